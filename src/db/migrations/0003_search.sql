@@ -1,0 +1,119 @@
+-- What search reads: chunks, postings and embeddings by run (the generation), and what of them is not to be seen.
+
+create table chunks (
+  organization_id uuid not null,
+  run_num int not null,
+  chunk_index int not null,
+  id uuid not null,
+  document_id uuid not null,
+  text text not null,
+  token_count int not null,
+  page_start int,
+  page_end int,
+  metadata jsonb not null default '{}',
+  -- HMAC-SHA-256 of the text with the organization's secret, 16 bytes: the key of its cached embedding.
+  content_hash bytea not null,
+  primary key (run_num, chunk_index)
+);
+alter table chunks set (autovacuum_vacuum_insert_scale_factor = 0.05);
+create index on chunks (document_id);
+call protect_tenant_table('chunks');
+
+-- The text of a run as parsed, in blocks of consecutive units.
+create table text_blocks (
+  organization_id uuid not null,
+  run_num int not null,
+  first_index int not null,
+  unit_count int not null,
+  units jsonb not null,
+  primary key (run_num, first_index)
+);
+call protect_tenant_table('text_blocks');
+
+create table embedding_models (
+  num smallint generated always as identity primary key,
+  name text not null unique,
+  dimensions int not null
+);
+grant select, insert on embedding_models to holdfast_app;
+
+-- Vectors by content: the checkpoint of embedding, and what makes the same text free the next time.
+create table embedding_cache (
+  organization_id uuid not null,
+  model_num smallint not null,
+  content_hash bytea not null,
+  embedding halfvec not null,
+  last_used_at timestamptz not null default now(),
+  primary key (organization_id, model_num, content_hash)
+);
+alter table embedding_cache alter column embedding set storage plain;
+call protect_tenant_table('embedding_cache');
+
+create table embedding_cache_references (
+  organization_id uuid not null,
+  content_hash bytea not null,
+  raw_file_id uuid not null,
+  primary key (raw_file_id, content_hash)
+);
+create index on embedding_cache_references (organization_id, content_hash);
+call protect_tenant_table('embedding_cache_references');
+
+-- Live search entries. A literal space number prunes to one partition when the query is planned.
+create table embeddings (
+  organization_num int not null,
+  space_num int not null,
+  run_num int not null,
+  chunk_index int not null,
+  model_num smallint not null,
+  embedding halfvec not null,
+  primary key (space_num, run_num, chunk_index)
+) partition by hash (space_num);
+alter table embeddings alter column embedding set storage plain;
+call protect_tenant_table('embeddings');
+do $$
+begin
+  for part in 0..63 loop
+    execute format('create table embeddings_%s partition of embeddings for values with (modulus 64, remainder %s)', part, part);
+    execute format('alter table embeddings_%s enable row level security', part);
+    execute format('alter table embeddings_%s alter column embedding set storage plain', part);
+  end loop;
+end $$;
+
+create table postings (
+  organization_num int not null,
+  space_num int not null,
+  term text collate "C" not null,
+  run_num int not null,
+  chunk_index int not null,
+  -- Occurrences of the term in the chunk, and the chunk's length in terms.
+  term_count smallint not null,
+  chunk_length smallint not null,
+  primary key (space_num, term, run_num, chunk_index) include (term_count, chunk_length)
+);
+alter table postings set (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+create index postings_run on postings (run_num);
+call protect_tenant_table('postings');
+
+-- Runs whose search entries exist but are not served: not published yet, or not any more.
+create table hidden_runs (
+  organization_num int not null,
+  space_num int not null,
+  run_num int not null,
+  reason text not null check (reason in ('in_flight', 'superseded', 'deleted')),
+  hidden_at timestamptz not null default now(),
+  primary key (space_num, run_num)
+);
+call protect_tenant_table('hidden_runs');
+call open_to_system('hidden_runs');
+
+-- Published chunks and their terms, as differences that add up to the space's totals (BM25's N and average length).
+create table space_statistics (
+  organization_num int not null,
+  space_num int not null,
+  chunks int not null,
+  terms bigint not null,
+  at timestamptz not null default now()
+);
+create index on space_statistics (space_num) include (chunks, terms);
+call protect_tenant_table('space_statistics');
+call open_to_system('space_statistics');

@@ -1,0 +1,89 @@
+/** The only list of failures Holdfast knows: each code's HTTP status and its class, which decides whether work is tried again. */
+
+/**
+ * - `hopeless`: trying again with the same input cannot help; fail at once.
+ * - `outage`: something else is down or busy; wait, for as long as it lasts.
+ * - `unknown`: nobody classed it; try again, bounded by time.
+ */
+export type ErrorClass = "hopeless" | "outage" | "unknown";
+
+interface ErrorKind {
+  readonly status: number;
+  readonly class: ErrorClass;
+}
+
+const hopeless = (status: number): ErrorKind => ({ status, class: "hopeless" });
+const outage = (status: number): ErrorKind => ({ status, class: "outage" });
+
+export const ERRORS = {
+  // A request that cannot be served as it is.
+  bad_request: hopeless(400),
+  unauthenticated: hopeless(401),
+  permission_denied: hopeless(403),
+  not_found: hopeless(404),
+  method_not_allowed: hopeless(405),
+  conflict: hopeless(409),
+  turn_lost: hopeless(409),
+  precondition_failed: hopeless(412),
+  range_not_satisfiable: hopeless(416),
+  invalid: hopeless(422),
+  rate_limited: hopeless(429),
+  overloaded: hopeless(503),
+  // A document whose processing ends without a new version.
+  empty_file: hopeless(422),
+  unsupported_file_type: hopeless(422),
+  encrypted: hopeless(422),
+  corrupt: hopeless(422),
+  too_large: hopeless(422),
+  timeout: hopeless(422),
+  out_of_memory: hopeless(422),
+  no_text: hopeless(422),
+  rejected_by_provider: hopeless(502),
+  worker_crashed: hopeless(422),
+  superseded: hopeless(409),
+  cancelled: hopeless(409),
+  // Somebody else is down.
+  provider_rate_limited: outage(429),
+  provider_timeout: outage(504),
+  provider_unavailable: outage(502),
+  storage_unavailable: outage(503),
+  database_unavailable: outage(503),
+  workflows_unavailable: outage(503),
+  issuer_unavailable: outage(503),
+  // Nobody expected it.
+  internal: { status: 500, class: "unknown" },
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+interface DomainErrorOptions {
+  /** Seconds after which the other side said that trying again may help. */
+  readonly retryAfterSeconds?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** A failure with a code of {@link ERRORS}. Its message is shown to callers: it never holds document text, chat content or secrets. */
+export class DomainError extends Error {
+  readonly code: ErrorCode;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: DomainErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "DomainError";
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  get class(): ErrorClass {
+    return ERRORS[this.code].class;
+  }
+}
+
+/** The class of anything thrown; what is no {@link DomainError} is `unknown`. */
+export function errorClass(error: unknown): ErrorClass {
+  return error instanceof DomainError ? error.class : "unknown";
+}
