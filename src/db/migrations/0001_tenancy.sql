@@ -157,27 +157,32 @@ revoke update, delete on audit_log from holdfast_app;
 
 -- What a caller may reach, in one answer: every live space of the user with its role, narrowed to a key's spaces.
 -- Runs with the owner's rights, because the organization is known only once the caller is.
-create function reach_of(of_user uuid, of_key uuid) returns jsonb language sql stable security definer set search_path = public
+create function reach_of(of_user uuid, of_key uuid) returns jsonb language sql stable security definer set search_path = public, pg_temp
   return (
     select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'num', s.num, 'role', m.role, 'is_private', s.is_private)), '[]')
-    from space_members m join spaces s on s.id = m.space_id and s.deleted_at is null
-    where m.user_id = of_user
+    from users u join space_members m on m.user_id = u.id
+      join spaces s on s.id = m.space_id and s.organization_id = u.organization_id and s.deleted_at is null
+    where u.id = of_user and u.removed_at is null
       and (of_key is null
         or exists (select from api_keys k where k.id = of_key and k.all_spaces)
         or exists (select from api_key_spaces ks where ks.api_key_id = of_key and ks.space_id = s.id)));
 
-create function authenticate_key(key_hash bytea) returns jsonb language sql stable security definer set search_path = public
+create function has_private_space(of_user uuid) returns boolean language sql stable security definer set search_path = public, pg_temp
+  return exists (select from spaces where owner_id = of_user and is_private and deleted_at is null);
+
+create function authenticate_key(key_hash bytea) returns jsonb language sql stable security definer set search_path = public, pg_temp
   return (
     select jsonb_build_object(
-      'key', jsonb_build_object('id', k.id, 'capabilities', k.capabilities, 'expires_at', k.expires_at, 'revoked_at', k.revoked_at),
+      'key', jsonb_build_object('id', k.id, 'all_spaces', k.all_spaces, 'capabilities', k.capabilities, 'expires_at', k.expires_at, 'revoked_at', k.revoked_at),
       'user', jsonb_build_object('id', u.id, 'email', u.email, 'name', u.name, 'avatar_url', u.avatar_url, 'role', u.role, 'removed', u.removed_at is not null),
       'organization', jsonb_build_object('id', o.id, 'num', o.num, 'name', o.name, 'deleted', o.deleted_at is not null, 'is_home', u.organization_id = k.organization_id),
+      'has_private_space', has_private_space(u.id),
       'spaces', reach_of(u.id, k.id))
     from api_keys k join users u on u.id = k.user_id join organizations o on o.id = k.organization_id
     where k.hash = key_hash);
 
 -- A subject that nobody is bound to yet is bound to the user with its verified e-mail.
-create function authenticate_subject(token_subject text, verified_email text) returns jsonb language plpgsql volatile security definer set search_path = public as $$
+create function authenticate_subject(token_subject text, verified_email text) returns jsonb language plpgsql volatile security definer set search_path = public, pg_temp as $$
 declare
   found users;
 begin
@@ -190,9 +195,25 @@ begin
   return (select jsonb_build_object(
       'user', jsonb_build_object('id', found.id, 'email', found.email, 'name', found.name, 'avatar_url', found.avatar_url, 'role', found.role, 'removed', false),
       'organization', jsonb_build_object('id', o.id, 'num', o.num, 'name', o.name, 'deleted', o.deleted_at is not null, 'is_home', true),
+      'has_private_space', has_private_space(found.id),
       'spaces', reach_of(found.id, null))
     from organizations o where o.id = found.organization_id);
 end $$;
 
-revoke execute on function reach_of, authenticate_key, authenticate_subject from public;
-grant execute on function authenticate_key, authenticate_subject, reach_of to holdfast_app;
+-- Written behind in batches over all organizations, hence with the owner's rights. Rows are locked in the order of their ids.
+create function touch_api_keys(key_ids uuid[], used_at timestamptz[]) returns void language sql volatile security definer set search_path = public, pg_temp
+begin atomic
+  with used as (select * from unnest(key_ids, used_at) as t (id, at)),
+       locked as (select k.id from api_keys k join used on used.id = k.id order by k.id for no key update of k)
+  update api_keys k set last_used_at = greatest(k.last_used_at, used.at) from used join locked on locked.id = used.id where k.id = used.id;
+end;
+
+create function append_audit_rows(entries jsonb) returns void language sql volatile security definer set search_path = public, pg_temp
+begin atomic
+  insert into audit_log (id, organization_id, at, actor_id, auth_method, api_key_id, action, resource_type, resource_id, space_id, request_id, outcome)
+    select id, organization_id, at, actor_id, auth_method, api_key_id, action, resource_type, resource_id, space_id, request_id, outcome
+    from jsonb_populate_recordset(null::audit_log, entries);
+end;
+
+revoke execute on function reach_of, has_private_space, authenticate_key, authenticate_subject, touch_api_keys, append_audit_rows from public;
+grant execute on function reach_of, authenticate_key, authenticate_subject, touch_api_keys, append_audit_rows to holdfast_app;

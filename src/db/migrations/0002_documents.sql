@@ -89,8 +89,9 @@ create table pipeline_runs (
   claim_id uuid,
   -- Held runs belong to a batch that has not released them yet.
   held boolean not null default false,
-  -- A run that was in progress when its worker was lost goes alone; alone in two lost attempts it ends `worker_crashed`.
-  attempt_started_at timestamptz,
+  -- The attempt that has the run in hand. One that is still there when the next attempt begins was lost with its worker:
+  -- the run goes alone then; alone in two lost attempts it ends `worker_crashed`.
+  attempt_id uuid,
   lost_attempts smallint not null default 0,
   solo boolean not null default false,
   batch_id uuid,
@@ -106,6 +107,8 @@ create table pipeline_runs (
   page_count int,
   chunk_count int,
   embedded_chunk_count int,
+  -- Terms of all its chunks, as far as they are indexed: what the run adds to the space's total when it is published.
+  term_count bigint not null default 0,
   error jsonb,
   warnings jsonb not null default '[]',
   created_by uuid,
@@ -115,7 +118,7 @@ create table pipeline_runs (
 );
 create unique index pipeline_runs_version on pipeline_runs (document_id, version);
 create unique index pipeline_runs_active on pipeline_runs (document_id) where status in ('queued', 'parsing', 'chunking', 'embedding');
-create index pipeline_runs_queue on pipeline_runs (organization_id, priority, num) where status = 'queued' and claim_id is null and not held;
+create index pipeline_runs_queue on pipeline_runs (priority, organization_id, num) where status = 'queued' and claim_id is null and not held;
 create index on pipeline_runs (claim_id) where claim_id is not null and status in ('queued', 'parsing', 'chunking', 'embedding');
 create index on pipeline_runs (batch_id) where batch_id is not null;
 call protect_tenant_table('pipeline_runs');
@@ -129,11 +132,13 @@ create table claims (
   run_ids uuid[] not null check (cardinality(run_ids) between 1 and 32),
   leased_until timestamptz not null,
   created_at timestamptz not null default now(),
-  last_start_at timestamptz,
   started_at timestamptz,
+  -- All that is left in it waits for an outage to end; it does not count against what an organization may have under way.
+  waiting boolean not null default false,
   closed_at timestamptz
 );
 create index on claims (leased_until) where closed_at is null;
+create index on claims (organization_id, priority) where closed_at is null;
 call protect_tenant_table('claims');
 call open_to_system('claims');
 

@@ -30,6 +30,9 @@ create table agents (
 create unique index on agents (space_id, lower(name)) where deleted_at is null;
 create index on agents (organization_id) where deleted_at is null;
 call protect_tenant_table('agents');
+-- The books of turns count conversations for all organizations; nothing else of an agent is open to them.
+create policy system on agents to holdfast_system using (true) with check (true);
+grant select (id, conversation_count), update (conversation_count) on agents to holdfast_system;
 
 -- An API process is alive while it renews its lease.
 create table api_processes (
@@ -52,7 +55,7 @@ create table turns (
   started_at timestamptz not null,
   ended_at timestamptz
 );
-create index on turns (api_process_id) where status = 'open';
+create index on turns (api_process_id) where status in ('open', 'lost');
 create index on turns (organization_id, started_at);
 call protect_tenant_table('turns');
 call open_to_system('turns');
@@ -69,3 +72,4 @@ create table turn_calls (
 );
 create index on turn_calls (organization_id, at);
 call protect_tenant_table('turn_calls');
+call open_to_system('turn_calls');

@@ -1,0 +1,79 @@
+/** The activities of an API process's own queue: they adopt turns that are under way in its memory. */
+import { CancelledFailure, Context } from "@temporalio/activity";
+import type { StepResult, ToolResult } from "../domain/turn.ts";
+import { asActivityFailure } from "./failure.ts";
+
+/** Ends of a group's turns by state; `handed_over` ones went on in a workflow of their own. */
+export interface AdoptedTurns {
+  readonly completed: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly handed_over: number;
+  readonly unknown: number;
+}
+
+export type AdoptedEnd = keyof AdoptedTurns;
+
+export interface CallModelInput {
+  readonly turnId: string;
+  readonly results: readonly ToolResult[];
+}
+
+/** The turns that this process holds, as its activities see them. */
+export interface HeldTurns {
+  /** Waits for the part of the turn that runs without a workflow of its own, then lets go of it. `unknown` at once for others. */
+  adopt(turnId: string): Promise<AdoptedEnd>;
+  /** Makes the next model call of a turn with the results of its tools. */
+  step(turnId: string, results: readonly ToolResult[]): Promise<StepResult>;
+}
+
+export interface ChatActivities {
+  adoptTurns(turnIds: readonly string[]): Promise<AdoptedTurns>;
+  callModel(input: CallModelInput): Promise<StepResult>;
+}
+
+const HEARTBEAT_MS = 1_000;
+/** How long a group whose turns were all cancelled waits for Temporal's word of it, so that it ends as cancelled there too. */
+const CANCEL_WAIT_MS = 3_000;
+
+export function createChatActivities(turns: HeldTurns): ChatActivities {
+  return {
+    adoptTurns: (turnIds) =>
+      withHeartbeat(async () => {
+        const ends = await Promise.all(turnIds.map((turnId) => turns.adopt(turnId)));
+        const counts = { completed: 0, failed: 0, cancelled: 0, handed_over: 0, unknown: 0 };
+        for (const end of ends) counts[end] += 1;
+        if (counts.cancelled === turnIds.length) await untilCancelled();
+        return counts;
+      }),
+    callModel: (input) =>
+      withHeartbeat(async () => {
+        const step = await turns.step(input.turnId, input.results);
+        if (step.type === "ended" && step.status === "cancelled") await untilCancelled();
+        return step;
+      }),
+  };
+}
+
+async function withHeartbeat<T>(work: () => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof CancelledFailure ? error : asActivityFailure(error);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Throws where the server says that the workflow was cancelled, and returns where it does not say so in time. */
+async function untilCancelled(): Promise<void> {
+  const context = Context.current();
+  const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS / 4);
+  try {
+    await context.sleep(CANCEL_WAIT_MS);
+  } finally {
+    clearInterval(beat);
+  }
+}

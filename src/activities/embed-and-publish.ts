@@ -1,0 +1,80 @@
+/** The second step of the pipeline: embed what has no embedding yet, in checkpointed batches, and publish each member whole. */
+import { chunksToEmbed, embeddingModelNum, keepEmbeddings } from "../db/chunks.ts";
+import { inTenant } from "../db/pool.ts";
+import type { Member } from "../db/run-attempts.ts";
+import type { AttemptInput, GroupOutcome } from "../domain/processing.ts";
+import { eachOf, inTurns } from "./concurrency.ts";
+import { type Attempt, attemptStep } from "./members.ts";
+import type { PipelineDeps } from "./pipeline-deps.ts";
+import { publishMembers } from "./publish.ts";
+
+const TEXTS_A_REQUEST = 64;
+const CHUNKS_A_QUERY = 1_024;
+
+interface Embedded {
+  readonly hash: Buffer;
+  readonly vector: Float32Array;
+}
+
+/** Idempotent: embeddings are kept by content as they come, and a member that is published is not taken again. */
+export async function embedAndPublish(deps: PipelineDeps, input: AttemptInput): Promise<GroupOutcome> {
+  const outcome = await attemptStep(deps, input, "embed", async (attempt) => {
+    const { name, dimensions } = deps.embedding;
+    const modelNum = await inTenant(deps.db, input.organization, (sql) => embeddingModelNum(sql, name, dimensions));
+    const embedded = await embedMembers(deps, input, attempt, modelNum);
+    await publishMembers(deps, { input, attempt, modelNum }, embedded);
+  });
+  if (outcome.active === 0) deps.wakeDispatcher(input.organization);
+  return outcome;
+}
+
+/** The members whose chunks all have an embedding now; what became of the others is noted. */
+async function embedMembers(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, modelNum: number): Promise<Member[]> {
+  const keep = inTurns<Embedded[]>((batches) =>
+    inTenant(deps.db, input.organization, (sql) => keepEmbeddings(sql, input.organization.id, modelNum, batches.flat())),
+  );
+  const done: Member[] = [];
+  const missing = await inTenant(deps.db, input.organization, (sql) =>
+    chunksToEmbed(sql, input.organization.id, modelNum, attempt.members.map((member) => member.num), CHUNKS_A_QUERY),
+  );
+  const whole = missing.length < CHUNKS_A_QUERY;
+  await Promise.all(
+    attempt.members.map(async (member) => {
+      try {
+        const first = missing.filter((chunk) => chunk.run_num === member.num);
+        await embedMember(deps, input, { member, signal: attempt.signalOf(member), modelNum, first, whole, keep });
+        done.push(member);
+      } catch (error) {
+        attempt.ended(member, "embedding", error);
+      }
+    }),
+  );
+  return done;
+}
+
+interface MemberWork {
+  readonly member: Member;
+  readonly signal: AbortSignal;
+  readonly modelNum: number;
+  /** Chunks to embed as far as the group's query saw them, and whether it saw all. */
+  readonly first: ReadonlyArray<{ content_hash: Buffer; text: string }>;
+  readonly whole: boolean;
+  readonly keep: (batch: Embedded[]) => Promise<void>;
+}
+
+async function embedMember(deps: PipelineDeps, input: AttemptInput, work: MemberWork): Promise<void> {
+  let left = work.first;
+  let whole = work.whole;
+  for (;;) {
+    const distinct = [...new Map(left.map((chunk) => [chunk.content_hash.toString("hex"), chunk])).values()];
+    const requests = Array.from({ length: Math.ceil(distinct.length / TEXTS_A_REQUEST) }, (_, index) => distinct.slice(index * TEXTS_A_REQUEST, (index + 1) * TEXTS_A_REQUEST));
+    await eachOf(requests, 2, async (batch) => {
+      work.signal.throwIfAborted();
+      const vectors = await deps.embedding.embed(batch.map((chunk) => chunk.text), "passage", work.signal);
+      await work.keep(batch.map((chunk, index) => ({ hash: chunk.content_hash, vector: vectors[index]! })));
+    });
+    if (whole) return;
+    left = await inTenant(deps.db, input.organization, (sql) => chunksToEmbed(sql, input.organization.id, work.modelNum, [work.member.num], CHUNKS_A_QUERY));
+    whole = left.length === 0;
+  }
+}

@@ -1,0 +1,10 @@
+/** The twin of the API's error mapping: a thrown error as what Temporal is told. Messages of unknown errors stay out of history. */
+import { ApplicationFailure } from "@temporalio/common";
+import { DomainError } from "../domain/errors.ts";
+
+export function asActivityFailure(error: unknown): Error {
+  if (error instanceof DomainError) {
+    return ApplicationFailure.create({ type: error.code, message: error.message, nonRetryable: error.class === "hopeless" });
+  }
+  return ApplicationFailure.create({ type: "internal", message: "Internal error; the worker's log has the cause." });
+}

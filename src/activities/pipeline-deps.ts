@@ -1,0 +1,20 @@
+/** What the pipeline's activities need of the process that runs them. */
+import type { Database } from "../db/pool.ts";
+import type { Log } from "../log.ts";
+import type { EmbeddingModel } from "../models/embedding-model.ts";
+import type { ParserPool } from "../parsers/child-process.ts";
+import type { Storage } from "../storage/storage.ts";
+
+export interface PipelineDeps {
+  readonly db: Database;
+  readonly log: Log;
+  readonly storage: Storage;
+  readonly embedding: EmbeddingModel;
+  readonly parserPool: ParserPool;
+  /** A folder of this process for files that a parser child reads; what is in it dies with the member. */
+  readonly temporaryFolder: string;
+  /** 32 bytes that key the organization's embedding cache: nobody can tell from an entry what text it stands for. */
+  contentSecret(organizationId: string): Promise<Buffer>;
+  /** Called when a claim may have closed, so that what gathered meanwhile is claimed. */
+  wakeDispatcher(organization: { id: string; num: number }): void;
+}

@@ -1,0 +1,139 @@
+/** The last step of the pipeline: index a member's chunks and make its run the one that search serves, in one transaction. */
+import { chunkTexts } from "../db/chunks.ts";
+import { type Sql, inTenant } from "../db/pool.ts";
+import { type Publishable, addTermCounts, countEntries, flipPublished, lockForPublish } from "../db/publish.ts";
+import type { Member } from "../db/run-attempts.ts";
+import { insertEmbeddingsFromCache } from "../db/search/embeddings.ts";
+import { hideRun } from "../db/search/hidden.ts";
+import { insertPostings } from "../db/search/postings.ts";
+import { DomainError } from "../domain/errors.ts";
+import { type AttemptInput, MAX_PUBLISH_CHUNKS } from "../domain/processing.ts";
+import { analyze } from "../search/analyzer.ts";
+import type { Attempt } from "./members.ts";
+import type { PipelineDeps } from "./pipeline-deps.ts";
+
+interface PublishWork {
+  readonly input: AttemptInput;
+  readonly attempt: Attempt;
+  readonly modelNum: number;
+}
+
+interface IndexedChunk {
+  readonly runNum: number;
+  readonly chunkIndex: number;
+  readonly terms: string[];
+}
+
+/**
+ * Publishes small members together and large ones each alone, after their entries were written under cover.
+ * Where the group's transaction fails for a reason of one member, each is tried alone, so that one cannot hold up the others.
+ */
+export async function publishMembers(deps: PipelineDeps, work: PublishWork, members: readonly Member[]): Promise<void> {
+  const small = members.filter((member) => (member.chunk_count ?? 0) <= MAX_PUBLISH_CHUNKS);
+  const groups = small.length > 0 ? split(small) : [];
+  for (const group of groups) {
+    try {
+      await publishSmall(deps, work, group);
+    } catch (error) {
+      if (group.length === 1 || (error instanceof DomainError && error.class === "outage")) noteAll(work.attempt, group, error);
+      else for (const member of group) await publishSmall(deps, work, [member]).catch((alone: unknown) => noteAll(work.attempt, [member], alone));
+    }
+  }
+  for (const member of members.filter((candidate) => !small.includes(candidate))) {
+    await publishLarge(deps, work, member).catch((error: unknown) => noteAll(work.attempt, [member], error));
+  }
+}
+
+function noteAll(attempt: Attempt, members: readonly Member[], error: unknown): void {
+  for (const member of members) attempt.ended(member, "publishing", error);
+}
+
+/** Groups of members whose chunks together fit one transaction. */
+function split(members: readonly Member[]): Member[][] {
+  const groups: Member[][] = [[]];
+  let chunks = 0;
+  for (const member of members) {
+    if (chunks + (member.chunk_count ?? 0) > MAX_PUBLISH_CHUNKS && groups.at(-1)!.length > 0) {
+      groups.push([]);
+      chunks = 0;
+    }
+    groups.at(-1)!.push(member);
+    chunks += member.chunk_count ?? 0;
+  }
+  return groups;
+}
+
+async function publishSmall(deps: PipelineDeps, work: PublishWork, members: readonly Member[]): Promise<void> {
+  const { organization, claimId } = work.input;
+  const indexed = await inTenant(deps.db, organization, async (sql) => {
+    const texts: IndexedChunk[] = [];
+    for (const member of members) texts.push(...(await analyzedChunks(sql, member.num, 0, MAX_PUBLISH_CHUNKS)));
+    return texts;
+  });
+  await inTenant(deps.db, organization, async (sql) => {
+    const runs = await lockForPublish(sql, work.attempt.fence, members.map((member) => member.id));
+    if (runs.length === 0) return;
+    for (const [spaceNum, ofSpace] of bySpace(runs)) {
+      const nums = new Set(ofSpace.map((run) => run.run_num));
+      await writeEntries(sql, work, spaceNum, indexed.filter((chunk) => nums.has(chunk.runNum)));
+    }
+    await assertWhole(sql, runs);
+    await flipPublished(sql, organization.num, claimId, runs);
+  });
+}
+
+/** Entries of a large run are written in batches that search does not see; a batch that was written stays. */
+async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Member): Promise<void> {
+  const { organization, claimId } = work.input;
+  const total = member.chunk_count ?? 0;
+  let from = await inTenant(deps.db, organization, async (sql) => {
+    await hideRun(sql, { organizationNum: organization.num, spaceNum: member.space_num, runNum: member.num, reason: "in_flight" });
+    return (await countEntries(sql, member.space_num, [member.num])).get(member.num) ?? 0;
+  });
+  while (from < total) {
+    work.attempt.signalOf(member).throwIfAborted();
+    from = await inTenant(deps.db, organization, async (sql) => {
+      const chunks = await analyzedChunks(sql, member.num, from, MAX_PUBLISH_CHUNKS);
+      await writeEntries(sql, work, member.space_num, chunks);
+      return from + chunks.length;
+    });
+  }
+  await inTenant(deps.db, organization, async (sql) => {
+    const runs = await lockForPublish(sql, work.attempt.fence, [member.id]);
+    if (runs.length === 0) return;
+    await assertWhole(sql, runs);
+    await flipPublished(sql, organization.num, claimId, runs);
+  });
+}
+
+async function analyzedChunks(sql: Sql, runNum: number, from: number, limit: number): Promise<IndexedChunk[]> {
+  const chunks = await chunkTexts(sql, runNum, from, limit);
+  return chunks.map((chunk) => ({ runNum, chunkIndex: chunk.chunk_index, terms: analyze(chunk.text).terms }));
+}
+
+// oxlint-disable-next-line max-params -- one statement's worth of arguments, used twice above
+async function writeEntries(sql: Sql, work: PublishWork, spaceNum: number, chunks: readonly IndexedChunk[]): Promise<void> {
+  if (chunks.length === 0) return;
+  const { organization } = work.input;
+  const terms = new Map<number, number>();
+  for (const chunk of chunks) terms.set(chunk.runNum, (terms.get(chunk.runNum) ?? 0) + chunk.terms.length);
+  const range = { from: chunks[0]!.chunkIndex, to: chunks.at(-1)!.chunkIndex };
+  await insertEmbeddingsFromCache(sql, { organization, spaceNum, modelNum: work.modelNum, runNums: [...terms.keys()], ...(terms.size === 1 ? { chunks: range } : {}) });
+  await insertPostings(sql, { organizationNum: organization.num, spaceNum }, chunks);
+  await addTermCounts(sql, [...terms.keys()], [...terms.values()]);
+}
+
+/** What is published has as many entries as chunks: nothing was lost between the steps. */
+async function assertWhole(sql: Sql, runs: readonly Publishable[]): Promise<void> {
+  for (const [spaceNum, ofSpace] of bySpace(runs)) {
+    const entries = await countEntries(sql, spaceNum, ofSpace.map((run) => run.run_num));
+    for (const run of ofSpace) {
+      const count = entries.get(run.run_num) ?? 0;
+      if (count !== run.chunk_count) throw new Error(`run ${run.run_id} has ${run.chunk_count} chunks and ${count} search entries`);
+    }
+  }
+}
+
+function bySpace(runs: readonly Publishable[]): Map<number, Publishable[]> {
+  return Map.groupBy(runs, (run) => run.space_num);
+}

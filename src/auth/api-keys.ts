@@ -1,0 +1,52 @@
+/** The only place that knows what the text of an API key looks like and what of it is stored. */
+import { createHmac, randomBytes } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const START = "sk-";
+const RANDOM_BYTES = 32;
+const RANDOM_CHARS = 43;
+const CHECKSUM_CHARS = 6;
+const CREATED_LENGTH = START.length + RANDOM_CHARS + CHECKSUM_CHARS;
+const MIN_LENGTH = 32;
+const MAX_LENGTH = 512;
+const PREFIX_LENGTH = 8;
+
+/** A new key text: `sk-`, 256 random bits as 43 base62 characters, and 6 of the CRC-32 of all before. */
+export function createKeyText(): string {
+  const body = START + base62(BigInt(`0x${randomBytes(RANDOM_BYTES).toString("hex")}`), RANDOM_CHARS);
+  return body + checksum(body);
+}
+
+/**
+ * False for what cannot be a key, so that it is refused before any query. Texts of exactly the length of created keys
+ * must carry a right checksum; any other `sk-` text of 32 to 512 visible ASCII characters may have been provisioned.
+ */
+export function isWellFormedKey(text: string): boolean {
+  if (text.length < MIN_LENGTH || text.length > MAX_LENGTH || !/^sk-[!-~]+$/.test(text)) return false;
+  return text.length !== CREATED_LENGTH || checksum(text.slice(0, -CHECKSUM_CHARS)) === text.slice(-CHECKSUM_CHARS);
+}
+
+/** What is stored of a key: HMAC-SHA-256 under the instance's pepper. */
+export function hashKey(pepper: Uint8Array, text: string): Buffer {
+  return createHmac("sha256", pepper).update(text).digest();
+}
+
+/** The first characters of a key, shown in lists so that its owner recognises it. */
+export function keyPrefix(text: string): string {
+  return text.slice(0, PREFIX_LENGTH);
+}
+
+function checksum(body: string): string {
+  return base62(BigInt(crc32(body)), CHECKSUM_CHARS);
+}
+
+function base62(value: bigint, length: number): string {
+  let rest = value;
+  let text = "";
+  while (text.length < length) {
+    text = ALPHABET.charAt(Number(rest % 62n)) + text;
+    rest /= 62n;
+  }
+  return text;
+}

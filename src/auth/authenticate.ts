@@ -1,0 +1,135 @@
+/** The only place that turns credentials into a principal. */
+import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/api-keys.ts";
+import { type Database, inTenant } from "../db/pool.ts";
+import { ensurePrivateSpace } from "../db/spaces.ts";
+import { findSubjectCaller } from "../db/users.ts";
+import { DomainError } from "../domain/errors.ts";
+import { CAPABILITIES, type Principal } from "../domain/principal.ts";
+import { hashKey, isWellFormedKey } from "./api-keys.ts";
+import type { VerifyJwt } from "./jwt.ts";
+import { createLookupCache } from "./lookup-cache.ts";
+
+/** Together with the look-up itself below the 5 s in which a revoked key must be refused everywhere. */
+const KEY_CACHE_MS = 4_000;
+const UNKNOWN_KEY_CACHE_MS = 1_000;
+const CACHED_KEYS = 10_000;
+const MAX_TOKEN_LENGTH = 16_384;
+
+interface Credentials {
+  /** The `Authorization` header as it came. */
+  readonly authorization: string | undefined;
+  /** The `X-Organization-Id` header as it came. */
+  readonly organizationId: string | undefined;
+}
+
+export interface Authenticator {
+  /**
+   * @throws DomainError `unauthenticated` for missing, unknown, expired or revoked credentials; `permission_denied` where the
+   * owner left the organization or the request names another one; `issuer_unavailable`, `database_unavailable`.
+   */
+  authenticate(credentials: Credentials): Promise<Principal>;
+  /** Call after changing the user's keys, role or spaces: this process sees the change at once, others within 5 s. */
+  forgetUser(userId: string): void;
+}
+
+interface AuthenticatorSettings {
+  readonly db: Database;
+  /** The secret that key hashes are made with. */
+  readonly pepper: Uint8Array;
+  /** Absent where no issuer is configured: then every JWT is refused. */
+  readonly verifyJwt?: VerifyJwt | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+interface KeyCaller {
+  readonly principal: Principal;
+  readonly expiresAtMs: number;
+  readonly isRevoked: boolean;
+  readonly isHome: boolean;
+}
+
+export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now }: AuthenticatorSettings): Authenticator {
+  const keys = createLookupCache<KeyCaller | null>({
+    maxEntries: CACHED_KEYS,
+    now,
+    maxAgeMs: (caller) => (caller === null ? UNKNOWN_KEY_CACHE_MS : KEY_CACHE_MS),
+  });
+
+  async function byKey(text: string): Promise<Principal> {
+    if (!isWellFormedKey(text)) throw unauthenticated("Invalid API key");
+    const hash = hashKey(pepper, text);
+    const caller = await keys.get(hash.toString("base64"), async () => {
+      const row = await withPrivateSpace(db, () => findKeyCaller(db, hash));
+      return row === null ? null : keyCaller(row);
+    });
+    if (caller === null) throw unauthenticated("Invalid API key");
+    if (!caller.isHome) throw new DomainError("permission_denied", "Permission denied: the key's owner is not a member of its organization");
+    if (caller.isRevoked || caller.expiresAtMs <= now()) throw unauthenticated("Invalid API key");
+    return caller.principal;
+  }
+
+  async function byJwt(token: string): Promise<Principal> {
+    if (verifyJwt === undefined) throw unauthenticated("Invalid access token");
+    const { subject, verifiedEmail } = await verifyJwt(token);
+    const row = await withPrivateSpace(db, () => findSubjectCaller(db, subject, verifiedEmail));
+    if (row === null) throw unauthenticated("Invalid access token");
+    if (row.organization.deleted) throw new DomainError("permission_denied", "Permission denied: the organization no longer exists");
+    return principalOf(row, null);
+  }
+
+  return {
+    async authenticate({ authorization, organizationId }) {
+      const token = bearerToken(authorization);
+      const principal = token.startsWith("sk-") ? await byKey(token) : await byJwt(token);
+      if (organizationId !== undefined && organizationId.toLowerCase() !== principal.organization.id) {
+        throw new DomainError("permission_denied", "Permission denied: wrong organization");
+      }
+      return principal;
+    },
+    forgetUser: (userId) => keys.forget((caller) => caller?.principal.user.id === userId),
+  };
+}
+
+function bearerToken(authorization: string | undefined): string {
+  const token = authorization === undefined ? undefined : /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  if (token === undefined) throw unauthenticated("Authentication required: send an 'Authorization: Bearer <API_KEY>' header");
+  if (token.length > MAX_TOKEN_LENGTH) throw unauthenticated("Invalid access token");
+  return token;
+}
+
+function unauthenticated(detail: string): DomainError {
+  return new DomainError("unauthenticated", detail);
+}
+
+/** Looks a caller up; where it has no private space yet, makes one and looks again. */
+async function withPrivateSpace<Row extends CallerRow>(db: Database, find: () => Promise<Row | null>): Promise<Row | null> {
+  const row = await find();
+  const mayHaveOne = row !== null && !row.user.removed && row.organization.is_home && !row.organization.deleted;
+  if (!mayHaveOne || row.has_private_space) return row;
+  await inTenant(db, row.organization, (sql) => ensurePrivateSpace(sql, row.organization, row.user.id));
+  return find();
+}
+
+function keyCaller(row: KeyCallerRow): KeyCaller {
+  return {
+    principal: principalOf(row, row.key),
+    expiresAtMs: row.key.expires_at === null ? Infinity : Date.parse(row.key.expires_at),
+    isRevoked: row.key.revoked_at !== null,
+    isHome: row.organization.is_home && !row.organization.deleted && !row.user.removed,
+  };
+}
+
+function principalOf(row: CallerRow, key: KeyCallerRow["key"] | null): Principal {
+  const { removed: _removed, role, ...user } = row.user;
+  const { id, num, name } = row.organization;
+  return {
+    authMethod: key === null ? "jwt" : "api_key",
+    user,
+    organization: { id, num, name, role },
+    apiKeyId: key?.id ?? null,
+    capabilities: new Set(key?.capabilities ?? CAPABILITIES),
+    isScoped: key !== null && !key.all_spaces,
+    reach: new Map(row.spaces.map((space) => [space.id, space])),
+  };
+}

@@ -1,0 +1,60 @@
+/** The only cache of look-ups: bounded, short-lived, and one look-up for all who ask at the same time. */
+
+interface Entry<T> {
+  readonly answer: Promise<T>;
+  /** Undefined while the look-up is under way. */
+  settled: { readonly value: T; readonly goodUntilMs: number } | undefined;
+}
+
+export interface LookupCache<T> {
+  /** What is kept under `key`, else what `look` finds. A look-up that fails is not kept. */
+  get(key: string, look: () => Promise<T>): Promise<T>;
+  /** Drops what `matches`, and what is being looked up right now: it may have been read before the change. */
+  forget(matches: (value: T) => boolean): void;
+}
+
+interface LookupCacheSettings<T> {
+  readonly maxEntries: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Counted from the start of the look-up, so that an answer is never older than this. */
+  readonly maxAgeMs: (value: T) => number;
+}
+
+/** The entry that was not asked for longest goes first. */
+export function createLookupCache<T>({ maxEntries, now, maxAgeMs }: LookupCacheSettings<T>): LookupCache<T> {
+  const entries = new Map<string, Entry<T>>();
+
+  function drop(key: string, entry: Entry<T>): void {
+    if (entries.get(key) === entry) entries.delete(key);
+  }
+
+  function start(key: string, look: () => Promise<T>): Promise<T> {
+    const startedMs = now();
+    const answer = look();
+    const entry: Entry<T> = { answer, settled: undefined };
+    entries.set(key, entry);
+    const oldest = entries.keys().next();
+    if (entries.size > maxEntries && oldest.done !== true) entries.delete(oldest.value);
+    answer.then(
+      (value) => (entry.settled = { value, goodUntilMs: startedMs + maxAgeMs(value) }),
+      () => drop(key, entry),
+    );
+    return answer;
+  }
+
+  return {
+    get(key, look) {
+      const known = entries.get(key);
+      entries.delete(key);
+      if (known === undefined || (known.settled !== undefined && known.settled.goodUntilMs <= now())) return start(key, look);
+      entries.set(key, known);
+      return known.answer;
+    },
+    forget(matches) {
+      for (const [key, entry] of entries) {
+        if (entry.settled === undefined || matches(entry.settled.value)) entries.delete(key);
+      }
+    },
+  };
+}

@@ -1,0 +1,173 @@
+/** The only reader of the environment: one schema, one typed object, every problem reported at once. */
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { QUEUES, type QueueName } from "./temporal/queues.ts";
+
+const MASTER_KEY_BYTES = 32;
+/** pgvector indexes half-precision vectors of at most this many dimensions. */
+const MAX_EMBEDDING_DIMENSIONS = 4_000;
+const OPENAI_API = "https://api.openai.com/v1";
+const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[];
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+
+const url = (...schemes: string[]) =>
+  z.string().refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`);
+
+const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
+const issuer = url("https", "http").refine((text) => !text.startsWith("http:") || !URL.canParse(text) || LOOPBACK.has(new URL(text).hostname), "must be https, or http on loopback");
+
+const masterKey = z
+  .base64("must be base64")
+  .transform((text) => Buffer.from(text, "base64"))
+  .refine((key) => key.length === MASTER_KEY_BYTES, `must hold ${MASTER_KEY_BYTES} bytes, e.g. from: openssl rand -base64 32`);
+
+const queueList = z
+  .string()
+  .transform((text) => [...new Set(text.split(",").map((name) => name.trim()).filter((name) => name !== ""))])
+  .pipe(z.array(z.enum(QUEUE_NAMES, `must be a comma-separated list of: ${QUEUE_NAMES.join(", ")}`)).min(1, "must name at least one queue"));
+
+const Environment = z.object({
+  NODE_ENV: z.enum(["production", "development", "test"], "must be production, development or test").default("development"),
+  PORT: integer(0, 65_535).default(8080),
+  HOST: z.string().default("127.0.0.1"),
+  PUBLIC_URL: url("https", "http").optional(),
+  DATA_DIR: z.string().default(".data"),
+  DATABASE_URL: url("postgres", "postgresql").optional(),
+  DATABASE_POOL_SIZE: integer(2, 1_000).default(20),
+  TEMPORAL_ADDRESS: z.string().regex(/^[^\s/]+:\d+$/, "must be host:port").optional(),
+  TEMPORAL_NAMESPACE: z.string().default("default"),
+  TEMPORAL_API_KEY: z.string().optional(),
+  TEMPORAL_TLS: z.enum(["true", "false", "1", "0"], "must be true or false").optional(),
+  GCS_BUCKET: z.string().optional(),
+  STORAGE_EMULATOR_HOST: z.string().optional(),
+  MASTER_KEY: masterKey.optional(),
+  KMS_KEY_NAME: z.string().regex(/^projects\/[^/]+\/locations\/[^/]+\/keyRings\/[^/]+\/cryptoKeys\/[^/]+$/, "must be projects/…/locations/…/keyRings/…/cryptoKeys/…").optional(),
+  OPENAI_BASE_URL: url("https", "http").optional(),
+  OPENAI_API_KEY: z.string().optional(),
+  CHAT_MODEL: z.string().optional(),
+  EMBEDDING_MODEL: z.string().optional(),
+  EMBEDDING_DIMENSIONS: integer(1, MAX_EMBEDDING_DIMENSIONS).optional(),
+  OIDC_ISSUER: issuer.optional(),
+  OIDC_AUDIENCE: z.string().optional(),
+  PROVISION_FILE: z.string().optional(),
+  MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(104_857_600),
+  RATE_LIMIT_RPM: integer(1, 1_000_000).default(600),
+  CHAT_RATE_LIMIT_RPM: integer(1, 1_000_000).default(60),
+  WORKER_QUEUES: queueList.default(QUEUE_NAMES),
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"], "must be trace, debug, info, warn, error, fatal or silent").default("info"),
+  METRICS_PORT: integer(1, 65_535).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url("https", "http").optional(),
+  HOLDFAST_CACHE: z.string().optional(),
+});
+
+type Variable = keyof z.infer<typeof Environment>;
+type Given = Partial<Record<Variable, string>>;
+
+/** Settings that are right alone and wrong together: [the variable to name, whether it is wrong, why]. */
+const CONTRADICTIONS: [Variable, (given: Given) => boolean, string][] = [
+  ["CHAT_MODEL", (given) => given.CHAT_MODEL !== undefined && !hasProvider(given), "needs a provider: set OPENAI_API_KEY, or OPENAI_BASE_URL for one that takes no key"],
+  ["EMBEDDING_MODEL", (given) => given.EMBEDDING_MODEL !== undefined && !hasProvider(given), "needs a provider: set OPENAI_API_KEY, or OPENAI_BASE_URL for one that takes no key"],
+  ["EMBEDDING_DIMENSIONS", (given) => given.EMBEDDING_DIMENSIONS !== undefined && given.EMBEDDING_MODEL === undefined, "needs EMBEDDING_MODEL; the built-in model has its own dimensions"],
+  ["MASTER_KEY", (given) => given.MASTER_KEY !== undefined && given.KMS_KEY_NAME !== undefined, "cannot be set together with KMS_KEY_NAME: there is one master key"],
+  ["STORAGE_EMULATOR_HOST", (given) => given.STORAGE_EMULATOR_HOST !== undefined && given.GCS_BUCKET === undefined, "needs GCS_BUCKET"],
+  ["TEMPORAL_API_KEY", (given) => given.TEMPORAL_API_KEY !== undefined && given.TEMPORAL_ADDRESS === undefined, "needs TEMPORAL_ADDRESS"],
+  ["OIDC_AUDIENCE", (given) => (given.OIDC_AUDIENCE === undefined) !== (given.OIDC_ISSUER === undefined), "and OIDC_ISSUER are needed together"],
+];
+
+function hasProvider(given: Given): boolean {
+  return given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined;
+}
+
+/** Settings that cannot be used, each with its variable's name. Values are never repeated: they may be secrets. */
+export class ConfigError extends Error {
+  readonly problems: string[];
+
+  constructor(problems: string[]) {
+    super(`The settings cannot be used:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+    this.name = "ConfigError";
+    this.problems = problems;
+  }
+}
+
+export type Config = ReturnType<typeof group>;
+
+/** A configuration in which nothing falls back to an embedded part. */
+export type RealConfig = Config & { readonly database: { readonly url: string }; readonly temporal: { readonly address: string } };
+
+/**
+ * Reads the settings; a variable that is set to nothing counts as not set.
+ * @throws ConfigError that lists every problem.
+ */
+// oxlint-disable-next-line node/no-process-env -- this file is the one reader
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in Environment.shape && value !== undefined && value.trim() !== "")) as Given;
+  const parsed = Environment.safeParse(given);
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path[0]?.toString()} ${issue.message}`);
+  for (const [variable, isWrong, why] of CONTRADICTIONS) if (isWrong(given)) problems.push(`${variable} ${why}`);
+  if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)]);
+  return group(parsed.data);
+}
+
+/**
+ * For the API and worker processes, which never start an embedded part.
+ * @throws ConfigError that lists every part that is missing.
+ */
+export function requireReal(config: Config): RealConfig {
+  const { database, temporal, keys } = config;
+  const problems: string[] = [];
+  if (database.url === undefined) problems.push("DATABASE_URL is required (npm start brings a Postgres of its own)");
+  if (temporal.address === undefined) problems.push("TEMPORAL_ADDRESS is required (npm start brings a Temporal of its own)");
+  if (keys.master === undefined && keys.kmsKeyName === undefined) problems.push("MASTER_KEY or KMS_KEY_NAME is required (npm start makes a key of its own)");
+  if (database.url === undefined || temporal.address === undefined || problems.length > 0) throw new ConfigError(problems);
+  return { ...config, database: { ...database, url: database.url }, temporal: { ...temporal, address: temporal.address } };
+}
+
+function group(env: z.infer<typeof Environment>) {
+  const dataDir = resolve(env.DATA_DIR);
+  return {
+    environment: env.NODE_ENV,
+    dataDir,
+    /** Where wheels of embedded parts are kept; without it a folder of the user. */
+    cacheDir: env.HOLDFAST_CACHE === undefined ? undefined : resolve(env.HOLDFAST_CACHE),
+    provisionFile: env.PROVISION_FILE,
+    api: { host: env.HOST, port: env.PORT, publicUrl: env.PUBLIC_URL?.replace(/\/+$/, "") ?? localAddress(env.HOST, env.PORT) },
+    database: { url: env.DATABASE_URL, poolSize: env.DATABASE_POOL_SIZE },
+    temporal: {
+      address: env.TEMPORAL_ADDRESS,
+      namespace: env.TEMPORAL_NAMESPACE,
+      apiKey: env.TEMPORAL_API_KEY,
+      /** Undefined: TLS where an API key is given. */
+      tls: env.TEMPORAL_TLS === undefined ? undefined : env.TEMPORAL_TLS === "true" || env.TEMPORAL_TLS === "1",
+    },
+    /** Without a bucket objects are kept in `directory`. */
+    storage: { gcsBucket: env.GCS_BUCKET, emulatorHost: env.STORAGE_EMULATOR_HOST, directory: join(dataDir, "objects") },
+    keys: { master: env.MASTER_KEY, kmsKeyName: env.KMS_KEY_NAME },
+    models: {
+      baseUrl: env.OPENAI_BASE_URL ?? (env.OPENAI_API_KEY === undefined ? undefined : OPENAI_API),
+      apiKey: env.OPENAI_API_KEY,
+      /** Undefined: the built-in extractive answers. */
+      chatModel: env.CHAT_MODEL,
+      /** Undefined: the built-in MiniLM. */
+      embeddingModel: env.EMBEDDING_MODEL,
+      embeddingDimensions: env.EMBEDDING_DIMENSIONS,
+    },
+    oidc: env.OIDC_ISSUER === undefined || env.OIDC_AUDIENCE === undefined ? undefined : { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE },
+    limits: { maxUploadBytes: env.MAX_UPLOAD_BYTES, requestsPerMinute: env.RATE_LIMIT_RPM, chatTurnsPerMinute: env.CHAT_RATE_LIMIT_RPM },
+    worker: { queues: env.WORKER_QUEUES },
+    log: { level: env.LOG_LEVEL },
+    metrics: { port: env.METRICS_PORT },
+    telemetry: { otlpEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT },
+  };
+}
+
+/** The address under which this machine reaches a server that listens on `host`. */
+export function localAddress(host: string, port: number): string {
+  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}

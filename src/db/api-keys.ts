@@ -1,0 +1,91 @@
+/** All SQL on `api_keys` and `api_key_spaces`. Key texts never come here, only their hashes. */
+import type { Capability, OrganizationRole, SpaceRole } from "../domain/principal.ts";
+import { type Database, type OrganizationKey, queryOnce, type Sql } from "./pool.ts";
+
+/** What the database knows of a caller, before anybody decided whether it is let in. */
+export interface CallerRow {
+  readonly user: { readonly id: string; readonly email: string; readonly name: string; readonly avatar_url: string | null; readonly role: OrganizationRole; readonly removed: boolean };
+  readonly organization: { readonly id: string; readonly num: number; readonly name: string; readonly deleted: boolean; readonly is_home: boolean };
+  readonly has_private_space: boolean;
+  readonly spaces: readonly { readonly id: string; readonly num: number; readonly role: SpaceRole; readonly is_private: boolean }[];
+}
+
+export interface KeyCallerRow extends CallerRow {
+  readonly key: { readonly id: string; readonly all_spaces: boolean; readonly capabilities: readonly Capability[]; readonly expires_at: string | null; readonly revoked_at: string | null };
+}
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly name: string;
+  readonly prefix: string;
+  /** Null reaches all spaces of its owner. */
+  readonly spaces: string[] | null;
+  readonly capabilities: Capability[];
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly last_used_at: Date | null;
+  readonly revoked_at: Date | null;
+}
+
+export interface NewApiKey {
+  readonly id: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly hash: Buffer;
+  readonly spaces: readonly string[] | null;
+  readonly capabilities: readonly Capability[];
+  readonly expiresAt: Date | null;
+}
+
+const COLUMNS = `k.id, k.user_id, k.name, k.prefix, k.capabilities, k.created_at, k.expires_at, k.last_used_at, k.revoked_at,
+  case when k.all_spaces then null else array(select ks.space_id from api_key_spaces ks where ks.api_key_id = k.id order by ks.space_id) end as spaces`;
+
+/** One statement, whatever the key is: its state, its owner and what it reaches. */
+export async function findKeyCaller(db: Database, hash: Buffer): Promise<KeyCallerRow | null> {
+  const { rows } = await queryOnce<{ caller: KeyCallerRow | null }>(db.app, { name: "authenticate_key", text: "select authenticate_key($1) as caller", values: [hash] });
+  return rows[0]?.caller ?? null;
+}
+
+/** Sets when each key was last used; a time before the one that is stored changes nothing. */
+export async function touchApiKeys(db: Database, uses: readonly { readonly id: string; readonly at: Date }[]): Promise<void> {
+  await queryOnce(db.app, "select touch_api_keys($1::uuid[], $2::timestamptz[])", [uses.map((use) => use.id), uses.map((use) => use.at.toISOString())]);
+}
+
+export async function insertApiKey(sql: Sql, organization: OrganizationKey, key: NewApiKey): Promise<ApiKeyRow> {
+  await sql.query(
+    `insert into api_keys (id, organization_id, user_id, name, prefix, hash, all_spaces, capabilities, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [key.id, organization.id, key.userId, key.name, key.prefix, key.hash, key.spaces === null, key.capabilities, key.expiresAt],
+  );
+  await setKeySpaces(sql, organization, key.id, key.spaces ?? []);
+  const { rows } = await sql.query<ApiKeyRow>(`select ${COLUMNS} from api_keys k where k.id = $1`, [key.id]);
+  return rows[0]!;
+}
+
+/** Makes `spaces` the chosen spaces of the key, whatever they were. @returns whether that changed anything. */
+export async function setKeySpaces(sql: Sql, organization: OrganizationKey, keyId: string, spaces: readonly string[]): Promise<boolean> {
+  const removed = await sql.query("delete from api_key_spaces where api_key_id = $1 and space_id <> all ($2::uuid[])", [keyId, spaces]);
+  const added = await sql.query(
+    "insert into api_key_spaces (api_key_id, space_id, organization_id) select $1, space_id, $2 from unnest($3::uuid[]) as chosen (space_id) on conflict do nothing",
+    [keyId, organization.id, spaces],
+  );
+  return (removed.rowCount ?? 0) + (added.rowCount ?? 0) > 0;
+}
+
+/** Keys of one user, or of the whole organization, newest first; revoked ones too. */
+export async function listApiKeys(sql: Sql, filter: { readonly userId: string | null; readonly limit: number; readonly offset: number }): Promise<{ items: ApiKeyRow[]; total: number }> {
+  const { rows } = await sql.query<ApiKeyRow>(
+    `select ${COLUMNS} from api_keys k where $1::uuid is null or k.user_id = $1 order by k.created_at desc, k.id desc limit $2 offset $3`,
+    [filter.userId, filter.limit, filter.offset],
+  );
+  const counted = await sql.query<{ total: number }>("select count(*)::int as total from api_keys where $1::uuid is null or user_id = $1", [filter.userId]);
+  return { items: rows, total: counted.rows[0]!.total };
+}
+
+/** Revokes the key, of `userId` where that is given. Idempotent. @returns false where there is no such key. */
+export async function revokeApiKey(sql: Sql, id: string, userId: string | null): Promise<boolean> {
+  const { rowCount } = await sql.query("update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 and ($2::uuid is null or user_id = $2)", [id, userId]);
+  return rowCount === 1;
+}

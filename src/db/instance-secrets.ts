@@ -1,0 +1,52 @@
+/** All SQL on `instance_secrets`: secrets of the whole instance, stored only as wrapped by the master key. */
+import { randomBytes } from "node:crypto";
+import type { MasterKey } from "../storage/keyring.ts";
+import { type Database, inTransaction, queryOnce } from "./pool.ts";
+
+const SECRET_BYTES = 32;
+
+interface SecretRow {
+  readonly wrapped: Buffer;
+  readonly master_key_id: string;
+}
+
+/**
+ * The secret called `name`: 256 random bits, made on first use. Processes that ask at the same time get the same one.
+ * @throws Error where it was wrapped by another master key: made again, every hash under it would be worthless.
+ */
+export async function loadInstanceSecret(db: Database, name: string, master: MasterKey): Promise<Buffer> {
+  const found = (await findSecret(db, name)) ?? (await createSecret(db, name, master));
+  if (found.master_key_id !== master.id) {
+    throw new Error(`the instance's secret "${name}" is wrapped by the master key ${found.master_key_id}, and the one configured is ${master.id}`);
+  }
+  return master.unwrap(found.wrapped, aadOf(name));
+}
+
+/** Wraps every secret anew, by `next` instead of `current`, in one transaction; the secrets themselves stay. Idempotent. */
+export async function rewrapInstanceSecrets(db: Database, current: MasterKey, next: MasterKey): Promise<number> {
+  return inTransaction(db.owner, async (sql) => {
+    const { rows } = await sql.query<SecretRow & { name: string }>("select name, wrapped, master_key_id from instance_secrets where master_key_id = $1 order by name for update", [current.id]);
+    for (const row of rows) {
+      const wrapped = await next.wrap(await current.unwrap(row.wrapped, aadOf(row.name)), aadOf(row.name));
+      await sql.query("update instance_secrets set wrapped = $2, master_key_id = $3 where name = $1", [row.name, wrapped, next.id]);
+    }
+    return rows.length;
+  });
+}
+
+async function findSecret(db: Database, name: string): Promise<SecretRow | undefined> {
+  const { rows } = await queryOnce<SecretRow>(db.app, "select wrapped, master_key_id from instance_secrets where name = $1", [name]);
+  return rows[0];
+}
+
+async function createSecret(db: Database, name: string, master: MasterKey): Promise<SecretRow> {
+  const wrapped = await master.wrap(randomBytes(SECRET_BYTES), aadOf(name));
+  await queryOnce(db.app, "insert into instance_secrets (name, wrapped, master_key_id) values ($1, $2, $3) on conflict (name) do nothing", [name, wrapped, master.id]);
+  const kept = await findSecret(db, name);
+  if (kept === undefined) throw new Error(`the instance's secret "${name}" is gone right after it was stored`);
+  return kept;
+}
+
+function aadOf(name: string): Buffer {
+  return Buffer.from(`holdfast instance secret ${name}`);
+}

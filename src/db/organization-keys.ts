@@ -1,0 +1,54 @@
+/** All SQL on `organization_keys`: each organization's data-encryption keys, stored only as wrapped by the master key. */
+import type { WrappedKey } from "../storage/keyring.ts";
+import { type Database, inTenant, inTransaction, type Sql } from "./pool.ts";
+
+interface NewKey {
+  readonly id: string;
+  readonly wrapped: Buffer;
+}
+
+/** All keys of the organization; of those that are not current something may still be encrypted. */
+export async function listOrganizationKeys(db: Database, organizationId: string): Promise<WrappedKey[]> {
+  return inOrganization(db, organizationId, async (sql) => (await sql.query<WrappedKey & { id: string }>('select id, wrapped, is_current as "isCurrent" from organization_keys order by id')).rows);
+}
+
+/** Stores the organization's first key as its current one; does nothing where it has one already. */
+export async function insertFirstOrganizationKey(db: Database, organizationId: string, masterKeyId: string, key: NewKey): Promise<void> {
+  await inOrganization(db, organizationId, (sql) =>
+    sql.query(
+      `insert into organization_keys (id, organization_id, wrapped, master_key_id, is_current) values ($1, $2, $3, $4, true)
+       on conflict (organization_id) where is_current do nothing`,
+      [key.id, organizationId, key.wrapped, masterKeyId],
+    ),
+  );
+}
+
+/** Makes `key` the organization's current one; the one before stays for what it encrypted. */
+export async function replaceOrganizationKey(db: Database, organizationId: string, masterKeyId: string, key: NewKey): Promise<void> {
+  await inOrganization(db, organizationId, async (sql) => {
+    await sql.query("update organization_keys set is_current = false where organization_id = $1 and is_current", [organizationId]);
+    await sql.query("insert into organization_keys (id, organization_id, wrapped, master_key_id, is_current) values ($1, $2, $3, $4, true)", [key.id, organizationId, key.wrapped, masterKeyId]);
+  });
+}
+
+export interface KeyToRewrap extends NewKey {
+  readonly organization_id: string;
+}
+
+/** Up to `limit` keys of all organizations that the master key `masterKeyId` wraps, for its rotation. */
+export async function listKeysWrappedBy(db: Database, masterKeyId: string, limit: number): Promise<KeyToRewrap[]> {
+  return inTransaction(db.owner, async (sql) => {
+    const { rows } = await sql.query<KeyToRewrap>("select id, organization_id, wrapped from organization_keys where master_key_id = $1 order by id limit $2", [masterKeyId, limit]);
+    return rows;
+  });
+}
+
+/** Stores `key` as wrapped by the master key `to`, unless it is no longer wrapped by `from`. Idempotent. */
+export async function rewrapOrganizationKey(db: Database, key: NewKey, from: string, to: string): Promise<void> {
+  await inTransaction(db.owner, (sql) => sql.query("update organization_keys set wrapped = $3, master_key_id = $4 where id = $1 and master_key_id = $2", [key.id, from, key.wrapped, to]));
+}
+
+/** The keyring knows organizations by id alone; no table that it reads is walled by their number, and 0 is nobody's. */
+async function inOrganization<T>(db: Database, id: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return inTenant(db, { id, num: 0 }, work);
+}

@@ -1,0 +1,112 @@
+/** The only place that makes a run the one that search serves, and takes the run before it out of search. */
+import { MAX_PUBLISH_CHUNKS } from "../domain/processing.ts";
+import { closeClaimIfDone } from "./claims.ts";
+import type { Fence } from "./run-attempts.ts";
+import type { Sql } from "./pool.ts";
+
+export interface Publishable {
+  readonly run_id: string;
+  readonly run_num: number;
+  readonly document_id: string;
+  readonly space_num: number;
+  readonly chunk_count: number;
+  readonly old_run_num: number | null;
+}
+
+/**
+ * Locks the documents of the runs, in one order for everyone, and answers those whose run is still theirs to publish:
+ * active, in this attempt's hand, of a document that lives in a folder and a space that live.
+ */
+export async function lockForPublish(sql: Sql, fence: Fence, runIds: readonly string[]): Promise<Publishable[]> {
+  const locked = await sql.query<{ id: string }>(
+    `select d.id from documents d join pipeline_runs r on r.document_id = d.id
+     where r.id = any($1::uuid[]) and d.deleted_at is null order by d.id for update of d`,
+    [runIds],
+  );
+  const { rows } = await sql.query<Publishable>(
+    `select r.id as run_id, r.num as run_num, d.id as document_id, d.space_num, r.chunk_count, d.published_run_num as old_run_num
+     from pipeline_runs r join documents d on d.id = r.document_id
+     join spaces s on s.id = d.space_id and s.deleted_at is null
+     left join folders f on f.id = d.folder_id
+     where r.id = any($3::uuid[]) and d.id = any($4::uuid[]) and d.deleted_at is null and f.deleted_at is null
+       and r.claim_id = $1 and r.attempt_id = $2 and r.status = 'embedding' and r.chunked
+     order by r.num for update of r`,
+    [fence.claimId, fence.attemptId, runIds, locked.rows.map((row) => row.id)],
+  );
+  return rows;
+}
+
+/** How many search entries the runs have; publish demands as many as there are chunks. */
+export async function countEntries(sql: Sql, spaceNum: number, runNums: readonly number[]): Promise<Map<number, number>> {
+  const { rows } = await sql.query<{ run_num: number; count: number }>(
+    "select run_num, count(*)::int as count from embeddings where space_num = $1 and run_num = any($2::int[]) group by run_num",
+    [spaceNum, runNums],
+  );
+  return new Map(rows.map((row) => [row.run_num, row.count]));
+}
+
+/**
+ * Flips the pointers of locked documents to their new runs, in the transaction that holds the locks. The entries of a small
+ * run before are deleted here; those of a large one are hidden, and purged by maintenance.
+ * The caller has made sure that every run's entries are whole.
+ */
+export async function flipPublished(sql: Sql, organizationNum: number, claimId: string, runs: readonly Publishable[]): Promise<void> {
+  const replaced = runs.filter((run) => run.old_run_num !== null && run.old_run_num !== run.run_num);
+  await adjustStatistics(sql, organizationNum, runs);
+  await sql.query({
+    name: "publish.flip",
+    text: `with run as (
+             update pipeline_runs set status = 'completed', embedded = true, embedded_chunk_count = chunk_count, progress = 1,
+               attempt_id = null, waiting_for = null, completed_at = now()
+             where id = any($1::uuid[]) returning id, num, version, document_id),
+           shown as (delete from hidden_runs h using run where h.run_num = run.num and h.space_num = any($2::int[])),
+           kept as (
+             insert into embedding_cache_references (organization_id, content_hash, raw_file_id)
+             select distinct c.organization_id, c.content_hash, f.id from chunks c join run on run.num = c.run_num
+             join raw_files f on f.document_id = run.document_id and f.deleted_at is null on conflict do nothing)
+           update documents d set published_run_num = run.num, published_version = run.version, updated_at = now()
+           from run where d.id = run.document_id`,
+    values: [runs.map((run) => run.run_id), [...new Set(runs.map((run) => run.space_num))]],
+  });
+  if (replaced.length > 0) await retireRuns(sql, organizationNum, replaced);
+  await closeClaimIfDone(sql, claimId);
+}
+
+/** Adds what the new runs bring to their space's totals and takes off what the old ones brought. */
+async function adjustStatistics(sql: Sql, organizationNum: number, runs: readonly Publishable[]): Promise<void> {
+  await sql.query({
+    name: "publish.statistics",
+    text: `insert into space_statistics (organization_num, space_num, chunks, terms)
+           select $1, s.space_num, sum(s.sign * r.chunk_count), sum(s.sign * r.term_count)
+           from (select space_num, run_num, 1 as sign from unnest($2::int[], $3::int[]) n(space_num, run_num)
+                 union all select space_num, old_num, -1 from unnest($2::int[], $4::int[]) o(space_num, old_num)) s
+           join pipeline_runs r on r.num = s.run_num
+           group by s.space_num`,
+    values: [organizationNum, runs.map((run) => run.space_num), runs.map((run) => run.run_num), runs.map((run) => run.old_run_num)],
+  });
+}
+
+/** Notes how many terms were indexed for runs; several batches of one run add up. */
+export async function addTermCounts(sql: Sql, runNums: readonly number[], terms: readonly number[]): Promise<void> {
+  await sql.query("update pipeline_runs r set term_count = r.term_count + u.terms from unnest($1::int[], $2::bigint[]) u(num, terms) where r.num = u.num", [runNums, terms]);
+}
+
+async function retireRuns(sql: Sql, organizationNum: number, replaced: readonly Publishable[]): Promise<void> {
+  const { rows } = await sql.query<{ run_num: number; space_num: number; chunk_count: number }>(
+    `select r.num as run_num, u.space_num, r.chunk_count from unnest($1::int[], $2::int[]) u(num, space_num) join pipeline_runs r on r.num = u.num`,
+    [replaced.map((run) => run.old_run_num), replaced.map((run) => run.space_num)],
+  );
+  const small = rows.filter((row) => row.chunk_count <= MAX_PUBLISH_CHUNKS);
+  const large = rows.filter((row) => row.chunk_count > MAX_PUBLISH_CHUNKS);
+  for (const row of large) {
+    await sql.query("insert into hidden_runs (organization_num, space_num, run_num, reason) values ($1, $2, $3, 'superseded') on conflict do nothing", [
+      organizationNum,
+      row.space_num,
+      row.run_num,
+    ]);
+  }
+  if (small.length === 0) return;
+  const values = [small.map((row) => row.space_num), small.map((row) => row.run_num)];
+  await sql.query("delete from embeddings e using unnest($1::int[], $2::int[]) u(space_num, run_num) where e.space_num = u.space_num and e.run_num = u.run_num", values);
+  await sql.query("delete from postings where run_num = any($1::int[])", [values[1]]);
+}

@@ -1,0 +1,133 @@
+/** All SQL by which an activity takes the runs of a claim in hand, writes what became of them, and lets go. Every write carries the fence. */
+import type { RunError } from "../domain/processing.ts";
+import { closeClaimIfDone } from "./claims.ts";
+import type { Sql } from "./pool.ts";
+
+/** A run that an activity has in hand. */
+export interface Member {
+  readonly id: string;
+  readonly num: number;
+  readonly document_id: string;
+  readonly space_id: string;
+  readonly space_num: number;
+  readonly version: number;
+  readonly trigger: string;
+  readonly priority: 0 | 1;
+  readonly object_key: string;
+  readonly file_name: string;
+  readonly file_type: string;
+  readonly file_size: number;
+  readonly chunker_name: string;
+  readonly chunker_config: { max_tokens?: number; overlap_tokens?: number };
+  readonly chunked: boolean;
+  readonly chunk_count: number | null;
+  readonly started_at: Date;
+}
+
+/** Who may write: the claim and the attempt that hold the run. A zombie attempt fails this and changes nothing. */
+export interface Fence {
+  readonly claimId: string;
+  readonly attemptId: string;
+}
+
+const ACTIVE = "status in ('queued', 'parsing', 'chunking', 'embedding')";
+const MEMBER = `id, num, document_id, space_id, space_num, version, trigger, priority, object_key, file_name, file_type, file_size,
+  chunker_name, chunker_config, chunked, chunk_count, started_at`;
+
+export type Step = "prepare" | "embed";
+
+/** Members that this step still has to do. Idempotent: what is done is not taken again. */
+const LEFT: Record<Step, string> = { prepare: "not chunked", embed: "chunked" };
+const STATUS: Record<Step, string> = { prepare: "parsing", embed: "embedding" };
+
+/**
+ * Takes the claim's members for an attempt. After a lost attempt the members that it had in hand go alone (they leave this claim);
+ * one that was alone already has lost an attempt of its own, and ends `worker_crashed` with the second.
+ */
+export async function beginAttempt(sql: Sql, fence: Fence, step: Step, lost: boolean): Promise<Member[]> {
+  if (lost) await partLostMembers(sql, fence.claimId);
+  const { rows } = await sql.query<Member>({
+    name: `attempts.begin.${step}`,
+    text: `update pipeline_runs set attempt_id = $2, status = '${STATUS[step]}', waiting_for = null, started_at = coalesce(started_at, now())
+           where claim_id = $1 and ${ACTIVE} and ${LEFT[step]} returning ${MEMBER}`,
+    values: [fence.claimId, fence.attemptId],
+  });
+  return rows.toSorted((a, b) => a.num - b.num);
+}
+
+async function partLostMembers(sql: Sql, claimId: string): Promise<void> {
+  await sql.query(
+    `update pipeline_runs set
+       lost_attempts = lost_attempts + case when alone then 1 else 0 end,
+       solo = true,
+       claim_id = case when alone then claim_id end,
+       attempt_id = null,
+       status = case when alone and lost_attempts >= 1 then 'failed' when alone then status else 'queued' end,
+       completed_at = case when alone and lost_attempts >= 1 then now() end,
+       error = case when alone and lost_attempts >= 1 then jsonb_build_object('stage', status, 'code', 'worker_crashed',
+         'message', 'The worker stopped twice while it had this document alone in hand.') end
+     from (select cardinality(run_ids) = 1 as alone from claims where id = $1) claim
+     where claim_id = $1 and attempt_id is not null and ${ACTIVE}`,
+    [claimId],
+  );
+  await closeClaimIfDone(sql, claimId);
+}
+
+/** The members that are still this attempt's; the others were cancelled, superseded or deleted. */
+export async function membersInHand(sql: Sql, fence: Fence): Promise<Set<string>> {
+  const { rows } = await sql.query<{ id: string }>({
+    name: "attempts.in-hand",
+    text: `select id from pipeline_runs where claim_id = $1 and attempt_id = $2 and ${ACTIVE}`,
+    values: [fence.claimId, fence.attemptId],
+  });
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Members that wait for an outage stay in the claim and are let go until the next attempt. */
+export async function recordWaiting(sql: Sql, fence: Fence, waiting: ReadonlyArray<{ id: string; for: string }>): Promise<void> {
+  await sql.query(
+    `update pipeline_runs r set waiting_for = w.waiting_for, attempt_id = null
+     from unnest($3::uuid[], $4::text[]) w(id, waiting_for)
+     where r.id = w.id and claim_id = $1 and attempt_id = $2 and ${ACTIVE}`,
+    [fence.claimId, fence.attemptId, waiting.map((member) => member.id), waiting.map((member) => member.for)],
+  );
+}
+
+/** Ends members as failed. What the document showed before stays published. */
+export async function recordFailures(sql: Sql, fence: Fence, failures: ReadonlyArray<{ id: string; error: RunError }>): Promise<void> {
+  await sql.query(
+    `update pipeline_runs r set status = 'failed', error = f.error, completed_at = now(), attempt_id = null, waiting_for = null
+     from unnest($3::uuid[], $4::jsonb[]) f(id, error)
+     where r.id = f.id and claim_id = $1 and attempt_id = $2 and ${ACTIVE}`,
+    [fence.claimId, fence.attemptId, failures.map((failure) => failure.id), failures.map((failure) => JSON.stringify(failure.error))],
+  );
+  await closeClaimIfDone(sql, fence.claimId);
+}
+
+/** Lets go of every member in hand, so that an orderly end is never taken for a lost attempt. */
+export async function releaseAttempt(sql: Sql, fence: Fence): Promise<void> {
+  await sql.query(`update pipeline_runs set attempt_id = null where claim_id = $1 and attempt_id = $2`, [fence.claimId, fence.attemptId]);
+}
+
+interface ClaimStanding {
+  readonly total: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly active: number;
+  readonly ready: number;
+}
+
+/** Counts by how the claim's members stand now. */
+export async function claimStanding(sql: Sql, claimId: string): Promise<ClaimStanding> {
+  const { rows } = await sql.query<ClaimStanding>({
+    name: "attempts.standing",
+    text: `select cardinality(c.run_ids) as total,
+             count(r.id) filter (where r.status = 'completed')::int as completed,
+             count(r.id) filter (where r.status = 'failed')::int as failed,
+             count(r.id) filter (where r.${ACTIVE})::int as active,
+             count(r.id) filter (where r.${ACTIVE} and r.chunked)::int as ready
+           from claims c left join pipeline_runs r on r.claim_id = c.id where c.id = $1 group by c.id`,
+    values: [claimId],
+  });
+  return rows[0] ?? { total: 0, completed: 0, failed: 0, active: 0, ready: 0 };
+}

@@ -1,0 +1,87 @@
+/** The composition root: settings in, the parts that every process shares out; closes them in reverse. */
+import { hkdfSync } from "node:crypto";
+import type { Client } from "@temporalio/client";
+import type { DataConverter } from "@temporalio/worker";
+import type { RealConfig } from "./config.ts";
+import { loadInstanceSecret } from "./db/instance-secrets.ts";
+import { insertFirstOrganizationKey, listOrganizationKeys } from "./db/organization-keys.ts";
+import { type Database, openDatabase } from "./db/pool.ts";
+import { type Dispatcher, createDispatcher } from "./dispatch/dispatcher.ts";
+import { type Log, createLog } from "./log.ts";
+import { type EmbeddingModel, createEmbeddingModel } from "./models/embedding-model.ts";
+import { createDirectoryStore } from "./storage/directory.ts";
+import { createGcsStore } from "./storage/gcs.ts";
+import { type Keyring, type MasterKey, createKeyring, localMasterKey } from "./storage/keyring.ts";
+import { createPayloadSealer } from "./storage/payload-sealer.ts";
+import { type Storage, createStorage } from "./storage/storage.ts";
+import { createDataConverter } from "./temporal/codec.ts";
+import { lazyClient } from "./temporal/connection.ts";
+
+export interface SharedDeps {
+  readonly config: RealConfig;
+  readonly log: Log;
+  readonly db: Database;
+  readonly masterKey: MasterKey;
+  readonly keyring: Keyring;
+  readonly storage: Storage;
+  readonly embedding: EmbeddingModel;
+  readonly dataConverter: DataConverter;
+  readonly temporal: Client;
+  readonly dispatcher: Dispatcher;
+  /** 32 bytes that key the organization's embedding cache; they do not change when its encryption key is rotated. */
+  contentSecret(organizationId: string): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+const SECRET_BYTES = 32;
+
+/**
+ * Opens what all processes share. Needs Postgres, because the instance's secrets are in it; Temporal and the object store are
+ * reached when first used.
+ * @throws DomainError `database_unavailable`, and whatever a model provider that must be asked for its dimensions answers.
+ */
+export async function openSharedDeps(config: RealConfig, name: string): Promise<SharedDeps> {
+  const log = createLog({ level: config.log.level, name });
+  const db = openDatabase({ ...config.database, onIdleError: (error) => log.warn({ err: error }, "an idle database connection was lost") });
+  const masterKey = openMasterKey(config);
+  const contentSecret = await loadInstanceSecret(db, "content-hash", masterKey);
+  const keyring = openKeyring(db, masterKey);
+  const { gcsBucket, emulatorHost, directory } = config.storage;
+  const storage = createStorage({ store: gcsBucket === undefined ? createDirectoryStore(directory) : createGcsStore({ bucket: gcsBucket, emulatorHost }), keyring });
+  const embedding = await createEmbeddingModel(config.models);
+  const dataConverter = createDataConverter(createPayloadSealer(keyring, await loadInstanceSecret(db, "temporal-payloads", masterKey)));
+  const temporal = lazyClient(config.temporal, dataConverter);
+  const dispatcher = createDispatcher({ db, client: temporal, log });
+  return {
+    config,
+    log,
+    db,
+    masterKey,
+    keyring,
+    storage,
+    embedding,
+    dataConverter,
+    temporal,
+    dispatcher,
+    contentSecret: async (organizationId) => Buffer.from(hkdfSync("sha256", contentSecret, organizationId, "holdfast content hash", SECRET_BYTES)),
+    async close() {
+      await dispatcher.idle();
+      await embedding.close();
+      await temporal.connection.close();
+      await db.close();
+    },
+  };
+}
+
+function openMasterKey(config: RealConfig): MasterKey {
+  if (config.keys.master === undefined) throw new Error("KMS_KEY_NAME is not supported by this build; set MASTER_KEY.");
+  return localMasterKey(config.keys.master);
+}
+
+function openKeyring(db: Database, master: MasterKey): Keyring {
+  return createKeyring({
+    master,
+    load: (organizationId) => listOrganizationKeys(db, organizationId),
+    create: (organizationId, key) => insertFirstOrganizationKey(db, organizationId, master.id, key),
+  });
+}

@@ -1,0 +1,85 @@
+/** The only place that turns queued runs into workflows: claims them in groups and starts each claim, in any process, at any time. */
+import type { Client } from "@temporalio/client";
+import { type Claim, claimRuns, markStarted, releaseClaim, takeExpiredClaims, waitingOrganizations } from "../db/claims.ts";
+import type { Database } from "../db/pool.ts";
+import { PRIORITY, type Priority } from "../domain/processing.ts";
+import type { Log } from "../log.ts";
+import { startPipeline } from "../temporal/start-pipeline.ts";
+
+interface DispatcherDeps {
+  readonly db: Database;
+  readonly client: Client;
+  readonly log: Log;
+}
+
+interface Organization {
+  readonly id: string;
+  readonly num: number;
+}
+
+export interface Dispatcher {
+  /** Says that the organization may have queued runs. Returns at once; wakes during a claim lead to one more claim behind it. */
+  wake(organization: Organization): void;
+  /** One round over all organizations and all claims whose lease has passed. What process calls it does not matter. */
+  sweep(): Promise<void>;
+  /** Resolves once nothing that was woken is under way. */
+  idle(): Promise<void>;
+}
+
+const ORGANIZATIONS_A_SWEEP = 50;
+const CLAIMS_A_SWEEP = 50;
+
+export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatcher {
+  const running = new Map<string, Promise<void>>();
+  const again = new Set<string>();
+
+  const start = async (claim: Claim): Promise<void> => {
+    const state = await startPipeline(client, claim);
+    if (state === "running") return markStarted(db.system, claim.id);
+    const released = await releaseClaim(db.system, claim.id);
+    if (released > 0) log.warn({ claim_id: claim.id, runs: released }, "a workflow had closed before its runs ended; they are queued again");
+  };
+
+  const dispatch = async (organization: Organization, priority: Priority): Promise<void> => {
+    for (;;) {
+      const claims = await claimRuns(db.system, organization, priority);
+      if (claims.length === 0) return;
+      await Promise.all(claims.map(start));
+    }
+  };
+
+  const wake = (organization: Organization, priority: Priority): Promise<void> => {
+    const key = `${organization.id} ${priority}`;
+    const current = running.get(key);
+    if (current) {
+      again.add(key);
+      return current;
+    }
+    const round = async (): Promise<void> => {
+      do {
+        again.delete(key);
+        // A claim that could not be started keeps its lease; the sweep starts it once Temporal is back.
+        await dispatch(organization, priority).catch((error: unknown) => log.warn({ err: error, organization_id: organization.id }, "runs could not be dispatched"));
+      } while (again.has(key));
+      running.delete(key);
+    };
+    const started = round();
+    running.set(key, started);
+    return started;
+  };
+
+  return {
+    wake: (organization) => void wake(organization, PRIORITY.interactive),
+    async sweep() {
+      const expired = await takeExpiredClaims(db.system, CLAIMS_A_SWEEP);
+      await Promise.all(expired.map(start));
+      for (const priority of [PRIORITY.interactive, PRIORITY.batch]) {
+        const waiting = await waitingOrganizations(db.system, priority, ORGANIZATIONS_A_SWEEP);
+        await Promise.all(waiting.map((organization) => wake(organization, priority)));
+      }
+    },
+    async idle() {
+      await Promise.all(running.values());
+    },
+  };
+}

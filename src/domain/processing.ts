@@ -1,0 +1,54 @@
+/** The states of a run of the document pipeline, and the limits that shape its work. */
+
+export const ACTIVE_STATUSES = ["queued", "parsing", "chunking", "embedding"] as const;
+export const RUN_STATUSES = [...ACTIVE_STATUSES, "completed", "failed", "cancelled"] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export const TRIGGERS = ["upload", "reprocess", "batch", "replace", "restore"] as const;
+export type Trigger = (typeof TRIGGERS)[number];
+
+/** Uploads and single requests go before batches. */
+export const PRIORITY = { interactive: 0, batch: 1 } as const;
+export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
+
+export interface RunError {
+  readonly stage: "parsing" | "chunking" | "embedding" | "publishing";
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What the workflow of a group is told: ids only. */
+export interface PipelineInput {
+  readonly organization: { readonly id: string; readonly num: number };
+  readonly claimId: string;
+}
+
+export interface AttemptInput extends PipelineInput {
+  /** True where the attempt before was lost with its worker (Temporal saw no heartbeat any more). */
+  readonly lost: boolean;
+}
+
+/** How a group stands after an activity. */
+export interface GroupOutcome {
+  readonly completed: number;
+  readonly failed: number;
+  /** Members that are no longer this claim's: cancelled, superseded, deleted, or going alone now. */
+  readonly gone: number;
+  /** Members that have not ended: they are ready for the next step, or wait for an outage to end. */
+  readonly active: number;
+  /** Active members that are prepared, so that they can be embedded and published. */
+  readonly ready: number;
+  /** Seconds after which an outage may be over, where somebody said so. */
+  readonly retryAfterSeconds: number | null;
+}
+
+export const MAX_CLAIM_RUNS = 32;
+/** Files above this many bytes go alone, so that small ones never wait behind them. */
+export const ALONE_ABOVE_BYTES = 1_048_576;
+/** Chunks that one publish transaction may index; larger documents are indexed in batches under cover. */
+export const MAX_PUBLISH_CHUNKS = 512;
+export const MAX_DOCUMENT_CHUNKS = 100_000;
+/** An error that nobody classed is tried again for this long. */
+export const UNKNOWN_ERROR_PATIENCE_MS = 15 * 60_000;
+
+export const DEFAULT_CHUNKER = "page_based";

@@ -1,0 +1,41 @@
+/** The only place that makes workflow ids: opaque, and led by kind and organization, so that the payload codec knows whose key to use. */
+
+const ORGANIZATION = /^[a-z-]+\/([0-9a-f-]{36})\//;
+
+/** One workflow for each claim, however often it is started. */
+export function pipelineWorkflowId(organizationId: string, claimId: string): string {
+  return `document-pipeline/${organizationId}/${claimId}`;
+}
+
+/** The workflow of a document that goes alone. It is named by its claim as well: a run may go alone more than once. */
+export function documentWorkflowId(organizationId: string, runId: string, claimId: string): string {
+  return `document/${organizationId}/${runId}/${claimId}`;
+}
+
+export function deletionWorkflowId(organizationId: string, deletionId: string): string {
+  return `delete/${organizationId}/${deletionId}`;
+}
+
+export function batchWorkflowId(organizationId: string, batchId: string): string {
+  return `batch-reprocess/${organizationId}/${batchId}`;
+}
+
+/** The workflow that keeps the books of a group of turns; turns of several organizations share it. Made so that it names no organization. */
+export function chatTurnsWorkflowId(apiProcessId: string, groupId: string): string {
+  return `${chatTurnsWorkflowPrefix(apiProcessId)}${groupId}`;
+}
+
+/** What the ids of every `chat-turns` workflow of one API process begin with. */
+export function chatTurnsWorkflowPrefix(apiProcessId: string): string {
+  return `chat-turns/api-${apiProcessId}/`;
+}
+
+/** The workflow of one turn that runs tools. */
+export function chatTurnWorkflowId(organizationId: string, turnId: string): string {
+  return `chat-turn/${organizationId}/${turnId}`;
+}
+
+/** The organization that a workflow belongs to; null for workflows that serve several. */
+export function organizationOfWorkflow(workflowId: string): string | null {
+  return ORGANIZATION.exec(workflowId)?.[1] ?? null;
+}

@@ -1,0 +1,103 @@
+/** The only place that starts long-running child processes: each in a group of its own, its output in a log file. */
+import { type StdioOptions, spawn } from "node:child_process";
+import { mkdir, open, rename, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ServerUser } from "./server-user.ts";
+
+const MAX_LOG_BYTES = 20_000_000;
+const TAIL_BYTES = 4_000;
+const TAIL_LINES = 12;
+
+export interface LaunchOptions {
+  readonly name: string;
+  readonly command: string;
+  readonly args: string[];
+  readonly logPath: string;
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  readonly cwd?: string | undefined;
+  readonly user?: ServerUser | undefined;
+  /** Sent to end it in order. */
+  readonly stopSignal: NodeJS.Signals;
+  /** How long it may take to end in order before it is killed. */
+  readonly stopGraceMs: number;
+}
+
+export interface Running {
+  readonly name: string;
+  readonly pid: number;
+  /** Resolves with how it ended, e.g. `exit code 1`; never rejects. */
+  readonly exited: Promise<string>;
+  hasExited(): boolean;
+  /** Ends it and what it left in its process group. Repeating is harmless. */
+  stop(): Promise<void>;
+  /** Ends it at once, without order. */
+  kill(): void;
+  /** The last lines that this launch wrote. */
+  logTail(): Promise<string>;
+}
+
+/** @throws Error where the program cannot be started at all. */
+export async function launch(options: LaunchOptions): Promise<Running> {
+  const { file, start } = await openLog(options.logPath);
+  const stdio: StdioOptions = ["ignore", file.fd, file.fd];
+  // A group of its own: Ctrl-C in the terminal reaches the supervisor alone, which stops its parts in order.
+  const identity = options.user === undefined ? {} : { uid: options.user.uid, gid: options.user.gid };
+  const child = spawn(options.command, options.args, { stdio, detached: true, env: options.env, cwd: options.cwd, ...identity });
+  let ended = false;
+  const exited = new Promise<string>((resolve) => {
+    child.once("exit", (code, signal) => {
+      ended = true;
+      resolve(signal === null ? `exit code ${code ?? "unknown"}` : `signal ${signal}`);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", reject);
+  }).finally(() => file.close());
+  const pid = child.pid ?? 0;
+  return {
+    name: options.name,
+    pid,
+    exited,
+    hasExited: () => ended,
+    kill: () => signalGroup(pid, "SIGKILL"),
+    async stop() {
+      if (!ended) child.kill(options.stopSignal);
+      const grace = new AbortController();
+      await Promise.race([exited, sleep(options.stopGraceMs, undefined, { signal: grace.signal, ref: true }).catch(() => undefined)]);
+      grace.abort();
+      signalGroup(pid, "SIGKILL");
+      await exited;
+    },
+    logTail: () => readTail(options.logPath, start),
+  };
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group has ended already.
+  }
+}
+
+async function openLog(path: string) {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const size = await stat(path).then((found) => found.size, () => 0);
+  if (size > MAX_LOG_BYTES) await rename(path, `${path}.1`);
+  const file = await open(path, "a", 0o600);
+  return { file, start: size > MAX_LOG_BYTES ? 0 : size };
+}
+
+async function readTail(path: string, start: number): Promise<string> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const from = Math.max(start, size - TAIL_BYTES);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(0, size - from)), 0, Math.max(0, size - from), from);
+    return buffer.toString("utf8", 0, bytesRead).trimEnd().split("\n").slice(-TAIL_LINES).join("\n");
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,45 @@
+/** The only logger and its redaction list: one JSON object a line on standard output, no secret in any of them. */
+import { pino } from "pino";
+
+export type Log = pino.Logger;
+export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
+interface LogSettings {
+  readonly level: (typeof LOG_LEVELS)[number];
+  /** The process: `api`, `worker`, … */
+  readonly name: string;
+  /** Where lines go; standard output where absent. */
+  readonly destination?: { write(line: string): void };
+}
+
+const SECRET_FIELDS = ["authorization", "cookie", "set-cookie", "password", "secret", "token", "api_key", "apiKey", "key", "access_token", "id_token", "master_key", "masterKey", "pepper"];
+const REDACTED = "[redacted]";
+
+/** Secrets that stand inside a longer text: a message, a stack, a URL. Applied to the finished line. */
+const SECRETS_IN_TEXT: readonly (readonly [RegExp, string])[] = [
+  [/(?<![A-Za-z0-9])sk-(?:\\.|[^\s"\\]){8,}/g, `sk-${REDACTED}`],
+  [/\b(Bearer|Basic)\s+(?:\\.|[^\s"\\])+/gi, `$1 ${REDACTED}`],
+  [/\beyJ[\w-]{5,}\.[\w-]+\.[\w-]*/g, REDACTED],
+  [/(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"]*:)[^\s@/"]+@/gi, `$1${REDACTED}@`],
+];
+
+/** A logger that takes secrets out by the names of their fields, and by their looks wherever else they stand. */
+export function createLog({ level, name, destination }: LogSettings): Log {
+  const paths = SECRET_FIELDS.flatMap((field) => {
+    const part = /^\w+$/.test(field) ? `.${field}` : `["${field}"]`;
+    return [part.replace(/^\./, ""), `*${part}`, `*.headers${part}`, `*.*${part}`];
+  });
+  const options: pino.LoggerOptions = {
+    level,
+    base: { name, pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths, censor: REDACTED },
+    hooks: { streamWrite: redactText },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+function redactText(line: string): string {
+  return SECRETS_IN_TEXT.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line);
+}

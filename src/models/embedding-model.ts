@@ -1,0 +1,43 @@
+/** The only place that says what an embedding model is, and which one a configuration asks for. */
+import { createLocalMiniLm } from "./local-minilm.ts";
+import { createOpenAiEmbeddings } from "./openai-embeddings.ts";
+
+/** A question and the text that answers it may be embedded differently; questions also go first where work waits. */
+export type EmbeddingKind = "query" | "passage";
+
+export interface EmbeddingModel {
+  readonly name: string;
+  readonly dimensions: number;
+  /** Most tokens of one text that reach its vector. */
+  readonly maxTokens: number;
+  /** Weight of the dense side, and the BM25 score that counts half, in hybrid search with this model. */
+  readonly fusion: { readonly alpha: number; readonly bm25Saturation: number };
+  /**
+   * Vectors of unit length, one for each text, in order.
+   * @throws DomainError of class outage, or `rejected_by_provider`; the reason of `signal` once it is aborted.
+   */
+  embed(texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal): Promise<Float32Array[]>;
+  countTokens(text: string): number;
+  /** Offsets [start, end) in UTF-16 units of each token; they ascend, never overlap, and cut no character in two. */
+  tokenOffsets(text: string): Array<[number, number]>;
+  close(): Promise<void>;
+}
+
+/** Which models to use; absent fields mean the models that need no provider. */
+export interface ModelsConfig {
+  /** Of an OpenAI-compatible provider, with its version: `https://api.openai.com/v1`. */
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly embeddingModel?: string | undefined;
+  readonly embeddingDimensions?: number | undefined;
+  readonly chatModel?: string | undefined;
+}
+
+/**
+ * The provider's model where `embeddingModel` is set, else the one that ships with the project. Asks the provider once for the
+ * number of dimensions where neither the configuration nor a table of known models says it, so it may throw as `embed` does.
+ */
+export async function createEmbeddingModel(config: ModelsConfig): Promise<EmbeddingModel> {
+  if (config.embeddingModel === undefined) return createLocalMiniLm();
+  return createOpenAiEmbeddings(config, config.embeddingModel);
+}

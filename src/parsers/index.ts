@@ -1,0 +1,34 @@
+/** The only list of parsers: file type → parser. A new format is one file here beside the others, and one line. */
+
+import { DomainError } from "../domain/errors.ts";
+import type { FileType } from "../domain/file-type.ts";
+import { markdown } from "./markdown.ts";
+import type { Parser } from "./parser.ts";
+import { pdf } from "./pdf.ts";
+import { text } from "./text.ts";
+
+const PARSERS: Partial<Record<FileType, Parser>> = {
+  MARKDOWN: markdown,
+  TEXT: text,
+  PDF: pdf,
+};
+
+/** Larger files never run in the worker: a parser must not hold its event loop. */
+const IN_WORKER_MAX_BYTES = 1024 * 1024;
+
+/** Throws `unsupported_file_type` where no parser reads the type. */
+export function parserFor(fileType: FileType): Parser {
+  const parser = PARSERS[fileType];
+  if (parser === undefined) throw new DomainError("unsupported_file_type", `Files of type ${fileType} are not supported.`);
+  return parser;
+}
+
+/** Whether a file of this size may be parsed by the worker itself, without a process of its own. */
+export function mayParseInWorker(parser: Parser, sizeBytes: number): boolean {
+  return parser.runsIn === "worker" && sizeBytes <= IN_WORKER_MAX_BYTES;
+}
+
+/** Loads what every parser needs before its first document. */
+export async function warmUpParsers(): Promise<void> {
+  for (const parser of Object.values(PARSERS)) await parser.warmUp?.();
+}

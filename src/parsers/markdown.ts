@@ -1,0 +1,210 @@
+/** The parser of Markdown: one pass over the lines, one unit a block. Inline marks stay as they are written. */
+
+import { parse as parseYaml } from "yaml";
+import { DomainError } from "../domain/errors.ts";
+import type { ExtractedMetadata, TextUnit, UnitType } from "../domain/text-unit.ts";
+import { createHeadingPath, type HeadingPath } from "./heading-path.ts";
+import {
+  atxHeading, closesFence, fenceOpening, indentOf, isBlank, isImageOnly, isIndentedCode, isQuote, isTableDelimiter, isThematicBreak,
+  listInterruptsParagraph, listItemIndent, setextLevel, tableCells,
+} from "./markdown-lines.ts";
+import { readInput, type Parser } from "./parser.ts";
+import { decodeText } from "./text.ts";
+
+/** Front matter beyond this is text: metadata is short. */
+const MAX_FRONT_MATTER_CHARS = 64 * 1024;
+
+export const markdown: Parser = {
+  name: "markdown",
+  runsIn: "worker",
+  async parse(input) {
+    const { units, metadata } = parseMarkdown(decodeText(await readInput(input)));
+    if (units.length === 0) throw new DomainError("no_text", "The file holds no text.");
+    const heading = units.find((unit) => unit.type === "heading" && unit.level === 1);
+    const titled = metadata.title === undefined && heading !== undefined ? { ...metadata, title: heading.text } : metadata;
+    return { parser_name: markdown.name, units, page_count: null, metadata: titled, warnings: [] };
+  },
+};
+
+/** Units of a Markdown text. Nothing but blank lines and thematic breaks is left out; front matter is metadata and a code unit. */
+export function parseMarkdown(source: string): { units: TextUnit[]; metadata: ExtractedMetadata } {
+  const lines = source.split(/\r\n|\n|\r/);
+  const reader: Reader = { lines, at: 0, path: createHeadingPath(), units: [] };
+  const metadata = readFrontMatter(reader);
+  while (reader.at < lines.length) readBlock(reader);
+  return { units: reader.units, metadata };
+}
+
+interface Reader {
+  readonly lines: readonly string[];
+  at: number;
+  readonly path: HeadingPath;
+  readonly units: TextUnit[];
+}
+
+function lineAt(reader: Reader, at: number): string {
+  return reader.lines[at] ?? "";
+}
+
+function readBlock(reader: Reader): void {
+  const line = lineAt(reader, reader.at);
+  if (isBlank(line)) {
+    reader.at++;
+    return;
+  }
+  if (isIndentedCode(line)) return take(reader, "code", indentedCodeEnd(reader));
+  const heading = atxHeading(line);
+  if (heading !== undefined) {
+    reader.at++;
+    return addHeading(reader, heading.level, heading.text);
+  }
+  if (fenceOpening(line) !== undefined) return take(reader, "code", fenceEnd(reader, reader.at));
+  if (isThematicBreak(line)) {
+    reader.at++;
+    return;
+  }
+  if (isQuote(line)) return take(reader, "quote", quoteEnd(reader));
+  if (listItemIndent(line) !== undefined) return take(reader, "list", listEnd(reader));
+  if (isTableHead(reader, reader.at)) return take(reader, "table", tableEnd(reader));
+  readParagraph(reader);
+}
+
+/** Adds lines up to `end`, without blank ones at the end, as one unit. */
+function take(reader: Reader, type: UnitType, end: number): void {
+  let last = end;
+  while (last > reader.at + 1 && isBlank(lineAt(reader, last - 1))) last--;
+  const block = reader.lines.slice(reader.at, last).join("\n").trimEnd();
+  reader.at = end;
+  if (!isBlank(block)) reader.units.push({ type, text: block, page: null, heading_path: reader.path.current() });
+}
+
+function addHeading(reader: Reader, level: number, heading: string): void {
+  if (heading !== "") reader.units.push({ type: "heading", text: heading, page: null, heading_path: reader.path.enter(level, heading), level });
+}
+
+function indentedCodeEnd(reader: Reader): number {
+  let at = reader.at;
+  while (at < reader.lines.length && (isBlank(lineAt(reader, at)) || isIndentedCode(lineAt(reader, at)))) at++;
+  return at;
+}
+
+/** An unclosed fence goes to the end of the text. */
+function fenceEnd(reader: Reader, start: number): number {
+  const fence = fenceOpening(lineAt(reader, start));
+  for (let at = start + 1; at < reader.lines.length; at++) if (fence !== undefined && closesFence(lineAt(reader, at), fence)) return at + 1;
+  return reader.lines.length;
+}
+
+/** A quote takes lines without its mark too, as long as they go on with its paragraph. */
+function quoteEnd(reader: Reader): number {
+  let at = reader.at;
+  while (at < reader.lines.length && (isQuote(lineAt(reader, at)) || !endsParagraph(reader, at))) at++;
+  return at;
+}
+
+/** A list goes on over blank lines while what follows is an item or is indented under one; a fence in it is taken whole. */
+function listEnd(reader: Reader): number {
+  const outer = indentOf(lineAt(reader, reader.at));
+  let at = reader.at;
+  while (at < reader.lines.length) {
+    const line = lineAt(reader, at);
+    if (isBlank(line)) {
+      const next = nextWritten(reader, at);
+      if (!belongsToList(lineAt(reader, next), outer)) return at;
+      at = next;
+    } else if (belongsToList(line, outer)) {
+      at = fenceOpening(line) === undefined ? at + 1 : fenceEnd(reader, at);
+    } else if (at > reader.at && !endsParagraph(reader, at)) at++;
+    else return at;
+  }
+  return at;
+}
+
+function belongsToList(line: string, outer: number): boolean {
+  return !isBlank(line) && (listItemIndent(line) !== undefined || indentOf(line) >= outer + 2);
+}
+
+function nextWritten(reader: Reader, start: number): number {
+  let at = start;
+  while (at < reader.lines.length && isBlank(lineAt(reader, at))) at++;
+  return at;
+}
+
+function isTableHead(reader: Reader, at: number): boolean {
+  const head = lineAt(reader, at);
+  const under = lineAt(reader, at + 1);
+  return head.includes("|") && isTableDelimiter(under) && tableCells(head).length === tableCells(under).length;
+}
+
+function tableEnd(reader: Reader): number {
+  let at = reader.at + 2;
+  while (at < reader.lines.length && !endsParagraph(reader, at)) at++;
+  return at;
+}
+
+function readParagraph(reader: Reader): void {
+  let at = reader.at + 1;
+  while (at < reader.lines.length) {
+    const level = setextLevel(lineAt(reader, at));
+    if (level !== undefined) {
+      const heading = reader.lines.slice(reader.at, at).map((line) => line.trim()).join(" ");
+      reader.at = at + 1;
+      return addHeading(reader, level, heading);
+    }
+    if (endsParagraph(reader, at) || isTableHead(reader, at)) break;
+    at++;
+  }
+  const block = reader.lines.slice(reader.at, at).join("\n").trim();
+  reader.at = at;
+  reader.units.push({ type: isImageOnly(block) ? "image" : "paragraph", text: block, page: null, heading_path: reader.path.current() });
+}
+
+function endsParagraph(reader: Reader, at: number): boolean {
+  const line = lineAt(reader, at);
+  return isBlank(line) || atxHeading(line) !== undefined || (indentOf(line) < 4 && fenceOpening(line) !== undefined) || isThematicBreak(line) || isQuote(line) || listInterruptsParagraph(line);
+}
+
+function readFrontMatter(reader: Reader): ExtractedMetadata {
+  if (lineAt(reader, 0).trimEnd() !== "---") return {};
+  const end = reader.lines.findIndex((line, at) => at > 0 && (line.trimEnd() === "---" || line.trimEnd() === "..."));
+  const yaml = end < 0 ? "" : reader.lines.slice(1, end).join("\n");
+  if (yaml === "" || yaml.length > MAX_FRONT_MATTER_CHARS) return {};
+  const values = yamlMapping(yaml);
+  if (values === undefined) return {};
+  reader.at = 0;
+  take(reader, "code", end + 1);
+  return frontMatterMetadata(values);
+}
+
+function yamlMapping(yaml: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = parseYaml(yaml, { maxAliasCount: 0, logLevel: "silent" });
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function frontMatterMetadata(values: Record<string, unknown>): ExtractedMetadata {
+  const title = words(values["title"]);
+  const author = words(values["author"] ?? values["authors"]);
+  const language = words(values["language"] ?? values["lang"]);
+  const created = isoDate(values["date"] ?? values["created"] ?? values["created_at"]);
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(author === undefined ? {} : { author }),
+    ...(language === undefined ? {} : { language }),
+    ...(created === undefined ? {} : { created_at: created }),
+  };
+}
+
+function words(value: unknown): string | undefined {
+  if (Array.isArray(value)) return value.map(words).filter((entry) => entry !== undefined).join(", ") || undefined;
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+}
+
+function isoDate(value: unknown): string | undefined {
+  const date = value instanceof Date ? value : typeof value === "string" ? new Date(value) : undefined;
+  return date === undefined || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}

@@ -1,0 +1,87 @@
+/** The parser of plain text, and the only place that decides which character set bytes are in. */
+
+import { isUtf8 } from "node:buffer";
+import { detect } from "chardet";
+import { DomainError } from "../domain/errors.ts";
+import type { TextUnit } from "../domain/text-unit.ts";
+import { readInput, storableText, type Parser } from "./parser.ts";
+
+/** A paragraph longer than this is cut at a line end, or else at a space: text without blank lines stays in pieces that can be passed on. */
+export const MAX_PARAGRAPH_CHARS = 32_768;
+
+/** Bytes that chardet looks at. */
+const CHARSET_SAMPLE_BYTES = 64 * 1024;
+
+export const text: Parser = {
+  name: "text",
+  runsIn: "worker",
+  async parse(input) {
+    const units = [...paragraphs(decodeText(await readInput(input)))].map(paragraphUnit);
+    if (units.length === 0) throw new DomainError("no_text", "The file holds no text.");
+    return { parser_name: text.name, units, page_count: null, metadata: {}, warnings: [] };
+  },
+};
+
+/**
+ * Bytes as text: by byte order mark, else strict UTF-8, else the likeliest character set; NUL and lone surrogates are removed.
+ * Strict UTF-8 is first since chardet takes nearly-ASCII UTF-8 for ISO-8859-1.
+ */
+export function decodeText(bytes: Buffer): string {
+  return storableText(new TextDecoder(charsetOf(bytes)).decode(bytes));
+}
+
+function charsetOf(bytes: Buffer): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
+  if (isUtf8(bytes)) return "utf-8";
+  const guess = detect(bytes.subarray(0, CHARSET_SAMPLE_BYTES));
+  return guess !== null && isKnownToDecoder(guess) ? guess : "windows-1252";
+}
+
+function isKnownToDecoder(charset: string): boolean {
+  try {
+    return new TextDecoder(charset).encoding !== "";
+  } catch {
+    return false;
+  }
+}
+
+function paragraphUnit(paragraph: string): TextUnit {
+  return { type: "paragraph", text: paragraph, page: null, heading_path: [] };
+}
+
+/** Runs of lines between blank lines, none longer than {@link MAX_PARAGRAPH_CHARS}; a form feed ends a paragraph too. */
+function* paragraphs(whole: string): Generator<string> {
+  const blank = /\r?\n[^\S\n]*(?:\r?\n[^\S\n]*)+|\f/g;
+  let start = 0;
+  for (const match of whole.matchAll(blank)) {
+    yield* bounded(whole.slice(start, match.index));
+    start = match.index + match[0].length;
+  }
+  yield* bounded(whole.slice(start));
+}
+
+function* bounded(paragraph: string): Generator<string> {
+  let start = 0;
+  while (paragraph.length - start > MAX_PARAGRAPH_CHARS) {
+    const end = cutBefore(paragraph, start, start + MAX_PARAGRAPH_CHARS);
+    yield* nonBlank(paragraph.slice(start, end));
+    start = end;
+  }
+  yield* nonBlank(paragraph.slice(start));
+}
+
+function* nonBlank(paragraph: string): Generator<string> {
+  if (/\S/.test(paragraph)) yield paragraph.trimEnd();
+}
+
+/** The last good place to cut in the second half of [start, limit). */
+function cutBefore(paragraph: string, start: number, limit: number): number {
+  const half = start + MAX_PARAGRAPH_CHARS / 2;
+  for (const separator of ["\n", " "]) {
+    const at = paragraph.lastIndexOf(separator, limit - 1);
+    if (at >= half) return at + 1;
+  }
+  const before = paragraph.charCodeAt(limit - 1);
+  return before >= 0xd800 && before <= 0xdbff ? limit - 1 : limit;
+}

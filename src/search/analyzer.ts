@@ -1,0 +1,179 @@
+/** The only place that turns text into the terms of the sparse index, for chunks and for queries alike. */
+import { isStopWord, languageOfScript, languagesOf, type Languages, type Script, scriptOf } from "./language.ts";
+import { hasStemmer, stemOf } from "./stems.ts";
+import { cutWords, type Token } from "./tokens.ts";
+
+/** Raised whenever the same text would give other terms: what was written under another number is to be written again. */
+export const ANALYZER_VERSION = 1;
+
+/** Terms of one chunk; what is beyond is not searchable by words. Fits a smallint. */
+export const MAX_TERMS = 32_000;
+
+/** Distinct words of one query; what is beyond is ignored. */
+export const MAX_QUERY_WORDS = 256;
+
+/** A text without a function word of any language is taken for this one. */
+const DEFAULT_LANGUAGE = "en";
+
+const ALL_LANGUAGES: readonly string[] = ["ar", "ca", "cs", "da", "de", "en", "es", "eu", "fi", "fr", "ga", "hi", "hu", "hy", "it", "nl", "no", "pt", "ro", "ru", "sl", "sv", "ta", "tr"];
+
+/** Languages whose terms are stems: each has terms of its own, `de:haus`, so that a query's words can be stemmed as each chunk's were. */
+export const STEMMED_LANGUAGES: readonly string[] = ALL_LANGUAGES.filter(hasStemmer);
+
+const LATIN_STEMMED = STEMMED_LANGUAGES.filter((language) => !["ar", "hi", "hy", "ru", "ta"].includes(language));
+const STEMMED_BY_SCRIPT: Partial<Record<Script, readonly string[]>> = { latin: LATIN_STEMMED, cyrillic: ["ru"], arabic: ["ar"], armenian: ["hy"], devanagari: ["hi"], tamil: ["ta"] };
+
+const NOT_ASCII = /[^\u0000-\u007f]/;
+
+/** Lower case with the spellings that a script's writers do not tell apart made one. */
+function normalize(text: string, script: Script, language: string | null): string {
+  if (!NOT_ASCII.test(text) && language !== "tr") return text.toLowerCase();
+  switch (script) {
+    case "latin":
+      return (language === "tr" ? text.toLocaleLowerCase("tr") : text.toLowerCase()).replaceAll("\u0307", "");
+    case "greek":
+      return text.toLowerCase().normalize("NFD").replace(/\p{Mn}/gu, "").replaceAll("ς", "σ");
+    case "cyrillic":
+      return text.toLowerCase().replaceAll("ё", "е").replaceAll("\u0301", "");
+    case "arabic":
+      return text.replace(/[\u064b-\u065f\u0670\u0640]/g, "").replace(/[أإآٱ]/g, "ا").replaceAll("ى", "ي").replaceAll("ی", "ي").replaceAll("ک", "ك").replaceAll("ة", "ه");
+    case "hebrew":
+      return text.replace(/\p{Mn}/gu, "");
+    default:
+      return text.toLowerCase();
+  }
+}
+
+const WITHOUT_DECOMPOSITION: Readonly<Record<string, string>> = { ß: "ss", ø: "o", æ: "ae", œ: "oe", đ: "d", ð: "d", ł: "l", þ: "th", ı: "i" };
+
+/** A Latin word without its diacritics: what people type who have no such keys. */
+function fold(word: string): string {
+  if (!NOT_ASCII.test(word)) return word;
+  return word.normalize("NFD").replace(/\p{Mn}/gu, "").replace(/[ßøæœđðłþı]/g, (letter) => WITHOUT_DECOMPOSITION[letter]!);
+}
+
+function termOf(word: string, language: string | null): string {
+  return language !== null && hasStemmer(language) ? `${language}:${stemOf(language, word)}` : word;
+}
+
+function lowerWords(tokens: readonly Token[]): string[] {
+  const words: string[] = [];
+  for (const token of tokens) if (!token.isExact) words.push(token.text.toLowerCase());
+  return words;
+}
+
+function resolve(tokens: readonly Token[], fallback: string): Languages {
+  const { latin, cyrillic, arabic } = languagesOf(lowerWords(tokens));
+  return { latin: latin ?? (scriptOfLanguage(fallback) === "latin" ? fallback : DEFAULT_LANGUAGE), cyrillic: cyrillic ?? "ru", arabic: arabic ?? "ar" };
+}
+
+function scriptOfLanguage(language: string): Script {
+  if (["ru", "uk", "bg", "sr"].includes(language)) return "cyrillic";
+  if (["ar", "fa"].includes(language)) return "arabic";
+  return ["hi", "hy", "ta", "el", "zh", "ja", "ko", "th"].includes(language) ? "other" : "latin";
+}
+
+/** The term of a token, and its folded twin where that differs. */
+function termsOf(token: Token, languages: Languages): readonly [term: string, folded: string | null] {
+  if (token.isExact) return [token.text.toLowerCase(), null];
+  const script = scriptOf(token.text);
+  const language = languageOfScript(script, languages);
+  const term = termOf(normalize(token.text, script, language), language);
+  if (script !== "latin") return [term, null];
+  const folded = fold(term);
+  return [term, folded === term ? null : folded];
+}
+
+/** By script: what most words are in. */
+function mainLanguage(tokens: readonly Token[], languages: Languages): string {
+  const counts = new Map<string, number>();
+  for (const token of tokens.slice(0, 400)) {
+    const language = token.isExact ? unspacedLanguage(token.text) : languageOfScript(scriptOf(token.text), languages);
+    if (language !== null) counts.set(language, (counts.get(language) ?? 0) + 1);
+  }
+  let best = "und";
+  for (const [language, count] of counts) if (count > (counts.get(best) ?? 0)) best = language;
+  return best;
+}
+
+function unspacedLanguage(text: string): string | null {
+  if (!NOT_ASCII.test(text)) return null;
+  if (/[\p{sc=Hiragana}\p{sc=Katakana}]/u.test(text)) return "ja";
+  if (/\p{sc=Han}/u.test(text)) return "zh";
+  if (/\p{sc=Hangul}/u.test(text)) return "ko";
+  return /\p{sc=Thai}/u.test(text) ? "th" : null;
+}
+
+export interface Analysis {
+  /** ISO 639-1, or "und": what most words of the text are in. */
+  readonly language: string;
+  /** With repetitions, at most {@link MAX_TERMS}, each at most 68 UTF-16 units. */
+  readonly terms: string[];
+}
+
+/**
+ * The terms of a chunk.
+ * @param fallback the language of the document around it, used where the chunk itself has no function word to tell.
+ */
+export function analyze(text: string, fallback: string = DEFAULT_LANGUAGE): Analysis {
+  const tokens = cutWords(text);
+  const languages = resolve(tokens, fallback);
+  const terms: string[] = [];
+  for (const token of tokens) {
+    if (terms.length >= MAX_TERMS) break;
+    const [term, folded] = termsOf(token, languages);
+    terms.push(term);
+    if (folded !== null && terms.length < MAX_TERMS) terms.push(folded);
+  }
+  return { language: mainLanguage(tokens, languages), terms };
+}
+
+/** A word of a query: the terms that stand for it, one of each language that chunks may be in. Their frequencies count as one word's. */
+export interface QueryWord {
+  readonly terms: readonly string[];
+  weight: number;
+}
+
+/** A word with diacritics weighs as much as one without: so much as it is written, the rest without them. */
+const EXACT_WEIGHT = 0.7;
+
+function wordsOf(token: Token, present: readonly string[], spoken: string | null): [key: string, terms: string[], share: number][] {
+  if (token.isExact) {
+    const term = token.text.toLowerCase();
+    return [[term, [term], 1]];
+  }
+  const script = scriptOf(token.text);
+  const lower = token.text.toLowerCase();
+  const options = (STEMMED_BY_SCRIPT[script] ?? []).filter((language) => present.includes(language) && (spoken !== null || !isStopWord(language, lower)));
+  const plain = normalize(token.text, script, null);
+  const terms = [...new Set([plain, ...options.map((language) => termOf(normalize(token.text, script, language), language))])];
+  const folded = script === "latin" ? [...new Set(terms.map(fold))] : terms;
+  if (folded.every((term) => terms.includes(term))) return [[plain, terms, 1]];
+  return [[plain, terms, EXACT_WEIGHT], [`${plain} `, folded, 1 - EXACT_WEIGHT]];
+}
+
+function isFunctionWord(token: Token, spoken: string | null): boolean {
+  if (token.isExact) return false;
+  const lower = token.text.toLowerCase();
+  return isStopWord(spoken ?? DEFAULT_LANGUAGE, lower);
+}
+
+/**
+ * The words of a query. Function words go, unless nothing else is there.
+ * @param present the languages of {@link STEMMED_LANGUAGES} that the searched chunks may be in: each word is stemmed by all of them.
+ */
+export function analyzeQuery(text: string, present: readonly string[] = STEMMED_LANGUAGES): QueryWord[] {
+  const tokens = cutWords(text);
+  const { latin, cyrillic } = languagesOf(lowerWords(tokens));
+  const spokenIn = (token: Token): string | null => (scriptOf(token.text) === "cyrillic" ? (cyrillic ?? "ru") : latin);
+  const telling = tokens.filter((token) => !isFunctionWord(token, spokenIn(token)));
+  const words = new Map<string, QueryWord>();
+  for (const token of telling.length > 0 ? telling : tokens) {
+    for (const [key, terms, share] of wordsOf(token, present, telling.length > 0 ? spokenIn(token) : DEFAULT_LANGUAGE)) {
+      const known = words.get(key);
+      if (known !== undefined) known.weight += share;
+      else if (words.size < MAX_QUERY_WORDS) words.set(key, { terms, weight: share });
+    }
+  }
+  return [...words.values()];
+}

@@ -1,0 +1,125 @@
+/** The only place that cuts text into words: by script, with identifiers, numbers, addresses and compounds whole and in parts. */
+
+export interface Token {
+  /** UTF-16 offsets in the text that was cut. */
+  readonly start: number;
+  readonly end: number;
+  /** In NFKC, its case kept; at most 64 UTF-16 units. */
+  readonly text: string;
+  /** Taken as it is in lower case: identifiers, numbers, addresses, words and character pairs of scripts without spaces. */
+  readonly isExact: boolean;
+}
+
+export const MAX_TERM_LENGTH = 64;
+
+const CHINESE_JAPANESE = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}々〆ー`;
+const UNSPACED = String.raw`\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
+const HANGUL = String.raw`\p{sc=Hangul}`;
+// Joiners (U+200C, U+200D) and the soft hyphen stand inside words.
+const LETTER = String.raw`[[\p{L}\p{N}\p{M}_\u200c\u200d\u00ad]--[${CHINESE_JAPANESE}${UNSPACED}${HANGUL}]]`;
+const RUN = new RegExp(
+  String.raw`(?<url>(?:https?:\/\/|www\.)[^\s<>"]+)|(?<cj>[${CHINESE_JAPANESE}]+)|(?<unspaced>[${UNSPACED}]+)|(?<hangul>[${HANGUL}]+)|${LETTER}+(?:['’.,\-\/:@+]${LETTER}+)*`,
+  "giv",
+);
+
+// The dictionaries for scripts without spaces do not depend on the locale.
+const segmenter = new Intl.Segmenter("und", { granularity: "word" });
+
+const PART = new RegExp(`[[${LETTER}]--[_]]+`, "gv");
+const HUMP = /(?<=\p{Ll}\p{Ll})(?=\p{Lu}\p{L})/u;
+const EMAIL = /^[^@,:/]+@[^@,:/]+\.[^@,:/]+$/u;
+const HAS_DIGIT = /\p{N}/u;
+const THOUSANDS = /^\d{1,3}(?:,\d{3})+$/;
+const NOT_PLAIN = /[^a-zA-Z]/;
+const NOT_ASCII = /[^\u0000-\u007f]/;
+
+function clean(text: string): string {
+  const plain = NOT_ASCII.test(text) ? text.normalize("NFKC").replace(/[\u200c\u200d\u00ad]/g, "") : text;
+  return plain.length <= MAX_TERM_LENGTH ? plain : plain.slice(0, MAX_TERM_LENGTH).replace(/[\ud800-\udbff]$/, "");
+}
+
+function push(tokens: Token[], start: number, raw: string, isExact: boolean): void {
+  const text = clean(raw);
+  if (text.length > 0) tokens.push({ start, end: start + raw.length, text, isExact });
+}
+
+/** Pairs of neighbouring characters, beside the words: they find what the dictionary cut otherwise. */
+function pushPairs(tokens: Token[], start: number, run: string): void {
+  let before = "";
+  let offset = start;
+  for (const character of run) {
+    if (before !== "") push(tokens, offset - before.length, before + character, true);
+    before = character;
+    offset += character.length;
+  }
+}
+
+function pushSegments(tokens: Token[], start: number, run: string, skipPairs: boolean): void {
+  for (const { segment, index } of segmenter.segment(run)) {
+    // A word of two characters is one of the pairs.
+    if (!skipPairs || segment.length !== 2) push(tokens, start + index, segment, true);
+  }
+}
+
+/** The letters and digits of `run`, cut at everything else and, in names like `fooBar`, at the hump. */
+function pushParts(tokens: Token[], start: number, run: string): void {
+  for (const part of run.matchAll(PART)) {
+    const raw = part[0];
+    // English 's, 't and the like say nothing.
+    if (raw.length <= 2 && part.index > 0 && /['’]/.test(run[part.index - 1]!)) continue;
+    push(tokens, start + part.index, raw, HAS_DIGIT.test(raw));
+    const humps = raw.split(HUMP);
+    if (humps.length === 1) continue;
+    let offset = start + part.index;
+    for (const hump of humps) {
+      push(tokens, offset, hump, false);
+      offset += hump.length;
+    }
+  }
+}
+
+function isIdentifier(run: string): boolean {
+  return HAS_DIGIT.test(run) || run.includes("_") || EMAIL.test(run) || /\p{L}\.\p{L}/u.test(run);
+}
+
+function pushJoined(tokens: Token[], start: number, run: string): void {
+  if (isIdentifier(run)) {
+    push(tokens, start, run, true);
+    if (THOUSANDS.test(run)) push(tokens, start, run.replaceAll(",", ""), true);
+  }
+  pushParts(tokens, start, run);
+}
+
+function pushUrl(tokens: Token[], start: number, run: string): void {
+  const address = run.replace(/[.,;:!?)\]}'’]+$/, "");
+  const scheme = /^https?:\/\//i.exec(address)?.[0].length ?? 0;
+  const whole = address.slice(scheme).replace(/\/$/, "");
+  push(tokens, start + scheme, whole, true);
+  const host = /^[^/?#]+/.exec(whole)?.[0] ?? "";
+  if (host.length < whole.length) push(tokens, start + scheme, host, true);
+  pushParts(tokens, start + scheme, whole);
+}
+
+/** The words of any text, in order; what is no letter, digit or mark separates. Never throws, whatever the text holds. */
+export function cutWords(text: string): Token[] {
+  const tokens: Token[] = [];
+  for (const match of text.matchAll(RUN)) {
+    const run = match[0];
+    const start = match.index;
+    if (!NOT_PLAIN.test(run) && !HUMP.test(run)) {
+      push(tokens, start, run, false);
+      continue;
+    }
+    const { url, cj, unspaced, hangul } = match.groups!;
+    if (cj !== undefined) {
+      pushSegments(tokens, start, run, true);
+      pushPairs(tokens, start, run);
+    } else if (unspaced !== undefined) pushSegments(tokens, start, run, false);
+    else if (hangul !== undefined) {
+      if (run.length !== 2) push(tokens, start, run, true);
+      pushPairs(tokens, start, run);
+    } else if (url !== undefined) pushUrl(tokens, start, run);
+    else pushJoined(tokens, start, run);
+  }
+  return tokens;
+}

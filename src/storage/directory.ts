@@ -1,0 +1,192 @@
+/** The only object store over a folder of this machine: each object is a file that appears whole, by rename, or not at all. */
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { link, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { DomainError } from "../domain/errors.ts";
+import { assertObjectName, assertPrefix, streamOf, unavailable, untilAborted, within } from "./object-store.ts";
+import type { GetOptions, ListedObject, ListOptions, ObjectStore, PutOptions } from "./object-store.ts";
+
+const STEP_TIMEOUT_MS = 30_000;
+const READ_BYTES = 256 * 1024;
+const TEMPORARY = ".tmp";
+
+export interface DirectoryStore extends ObjectStore {
+  /** Removes what writes of dead processes left behind: temporary files untouched for `olderThanMs`. Returns how many. */
+  sweepTemporary(olderThanMs: number): Promise<number>;
+}
+
+/** Objects below `folder`, which is made with mode 0700 where it does not exist. */
+export function createDirectoryStore(folder: string): DirectoryStore {
+  const pathOf = (name: string): string => join(folder, assertObjectName(name));
+  return {
+    put: (name, body, options = {}) => putFile({ folder, path: pathOf(name) }, body, options),
+    get: (name, options = {}) => openFile(pathOf(name), options),
+    size: async (name) => (await within(STEP_TIMEOUT_MS, stat(pathOf(name)))).size,
+    delete: (name) => removeFile(pathOf(name)),
+    list: (prefix, options) => listFiles(folder, assertPrefix(prefix), options),
+    sweepTemporary: (olderThanMs) => sweep(join(folder, TEMPORARY), olderThanMs),
+  };
+}
+
+interface Target {
+  readonly folder: string;
+  readonly path: string;
+}
+
+async function putFile(target: Target, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<{ bytes: number }> {
+  options.signal?.throwIfAborted();
+  const temporary = join(target.folder, TEMPORARY, randomUUID());
+  try {
+    const bytes = await writeTemporary(temporary, body, options.signal);
+    await step(publish(temporary, target, options.ifAbsent ?? false));
+    return { bytes };
+  } catch (error) {
+    await removeFile(temporary).catch(() => {});
+    throw error;
+  }
+}
+
+async function writeTemporary(path: string, body: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): Promise<number> {
+  const file = await step(createFile(path));
+  try {
+    let bytes = 0;
+    for await (const piece of untilAborted(body, signal)) {
+      await step(file.writeFile(piece));
+      bytes += piece.byteLength;
+    }
+    await step(file.sync());
+    signal?.throwIfAborted();
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}
+
+async function createFile(path: string): Promise<FileHandle> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  return open(path, "wx", 0o600);
+}
+
+/** A folder that is missing, or a full or broken disk, is an outage of the store; only an existing object is a conflict. */
+async function step<T>(operation: Promise<T>): Promise<T> {
+  try {
+    return await within(STEP_TIMEOUT_MS, operation);
+  } catch (error) {
+    if (error instanceof DomainError && error.code === "not_found") throw unavailable(error.cause);
+    throw error;
+  }
+}
+
+async function publish(temporary: string, { folder, path }: Target, ifAbsent: boolean): Promise<void> {
+  const parent = dirname(path);
+  const firstMade = await mkdir(parent, { recursive: true, mode: 0o700 });
+  if (ifAbsent) {
+    await link(temporary, path);
+    await unlink(temporary);
+  } else {
+    await rename(temporary, path);
+  }
+  await syncFolder(parent);
+  // A new folder is durable only once its own entry is: one level above for each that may have been made.
+  if (firstMade !== undefined) {
+    await syncFolder(dirname(parent));
+    await syncFolder(folder);
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function openFile(path: string, { start = 0, end, signal }: GetOptions): Promise<Readable> {
+  signal?.throwIfAborted();
+  const file = await within(STEP_TIMEOUT_MS, open(path, "r"));
+  try {
+    const { size } = await within(STEP_TIMEOUT_MS, file.stat());
+    if (start > 0 && start >= size) throw new DomainError("range_not_satisfiable", "The range starts behind the object's end.");
+    return streamOf(readPieces(file, start, Math.min(end ?? size, size)), { signal, close: () => file.close() });
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+async function* readPieces(file: FileHandle, start: number, end: number): AsyncGenerator<Buffer> {
+  for (let position = start; position < end;) {
+    const length = Math.min(READ_BYTES, end - position);
+    const { bytesRead, buffer } = await within(STEP_TIMEOUT_MS, file.read(Buffer.allocUnsafe(length), 0, length, position));
+    if (bytesRead === 0) throw unavailable(new Error("The file became shorter while it was read."));
+    yield buffer.subarray(0, bytesRead);
+    position += bytesRead;
+  }
+}
+
+async function removeFile(path: string): Promise<void> {
+  try {
+    await within(STEP_TIMEOUT_MS, unlink(path));
+  } catch (error) {
+    if (!(error instanceof DomainError && error.code === "not_found")) throw error;
+  }
+}
+
+async function listFiles(folder: string, prefix: string, { after = "", limit }: ListOptions): Promise<ListedObject[]> {
+  const found: ListedObject[] = [];
+  for await (const name of walk({ folder, prefix, after }, "", 3)) {
+    const path = join(folder, name);
+    // A file that was deleted since its folder was read is simply not listed.
+    const stats = await within(STEP_TIMEOUT_MS, stat(path).catch(absent));
+    if (stats !== undefined) found.push({ name, updatedAt: stats.mtime });
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+interface Walk {
+  readonly folder: string;
+  readonly prefix: string;
+  readonly after: string;
+}
+
+/** Names in byte order: all parts of a name have fixed lengths, so sorting each folder sorts the whole. */
+async function* walk(bounds: Walk, path: string, depth: number): AsyncGenerator<string> {
+  const entries = await within(STEP_TIMEOUT_MS, readdir(join(bounds.folder, path)).catch(absent));
+  for (const entry of (entries ?? []).toSorted()) {
+    if (entry.startsWith(".")) continue;
+    const name = path === "" ? entry : `${path}/${entry}`;
+    if (depth === 1) {
+      if (name > bounds.after && name.startsWith(bounds.prefix)) yield name;
+    } else if (mayHold(bounds, `${name}/`)) {
+      yield* walk(bounds, name, depth - 1);
+    }
+  }
+}
+
+function mayHold({ prefix, after }: Walk, folder: string): boolean {
+  if (!prefix.startsWith(folder) && !folder.startsWith(prefix)) return false;
+  return after.startsWith(folder) || folder > after;
+}
+
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
+}
+
+async function sweep(folder: string, olderThanMs: number): Promise<number> {
+  const before = Date.now() - olderThanMs;
+  let removed = 0;
+  for (const entry of (await within(STEP_TIMEOUT_MS, readdir(folder).catch(absent))) ?? []) {
+    const path = join(folder, entry);
+    const stats = await within(STEP_TIMEOUT_MS, stat(path).catch(absent));
+    if (stats === undefined || stats.mtimeMs > before) continue;
+    await removeFile(path);
+    removed += 1;
+  }
+  return removed;
+}

@@ -1,0 +1,123 @@
+/** The only way the rest of Holdfast stores and reads bytes: any object store, always encrypted for one organization. */
+import { createHash } from "node:crypto";
+import type { Readable } from "node:stream";
+import { DomainError } from "../domain/errors.ts";
+import { createByteReader } from "./byte-reader.ts";
+import { decryptRange, decryptSegments, encryptStream, HEADER_BYTES, openEnvelope, openRange, plainSize, readHeader } from "./envelope.ts";
+import type { Keyring } from "./keyring.ts";
+import { organizationOf, streamOf } from "./object-store.ts";
+import type { ListedObject, ListOptions, ObjectStore } from "./object-store.ts";
+
+export interface StorePut {
+  readonly organizationId: string;
+  /** A new name of {@link objectName}; an object of that name that exists is `conflict`, never overwritten. */
+  readonly name: string;
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface StoredObject {
+  /** Plaintext bytes. */
+  readonly size: number;
+  /** Of the plaintext, in hex. */
+  readonly sha256: string;
+  /** Bytes that the store holds for it. */
+  readonly storedBytes: number;
+}
+
+export interface StoreGet {
+  readonly organizationId: string;
+  readonly name: string;
+  /** Plaintext bytes, `start` inclusive, `end` exclusive (the object's end where absent or behind it). */
+  readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Storage {
+  /** Stores the whole body or nothing, in constant memory. Throws what the body throws, `conflict`, `storage_unavailable`. */
+  put(input: StorePut): Promise<StoredObject>;
+  /**
+   * Resolves once the object is open and its key is found, so that a missing object (`not_found`), a deleted key
+   * (`not_found`) and a range outside it (`range_not_satisfiable`) are known before the first byte. The stream ends with
+   * `corrupt` where a segment was changed, moved or cut off. Destroy the stream to stop.
+   */
+  get(input: StoreGet): Promise<Readable>;
+  /** Plaintext bytes. Throws `not_found`. */
+  size(name: string): Promise<number>;
+  /** Idempotent. */
+  delete(name: string): Promise<void>;
+  list(prefix: string, options: ListOptions): Promise<ListedObject[]>;
+}
+
+interface StorageParts {
+  readonly store: ObjectStore;
+  readonly keyring: Keyring;
+}
+
+export function createStorage(parts: StorageParts): Storage {
+  const { store } = parts;
+  return {
+    put: (input) => putEncrypted(parts, input),
+    get: (input) => (input.range === undefined ? getWhole(parts, input) : getRange(parts, input, input.range)),
+    size: async (name) => plainSize(await store.size(name)),
+    delete: (name) => store.delete(name),
+    list: (prefix, options) => store.list(prefix, options),
+  };
+}
+
+async function putEncrypted({ store, keyring }: StorageParts, { organizationId, name, body, signal }: StorePut): Promise<StoredObject> {
+  assertOwner(organizationId, name);
+  const organizationKey = await keyring.current(organizationId);
+  const hash = createHash("sha256");
+  let size = 0;
+  async function* measured(): AsyncGenerator<Uint8Array> {
+    for await (const piece of body) {
+      hash.update(piece);
+      size += piece.byteLength;
+      yield piece;
+    }
+  }
+  const encrypted = encryptStream(measured(), { organizationId, objectName: name, organizationKey });
+  const { bytes } = await store.put(name, encrypted, { signal, ifAbsent: true });
+  return { size, sha256: hash.digest("hex"), storedBytes: bytes };
+}
+
+async function getWhole({ store, keyring }: StorageParts, { organizationId, name, signal }: StoreGet): Promise<Readable> {
+  assertOwner(organizationId, name);
+  const reader = createByteReader(await store.get(name, { signal }));
+  try {
+    const envelope = readHeader(await reader.take(HEADER_BYTES));
+    const key = await keyring.byId(organizationId, envelope.organizationKeyId);
+    const segments = openEnvelope(envelope, { organizationId, objectName: name }, key);
+    return streamOf(decryptSegments(reader, segments), { signal, close: () => reader.close() });
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+}
+
+async function getRange({ store, keyring }: StorageParts, input: StoreGet, range: NonNullable<StoreGet["range"]>): Promise<Readable> {
+  const { organizationId, name, signal } = input;
+  assertOwner(organizationId, name);
+  const [storedBytes, header] = await Promise.all([store.size(name), readHeaderBytes(store, name, signal)]);
+  const wanted = openRange(storedBytes, range);
+  const envelope = readHeader(header);
+  const key = await keyring.byId(organizationId, envelope.organizationKeyId);
+  const segments = openEnvelope(envelope, { organizationId, objectName: name }, key);
+  const reader = createByteReader(await store.get(name, { start: wanted.start, end: wanted.end, signal }));
+  return streamOf(decryptRange(reader, segments, wanted), { signal, close: () => reader.close() });
+}
+
+async function readHeaderBytes(store: ObjectStore, name: string, signal: AbortSignal | undefined): Promise<Buffer> {
+  const reader = createByteReader(await store.get(name, { start: 0, end: HEADER_BYTES, signal }));
+  try {
+    return await reader.take(HEADER_BYTES);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** A name of another organization here is a bug that would mix tenants: stopped before any byte moves. */
+function assertOwner(organizationId: string, name: string): void {
+  if (organizationOf(name) !== organizationId) throw new DomainError("internal", "The object belongs to another organization.");
+}

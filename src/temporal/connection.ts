@@ -1,0 +1,46 @@
+/** The only place that connects to Temporal. */
+import { Client, Connection } from "@temporalio/client";
+import { type DataConverter, NativeConnection } from "@temporalio/worker";
+
+export interface TemporalSettings {
+  readonly address: string;
+  readonly namespace: string;
+  readonly apiKey?: string | undefined;
+  readonly tls?: boolean | undefined;
+}
+
+const CALL_TIMEOUT_MS = 5_000;
+
+function connectionOptions(settings: TemporalSettings): { address: string; tls?: boolean; apiKey?: string } {
+  return {
+    address: settings.address,
+    ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey }),
+    ...(settings.tls || settings.apiKey !== undefined ? { tls: true } : {}),
+  };
+}
+
+/** A client that connects when first used, so that a process starts and serves while Temporal is down. */
+export function lazyClient(settings: TemporalSettings, dataConverter: DataConverter): Client {
+  const connection = Connection.lazy({ ...connectionOptions(settings), interceptors: [] });
+  return new Client({ connection, namespace: settings.namespace, dataConverter });
+}
+
+/** Connects the core of workers; retries every second until it is connected or `signal` aborts (then it throws the signal's reason). */
+export async function connectWorkers(settings: TemporalSettings, signal: AbortSignal): Promise<NativeConnection> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await NativeConnection.connect(connectionOptions(settings));
+    } catch {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, 1_000);
+        signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+      });
+    }
+  }
+}
+
+/** Runs one call to Temporal with a deadline, so that a caller never waits on a server that is gone. */
+export async function withDeadline<T>(client: Client, call: () => Promise<T>): Promise<T> {
+  return client.connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
+}

@@ -1,0 +1,15 @@
+/** The only list of task queues. */
+export const QUEUES = {
+  /** Workflows of documents, batches, deletions and maintenance. */
+  pipeline: "pipeline",
+  /** Parsing and chunking. */
+  parse: "parse",
+  /** Embedding and publishing. */
+  embed: "embed",
+  /** Tools of agents. */
+  tools: "tools",
+  /** Workflows of chat turns, polled by API and worker processes. */
+  chat: "chat",
+} as const;
+
+export type QueueName = keyof typeof QUEUES;

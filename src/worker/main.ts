@@ -1,0 +1,70 @@
+/** The worker process: pipelines, parsing, embedding and tools, and the rounds of the dispatcher. */
+import { mkdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DefaultLogger, type NativeConnection, Runtime, Worker } from "@temporalio/worker";
+import { type Activities, createActivities } from "../activities/index.ts";
+import { loadConfig, requireReal } from "../config.ts";
+import { type SharedDeps, openSharedDeps } from "../deps.ts";
+import { mergeEmbeddings } from "../models/merge-embeddings.ts";
+import { createParserPool } from "../parsers/child-process.ts";
+import { connectWorkers } from "../temporal/connection.ts";
+import { QUEUES, type QueueName } from "../temporal/queues.ts";
+import { registerSearchAttributes } from "../temporal/search-attributes.ts";
+import { workflowBundle } from "./bundle.ts";
+import { every } from "./rounds.ts";
+
+const SHUTDOWN_GRACE = "20 seconds";
+const PARSER_CHILDREN = 2;
+
+/** Activities of each queue, and how many a process runs at once. */
+const HOSTED: Partial<Record<QueueName, { activities: ReadonlyArray<keyof Activities>; atOnce: number }>> = {
+  parse: { activities: ["prepareDocuments"], atOnce: 4 },
+  embed: { activities: ["embedAndPublish"], atOnce: 4 },
+};
+
+async function createWorkers(deps: SharedDeps, connection: NativeConnection, activities: Activities): Promise<Worker[]> {
+  const shared = { connection, namespace: deps.config.temporal.namespace, dataConverter: deps.dataConverter, shutdownGraceTime: SHUTDOWN_GRACE };
+  const bundle = await workflowBundle();
+  const queues = deps.config.worker.queues;
+  return Promise.all(
+    queues.flatMap((queue) => {
+      if (queue === "pipeline") return [Worker.create({ ...shared, taskQueue: QUEUES.pipeline, workflowBundle: bundle, stickyQueueScheduleToStartTimeout: "5s", maxCachedWorkflows: 500 })];
+      const hosted = HOSTED[queue];
+      if (!hosted) return [];
+      const named = Object.fromEntries(hosted.activities.map((name) => [name, activities[name]]));
+      return [Worker.create({ ...shared, taskQueue: QUEUES[queue], activities: named, maxConcurrentActivityTaskExecutions: hosted.atOnce, maxHeartbeatThrottleInterval: "1s", defaultHeartbeatThrottleInterval: "1s" })];
+    }),
+  );
+}
+
+async function main(): Promise<void> {
+  const config = requireReal(loadConfig());
+  const stop = new AbortController();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort(new Error(signal)));
+  Runtime.install({ logger: new DefaultLogger("WARN"), shutdownSignals: [] });
+  const deps = await openSharedDeps(config, "worker");
+  const { log } = deps;
+  const parserPool = createParserPool({ size: PARSER_CHILDREN });
+  const temporaryFolder = join(tmpdir(), `holdfast-${process.pid}`);
+  await mkdir(temporaryFolder, { recursive: true, mode: 0o700 });
+  const activities = createActivities({ ...deps, embedding: mergeEmbeddings(deps.embedding), parserPool, temporaryFolder, wakeDispatcher: deps.dispatcher.wake });
+
+  const connection = await connectWorkers(config.temporal, stop.signal);
+  await registerSearchAttributes(deps.temporal, config.temporal.namespace);
+  const workers = await createWorkers(deps, connection, activities);
+  const running = Promise.all(workers.map((worker) => worker.run()));
+  const rounds = every(1_000, deps.dispatcher.sweep, (error) => log.warn({ err: error }, "a dispatcher round failed"));
+  log.info({ queues: config.worker.queues }, "worker is up");
+
+  await Promise.race([running, new Promise((resolve) => stop.signal.addEventListener("abort", resolve, { once: true }))]);
+  log.info("worker stops");
+  await rounds.stop();
+  for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
+  await running;
+  await parserPool.close();
+  await connection.close();
+  await deps.close();
+}
+
+await main();

@@ -1,0 +1,24 @@
+/** The workflow of a claim: a group of documents, or one that goes alone, from queued to published. */
+import { sleep, upsertSearchAttributes } from "@temporalio/workflow";
+import type { GroupOutcome, PipelineInput } from "../domain/processing.ts";
+import { attempt, waitMs } from "./attempts.ts";
+import { embed, parse } from "./proxies.ts";
+
+/**
+ * Each step takes the members that the database says are left for it, so that none is prepared or published twice, and one
+ * that waits for an outage holds up no other.
+ */
+export async function documentPipeline(input: PipelineInput): Promise<GroupOutcome> {
+  for (let count = 0; ; count += 1) {
+    let outcome = await attempt((lost) => parse.prepareDocuments({ ...input, lost }));
+    if (outcome && outcome.ready > 0) outcome = await attempt((lost) => embed.embedAndPublish({ ...input, lost }));
+    if (outcome?.active === 0) return finish(outcome);
+    await sleep(waitMs(count, outcome?.retryAfterSeconds ?? null));
+  }
+}
+
+function finish(outcome: GroupOutcome): GroupOutcome {
+  const name = outcome.failed > 0 ? "failed" : outcome.completed > 0 ? "completed" : "gone";
+  upsertSearchAttributes({ Outcome: [name], Stage: ["done"] });
+  return outcome;
+}

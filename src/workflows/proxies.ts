@@ -1,0 +1,12 @@
+/** The only list of time-outs and retry policies of pipeline activities, by class of work. */
+import { proxyActivities } from "@temporalio/workflow";
+import type { Activities } from "../activities/index.ts";
+
+/**
+ * One attempt at a time: the workflow itself starts the next, because it alone can tell an attempt that was lost with its
+ * worker (no heartbeat) from one that ended in order. Bounded by heartbeats, not by how long a large document takes.
+ */
+const attempt = { startToCloseTimeout: "24 hours", heartbeatTimeout: "10 seconds", retry: { maximumAttempts: 1 } } as const;
+
+export const parse = proxyActivities<Pick<Activities, "prepareDocuments">>({ ...attempt, taskQueue: "parse" });
+export const embed = proxyActivities<Pick<Activities, "embedAndPublish">>({ ...attempt, taskQueue: "embed" });

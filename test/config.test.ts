@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { ConfigError, loadConfig, requireReal } from "../src/config.ts";
+
+const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
+
+function problemsOf(act: () => unknown): string[] {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test("an empty environment gives the embedded defaults", () => {
+  const config = loadConfig({});
+  expect(config.api).toEqual({ host: "127.0.0.1", port: 8080, publicUrl: "http://127.0.0.1:8080" });
+  expect(config.limits).toEqual({ maxUploadBytes: 104_857_600, requestsPerMinute: 600, chatTurnsPerMinute: 60 });
+  expect(config.worker.queues).toEqual(["pipeline", "parse", "embed", "tools", "chat"]);
+  expect(config.database.url).toBeUndefined();
+  expect(config.models.baseUrl).toBeUndefined();
+});
+
+test("every wrong variable is named in one error, and no value is repeated", () => {
+  const env = { PORT: "http", DATABASE_URL: "mysql://u:topsecret@h/d", MASTER_KEY: "c2hvcnQ=", EMBEDDING_DIMENSIONS: "5000", OIDC_ISSUER: "http://issuer.example", WORKER_QUEUES: "parse,nothing", LOG_LEVEL: "loud", NODE_ENV: "staging" };
+  const problems = problemsOf(() => loadConfig(env));
+  expect(new Set(problems.map((problem) => problem.split(" ")[0]))).toEqual(new Set(Object.keys(env)));
+  expect(problems.join("\n")).not.toContain("topsecret");
+});
+
+test.each([
+  [{ CHAT_MODEL: "m" }, "CHAT_MODEL"],
+  [{ EMBEDDING_MODEL: "m" }, "EMBEDDING_MODEL"],
+  [{ EMBEDDING_DIMENSIONS: "64", OPENAI_API_KEY: "k" }, "EMBEDDING_DIMENSIONS"],
+  [{ MASTER_KEY, KMS_KEY_NAME: "projects/p/locations/l/keyRings/r/cryptoKeys/k" }, "MASTER_KEY"],
+  [{ STORAGE_EMULATOR_HOST: "http://localhost:4443" }, "STORAGE_EMULATOR_HOST"],
+  [{ TEMPORAL_API_KEY: "k" }, "TEMPORAL_API_KEY"],
+  [{ OIDC_ISSUER: "https://issuer.example" }, "OIDC_AUDIENCE"],
+])("the contradiction %j is refused by name", (env, name) => {
+  expect(problemsOf(() => loadConfig(env)).map((problem) => problem.split(" ")[0])).toEqual([name]);
+});
+
+test("contradictions are reported beside wrong values", () => {
+  const problems = problemsOf(() => loadConfig({ PORT: "x", CHAT_MODEL: "m" }));
+  expect(problems.map((problem) => problem.split(" ")[0])).toEqual(["PORT", "CHAT_MODEL"]);
+});
+
+test("an API key alone means the public OpenAI API; a base URL alone needs no key", () => {
+  expect(loadConfig({ OPENAI_API_KEY: "k", CHAT_MODEL: "m" }).models.baseUrl).toBe("https://api.openai.com/v1");
+  expect(loadConfig({ OPENAI_BASE_URL: "http://127.0.0.1:1234/v1", CHAT_MODEL: "m" }).models.apiKey).toBeUndefined();
+});
+
+test("a variable set to nothing counts as not set", () => {
+  expect(loadConfig({ PORT: "", DATABASE_URL: " " }).api.port).toBe(8080);
+});
+
+test("an issuer may be http on loopback only", () => {
+  expect(loadConfig({ OIDC_ISSUER: "http://127.0.0.1:9000", OIDC_AUDIENCE: "a" }).oidc?.issuer).toBe("http://127.0.0.1:9000");
+});
+
+test("the API and worker processes refuse to fall back to an embedded part", () => {
+  expect(problemsOf(() => requireReal(loadConfig({}))).map((problem) => problem.split(" ")[0])).toEqual(["DATABASE_URL", "TEMPORAL_ADDRESS", "MASTER_KEY"]);
+  const real = requireReal(loadConfig({ DATABASE_URL: "postgres://u@h/d", TEMPORAL_ADDRESS: "t:7233", MASTER_KEY }));
+  expect(real.database.url).toBe("postgres://u@h/d");
+  expect(real.keys.master).toHaveLength(32);
+});
