@@ -2,6 +2,10 @@
 import { hkdfSync } from "node:crypto";
 import type { Client } from "@temporalio/client";
 import type { DataConverter } from "@temporalio/worker";
+import { type AuditLog, createAuditLog } from "./auth/audit-log.ts";
+import { type Authenticator, createAuthenticator } from "./auth/authenticate.ts";
+import { createJwtVerifier } from "./auth/jwt.ts";
+import { type LastUsed, createLastUsed } from "./auth/last-used.ts";
 import type { RealConfig } from "./config.ts";
 import { loadInstanceSecret } from "./db/instance-secrets.ts";
 import { insertFirstOrganizationKey, listOrganizationKeys } from "./db/organization-keys.ts";
@@ -9,6 +13,7 @@ import { type Database, openDatabase } from "./db/pool.ts";
 import { type Dispatcher, createDispatcher } from "./dispatch/dispatcher.ts";
 import { type Log, createLog } from "./log.ts";
 import { type EmbeddingModel, createEmbeddingModel } from "./models/embedding-model.ts";
+import { type QueryEmbeddings, cacheQueries } from "./models/query-embeddings.ts";
 import { createDirectoryStore } from "./storage/directory.ts";
 import { createGcsStore } from "./storage/gcs.ts";
 import { type Keyring, type MasterKey, createKeyring, localMasterKey } from "./storage/keyring.ts";
@@ -34,6 +39,8 @@ export interface SharedDeps {
 }
 
 const SECRET_BYTES = 32;
+/** A search that waits longer for its query's vector goes on without one. */
+const QUERY_EMBEDDING_TIMEOUT_MS = 2_000;
 
 /**
  * Opens what all processes share. Needs Postgres, because the instance's secrets are in it; Temporal and the object store are
@@ -84,4 +91,33 @@ function openKeyring(db: Database, master: MasterKey): Keyring {
     load: (organizationId) => listOrganizationKeys(db, organizationId),
     create: (organizationId, key) => insertFirstOrganizationKey(db, organizationId, master.id, key),
   });
+}
+
+/** What the API process has besides: who callers are, and what their requests leave behind. */
+export interface Deps extends SharedDeps {
+  readonly authenticator: Authenticator;
+  readonly audit: AuditLog;
+  readonly lastUsed: LastUsed;
+  readonly queryEmbeddings: QueryEmbeddings;
+}
+
+/** @throws as {@link openSharedDeps} does. */
+export async function openApiDeps(config: RealConfig): Promise<Deps> {
+  const shared = await openSharedDeps(config, "api");
+  const { db, log } = shared;
+  const pepper = await loadInstanceSecret(db, "pepper", shared.masterKey);
+  const audit = createAuditLog(db, log);
+  const lastUsed = createLastUsed(db, log);
+  return {
+    ...shared,
+    authenticator: createAuthenticator({ db, pepper, verifyJwt: config.oidc === undefined ? undefined : createJwtVerifier(config.oidc) }),
+    audit,
+    lastUsed,
+    queryEmbeddings: cacheQueries(shared.embedding, { maxEntries: 10_000, timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS }),
+    async close() {
+      await lastUsed.close();
+      await audit.close();
+      await shared.close();
+    },
+  };
 }

@@ -2,7 +2,7 @@
 import { chunksToEmbed, embeddingModelNum, keepEmbeddings } from "../db/chunks.ts";
 import { inTenant } from "../db/pool.ts";
 import type { Member } from "../db/run-attempts.ts";
-import type { AttemptInput, GroupOutcome } from "../domain/processing.ts";
+import { type AttemptInput, type GroupOutcome, PRIORITY } from "../domain/processing.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
 import { type Attempt, attemptStep } from "./members.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
@@ -63,6 +63,7 @@ interface MemberWork {
 }
 
 async function embedMember(deps: PipelineDeps, input: AttemptInput, work: MemberWork): Promise<void> {
+  const model = deps.embedding.forPriority(work.member.priority === PRIORITY.batch ? "batch" : "now");
   let left = work.first;
   let whole = work.whole;
   for (;;) {
@@ -70,7 +71,7 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
     const requests = Array.from({ length: Math.ceil(distinct.length / TEXTS_A_REQUEST) }, (_, index) => distinct.slice(index * TEXTS_A_REQUEST, (index + 1) * TEXTS_A_REQUEST));
     await eachOf(requests, 2, async (batch) => {
       work.signal.throwIfAborted();
-      const vectors = await deps.embedding.embed(batch.map((chunk) => chunk.text), "passage", work.signal);
+      const vectors = await model.embed(batch.map((chunk) => chunk.text), "passage", work.signal);
       await work.keep(batch.map((chunk, index) => ({ hash: chunk.content_hash, vector: vectors[index]! })));
     });
     if (whole) return;

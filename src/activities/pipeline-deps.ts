@@ -1,7 +1,7 @@
 /** What the pipeline's activities need of the process that runs them. */
 import type { Database } from "../db/pool.ts";
 import type { Log } from "../log.ts";
-import type { EmbeddingModel } from "../models/embedding-model.ts";
+import type { MergingEmbeddingModel } from "../models/merge-embeddings.ts";
 import type { ParserPool } from "../parsers/child-process.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -9,7 +9,7 @@ export interface PipelineDeps {
   readonly db: Database;
   readonly log: Log;
   readonly storage: Storage;
-  readonly embedding: EmbeddingModel;
+  readonly embedding: MergingEmbeddingModel;
   readonly parserPool: ParserPool;
   /** A folder of this process for files that a parser child reads; what is in it dies with the member. */
   readonly temporaryFolder: string;

@@ -14,7 +14,7 @@ import type { FileType } from "../domain/file-type.ts";
 import { newId } from "../domain/ids.ts";
 import { type AttemptInput, type GroupOutcome, MAX_DOCUMENT_CHUNKS } from "../domain/processing.ts";
 import type { ParsedDocument } from "../domain/text-unit.ts";
-import { parserFor } from "../parsers/index.ts";
+import { mayParseInWorker, parserFor } from "../parsers/index.ts";
 import { type Attempt, attemptStep } from "./members.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
@@ -83,7 +83,7 @@ async function parseMember(deps: PipelineDeps, organizationId: string, member: M
   const fileType = member.file_type as FileType;
   const parser = parserFor(fileType);
   const stored = await deps.storage.get({ organizationId, name: member.object_key, signal });
-  if (parser.runsIn === "worker") return parser.parse({ fileType, bytes: await buffer(stored) });
+  if (mayParseInWorker(parser, member.file_size)) return parser.parse({ fileType, bytes: await buffer(stored) });
   const folder = join(deps.temporaryFolder, member.id);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {

@@ -12,6 +12,9 @@ const MIN_LENGTH = 32;
 const MAX_LENGTH = 512;
 const PREFIX_LENGTH = 8;
 
+/** The instance secret that key hashes are made with. */
+export const PEPPER = "pepper";
+
 /** A new key text: `sk-`, 256 random bits as 43 base62 characters, and 6 of the CRC-32 of all before. */
 export function createKeyText(): string {
   const body = START + base62(BigInt(`0x${randomBytes(RANDOM_BYTES).toString("hex")}`), RANDOM_CHARS);

@@ -9,8 +9,8 @@ const MAX_WAITING = 20_000;
 export interface AuditLog {
   /** Takes the row; it is in the database within a second. */
   record(actor: AuditActor, entry: AuditEntry): void;
-  flush(): Promise<void>;
-  close(): Promise<void>;
+  readonly flush: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export function createAuditLog(db: Database, log: Pick<Log, "error">): AuditLog {

@@ -10,8 +10,8 @@ const MAX_WAITING = 50_000;
 export interface LastUsed {
   /** Notes a request; one with a JWT is no use of a key. */
   note(principal: Principal): void;
-  flush(): Promise<void>;
-  close(): Promise<void>;
+  readonly flush: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export function createLastUsed(db: Database, log: Pick<Log, "error">): LastUsed {

@@ -8,9 +8,9 @@ export interface WriteBehind<T> {
   /** Takes the entry for the next batch. A full queue drops it and says so in the log once it can write again. */
   add(entry: T): void;
   /** Writes all that waits, now. Throws where it cannot. */
-  flush(): Promise<void>;
+  readonly flush: () => Promise<void>;
   /** Writes what waits for the last time; what cannot be written is lost and counted in the log. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 interface WriteBehindSettings<T> {

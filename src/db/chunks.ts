@@ -110,17 +110,17 @@ async function insertChunks(sql: Sql, organizationId: string, runs: readonly Pre
   }
 }
 
-/** The number of a model's vectors; the same for the same name, made when first asked for. */
+/** The number of a model's vectors; the same for the same name, made when first asked for. @throws RangeError where the name had other dimensions. */
 export async function embeddingModelNum(sql: Sql, name: string, dimensions: number): Promise<number> {
-  const known = await sql.query<{ num: number; dimensions: number }>("select num, dimensions from embedding_models where name = $1", [name]);
-  const row = known.rows[0];
-  if (row && row.dimensions !== dimensions) throw new RangeError(`the embedding model ${name} had ${row.dimensions} dimensions, now it has ${dimensions}`);
-  if (row) return row.num;
-  const made = await sql.query<{ num: number }>(
-    "insert into embedding_models (name, dimensions) values ($1, $2) on conflict (name) do update set dimensions = excluded.dimensions returning num",
-    [name, dimensions],
-  );
-  return made.rows[0]!.num;
+  const find = async (): Promise<{ num: number; dimensions: number } | undefined> =>
+    (await sql.query<{ num: number; dimensions: number }>("select num, dimensions from embedding_models where name = $1", [name])).rows[0];
+  let row = await find();
+  if (!row) {
+    await sql.query("insert into embedding_models (name, dimensions) values ($1, $2) on conflict (name) do nothing", [name, dimensions]);
+    row = await find();
+  }
+  if (row?.dimensions !== dimensions) throw new RangeError(`the embedding model ${name} had ${row?.dimensions} dimensions, now it has ${dimensions}`);
+  return row.num;
 }
 
 export interface ChunkToEmbed {

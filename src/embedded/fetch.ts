@@ -76,7 +76,8 @@ function assertSupported(wheel: Wheel, platform: string): void {
   const wayOut = `Set ${wheel.variable} to a ${wheel.part} of your own, or run everything with: docker compose up`;
   if (!(platform in wheel.files)) throw new StartError(`There is no built-in ${wheel.part} for ${platform}. ${wayOut}`);
   if (process.platform !== "linux") return;
-  process.report.excludeNetwork = true;
+  // Looking up every network address can take seconds.
+  Object.assign(process.report, { excludeNetwork: true });
   const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
   const [major = 0, minor = 0] = (report.header?.glibcVersionRuntime ?? "").split(".").map(Number);
   if (major < MIN_GLIBC[0] || (major === MIN_GLIBC[0] && minor < MIN_GLIBC[1])) throw new StartError(`The built-in ${wheel.part} needs glibc ${MIN_GLIBC.join(".")} or newer, which this system does not have. ${wayOut}`);

@@ -26,6 +26,7 @@ export interface LaunchOptions {
 export interface Running {
   readonly name: string;
   readonly pid: number;
+  readonly stopSignal: NodeJS.Signals;
   /** Resolves with how it ended, e.g. `exit code 1`; never rejects. */
   readonly exited: Promise<string>;
   hasExited(): boolean;
@@ -48,33 +49,44 @@ export async function launch(options: LaunchOptions): Promise<Running> {
   const exited = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => {
       ended = true;
+      // What it left in its group, e.g. parsers of a worker that was killed.
+      signalGroup(child.pid, "SIGKILL");
       resolve(signal === null ? `exit code ${code ?? "unknown"}` : `signal ${signal}`);
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve);
-    child.once("error", reject);
-  }).finally(() => file.close());
+  try {
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", reject);
+    });
+  } finally {
+    await file.close();
+  }
   const pid = child.pid ?? 0;
   return {
     name: options.name,
     pid,
+    stopSignal: options.stopSignal,
     exited,
     hasExited: () => ended,
-    kill: () => signalGroup(pid, "SIGKILL"),
+    kill() {
+      if (!ended) signalGroup(pid, "SIGKILL");
+    },
     async stop() {
-      if (!ended) child.kill(options.stopSignal);
+      if (ended) return;
+      child.kill(options.stopSignal);
       const grace = new AbortController();
-      await Promise.race([exited, sleep(options.stopGraceMs, undefined, { signal: grace.signal, ref: true }).catch(() => undefined)]);
+      await Promise.race([exited, sleep(options.stopGraceMs, undefined, { signal: grace.signal }).catch(() => undefined)]);
       grace.abort();
-      signalGroup(pid, "SIGKILL");
+      if (!ended) signalGroup(pid, "SIGKILL");
       await exited;
     },
     logTail: () => readTail(options.logPath, start),
   };
 }
 
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
   try {
     process.kill(-pid, signal);
   } catch {

@@ -39,9 +39,9 @@ export function postgresSettings({ port, memoryMiB, sharedBuffersMiB, isDurable 
     autovacuum_vacuum_cost_limit: "1000",
     log_timezone: "UTC",
     timezone: "UTC",
-    log_min_duration_statement: "-1",
-    // Statements hold text of documents.
+    // Statements, and the details of errors, hold text of documents.
     log_min_error_statement: "panic",
+    log_error_verbosity: "terse",
     ...(isDurable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
   };
 }

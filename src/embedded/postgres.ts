@@ -35,6 +35,8 @@ export interface PostgresOptions {
   readonly sharedBuffersMiB?: number;
   /** Default true; false is for tests. */
   readonly isDurable?: boolean;
+  /** Called as soon as the process runs, before it is ready. */
+  readonly onLaunch?: (running: Running) => void;
 }
 
 export interface Postgres extends Running {
@@ -63,6 +65,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   for (;;) {
     const port = options.port ?? (await freePort());
     const server = await launchServer(options, cluster, port);
+    options.onLaunch?.(server);
     if (await isReady(server, cluster)) return { ...server, port, url: `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/${DATABASE}` };
     const tail = await server.logTail();
     const mayPass = /lock file "postmaster\.pid" already exists|pre-existing shared memory block|Address already in use/.test(tail);

@@ -76,7 +76,7 @@ export async function chooseCacheDir({ configured, dataDir, user }: CacheChoice)
 
 async function isUsable(folder: string, user: ServerUser | undefined): Promise<boolean> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o755 });
+    if ((await mkdir(folder, { recursive: true, mode: 0o755 })) !== undefined) await chmod(folder, 0o755);
     await access(folder, constants.W_OK);
     if (user === undefined) return true;
     // Programs that root starts must not be replaceable by somebody else.

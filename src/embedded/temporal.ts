@@ -1,6 +1,6 @@
 /** The only place that runs the embedded Temporal: the official CLI's server for one machine, with its Web UI. */
 import { execFile } from "node:child_process";
-import { access, constants } from "node:fs/promises";
+import { access, constants, mkdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -38,7 +38,7 @@ const DYNAMIC_CONFIG = {
 const SQLITE_PRAGMAS = ["journal_mode=wal", "synchronous=normal"];
 
 export interface TemporalOptions {
-  /** Holds `temporal.db` and `logs/`. */
+  /** Everything lies below: `temporal/`, `logs/`. */
   readonly dataDir: string;
   readonly cacheDir: string;
   /** Without it 7233, or any free port where that is taken. */
@@ -51,6 +51,8 @@ export interface TemporalOptions {
   /** Default true. */
   readonly hasUi?: boolean;
   readonly onProgress: (line: string) => void;
+  /** Called as soon as the process runs, before it is ready. */
+  readonly onLaunch?: (running: Running) => void;
 }
 
 export interface Temporal extends Running {
@@ -69,7 +71,9 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
   const port = options.port ?? (await freePort(DEFAULT_PORT));
   const uiPort = options.uiPort ?? (await freePort(DEFAULT_UI_PORT));
   const logPath = join(options.dataDir, "logs", "temporal.log");
+  await mkdir(join(options.dataDir, "temporal"), { recursive: true, mode: 0o700 });
   const server = await launch({ name: "temporal", command: program, args: serverArguments(options, port, uiPort), logPath, env: cliEnvironment(options), cwd: options.dataDir, stopSignal: "SIGTERM", stopGraceMs: STOP_GRACE_MS });
+  options.onLaunch?.(server);
   const address = `${LOOPBACK}:${port}`;
   if (!(await becomesReady(server, program, address, options))) {
     const tail = await server.logTail();
@@ -80,7 +84,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
 }
 
 function serverArguments(options: TemporalOptions, port: number, uiPort: number): string[] {
-  const pragmas = options.inMemory === true ? [] : ["--db-filename", join(options.dataDir, "temporal.db"), ...SQLITE_PRAGMAS.flatMap((pragma) => ["--sqlite-pragma", pragma])];
+  const pragmas = options.inMemory === true ? [] : ["--db-filename", join(options.dataDir, "temporal", "temporal.db"), ...SQLITE_PRAGMAS.flatMap((pragma) => ["--sqlite-pragma", pragma])];
   const ui = options.hasUi === false ? ["--headless"] : ["--ui-ip", LOOPBACK, "--ui-port", String(uiPort), "--ui-disable-news-fetch"];
   return [
     "server", "start-dev", "--ip", LOOPBACK, "--port", String(port), "--log-format", "json", "--log-level", "warn",

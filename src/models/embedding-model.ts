@@ -10,6 +10,8 @@ export interface EmbeddingModel {
   readonly dimensions: number;
   /** Most tokens of one text that reach its vector. */
   readonly maxTokens: number;
+  /** Texts of one `embed` where many wait; absent: as many as there are. */
+  readonly preferredBatch?: number;
   /** Weight of the dense side, and the BM25 score that counts half, in hybrid search with this model. */
   readonly fusion: { readonly alpha: number; readonly bm25Saturation: number };
   /**

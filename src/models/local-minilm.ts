@@ -20,6 +20,14 @@ interface Thread {
   job: Job | undefined;
 }
 
+interface Pool {
+  /** Starts the first thread, so that the first text does not wait for the model to load. */
+  readonly warm: () => void;
+  readonly embed: (texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal) => Promise<Float32Array[]>;
+  /** Waiting texts fail, the ones in hand are finished. */
+  readonly close: () => Promise<void>;
+}
+
 const MODEL_FOLDER = fileURLToPath(new URL("../../models/all-minilm-l6-v2-int8/", import.meta.url));
 const MAX_TOKENS = 256;
 const MAX_THREADS = 4;
@@ -35,36 +43,57 @@ function checkedThreadData(folder: string): ThreadData {
   return data;
 }
 
-/**
- * Texts wait in one queue for all callers, questions before passages, and each goes to a thread alone. Batches would gain nothing
- * (17 texts of 200 tokens a second one by one, 16 in batches of 8, a thread) and the 8-bit model scales its numbers by the whole
- * batch, so a text's vector would change with its neighbours.
- */
-function createPool(data: ThreadData, maxThreads: number) {
+/** Texts that wait for a thread, of all callers: questions first, else in the order they came. */
+function createQueue() {
   const waiting: Record<EmbeddingKind, Set<Job>> = { query: new Set(), passage: new Set() };
+  return {
+    isEmpty: () => waiting.query.size + waiting.passage.size === 0,
+    next(): Job | undefined {
+      const jobs = waiting.query.size > 0 ? waiting.query : waiting.passage;
+      const [job] = jobs;
+      if (job !== undefined) jobs.delete(job);
+      return job;
+    },
+    failAll(reason: DomainError): void {
+      for (const jobs of Object.values(waiting)) {
+        for (const job of jobs) job.reject(reason);
+        jobs.clear();
+      }
+    },
+    /** The texts of one caller; after an abort those that no thread has taken yet are not computed. */
+    add(texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal): Promise<Float32Array[]> {
+      const jobs: Job[] = [];
+      const vectors = texts.map((text) => new Promise<Float32Array>((resolve, reject) => jobs.push({ text, resolve, reject })));
+      for (const job of jobs) waiting[kind].add(job);
+      const leave = (): void => {
+        for (const job of jobs) {
+          waiting[kind].delete(job);
+          job.reject(signal?.reason);
+        }
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      return Promise.all(vectors).finally(() => signal?.removeEventListener("abort", leave));
+    },
+  };
+}
+
+/**
+ * Each text goes to a thread alone. Batches would gain nothing (16 texts of 200 tokens a second and thread, one by one or 8 at a
+ * time), and the 8-bit model scales its numbers by the whole batch, so that a text's vector would change with its neighbours.
+ */
+function createPool(data: ThreadData, maxThreads: number): Pool {
+  const queue = createQueue();
   const threads = new Set<Thread>();
   let closed = false;
 
-  const failAll = (reason: DomainError): void => {
-    for (const jobs of [waiting.query, waiting.passage]) {
-      for (const job of jobs) job.reject(reason);
-      jobs.clear();
-    }
-  };
-  const nextJob = (): Job | undefined => {
-    for (const jobs of [waiting.query, waiting.passage]) {
-      for (const job of jobs) {
-        jobs.delete(job);
-        return job;
-      }
-    }
-    return undefined;
-  };
   const feed = (thread: Thread): void => {
-    thread.job = nextJob();
-    if (thread.job === undefined) return void thread.worker.unref();
-    thread.worker.ref();
-    send(thread, { text: thread.job.text });
+    thread.job = queue.next();
+    if (thread.job !== undefined) {
+      thread.worker.ref();
+      send(thread, { text: thread.job.text });
+    } else if (!closed) {
+      thread.worker.unref();
+    }
   };
   const settle = (thread: Thread, answer: ThreadAnswer): void => {
     if ("vector" in answer) thread.job?.resolve(answer.vector);
@@ -76,7 +105,7 @@ function createPool(data: ThreadData, maxThreads: number) {
     const reason = new DomainError("provider_unavailable", "The local embedding model ended.");
     thread.job?.reject(reason);
     // What waits would wait for ever where threads die as they start.
-    if (threads.size === 0) failAll(reason);
+    if (threads.size === 0) queue.failAll(reason);
   };
   const start = (): Thread => {
     const worker = new Worker(new URL("./minilm-thread.ts", import.meta.url), { workerData: data });
@@ -91,48 +120,37 @@ function createPool(data: ThreadData, maxThreads: number) {
   };
   /** Gives waiting texts to idle threads; starts another thread only where all are busy. */
   const dispatch = (): void => {
-    while (waiting.query.size + waiting.passage.size > 0) {
+    while (!queue.isEmpty()) {
       const idle = [...threads].find((thread) => thread.job === undefined) ?? (threads.size < maxThreads ? start() : undefined);
       if (idle === undefined) return;
       feed(idle);
     }
   };
-  const add = (text: string, kind: EmbeddingKind, signal?: AbortSignal): Promise<Float32Array> => {
-    if (closed) return Promise.reject(new DomainError("provider_unavailable", "The local embedding model is closed."));
-    return new Promise((resolve, reject) => {
-      const job: Job = { text, resolve, reject };
-      waiting[kind].add(job);
-      signal?.addEventListener("abort", () => {
-        waiting[kind].delete(job);
-        reject(signal.reason);
-      }, { once: true });
-    });
+  const end = async (thread: Thread): Promise<void> => {
+    const exit = once(thread.worker, "exit");
+    thread.worker.ref();
+    send(thread, "end");
+    await exit;
   };
   return {
-    /** Starts the first thread, so that the first text does not wait for the model to load. */
     warm: () => void start(),
-    async embed(texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal) {
+    embed: async (texts, kind, signal) => {
       signal?.throwIfAborted();
-      const vectors = texts.map((text) => add(text, kind, signal));
+      if (closed) throw new DomainError("provider_unavailable", "The local embedding model is closed.");
+      const vectors = queue.add(texts, kind, signal);
       dispatch();
-      return Promise.all(vectors);
+      return vectors;
     },
-    async close() {
+    close: async () => {
       closed = true;
-      failAll(new DomainError("provider_unavailable", "The local embedding model is closed."));
-      const ends = [...threads].map(async (thread) => {
-        const exit = once(thread.worker, "exit");
-        thread.worker.ref();
-        send(thread, "end");
-        await exit;
-      });
-      await Promise.all(ends);
+      queue.failAll(new DomainError("provider_unavailable", "The local embedding model is closed."));
+      await Promise.all([...threads].map(end));
     },
   };
 }
 
 interface LocalOptions {
-  /** Threads at most; each takes a core and about 100 MB once it runs. By default one for each core, up to four. */
+  /** Threads at most; each takes a core and about 200 MB once it runs. By default one for each core, up to four. */
   readonly maxThreads?: number;
   readonly folder?: string;
 }
@@ -147,6 +165,8 @@ export function createLocalMiniLm(options: LocalOptions = {}): EmbeddingModel {
     name: "all-minilm-l6-v2-int8",
     dimensions: 384,
     maxTokens: MAX_TOKENS,
+    // Half a second's work, so that what is urgent is soon next.
+    preferredBatch: 16,
     fusion: { alpha: 0.5, bm25Saturation: 8 },
     embed: pool.embed,
     countTokens: tokenizer.count,

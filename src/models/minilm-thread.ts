@@ -20,7 +20,6 @@ const session = await InferenceSession.create(modelPath, {
   // One thread a session: two sessions of one thread embed more than one session of two, and wait for nothing while they do.
   intraOpNumThreads: 1,
   interOpNumThreads: 1,
-  ...JSON.parse(process.env.ORTX??'{}'),
 });
 
 function integers(values: readonly number[]): Tensor {
@@ -67,4 +66,7 @@ async function end(): Promise<void> {
   port?.close();
 }
 
-port.on("message", (message: ThreadMessage) => void (message === "end" ? end() : answer(message.text)));
+let work = Promise.resolve();
+port.on("message", (message: ThreadMessage) => {
+  work = work.then(() => (message === "end" ? end() : answer(message.text)));
+});

@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 
 export interface WordPiece {
-  count(text: string): number;
+  readonly count: (text: string) => number;
   /** Ids of the first `maxTokens` tokens, between the marks that BERT wants around a text ([CLS] and [SEP], which are not counted). */
-  ids(text: string, maxTokens: number): number[];
+  readonly ids: (text: string, maxTokens: number) => number[];
   /** Offsets [start, end) in UTF-16 units of each token; they ascend and never overlap, and cut no character in two. */
-  offsets(text: string): Array<[number, number]>;
+  readonly offsets: (text: string) => Array<[number, number]>;
 }
 
 interface Vocabulary {

@@ -14,6 +14,9 @@ import { decodeText } from "./text.ts";
 /** Front matter beyond this is text: metadata is short. */
 const MAX_FRONT_MATTER_CHARS = 64 * 1024;
 
+/** An image's bytes within the text are no text; what they are stays. */
+const INLINE_DATA = /\((data:[\w/+.-]{1,100});base64,[A-Za-z0-9+/=]*\)/g;
+
 export const markdown: Parser = {
   name: "markdown",
   runsIn: "worker",
@@ -26,9 +29,9 @@ export const markdown: Parser = {
   },
 };
 
-/** Units of a Markdown text. Nothing but blank lines and thematic breaks is left out; front matter is metadata and a code unit. */
+/** Units of a Markdown text. Nothing but blank lines, thematic breaks and the bytes of embedded images is left out; front matter is metadata and a code unit. */
 export function parseMarkdown(source: string): { units: TextUnit[]; metadata: ExtractedMetadata } {
-  const lines = source.split(/\r\n|\n|\r/);
+  const lines = source.replace(INLINE_DATA, "($1)").split(/\r\n|\n|\r/);
   const reader: Reader = { lines, at: 0, path: createHeadingPath(), units: [] };
   const metadata = readFrontMatter(reader);
   while (reader.at < lines.length) readBlock(reader);

@@ -39,7 +39,10 @@ function normalize(text: string, script: Script, language: string | null): strin
       return text.replace(/[\u064b-\u065f\u0670\u0640]/g, "").replace(/[أإآٱ]/g, "ا").replaceAll("ى", "ي").replaceAll("ی", "ي").replaceAll("ک", "ك").replaceAll("ة", "ه");
     case "hebrew":
       return text.replace(/\p{Mn}/gu, "");
-    default:
+    case "armenian":
+    case "devanagari":
+    case "tamil":
+    case "other":
       return text.toLowerCase();
   }
 }
@@ -73,15 +76,26 @@ function scriptOfLanguage(language: string): Script {
   return ["hi", "hy", "ta", "el", "zh", "ja", "ko", "th"].includes(language) ? "other" : "latin";
 }
 
-/** The term of a token, and its folded twin where that differs. */
-function termsOf(token: Token, languages: Languages): readonly [term: string, folded: string | null] {
-  if (token.isExact) return [token.text.toLowerCase(), null];
+/** A word of the language that says nothing alone. In capitals it is an abbreviation: WHO, IT, US. */
+function isFunctionWord(text: string, language: string | null): boolean {
+  if (language === null || !isStopWord(language, text.toLowerCase())) return false;
+  return text.length === 1 || text !== text.toUpperCase();
+}
+
+/** Adds the term of a token, and its folded twin where that differs. */
+function pushTerms(terms: string[], token: Token, languages: Languages): void {
+  if (token.isExact) {
+    terms.push(token.text.toLowerCase());
+    return;
+  }
   const script = scriptOf(token.text);
   const language = languageOfScript(script, languages);
+  if (isFunctionWord(token.text, language)) return;
   const term = termOf(normalize(token.text, script, language), language);
-  if (script !== "latin") return [term, null];
+  terms.push(term);
+  if (script !== "latin") return;
   const folded = fold(term);
-  return [term, folded === term ? null : folded];
+  if (folded !== term) terms.push(folded);
 }
 
 /** By script: what most words are in. */
@@ -112,7 +126,7 @@ export interface Analysis {
 }
 
 /**
- * The terms of a chunk.
+ * The terms of a chunk; function words are none.
  * @param fallback the language of the document around it, used where the chunk itself has no function word to tell.
  */
 export function analyze(text: string, fallback: string = DEFAULT_LANGUAGE): Analysis {
@@ -120,11 +134,10 @@ export function analyze(text: string, fallback: string = DEFAULT_LANGUAGE): Anal
   const languages = resolve(tokens, fallback);
   const terms: string[] = [];
   for (const token of tokens) {
+    pushTerms(terms, token, languages);
     if (terms.length >= MAX_TERMS) break;
-    const [term, folded] = termsOf(token, languages);
-    terms.push(term);
-    if (folded !== null && terms.length < MAX_TERMS) terms.push(folded);
   }
+  terms.length = Math.min(terms.length, MAX_TERMS);
   return { language: mainLanguage(tokens, languages), terms };
 }
 
@@ -152,12 +165,6 @@ function wordsOf(token: Token, present: readonly string[], spoken: string | null
   return [[plain, terms, EXACT_WEIGHT], [`${plain} `, folded, 1 - EXACT_WEIGHT]];
 }
 
-function isFunctionWord(token: Token, spoken: string | null): boolean {
-  if (token.isExact) return false;
-  const lower = token.text.toLowerCase();
-  return isStopWord(spoken ?? DEFAULT_LANGUAGE, lower);
-}
-
 /**
  * The words of a query. Function words go, unless nothing else is there.
  * @param present the languages of {@link STEMMED_LANGUAGES} that the searched chunks may be in: each word is stemmed by all of them.
@@ -166,7 +173,8 @@ export function analyzeQuery(text: string, present: readonly string[] = STEMMED_
   const tokens = cutWords(text);
   const { latin, cyrillic } = languagesOf(lowerWords(tokens));
   const spokenIn = (token: Token): string | null => (scriptOf(token.text) === "cyrillic" ? (cyrillic ?? "ru") : latin);
-  const telling = tokens.filter((token) => !isFunctionWord(token, spokenIn(token)));
+  const shouts = text === text.toUpperCase();
+  const telling = tokens.filter((token) => token.isExact || !isFunctionWord(shouts ? token.text.toLowerCase() : token.text, spokenIn(token) ?? DEFAULT_LANGUAGE));
   const words = new Map<string, QueryWord>();
   for (const token of telling.length > 0 ? telling : tokens) {
     for (const [key, terms, share] of wordsOf(token, present, telling.length > 0 ? spokenIn(token) : DEFAULT_LANGUAGE)) {
@@ -176,4 +184,27 @@ export function analyzeQuery(text: string, present: readonly string[] = STEMMED_
     }
   }
   return [...words.values()];
+}
+
+/** UTF-16 offsets [start, end) of the words of a chunk that have one of `terms`, in order, not touching each other. */
+export function findTerms(text: string, terms: ReadonlySet<string>): [start: number, end: number][] {
+  const tokens = cutWords(text);
+  const languages = resolve(tokens, DEFAULT_LANGUAGE);
+  const spans: [number, number][] = [];
+  for (const token of tokens) {
+    const own: string[] = [];
+    pushTerms(own, token, languages);
+    if (own.some((term) => terms.has(term))) spans.push([token.start, token.end]);
+  }
+  return joinSpans(spans.toSorted((one, other) => one[0] - other[0]));
+}
+
+function joinSpans(sorted: readonly [number, number][]): [number, number][] {
+  const joined: [number, number][] = [];
+  for (const [start, end] of sorted) {
+    const last = joined.at(-1);
+    if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
+    else joined.push([start, end]);
+  }
+  return joined;
 }

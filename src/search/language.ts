@@ -44,7 +44,7 @@ const ENOUGH_SHARE = 0.04;
 
 function addVotes(votes: Map<string, number>, word: string): void {
   const speakers = SPEAKERS.get(word);
-  for (const language of speakers ?? []) votes.set(language, (votes.get(language) ?? 0) + 1 / speakers!.length);
+  for (const language of speakers ?? []) votes.set(language, (votes.get(language) ?? 0) + 1 / Math.sqrt(speakers!.length));
   if (!/[^\u0000-\u007f]/.test(word)) return;
   for (const [language, letters] of TELLING_LETTERS) {
     if (letters.test(word)) votes.set(language, (votes.get(language) ?? 0) + 0.7);
@@ -63,19 +63,21 @@ function winner(votes: Map<string, number>, wordCount: number, isCandidate: (lan
 /** The evidence of lower-case words alone; null for a script where nothing tells. */
 export function languagesOf(words: readonly string[]): { readonly [S in keyof Languages]: string | null } {
   const votes = new Map<string, number>();
+  // A name that comes back in every line is one sign, and a single letter none.
+  const seen = new Set<string>();
   let arabicWords = 0;
   let easternWords = 0;
-  const count = Math.min(words.length, WORDS_LOOKED_AT);
-  for (let index = 0; index < count; index++) {
-    const word = words[index]!;
+  for (const word of words.slice(0, WORDS_LOOKED_AT)) {
+    if (word.length === 1 || seen.has(word)) continue;
+    seen.add(word);
     if (scriptOf(word) === "arabic") {
       arabicWords++;
       if (PERSIAN_OR_URDU.test(word)) easternWords++;
     } else addVotes(votes, word);
   }
   return {
-    latin: winner(votes, count, (language) => !CYRILLIC.has(language)),
-    cyrillic: winner(votes, count, (language) => CYRILLIC.has(language)),
+    latin: winner(votes, seen.size, (language) => !CYRILLIC.has(language)),
+    cyrillic: winner(votes, seen.size, (language) => CYRILLIC.has(language)),
     arabic: arabicWords === 0 ? null : easternWords * 4 > arabicWords ? "fa" : "ar",
   };
 }

@@ -1,8 +1,9 @@
 /** The only object store over Google Cloud Storage, and the only user of its client. */
 import { IdempotencyStrategy, Storage } from "@google-cloud/storage";
 import type { Bucket, File } from "@google-cloud/storage";
-import { finished, pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { DomainError } from "../domain/errors.ts";
 import { assertObjectName, assertPrefix, storageError, streamOf, unavailable, untilAborted, within } from "./object-store.ts";
 import type { GetOptions, ListedObject, ListOptions, ObjectStore, PutOptions } from "./object-store.ts";
@@ -10,13 +11,13 @@ import type { GetOptions, ListedObject, ListOptions, ObjectStore, PutOptions } f
 const REQUEST_TIMEOUT_MS = 30_000;
 /** With all its retries: after this the caller is told that the store is down and may come back later. */
 const OPERATION_TIMEOUT_MS = 60_000;
-const MAX_RETRIES = 4;
+const MAX_RETRIES = 3;
 const MAX_RETRY_DELAY_S = 8;
 /** What one upload keeps in memory to send again; a multiple of 256 KiB. */
 const UPLOAD_CHUNK_BYTES = 4 * 1024 * 1024;
 /** A download that gave nothing for so long is cut and taken up again where it stopped. */
 const STALL_MS = 30_000;
-const MAX_RESUMES = 4;
+const FIRST_RETRY_MS = 100;
 
 interface GcsSettings {
   readonly bucket: string;
@@ -28,11 +29,13 @@ interface GcsSettings {
 
 /** Objects of one bucket. Credentials are Google's application default credentials. */
 export function createGcsStore({ bucket: bucketName, emulatorHost, stallMs = STALL_MS }: GcsSettings): ObjectStore {
-  const bucket = connect(emulatorHost).bucket(bucketName);
+  const storage = connect(emulatorHost);
+  const bucket = storage.bucket(bucketName);
   const fileOf = (name: string): File => bucket.file(assertObjectName(name));
+  const placeOf = (name: string): Place => ({ storage, file: fileOf(name), credentials: emulatorHost === undefined, stallMs });
   return {
     put: (name, body, options = {}) => upload(fileOf(name), body, options),
-    get: (name, options = {}) => download(fileOf(name), options, stallMs),
+    get: (name, options = {}) => download(placeOf(name), options),
     size: async (name) => Number((await metadataOf(fileOf(name))).size),
     delete: async (name) => {
       await within(OPERATION_TIMEOUT_MS, fileOf(name).delete({ ignoreNotFound: true }));
@@ -49,6 +52,7 @@ function connect(emulatorHost: string | undefined): Storage {
     retryOptions: {
       autoRetry: true,
       maxRetries: MAX_RETRIES,
+      retryDelayMultiplier: 1.5,
       maxRetryDelay: MAX_RETRY_DELAY_S,
       totalTimeout: OPERATION_TIMEOUT_MS / 1000,
       // Safe, since every write carries a precondition and a name is deleted once and never used again.
@@ -58,6 +62,14 @@ function connect(emulatorHost: string | undefined): Storage {
   // The client takes STORAGE_EMULATOR_HOST as it stands for this, so that a bare host would lack the API's path.
   if (origin !== undefined) storage.baseUrl = `${origin}/storage/v1`;
   return storage;
+}
+
+/** Where a download comes from. */
+interface Place {
+  readonly storage: Storage;
+  readonly file: File;
+  readonly credentials: boolean;
+  readonly stallMs: number;
 }
 
 async function metadataOf(file: File): Promise<{ size: number; generation: string }> {
@@ -70,7 +82,7 @@ async function generationOf(file: File): Promise<string | number> {
   try {
     return (await metadataOf(file)).generation;
   } catch (error) {
-    if (error instanceof DomainError && error.code === "not_found") return 0;
+    if (hasCode(error, "not_found")) return 0;
     throw error;
   }
 }
@@ -80,17 +92,6 @@ async function upload(file: File, body: AsyncIterable<Uint8Array>, { signal, ifA
   const ifGenerationMatch = ifAbsent ? 0 : await generationOf(file);
   let bytes = 0;
   let bodyError: unknown;
-  async function* measured(): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const piece of untilAborted(body, signal)) {
-        bytes += piece.byteLength;
-        yield piece;
-      }
-    } catch (error) {
-      bodyError = error;
-      throw error;
-    }
-  }
   const sink = file.createWriteStream({
     resumable: true,
     validation: "crc32c",
@@ -99,6 +100,18 @@ async function upload(file: File, body: AsyncIterable<Uint8Array>, { signal, ifA
     metadata: { contentType: "application/octet-stream" },
     preconditionOpts: { ifGenerationMatch },
   });
+  async function* measured(): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of untilAborted(body, signal)) {
+        bytes += piece.byteLength;
+        yield piece;
+      }
+    } catch (error) {
+      // A sink that failed first throws its own error in here, to stop the body.
+      if (sink.errored === null) bodyError = error;
+      throw error;
+    }
+  }
   try {
     await pipeline(Readable.from(measured(), { objectMode: false }), sink);
   } catch (error) {
@@ -112,88 +125,92 @@ async function upload(file: File, body: AsyncIterable<Uint8Array>, { signal, ifA
 /** A bucket that does not exist, or an upload session that is gone, is no missing object. */
 function writeError(error: unknown): unknown {
   const mapped = storageError(error);
-  return mapped instanceof DomainError && mapped.code === "not_found" ? unavailable(error) : mapped;
+  return hasCode(mapped, "not_found") ? unavailable(error) : mapped;
 }
 
-async function download(file: File, { start = 0, end, signal }: GetOptions, stallMs: number): Promise<Readable> {
+async function download(place: Place, { start = 0, end, signal }: GetOptions): Promise<Readable> {
   signal?.throwIfAborted();
   if (end !== undefined && end <= start) {
-    const { size } = await metadataOf(file);
-    if (start > 0 && start >= size) throw storageError(Object.assign(new Error("Empty range."), { code: 416 }));
+    const { size } = await metadataOf(place.file);
+    if (start > 0 && start >= size) throw storageError({ code: 416 });
     return Readable.from([], { objectMode: false });
   }
-  const source = createSource(file, { start, end, stallMs });
+  const source = createSource(place, start, end);
   const first = await source.next();
   async function* pieces(): AsyncGenerator<Uint8Array> {
     for (let step = first; step.done !== true; step = await source.next()) yield step.value;
   }
-  return streamOf(pieces(), { signal, close: source.close });
-}
-
-interface SourceOptions {
-  readonly start: number;
-  readonly end: number | undefined;
-  readonly stallMs: number;
+  return streamOf(pieces(), { signal, close: async () => source.close() });
 }
 
 interface Source {
-  next(): Promise<IteratorResult<Buffer, undefined>>;
-  close(): Promise<void>;
+  next(): Promise<IteratorResult<Uint8Array, undefined>>;
+  close(): void;
 }
 
 /**
  * A download that goes on from the byte where its connection was cut or fell silent. Its checksum is not compared, since
  * that covers whole objects only: every segment that is read through storage.ts is authenticated instead.
  */
-function createSource(file: File, { start, end, stallMs }: SourceOptions): Source {
+function createSource(place: Place, start: number, end: number | undefined): Source {
   let position = start;
-  let resumes = 0;
-  let stream: Readable | undefined;
-  let iterator: AsyncIterator<Buffer> | undefined;
+  let failures = 0;
+  let abort = new AbortController();
+  let body: AsyncIterator<Uint8Array> | undefined;
 
-  function open(): AsyncIterator<Buffer> {
-    const whole = position === 0 && end === undefined;
-    const range = whole ? {} : { start: position, ...(end === undefined ? {} : { end: end - 1 }) };
-    stream = file.createReadStream({ validation: false, decompress: false, ...range });
-    stream.on("error", () => {});
-    return stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  }
-
-  async function next(): Promise<IteratorResult<Buffer, undefined>> {
+  async function next(): Promise<IteratorResult<Uint8Array, undefined>> {
     for (;;) {
-      iterator ??= open();
       try {
-        const step = await within(stallMs, iterator.next());
+        body ??= await within(place.stallMs, openBody(place, rangeHeader(position, end), abort.signal));
+        const step = await within(place.stallMs, body.next());
         if (step.done === true) return { done: true, value: undefined };
         position += step.value.byteLength;
-        resumes = 0;
+        failures = 0;
         return { done: false, value: step.value };
       } catch (error) {
-        stream?.destroy();
-        iterator = undefined;
-        if (isComplete(error)) return { done: true, value: undefined };
-        if (!mayResume(error)) throw error;
+        close();
+        // Cut exactly at the object's end, or an object without a byte: the range starts behind it.
+        if (hasCode(error, "range_not_satisfiable") && (position > start || start === 0)) return { done: true, value: undefined };
+        failures += 1;
+        if (!hasCode(error, "storage_unavailable") || failures > MAX_RETRIES) throw error;
+        await sleep(FIRST_RETRY_MS * 2 ** failures);
+        abort = new AbortController();
       }
     }
   }
 
-  /** Cut exactly at the object's end: the range that is asked for next starts behind it. */
-  function isComplete(error: unknown): boolean {
-    return error instanceof DomainError && error.code === "range_not_satisfiable" && position > start;
+  function close(): void {
+    body = undefined;
+    abort.abort();
   }
 
-  function mayResume(error: unknown): boolean {
-    resumes += 1;
-    return error instanceof DomainError && error.code === "storage_unavailable" && resumes <= MAX_RESUMES && position > start;
-  }
+  return { next, close };
+}
 
-  return {
-    next,
-    close: async () => {
-      stream?.destroy();
-      if (stream !== undefined) await finished(stream).catch(() => {});
-    },
-  };
+function rangeHeader(start: number, end: number | undefined): string | undefined {
+  return start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? "" : end - 1}`;
+}
+
+/**
+ * The object's bytes by `fetch`, with the client's credentials. The client's own read stream is not used: destroyed before
+ * its answer came it rejects a promise that nobody can catch, which ends the process.
+ */
+async function openBody({ storage, file, credentials }: Place, range: string | undefined, signal: AbortSignal): Promise<AsyncIterator<Uint8Array>> {
+  const url = `${storage.baseUrl}/b/${encodeURIComponent(file.bucket.name)}/o/${encodeURIComponent(file.name)}?alt=media`;
+  const headers = new Headers(credentials ? await storage.authClient.getRequestHeaders(url) : {});
+  headers.set("accept-encoding", "identity");
+  if (range !== undefined) headers.set("range", range);
+  const answer = await fetch(url, { headers, signal });
+  if (!answer.ok || answer.body === null) {
+    await answer.body?.cancel();
+    throw storageError({ code: answer.status, message: `Answer ${answer.status}.` });
+  }
+  if (range !== undefined && answer.status !== 206) throw unavailable(new Error("The range was not honoured."));
+  return answer.body[Symbol.asyncIterator]();
+}
+
+function hasCode(error: unknown, code: DomainError["code"]): boolean {
+  return error instanceof DomainError && error.code === code;
 }
 
 async function listPage(bucket: Bucket, prefix: string, { after, limit }: ListOptions): Promise<ListedObject[]> {

@@ -82,13 +82,14 @@ const OUTAGE_CODES = new Set([
 
 /** A store's own failure as a {@link DomainError}; what is nobody's outage comes back as it was. */
 export function storageError(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof DomainError) return error;
-  const { code, status } = error as Error & { code?: unknown; status?: unknown };
+  // Not only of class Error: Google's client throws plain objects for some answers.
+  if (typeof error !== "object" || error === null || error instanceof DomainError) return error;
+  const { code, status, message } = error as { code?: unknown; status?: unknown; message?: unknown };
   const http = httpStatus(code) ?? httpStatus(status);
   if (code === "ENOENT" || http === 404) return new DomainError("not_found", "The object does not exist.", { cause: error });
   if (code === "EEXIST" || http === 412) return new DomainError("conflict", "The object exists already.", { cause: error });
   if (http === 416) return new DomainError("range_not_satisfiable", "The range starts behind the object's end.", { cause: error });
-  if (isOutage(error, code, http)) return unavailable(error);
+  if (isOutage(String(message), code, http)) return unavailable(error);
   return error;
 }
 
@@ -98,10 +99,10 @@ function httpStatus(value: unknown): number | undefined {
 }
 
 /** Refused credentials count as an outage: somebody mends them, and the work behind the store should wait until then. */
-function isOutage(error: Error, code: unknown, http: number | undefined): boolean {
+function isOutage(message: string, code: unknown, http: number | undefined): boolean {
   if (http !== undefined) return http >= 500 || [401, 403, 408, 429].includes(http);
   if (typeof code === "string" && OUTAGE_CODES.has(code)) return true;
-  return /premature close|socket hang up|network|timed? ?out|retry limit|fetch failed|CONTENT_DOWNLOAD_MISMATCH|FILE_NO_UPLOAD/i.test(error.message);
+  return /premature close|socket hang up|network|timed? ?out|retry limit|fetch failed|terminated|offset is lower|CONTENT_DOWNLOAD_MISMATCH|FILE_NO_UPLOAD/i.test(message);
 }
 
 export function unavailable(cause?: unknown): DomainError {

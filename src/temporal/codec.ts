@@ -1,6 +1,6 @@
 /** The only place that encrypts what Temporal keeps: every payload under the key of the organization that the workflow belongs to. */
 import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from "@temporalio/common";
-import { temporal } from "@temporalio/proto";
+import proto from "@temporalio/proto";
 import type { DataConverter } from "@temporalio/worker";
 import { organizationOfWorkflow } from "../domain/workflow-ids.ts";
 
@@ -13,7 +13,7 @@ export interface PayloadSealer {
   open(organizationId: string | null, keyId: string, sealed: Uint8Array): Promise<Uint8Array>;
 }
 
-const { Payload: PayloadMessage } = temporal.api.common.v1;
+const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 const fromBytes = (bytes: Uint8Array | null | undefined): string => Buffer.from(bytes ?? []).toString("utf8");
 
 async function encrypt(payload: Payload, organizationId: string | null, sealer: PayloadSealer): Promise<Payload> {

@@ -1,9 +1,9 @@
 /** The only list of search attributes. They are readable by everyone who sees the namespace: ids and states, never names. */
 import type { Client } from "@temporalio/client";
-import { temporal } from "@temporalio/proto";
+import proto from "@temporalio/proto";
 import { withDeadline } from "./connection.ts";
 
-const { INDEXED_VALUE_TYPE_KEYWORD, INDEXED_VALUE_TYPE_KEYWORD_LIST } = temporal.api.enums.v1.IndexedValueType;
+const { INDEXED_VALUE_TYPE_KEYWORD, INDEXED_VALUE_TYPE_KEYWORD_LIST } = proto.temporal.api.enums.v1.IndexedValueType;
 
 const SEARCH_ATTRIBUTES = {
   OrganizationId: INDEXED_VALUE_TYPE_KEYWORD,

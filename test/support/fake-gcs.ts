@@ -1,13 +1,13 @@
 /** The only starter of a Google Cloud Storage emulator for tests: fake-gcs-server, built once by Go and kept in a cache folder. */
 import { execFile, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { access, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { homedir, tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
+const run = promisify(execFile);
 const VERSION = "v1.56.1";
 const START_MS = 15_000;
 const BUILD_MS = 300_000;
@@ -20,9 +20,9 @@ export interface FakeGcs {
 }
 
 /** The Go command of this machine, where there is one. */
-export function findGo(): string | undefined {
-  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/local/go/bin", join(homedir(), "go", "bin")];
-  return folders.map((folder) => join(folder, "go")).find((path) => existsSync(path));
+export async function findGo(): Promise<string | undefined> {
+  const found = await run("sh", ["-c", "command -v go || ls /usr/local/go/bin/go"]).catch(() => undefined);
+  return found?.stdout.trim();
 }
 
 /** Starts an emulator with one empty bucket on a free port. The first call on a machine builds it, which takes up to two minutes. */
@@ -52,13 +52,13 @@ export async function startFakeGcs(go: string): Promise<FakeGcs> {
 }
 
 async function build(go: string): Promise<string> {
-  const folder = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "holdfast", `fake-gcs-server-${VERSION}`);
+  const folder = join(homedir(), ".cache", "holdfast", `fake-gcs-server-${VERSION}`);
   const program = join(folder, "fake-gcs-server");
   if (await access(program).then(() => true, () => false)) return program;
   await mkdir(folder, { recursive: true });
   // Built beside and renamed, so that test files that start at the same time never run half a program.
   const scratch = await mkdtemp(join(folder, "build-"));
-  await promisify(execFile)(go, ["install", `github.com/fsouza/fake-gcs-server@${VERSION}`], { env: { ...process.env, GOBIN: scratch }, timeout: BUILD_MS });
+  await run("env", [`GOBIN=${scratch}`, go, "install", `github.com/fsouza/fake-gcs-server@${VERSION}`], { timeout: BUILD_MS });
   await rename(join(scratch, "fake-gcs-server"), program);
   await rm(scratch, { recursive: true, force: true });
   return program;

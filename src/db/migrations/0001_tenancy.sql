@@ -1,12 +1,18 @@
 -- Organizations, their people and keys, and the wall between them.
 -- Roles: `app` serves one organization a transaction, `system` sees bookkeeping of all, the owner migrates and builds indexes.
 
+-- Roles belong to the whole cluster, and another database of it may be migrated at the same time.
 do $$
+declare
+  name text;
 begin
-  perform pg_advisory_xact_lock(hashtext('holdfast roles'));
-  if not exists (select from pg_roles where rolname = 'holdfast_app') then create role holdfast_app nologin; end if;
-  if not exists (select from pg_roles where rolname = 'holdfast_system') then create role holdfast_system nologin; end if;
-  execute format('grant holdfast_app, holdfast_system to %I', current_user);
+  foreach name in array array['holdfast_app', 'holdfast_system'] loop
+    begin
+      if not exists (select from pg_roles where rolname = name) then execute format('create role %I nologin', name); end if;
+    exception when duplicate_object or unique_violation then null;
+    end;
+    if not pg_has_role(current_user, name, 'set') then execute format('grant %I to %I', name, current_user); end if;
+  end loop;
 end $$;
 
 create extension if not exists vector;

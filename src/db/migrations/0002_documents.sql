@@ -216,3 +216,12 @@ create table provider_gates (
   updated_at timestamptz not null default now()
 );
 grant select, insert, update on provider_gates to holdfast_app, holdfast_system;
+
+-- Names from the root joined by '/'; null for no folder.
+create function folder_path(of_folder uuid) returns text language sql stable
+  return (
+    with recursive up as (
+      select id, parent_folder_id, name, 1 as depth from folders where id = of_folder
+      union all
+      select f.id, f.parent_folder_id, f.name, up.depth + 1 from folders f join up on f.id = up.parent_folder_id where up.depth < 1000)
+    select string_agg(name, '/' order by depth desc) from up);

@@ -1,0 +1,107 @@
+/** The activity that runs one tool of a turn, with what its caller reaches at that moment. */
+import { Context } from "@temporalio/activity";
+import { type SearchSpace } from "../agents/knowledge.ts";
+import { knowledgeScope } from "../agents/reach.ts";
+import { findTool } from "../agents/tools/index.ts";
+import type { ToolOutput } from "../agents/tools/tool.ts";
+import { type Agent, findAgentAndReach, type ReachRow } from "../db/agents.ts";
+import { type Database, inTenant } from "../db/pool.ts";
+import { DomainError } from "../domain/errors.ts";
+import type { Passage, ToolCall, ToolResult } from "../domain/turn.ts";
+import { asActivityFailure } from "./failure.ts";
+
+/** For whom a tool runs. Rights are looked up anew for every call. */
+export interface ToolCaller {
+  readonly organization: { readonly id: string; readonly num: number };
+  readonly agentId: string;
+  readonly userId: string;
+  readonly apiKeyId: string | null;
+}
+
+export interface RunToolInput {
+  readonly caller: ToolCaller;
+  readonly call: ToolCall;
+  readonly maxBytes: number;
+}
+
+export interface ToolActivities {
+  runTool(input: RunToolInput): Promise<ToolResult>;
+}
+
+interface ToolDeps {
+  readonly db: Database;
+  readonly search: SearchSpace;
+}
+
+const HEARTBEAT_MS = 1_000;
+
+export function createToolActivities(deps: ToolDeps): ToolActivities {
+  return {
+    async runTool(input) {
+      const context = Context.current();
+      const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+      try {
+        return await run(deps, input, context.cancellationSignal);
+      } catch (error) {
+        if (error instanceof DomainError && error.code === "invalid") return { id: input.call.id, type: "invalid", text: error.message };
+        throw context.cancellationSignal.aborted ? error : asActivityFailure(error);
+      } finally {
+        clearInterval(timer);
+      }
+    },
+  };
+}
+
+async function run(deps: ToolDeps, { caller, call, maxBytes }: RunToolInput, signal: AbortSignal): Promise<ToolResult> {
+  const found = await inTenant(deps.db, caller.organization, (sql) => findAgentAndReach(sql, caller.agentId, caller.userId, caller.apiKeyId));
+  if (!found) throw new DomainError("not_found", "The agent is not available any more.");
+  const output = await callTool(deps, { ...found, caller, call }, signal);
+  return { id: call.id, ...bounded(output, maxBytes) };
+}
+
+interface FoundCall {
+  readonly agent: Agent;
+  readonly spaces: readonly ReachRow[];
+  readonly caller: ToolCaller;
+  readonly call: ToolCall;
+}
+
+function callTool(deps: ToolDeps, { agent, spaces, caller, call }: FoundCall, signal: AbortSignal): Promise<ToolOutput> {
+  const found = findTool(agent, call.name);
+  if (!found) throw new DomainError("invalid", `There is no tool named ${JSON.stringify(call.name.slice(0, 100))}.`);
+  const context = { ...deps, scope: knowledgeScope(agent, caller.organization, spaces), config: found.config };
+  return found.tool.run(context, parseArguments(call.arguments), signal);
+}
+
+function parseArguments(text: string | null): unknown {
+  if (text === null) throw new DomainError("invalid", "The arguments are too large.");
+  try {
+    return JSON.parse(text.trim() === "" ? "{}" : text);
+  } catch {
+    throw new DomainError("invalid", "The arguments are not valid JSON.");
+  }
+}
+
+const CUT_NOTE = "\n(cut here: the result is longer than a tool may return)";
+
+/** Cuts a tool's output to `maxBytes` of UTF-8: text at its end, passages by leaving out the last ones. */
+function bounded(output: ToolOutput, maxBytes: number): ToolOutput {
+  if (output.type === "text") {
+    if (Buffer.byteLength(output.text) <= maxBytes) return output;
+    return { type: "text", text: cut(output.text, maxBytes - CUT_NOTE.length) + CUT_NOTE };
+  }
+  let left = maxBytes;
+  const passages = output.passages.flatMap((passage): Passage[] => {
+    left -= Buffer.byteLength(JSON.stringify(passage));
+    return left < 0 ? [] : [passage];
+  });
+  const first = output.passages[0];
+  if (passages.length > 0 || !first) return { type: "passages", passages };
+  return { type: "passages", passages: [{ ...first, text: cut(first.text, Math.floor(maxBytes / 2)) }] };
+}
+
+/** The beginning of `text` that fits `maxBytes`, without a broken character at its end. */
+function cut(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text).subarray(0, maxBytes);
+  return new TextDecoder().decode(bytes, { stream: true });
+}

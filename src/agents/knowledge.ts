@@ -1,0 +1,50 @@
+/** The only place that searches for an agent: over every space of its scope, one best list of passages. */
+import type { SearchHit } from "../search/hybrid.ts";
+import type { Passage } from "../domain/turn.ts";
+import type { KnowledgeScope } from "./reach.ts";
+
+/** Searches one space; who makes it decides on the models and the database. */
+export type SearchSpace = (
+  scope: { organization: KnowledgeScope["organization"]; space: { id: string; num: number } },
+  request: { query: string; limit: number; folder_ids: readonly string[] | null },
+  signal: AbortSignal,
+) => Promise<{ hits: readonly (SearchHit & { page: number | null })[] }>;
+
+export const PASSAGES_DEFAULT = 8;
+export const PASSAGES_MAX = 20;
+const QUERY_MAX_CHARACTERS = 8_192;
+/** All passages of one search together, in characters. */
+const PASSAGES_MAX_CHARACTERS = 48_000;
+const SPACES_AT_ONCE = 4;
+
+/** The best passages for `query` in all of the scope, best first. A blank query finds nothing. */
+export async function searchKnowledge(search: SearchSpace, scope: KnowledgeScope, query: { text: string; limit: number }, signal: AbortSignal): Promise<Passage[]> {
+  const text = query.text.trim().slice(0, QUERY_MAX_CHARACTERS);
+  if (text === "") return [];
+  const waiting = [...scope.spaces];
+  const found: (SearchHit & { page: number | null })[] = [];
+  const drain = async (): Promise<void> => {
+    for (let space = waiting.pop(); space; space = waiting.pop()) {
+      const { hits } = await search({ organization: scope.organization, space }, { query: text, limit: query.limit, folder_ids: scope.folderIds }, signal);
+      found.push(...hits);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(SPACES_AT_ONCE, waiting.length) }, drain));
+  const best = found.toSorted((one, other) => other.score - one.score || (one.chunk_id < other.chunk_id ? -1 : 1)).slice(0, query.limit);
+  return withinBounds(best.map(toPassage));
+}
+
+function toPassage(hit: SearchHit & { page: number | null }): Passage {
+  const { chunk_id, document_id, document_name, chunk_index, page, text } = hit;
+  return { chunk_id, document_id, document_name, chunk_index, page, text };
+}
+
+/** Leaves out, from the end, what does not fit; the first passage is cut rather than left out. */
+export function withinBounds(passages: readonly Passage[], maxCharacters = PASSAGES_MAX_CHARACTERS): Passage[] {
+  let left = maxCharacters;
+  return passages.flatMap((passage, index) => {
+    const text = index === 0 ? passage.text.slice(0, left) : passage.text;
+    left -= text.length;
+    return left < 0 ? [] : [{ ...passage, text }];
+  });
+}

@@ -1,0 +1,26 @@
+/** The only place that says what a tool is: one that only reads, within the scope that it is given. */
+import type { Database } from "../../db/pool.ts";
+import type { Passage } from "../../domain/turn.ts";
+import type { ToolDefinition } from "../../models/chat-model.ts";
+import type { SearchSpace } from "../knowledge.ts";
+import type { KnowledgeScope } from "../reach.ts";
+
+export interface ToolContext {
+  readonly db: Database;
+  readonly search: SearchSpace;
+  /** The caller's reach within the agent's. */
+  readonly scope: KnowledgeScope;
+  /** The tool's `config` of the agent. */
+  readonly config: Readonly<Record<string, unknown>> | null;
+}
+
+/** Text for the model, or passages, which the turn numbers so that the answer can cite them. */
+export type ToolOutput = { readonly type: "text"; readonly text: string } | { readonly type: "passages"; readonly passages: readonly Passage[] };
+
+export interface Tool extends ToolDefinition {
+  /**
+   * @throws DomainError `invalid` for arguments that are not what the tool takes (its message goes to the model); other errors by
+   * their class: an outage is tried again.
+   */
+  run(context: ToolContext, args: unknown, signal: AbortSignal): Promise<ToolOutput>;
+}

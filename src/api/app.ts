@@ -1,0 +1,47 @@
+/** Puts the HTTP API together: the order of everything that a request passes, in one list. */
+import { Router } from "@koa/router";
+import Koa from "koa";
+import type { Deps } from "../deps.ts";
+import { knownPaths, trailingSlash } from "./middleware/addresses.ts";
+import { errorAnswers } from "./middleware/error-answers.ts";
+import { createRateLimit } from "./middleware/rate-limit.ts";
+import { requestId } from "./middleware/request-id.ts";
+import { securityHeaders } from "./middleware/security-headers.ts";
+import { requestLog } from "./request-log.ts";
+import type { Route } from "./route.ts";
+import { routeHandler } from "./route-handler.ts";
+
+/** Serves `routes` and nothing else. */
+export function createApp(deps: Deps, routes: readonly Route[]): Koa {
+  const app = new Koa();
+  const router = createRouter(deps, routes);
+  app.use(requestId);
+  app.use(requestLog(deps.log));
+  app.use(securityHeaders);
+  app.use(errorAnswers(deps.log));
+  app.use(trailingSlash);
+  app.use(knownPaths(router));
+  app.use(router.routes());
+  // Only broken connections come here: everything else is answered above.
+  app.on("error", (error: Error) => deps.log.debug({ err: error }, "a connection broke while it was answered"));
+  return app;
+}
+
+function createRouter(deps: Deps, routes: readonly Route[]): Router {
+  const router = new Router({ strict: true, sensitive: true });
+  const count = createRateLimit(deps.config.limits);
+  for (const route of routes.toSorted(bySpecificity)) {
+    router.register(route.fullPath, [route.method], routeHandler(route, deps, count));
+  }
+  return router;
+}
+
+/** Literal segments before parameters, from the left. */
+function bySpecificity(a: Route, b: Route): number {
+  const key = (route: Route): string =>
+    route.fullPath
+      .split("/")
+      .map((segment) => (segment.startsWith(":") ? "1" : "0"))
+      .join("");
+  return key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0;
+}

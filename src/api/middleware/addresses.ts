@@ -1,0 +1,32 @@
+/** Decides by address and method alone: bounds, the trailing slash, 404 and 405. */
+import type { Router } from "@koa/router";
+import type { Middleware } from "koa";
+import { DomainError } from "../../domain/errors.ts";
+
+const MAX_URL_CHARACTERS = 8_192;
+
+/** Every path works with and without a slash at its end. */
+export const trailingSlash: Middleware = async (ctx, next) => {
+  if (ctx.url.length > MAX_URL_CHARACTERS) {
+    ctx.status = 414;
+    ctx.body = { detail: "URI Too Long" };
+    return;
+  }
+  if (ctx.path.length > 1 && ctx.path.endsWith("/")) ctx.path = ctx.path.slice(0, -1);
+  await next();
+};
+
+/** The router holds literal paths before templates, so that the first layer that matches is the path that was meant. */
+export function knownPaths(router: Router): Middleware {
+  return async (ctx, next) => {
+    const layers = router.match(ctx.path, ctx.method).path;
+    const meant = layers[0];
+    if (meant === undefined) throw new DomainError("not_found", "Not Found");
+    const methods = layers.filter((layer) => layer.path === meant.path).flatMap((layer) => layer.methods);
+    if (!methods.includes(ctx.method)) {
+      ctx.set("Allow", [...new Set(methods)].toSorted().join(", "));
+      throw new DomainError("method_not_allowed", "Method Not Allowed");
+    }
+    await next();
+  };
+}

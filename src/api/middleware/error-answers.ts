@@ -1,0 +1,63 @@
+/** Turns whatever was thrown into an answer, and logs with the request's id what nobody expected. */
+import type { IncomingMessage } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Context, Middleware } from "koa";
+import type { Log } from "../../log.ts";
+import { answerError } from "../errors.ts";
+
+/** A client that is still sending reads an early answer only if its bytes are taken for a while. */
+const DRAIN_MS = 2_000;
+
+export function errorAnswers(log: Log): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      await answer(ctx, error, log);
+    }
+  };
+}
+
+async function answer(ctx: Context, error: unknown, log: Log): Promise<void> {
+  const { status, body, headers, isUnexpected } = answerError(error);
+  const fields = { request_id: ctx.state["requestId"] as string, status };
+  if (isUnexpected && !isGone(ctx)) log.error({ ...fields, err: error }, "a request failed unexpectedly");
+  else if (status >= 500) log.warn({ ...fields, err: error }, "a request could not be served");
+  if (ctx.res.headersSent) {
+    ctx.respond = false;
+    ctx.res.destroy();
+    return;
+  }
+  for (const name of ["Content-Type", "Content-Length", "Content-Disposition", "ETag", "Content-Range"]) ctx.remove(name);
+  ctx.status = status;
+  ctx.set(headers);
+  ctx.body = body;
+  if (!ctx.req.complete) await endAfterDraining(ctx, JSON.stringify(body));
+}
+
+function isGone(ctx: Context): boolean {
+  return ctx.req.socket.destroyed;
+}
+
+/** Sends the whole answer at once but closes only after the client stopped sending, or after {@link DRAIN_MS}. */
+async function endAfterDraining(ctx: Context, text: string): Promise<void> {
+  ctx.respond = false;
+  ctx.set("Connection", "close");
+  ctx.type = "application/json";
+  ctx.length = Buffer.byteLength(text);
+  ctx.res.writeHead(ctx.status);
+  if (ctx.method !== "HEAD") ctx.res.write(text);
+  await drained(ctx.req);
+  ctx.res.end();
+}
+
+async function drained(req: IncomingMessage): Promise<void> {
+  const stop = new AbortController();
+  const ended = new Promise<void>((resolve) => {
+    req.once("end", resolve).once("close", resolve).once("error", () => resolve());
+  });
+  req.unpipe();
+  req.resume();
+  await Promise.race([ended, delay(DRAIN_MS, undefined, { signal: stop.signal })]);
+  stop.abort();
+}

@@ -1,0 +1,161 @@
+/** Runs one route for one request: authenticate, parse (all problems at once), handle, present. */
+import type { Context, Middleware } from "koa";
+import type { Deps } from "../deps.ts";
+import { DomainError } from "../domain/errors.ts";
+import type { Principal } from "../domain/principal.ts";
+import { type Problem, valueError } from "../schema/problem.ts";
+import { type JsonBody, readJsonBody } from "./json-body.ts";
+import type { CountRequest } from "./middleware/rate-limit.ts";
+import { isRaw, isStream, type RawAnswer, type StreamAnswer } from "./response.ts";
+import type { Route, RouteContext } from "./route.ts";
+import { allValues, findUnusable, type Parsed, parsePart } from "./validation.ts";
+
+const KEY_REFUSED = "API key not accepted on this endpoint, use an identity-provider access token";
+const MAX_IDEMPOTENCY_KEY = 255;
+
+export function routeHandler(route: Route, deps: Deps, count: CountRequest): Middleware {
+  return async (ctx) => {
+    const principal = route.access === "public" ? undefined : await identify(route, deps, ctx);
+    if (principal !== undefined) await count(ctx, principal, route.budget ?? "requests");
+    try {
+      const answer = await route.handle(await contextOf(route, { deps, ctx, principal }));
+      send(ctx, route, { answer, deps });
+      audit(route, { deps, ctx, principal }, "success");
+    } catch (error) {
+      if (error instanceof DomainError && error.code === "permission_denied") audit(route, { deps, ctx, principal }, "denied");
+      throw error;
+    }
+  };
+}
+
+interface Call {
+  readonly deps: Deps;
+  readonly ctx: Context;
+  readonly principal: Principal | undefined;
+}
+
+async function identify(route: Route, deps: Deps, ctx: Context): Promise<Principal> {
+  try {
+    const { authorization, "x-organization-id": organizationId } = ctx.headers;
+    const principal = await deps.authenticator.authenticate({ authorization, organizationId: Array.isArray(organizationId) ? organizationId.at(-1) : organizationId });
+    ctx.state["principal"] = principal;
+    deps.lastUsed.note(principal);
+    if (route.access === "jwt" && principal.authMethod === "api_key") throw new DomainError("unauthenticated", KEY_REFUSED);
+    if (route.capability !== undefined && !principal.capabilities.has(route.capability)) {
+      throw new DomainError("permission_denied", `Permission denied: the API key was made without the capability ${route.capability}`);
+    }
+    return principal;
+  } catch (error) {
+    const isRefused = error instanceof DomainError && error.code === "unauthenticated";
+    throw isRefused && route.unauthenticatedStatus === 403 ? new DomainError("permission_denied", error.message) : error;
+  }
+}
+
+async function contextOf(route: Route, { deps, ctx, principal }: Call): Promise<RouteContext<"keys", unknown, unknown, unknown>> {
+  const json: JsonBody = route.body === undefined ? { parsed: { value: undefined }, hash: undefined } : await readJsonBody(ctx);
+  const { params, query, body } = allValues({
+    params: readPart(route.params, ctx["params"] as unknown, "path"),
+    query: readPart(route.query, { ...ctx.query }, "query"),
+    idempotencyKey: { problems: idempotencyKeyProblems(route, ctx) },
+    body: route.body === undefined || "problems" in json.parsed ? json.parsed : parsePart(route.body, json.parsed.value, "body"),
+  });
+  return {
+    deps,
+    principal: principal as Principal,
+    params,
+    query,
+    body,
+    request: {
+      id: ctx.state["requestId"] as string,
+      headers: ctx.headers,
+      signal: goneSignal(ctx),
+      idempotencyKey: route.idempotent === true ? ctx.get("idempotency-key") || undefined : undefined,
+      bodyHash: json.hash,
+      req: ctx.req,
+      res: ctx.res,
+    },
+    reply: replyOf(ctx, route),
+  };
+}
+
+function readPart(schema: Route["params"], strings: unknown, part: "path" | "query"): Parsed {
+  if (schema === undefined) return { value: {} };
+  const problems = findUnusable(strings, part);
+  return problems.length > 0 ? { problems } : parsePart(schema, strings, part);
+}
+
+function idempotencyKeyProblems(route: Route, ctx: Context): Problem[] {
+  const key = ctx.get("idempotency-key");
+  if (route.idempotent !== true || key.length <= MAX_IDEMPOTENCY_KEY) return [];
+  return [valueError(["header", "idempotency-key"], `must have at most ${MAX_IDEMPOTENCY_KEY} characters`)];
+}
+
+/** Aborted when the connection closes before the answer is out. */
+function goneSignal(ctx: Context): AbortSignal {
+  const gone = new AbortController();
+  ctx.res.once("close", () => {
+    if (!ctx.res.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}
+
+function replyOf(ctx: Context, route: Route): RouteContext<"keys", unknown, unknown, unknown>["reply"] {
+  ctx.status = route.status;
+  return {
+    get status() {
+      return ctx.status;
+    },
+    set status(status: number) {
+      ctx.status = status;
+    },
+    header: (name, value) => ctx.set(name, value),
+  };
+}
+
+function send(ctx: Context, route: Route, { answer, deps }: { answer: unknown; deps: Deps }): void {
+  if (isStream(answer)) return sendStream(ctx, answer, deps);
+  if (isRaw(answer)) return sendRaw(ctx, answer);
+  const { status } = ctx;
+  // Koa turns an empty body into 204 and drops the content headers.
+  ctx.body = answer === undefined || status === 204 ? null : route.response?.parse(answer);
+  ctx.status = status;
+}
+
+function sendRaw(ctx: Context, answer: RawAnswer): void {
+  ctx.set(answer.headers ?? {});
+  const { status } = ctx;
+  ctx.body = answer.body;
+  ctx.status = answer.status ?? status;
+  if (answer.body !== null) ctx.set("Content-Type", answer.contentType);
+  const length = answer.headers?.["Content-Length"];
+  if (length !== undefined) ctx.set("Content-Length", length);
+}
+
+function sendStream(ctx: Context, answer: StreamAnswer, { log }: Pick<Deps, "log">): void {
+  ctx.respond = false;
+  const { res } = ctx;
+  if (ctx.method === "HEAD") {
+    res.end();
+    return;
+  }
+  answer.write(res).catch((error: unknown) => {
+    if (!res.destroyed) log.error({ request_id: ctx.state["requestId"] as string, err: error }, "a streamed answer failed");
+    res.destroy();
+  });
+}
+
+function audit(route: Route, { deps, ctx, principal }: Call, outcome: "success" | "denied"): void {
+  const { audit: rule } = route;
+  if (rule === undefined || principal === undefined) return;
+  const isChange = rule.isChange ?? route.method !== "GET";
+  if (isChange && outcome === "success") return;
+  const params = (ctx["params"] ?? {}) as Record<string, string>;
+  deps.audit.record(principal, {
+    action: rule.action,
+    resource_type: rule.resource,
+    resource_id: params[`${rule.resource}_id`]?.toLowerCase() ?? null,
+    space_id: params["space_id"]?.toLowerCase() ?? null,
+    request_id: ctx.state["requestId"] as string,
+    outcome,
+  });
+}

@@ -1,0 +1,75 @@
+/** The only HTTP server: its bounds against slow and oversized requests, and its end. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type Koa from "koa";
+
+const MAX_HEADER_BYTES = 32 * 1_024;
+const HEADERS_TIMEOUT_MS = 20_000;
+/** Uploads are long; a request as a whole may take this long to arrive. */
+const REQUEST_TIMEOUT_MS = 60 * 60_000;
+/** A connection on which nothing moves: longer than the longest chat turn that answers in one piece. Event streams ping. */
+const IDLE_TIMEOUT_MS = 330_000;
+/** Above the 60 s at which common load balancers drop idle connections. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+const CLOSE_GRACE_MS = 10_000;
+
+export interface Listening {
+  readonly server: Server;
+  /** The port in use: the one chosen by the system where 0 was asked for. */
+  readonly port: number;
+  /** Takes no more requests, lets running ones end for `graceMs`, then cuts them. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** @throws Error that names the address where it cannot be listened on. */
+export async function listen(app: Koa, { host, port }: { readonly host: string; readonly port: number }): Promise<Listening> {
+  const handle = app.callback();
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (req, res) => void handle(req, res));
+  server.setTimeout(IDLE_TIMEOUT_MS);
+  server.on("clientError", refuse);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(explain(error, host, port)));
+    server.listen({ host, port }, resolve);
+  });
+  return { server, port: (server.address() as AddressInfo).port, close: (graceMs = CLOSE_GRACE_MS) => close(server, graceMs) };
+}
+
+function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const address = `${host}:${port}`;
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} is in use on ${host}. Stop what listens there or set PORT to another one.`,
+    EACCES: `Listening on ${address} is not allowed. Set PORT to one above 1023.`,
+    EADDRNOTAVAIL: `This machine has no address ${host}. Set HOST to one that it has.`,
+    ENOTFOUND: `This machine has no address ${host}. Set HOST to one that it has.`,
+  };
+  return new Error(reasons[error.code ?? ""] ?? `Cannot listen on ${address}.`, { cause: error });
+}
+
+const REFUSALS: Record<string, readonly [status: string, detail: string]> = {
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "Request Header Fields Too Large"],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "Request Timeout"],
+};
+
+/** What is no HTTP never becomes a request; it is answered here in the same format. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] = REFUSALS[error.code ?? ""] ?? ["400 Bad Request", "Bad Request"];
+  const body = JSON.stringify({ detail });
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+}
+
+async function close(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  server.closeIdleConnections();
+  // A connection whose last answer is going out is idle only afterwards.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(cut);
+}

@@ -1,0 +1,78 @@
+/** The only writer of server-sent events: frames, pings, back pressure, and noticing that the client went away. */
+import type { ServerResponse } from "node:http";
+
+const PING_MS = 15_000;
+
+export interface EventStream {
+  /**
+   * Sends one event. Resolves at once while the client keeps up, else when it has read what waits. False once the stream is closed.
+   * `id` becomes the event's `id:` line.
+   */
+  send(data: string, id?: string): Promise<boolean>;
+  /** Sends a comment, which clients pass over. */
+  comment(text: string): void;
+  /** Ends the stream as a whole answer. */
+  end(): void;
+  /** Aborted when the client goes away; not by {@link EventStream.end}. */
+  readonly closed: AbortSignal;
+}
+
+interface EventStreamOptions {
+  readonly pingMs?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Writes the head of `res` at once. `data` of events must be one line or more without carriage returns. */
+export function openEventStream(res: ServerResponse, { pingMs = PING_MS, headers = {} }: EventStreamOptions = {}): EventStream {
+  const gone = new AbortController();
+  let isEnded = false;
+  res.writeHead(200, {
+    ...headers,
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-cache, no-store, no-transform",
+    // Proxies of the nginx family would else hold events back.
+    "X-Accel-Buffering": "no",
+  });
+  res.flushHeaders();
+  res.socket?.setNoDelay(true);
+  const ping = setInterval(() => {
+    if (!res.writableNeedDrain) res.write(": ping\n\n");
+  }, pingMs);
+  res.once("close", () => {
+    clearInterval(ping);
+    if (!isEnded) gone.abort();
+  });
+  res.on("error", () => gone.abort());
+
+  return {
+    closed: gone.signal,
+    async send(data, id) {
+      if (isEnded || gone.signal.aborted) return false;
+      const lines = data.split("\n").map((line) => `data: ${line}\n`);
+      const hasRoom = res.write(`${id === undefined ? "" : `id: ${id}\n`}${lines.join("")}\n`);
+      if (!hasRoom) await drained(res, gone.signal);
+      return !gone.signal.aborted;
+    },
+    comment(text) {
+      if (!isEnded && !gone.signal.aborted) res.write(`: ${text.replaceAll("\n", " ")}\n\n`);
+    },
+    end() {
+      isEnded = true;
+      clearInterval(ping);
+      res.end();
+    },
+  };
+}
+
+async function drained(res: ServerResponse, closed: AbortSignal): Promise<void> {
+  if (closed.aborted || !res.writableNeedDrain) return;
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      res.off("drain", done);
+      closed.removeEventListener("abort", done);
+      resolve();
+    };
+    res.once("drain", done);
+    closed.addEventListener("abort", done, { once: true });
+  });
+}

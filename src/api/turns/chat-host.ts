@@ -1,0 +1,105 @@
+/** The only place that puts chat together in an API process: its lease, its workers, its open turns and their books. */
+import type { DataConverter, NativeConnection, WorkflowBundleOption } from "@temporalio/worker";
+import type { SearchSpace } from "../../agents/knowledge.ts";
+import type { Database } from "../../db/pool.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
+import type { Log } from "../../log.ts";
+import type { ChatModel } from "../../models/chat-model.ts";
+import { createChatStarter, pingTemporal } from "../../temporal/start-chat.ts";
+import { hostChat } from "../../worker/chat-host.ts";
+import { createBooks, workflowsUnavailable } from "./books.ts";
+import { holdLease } from "./lease.ts";
+import { createLedger } from "./ledger.ts";
+import { createOpenTurns } from "./open-turns.ts";
+import { watchTemporal } from "./temporal-health.ts";
+import { type AnswerSink, type Turn, type TurnDeps, type TurnRequest, startTurn } from "./turn.ts";
+
+export interface ChatHostDeps {
+  readonly db: Database;
+  readonly log: Log;
+  readonly model: ChatModel;
+  readonly search: SearchSpace;
+  readonly connect: (signal: AbortSignal) => Promise<NativeConnection>;
+  readonly namespace: string;
+  readonly dataConverter: DataConverter;
+  readonly workflowBundle: WorkflowBundleOption;
+  readonly queues: { readonly chat: string; readonly tools: string };
+}
+
+export interface ChatHost {
+  readonly apiProcessId: string;
+  /** Resolves when the workers poll for the first time; until then turns are refused. */
+  readonly ready: Promise<void>;
+  /**
+   * Begins a turn; its first model call is under way when this resolves.
+   * @throws DomainError `workflows_unavailable` where Temporal is known to be down, `overloaded` where too many turns are open.
+   */
+  begin(request: TurnRequest, sink: AnswerSink, signal: AbortSignal): Promise<Turn>;
+  /** Turns that are held, and those of them whose answer is out. */
+  counts(): { open: number; behind: number };
+  /** Refuses new turns, waits for those under way, then aborts what is left and stops. */
+  shutdown(): Promise<void>;
+}
+
+/** Turns that wait for their tools are given up when Temporal has been down for this long. */
+const TOOLS_WAIT_MS = 10_000;
+const DRAIN_MS = 25_000;
+const FLUSH_MS = 5_000;
+
+/** Needs Postgres for the lease, and Temporal only once a turn begins. @throws DomainError `database_unavailable`. */
+export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
+  const { db, log } = deps;
+  const apiProcessId = newId();
+  const openTurns = createOpenTurns();
+  const ledger = createLedger(db, log);
+  const abortAll = (error: DomainError, which: (turn: Turn) => boolean = () => true): void => {
+    for (const turn of openTurns.all()) if (turn.status === undefined && which(turn)) turn.abort(error);
+  };
+  const lease = await holdLease(db, apiProcessId, {
+    lost: () => abortAll(new DomainError("turn_lost", "The turn was given up by its API process.")),
+    error: (error) => log.warn({ err: error }, "the lease of this API process could not be renewed"),
+  });
+  const queues = { ...deps.queues, api: `${deps.queues.chat}-api-${apiProcessId}` };
+  const health = watchTemporal({
+    ping: () => pingTemporal(workers.client()),
+    onDown: (downForMs) => {
+      if (downForMs >= TOOLS_WAIT_MS) abortAll(workflowsUnavailable(), (turn) => turn.isWaitingForTools);
+    },
+  });
+  const workers = hostChat({
+    ...deps,
+    queues,
+    turns: openTurns,
+    onConnected: health.setConnected,
+    onError: (error) => log.warn({ err: error }, "chat's workers stopped; they are started again"),
+  });
+  const starter = createChatStarter(workers.client, queues.chat);
+  const books = createBooks({ apiProcessId, queues, starter, ledger, openTurns, health, log });
+  const turnDeps: TurnDeps = { apiProcessId, model: deps.model, search: deps.search, ledger, log, handOver: books.handOver };
+  let isStopping = false;
+
+  return {
+    apiProcessId,
+    ready: workers.ready,
+    async begin(request, sink, signal) {
+      if (isStopping) throw new DomainError("overloaded", "This process is shutting down.", { retryAfterSeconds: 1 });
+      if (health.downForMs() > 0) throw workflowsUnavailable();
+      await openTurns.room(signal);
+      const turn = startTurn(turnDeps, request, sink);
+      openTurns.add(turn);
+      books.enter(turn);
+      return turn;
+    },
+    counts: openTurns.counts,
+    async shutdown() {
+      isStopping = true;
+      await openTurns.drained(DRAIN_MS);
+      abortAll(new DomainError("turn_lost", "The service is shutting down."));
+      await ledger.flushed(FLUSH_MS);
+      health.stop();
+      await workers.shutdown();
+      await lease.end(openTurns.counts().open === 0);
+    },
+  };
+}

@@ -1,0 +1,162 @@
+/** The only place that runs a chat turn in the memory of its API process: its messages are here and at the provider, nowhere else. */
+import type { SearchSpace } from "../../agents/knowledge.ts";
+import type { SamplingOptions } from "../../agents/model-request.ts";
+import type { Citation } from "../../agents/sources.ts";
+import { type ClientMessage, startsConversation } from "../../agents/turn.ts";
+import type { Usage } from "../../agents/usage.ts";
+import type { Agent } from "../../db/agents.ts";
+import type { TurnRow } from "../../db/turns.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
+import type { Principal } from "../../domain/principal.ts";
+import { TURN_BUDGET, type StepResult, type ToolCall, type ToolResult, type TurnBudget } from "../../domain/turn.ts";
+import type { Log } from "../../log.ts";
+import type { ChatModel } from "../../models/chat-model.ts";
+import type { Ledger } from "./ledger.ts";
+import { type LoopStep, createLoop } from "./turn-loop.ts";
+
+export interface TurnRequest {
+  readonly principal: Principal;
+  readonly agent: Agent;
+  readonly messages: readonly ClientMessage[];
+  readonly options: SamplingOptions;
+  readonly budget?: TurnBudget;
+}
+
+/** Where an answer goes, piece by piece. */
+export interface AnswerSink {
+  /** True once the caller has been sent anything: a failure can no longer have a status of its own. */
+  readonly isCommitted: boolean;
+  /** The model has begun to answer, or to ask for tools. Called once for each of its events. */
+  readonly begun: () => void;
+  /** A promise where the reader is slow. */
+  content(text: string): Promise<void> | undefined;
+}
+
+export interface Completed {
+  readonly status: "completed";
+  readonly finishReason: string;
+  readonly usage: Usage;
+  readonly citations: readonly Citation[];
+}
+
+export type TurnResult = Completed | { readonly status: "failed"; readonly error: DomainError } | { readonly status: "cancelled" };
+export type EndStatus = TurnResult["status"];
+
+export interface Turn {
+  readonly row: TurnRow;
+  readonly agent: Agent;
+  readonly principal: Principal;
+  readonly isCommitted: boolean;
+  readonly isWaitingForTools: boolean;
+  /** Undefined while the turn runs. */
+  readonly status: EndStatus | undefined;
+  /** Settles when the turn has ended; never rejects. */
+  readonly result: Promise<TurnResult>;
+  /** Settles when the turn has ended, or has gone on to a workflow of its own; never rejects. */
+  readonly firstPart: Promise<EndStatus | "handed_over">;
+  /** Makes the next model call; answers at once where the turn has ended. */
+  step(results: readonly ToolResult[]): Promise<StepResult>;
+  /** Ends the turn at once: as cancelled, or failed for `reason`. */
+  abort(reason?: DomainError): void;
+}
+
+export interface TurnDeps {
+  readonly apiProcessId: string;
+  readonly model: ChatModel;
+  readonly search: SearchSpace;
+  readonly ledger: Ledger;
+  readonly log: Log;
+  /** Starts the workflow of a turn that asks for tools. */
+  readonly handOver: (turn: Turn, calls: readonly ToolCall[]) => Promise<void>;
+}
+
+/** What is left for the last call when the budget's seconds are used up. */
+const LAST_CALL_SECONDS = 360;
+
+/** Begins the turn: its search or its first model call is under way when this returns. */
+export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink): Turn {
+  const row = rowOf(deps.apiProcessId, request);
+  const abort = new AbortController();
+  const result = Promise.withResolvers<TurnResult>();
+  const loop = createLoop({ turnId: row.id, deps, request, sink, signal: abort.signal });
+  const limitMs = ((request.budget ?? TURN_BUDGET).seconds + LAST_CALL_SECONDS) * 1_000;
+  const deadline = setTimeout(() => turn.abort(new DomainError("provider_timeout", "The turn took too long.")), limitMs);
+  let status: EndStatus | undefined;
+  let isWaitingForTools = false;
+
+  const end = (how: TurnResult): EndStatus => {
+    if (status !== undefined) return status;
+    status = how.status;
+    clearTimeout(deadline);
+    deps.ledger.end({ ...row, status, error_code: how.status === "failed" ? how.error.code : null, ended_at: new Date() });
+    result.resolve(how);
+    return status;
+  };
+  const fail = (error: unknown): EndStatus => end({ status: "failed", error: asDomainError(error, deps.log) });
+  const part = async (next: () => Promise<LoopStep>): Promise<StepResult> => {
+    try {
+      isWaitingForTools = false;
+      const step = await next();
+      isWaitingForTools = step.type === "tools";
+      if (status === undefined && step.type === "tools") return step;
+      return { type: "ended", status: step.type === "tools" ? (status ?? "cancelled") : end(step.result) };
+    } catch (error) {
+      return { type: "ended", status: fail(error) };
+    }
+  };
+  const runFirstPart = async (): Promise<EndStatus | "handed_over"> => {
+    const step = await part(loop.begin);
+    if (step.type !== "tools") return step.type === "ended" ? step.status : "failed";
+    try {
+      await deps.handOver(turn, step.calls);
+      return "handed_over";
+    } catch (error) {
+      return fail(error);
+    }
+  };
+  const turn: Turn = {
+    row,
+    agent: request.agent,
+    principal: request.principal,
+    get isCommitted() {
+      return sink.isCommitted;
+    },
+    get isWaitingForTools() {
+      return isWaitingForTools;
+    },
+    get status() {
+      return status;
+    },
+    result: result.promise,
+    firstPart: runFirstPart(),
+    step: async (results) => (status === undefined ? part(() => loop.goOn(results)) : { type: "ended", status }),
+    abort(reason) {
+      // Ended first: what the aborted call throws is then without effect.
+      end(reason === undefined ? { status: "cancelled" } : { status: "failed", error: reason });
+      abort.abort(reason);
+    },
+  };
+  return turn;
+}
+
+function rowOf(apiProcessId: string, { principal, agent, messages }: TurnRequest): TurnRow {
+  return {
+    id: newId(),
+    organization_id: principal.organization.id,
+    space_id: agent.space_id,
+    agent_id: agent.id,
+    user_id: principal.user.id,
+    api_key_id: principal.apiKeyId,
+    api_process_id: apiProcessId,
+    starts_conversation: startsConversation(messages),
+    started_at: new Date(),
+  };
+}
+
+/** Unexpected errors are logged here, since the caller is told nothing of them. */
+function asDomainError(error: unknown, log: Log): DomainError {
+  if (error instanceof DomainError) return error;
+  log.error({ err: error }, "a chat turn failed");
+  return new DomainError("internal", "Internal Server Error", { cause: error });
+}

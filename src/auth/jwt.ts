@@ -1,0 +1,149 @@
+/** The only place that verifies access tokens of the OpenID issuer. */
+import { createLocalJWKSet, decodeProtectedHeader, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
+import { DomainError } from "../domain/errors.ts";
+
+/** Asymmetric signatures only: `none` and HMAC would let a caller sign for itself. */
+const ALGORITHMS = ["RS256", "ES256", "EdDSA"];
+const LEEWAY_SECONDS = 30;
+const FETCH_TIMEOUT_MS = 5_000;
+const MAX_DOCUMENT_BYTES = 1_048_576;
+/** Withdrawn keys are noticed after this long. */
+const KEYS_MAX_AGE_MS = 600_000;
+/** Tokens with made-up key ids cannot make us ask the issuer more often than this. */
+const REFRESH_INTERVAL_MS = 5_000;
+const RETRY_AFTER_SECONDS = 5;
+const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+export interface TokenSubject {
+  readonly subject: string;
+  /** Null where the issuer does not vouch for it. */
+  readonly verifiedEmail: string | null;
+}
+
+/** @throws DomainError `unauthenticated`; `issuer_unavailable` where the signing key is not known and cannot be fetched. */
+export type VerifyJwt = (token: string) => Promise<TokenSubject>;
+
+interface JwtSettings {
+  /** As in the tokens' `iss`; https, or http on loopback. */
+  readonly issuer: string;
+  readonly audience: string;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+type FindKey = ReturnType<typeof createLocalJWKSet>;
+
+/** Asks the issuer nothing before the first token. Keys that were fetched once are used while the issuer is down. */
+export function createJwtVerifier({ issuer, audience, now = Date.now }: JwtSettings): VerifyJwt {
+  assertSafeUrl(issuer);
+  const keys = createSigningKeys(issuer, now);
+
+  async function verify(token: string, findKey: FindKey): Promise<JWTPayload> {
+    const options = { issuer, audience, algorithms: ALGORITHMS, clockTolerance: LEEWAY_SECONDS, requiredClaims: ["exp", "sub"], currentDate: new Date(now()) };
+    return (await jwtVerify(token, findKey, options)).payload;
+  }
+
+  return async (token) => {
+    assertAllowedAlgorithm(token);
+    try {
+      const payload = await verify(token, await keys.current()).catch(async (error: unknown) => {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+        return verify(token, await keys.refreshed());
+      });
+      return subjectOf(payload);
+    } catch (error) {
+      throw error instanceof errors.JOSEError ? invalidToken(error) : error;
+    }
+  };
+}
+
+/** Refuses before the issuer is asked for anything. */
+function assertAllowedAlgorithm(token: string): void {
+  let algorithm: string | undefined;
+  try {
+    algorithm = decodeProtectedHeader(token).alg;
+  } catch (error) {
+    throw invalidToken(error);
+  }
+  if (algorithm === undefined || !ALGORITHMS.includes(algorithm)) throw invalidToken();
+}
+
+function subjectOf(payload: JWTPayload): TokenSubject {
+  const { sub, email, email_verified: isVerified } = payload;
+  if (typeof sub !== "string" || sub === "" || sub.includes("\0")) throw invalidToken();
+  const vouched = typeof email === "string" && isVerified === true && !email.includes("\0");
+  return { subject: sub, verifiedEmail: vouched ? email : null };
+}
+
+interface SigningKeys {
+  /** The keys known; fetched where there are none, and where they are old and the issuer answers. */
+  current(): Promise<FindKey>;
+  /** The keys as the issuer publishes them now, unless it was asked a moment ago. */
+  refreshed(): Promise<FindKey>;
+}
+
+function createSigningKeys(issuer: string, now: () => number): SigningKeys {
+  let known: { readonly findKey: FindKey; readonly fetchedMs: number } | undefined;
+  let lastTry: { readonly startedMs: number; readonly outcome: Promise<FindKey> } | undefined;
+
+  function refreshed(): Promise<FindKey> {
+    if (lastTry !== undefined && now() - lastTry.startedMs < REFRESH_INTERVAL_MS) return lastTry.outcome;
+    const startedMs = now();
+    const outcome = fetchKeys(issuer).then((findKey) => {
+      known = { findKey, fetchedMs: startedMs };
+      return findKey;
+    });
+    lastTry = { startedMs, outcome };
+    return outcome;
+  }
+
+  return {
+    refreshed,
+    async current() {
+      if (known === undefined) return refreshed();
+      if (now() - known.fetchedMs < KEYS_MAX_AGE_MS) return known.findKey;
+      const stale = known.findKey;
+      return refreshed().catch(() => stale);
+    },
+  };
+}
+
+async function fetchKeys(issuer: string): Promise<FindKey> {
+  const discovered = await fetchDocument(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
+  const uri = discovered["jwks_uri"];
+  if (discovered["issuer"] !== issuer || typeof uri !== "string") throw issuerUnavailable(new Error("the discovery document is not this issuer's"));
+  assertSafeUrl(uri);
+  const keys = await fetchDocument(uri);
+  try {
+    return createLocalJWKSet(keys as unknown as JSONWebKeySet);
+  } catch (error) {
+    throw issuerUnavailable(error);
+  }
+}
+
+async function fetchDocument(url: string): Promise<Record<string, unknown>> {
+  try {
+    const response = await fetch(url, { headers: { accept: "application/json" }, redirect: "error", signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+    if (!response.ok) throw new Error(`the issuer answered ${response.status}`);
+    if (Number(response.headers.get("content-length") ?? 0) > MAX_DOCUMENT_BYTES) throw new Error("the issuer's answer is too large");
+    const document: unknown = await response.json();
+    if (typeof document !== "object" || document === null) throw new Error("the issuer's answer is no object");
+    return document as Record<string, unknown>;
+  } catch (error) {
+    throw issuerUnavailable(error);
+  }
+}
+
+function assertSafeUrl(text: string): void {
+  const url = new URL(text);
+  if (url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.has(url.hostname))) return;
+  throw new TypeError("the OpenID issuer must be https, or http on loopback");
+}
+
+function invalidToken(cause?: unknown): DomainError {
+  return new DomainError("unauthenticated", "Invalid access token", { cause });
+}
+
+function issuerUnavailable(cause: unknown): DomainError {
+  return new DomainError("issuer_unavailable", "The identity provider is not reachable.", { retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
+}

@@ -1,0 +1,144 @@
+/**
+ * The one decision: may this caller do this to that? Three gates stand behind it: the role of the user in the space, the
+ * organization, and the spaces and capabilities of a key. Nothing else compares a role.
+ */
+import { DomainError } from "../domain/errors.ts";
+import type { Capability, Principal, Reach, SpaceRole } from "../domain/principal.ts";
+
+/** Who may: any role in the space, one that writes, its owner; any member of the organization, or its admin. */
+type Need = "role" | "write" | "owner" | "member" | "admin";
+
+interface Rule {
+  readonly needs: Need;
+  /** What a key must be able to; keys are made with all of them unless narrowed. */
+  readonly capability: Capability;
+  /** What a caller is told who reaches the resource and may not do this. */
+  readonly denial: string;
+  /** What a caller is told who does not reach it: the same as for one that does not exist. */
+  readonly missing: string;
+}
+
+const rule = (needs: Need, capability: Capability, permission: string, resource: string): Rule => ({
+  needs,
+  capability,
+  denial: `Permission denied: ${permission}`,
+  missing: `${resource} not found`,
+});
+
+export const RULES = {
+  "spaces:read": rule("role", "read", "spaces:read", "Space"),
+  "spaces:create": rule("member", "write", "spaces:create", "Organization"),
+  "spaces:manage": rule("owner", "write", "spaces:manage", "Space"),
+  "documents:read": rule("role", "read", "documents:read", "Document"),
+  "documents:search": rule("role", "search", "documents:search", "Space"),
+  "documents:create": rule("write", "write", "documents:create", "Space"),
+  "documents:update": rule("write", "write", "documents:update", "Document"),
+  "documents:delete": rule("write", "write", "documents:delete", "Document"),
+  "documents:reprocess": rule("write", "write", "documents:reprocess", "Document"),
+  "files:read": rule("role", "read", "files:read", "File"),
+  "files:create": rule("write", "write", "files:create", "Space"),
+  "files:rename": rule("write", "write", "files:rename", "File"),
+  "files:delete": rule("write", "write", "files:delete", "File"),
+  "folders:read": rule("role", "read", "read on folders", "Folder"),
+  "folders:create": rule("write", "write", "write on folders", "Space"),
+  "folders:write": rule("write", "write", "write on folders", "Folder"),
+  "agents:read": rule("role", "read", "agents:read", "Agent"),
+  "agents:chat": rule("role", "chat", "agents:chat", "Agent"),
+  "agents:create": rule("write", "write", "agents:write", "Space"),
+  "agents:write": rule("write", "write", "agents:write", "Agent"),
+  "organization:read": rule("member", "read", "organization:read", "Organization"),
+  "organization:manage": rule("admin", "write", "organization:manage", "Organization"),
+} as const satisfies Record<string, Rule>;
+
+export type Action = keyof typeof RULES;
+export type Decision = "allow" | "forbidden" | "not_found";
+
+/** What the decision must know of the thing asked for. */
+export interface Resource {
+  /** The space it lies in, or is; absent for an organization. */
+  readonly space_id?: string;
+  /** Needed for an organization, for public agents, and for spaces that an admin manages. */
+  readonly organization_id?: string;
+  /** An agent that everyone in its organization may use. */
+  readonly is_public?: boolean;
+  /** A space: one that is private is nobody's but its owner's. */
+  readonly is_private?: boolean;
+}
+
+const WRITING: ReadonlySet<SpaceRole> = new Set(["owner", "editor"]);
+const OPEN_TO_ALL_WHERE_PUBLIC: ReadonlySet<Action> = new Set(["agents:read", "agents:chat"]);
+
+/** The decision without an exception, for lists and batches. */
+export function decide(principal: Principal, action: Action, resource: Resource | null | undefined): Decision {
+  if (resource === null || resource === undefined) return "not_found";
+  const reached = isReached(principal, action, resource);
+  if (!reached) return "not_found";
+  const allowed = hasCapability(principal, action) && hasRight(principal, action, resource);
+  return allowed ? "allow" : "forbidden";
+}
+
+/**
+ * Returns only where the principal may do it; narrows away the null of a resource that was not found.
+ * @param missing the detail of the 404, where it is not the action's own.
+ * @throws DomainError `not_found` where the resource does not exist for the caller; `permission_denied` where it does.
+ */
+export function authorize<R extends Resource>(principal: Principal, action: Action, resource: R | null | undefined, missing?: string): asserts resource is R {
+  const decision = decide(principal, action, resource);
+  if (decision === "not_found") throw new DomainError("not_found", missing ?? RULES[action].missing);
+  if (decision === "forbidden") throw new DomainError("permission_denied", RULES[action].denial);
+}
+
+/**
+ * For requests that list or search and are narrowed by reach: what is out of it is no error there.
+ * @throws DomainError `permission_denied` where the key was made without the capability.
+ */
+export function authorizeListing(principal: Principal, action: Action): void {
+  if (!hasCapability(principal, action)) throw new DomainError("permission_denied", RULES[action].denial);
+}
+
+/** The part of the caller's reach in which it may do `action`; every query that lists or searches takes such a reach. */
+export function reachFor(principal: Principal, action: Action): Reach {
+  return new Map([...principal.reach].filter(([id]) => decide(principal, action, { space_id: id }) === "allow"));
+}
+
+function isReached(principal: Principal, action: Action, resource: Resource): boolean {
+  const { needs } = RULES[action];
+  if (needs === "member" || needs === "admin") return isOwnOrganization(principal, resource);
+  if (resource.space_id === undefined) return false;
+  return principal.reach.has(resource.space_id) || isPublicAgent(principal, resource) || isManagedSpace(principal, action, resource);
+}
+
+function hasRight(principal: Principal, action: Action, resource: Resource): boolean {
+  const role = resource.space_id === undefined ? undefined : principal.reach.get(resource.space_id)?.role;
+  switch (RULES[action].needs) {
+    case "role":
+      return role !== undefined || (OPEN_TO_ALL_WHERE_PUBLIC.has(action) && isPublicAgent(principal, resource));
+    case "write":
+      return role !== undefined && WRITING.has(role);
+    case "owner":
+      return role === "owner" || isManagedSpace(principal, action, resource);
+    case "member":
+      return true;
+    case "admin":
+      return principal.organization.role === "admin";
+  }
+}
+
+function hasCapability(principal: Principal, action: Action): boolean {
+  return principal.capabilities.has(RULES[action].capability);
+}
+
+function isOwnOrganization(principal: Principal, resource: Resource): boolean {
+  return resource.organization_id === principal.organization.id;
+}
+
+/** A key narrowed to spaces stays in them, whatever is public outside. */
+function isPublicAgent(principal: Principal, resource: Resource): boolean {
+  return resource.is_public === true && !principal.isScoped && isOwnOrganization(principal, resource);
+}
+
+/** An admin manages every shared space of the organization, without reaching what is in it. */
+function isManagedSpace(principal: Principal, action: Action, resource: Resource): boolean {
+  const isShared = resource.is_private === false && !principal.isScoped && isOwnOrganization(principal, resource);
+  return action === "spaces:manage" && isShared && principal.organization.role === "admin";
+}

@@ -1,0 +1,147 @@
+/** The only place that cuts units which are too long for a chunk: into lines, sentences, words, or at last tokens. */
+
+import type { TextUnit } from "../domain/text-unit.ts";
+import type { ChunkOptions, Tokenizer } from "./chunk.ts";
+import { cutsWord, lineEnds, sentenceEnds, wordEnds } from "./boundaries.ts";
+
+/** A whole unit, or a part of one; parts of a unit put together are its text. */
+export interface Piece {
+  readonly unit: TextUnit;
+  readonly text: string;
+  readonly tokens: number;
+  /** The part before it is the same unit's, and nothing stands between them. */
+  readonly continues: boolean;
+  /** It begins inside a word, so that it must not be put together with the part before it: their tokens would change. */
+  readonly startsChunk: boolean;
+  /** A table's head, which is repeated where a chunk starts with this row. */
+  readonly head?: { readonly text: string; readonly tokens: number } | undefined;
+}
+
+type Level = "line" | "sentence" | "word" | "token";
+
+/** A unit as pieces of at most `maxTokens`, as few as lines and sentences allow. No pieces where the tokenizer sees nothing in it. */
+export function piecesOf(unit: TextUnit, options: ChunkOptions, tokenizer: Tokenizer): Piece[] {
+  const tokens = tokenizer.countTokens(unit.text);
+  if (tokens === 0) return [];
+  if (tokens <= options.maxTokens) return [{ unit, text: unit.text, tokens, continues: false, startsChunk: false }];
+  return cutUnit(unit, options, tokenizer);
+}
+
+/** As {@link piecesOf}, with each sentence of running text for itself. */
+export function sentencesOf(unit: TextUnit, options: ChunkOptions, tokenizer: Tokenizer): Piece[] {
+  const running = unit.type === "paragraph" || unit.type === "quote";
+  return running ? cutUnit(unit, options, tokenizer) : piecesOf(unit, options, tokenizer);
+}
+
+interface Cutting {
+  readonly unit: TextUnit;
+  readonly tokenizer: Tokenizer;
+  readonly maxTokens: number;
+  readonly language: string | undefined;
+  readonly offsets: readonly (readonly [number, number])[];
+  readonly head: Piece["head"];
+  readonly pieces: Piece[];
+}
+
+function cutUnit(unit: TextUnit, options: ChunkOptions, tokenizer: Tokenizer): Piece[] {
+  const offsets = tokenizer.tokenOffsets(unit.text);
+  if (offsets.length === 0) return [];
+  const headEnd = unit.type === "table" ? tableHeadEnd(unit.text) : 0;
+  const headTokens = tokensBefore(offsets, headEnd);
+  // A head that takes half of a chunk leaves too little for rows.
+  const repeats = headEnd > 0 && headTokens <= options.maxTokens / 2;
+  const cutting: Cutting = {
+    unit,
+    tokenizer,
+    offsets,
+    language: options.language,
+    maxTokens: options.maxTokens - (repeats ? headTokens : 0),
+    head: repeats ? { text: unit.text.slice(0, headEnd), tokens: headTokens } : undefined,
+    pieces: [],
+  };
+  if (repeats) addPiece(cutting, 0, headEnd);
+  cut(cutting, repeats ? headEnd : 0, unit.text.length, unit.type === "paragraph" || unit.type === "heading" ? "sentence" : "line");
+  return cutting.pieces;
+}
+
+function cut(cutting: Cutting, start: number, end: number, level: Level): void {
+  if (level === "token") return cutAtTokens(cutting, start, end);
+  if (level === "word") return cutAtWords(cutting, start, end);
+  const { unit, language } = cutting;
+  const ends = level === "line" ? lineEnds(unit.text, start, end) : sentenceEnds(unit.text, start, end, language);
+  let from = start;
+  for (const to of ends) {
+    if (tokensIn(cutting, from, to) <= cutting.maxTokens) addPiece(cutting, from, to);
+    else cut(cutting, from, to, level === "line" ? "sentence" : "word");
+    from = to;
+  }
+}
+
+/** Words are not pieces for themselves: as many as fit go together. */
+function cutAtWords(cutting: Cutting, start: number, end: number): void {
+  let from = start;
+  let to = start;
+  for (const wordEnd of wordEnds(cutting.unit.text, start, end)) {
+    if (to > from && tokensIn(cutting, from, wordEnd) > cutting.maxTokens) {
+      addPiece(cutting, from, to);
+      from = to;
+    }
+    if (tokensIn(cutting, from, wordEnd) > cutting.maxTokens) {
+      cut(cutting, from, wordEnd, "token");
+      from = wordEnd;
+    }
+    to = wordEnd;
+  }
+  if (to > from) addPiece(cutting, from, to);
+}
+
+/** Inside a word the parts may have more tokens than they had in the whole: a part is shortened until it fits by its own count. */
+function cutAtTokens(cutting: Cutting, start: number, end: number): void {
+  const { offsets, unit, tokenizer, maxTokens } = cutting;
+  const last = tokensBefore(offsets, end);
+  let from = start;
+  while (from < end) {
+    const first = tokensBefore(offsets, from);
+    let next = Math.min(first + maxTokens, last);
+    const endOf = (token: number): number => (token >= last ? end : (offsets[token]?.[0] ?? end));
+    while (next > first + 1 && tokenizer.countTokens(unit.text.slice(from, endOf(next))) > maxTokens) next--;
+    const to = endOf(next);
+    // A character that is several tokens cannot be cut.
+    const reached = to > from ? to : end;
+    addPiece(cutting, from, reached);
+    from = reached;
+  }
+}
+
+function addPiece(cutting: Cutting, start: number, end: number): void {
+  const { unit, pieces, head } = cutting;
+  const startsChunk = cutsWord(unit.text, start);
+  const text = unit.text.slice(start, end);
+  const inexact = startsChunk || cutsWord(unit.text, end);
+  const tokens = inexact ? cutting.tokenizer.countTokens(text) : tokensIn(cutting, start, end);
+  pieces.push({ unit, text, tokens, continues: pieces.length > 0, startsChunk, head: start > 0 ? head : undefined });
+}
+
+function tokensIn(cutting: Cutting, start: number, end: number): number {
+  return tokensBefore(cutting.offsets, end) - tokensBefore(cutting.offsets, start);
+}
+
+/** Tokens that begin before `position`. */
+function tokensBefore(offsets: readonly (readonly [number, number])[], position: number): number {
+  let low = 0;
+  let high = offsets.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((offsets[middle]?.[0] ?? 0) < position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Behind the row of dashes, 0 where the second line is none. */
+function tableHeadEnd(table: string): number {
+  const firstEnd = table.indexOf("\n") + 1;
+  const secondEnd = table.indexOf("\n", firstEnd) + 1;
+  if (firstEnd === 0 || secondEnd === 0) return 0;
+  return /^[|:\- \t]+$/.test(table.slice(firstEnd, secondEnd - 1)) ? secondEnd : 0;
+}

@@ -1,0 +1,162 @@
+/** The only place that brings the database to what a provisioning file says. */
+import { PRIVATE_SPACE, ProvisionError } from "../domain/provision.ts";
+import type { ProvisionAgent, ProvisionFile, ProvisionOrganization, ProvisionSpace, ProvisionUser } from "../schema/provision.ts";
+import { appendAudit } from "./audit.ts";
+import { type Database, inTransaction, type OrganizationKey, type Sql } from "./pool.ts";
+import { type KeyMaker, provisionKey } from "./provision-keys.ts";
+import { type Located, locate, type Run, save, updateRow } from "./provision-rows.ts";
+import { ensurePrivateSpace } from "./spaces.ts";
+
+export interface ProvisionResult {
+  readonly created: number;
+  readonly updated: number;
+  /** Keys that were made here; their texts are nowhere else. */
+  readonly keys: readonly { readonly email: string; readonly name: string; readonly key: string }[];
+}
+
+/** What the parts of one organization refer to each other by; names in lower case. */
+interface Scope {
+  readonly organization: OrganizationKey;
+  readonly userIds: Map<string, string>;
+  readonly spaceIds: Map<string, string>;
+}
+
+/**
+ * Adds and updates what the file names and deletes nothing; the file wins for the fields it names. Idempotent, one transaction, safe
+ * from several processes at once.
+ * @throws ProvisionError with every mistake that the database shows; nothing is changed then.
+ */
+export async function applyProvisionFile(db: Database, file: ProvisionFile, maker: KeyMaker): Promise<ProvisionResult> {
+  return inTransaction(db.owner, async (sql) => {
+    await sql.query("select pg_advisory_xact_lock(hashtext('holdfast provision'))");
+    const run: Run = { sql, mistakes: [], created: 0, updated: 0 };
+    const keys: { email: string; name: string; key: string }[] = [];
+    for (const [index, organization] of file.organizations.entries()) {
+      const changesBefore = run.created + run.updated;
+      const scope = await provisionOrganization(run, `organizations[${index}]`, organization);
+      if (scope === undefined) continue;
+      keys.push(...(await provisionKeys(run, maker, scope, { path: `organizations[${index}]`, users: organization.users ?? [] })));
+      if (run.created + run.updated > changesBefore) await auditProvisioning(sql, scope.organization);
+    }
+    if (run.mistakes.length > 0) throw new ProvisionError(run.mistakes);
+    return { created: run.created, updated: run.updated, keys };
+  });
+}
+
+async function auditProvisioning(sql: Sql, organization: OrganizationKey): Promise<void> {
+  const entry = { action: "organization:provision", resource_type: "organization", resource_id: organization.id, space_id: null, request_id: null, outcome: "success" } as const;
+  await appendAudit(sql, { authMethod: "system", organization }, entry);
+}
+
+async function provisionOrganization(run: Run, path: string, named: ProvisionOrganization): Promise<Scope | undefined> {
+  const located = await locate(run, "organizations", { path, id: named.id, name: named.name, parentId: null });
+  if (located === undefined) return undefined;
+  await save(run, "organizations", located, { fields: { name: named.name }, defaults: {} });
+  const { rows } = await run.sql.query<{ num: number }>("select num from organizations where id = $1", [located.id]);
+  const scope: Scope = { organization: { id: located.id, num: rows[0]!.num }, userIds: new Map(), spaceIds: new Map() };
+  for (const [index, user] of (named.users ?? []).entries()) await provisionUser(run, scope, `${path}.users[${index}]`, user);
+  for (const [index, space] of (named.spaces ?? []).entries()) await provisionSpace(run, scope, `${path}.spaces[${index}]`, space);
+  return scope;
+}
+
+async function provisionUser(run: Run, scope: Scope, path: string, named: ProvisionUser): Promise<void> {
+  const organizationId = scope.organization.id;
+  const located = await locate(run, "users", { path, id: named.id, name: named.email, parentId: organizationId });
+  if (located === undefined) return;
+  scope.userIds.set(named.email, located.id);
+  if (named.subject !== undefined && named.subject !== null) {
+    const { rowCount } = await run.sql.query("select from users where subject = $1 and removed_at is null and id <> $2", [named.subject, located.id]);
+    if (rowCount !== 0) {
+      run.mistakes.push(`${path}.subject: is bound to another user`);
+      return;
+    }
+  }
+  const { email, name, avatar_url, role, subject } = named;
+  await save(run, "users", located, {
+    fields: { email, name, avatar_url, role, subject, ...(located.isGone ? { removed_at: null } : {}) },
+    defaults: { organization_id: organizationId, name: email.split("@")[0], role: "member" },
+  });
+  if (await ensurePrivateSpace(run.sql, scope.organization, located.id)) run.created += 1;
+}
+
+async function provisionSpace(run: Run, scope: Scope, path: string, named: ProvisionSpace): Promise<void> {
+  const organizationId = scope.organization.id;
+  const located = await locate(run, "spaces", { path, id: named.id, name: named.name, parentId: organizationId });
+  if (located === undefined) return;
+  scope.spaceIds.set(named.name.toLowerCase(), located.id);
+  const members = Object.entries(named.members ?? {}).flatMap(([email, role]) => {
+    const userId = scope.userIds.get(email);
+    return userId === undefined ? [] : [{ userId, role }];
+  });
+  const firstOwner = members.find((member) => member.role === "owner");
+  if (located.isNew && firstOwner === undefined) {
+    run.mistakes.push(`${path}.members: needs at least one owner`);
+    return;
+  }
+  await save(run, "spaces", located, { fields: { name: named.name }, defaults: { organization_id: organizationId, owner_id: firstOwner?.userId } });
+  for (const member of members) await provisionMember(run, scope, located.id, member);
+  const ownerId = await settleOwner(run, located.id);
+  if (ownerId === undefined) {
+    run.mistakes.push(`${path}.members: needs at least one owner`);
+    return;
+  }
+  for (const [index, agent] of (named.agents ?? []).entries()) {
+    const at = await locate(run, "agents", { path: `${path}.agents[${index}]`, id: agent.id, name: agent.name, parentId: located.id });
+    if (at !== undefined) await saveAgent(run, at, agent, { organization_id: organizationId, space_id: located.id, created_by: ownerId, last_edited_by: ownerId });
+  }
+}
+
+async function provisionMember(run: Run, scope: Scope, spaceId: string, { userId, role }: { userId: string; role: string }): Promise<void> {
+  const { rowCount } = await run.sql.query(
+    `insert into space_members (space_id, user_id, organization_id, role) values ($1, $2, $3, $4)
+     on conflict (space_id, user_id) do update set role = excluded.role where space_members.role <> excluded.role`,
+    [spaceId, userId, scope.organization.id, role],
+  );
+  run.updated += rowCount ?? 0;
+}
+
+/** The owner of record is one of the space's owners. @returns undefined where it has none. */
+async function settleOwner(run: Run, spaceId: string): Promise<string | undefined> {
+  const { rows } = await run.sql.query<{ id: string }>(
+    `select m.user_id as id from space_members m join spaces s on s.id = m.space_id
+     where m.space_id = $1 and m.role = 'owner' order by m.user_id <> s.owner_id, m.user_id limit 1`,
+    [spaceId],
+  );
+  const owner = rows[0]?.id;
+  if (owner !== undefined) await updateRow(run.sql, "spaces", spaceId, { owner_id: owner });
+  return owner;
+}
+
+async function saveAgent(run: Run, located: Located, named: ProvisionAgent, defaults: Readonly<Record<string, string>>): Promise<void> {
+  const { id: _id, reasoning_config: reasoning, tool_attachments: tools, ...plain } = named;
+  const fields = { ...plain, reasoning_config: reasoning && JSON.stringify(reasoning), tool_attachments: tools && JSON.stringify(tools) };
+  const isChanged = await save(run, "agents", located, { fields, defaults });
+  if (!isChanged || located.isNew || named.version !== undefined) return;
+  await run.sql.query(
+    `update agents set version = split_part(version, '.', 1) || '.' || split_part(version, '.', 2) || '.' || (split_part(version, '.', 3)::int + 1)
+     where id = $1 and version ~ '^\\d+\\.\\d+\\.\\d+$'`,
+    [located.id],
+  );
+}
+
+async function provisionKeys(run: Run, maker: KeyMaker, scope: Scope, named: { readonly path: string; readonly users: readonly ProvisionUser[] }): Promise<ProvisionResult["keys"]> {
+  const made: { email: string; name: string; key: string }[] = [];
+  for (const [userIndex, user] of named.users.entries()) {
+    const userId = scope.userIds.get(user.email);
+    for (const [index, key] of userId === undefined ? [] : (user.api_keys ?? []).entries()) {
+      const path = `${named.path}.users[${userIndex}].api_keys[${index}]`;
+      const spaces = key.spaces === undefined ? undefined : key.spaces === "all" ? null : await spaceIdsOf(run, scope, userId!, key.spaces);
+      const text = await provisionKey(run, maker, { path, organization: scope.organization, userId: userId!, key, spaces });
+      if (text !== undefined) made.push({ email: user.email, name: key.name, key: text });
+    }
+  }
+  return made;
+}
+
+/** A name without an id here is that of a space whose mistake was noted already. */
+async function spaceIdsOf(run: Run, scope: Scope, userId: string, names: readonly string[]): Promise<string[]> {
+  const shared = names.flatMap((name) => scope.spaceIds.get(name.toLowerCase()) ?? []);
+  if (!names.some((name) => name.toLowerCase() === PRIVATE_SPACE)) return shared;
+  const { rows } = await run.sql.query<{ id: string }>("select id from spaces where owner_id = $1 and is_private and deleted_at is null", [userId]);
+  return [...shared, ...rows.map((row) => row.id)];
+}

@@ -1,0 +1,74 @@
+/** The only SQL on the live embeddings: written from the cache, read as nearest neighbours. */
+import pgvector from "pgvector";
+import type { OrganizationKey, Sql } from "../pool.ts";
+import { type ChunkConditions, type ChunkKey, type SearchScope, keyColumns, seenIn, spaceLiteral } from "./scope.ts";
+
+interface EmbeddingsToWrite {
+  readonly organization: OrganizationKey;
+  readonly spaceNum: number;
+  readonly modelNum: number;
+  readonly runNums: readonly number[];
+  /** Only these of each run, both ends included. */
+  readonly chunks?: { readonly from: number; readonly to: number };
+}
+
+/** Writes the search entry of every chunk whose text has a cached vector of the model. Writing one again changes nothing. */
+export async function insertEmbeddingsFromCache(sql: Sql, { organization, spaceNum, modelNum, runNums, chunks }: EmbeddingsToWrite): Promise<void> {
+  await sql.query({
+    name: "search.insert-embeddings",
+    text: `insert into embeddings (organization_num, space_num, run_num, chunk_index, model_num, embedding)
+           select $1, $2, c.run_num, c.chunk_index, $3, e.embedding from chunks c
+           join embedding_cache e on e.organization_id = $4 and e.model_num = $3 and e.content_hash = c.content_hash
+           where c.organization_id = $4 and c.run_num = any($5::int[]) and c.chunk_index between $6 and $7 on conflict do nothing`,
+    values: [organization.num, spaceNum, modelNum, organization.id, runNums, chunks?.from ?? 0, chunks?.to ?? 2_147_483_647],
+  });
+}
+
+export interface QueryVector {
+  readonly vector: Float32Array;
+  readonly modelNum: number;
+  readonly dimensions: number;
+}
+
+export interface DenseCandidate extends ChunkKey {
+  /** -1 to 1. */
+  readonly cosine: number;
+}
+
+/** @throws RangeError where the vector is not of the model's size. */
+function distanceTo({ vector, dimensions }: QueryVector, values: unknown[]): string {
+  if (!Number.isInteger(dimensions) || vector.length !== dimensions) throw new RangeError(`a query vector has ${vector.length} dimensions, not ${dimensions}`);
+  return `e.embedding::halfvec(${dimensions}) <=> $${values.push(pgvector.toSql(Array.from(vector)))}::halfvec(${dimensions})`;
+}
+
+/**
+ * The `limit` nearest chunks, nearest first; equal ones by run and index. Reads every vector of the scope: exact, and the
+ * faster way up to some 20,000 vectors. The `+ 0` keeps the planner from any index; an indexed scan of large spaces goes here.
+ */
+export async function denseCandidates(sql: Sql, scope: SearchScope, conditions: ChunkConditions, { query, limit }: { query: QueryVector; limit: number }): Promise<DenseCandidate[]> {
+  const values: unknown[] = [];
+  const distance = distanceTo(query, values);
+  const seen = seenIn(scope, conditions, "e", values);
+  const { rows } = await sql.query<DenseCandidate>(
+    `select n.run_num, n.chunk_index, 1 - n.distance as cosine from (
+       select e.run_num, e.chunk_index, (${distance}) + 0 as distance from embeddings e
+       where e.space_num = ${spaceLiteral(scope.spaceNum)} and e.model_num = $${values.push(query.modelNum)}${seen}
+       order by distance, e.run_num, e.chunk_index limit $${values.push(limit)}) n
+     order by n.distance, n.run_num, n.chunk_index`,
+    values,
+  );
+  return rows;
+}
+
+/** Cosines of given chunks; a chunk without a vector of the query's model is left out. */
+export async function denseScores(sql: Sql, scope: SearchScope, query: QueryVector, keys: readonly ChunkKey[]): Promise<DenseCandidate[]> {
+  if (keys.length === 0) return [];
+  const values: unknown[] = [...keyColumns(keys), query.modelNum];
+  const { rows } = await sql.query<DenseCandidate>(
+    `select e.run_num, e.chunk_index, 1 - (${distanceTo(query, values)}) as cosine
+     from unnest($1::int[], $2::int[]) c(run_num, chunk_index)
+     join embeddings e on e.space_num = ${spaceLiteral(scope.spaceNum)} and e.run_num = c.run_num and e.chunk_index = c.chunk_index and e.model_num = $3`,
+    values,
+  );
+  return rows;
+}

@@ -1,0 +1,116 @@
+/** The only place that says what of a space a search may see: live runs, narrowed by documents and folders. */
+import type { Sql } from "../pool.ts";
+
+/** A chunk by the numbers that search works with. */
+export interface ChunkKey {
+  readonly run_num: number;
+  readonly chunk_index: number;
+}
+
+export interface SpaceRef {
+  readonly id: string;
+  readonly num: number;
+}
+
+/** Null is no filter; an empty list narrows to nothing. */
+export interface DocumentFilter {
+  readonly documentIds: readonly string[] | null;
+  readonly folderIds: readonly string[] | null;
+}
+
+export interface SearchScope {
+  readonly spaceNum: number;
+  /** Runs whose entries exist but are not to be seen. */
+  readonly hiddenRuns: readonly number[];
+  /** The only runs to be seen; null is no narrowing. */
+  readonly runs: readonly number[] | null;
+  /** Published chunks of the space and their terms together. */
+  readonly chunks: number;
+  readonly terms: number;
+  /** The languages whose stems are among the space's terms. */
+  readonly languages: readonly string[];
+  readonly modelNum: number | null;
+}
+
+interface ScopeQuestion {
+  readonly space: SpaceRef;
+  readonly filter: DocumentFilter;
+  readonly languages: readonly string[];
+  readonly modelName: string;
+}
+
+/**
+ * A validated space number as SQL text. A literal, not a parameter, so that the planner sees one partition and one index.
+ * @throws RangeError where it is no positive integer.
+ */
+export function spaceLiteral(spaceNum: number): string {
+  if (!Number.isInteger(spaceNum) || spaceNum <= 0 || spaceNum > 2_147_483_647) throw new RangeError("not a space number");
+  return String(spaceNum);
+}
+
+const FILTERED_RUNS = `array(
+    with recursive inside as (
+      select id from folders where id = any($5::uuid[]) and space_id = $1 and deleted_at is null
+      union select f.id from folders f join inside i on f.parent_folder_id = i.id where f.deleted_at is null)
+    select d.published_run_num from documents d left join folders f on f.id = d.folder_id
+    where d.space_id = $1 and d.deleted_at is null and d.published_run_num is not null and f.deleted_at is null
+      and ($4::uuid[] is null or d.id = any($4::uuid[])) and ($5::uuid[] is null or d.folder_id in (select id from inside)))`;
+
+/**
+ * What a search of the space may see now, in one statement.
+ * A document in a deleted folder is hidden from the moment the folder is marked: only folders carry the mark at first.
+ */
+export async function readSearchScope(sql: Sql, { space, filter, languages, modelName }: ScopeQuestion): Promise<SearchScope> {
+  const num = spaceLiteral(space.num);
+  const isFiltered = filter.documentIds !== null || filter.folderIds !== null;
+  const { rows } = await sql.query<{ hidden: number[]; runs: number[] | null; chunks: number; terms: number; languages: string[]; model_num: number | null }>(
+    `select array(
+        select run_num from hidden_runs where space_num = ${num}
+        union all select d.published_run_num from folders f join documents d on d.folder_id = f.id
+          where f.space_id = $1 and f.deleted_at is not null and d.published_run_num is not null) as hidden,
+      ${isFiltered ? FILTERED_RUNS : "null::int[]"} as runs,
+      coalesce(s.chunks, 0)::int as chunks, coalesce(s.terms, 0)::bigint as terms,
+      array(select l from unnest($2::text[]) l
+        where exists (select from postings p where p.space_num = ${num} and p.term >= l || ':' and p.term < l || ';')) as languages,
+      (select num from embedding_models where name = $3) as model_num
+     from (select sum(chunks) as chunks, sum(terms) as terms from space_statistics where space_num = ${num}) s`,
+    isFiltered ? [space.id, languages, modelName, filter.documentIds, filter.folderIds] : [space.id, languages, modelName],
+  );
+  const row = rows[0]!;
+  return { spaceNum: space.num, hiddenRuns: row.hidden, runs: row.runs, chunks: row.chunks, terms: Number(row.terms), languages: row.languages, modelNum: row.model_num };
+}
+
+/** Conditions that a query's words add to the scope. */
+export interface ChunkConditions {
+  /** The only chunks to be seen; null is no narrowing. */
+  readonly required: readonly ChunkKey[] | null;
+  readonly excluded: readonly ChunkKey[];
+  /** Chunks with any of these terms are out. */
+  readonly excludedTerms: readonly string[];
+}
+
+export const NO_CONDITIONS: ChunkConditions = { required: null, excluded: [], excludedTerms: [] };
+
+/** Lists of numbers of chunks, for `unnest($n::int[], $m::int[])`. */
+export function keyColumns(keys: readonly ChunkKey[]): [number[], number[]] {
+  return [keys.map((key) => key.run_num), keys.map((key) => key.chunk_index)];
+}
+
+/** ` and …` conditions on the search entry `entry`; appends their values. Lists are values: a query is planned with them in sight. */
+export function seenIn(scope: SearchScope, conditions: ChunkConditions, entry: string, values: unknown[]): string {
+  const parts: string[] = [];
+  const value = (given: unknown): string => `$${values.push(given)}`;
+  if (scope.runs !== null) parts.push(`${entry}.run_num = any(${value(scope.runs)}::int[])`);
+  if (scope.hiddenRuns.length > 0) parts.push(`${entry}.run_num <> all(${value(scope.hiddenRuns)}::int[])`);
+  const isIn = (keys: readonly ChunkKey[]): string => {
+    const [runs, indexes] = keyColumns(keys);
+    return `(${entry}.run_num, ${entry}.chunk_index) in (select * from unnest(${value(runs)}::int[], ${value(indexes)}::int[]))`;
+  };
+  if (conditions.required !== null) parts.push(isIn(conditions.required));
+  if (conditions.excluded.length > 0) parts.push(`not ${isIn(conditions.excluded)}`);
+  if (conditions.excludedTerms.length > 0) {
+    parts.push(`not exists (select from postings x where x.space_num = ${spaceLiteral(scope.spaceNum)} and x.term = any(${value(conditions.excludedTerms)}::text[])
+      and x.run_num = ${entry}.run_num and x.chunk_index = ${entry}.chunk_index)`);
+  }
+  return parts.map((part) => ` and ${part}`).join("");
+}

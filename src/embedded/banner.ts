@@ -1,0 +1,56 @@
+/** The only text that a start ends with: where everything is, and commands to paste. */
+import { join } from "node:path";
+import { DEMO_AGENT_ID, DEMO_DOCUMENTS, DEMO_SPACE_ID } from "./demo.ts";
+
+interface BannerOptions {
+  readonly address: string;
+  readonly temporalUi: string | undefined;
+  /** Undefined where tenants come from a file of the user. */
+  readonly demoKey: string | undefined;
+  readonly dataDir: string;
+  readonly hasChatModel: boolean;
+  readonly seconds: number;
+}
+
+const QUESTION = "How often must a flow meter be calibrated when it is used for billing?";
+
+/** Every command works as printed, from any folder. */
+export function banner(options: BannerOptions): string {
+  const lines = [
+    "",
+    `Holdfast is up after ${options.seconds.toFixed(1)} s.`,
+    "",
+    `  API           ${options.address}   (documentation: ${options.address}/docs)`,
+    ...(options.temporalUi === undefined ? [] : [`  Temporal UI   ${options.temporalUi}`]),
+    ...(options.demoKey === undefined ? [] : [`  demo key      ${options.demoKey}`]),
+    `  data, logs    ${options.dataDir}`,
+    ...(options.hasChatModel ? [] : ["  chat model    none configured: answers quote the best-matching sentences. Set OPENAI_API_KEY and CHAT_MODEL for one."]),
+    ...(options.demoKey === undefined ? [] : demoCommands(options.address, options.demoKey)),
+    "",
+    "Ctrl-C stops everything.",
+    "",
+  ];
+  return lines.join("\n");
+}
+
+/** Three commands for a shell: upload, search, chat. */
+function demoCommands(address: string, key: string): string[] {
+  const authorization = `-H ${quote(`Authorization: Bearer ${key}`)}`;
+  const json = `-H ${quote("Content-Type: application/json")}`;
+  const search = { query: QUESTION, space_id: DEMO_SPACE_ID };
+  const chat = { model: DEMO_AGENT_ID, messages: [{ role: "user", content: QUESTION }] };
+  return [
+    "",
+    "Upload a document, search, ask an agent:",
+    "",
+    `curl -sS ${address}/v1/data/upload ${authorization} -F ${quote(`file=@${join(DEMO_DOCUMENTS, "meridian-4-manual.md")}`)} -F space_id=${DEMO_SPACE_ID}`,
+    "",
+    `curl -sS ${address}/v1/data/hybrid-search ${authorization} ${json} -d ${quote(JSON.stringify(search))}`,
+    "",
+    `curl -sS ${address}/v1/chat/completions ${authorization} ${json} -d ${quote(JSON.stringify(chat))}`,
+  ];
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

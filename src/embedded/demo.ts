@@ -1,0 +1,110 @@
+/** `npm run demo`: the main job against a running service, step by step — upload, processing, search, a cited answer. */
+import { readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+
+const ROOT = join(import.meta.dirname, "../..");
+const SPACE = "01900000-0000-7000-8000-000000000010";
+const AGENT = "01900000-0000-7000-8000-000000000020";
+const POLL_MS = 30;
+const PATIENCE_MS = 300_000;
+const SHOWN_CHARACTERS = 110;
+
+interface Settings {
+  readonly url: string;
+  readonly key: string;
+}
+
+interface DocumentState {
+  readonly id: string;
+  readonly processing_state: { parsed: boolean; chunked: boolean; embedded: boolean; pipeline_status?: string; chunk_count?: number; error?: { code: string; message: string } };
+}
+
+interface Hit {
+  readonly score: number;
+  readonly dense_score: number | null;
+  readonly sparse_score: number | null;
+  readonly document_name: string;
+  readonly text: string;
+}
+
+interface ChatAnswer {
+  readonly choices: [{ message: { content: string } }];
+  readonly citations?: Array<{ index: number; document_name: string; page: number | null }>;
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function request<T>({ url, key }: Settings, path: string, init: RequestInit): Promise<T> {
+  const response = await fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers }, signal: AbortSignal.timeout(PATIENCE_MS) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${init.method ?? "GET"} ${path} answered ${response.status}: ${text}`);
+  return JSON.parse(text) as T;
+}
+
+function post<T>(settings: Settings, path: string, body: unknown): Promise<T> {
+  return request<T>(settings, path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+}
+
+async function uploadFile(settings: Settings, file: string): Promise<DocumentState> {
+  const form = new FormData();
+  form.set("space_id", SPACE);
+  form.set("file", new Blob([await readFile(file)]), basename(file));
+  return request<DocumentState>(settings, "/v1/data/upload", { method: "POST", body: form });
+}
+
+async function watch(settings: Settings, id: string): Promise<DocumentState> {
+  const started = performance.now();
+  let shown = "";
+  while (performance.now() - started < PATIENCE_MS) {
+    const document = await request<DocumentState>(settings, `/v1/data/${id}`, {});
+    const { parsed, chunked, embedded, pipeline_status: status = "queued" } = document.processing_state;
+    const line = `parsed=${parsed} chunked=${chunked} embedded=${embedded} pipeline_status=${status}`;
+    if (line !== shown) say(`   ${String(Math.round(performance.now() - started)).padStart(6)} ms  ${line}`);
+    shown = line;
+    if (["completed", "failed", "cancelled"].includes(status)) return document;
+    await new Promise((resume) => setTimeout(resume, POLL_MS));
+  }
+  throw new Error("the document did not end in time; look at its workflow in the Temporal UI");
+}
+
+function excerpt(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ");
+  return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
+}
+
+async function main(): Promise<void> {
+  const [file = join(ROOT, "demo/turbine-manual.pdf"), question = "How often is the gearbox oil changed, and how much of it is needed?"] = process.argv.slice(2);
+  // oxlint-disable-next-line node/no-process-env -- a client of the service, not a part of it
+  const env = process.env;
+  const url = env["HOLDFAST_URL"] ?? `http://127.0.0.1:${env["PORT"] ?? "8080"}`;
+  const key = env["HOLDFAST_API_KEY"] ?? (await readFile(join(env["DATA_DIR"] ?? join(ROOT, ".data"), "demo-key"), "utf8")).trim();
+  const settings = { url, key };
+
+  say(`1. Upload ${basename(file)} to ${url}`);
+  const document = await uploadFile(settings, file);
+  say(`   201, document ${document.id}`);
+
+  say("2. The pipeline takes it, as a workflow in Temporal");
+  const { processing_state: state } = await watch(settings, document.id);
+  if (state.error) throw new Error(`the run failed: ${state.error.code}: ${state.error.message}`);
+  say(`   ${state.chunk_count} chunks`);
+
+  say(`3. Hybrid search: ${question}`);
+  const found = await post<{ results: Hit[] }>(settings, "/v1/data/hybrid-search", { query: question, space_id: SPACE, limit: 3 });
+  for (const hit of found.results) {
+    say(`   score ${hit.score.toFixed(3)} = dense ${hit.dense_score?.toFixed(3) ?? "none"} + sparse ${hit.sparse_score?.toFixed(3) ?? "none"}  ${hit.document_name}`);
+    say(`     ${excerpt(hit.text)}`);
+  }
+
+  say("4. An agent answers, with its sources");
+  const answer = await post<ChatAnswer>(settings, "/v1/chat/completions", { model: AGENT, messages: [{ role: "user", content: question }] });
+  say(`   ${answer.choices[0].message.content.replaceAll("\n", "\n   ")}`);
+  for (const source of answer.citations ?? []) say(`   [${source.index}] ${source.document_name}${source.page === null ? "" : `, page ${source.page}`}`);
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\nIs the service running? Start it with: npm start\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,99 @@
+/** The only record of the processes that a start has begun, so that the next start ends those that outlived it. */
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type FileLock, tryLock } from "./file-lock.ts";
+import type { Running } from "./launch.ts";
+import { type ProcessId, isRunning, processId } from "./process-id.ts";
+import { StartError } from "./start-error.ts";
+
+interface RecordedProcess extends ProcessId {
+  readonly name: string;
+  readonly stopSignal: NodeJS.Signals;
+}
+
+const STOP_GRACE_MS = 15_000;
+const POLL_MS = 50;
+
+/**
+ * Makes this process the only one that runs on the data folder.
+ * @throws StartError where another one does.
+ */
+export async function claimDataDir(dataDir: string): Promise<FileLock> {
+  const result = await tryLock(join(dataDir, "holdfast.pid"));
+  if ("release" in result) return result;
+  throw new StartError(`Holdfast already runs on ${dataDir} (process ${result.pid}). Stop it first, or give this one its own: DATA_DIR=.data2 PORT=8081 npm start`);
+}
+
+export interface ProcessRecord {
+  add(running: Running): void;
+  /** Waits until what was added is written. */
+  flush(): Promise<void>;
+  clear(): Promise<void>;
+}
+
+/** Keeps the record in the data folder; what has ended is dropped with each write. */
+export function openProcessRecord(dataDir: string): ProcessRecord {
+  const path = recordPath(dataDir);
+  const known: { running: Running; recorded: RecordedProcess }[] = [];
+  let writing = Promise.resolve();
+  const write = async (running: Running): Promise<void> => {
+    const id = await processId(running.pid);
+    if (id === undefined) return;
+    known.push({ running, recorded: { ...id, name: running.name, stopSignal: running.stopSignal } });
+    const alive = known.filter((entry) => !entry.running.hasExited()).map((entry) => entry.recorded);
+    await writeFile(`${path}.new`, JSON.stringify(alive));
+    await rename(`${path}.new`, path);
+  };
+  return {
+    add(running) {
+      writing = writing.then(() => write(running));
+    },
+    flush: () => writing,
+    async clear() {
+      await writing;
+      await rm(path, { force: true });
+    },
+  };
+}
+
+/** Ends what an earlier start left behind, the last begun first. Call it while holding the data folder. */
+export async function stopLeftovers(dataDir: string, onProgress: (line: string) => void): Promise<void> {
+  const path = recordPath(dataDir);
+  const recorded = parseRecord(await readFile(path, "utf8").catch(() => "[]"));
+  for (const leftover of recorded.toReversed()) {
+    if (!(await isRunning(leftover))) continue;
+    onProgress(`stopping ${leftover.name} (process ${leftover.pid}), left by an earlier start …`);
+    await stopLeftover(leftover);
+  }
+  await rm(path, { force: true });
+}
+
+async function stopLeftover(leftover: RecordedProcess): Promise<void> {
+  signal(leftover.pid, leftover.stopSignal);
+  const deadline = Date.now() + STOP_GRACE_MS;
+  while (Date.now() < deadline && (await isRunning(leftover))) await sleep(POLL_MS);
+  // Its group too: a worker may have had children. The group keeps its number as long as one of them lives.
+  signal(-leftover.pid, "SIGKILL");
+  while (await isRunning(leftover)) await sleep(POLL_MS);
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended in the meantime.
+  }
+}
+
+function recordPath(dataDir: string): string {
+  return join(dataDir, "processes.json");
+}
+
+function parseRecord(text: string): RecordedProcess[] {
+  try {
+    return JSON.parse(text) as RecordedProcess[];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,22 @@
+/** The only place where a client of an OpenAI-compatible provider is made. */
+import OpenAI from "openai";
+import type { ModelsConfig } from "./embedding-model.ts";
+
+/** Until a provider has sent the head of its answer. */
+export const PROVIDER_TIMEOUT_MS = 30_000;
+
+/** Without retries: which failures are tried again, and when, is decided by their class where the work is. */
+export function openAiClient(config: ModelsConfig): OpenAI {
+  return new OpenAI({
+    baseURL: config.baseUrl ?? "https://api.openai.com/v1",
+    // Servers of one's own often want none, but the client insists.
+    apiKey: config.apiKey ?? "none",
+    // Named, because the client would otherwise read the environment.
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    timeout: PROVIDER_TIMEOUT_MS,
+    // Its log would hold what is sent.
+    logLevel: "off",
+  });
+}

@@ -1,0 +1,119 @@
+/** The only place that embeds through an OpenAI-compatible provider. */
+import type OpenAI from "openai";
+import { loadBytePairTokens } from "./byte-pair-tokens.ts";
+import type { EmbeddingModel, ModelsConfig } from "./embedding-model.ts";
+import { openAiClient, PROVIDER_TIMEOUT_MS } from "./openai-client.ts";
+import { providerError, providerGarbage, providerTimeout } from "./provider-error.ts";
+
+const KNOWN_DIMENSIONS: Record<string, number> = {
+  "text-embedding-3-small": 1536,
+  "text-embedding-3-large": 3072,
+  "text-embedding-ada-002": 1536,
+};
+
+const MAX_TEXTS_PER_REQUEST = 256;
+/** OpenAI takes 300,000 tokens a request; a character is rarely more than one token. */
+const MAX_CHARACTERS_PER_REQUEST = 250_000;
+
+/** As many texts as one request may hold, in order; a text over the bound goes alone. */
+function batches(texts: readonly string[]): string[][] {
+  const all: string[][] = [];
+  let characters = Infinity;
+  for (const text of texts) {
+    const last = all.at(-1);
+    if (last === undefined || last.length >= MAX_TEXTS_PER_REQUEST || characters + text.length > MAX_CHARACTERS_PER_REQUEST) {
+      all.push([text]);
+      characters = text.length;
+    } else {
+      last.push(text);
+      characters += text.length;
+    }
+  }
+  return all;
+}
+
+/** Little-endian float32 in base64, or a list of numbers: providers differ in whether they honour `encoding_format`. */
+function decode(embedding: unknown): Float32Array {
+  if (Array.isArray(embedding)) return Float32Array.from(embedding, (value) => (typeof value === "number" ? value : Number.NaN));
+  if (typeof embedding !== "string") throw providerGarbage("an embedding is neither numbers nor base64");
+  const bytes = Buffer.from(embedding, "base64");
+  if (bytes.length % 4 !== 0) throw providerGarbage("an embedding is no list of 32-bit numbers");
+  return new Float32Array(Uint8Array.from(bytes).buffer);
+}
+
+function toUnitLength(vector: Float32Array): Float32Array {
+  let square = 0;
+  for (const value of vector) square += value * value;
+  // Covers infinities and what is not a number too.
+  if (!(square > 0 && square < Infinity)) throw providerGarbage("an embedding has no direction");
+  const length = Math.sqrt(square);
+  return vector.map((value) => value / length);
+}
+
+/** The vectors of a response, by their index; throws where one is missing, doubled or of another length than `dimensions`. */
+function vectorsOf(response: unknown, count: number, dimensions: number | undefined): Float32Array[] {
+  const data: unknown = typeof response === "object" && response !== null && "data" in response ? response.data : undefined;
+  if (!Array.isArray(data)) throw providerGarbage("it holds no embeddings");
+  if (data.length !== count) throw providerGarbage(`${data.length} embeddings for ${count} texts`);
+  const vectors = new Map<number, Float32Array>();
+  for (const [position, entry] of data.entries()) {
+    const { index, embedding } = (entry ?? {}) as { index?: unknown; embedding?: unknown };
+    const vector = toUnitLength(decode(embedding));
+    if (dimensions !== undefined && vector.length !== dimensions) throw providerGarbage(`${vector.length} dimensions instead of ${dimensions}`);
+    vectors.set(typeof index === "number" ? index : position, vector);
+  }
+  return Array.from({ length: count }, (_, index) => {
+    const vector = vectors.get(index);
+    if (vector === undefined) throw providerGarbage("an embedding is missing");
+    return vector;
+  });
+}
+
+interface EmbeddingRequest {
+  readonly client: OpenAI;
+  readonly model: string;
+  /** Sent to the provider where the configuration says it; models with one size only refuse the parameter. */
+  readonly requestedDimensions: number | undefined;
+  readonly expectedDimensions: number | undefined;
+}
+
+async function request(how: EmbeddingRequest, input: string[], signal?: AbortSignal): Promise<Float32Array[]> {
+  const { requestedDimensions: dimensions } = how;
+  signal?.throwIfAborted();
+  const deadline = AbortSignal.timeout(PROVIDER_TIMEOUT_MS);
+  try {
+    const response: unknown = await how.client.embeddings.create(
+      { model: how.model, input, encoding_format: "base64", ...(dimensions === undefined ? {} : { dimensions }) },
+      { signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]) },
+    );
+    return vectorsOf(response, input.length, how.expectedDimensions);
+  } catch (error) {
+    if (deadline.aborted && !signal?.aborted) throw providerTimeout(PROVIDER_TIMEOUT_MS);
+    throw providerError(error, signal);
+  }
+}
+
+/** Asks for one vector where neither the configuration nor the table above knows how long they are. */
+export async function createOpenAiEmbeddings(config: ModelsConfig, model: string): Promise<EmbeddingModel> {
+  const client = openAiClient(config);
+  const tokens = await loadBytePairTokens(model);
+  const how = { client, model, requestedDimensions: config.embeddingDimensions, expectedDimensions: undefined };
+  const dimensions =
+    config.embeddingDimensions ?? KNOWN_DIMENSIONS[model] ?? (await request(how, ["dimensions"])).reduce((_, vector) => vector.length, 0);
+  return {
+    name: model,
+    dimensions,
+    maxTokens: 8191,
+    fusion: { alpha: 0.5, bm25Saturation: 8 },
+    async embed(texts, _kind, signal) {
+      const vectors: Float32Array[] = [];
+      for (const batch of batches(texts)) {
+        for (const vector of await request({ ...how, expectedDimensions: dimensions }, batch, signal)) vectors.push(vector);
+      }
+      return vectors;
+    },
+    countTokens: tokens.count,
+    tokenOffsets: tokens.offsets,
+    close: async () => undefined,
+  };
+}

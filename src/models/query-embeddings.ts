@@ -1,0 +1,70 @@
+/** The only place where questions are embedded for search: kept, shared and bounded in time. */
+import type { EmbeddingModel } from "./embedding-model.ts";
+import { mergeEmbeddings } from "./merge-embeddings.ts";
+import { providerTimeout } from "./provider-error.ts";
+
+export interface QueryEmbeddings {
+  readonly model: EmbeddingModel;
+  /**
+   * The vector of a question, shared with other callers: not to be changed.
+   * @throws DomainError `provider_timeout` when the time is up, else as `EmbeddingModel.embed`; the reason of `signal` once it is aborted.
+   */
+  embed(text: string, signal?: AbortSignal): Promise<Float32Array>;
+}
+
+interface CacheOptions {
+  readonly maxEntries?: number;
+  readonly timeoutMs: number;
+}
+
+/** Waits for `work` no longer than `timeoutMs` or until `signal`; the work itself goes on, for others and for the cache. */
+function bounded<T>(work: Promise<T>, timeoutMs: number, signal?: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const timer = setTimeout(() => reject(providerTimeout(timeoutMs)), timeoutMs);
+    const leave = (): void => reject(signal?.reason);
+    signal?.addEventListener("abort", leave, { once: true });
+    void work.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", leave);
+    });
+  });
+}
+
+/** Keeps the vectors of the `maxEntries` questions asked last, in memory only. Equal questions at one time are one, different ones share requests; failures are not kept. */
+export function cacheQueries(model: EmbeddingModel, { maxEntries = 10_000, timeoutMs }: CacheOptions): QueryEmbeddings {
+  const kept = new Map<string, Float32Array>();
+  const underWay = new Map<string, Promise<Float32Array>>();
+  const merged = mergeEmbeddings(model, { maxWaitMs: 2, maxBatch: 64, maxInFlight: 4 });
+
+  const keep = (text: string, vector: Float32Array): void => {
+    kept.delete(text);
+    kept.set(text, vector);
+    const oldest = kept.size > maxEntries ? kept.keys().next().value : undefined;
+    if (oldest !== undefined) kept.delete(oldest);
+  };
+  const ask = async (text: string): Promise<Float32Array> => {
+    try {
+      const [vector] = await merged.embed([text], "query");
+      if (vector === undefined) throw new Error("An embedding model gave no vector.");
+      keep(text, vector);
+      return vector;
+    } finally {
+      underWay.delete(text);
+    }
+  };
+  return {
+    model,
+    async embed(text, signal) {
+      signal?.throwIfAborted();
+      const known = kept.get(text);
+      if (known !== undefined) {
+        keep(text, known);
+        return known;
+      }
+      const work = underWay.get(text) ?? ask(text);
+      underWay.set(text, work);
+      return bounded(work, timeoutMs, signal);
+    },
+  };
+}

@@ -1,0 +1,123 @@
+/** What every resource's contract is made of: ids, timestamps, pages, people, errors. */
+import { z } from "zod";
+
+/** The message by which a UUID's type error is told from a string's. */
+export const UUID_TYPE = "uuid_type";
+
+const EXAMPLE_ID = "01900000-0000-7000-8000-000000000010";
+/** Page numbers above it could not be reached with real rows; it keeps offsets within a bigint. */
+const MAX_PAGE = 1_000_000_000;
+
+/** Any 8-4-4-4-12 hexadecimal id, whatever its version; lower case after parsing. */
+export const Uuid = z
+  .guid({ error: (issue) => (issue.code === "invalid_type" ? UUID_TYPE : undefined) })
+  .toLowerCase()
+  .meta({ example: EXAMPLE_ID });
+
+/** In answers: a `Date` or an ISO string; leaves as ISO 8601 in UTC with milliseconds and `Z`. */
+export const Timestamp = z
+  .union([z.date(), z.string()])
+  .transform((value) => new Date(value).toISOString())
+  .pipe(z.iso.datetime())
+  .meta({ description: "ISO 8601, UTC, milliseconds", example: "2026-01-31T09:30:00.000Z" });
+
+/** A moment in a request, after parsing an ISO string in UTC; null where `text` is none. A date alone is its midnight; without an offset it is UTC. */
+export function parseTimestamp(text: string): string | null {
+  const match = /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)([Zz]|[+-]\d{2}:?\d{2})?)?$/.exec(text);
+  if (match === null) return null;
+  const [, date, time = "00:00", offset = "Z"] = match;
+  const parsed = new Date(`${date}T${time}${offset.toUpperCase()}`);
+  if (Number.isNaN(parsed.getTime()) || parsed.getUTCFullYear() < 1 || parsed.getUTCFullYear() > 9999) return null;
+  const isRealDay = new Date(`${date}T00:00Z`).toISOString().startsWith(date ?? "");
+  return isRealDay ? parsed.toISOString() : null;
+}
+
+/** In requests: an ISO 8601 timestamp or date. */
+export const TimestampInput = z
+  .string()
+  .transform((text, context) => {
+    const parsed = parseTimestamp(text);
+    if (parsed === null) context.issues.push({ code: "invalid_format", format: "datetime", input: text, message: "not a timestamp" });
+    return parsed ?? z.NEVER;
+  })
+  .meta({ format: "date-time", description: "ISO 8601; UTC where it names no offset", example: "2026-01-31T09:30:00Z" });
+
+export interface PageLimits {
+  readonly max: number;
+  readonly default: number;
+}
+
+/** Lists of resources. */
+export const RESOURCES_PER_PAGE: PageLimits = { max: 100, default: 20 };
+/** Lists of small parts: chunks, text units, versions, folders, files. */
+export const PARTS_PER_PAGE: PageLimits = { max: 1_000, default: 100 };
+
+/** The `page` and `limit` of a query string. */
+export function pageQuery(limits: PageLimits = RESOURCES_PER_PAGE) {
+  return z.object({
+    page: z.int().min(1).max(MAX_PAGE).default(1).meta({ description: "Page number, from 1", example: 1 }),
+    limit: z.int().min(1).max(limits.max).default(limits.default).meta({ description: "Entries per page", example: limits.default }),
+  });
+}
+
+export interface PageRequest {
+  readonly page: number;
+  readonly limit: number;
+}
+
+/** The pagination envelope around `item`; `name` is its component in the OpenAPI document. */
+export function envelope<Item extends z.ZodType>(item: Item, name: string) {
+  return z
+    .object({
+      items: z.array(item).meta({ description: "Results of the current page" }),
+      total_items: z.int().meta({ description: "Hits over all pages", example: 1 }),
+      total_pages: z.int().meta({ example: 1 }),
+      page: z.int().meta({ description: "Current page, from 1", example: 1 }),
+      page_size: z.int().meta({ description: "Entries per page", example: 20 }),
+    })
+    .meta({ id: name });
+}
+
+/** The envelope's value for one page of `items` out of `totalItems`. */
+export function pageOf<Item>(items: Item[], totalItems: number, { page, limit }: PageRequest) {
+  return { items, total_items: totalItems, total_pages: Math.ceil(totalItems / limit), page, page_size: limit };
+}
+
+/** A person as shown beside what they made. */
+export const Person = z
+  .object({ id: Uuid, name: z.string().meta({ example: "Ada Example" }), avatar_url: z.string().nullable() })
+  .meta({ id: "Person" });
+
+export const SpaceParams = z.object({ space_id: Uuid });
+export const FolderParams = z.object({ folder_id: Uuid });
+export const DocumentParams = z.object({ document_id: Uuid });
+export const AgentParams = z.object({ agent_id: Uuid });
+export const OrganizationParams = z.object({ organization_id: Uuid });
+
+/** A display name: one line, not blank. */
+export const Name = z
+  .string()
+  .min(1)
+  .max(255)
+  .refine((text) => text.trim() !== "", "must not be blank")
+  .meta({ example: "Research" });
+
+/** The file of a multipart form; only its place in the OpenAPI document, the parser streams it. */
+export const FilePart = z.custom<unknown>().meta({ override: { type: "string", format: "binary" }, description: "The file" });
+
+/** A failure without a list of problems. */
+export const ErrorBody = z.object({ detail: z.string().meta({ example: "Not Found" }) }).meta({ id: "Error" });
+
+export const ValidationErrorBody = z
+  .object({
+    detail: z.array(
+      z.object({
+        loc: z.array(z.union([z.string(), z.int()])).meta({ example: ["body", "space_id"] }),
+        msg: z.string().meta({ example: "Field required" }),
+        type: z.string().meta({ example: "missing" }),
+        input: z.unknown().optional(),
+        ctx: z.record(z.string(), z.unknown()).optional(),
+      }),
+    ),
+  })
+  .meta({ id: "ValidationError" });

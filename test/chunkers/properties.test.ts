@@ -1,0 +1,123 @@
+/** What holds for every chunker, whatever the document. */
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CHUNKER_NAMES, chunkerNamed } from "../../src/chunkers/index.ts";
+import type { Chunk, ChunkOptions } from "../../src/chunkers/chunk.ts";
+import type { TextUnit } from "../../src/domain/text-unit.ts";
+import { arbitraryUnits } from "../support/arbitrary-units.ts";
+import { modelTokenizer } from "../support/tokenizer.ts";
+
+const arbitraryOptions: fc.Arbitrary<ChunkOptions> = fc
+  .tuple(fc.integer({ min: 50, max: 300 }), fc.double({ min: 0, max: 0.5, noNaN: true }))
+  .map(([maxTokens, share]) => ({ maxTokens, overlapTokens: Math.floor(maxTokens * share) }));
+const withoutOverlap = arbitraryOptions.map(({ maxTokens }) => ({ maxTokens, overlapTokens: 0 }));
+
+const written = (text: string): string => text.replace(/\s+/g, "");
+const visible = (units: readonly TextUnit[]): readonly TextUnit[] => units.filter((unit) => modelTokenizer.countTokens(unit.text) > 0);
+
+/** Chunks' text without what a chunker repeats: a table's head before rows that were cut from it. */
+function withoutRepeatedHeads(chunks: readonly Chunk[], units: readonly TextUnit[]): string {
+  const expected = written(visible(units).map((unit) => unit.text).join(""));
+  const heads = units.filter((unit) => unit.type === "table").map((unit) => written(unit.text.split("\n").slice(0, 2).join("")));
+  let out = "";
+  for (const chunk of chunks) {
+    const text = written(chunk.text);
+    const head = heads.find((candidate) => text.startsWith(candidate) && !expected.startsWith(out + text));
+    out += head === undefined ? text : text.slice(head.length);
+  }
+  return out;
+}
+
+describe.each(CHUNKER_NAMES)("%s", (name) => {
+  const chunk = chunkerNamed(name);
+
+  test("puts every written character of the text into a chunk, once and in order", () => {
+    fc.assert(
+      fc.property(arbitraryUnits, withoutOverlap, (units, options) => {
+        const chunks = chunk(units, options, modelTokenizer);
+        expect(withoutRepeatedHeads(chunks, units)).toBe(written(visible(units).map((unit) => unit.text).join("")));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("keeps to the size, by the model's own tokenizer, and says it right", () => {
+    fc.assert(
+      fc.property(arbitraryUnits, arbitraryOptions, (units, options) => {
+        for (const made of chunk(units, options, modelTokenizer)) {
+          expect(made.token_count).toBe(modelTokenizer.countTokens(made.text));
+          expect(made.token_count).toBeGreaterThan(0);
+          expect(made.token_count).toBeLessThanOrEqual(options.maxTokens);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("cuts no table row and no code block that fits into a chunk", () => {
+    fc.assert(
+      fc.property(arbitraryUnits, arbitraryOptions, (units, options) => {
+        const chunks = chunk(units, options, modelTokenizer);
+        const room = (text: string): boolean => modelTokenizer.countTokens(text) <= options.maxTokens - options.overlapTokens;
+        for (const unit of units) {
+          const parts = unit.type === "code" ? [unit.text] : unit.type === "table" ? unit.text.split("\n") : [];
+          const head = modelTokenizer.countTokens(unit.text.split("\n").slice(0, 2).join("\n"));
+          for (const part of parts.filter(room)) {
+            const fitsUnderHead = unit.type === "code" || modelTokenizer.countTokens(part) + head <= options.maxTokens - options.overlapTokens;
+            if (fitsUnderHead) expect(chunks.some((made) => made.text.includes(part))).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test("gives the same chunks each time, and pages that ascend", () => {
+    fc.assert(
+      fc.property(arbitraryUnits, arbitraryOptions, (units, options) => {
+        const chunks = chunk(units, options, modelTokenizer);
+        expect(chunk(units, options, modelTokenizer)).toEqual(chunks);
+        let last = 0;
+        for (const made of chunks) {
+          expect(made.page_end ?? 0).toBeGreaterThanOrEqual(made.page_start ?? 0);
+          expect(made.page_end ?? 0).toBeGreaterThanOrEqual(last);
+          last = made.page_end ?? 0;
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+test("fixed_tokens repeats exactly the overlap's tokens", () => {
+  const text = Array.from({ length: 400 }, (_, index) => `word ${index} and`).join(" ");
+  const units: TextUnit[] = [{ type: "paragraph", text, page: null, heading_path: [] }];
+  const starts = modelTokenizer.tokenOffsets(text).map(([start]) => start);
+  let previousEnd = 0;
+  for (const [index, made] of chunkerNamed("fixed_tokens")(units, { maxTokens: 100, overlapTokens: 30 }, modelTokenizer).entries()) {
+    const from = text.indexOf(made.text);
+    const first = starts.filter((start) => start < from).length;
+    if (index > 0) expect(previousEnd - first).toBe(30);
+    previousEnd = starts.filter((start) => start < from + made.text.length).length;
+  }
+  expect(previousEnd).toBe(starts.length);
+});
+
+test("other chunkers repeat at most the overlap's tokens, whole words of the chunk before", () => {
+  fc.assert(
+    fc.property(arbitraryUnits, (units) => {
+      const options = { maxTokens: 80, overlapTokens: 20 };
+      const plain = chunkerNamed("recursive")(units, { maxTokens: 60, overlapTokens: 0 }, modelTokenizer);
+      const repeated = chunkerNamed("recursive")(units, options, modelTokenizer);
+      expect(repeated.length).toBe(plain.length);
+      repeated.forEach((made, index) => {
+        expect(made.text.endsWith(plain[index]!.text)).toBe(true);
+        const prefix = made.text.slice(0, made.text.length - plain[index]!.text.length).trim();
+        expect(plain[index - 1]?.text.endsWith(prefix) ?? prefix === "").toBe(true);
+        expect(modelTokenizer.countTokens(prefix)).toBeLessThanOrEqual(20);
+      });
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type Running, launch } from "../../src/embedded/launch.ts";
+import { isRunning, processId } from "../../src/embedded/process-id.ts";
+import { openProcessRecord, stopLeftovers } from "../../src/embedded/process-record.ts";
+import { type Part, type Supervisor, supervise } from "../../src/embedded/supervise.ts";
+
+let folder: string;
+let supervisor: Supervisor | undefined;
+const lines: string[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "holdfast-supervise-"));
+  lines.length = 0;
+});
+afterEach(async () => {
+  await supervisor?.stopAll();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function run(name: string, script: string): Promise<Running> {
+  return launch({ name, command: process.execPath, args: ["-e", script], logPath: join(folder, `${name}.log`), stopSignal: "SIGTERM", stopGraceMs: 2_000 });
+}
+
+const IDLE = "setInterval(() => {}, 1000)";
+
+function part(name: string, script = IDLE): Part & { launched: Running[] } {
+  const launched: Running[] = [];
+  return {
+    name,
+    launched,
+    async start(onLaunch) {
+      const running = await run(name, script);
+      launched.push(running);
+      onLaunch(running);
+      return running;
+    },
+  };
+}
+
+function newSupervisor(onGiveUp: (why: string) => void = () => undefined): Supervisor {
+  supervisor = supervise({ onProgress: (line) => lines.push(line), onLaunch: () => undefined, onGiveUp, firstDelayMs: 1 });
+  return supervisor;
+}
+
+test("a part that is killed is started again", async () => {
+  const worker = part("worker");
+  const first = await newSupervisor().add(worker);
+  process.kill(first.pid, "SIGKILL");
+  await vi.waitFor(() => expect(lines).toContain("worker runs again"), 5_000);
+  expect(worker.launched).toHaveLength(2);
+});
+
+test("a part that dies each time is given up with its last end", async () => {
+  const gaveUp = new Promise<string>((resolve) => newSupervisor(resolve));
+  await supervisor?.add(part("worker", "process.exit(3)"));
+  expect(await gaveUp).toBe("worker ended 8 times in a row (exit code 3)");
+}, 20_000);
+
+test("all parts end in the reverse order, and none is started again", async () => {
+  const names: string[] = [];
+  const parts = ["postgres", "temporal", "worker", "api"].map((name) => part(name));
+  const running = newSupervisor();
+  for (const each of parts) await running.add(each);
+  for (const each of parts) void each.launched[0]?.exited.then(() => names.push(each.name));
+  await running.stopAll();
+  expect(names).toEqual(["api", "worker", "temporal", "postgres"]);
+  expect(parts.map((each) => each.launched.length)).toEqual([1, 1, 1, 1]);
+});
+
+test("a part that ignores its signal is killed after its grace time, with its children", async () => {
+  const script = `process.on("SIGTERM", () => {}); const c = require("node:child_process").spawn(process.execPath, ["-e", "${IDLE}"]); console.log(c.pid); ${IDLE}`;
+  const running = await run("stubborn", script);
+  await vi.waitFor(async () => expect(await running.logTail()).toMatch(/^\d+$/), 5_000);
+  const child = await processId(Number(await running.logTail()));
+  await running.stop();
+  expect(await running.exited).toBe("signal SIGKILL");
+  await vi.waitFor(async () => expect(child !== undefined && (await isRunning(child))).toBe(false));
+}, 10_000);
+
+test("a stop in the middle of a start ends what was launched", async () => {
+  const launched = Promise.withResolvers<Running>();
+  const slow: Part = {
+    name: "slow",
+    async start(onLaunch) {
+      const running = await run("slow", IDLE);
+      onLaunch(running);
+      launched.resolve(running);
+      await running.exited;
+      throw new Error("ended before it was ready");
+    },
+  };
+  const adding = newSupervisor().add(slow);
+  const running = await launched.promise;
+  await Promise.all([expect(adding).rejects.toThrow("ended before it was ready"), supervisor?.stopAll()]);
+  expect(running.hasExited()).toBe(true);
+});
+
+test("what an earlier start left behind is stopped by the next", async () => {
+  const running = await run("worker", IDLE);
+  const record = openProcessRecord(folder);
+  record.add(running);
+  await record.flush();
+  await stopLeftovers(folder, (line) => lines.push(line));
+  expect(running.hasExited()).toBe(true);
+  expect(lines.join()).toContain(`stopping worker (process ${running.pid})`);
+});

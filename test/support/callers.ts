@@ -1,0 +1,53 @@
+/** The only place where tests make organizations, users, spaces and keys directly in the database. */
+import { createKeyText, hashKey, keyPrefix } from "../../src/auth/api-keys.ts";
+import { insertApiKey } from "../../src/db/api-keys.ts";
+import { type Database, inTransaction, type OrganizationKey } from "../../src/db/pool.ts";
+import { newId } from "../../src/domain/ids.ts";
+import { CAPABILITIES, type Capability, type SpaceRole } from "../../src/domain/principal.ts";
+
+/** The pepper of every test whose keys are made here. */
+export const TEST_PEPPER = Buffer.alloc(32, 7);
+
+export async function makeOrganization(db: Database): Promise<OrganizationKey> {
+  const id = newId();
+  const { rows } = await db.owner.query<{ num: number }>("insert into organizations (id, name) values ($1, $2) returning num", [id, `Organization ${id}`]);
+  return { id, num: rows[0]!.num };
+}
+
+export async function makeUser(db: Database, organization: OrganizationKey, fields: { email?: string; role?: string; subject?: string } = {}): Promise<string> {
+  const id = newId();
+  await db.owner.query("insert into users (id, organization_id, email, name, role, subject) values ($1, $2, $3, 'A User', $4, $5)", [
+    id, organization.id, fields.email ?? `${id}@example.org`, fields.role ?? "member", fields.subject ?? null,
+  ]);
+  return id;
+}
+
+/** A shared space with these members; the first is its owner by record. */
+export async function makeSpace(db: Database, organization: OrganizationKey, members: readonly (readonly [userId: string, role: SpaceRole])[]): Promise<string> {
+  const id = newId();
+  await inTransaction(db.owner, async (sql) => {
+    await sql.query("insert into spaces (id, organization_id, name, owner_id) values ($1, $2, $3, $4)", [id, organization.id, `Space ${id}`, members[0]![0]]);
+    for (const [userId, role] of members) {
+      await sql.query("insert into space_members (space_id, user_id, organization_id, role) values ($1, $2, $3, $4)", [id, userId, organization.id, role]);
+    }
+  });
+  return id;
+}
+
+interface KeyFields {
+  readonly spaces?: readonly string[] | null;
+  readonly capabilities?: readonly Capability[];
+  readonly expiresAt?: Date | null;
+}
+
+export async function makeKey(db: Database, organization: OrganizationKey, userId: string, fields: KeyFields = {}): Promise<{ id: string; text: string }> {
+  const text = createKeyText();
+  const id = newId();
+  await inTransaction(db.owner, (sql) =>
+    insertApiKey(sql, organization, {
+      id, userId, name: `key ${id}`, prefix: keyPrefix(text), hash: hashKey(TEST_PEPPER, text),
+      spaces: fields.spaces ?? null, capabilities: fields.capabilities ?? CAPABILITIES, expiresAt: fields.expiresAt ?? null,
+    }),
+  );
+  return { id, text };
+}

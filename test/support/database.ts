@@ -1,0 +1,53 @@
+/** The only place where tests get a database: a new one on the server of HOLDFAST_TEST_DATABASE_URL, dropped afterwards. */
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { migrate } from "../../src/db/migrate.ts";
+import { type Database, openDatabase } from "../../src/db/pool.ts";
+
+/** A migrated database that test databases are copied from, where the set-up made one. */
+export const TEMPLATE_DATABASE = "holdfast_test_template";
+
+export interface TestDatabase {
+  readonly db: Database;
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+/** The same server, another database. */
+export function withDatabase(url: string, name: string): string {
+  return Object.assign(new URL(url), { pathname: `/${name}` }).toString();
+}
+
+/**
+ * Safe to call from several test files at once.
+ * @throws Error where HOLDFAST_TEST_DATABASE_URL, the URL of a role that may create databases, is not set.
+ */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  // oxlint-disable-next-line node/no-process-env -- the set-up of the tests hands the server over in it
+  const admin = process.env["HOLDFAST_TEST_DATABASE_URL"];
+  if (admin === undefined) throw new Error("HOLDFAST_TEST_DATABASE_URL is not set");
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  await asAdmin(admin, async (client) => {
+    // Copies of one template wait for each other: Postgres refuses a template that somebody is connected to.
+    await client.query("select pg_advisory_lock(hashtext('holdfast test template'))");
+    const { rowCount } = await client.query("select from pg_database where datname = $1", [TEMPLATE_DATABASE]);
+    await client.query(`create database ${name} ${rowCount === 1 ? `template ${TEMPLATE_DATABASE}` : ""}`);
+  });
+  const url = withDatabase(admin, name);
+  const db = openDatabase({ url, poolSize: 10, onIdleError: () => undefined });
+  await migrate(db);
+  return {
+    db,
+    url,
+    async drop() {
+      await db.close();
+      await asAdmin(admin, (client) => client.query(`drop database ${name} with (force)`));
+    },
+  };
+}
+
+async function asAdmin(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await work(client).finally(() => client.end());
+}

@@ -1,0 +1,49 @@
+/** Starts the real Postgres and the real Temporal once for a test run, in a folder of their own, beside whatever else runs. */
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startPostgres } from "../../src/embedded/postgres.ts";
+import { chooseCacheDir, makeDataDir, serverUser } from "../../src/embedded/server-user.ts";
+import { startTemporal } from "../../src/embedded/temporal.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { openDatabase } from "../../src/db/pool.ts";
+import { TEMPLATE_DATABASE, withDatabase } from "./database.ts";
+import { freePort } from "../../src/embedded/ports.ts";
+
+const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
+
+export default async function setup(): Promise<() => Promise<void>> {
+  const dataDir = await mkdtemp(join(tmpdir(), "holdfast-test-"));
+  await chmod(dataDir, 0o711);
+  const user = await serverUser();
+  await makeDataDir(dataDir, user);
+  const cacheDir = await chooseCacheDir({ configured: process.env["HOLDFAST_CACHE"], dataDir, user });
+  const options = { dataDir, cacheDir, onProgress };
+  const postgres = await startPostgres({ ...options, sharedBuffersMiB: 512, isDurable: false });
+  const temporal = await startTemporal({ ...options, port: await freePort(), uiPort: await freePort(), inMemory: true, hasUi: false });
+  const stop = async (): Promise<void> => {
+    await temporal.stop();
+    await postgres.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  try {
+    await makeTemplate(postgres.url);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  process.env["HOLDFAST_TEST_DATABASE_URL"] = postgres.url;
+  process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"] = temporal.address;
+  process.env["HOLDFAST_TEST_CACHE_DIR"] = cacheDir;
+  return stop;
+}
+
+/** A migrated database that test databases are copied from. */
+async function makeTemplate(adminUrl: string): Promise<void> {
+  const admin = openDatabase({ url: adminUrl, poolSize: 2, onIdleError: () => undefined });
+  await admin.owner.query(`create database ${TEMPLATE_DATABASE}`);
+  await admin.close();
+  const template = openDatabase({ url: withDatabase(adminUrl, TEMPLATE_DATABASE), poolSize: 2, onIdleError: () => undefined });
+  await migrate(template);
+  await template.close();
+}

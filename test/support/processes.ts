@@ -1,0 +1,46 @@
+/** Starts Holdfast's own processes for tests, as `node src/…/main.ts`, so that they can be killed like the real ones. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dirname, "../..");
+const KEPT_OUTPUT_CHARACTERS = 50_000;
+
+export interface TestProcess {
+  readonly child: ChildProcess;
+  /** What it printed last. */
+  output(): string;
+  /** Sends the signal and resolves when the process is gone. */
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+/** Runs a main file of `src/` with exactly these settings beside the machine's own. */
+export function startProcess(main: string, env: Record<string, string>): TestProcess {
+  const child = spawn(process.execPath, [join(ROOT, main)], { cwd: ROOT, env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  let printed = "";
+  const keep = (chunk: Buffer): void => void (printed = (printed + chunk.toString()).slice(-KEPT_OUTPUT_CHARACTERS));
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  return {
+    child,
+    output: () => printed,
+    async kill(signal) {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, "exit");
+      child.kill(signal);
+      await gone;
+    },
+  };
+}
+
+/** Runs a command of the CLI to its end. @throws with its output where it fails. */
+export async function runCli(args: string[], env: Record<string, string>): Promise<string> {
+  const child = spawn(process.execPath, [join(ROOT, "src/cli/main.ts"), ...args], { cwd: ROOT, env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => void (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => void (stderr += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  if (code !== 0) throw new Error(`holdfast ${args.join(" ")} ended with ${code}\n${stdout}${stderr}`);
+  return stdout;
+}

@@ -1,0 +1,249 @@
+/** The only stand-in of the tests and benches: an OpenAI-compatible model provider over HTTP that answers what it is told to. */
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { hashedEmbedding } from "./hashed-embedding.ts";
+
+type Json = Record<string, any>;
+export type Route = "embeddings" | "chat" | "models";
+
+/** A failure instead of an answer. `garbage` is status 200 with a body that is no JSON. */
+export type Fault = { status: number; headers?: Record<string, string>; body?: unknown } | { hang: true } | { garbage: true };
+
+/** What one chat completion does. */
+export interface ChatAnswer {
+  /** Content, a chunk each. */
+  pieces?: string[];
+  delayMsBetweenPieces?: number;
+  firstTokenMs?: number;
+  toolCalls?: Array<{ id?: string; name: string; arguments: string }>;
+  finishReason?: string;
+  /** False: no usage at all. */
+  usage?: boolean;
+  /** After this many pieces (streamed) … */
+  after?: number;
+  /** … the connection is cut, nothing more comes, an error event, or a line that is no JSON. */
+  then?: "cut" | "hang" | "error" | "garbage";
+}
+export type ChatReply = ChatAnswer | Fault;
+export type ChatScript = ChatReply | ((body: Json) => ChatReply);
+
+export interface RecordedRequest {
+  readonly route: Route;
+  readonly body: Json;
+  readonly headers: IncomingMessage["headers"];
+  /** Milliseconds of `performance.now()`. */
+  readonly at: number;
+  /** When the client went away before the answer was whole. */
+  abortedAt: number | undefined;
+}
+
+export interface ProviderOptions {
+  port?: number;
+  dimensions?: number;
+  /** Before the first token of every chat completion that does not say otherwise. */
+  firstTokenMs?: number;
+  embeddingMs?: number;
+  /** The last requests kept; 0 for benches. */
+  keepRequests?: number;
+}
+
+export interface ScriptedProvider {
+  /** With its version, as OPENAI_BASE_URL wants it. */
+  readonly url: string;
+  readonly requests: RecordedRequest[];
+  readonly counts: Record<Route, number> & { texts: number; aborted: number; connections: number };
+  /** Answers the next chat completions, in order. */
+  reply(...scripts: ChatScript[]): void;
+  /** Answers all chat completions for which nothing is queued; without an argument the default again. */
+  replyAlways(script?: ChatScript): void;
+  /** The next `times` requests for embeddings fail; all of them, until cleared, without a number. */
+  failEmbeddings(fault: Fault, times?: number): void;
+  failChat(fault: Fault, times?: number): void;
+  clearFaults(): void;
+  close(): Promise<void>;
+}
+
+interface State {
+  readonly options: Required<Omit<ProviderOptions, "port">>;
+  readonly counts: ScriptedProvider["counts"];
+  readonly queue: ChatScript[];
+  always: ChatScript;
+  faults: Partial<Record<Route, { fault: Fault; left: number }>>;
+}
+
+/** Answers the last message's first words, so that tests can tell turns apart. */
+const echo = (body: Json): ChatAnswer => {
+  const last = body["messages"]?.at(-1)?.content;
+  const words = String(typeof last === "string" ? last : "").trim().split(/\s+/).slice(0, 4).join(" ");
+  return { pieces: ["You", " said", ": ", words === "" ? "nothing" : words] };
+};
+
+const countTokens = (text: string): number => Math.ceil(text.length / 4);
+const isFault = (reply: ChatReply): reply is Fault => "status" in reply || "hang" in reply || "garbage" in reply;
+
+function sendJson(response: ServerResponse, value: unknown, status = 200, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
+}
+
+function sendFault(response: ServerResponse, fault: Fault): void {
+  if ("hang" in fault) return;
+  if ("garbage" in fault) return void response.writeHead(200, { "content-type": "application/json" }).end("<html>not json");
+  const { status, headers = {}, body = { error: { message: `scripted ${status}`, type: "scripted", code: `scripted_${status}` } } } = fault;
+  sendJson(response, body, status, headers);
+}
+
+async function sendEmbeddings(state: State, body: Json, response: ServerResponse): Promise<void> {
+  const input: string[] = Array.isArray(body["input"]) ? body["input"] : [body["input"]];
+  const dimensions: number = body["dimensions"] ?? state.options.dimensions;
+  state.counts.texts += input.length;
+  if (state.options.embeddingMs > 0) await sleep(state.options.embeddingMs);
+  let tokens = 0;
+  const data = input.map((text, index) => {
+    tokens += countTokens(text);
+    const vector = hashedEmbedding(text, dimensions);
+    const embedding = body["encoding_format"] === "base64" ? Buffer.from(vector.buffer).toString("base64") : Array.from(vector);
+    return { object: "embedding", index, embedding };
+  });
+  sendJson(response, { object: "list", model: body["model"], data, usage: { prompt_tokens: tokens, total_tokens: tokens } });
+}
+
+function usageOf(body: Json, answer: ChatAnswer): Json {
+  const prompt = (body["messages"] ?? []).reduce((sum: number, { content }: Json) => sum + countTokens(typeof content === "string" ? content : ""), 0);
+  const completion = (answer.pieces ?? []).length + (answer.toolCalls ?? []).reduce((sum, call) => sum + countTokens(call.arguments), 0);
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+}
+
+const wireCalls = (answer: ChatAnswer) =>
+  (answer.toolCalls ?? []).map((call, index) => ({ index, id: call.id ?? `call_${index}`, type: "function", function: { name: call.name, arguments: call.arguments } }));
+const reasonOf = (answer: ChatAnswer): string => answer.finishReason ?? (answer.toolCalls === undefined ? "stop" : "tool_calls");
+
+function sendWhole(body: Json, answer: ChatAnswer, response: ServerResponse): void {
+  const calls = wireCalls(answer);
+  const message = { role: "assistant", content: answer.pieces?.join("") ?? null, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
+  const choices = [{ index: 0, message, finish_reason: reasonOf(answer), logprobs: null }];
+  sendJson(response, { id: "chatcmpl-scripted", object: "chat.completion", created: 0, model: body["model"], choices, ...(answer.usage === false ? {} : { usage: usageOf(body, answer) }) });
+}
+
+/** True where the stream is to end here. */
+function breakStream(answer: ChatAnswer, sent: number, response: ServerResponse): boolean {
+  if (answer.then === undefined || sent < (answer.after ?? 0)) return false;
+  if (answer.then === "cut") response.destroy();
+  if (answer.then === "error") response.end(`data: ${JSON.stringify({ error: { message: "scripted", type: "server_error", code: "server_error" } })}\n\n`);
+  if (answer.then === "garbage") response.end("data: {not json\n\n");
+  return true;
+}
+
+type Send = (delta: unknown, reason?: string) => void;
+
+/** As providers do: the name first, the arguments in pieces. */
+function streamCalls(answer: ChatAnswer, send: Send): void {
+  for (const { function: called, ...call } of wireCalls(answer)) {
+    send({ tool_calls: [{ ...call, function: { name: called.name, arguments: "" } }] });
+    for (let at = 0; at < called.arguments.length; at += 8) send({ tool_calls: [{ index: call.index, function: { arguments: called.arguments.slice(at, at + 8) } }] });
+  }
+}
+
+/** False where the stream was broken on the way. */
+async function streamPieces(answer: ChatAnswer, response: ServerResponse, send: Send): Promise<boolean> {
+  const { pieces = [], delayMsBetweenPieces: delay = 0 } = answer;
+  for (const [sent, piece] of pieces.entries()) {
+    if (breakStream(answer, sent, response)) return false;
+    if (sent > 0 && delay > 0) await sleep(delay);
+    if (response.destroyed) return false;
+    send({ content: piece });
+  }
+  return !breakStream(answer, pieces.length, response);
+}
+
+async function sendStream(body: Json, answer: ChatAnswer, response: ServerResponse): Promise<void> {
+  const head = `data: {"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":0,"model":${JSON.stringify(body["model"] ?? "")},"choices":`;
+  const send: Send = (delta, reason) => response.write(`${head}[{"index":0,"delta":${JSON.stringify(delta)},"finish_reason":${JSON.stringify(reason ?? null)}}]}\n\n`);
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  send({ role: "assistant", content: "" });
+  if (!(await streamPieces(answer, response, send))) return;
+  streamCalls(answer, send);
+  send({}, reasonOf(answer));
+  const withUsage = answer.usage !== false && body["stream_options"]?.include_usage === true;
+  response.end(`${withUsage ? `${head}[],"usage":${JSON.stringify(usageOf(body, answer))}}\n\n` : ""}data: [DONE]\n\n`);
+}
+
+async function sendChat(state: State, body: Json, response: ServerResponse): Promise<void> {
+  const script = state.queue.shift() ?? state.always;
+  const reply = typeof script === "function" ? script(body) : script;
+  if (isFault(reply)) return sendFault(response, reply);
+  const delay = reply.firstTokenMs ?? state.options.firstTokenMs;
+  if (delay > 0) await sleep(delay);
+  if (response.destroyed) return;
+  if (body["stream"] === true) await sendStream(body, reply, response);
+  else sendWhole(body, reply, response);
+}
+
+/** The fault set for this route, counted down. */
+function nextFault(state: State, route: Route): Fault | undefined {
+  const set = state.faults[route];
+  if (set === undefined || set.left === 0) return undefined;
+  set.left--;
+  return set.fault;
+}
+
+async function answer(state: State, route: Route, body: Json, response: ServerResponse): Promise<void> {
+  const fault = nextFault(state, route);
+  if (fault !== undefined) return sendFault(response, fault);
+  if (route === "embeddings") return sendEmbeddings(state, body, response);
+  if (route === "chat") return sendChat(state, body, response);
+  sendJson(response, { object: "list", data: [{ id: "scripted", object: "model", created: 0, owned_by: "test" }] });
+}
+
+const ROUTES: Record<string, Route> = { "/v1/embeddings": "embeddings", "/v1/chat/completions": "chat", "/v1/models": "models" };
+
+async function readJson(request: IncomingMessage): Promise<Json> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  const text = Buffer.concat(parts).toString();
+  return text === "" ? {} : (JSON.parse(text) as Json);
+}
+
+export async function startScriptedProvider({ port = 0, dimensions = 384, firstTokenMs = 0, embeddingMs = 0, keepRequests = 1_000 }: ProviderOptions = {}): Promise<ScriptedProvider> {
+  const counts = { embeddings: 0, chat: 0, models: 0, texts: 0, aborted: 0, connections: 0 };
+  const state: State = { options: { dimensions, firstTokenMs, embeddingMs, keepRequests }, counts, queue: [], always: echo, faults: {} };
+  const requests: RecordedRequest[] = [];
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const route = ROUTES[request.url ?? ""];
+    if (route === undefined) return sendJson(response, { error: { message: "no such route" } }, 404);
+    const body = await readJson(request);
+    counts[route]++;
+    const record: RecordedRequest = { route, body, headers: request.headers, at: performance.now(), abortedAt: undefined };
+    if (keepRequests > 0) requests.push(record);
+    if (requests.length > keepRequests) requests.shift();
+    response.on("close", () => {
+      if (response.writableFinished) return;
+      counts.aborted++;
+      record.abortedAt = performance.now();
+    });
+    await answer(state, route, body, response);
+  };
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy());
+  });
+  server.on("connection", () => counts.connections++);
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}/v1`,
+    requests,
+    counts,
+    reply: (...scripts) => void state.queue.push(...scripts),
+    replyAlways: (script = echo) => void (state.always = script),
+    failEmbeddings: (fault, times = Infinity) => void (state.faults.embeddings = { fault, left: times }),
+    failChat: (fault, times = Infinity) => void (state.faults.chat = { fault, left: times }),
+    clearFaults: () => void (state.faults = {}),
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

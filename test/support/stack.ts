@@ -1,0 +1,104 @@
+/** A whole Holdfast for tests: its own database, object folder and processes, on the run's Postgres and Temporal or on a Temporal of its own. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../../src/embedded/ports.ts";
+import { type Temporal, startTemporal } from "../../src/embedded/temporal.ts";
+import { type TestDatabase, createTestDatabase } from "./database.ts";
+import { type TestProcess, runCli, startProcess } from "./processes.ts";
+import { type ScriptedProvider, startScriptedProvider } from "./scripted-provider.ts";
+import { writeTenants } from "./tenants.ts";
+import { until } from "./until.ts";
+
+const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
+const MODEL = "scripted-embedding";
+const DIMENSIONS = "64";
+
+export interface Stack {
+  /** Of the API, without `/v1`. */
+  readonly url: string;
+  readonly provider: ScriptedProvider;
+  readonly database: TestDatabase;
+  readonly temporalAddress: string;
+  readonly dataDir: string;
+  /** The settings that every process of the stack runs with. */
+  readonly env: Record<string, string>;
+  readonly api: TestProcess;
+  worker: TestProcess;
+  /** Starts a worker in the place of one that was killed. */
+  restartWorker(): void;
+  /** Starts the API anew on the same port. */
+  restartApi(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface StackOptions {
+  readonly env?: Record<string, string>;
+  /** True runs the embedding model that ships with the project. */
+  readonly localModels?: boolean;
+  readonly withoutWorker?: boolean;
+}
+
+/** Starts a stack whose workflows share a Temporal with no other: task queues have the same names in every stack. */
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const dataDir = await mkdtemp(join(tmpdir(), "holdfast-stack-"));
+  const [database, provider, temporal, port] = await Promise.all([createTestDatabase(), startScriptedProvider(), ownTemporal(dataDir), freePort()]);
+  const env: Record<string, string> = {
+    NODE_ENV: "test",
+    PORT: String(port),
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    DATABASE_POOL_SIZE: "10",
+    TEMPORAL_ADDRESS: temporal.address,
+    MASTER_KEY,
+    LOG_LEVEL: "info",
+    RATE_LIMIT_RPM: "1000000",
+    CHAT_RATE_LIMIT_RPM: "1000000",
+    ...(options.localModels ? {} : { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: "sk-scripted", EMBEDDING_MODEL: MODEL, EMBEDDING_DIMENSIONS: DIMENSIONS, CHAT_MODEL: "scripted-chat" }),
+    ...options.env,
+  };
+  const tenants = join(dataDir, "tenants.yaml");
+  await writeTenants(tenants);
+  await runCli(["provision", tenants], env);
+  const startWorker = (): TestProcess => startProcess("src/worker/main.ts", env);
+  const startApi = (): TestProcess => startProcess("src/api/main.ts", env);
+  const url = `http://127.0.0.1:${port}`;
+  const stack = {
+    url,
+    provider,
+    database,
+    temporalAddress: temporal.address,
+    dataDir,
+    env,
+    api: startApi(),
+    worker: startWorker(),
+    restartWorker: () => void (stack.worker = startWorker()),
+    async restartApi() {
+      stack.api = startApi();
+      await isUp(url, stack.api);
+    },
+    async close() {
+      await Promise.all([stack.api.kill("SIGTERM"), stack.worker.kill("SIGTERM")]);
+      await Promise.all([temporal.stop(), provider.close()]);
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  if (options.withoutWorker) await stack.worker.kill("SIGKILL");
+  await isUp(url, stack.api);
+  return stack;
+}
+
+async function ownTemporal(dataDir: string): Promise<Temporal> {
+  const cacheDir = process.env["HOLDFAST_TEST_CACHE_DIR"];
+  if (!cacheDir) throw new Error("HOLDFAST_TEST_CACHE_DIR is not set: run the test through vitest, whose global set-up fetches what it needs.");
+  return startTemporal({ dataDir, cacheDir, port: await freePort(), uiPort: await freePort(), inMemory: true, hasUi: false, onProgress: () => undefined });
+}
+
+async function isUp(url: string, api: TestProcess): Promise<void> {
+  await until(`the API at ${url} answers`, async () => {
+    if (api.child.exitCode !== null) throw new Error(`the API ended:\n${api.output()}`);
+    const response = await fetch(`${url}/health`);
+    return response.ok;
+  });
+}
