@@ -7,6 +7,11 @@ import { type Authenticator, createAuthenticator } from "./auth/authenticate.ts"
 import { createJwtVerifier } from "./auth/jwt.ts";
 import { type LastUsed, createLastUsed } from "./auth/last-used.ts";
 import type { RealConfig } from "./config.ts";
+import { createChatActivities } from "./activities/chat.ts";
+import { type ChatHost, createChatHost } from "./api/turns/chat-host.ts";
+import { createChatModel } from "./models/chat-model.ts";
+import { QUEUES } from "./temporal/queues.ts";
+import { workflowBundle } from "./worker/bundle.ts";
 import { loadInstanceSecret } from "./db/instance-secrets.ts";
 import { insertFirstOrganizationKey, listOrganizationKeys } from "./db/organization-keys.ts";
 import { type Database, openDatabase } from "./db/pool.ts";
@@ -20,7 +25,7 @@ import { type Keyring, type MasterKey, createKeyring, localMasterKey } from "./s
 import { createPayloadSealer } from "./storage/payload-sealer.ts";
 import { type Storage, createStorage } from "./storage/storage.ts";
 import { createDataConverter } from "./temporal/codec.ts";
-import { lazyClient } from "./temporal/connection.ts";
+import { connectWorkers, lazyClient } from "./temporal/connection.ts";
 
 export interface SharedDeps {
   readonly config: RealConfig;
@@ -98,7 +103,8 @@ export interface Deps extends SharedDeps {
   readonly authenticator: Authenticator;
   readonly audit: AuditLog;
   readonly lastUsed: LastUsed;
-  readonly queryEmbeddings: QueryEmbeddings;
+  readonly queryEmbedding: QueryEmbeddings;
+  readonly chat: ChatHost;
 }
 
 /** @throws as {@link openSharedDeps} does. */
@@ -108,16 +114,36 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
   const pepper = await loadInstanceSecret(db, "pepper", shared.masterKey);
   const audit = createAuditLog(db, log);
   const lastUsed = createLastUsed(db, log);
+  const queryEmbedding = cacheQueries(shared.embedding, { maxEntries: 10_000, timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS });
+  const chat = await openChat(shared, queryEmbedding);
   return {
     ...shared,
     authenticator: createAuthenticator({ db, pepper, verifyJwt: config.oidc === undefined ? undefined : createJwtVerifier(config.oidc) }),
     audit,
     lastUsed,
-    queryEmbeddings: cacheQueries(shared.embedding, { maxEntries: 10_000, timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS }),
+    queryEmbedding,
+    chat,
     async close() {
+      await chat.shutdown();
       await lastUsed.close();
       await audit.close();
       await shared.close();
     },
   };
+}
+
+/** Turns are refused until its workers have connected to Temporal; it goes on trying. */
+async function openChat({ config, db, log, dataConverter }: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHost> {
+  return createChatHost({
+    db,
+    log,
+    model: await createChatModel(config.models),
+    search: { db, queryEmbedding },
+    connect: (signal) => connectWorkers(config.temporal, signal),
+    namespace: config.temporal.namespace,
+    dataConverter,
+    workflowBundle,
+    createActivities: createChatActivities,
+    queues: { chat: QUEUES.chat, tools: QUEUES.tools },
+  });
 }

@@ -18,7 +18,7 @@ const REDACTED = "[redacted]";
 /** Secrets that stand inside a longer text: a message, a stack, a URL. Applied to the finished line. */
 const SECRETS_IN_TEXT: readonly (readonly [RegExp, string])[] = [
   [/(?<![A-Za-z0-9])sk-(?:\\.|[^\s"\\]){8,}/g, `sk-${REDACTED}`],
-  [/\b(Bearer|Basic)\s+(?:\\.|[^\s"\\])+/gi, `$1 ${REDACTED}`],
+  [/\b(Bearer|Basic)\s+(?:\\.|[^\s"\\]){8,}/gi, `$1 ${REDACTED}`],
   [/\beyJ[\w-]{5,}\.[\w-]+\.[\w-]*/g, REDACTED],
   [/(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"]*:)[^\s@/"]+@/gi, `$1${REDACTED}@`],
 ];

@@ -1,17 +1,24 @@
 /** Every activity of the worker process, each bound to what it needs. */
+import type { DeletionInput, PurgeOutcome } from "../domain/deletion.ts";
 import type { AttemptInput, GroupOutcome } from "../domain/processing.ts";
+import type { SearchDeps } from "../search/hybrid.ts";
+import { purgeStep } from "./deletion.ts";
 import { embedAndPublish } from "./embed-and-publish.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 import { prepareDocuments } from "./prepare-documents.ts";
+import { type ToolActivities, createToolActivities } from "./tools.ts";
 
-export interface Activities {
+export interface Activities extends ToolActivities {
   prepareDocuments(input: AttemptInput): Promise<GroupOutcome>;
   embedAndPublish(input: AttemptInput): Promise<GroupOutcome>;
+  purgeStep(input: DeletionInput): Promise<PurgeOutcome>;
 }
 
-export function createActivities(deps: PipelineDeps): Activities {
+export function createActivities(deps: PipelineDeps & SearchDeps): Activities {
   return {
+    ...createToolActivities(deps),
     prepareDocuments: (input) => prepareDocuments(deps, input),
     embedAndPublish: (input) => embedAndPublish(deps, input),
+    purgeStep: (input) => purgeStep(deps, input),
   };
 }

@@ -1,13 +1,13 @@
 /** The activity that runs one tool of a turn, with what its caller reaches at that moment. */
 import { Context } from "@temporalio/activity";
-import { type SearchSpace } from "../agents/knowledge.ts";
 import { knowledgeScope } from "../agents/reach.ts";
 import { findTool } from "../agents/tools/index.ts";
 import type { ToolOutput } from "../agents/tools/tool.ts";
 import { type Agent, findAgentAndReach, type ReachRow } from "../db/agents.ts";
-import { type Database, inTenant } from "../db/pool.ts";
+import { inTenant } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Passage, ToolCall, ToolResult } from "../domain/turn.ts";
+import type { SearchDeps } from "../search/hybrid.ts";
 import { asActivityFailure } from "./failure.ts";
 
 /** For whom a tool runs. Rights are looked up anew for every call. */
@@ -28,14 +28,9 @@ export interface ToolActivities {
   runTool(input: RunToolInput): Promise<ToolResult>;
 }
 
-interface ToolDeps {
-  readonly db: Database;
-  readonly search: SearchSpace;
-}
-
 const HEARTBEAT_MS = 1_000;
 
-export function createToolActivities(deps: ToolDeps): ToolActivities {
+export function createToolActivities(deps: SearchDeps): ToolActivities {
   return {
     async runTool(input) {
       const context = Context.current();
@@ -52,7 +47,7 @@ export function createToolActivities(deps: ToolDeps): ToolActivities {
   };
 }
 
-async function run(deps: ToolDeps, { caller, call, maxBytes }: RunToolInput, signal: AbortSignal): Promise<ToolResult> {
+async function run(deps: SearchDeps, { caller, call, maxBytes }: RunToolInput, signal: AbortSignal): Promise<ToolResult> {
   const found = await inTenant(deps.db, caller.organization, (sql) => findAgentAndReach(sql, caller.agentId, caller.userId, caller.apiKeyId));
   if (!found) throw new DomainError("not_found", "The agent is not available any more.");
   const output = await callTool(deps, { ...found, caller, call }, signal);
@@ -66,10 +61,10 @@ interface FoundCall {
   readonly call: ToolCall;
 }
 
-function callTool(deps: ToolDeps, { agent, spaces, caller, call }: FoundCall, signal: AbortSignal): Promise<ToolOutput> {
+function callTool(deps: SearchDeps, { agent, spaces, caller, call }: FoundCall, signal: AbortSignal): Promise<ToolOutput> {
   const found = findTool(agent, call.name);
   if (!found) throw new DomainError("invalid", `There is no tool named ${JSON.stringify(call.name.slice(0, 100))}.`);
-  const context = { ...deps, scope: knowledgeScope(agent, caller.organization, spaces), config: found.config };
+  const context = { deps, scope: knowledgeScope(agent, caller.organization, spaces), config: found.config };
   return found.tool.run(context, parseArguments(call.arguments), signal);
 }
 

@@ -1,14 +1,7 @@
 /** The only place that searches for an agent: over every space of its scope, one best list of passages. */
-import type { SearchHit } from "../search/hybrid.ts";
 import type { Passage } from "../domain/turn.ts";
+import { type SearchDeps, type SearchHit, hybridSearch } from "../search/hybrid.ts";
 import type { KnowledgeScope } from "./reach.ts";
-
-/** Searches one space; who makes it decides on the models and the database. */
-export type SearchSpace = (
-  scope: { organization: KnowledgeScope["organization"]; space: { id: string; num: number } },
-  request: { query: string; limit: number; folder_ids: readonly string[] | null },
-  signal: AbortSignal,
-) => Promise<{ hits: readonly (SearchHit & { page: number | null })[] }>;
 
 export const PASSAGES_DEFAULT = 8;
 export const PASSAGES_MAX = 20;
@@ -18,15 +11,15 @@ const PASSAGES_MAX_CHARACTERS = 48_000;
 const SPACES_AT_ONCE = 4;
 
 /** The best passages for `query` in all of the scope, best first. A blank query finds nothing. */
-export async function searchKnowledge(search: SearchSpace, scope: KnowledgeScope, query: { text: string; limit: number }, signal: AbortSignal): Promise<Passage[]> {
+export async function searchKnowledge(deps: SearchDeps, scope: KnowledgeScope, query: { text: string; limit: number }, signal: AbortSignal): Promise<Passage[]> {
   const text = query.text.trim().slice(0, QUERY_MAX_CHARACTERS);
   if (text === "") return [];
   const waiting = [...scope.spaces];
-  const found: (SearchHit & { page: number | null })[] = [];
+  const found: SearchHit[] = [];
   const drain = async (): Promise<void> => {
     for (let space = waiting.pop(); space; space = waiting.pop()) {
-      const { hits } = await search({ organization: scope.organization, space }, { query: text, limit: query.limit, folder_ids: scope.folderIds }, signal);
-      found.push(...hits);
+      const { results } = await hybridSearch(deps, { organization: scope.organization, space }, { query: text, limit: query.limit, folder_ids: scope.folderIds }, signal);
+      found.push(...results);
     }
   };
   await Promise.all(Array.from({ length: Math.min(SPACES_AT_ONCE, waiting.length) }, drain));
@@ -34,9 +27,9 @@ export async function searchKnowledge(search: SearchSpace, scope: KnowledgeScope
   return withinBounds(best.map(toPassage));
 }
 
-function toPassage(hit: SearchHit & { page: number | null }): Passage {
-  const { chunk_id, document_id, document_name, chunk_index, page, text } = hit;
-  return { chunk_id, document_id, document_name, chunk_index, page, text };
+function toPassage({ chunk_id, document_id, document_name, chunk_index, text, metadata }: SearchHit): Passage {
+  const page = metadata["page_start"];
+  return { chunk_id, document_id, document_name, chunk_index, page: typeof page === "number" ? page : null, text };
 }
 
 /** Leaves out, from the end, what does not fit; the first passage is cut rather than left out. */

@@ -1,6 +1,6 @@
 /** The only translation of what was thrown into an HTTP answer. Its twin for workflows is activities/failure.ts. */
 import { DomainError, type ErrorCode } from "../domain/errors.ts";
-import { type Problem, ValidationProblems } from "../schema/problem.ts";
+import { type Problem, ValidationProblems, valueError } from "../schema/problem.ts";
 
 export interface ErrorAnswer {
   readonly status: number;
@@ -14,13 +14,18 @@ const DEFAULT_RETRY_AFTER_SECONDS = 5;
 
 /** Never shows a stack, SQL or the cause. */
 export function answerError(error: unknown): ErrorAnswer {
-  if (error instanceof ValidationProblems) {
-    return { status: 422, body: { detail: error.problems.map(present) }, headers: {}, isUnexpected: false };
-  }
+  const problems = problemsOf(error);
+  if (problems !== null) return { status: 422, body: { detail: problems.map(present) }, headers: {}, isUnexpected: false };
   if (error instanceof DomainError && error.code !== "internal") {
     return { status: error.status, body: { detail: error.message }, headers: headersOf(error), isUnexpected: false };
   }
   return { status: 500, body: { detail: "Internal Server Error" }, headers: {}, isUnexpected: true };
+}
+
+/** A 422 always has a list of problems, also where only the database could tell that something is wrong. */
+function problemsOf(error: unknown): readonly Problem[] | null {
+  if (error instanceof ValidationProblems) return error.problems;
+  return error instanceof DomainError && error.status === 422 ? [valueError(["body"], error.message)] : null;
 }
 
 function headersOf(error: DomainError): Record<string, string> {
@@ -37,7 +42,7 @@ function headersOf(error: DomainError): Record<string, string> {
 const NOT_TO_BE_RETRIED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["rejected_by_provider", "turn_lost"]);
 
 const MAX_ECHO_CHARACTERS = 1_000;
-const SECRET_FIELD = /secret|password|token|authorization|credential|^key$|api_?key/i;
+const SECRET_FIELD = /(^|_)(secret|password|token|key|authorization|credentials)$/i;
 
 function present({ type, loc, msg, input, ctx }: Problem): Record<string, unknown> {
   return { type, loc, msg, ...(input === undefined ? {} : { input: echo(input, loc) }), ...(ctx === undefined ? {} : { ctx }) };

@@ -73,9 +73,8 @@ function windowEnd(document: Layout, first: number, options: ChunkOptions, token
   const total = document.tokenStarts.length;
   const least = first + options.overlapTokens + 1;
   let end = Math.min(first + options.maxTokens, total);
-  if (end < total) end = beforeWhole(document, end, least);
   while (end > least && countIn(document, first, end, tokenizer) > options.maxTokens) end--;
-  return end;
+  return end < total ? beforeWhole(document, end, least) : end;
 }
 
 function beforeWhole({ wholeStarts, wholeEnds }: Layout, end: number, least: number): number {

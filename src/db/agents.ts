@@ -1,5 +1,4 @@
 /** The only place that reads agents. */
-import { DomainError } from "../domain/errors.ts";
 import { type Principal, reachedSpaceIds } from "../domain/principal.ts";
 import type { Sql } from "./pool.ts";
 
@@ -23,30 +22,27 @@ export interface Agent {
   readonly reasoning_config: Readonly<Record<string, unknown>> | null;
   readonly tool_attachments: readonly ToolAttachment[];
   readonly show_citations: boolean;
+  readonly is_public: boolean;
   readonly data_access_mode: "origin" | "caller" | "none";
   readonly allowed_folder_ids: readonly string[] | null;
 }
 
 const CHAT_COLUMNS = `a.id, a.organization_id, a.space_id, s.num as space_num, a.name, a.agent_type, a.model, a.system_prompt, a.temperature,
-  a.max_tokens, a.reasoning_config, a.tool_attachments, a.show_citations, a.data_access_mode, a.allowed_folder_ids`;
+  a.max_tokens, a.reasoning_config, a.tool_attachments, a.show_citations, a.is_public, a.data_access_mode, a.allowed_folder_ids`;
 
 /** Who may use an agent: whoever reaches its space, and for a public one its organization, unless a key was narrowed to chosen spaces. */
 const USABLE = "a.deleted_at is null and (a.space_id = any($1) or (a.is_public and not $2))";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** @throws DomainError `not_found` for an agent that does not exist or that the caller does not reach: the same answer for both. */
-export async function findAgentForChat(sql: Sql, principal: Principal, model: string): Promise<Agent> {
-  const rows = UUID.test(model)
-    ? (
-        await sql.query<Agent>({
-          name: "agent for chat",
-          text: `select ${CHAT_COLUMNS} from agents a join spaces s on s.id = a.space_id and s.deleted_at is null where ${USABLE} and a.id = $3`,
-          values: [reachedSpaceIds(principal.reach), principal.isScoped, model],
-        })
-      ).rows
-    : [];
-  if (!rows[0]) throw new DomainError("not_found", `Model '${model.slice(0, 200)}' not found`);
+/** Undefined for what is no UUID, too. Whether the caller may use it is the policy's to decide. */
+export async function findAgent(sql: Sql, id: string): Promise<Agent | undefined> {
+  if (!UUID.test(id)) return undefined;
+  const { rows } = await sql.query<Agent>({
+    name: "agent for chat",
+    text: `select ${CHAT_COLUMNS} from agents a join spaces s on s.id = a.space_id and s.deleted_at is null where a.id = $1 and a.deleted_at is null`,
+    values: [id],
+  });
   return rows[0];
 }
 

@@ -1,4 +1,5 @@
 /** All SQL that reads documents as callers see them: the row, its latest run as processing state, and its folder's path. */
+import type { FileType } from "../domain/file-type.ts";
 import type { Principal } from "../domain/principal.ts";
 import { reachedSpaceIds } from "../domain/principal.ts";
 import type { RunStatus } from "../domain/processing.ts";
@@ -9,12 +10,11 @@ interface ProcessingState {
   readonly chunked: boolean;
   readonly embedded: boolean;
   readonly pipeline_status?: RunStatus;
-  readonly [detail: string]: unknown;
 }
 
 export interface DocumentRow {
   readonly id: string;
-  readonly file_type: string;
+  readonly file_type: FileType;
   readonly file_size: number;
   readonly file_path: string;
   readonly doc_metadata: Record<string, unknown>;

@@ -18,9 +18,9 @@ export function parameters(values: unknown[] = []): Parameters {
 const CASTS: Record<FieldType, string> = { text: "text", uuid: "uuid", number: "numeric", boolean: "boolean", timestamp: "timestamptz", json: "jsonb" };
 const COMPARISONS: Partial<Record<Operator, string>> = { gt: ">", gte: ">=", lt: "<", lte: "<=" };
 
-/** All conditions as one boolean expression that is never null; `true` where there are none. A row without a value is not equal to any. */
+/** All conditions as one expression for `where`; `true` where there are none. A row without a value is unequal to every value (`ne`). */
 export function filterSql(conditions: readonly Condition[], columns: FieldColumns, params: Parameters): string {
-  const parts = conditions.map((condition) => `coalesce(${conditionSql(condition, columns, params)}, false)`);
+  const parts = conditions.map((condition) => conditionSql(condition, columns, params));
   return parts.length === 0 ? "true" : parts.join(" and ");
 }
 
@@ -35,7 +35,7 @@ function conditionSql(condition: Condition, columns: FieldColumns, params: Param
   if (comparison !== undefined) return comparisonSql(column, comparison, { type, value, params });
   const encode = (element: unknown): unknown => (type === "json" ? JSON.stringify(element) : element);
   if (operator === "in") return `${column} = any(${params.add((value as readonly unknown[]).map(encode))}::${CASTS[type]}[])`;
-  return `${column} is ${operator === "ne" ? "" : "not "}distinct from ${params.add(encode(value))}::${CASTS[type]}`.replace(/ is not distinct from /, " = ");
+  return `${column} ${operator === "ne" ? "is distinct from" : "="} ${params.add(encode(value))}::${CASTS[type]}`;
 }
 
 /** Values inside jsonb are compared only with those of their own type: a row with another type is no match, and never an error. */
@@ -58,20 +58,17 @@ function textOf(column: string, type: FieldType): string {
   return type === "json" ? `case when jsonb_typeof(${column}) = 'string' then ${column} #>> '{}' end` : column;
 }
 
+const PATTERNS: Partial<Record<Operator, (escaped: string) => string>> = {
+  contains: (text) => `%${text}%`,
+  icontains: (text) => `%${text}%`,
+  startswith: (text) => `${text}%`,
+  istartswith: (text) => `${text}%`,
+  endswith: (text) => `%${text}`,
+};
+
 function likePattern(operator: Operator, text: string): { pattern: string; isCaseless: boolean } | null {
-  const escaped = text.replaceAll(/[\\%_]/g, "\\$&");
-  switch (operator) {
-    case "contains":
-    case "icontains":
-      return { pattern: `%${escaped}%`, isCaseless: operator === "icontains" };
-    case "startswith":
-    case "istartswith":
-      return { pattern: `${escaped}%`, isCaseless: operator === "istartswith" };
-    case "endswith":
-      return { pattern: `%${escaped}`, isCaseless: false };
-    default:
-      return null;
-  }
+  const pattern = PATTERNS[operator]?.(text.replaceAll(/[\\%_]/g, "\\$&"));
+  return pattern === undefined ? null : { pattern, isCaseless: operator.startsWith("i") };
 }
 
 /** The order of a list, total because it ends with `id`; newest first where no term is given. Rows without a value come last. */

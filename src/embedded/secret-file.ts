@@ -1,5 +1,5 @@
 /** The only place that makes secrets on the first start and keeps them: one file each, readable by its owner alone. */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hasCode } from "./start-error.ts";
@@ -27,7 +27,7 @@ export async function demoKey(dataDir: string): Promise<string> {
 async function readOrMake(path: string, make: () => string): Promise<string> {
   const kept = await readSecret(path);
   if (kept !== undefined) return kept;
-  const draft = `${path}.${process.pid}`;
+  const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, `${make()}\n`, { mode: 0o600, flush: true });
   try {
     await link(draft, path);

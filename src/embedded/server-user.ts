@@ -70,14 +70,16 @@ interface CacheChoice {
 export async function chooseCacheDir({ configured, dataDir, user }: CacheChoice): Promise<string> {
   const usual = user === undefined ? join(homedir(), ".cache", "holdfast") : SYSTEM_CACHE;
   const candidates = configured === undefined ? [usual, join(dataDir, "cache")] : [configured];
-  for (const candidate of candidates) if (await isUsable(candidate, user)) return candidate;
+  // A configured cache may be filled beforehand and closed to writing.
+  const needed = configured === undefined ? constants.W_OK : constants.R_OK;
+  for (const candidate of candidates) if (await isUsable(candidate, user, needed)) return candidate;
   throw new StartError(`No folder for fetched programs can be used; tried ${candidates.join(", ")}. Set HOLDFAST_CACHE to a folder that this user may write${user === undefined ? "" : ` and "${user.name}" may enter`}.`);
 }
 
-async function isUsable(folder: string, user: ServerUser | undefined): Promise<boolean> {
+async function isUsable(folder: string, user: ServerUser | undefined, needed: number): Promise<boolean> {
   try {
     if ((await mkdir(folder, { recursive: true, mode: 0o755 })) !== undefined) await chmod(folder, 0o755);
-    await access(folder, constants.W_OK);
+    await access(folder, needed);
     if (user === undefined) return true;
     // Programs that root starts must not be replaceable by somebody else.
     const found = await stat(folder);

@@ -2,7 +2,7 @@
 import { type Config, ConfigError, loadConfig, localAddress } from "../config.ts";
 import { banner } from "./banner.ts";
 import { childEnvironment } from "./child-environment.ts";
-import { DEMO_FILE, ingestDemoDocuments, readDemoState, writeDemoState } from "./demo.ts";
+import { DEMO_FILE, ingestDemoDocuments, readDemoState, writeDemoState } from "./demo-ingest.ts";
 import type { Running } from "./launch.ts";
 import { programPart, runCommand } from "./node-process.ts";
 import { assertPortFree, freePort } from "./ports.ts";
@@ -77,9 +77,9 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
   return banner({ address, temporalUi: servers.temporalUi, demoKey: demo, dataDir, hasChatModel: config.models.chatModel !== undefined, seconds: (Date.now() - startedAt) / 1_000 });
 }
 
-async function startServers({ config, supervisor, cacheDir }: Session) {
+async function startServers({ config, supervisor, cacheDir, stop }: Session) {
   const { dataDir } = config;
-  const shared = { dataDir, cacheDir, onProgress: progress };
+  const shared = { dataDir, cacheDir, onProgress: progress, signal: stop };
   // Those that run keep their ports when they are started again: the others know them by these.
   let databasePort: number | undefined;
   let temporalPorts: { port?: number; uiPort?: number } = {};
@@ -156,7 +156,6 @@ function listenForSignals(stop: AbortController, supervisor: Supervisor): void {
 async function shutDown(supervisor: Supervisor, record: ProcessRecord): Promise<void> {
   await supervisor.stopAll();
   await record.clear();
-  progress("stopped");
 }
 
 function throwIfFailed(signal: AbortSignal): void {
@@ -170,6 +169,7 @@ function inheritedEnvironment(): NodeJS.ProcessEnv {
 
 try {
   await main();
+  progress("stopped");
   // What was still being started when the stop came may hold the process open.
   process.exit(0);
 } catch (error) {

@@ -53,6 +53,8 @@ export interface TemporalOptions {
   readonly onProgress: (line: string) => void;
   /** Called as soon as the process runs, before it is ready. */
   readonly onLaunch?: (running: Running) => void;
+  /** Ends a fetch that is under way. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Temporal extends Running {
@@ -68,6 +70,7 @@ export interface Temporal extends Running {
  */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const program = await findProgram(options);
+  options.signal?.throwIfAborted();
   const port = options.port ?? (await freePort(DEFAULT_PORT));
   const uiPort = options.uiPort ?? (await freePort(DEFAULT_UI_PORT));
   const logPath = join(options.dataDir, "logs", "temporal.log");

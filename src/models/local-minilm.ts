@@ -1,5 +1,4 @@
 /** The only place for the embedding model that ships with the project: all-MiniLM-L6-v2, 8-bit, in threads of this process. */
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -127,7 +126,7 @@ function createPool(data: ThreadData, maxThreads: number): Pool {
     }
   };
   const end = async (thread: Thread): Promise<void> => {
-    const exit = once(thread.worker, "exit");
+    const exit = new Promise((resolve) => thread.worker.once("exit", resolve));
     thread.worker.ref();
     send(thread, "end");
     await exit;
@@ -155,7 +154,7 @@ interface LocalOptions {
   readonly folder?: string;
 }
 
-/** Needs no provider and no network; English only. Throws where the model's files are missing. */
+/** Needs no provider and no network; English only. To be closed before `process.exit`, which aborts a process whose threads compute. Throws where the model's files are missing. */
 export function createLocalMiniLm(options: LocalOptions = {}): EmbeddingModel {
   const data = checkedThreadData(options.folder ?? MODEL_FOLDER);
   const tokenizer = loadWordPiece(data.vocabularyPath);

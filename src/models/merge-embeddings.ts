@@ -37,23 +37,24 @@ interface Part {
   readonly to: number;
 }
 
-/** Takes up to `maxTexts` texts of one kind: an equal share from each caller first, so that a large document does not hold up a small one. */
+/** Takes up to `maxTexts` texts of one kind, in equal shares, so that a large document does not hold up a small one. */
 function gather(queue: Set<Caller>, maxTexts: number): Part[] {
   const [first] = queue;
   if (first === undefined) return [];
-  const alike = [...queue].filter(({ kind }) => kind === first.kind);
+  const left = ({ texts, taken }: Caller): number => texts.length - taken;
+  // Those with the fewest texts first: what they leave of their shares goes to the others.
+  const alike = [...queue].filter(({ kind }) => kind === first.kind).slice(0, maxTexts).toSorted((one, other) => left(one) - left(other));
   const parts: Part[] = [];
   let room = maxTexts;
   for (const [position, caller] of alike.entries()) {
-    const share = Math.ceil(room / (alike.length - position));
-    const to = Math.min(caller.texts.length, caller.taken + share, caller.taken + room);
-    if (to > caller.taken) parts.push({ caller, from: caller.taken, to });
-    room -= to - caller.taken;
+    const from = caller.taken;
+    const to = from + Math.min(left(caller), Math.floor(room / (alike.length - position)));
+    parts.push({ caller, from, to });
+    room -= to - from;
     caller.taken = to;
     queue.delete(caller);
     // Behind the others, where some of it is left.
     if (to < caller.texts.length) queue.add(caller);
-    if (room === 0) break;
   }
   return parts;
 }
@@ -102,11 +103,13 @@ export function mergeEmbeddings(model: EmbeddingModel, options: MergeOptions = {
   const { maxWaitMs = 5, maxBatch = model.preferredBatch ?? 256, maxInFlight = 2 } = options;
   const queues: Record<EmbeddingPriority, Set<Caller>> = { now: new Set(), batch: new Set() };
   const flights = new Set<Flight>();
+  let immediate: NodeJS.Immediate | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   const launch = (): void => {
+    clearImmediate(immediate);
     clearTimeout(timer);
-    timer = undefined;
+    immediate = timer = undefined;
     while (flights.size < maxInFlight) {
       const parts = gather(queues.now.size > 0 ? queues.now : queues.batch, maxBatch);
       if (parts.length === 0) return;
@@ -123,7 +126,8 @@ export function mergeEmbeddings(model: EmbeddingModel, options: MergeOptions = {
     const waiting = [...queues.now, ...queues.batch].reduce((total, { texts, taken }) => total + texts.length - taken, 0);
     if (waiting >= maxBatch) launch();
     // The callers of one turn of the event loop come together even where nothing is under way.
-    else timer ??= setTimeout(launch, flights.size === 0 ? 0 : maxWaitMs);
+    else if (flights.size === 0) immediate ??= setImmediate(launch);
+    else timer ??= setTimeout(launch, maxWaitMs);
   };
   const embed = (priority: EmbeddingPriority) => (texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal) => {
     if (texts.length === 0) return Promise.resolve([]);

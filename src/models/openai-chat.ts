@@ -99,7 +99,12 @@ async function* events(chunks: AsyncIterable<unknown>, onChunk: () => void): Asy
   yield { type: "finish", reason, usage };
 }
 
-async function* stream(client: OpenAI, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+interface Connection {
+  readonly client: OpenAI;
+  readonly silenceTimeoutMs: number;
+}
+
+async function* stream({ client, silenceTimeoutMs }: Connection, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
   signal.throwIfAborted();
   const connection = new AbortController();
   const leave = (): void => connection.abort();
@@ -111,11 +116,11 @@ async function* stream(client: OpenAI, request: ChatRequest, signal: AbortSignal
     if (!isReading) return;
     isSilent = true;
     connection.abort();
-  }, SILENCE_TIMEOUT_MS);
+  }, silenceTimeoutMs);
   try {
     // Messages, tools and the rest are this project's own types; the provider judges them.
     const body = wireRequest(request) as unknown as OpenAI.ChatCompletionCreateParamsStreaming;
-    const chunks = await client.chat.completions.create(body, { signal: connection.signal, timeout: SILENCE_TIMEOUT_MS });
+    const chunks = await client.chat.completions.create(body, { signal: connection.signal, timeout: silenceTimeoutMs });
     for await (const event of events(chunks, () => silence.refresh())) {
       isReading = false;
       yield event;
@@ -123,7 +128,7 @@ async function* stream(client: OpenAI, request: ChatRequest, signal: AbortSignal
       silence.refresh();
     }
   } catch (error) {
-    if (isSilent && !signal.aborted) throw providerTimeout(SILENCE_TIMEOUT_MS);
+    if (isSilent && !signal.aborted) throw providerTimeout(silenceTimeoutMs);
     throw providerError(error, signal);
   } finally {
     clearTimeout(silence);
@@ -132,13 +137,14 @@ async function* stream(client: OpenAI, request: ChatRequest, signal: AbortSignal
   }
 }
 
-export async function createOpenAiChat(config: ModelsConfig, name: string): Promise<ChatModel> {
-  const client = openAiClient(config);
+/** A provider that sends nothing for `silenceTimeoutMs` has timed out. */
+export async function createOpenAiChat(config: ModelsConfig, name: string, silenceTimeoutMs = SILENCE_TIMEOUT_MS): Promise<ChatModel> {
+  const connection: Connection = { client: openAiClient(config), silenceTimeoutMs };
   const tokens = await loadBytePairTokens(name);
   return {
     name,
     isLocal: false,
-    stream: (request, signal) => stream(client, request, signal),
+    stream: (request, signal) => stream(connection, request, signal),
     countTokens: tokens.count,
   };
 }

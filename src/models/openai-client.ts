@@ -2,7 +2,7 @@
 import OpenAI from "openai";
 import type { ModelsConfig } from "./embedding-model.ts";
 
-/** Until a provider has sent the head of its answer. */
+/** For an answer that does not come in pieces. */
 export const PROVIDER_TIMEOUT_MS = 30_000;
 
 /** Without retries: which failures are tried again, and when, is decided by their class where the work is. */

@@ -72,6 +72,7 @@ function vectorsOf(response: unknown, count: number, dimensions: number | undefi
 interface EmbeddingRequest {
   readonly client: OpenAI;
   readonly model: string;
+  readonly timeoutMs: number;
   /** Sent to the provider where the configuration says it; models with one size only refuse the parameter. */
   readonly requestedDimensions: number | undefined;
   readonly expectedDimensions: number | undefined;
@@ -80,7 +81,7 @@ interface EmbeddingRequest {
 async function request(how: EmbeddingRequest, input: string[], signal?: AbortSignal): Promise<Float32Array[]> {
   const { requestedDimensions: dimensions } = how;
   signal?.throwIfAborted();
-  const deadline = AbortSignal.timeout(PROVIDER_TIMEOUT_MS);
+  const deadline = AbortSignal.timeout(how.timeoutMs);
   try {
     const response: unknown = await how.client.embeddings.create(
       { model: how.model, input, encoding_format: "base64", ...(dimensions === undefined ? {} : { dimensions }) },
@@ -88,16 +89,16 @@ async function request(how: EmbeddingRequest, input: string[], signal?: AbortSig
     );
     return vectorsOf(response, input.length, how.expectedDimensions);
   } catch (error) {
-    if (deadline.aborted && !signal?.aborted) throw providerTimeout(PROVIDER_TIMEOUT_MS);
+    if (deadline.aborted && !signal?.aborted) throw providerTimeout(how.timeoutMs);
     throw providerError(error, signal);
   }
 }
 
-/** Asks for one vector where neither the configuration nor the table above knows how long they are. */
-export async function createOpenAiEmbeddings(config: ModelsConfig, model: string): Promise<EmbeddingModel> {
+/** `timeoutMs` bounds each request as a whole. Asks for one vector where neither the configuration nor the table above knows how long they are. */
+export async function createOpenAiEmbeddings(config: ModelsConfig, model: string, timeoutMs = PROVIDER_TIMEOUT_MS): Promise<EmbeddingModel> {
   const client = openAiClient(config);
   const tokens = await loadBytePairTokens(model);
-  const how = { client, model, requestedDimensions: config.embeddingDimensions, expectedDimensions: undefined };
+  const how = { client, model, timeoutMs, requestedDimensions: config.embeddingDimensions, expectedDimensions: undefined };
   const dimensions =
     config.embeddingDimensions ?? KNOWN_DIMENSIONS[model] ?? (await request(how, ["dimensions"])).reduce((_, vector) => vector.length, 0);
   return {

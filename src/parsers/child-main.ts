@@ -1,53 +1,6 @@
-/** The entry of a parser process: one document at a time, and it never outlives the worker that started it. */
+/** The entry of a parser process. */
 
-import { Worker } from "node:worker_threads";
-import { DomainError } from "../domain/errors.ts";
-import { unitMessages, type ChildMessage, type ChildRequest } from "./child-protocol.ts";
+import { serveParsers } from "./child-serve.ts";
 import { parserFor, warmUpParsers } from "./index.ts";
 
-/**
- * A parser that never returns also never hears that the worker is gone; a thread of its own does. A process whose parent died gets
- * another parent.
- */
-const WATCHDOG = `
-  const parent = require("node:worker_threads").workerData;
-  setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, "SIGKILL"); }, 250);
-`;
-
-function watchParent(): void {
-  new Worker(WATCHDOG, { eval: true, workerData: process.ppid, resourceLimits: { maxOldGenerationSizeMb: 16 } }).unref();
-  process.once("disconnect", () => process.exit(0));
-  // Ctrl-C reaches the whole process group; when this process ends is the worker's decision.
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
-}
-
-function send(message: ChildMessage): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.send?.(message, undefined, undefined, (error: Error | null) => (error === null ? resolve() : reject(error)));
-  });
-}
-
-async function answer(request: ChildRequest): Promise<void> {
-  await send({ kind: "started" });
-  const parser = parserFor(request.input.fileType);
-  if (request.task === "page_count") return send({ kind: "page_count", pages: (await parser.pageCount?.(request.input)) ?? null });
-  const { units, ...document } = await parser.parse(request.input);
-  for (const batch of unitMessages(units)) await send({ kind: "units", units: batch });
-  return send({ kind: "parsed", document });
-}
-
-function failure(error: unknown): ChildMessage {
-  if (error instanceof DomainError) return { kind: "failed", code: error.code, message: error.message };
-  if (error instanceof RangeError) return { kind: "failed", code: "out_of_memory", message: "The file needs more memory than a parser may take." };
-  if (error instanceof Error && "syscall" in error) return { kind: "failed", code: "internal", message: "The file could not be read." };
-  return { kind: "failed", code: "corrupt", message: "The parser stopped on this file." };
-}
-
-watchParent();
-process.on("message", (request: ChildRequest) => {
-  answer(request)
-    .catch((error: unknown) => send(failure(error)))
-    .catch(() => process.exit(1));
-});
-await warmUpParsers();
-await send({ kind: "ready" });
+await serveParsers(parserFor, warmUpParsers);

@@ -54,7 +54,6 @@ export function createParserPool(given: Partial<ParserPoolOptions> = {}): Parser
   const children = createChildren(options);
 
   const run = async (task: ChildTask, input: ParseInput, signal?: AbortSignal): Promise<ChildOutcome> => {
-    signal?.throwIfAborted();
     await using placed = await placeInput(input);
     const request: ChildRequest = { task, input: placed.input };
     let outcome: ChildOutcome = { kind: "lost", started: false };
@@ -136,6 +135,7 @@ function createChildren(options: ParserPoolOptions): Children {
   return {
     async use(work, signal) {
       if (closed) throw closedError();
+      signal?.throwIfAborted();
       if (failedStarts >= MAX_FAILED_STARTS) failedStarts = 0;
       fill();
       const child = idle.pop() ?? (await waitForChild(waiting, signal));

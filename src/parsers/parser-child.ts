@@ -46,7 +46,7 @@ interface Job {
   /** Set when it was killed for a reason. */
   verdict: { readonly error: unknown } | undefined;
   readonly resolve: (outcome: ChildOutcome) => void;
-  readonly unwatch: () => void;
+  unwatch: () => void;
 }
 
 export function startParserChild(limits: ChildLimits): ParserChild {
@@ -90,7 +90,8 @@ export function startParserChild(limits: ChildLimits): ParserChild {
     run(request, signal) {
       requests++;
       return new Promise((resolve) => {
-        job = { units: [], started: false, verdict: undefined, resolve, unwatch: watch({ limits, pid: child.pid ?? 0, signal, stop }) };
+        job = { units: [], started: false, verdict: undefined, resolve, unwatch: () => undefined };
+        job.unwatch = watch({ limits, pid: child.pid ?? 0, signal, stop });
         if (child.connected) child.send(request, () => undefined);
         else stop(undefined);
       });

@@ -65,7 +65,10 @@ async function loadLiteparse(): Promise<LiteParseConstructor | undefined> {
   }
 }
 
-/** Headers and footers are kept: leaving them out also leaves out headings that recur at the top of pages. */
+/**
+ * Headers and footers are kept: leaving them out also leaves out headings that recur at the top of pages. `maxPages` is set since
+ * liteparse otherwise stops after 1,000 without a word.
+ */
 const CONFIG: Partial<LiteParseConfig> = {
   ocrEnabled: false,
   extractBlocks: true,
@@ -74,6 +77,7 @@ const CONFIG: Partial<LiteParseConfig> = {
   keepHeadersFooters: true,
   continueOnPageError: true,
   imageMode: "off",
+  maxPages: MAX_PDF_PAGES,
   quiet: true,
 };
 
@@ -83,6 +87,7 @@ async function liteparseDocument(input: ParseInput, Constructor: LiteParseConstr
   const warnings: ParseWarning[] = [];
   let metadata: ExtractedMetadata = {};
   let pageCount = 0;
+  let next = input.pages?.[0] ?? 1;
   for await (const batch of batches(input, Constructor)) {
     if (pageCount === 0) metadata = documentMetadata(batch);
     pageCount = batch.totalPages;
@@ -90,10 +95,13 @@ async function liteparseDocument(input: ParseInput, Constructor: LiteParseConstr
     for (const page of batch.pages) {
       const found = pageUnits(page, path);
       for (const unit of found) units.push(unit);
+      if (page.pageNum > next) warnings.push({ pages: [next, page.pageNum - 1], code: "page_unreadable" });
       if (found.length === 0) warnings.push({ pages: [page.pageNum, page.pageNum], code: "no_text" });
+      next = page.pageNum + 1;
     }
-    for (const failed of batch.pageErrors) warnings.push({ pages: [failed.pageNum, failed.pageNum], code: "page_unreadable" });
   }
+  const last = Math.min(input.pages?.[1] ?? pageCount, pageCount);
+  if (next <= last) warnings.push({ pages: [next, last], code: "page_unreadable" });
   return { parser_name: pdf.name, units, page_count: pageCount, metadata, warnings: mergeNeighbours(warnings) };
 }
 

@@ -1,5 +1,6 @@
 /** The only place that turns text into the terms of the sparse index, for chunks and for queries alike. */
 import { isStopWord, languageOfScript, languagesOf, type Languages, type Script, scriptOf } from "./language.ts";
+import { fold, NOT_ASCII, normalize } from "./normalize.ts";
 import { hasStemmer, stemOf } from "./stems.ts";
 import { cutWords, type Token } from "./tokens.ts";
 
@@ -22,38 +23,6 @@ export const STEMMED_LANGUAGES: readonly string[] = ALL_LANGUAGES.filter(hasStem
 
 const LATIN_STEMMED = STEMMED_LANGUAGES.filter((language) => !["ar", "hi", "hy", "ru", "ta"].includes(language));
 const STEMMED_BY_SCRIPT: Partial<Record<Script, readonly string[]>> = { latin: LATIN_STEMMED, cyrillic: ["ru"], arabic: ["ar"], armenian: ["hy"], devanagari: ["hi"], tamil: ["ta"] };
-
-const NOT_ASCII = /[^\u0000-\u007f]/;
-
-/** Lower case with the spellings that a script's writers do not tell apart made one. */
-function normalize(text: string, script: Script, language: string | null): string {
-  if (!NOT_ASCII.test(text) && language !== "tr") return text.toLowerCase();
-  switch (script) {
-    case "latin":
-      return (language === "tr" ? text.toLocaleLowerCase("tr") : text.toLowerCase()).replaceAll("\u0307", "");
-    case "greek":
-      return text.toLowerCase().normalize("NFD").replace(/\p{Mn}/gu, "").replaceAll("ς", "σ");
-    case "cyrillic":
-      return text.toLowerCase().replaceAll("ё", "е").replaceAll("\u0301", "");
-    case "arabic":
-      return text.replace(/[\u064b-\u065f\u0670\u0640]/g, "").replace(/[أإآٱ]/g, "ا").replaceAll("ى", "ي").replaceAll("ی", "ي").replaceAll("ک", "ك").replaceAll("ة", "ه");
-    case "hebrew":
-      return text.replace(/\p{Mn}/gu, "");
-    case "armenian":
-    case "devanagari":
-    case "tamil":
-    case "other":
-      return text.toLowerCase();
-  }
-}
-
-const WITHOUT_DECOMPOSITION: Readonly<Record<string, string>> = { ß: "ss", ø: "o", æ: "ae", œ: "oe", đ: "d", ð: "d", ł: "l", þ: "th", ı: "i" };
-
-/** A Latin word without its diacritics: what people type who have no such keys. */
-function fold(word: string): string {
-  if (!NOT_ASCII.test(word)) return word;
-  return word.normalize("NFD").replace(/\p{Mn}/gu, "").replace(/[ßøæœđðłþı]/g, (letter) => WITHOUT_DECOMPOSITION[letter]!);
-}
 
 function termOf(word: string, language: string | null): string {
   return language !== null && hasStemmer(language) ? `${language}:${stemOf(language, word)}` : word;

@@ -6,6 +6,7 @@ import { type WeightedTerm, sparseCandidates, sparseScores } from "../db/search/
 import { type ChunkConditions, type ChunkKey, type SearchScope, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
 import { type Beside, inTwoTenantReads } from "../db/search/snapshot.ts";
 import { DomainError } from "../domain/errors.ts";
+import type { FileType } from "../domain/file-type.ts";
 import { type Scores, fuse } from "../domain/fusion.ts";
 import type { EmbeddingModel } from "../models/embedding-model.ts";
 import { STEMMED_LANGUAGES, analyzeQuery, findTerms } from "./analyzer.ts";
@@ -43,7 +44,7 @@ export interface SearchHit extends Scores {
   readonly chunk_id: string;
   readonly document_id: string;
   readonly document_name: string;
-  readonly file_type: string;
+  readonly file_type: FileType;
   readonly folder_path: string | null;
   readonly chunk_index: number;
   readonly text: string;

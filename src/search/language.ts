@@ -1,4 +1,5 @@
 /** The only place that guesses what language a text is in: by its letters, and by function words where letters leave it open. */
+import { NOT_ASCII } from "./normalize.ts";
 import { STOP_WORDS, TELLING_LETTERS } from "./stop-words.ts";
 
 export type Script = "latin" | "greek" | "cyrillic" | "armenian" | "hebrew" | "arabic" | "devanagari" | "tamil" | "other";
@@ -45,7 +46,7 @@ const ENOUGH_SHARE = 0.04;
 function addVotes(votes: Map<string, number>, word: string): void {
   const speakers = SPEAKERS.get(word);
   for (const language of speakers ?? []) votes.set(language, (votes.get(language) ?? 0) + 1 / Math.sqrt(speakers!.length));
-  if (!/[^\u0000-\u007f]/.test(word)) return;
+  if (!NOT_ASCII.test(word)) return;
   for (const [language, letters] of TELLING_LETTERS) {
     if (letters.test(word)) votes.set(language, (votes.get(language) ?? 0) + 0.7);
   }

@@ -1,5 +1,7 @@
 /** The only place that cuts text into words: by script, with identifiers, numbers, addresses and compounds whole and in parts. */
 
+import { NOT_ASCII } from "./normalize.ts";
+
 export interface Token {
   /** UTF-16 offsets in the text that was cut. */
   readonly start: number;
@@ -30,11 +32,11 @@ const HUMP = /(?<=\p{Ll}\p{Ll})(?=\p{Lu}\p{L})/u;
 const EMAIL = /^[^@,:/]+@[^@,:/]+\.[^@,:/]+$/u;
 const HAS_DIGIT = /\p{N}/u;
 const THOUSANDS = /^\d{1,3}(?:,\d{3})+$/;
+const INVISIBLE = /\u200c|\u200d|\u00ad/g;
 const NOT_PLAIN = /[^a-zA-Z]/;
-const NOT_ASCII = /[^\u0000-\u007f]/;
 
 function clean(text: string): string {
-  const plain = NOT_ASCII.test(text) ? text.normalize("NFKC").replace(/[\u200c\u200d\u00ad]/g, "") : text;
+  const plain = NOT_ASCII.test(text) ? text.normalize("NFKC").replace(INVISIBLE, "") : text;
   return plain.length <= MAX_TERM_LENGTH ? plain : plain.slice(0, MAX_TERM_LENGTH).replace(/[\ud800-\udbff]$/, "");
 }
 

@@ -7,6 +7,7 @@ import { type Activities, createActivities } from "../activities/index.ts";
 import { loadConfig, requireReal } from "../config.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { mergeEmbeddings } from "../models/merge-embeddings.ts";
+import { cacheQueries } from "../models/query-embeddings.ts";
 import { createParserPool } from "../parsers/child-process.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { QUEUES, type QueueName } from "../temporal/queues.ts";
@@ -20,7 +21,8 @@ const PARSER_CHILDREN = 2;
 /** Activities of each queue, and how many a process runs at once. */
 const HOSTED: Partial<Record<QueueName, { activities: ReadonlyArray<keyof Activities>; atOnce: number }>> = {
   parse: { activities: ["prepareDocuments"], atOnce: 4 },
-  embed: { activities: ["embedAndPublish"], atOnce: 4 },
+  embed: { activities: ["embedAndPublish", "purgeStep"], atOnce: 4 },
+  tools: { activities: ["runTool"], atOnce: 20 },
 };
 
 async function createWorkers(deps: SharedDeps, connection: NativeConnection, activities: Activities): Promise<Worker[]> {
@@ -29,7 +31,7 @@ async function createWorkers(deps: SharedDeps, connection: NativeConnection, act
   const queues = deps.config.worker.queues;
   return Promise.all(
     queues.flatMap((queue) => {
-      if (queue === "pipeline") return [Worker.create({ ...shared, taskQueue: QUEUES.pipeline, workflowBundle: bundle, stickyQueueScheduleToStartTimeout: "5s", maxCachedWorkflows: 500 })];
+      if (queue === "pipeline" || queue === "chat") return [Worker.create({ ...shared, taskQueue: QUEUES[queue], workflowBundle: bundle, stickyQueueScheduleToStartTimeout: "5s", maxCachedWorkflows: 500 })];
       const hosted = HOSTED[queue];
       if (!hosted) return [];
       const named = Object.fromEntries(hosted.activities.map((name) => [name, activities[name]]));
@@ -48,7 +50,7 @@ async function main(): Promise<void> {
   const parserPool = createParserPool({ size: PARSER_CHILDREN });
   const temporaryFolder = join(tmpdir(), `holdfast-${process.pid}`);
   await mkdir(temporaryFolder, { recursive: true, mode: 0o700 });
-  const activities = createActivities({ ...deps, embedding: mergeEmbeddings(deps.embedding), parserPool, temporaryFolder, wakeDispatcher: deps.dispatcher.wake });
+  const activities = createActivities({ ...deps, embedding: mergeEmbeddings(deps.embedding), parserPool, temporaryFolder, wakeDispatcher: deps.dispatcher.wake, queryEmbedding: cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000 }) });
 
   const connection = await connectWorkers(config.temporal, stop.signal);
   await registerSearchAttributes(deps.temporal, config.temporal.namespace);

@@ -10,3 +10,11 @@ const attempt = { startToCloseTimeout: "24 hours", heartbeatTimeout: "10 seconds
 
 export const parse = proxyActivities<Pick<Activities, "prepareDocuments">>({ ...attempt, taskQueue: "parse" });
 export const embed = proxyActivities<Pick<Activities, "embedAndPublish">>({ ...attempt, taskQueue: "embed" });
+
+/** A deletion is never given up: whatever is down, it goes on when it is back. */
+export const purge = proxyActivities<Pick<Activities, "purgeStep">>({
+  taskQueue: "embed",
+  startToCloseTimeout: "10 minutes",
+  heartbeatTimeout: "30 seconds",
+  retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
+});

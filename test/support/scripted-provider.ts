@@ -23,7 +23,7 @@ export interface ChatAnswer {
   /** After this many pieces (streamed) … */
   after?: number;
   /** … the connection is cut, nothing more comes, an error event, or a line that is no JSON. */
-  then?: "cut" | "hang" | "error" | "garbage";
+  breakWith?: "cut" | "hang" | "error" | "garbage";
 }
 export type ChatReply = ChatAnswer | Fault;
 export type ChatScript = ChatReply | ((body: Json) => ChatReply);
@@ -127,10 +127,11 @@ function sendWhole(body: Json, answer: ChatAnswer, response: ServerResponse): vo
 
 /** True where the stream is to end here. */
 function breakStream(answer: ChatAnswer, sent: number, response: ServerResponse): boolean {
-  if (answer.then === undefined || sent < (answer.after ?? 0)) return false;
-  if (answer.then === "cut") response.destroy();
-  if (answer.then === "error") response.end(`data: ${JSON.stringify({ error: { message: "scripted", type: "server_error", code: "server_error" } })}\n\n`);
-  if (answer.then === "garbage") response.end("data: {not json\n\n");
+  if (answer.breakWith === undefined || sent < (answer.after ?? 0)) return false;
+  // Half-closed, so that what was written before still arrives.
+  if (answer.breakWith === "cut") response.socket?.end();
+  if (answer.breakWith === "error") response.end(`data: ${JSON.stringify({ error: { message: "scripted", type: "server_error", code: "server_error" } })}\n\n`);
+  if (answer.breakWith === "garbage") response.end("data: {not json\n\n");
   return true;
 }
 

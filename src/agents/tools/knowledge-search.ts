@@ -10,7 +10,7 @@ export const knowledgeSearch = defineTool({
     query: z.string().min(1).max(8_192).describe("What to look for: a question or key words."),
     limit: z.number().int().min(1).max(PASSAGES_MAX).default(PASSAGES_DEFAULT).describe("Most passages to return."),
   }),
-  async run({ search, scope }, { query, limit }, signal) {
-    return { type: "passages", passages: await searchKnowledge(search, scope, { text: query, limit }, signal) };
+  async run({ deps, scope }, { query, limit }, signal) {
+    return { type: "passages", passages: await searchKnowledge(deps, scope, { text: query, limit }, signal) };
   },
 });

@@ -13,10 +13,10 @@ export const listDocuments = defineTool({
     name_contains: z.string().min(1).max(255).nullish().describe("Only documents whose name contains this, in any case."),
     page: z.number().int().min(1).max(1_000).default(1),
   }),
-  async run({ db, scope }, { name_contains, page }) {
+  async run({ deps, scope }, { name_contains, page }) {
     const inScope = { spaceIds: scope.spaces.map((space) => space.id), folderIds: scope.folderIds };
     const filter = { nameContains: name_contains ?? null, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE };
-    const documents = await inTenant(db, scope.organization, (sql) => listKnownDocuments(sql, inScope, filter));
+    const documents = await inTenant(deps.db, scope.organization, (sql) => listKnownDocuments(sql, inScope, filter));
     const total = documents[0]?.total ?? 0;
     const lines = documents.map(({ id, name, file_type, updated_at }) => JSON.stringify({ id, name, file_type, updated_at }));
     return { type: "text", text: [`${total} documents in all; page ${page} has ${documents.length}.`, ...lines].join("\n") };

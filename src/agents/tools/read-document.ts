@@ -14,9 +14,9 @@ export const readDocument = defineTool({
     document_id: z.guid().describe("The document's id."),
     from_chunk: z.number().int().min(0).default(0).describe("Index of the first passage to read; to read on, the last index seen plus one."),
   }),
-  async run({ db, scope }, { document_id, from_chunk }) {
+  async run({ deps, scope }, { document_id, from_chunk }) {
     const inScope = { spaceIds: scope.spaces.map((space) => space.id), folderIds: scope.folderIds };
-    const document = await inTenant(db, scope.organization, (sql) => readKnownDocument(sql, inScope, document_id, { fromChunk: from_chunk, limit: PASSAGES_AT_ONCE }));
+    const document = await inTenant(deps.db, scope.organization, (sql) => readKnownDocument(sql, inScope, document_id, { fromChunk: from_chunk, limit: PASSAGES_AT_ONCE }));
     if (!document) return { type: "text", text: `There is no document ${document_id}.` };
     if (document.passages.length === 0) return { type: "text", text: `The document has ${document.chunk_count} passages, numbered from 0; there is none from ${from_chunk} on.` };
     return { type: "passages", passages: withinBounds(document.passages) };

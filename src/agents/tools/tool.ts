@@ -1,13 +1,11 @@
 /** The only place that says what a tool is: one that only reads, within the scope that it is given. */
-import type { Database } from "../../db/pool.ts";
 import type { Passage } from "../../domain/turn.ts";
 import type { ToolDefinition } from "../../models/chat-model.ts";
-import type { SearchSpace } from "../knowledge.ts";
+import type { SearchDeps } from "../../search/hybrid.ts";
 import type { KnowledgeScope } from "../reach.ts";
 
 export interface ToolContext {
-  readonly db: Database;
-  readonly search: SearchSpace;
+  readonly deps: SearchDeps;
   /** The caller's reach within the agent's. */
   readonly scope: KnowledgeScope;
   /** The tool's `config` of the agent. */

@@ -1,13 +1,14 @@
 /** The only place that puts chat together in an API process: its lease, its workers, its open turns and their books. */
+import type { ChatActivities, HeldTurns } from "../../activities/chat.ts";
 import type { DataConverter, NativeConnection, WorkflowBundleOption } from "@temporalio/worker";
-import type { SearchSpace } from "../../agents/knowledge.ts";
 import type { Database } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Log } from "../../log.ts";
 import type { ChatModel } from "../../models/chat-model.ts";
+import type { SearchDeps } from "../../search/hybrid.ts";
+import { hostChat } from "../../temporal/chat-host.ts";
 import { createChatStarter, pingTemporal } from "../../temporal/start-chat.ts";
-import { hostChat } from "../../worker/chat-host.ts";
 import { createBooks, workflowsUnavailable } from "./books.ts";
 import { holdLease } from "./lease.ts";
 import { createLedger } from "./ledger.ts";
@@ -19,11 +20,13 @@ export interface ChatHostDeps {
   readonly db: Database;
   readonly log: Log;
   readonly model: ChatModel;
-  readonly search: SearchSpace;
+  readonly search: SearchDeps;
   readonly connect: (signal: AbortSignal) => Promise<NativeConnection>;
   readonly namespace: string;
   readonly dataConverter: DataConverter;
-  readonly workflowBundle: WorkflowBundleOption;
+  readonly workflowBundle: () => Promise<WorkflowBundleOption>;
+  /** Makes the activities that adopt turns; of src/activities, which the API does not import. */
+  readonly createActivities: (turns: HeldTurns) => ChatActivities;
   readonly queues: { readonly chat: string; readonly tools: string };
 }
 
@@ -70,13 +73,13 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   const workers = hostChat({
     ...deps,
     queues,
-    turns: openTurns,
-    onConnected: health.setConnected,
+    activities: deps.createActivities(openTurns),
+    onConnected: (isConnected) => health.setConnected(isConnected),
     onError: (error) => log.warn({ err: error }, "chat's workers stopped; they are started again"),
   });
-  const starter = createChatStarter(workers.client, queues.chat);
+  const starter = createChatStarter(() => workers.client(), queues.chat);
   const books = createBooks({ apiProcessId, queues, starter, ledger, openTurns, health, log });
-  const turnDeps: TurnDeps = { apiProcessId, model: deps.model, search: deps.search, ledger, log, handOver: books.handOver };
+  const turnDeps: TurnDeps = { apiProcessId, model: deps.model, search: deps.search, ledger, log, handOver: (turn, calls) => books.handOver(turn, calls) };
   let isStopping = false;
 
   return {
@@ -91,7 +94,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
       books.enter(turn);
       return turn;
     },
-    counts: openTurns.counts,
+    counts: () => openTurns.counts(),
     async shutdown() {
       isStopping = true;
       await openTurns.drained(DRAIN_MS);

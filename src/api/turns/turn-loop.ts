@@ -1,5 +1,4 @@
 /** The only place with the loop of a turn: search, model call, tools asked for, and again, within its budget. */
-import { createCitationFilter } from "../../agents/citations.ts";
 import { PASSAGES_DEFAULT, searchKnowledge } from "../../agents/knowledge.ts";
 import { requestDefaults } from "../../agents/model-request.ts";
 import { knowledgeScope } from "../../agents/reach.ts";
@@ -7,8 +6,10 @@ import { createSources } from "../../agents/sources.ts";
 import { toolDefinitions } from "../../agents/tools/index.ts";
 import { assembleMessages, budgetNotice, lastCallMessage, presentSources, searchQuery, toolMessages } from "../../agents/turn.ts";
 import { addUsage, countUsage } from "../../agents/usage.ts";
-import { TOOL_ARGUMENTS_MAX_BYTES, TOOL_CALLS_MAX_PER_STEP, TURN_BUDGET, type ToolCall, type ToolResult, exhaustedBudget } from "../../domain/turn.ts";
+import { TOOL_ARGUMENTS_MAX_BYTES, TOOL_CALLS_MAX_PER_STEP, TURN_BUDGET, type Passage, type ToolCall, type ToolResult, exhaustedBudget } from "../../domain/turn.ts";
 import type { ChatMessage, ToolDefinition } from "../../models/chat-model.ts";
+import type { SearchDeps } from "../../search/hybrid.ts";
+import { createAnswerWriter } from "./answer-writer.ts";
 import { type ModelAnswer, callModel } from "./model-call.ts";
 import type { AnswerSink, Completed, TurnDeps, TurnRequest } from "./turn.ts";
 
@@ -33,41 +34,28 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
   const { agent, principal, options, budget = TURN_BUDGET } = request;
   const startedAtMs = Date.now();
   const sources = createSources();
-  const filter = createCitationFilter(sources);
+  const writer = createAnswerWriter(sink, sources, agent.show_citations);
   const tools = toolDefinitions(agent);
   const defaults = requestDefaults(agent, options, deps.model.name);
   let messages: ChatMessage[] = [];
   let asked: ModelAnswer | undefined;
   let usage = { prompt_tokens: 0, completion_tokens: 0 };
-  let [modelCalls, invalidRounds, hasText] = [0, 0, false];
+  let [modelCalls, invalidRounds] = [0, 0];
 
-  const write = (text: string): Promise<void> | undefined => {
-    const shown = agent.show_citations ? filter.write(text) : text;
-    return shown === "" ? undefined : sink.content(shown);
-  };
-  /** Text of a later call starts a paragraph of its own. */
-  const writer = () => {
-    let isFirst = true;
-    return (text: string): Promise<void> | undefined => {
-      const joint = isFirst && hasText ? "\n\n" : "";
-      if (text !== "") [isFirst, hasText] = [false, true];
-      return write(joint + text);
-    };
-  };
   const account = (answer: Pick<ModelAnswer, "text" | "usage">): void => {
-    const { prompt_tokens, completion_tokens } = answer.usage ?? countUsage(deps.model.countTokens, messages, answer.text);
+    const { prompt_tokens, completion_tokens } = answer.usage ?? countUsage((text) => deps.model.countTokens(text), messages, answer.text);
     usage = addUsage(usage, { prompt_tokens, completion_tokens });
     deps.ledger.call({ turn_id: turnId, call_no: modelCalls, organization_id: principal.organization.id, model: defaults.model, prompt_tokens, completion_tokens });
   };
   const call = async (offered: readonly ToolDefinition[]): Promise<ModelAnswer> => {
-    const content = writer();
-    let partial = "";
+    let streamed = "";
     modelCalls += 1;
+    writer.startPart();
     const listener = {
       begun: sink.begun,
       content: (text: string) => {
-        partial += text;
-        return content(text);
+        streamed += text;
+        return writer.write(text);
       },
     };
     try {
@@ -76,15 +64,14 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
       return answer;
     } catch (error) {
       // What was streamed before it broke off was paid for.
-      if (partial !== "") account({ text: partial, usage: null });
+      if (streamed !== "") account({ text: streamed, usage: null });
       throw error;
     }
   };
-  const answered = async (reason: string, notice: string | null): Promise<LoopStep> => {
-    if (notice !== null) await writer()(budgetNotice(notice));
-    const rest = agent.show_citations ? filter.end() : "";
-    if (rest !== "") await sink.content(rest);
-    return { type: "answered", result: { status: "completed", finishReason: reason, usage, citations: filter.cited() } };
+  const answered = async (finishReason: string, notice: string | null): Promise<LoopStep> => {
+    writer.startPart();
+    if (notice !== null) await writer.write(budgetNotice(notice));
+    return { type: "answered", result: { status: "completed", finishReason, usage, citations: await writer.end() } };
   };
   const next = async (): Promise<LoopStep> => {
     const seconds = (Date.now() - startedAtMs) / 1_000;
@@ -100,13 +87,8 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
 
   return {
     async begin() {
-      let found: string | null = null;
-      if (agent.agent_type === "rag") {
-        const scope = knowledgeScope(agent, principal.organization, principal.reach.values());
-        const query = { text: searchQuery(request.messages), limit: PASSAGES_DEFAULT };
-        found = presentSources(agent, sources, await searchKnowledge(deps.search, scope, query, signal));
-      }
-      messages = assembleMessages(agent, request.messages, found);
+      const found = agent.agent_type === "rag" ? await searchAhead(request, deps.search, signal) : null;
+      messages = assembleMessages(agent, request.messages, found && presentSources(agent, sources, found));
       return next();
     },
     async goOn(results) {
@@ -116,6 +98,11 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
       return next();
     },
   };
+}
+
+function searchAhead({ agent, principal, messages }: TurnRequest, search: SearchDeps, signal: AbortSignal): Promise<Passage[]> {
+  const scope = knowledgeScope(agent, principal.organization, principal.reach.values());
+  return searchKnowledge(search, scope, { text: searchQuery(messages), limit: PASSAGES_DEFAULT }, signal);
 }
 
 /** Arguments too large for a payload stay here; the tool's activity says so to the model. */

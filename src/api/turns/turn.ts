@@ -1,5 +1,4 @@
 /** The only place that runs a chat turn in the memory of its API process: its messages are here and at the provider, nowhere else. */
-import type { SearchSpace } from "../../agents/knowledge.ts";
 import type { SamplingOptions } from "../../agents/model-request.ts";
 import type { Citation } from "../../agents/sources.ts";
 import { type ClientMessage, startsConversation } from "../../agents/turn.ts";
@@ -12,6 +11,7 @@ import type { Principal } from "../../domain/principal.ts";
 import { TURN_BUDGET, type StepResult, type ToolCall, type ToolResult, type TurnBudget } from "../../domain/turn.ts";
 import type { Log } from "../../log.ts";
 import type { ChatModel } from "../../models/chat-model.ts";
+import type { SearchDeps } from "../../search/hybrid.ts";
 import type { Ledger } from "./ledger.ts";
 import { type LoopStep, createLoop } from "./turn-loop.ts";
 
@@ -64,7 +64,7 @@ export interface Turn {
 export interface TurnDeps {
   readonly apiProcessId: string;
   readonly model: ChatModel;
-  readonly search: SearchSpace;
+  readonly search: SearchDeps;
   readonly ledger: Ledger;
   readonly log: Log;
   /** Starts the workflow of a turn that asks for tools. */
@@ -106,7 +106,7 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
     }
   };
   const runFirstPart = async (): Promise<EndStatus | "handed_over"> => {
-    const step = await part(loop.begin);
+    const step = await part(() => loop.begin());
     if (step.type !== "tools") return step.type === "ended" ? step.status : "failed";
     try {
       await deps.handOver(turn, step.calls);

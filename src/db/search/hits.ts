@@ -1,4 +1,5 @@
 /** The only SQL that turns numbers of chunks into what a caller is shown. */
+import type { FileType } from "../../domain/file-type.ts";
 import type { Sql } from "../pool.ts";
 import { type ChunkKey, type SpaceRef, keyColumns } from "./scope.ts";
 
@@ -6,7 +7,7 @@ export interface ShownChunk extends ChunkKey {
   readonly chunk_id: string;
   readonly document_id: string;
   readonly document_name: string;
-  readonly file_type: string;
+  readonly file_type: FileType;
   /** Names from the root, joined by a slash; null at the root. */
   readonly folder_path: string | null;
   readonly text: string;

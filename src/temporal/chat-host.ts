@@ -1,17 +1,17 @@
 /** The two Temporal workers inside an API process: workflows of chat turns, and the activities of the turns that it holds. */
 import type { Client } from "@temporalio/client";
 import { type DataConverter, type NativeConnection, Worker, type WorkflowBundleOption } from "@temporalio/worker";
-import { type HeldTurns, createChatActivities } from "../activities/chat.ts";
-import { eagerClient } from "../temporal/start-chat.ts";
+import type { ChatActivities } from "../activities/chat.ts";
+import { eagerClient } from "./start-chat.ts";
 
 interface ChatHostSettings {
   /** Connects, however long that takes; rejects once `signal` is aborted. */
   readonly connect: (signal: AbortSignal) => Promise<NativeConnection>;
   readonly namespace: string;
   readonly dataConverter: DataConverter;
-  readonly workflowBundle: WorkflowBundleOption;
+  readonly workflowBundle: () => Promise<WorkflowBundleOption>;
   readonly queues: { readonly chat: string; readonly api: string };
-  readonly turns: HeldTurns;
+  readonly activities: ChatActivities;
   /** Told once the workers poll, and again when they have stopped. */
   readonly onConnected: (isConnected: boolean) => void;
   /** Workers that stopped by themselves; they are started again. */
@@ -86,13 +86,13 @@ function shutDown(workers: readonly Worker[]): void {
 }
 
 async function createWorkers(settings: ChatHostSettings, connection: NativeConnection): Promise<Worker[]> {
-  const { namespace, dataConverter, workflowBundle, queues, turns } = settings;
+  const { namespace, dataConverter, workflowBundle, queues, activities } = settings;
   const shared = { connection, namespace, dataConverter, shutdownGraceTime: GRACE };
   return Promise.all([
     Worker.create({
       ...shared,
       taskQueue: queues.chat,
-      workflowBundle,
+      workflowBundle: await workflowBundle(),
       stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_AT_ONCE,
       maxCachedWorkflows: WORKFLOWS_CACHED,
@@ -100,7 +100,7 @@ async function createWorkers(settings: ChatHostSettings, connection: NativeConne
     Worker.create({
       ...shared,
       taskQueue: queues.api,
-      activities: { ...createChatActivities(turns) },
+      activities: { ...activities },
       maxConcurrentActivityTaskExecutions: ACTIVITIES_AT_ONCE,
       maxHeartbeatThrottleInterval: "500ms",
       defaultHeartbeatThrottleInterval: "500ms",

@@ -1,0 +1,42 @@
+/** Where benches get a database: a new one on a given server, or an embedded server of their own; nothing of it stays. */
+import { randomBytes } from "node:crypto";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDatabase } from "../src/db/pool.ts";
+import { startPostgres } from "../src/embedded/postgres.ts";
+import { chooseCacheDir, makeDataDir, serverUser } from "../src/embedded/server-user.ts";
+
+export interface ThrowawayDatabase {
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+/** @param admin URL of a role that may create databases; without it an embedded server is started. */
+export async function throwawayDatabase(admin: string | undefined): Promise<ThrowawayDatabase> {
+  if (admin === undefined) return embeddedServer();
+  const name = `bench_${randomBytes(8).toString("hex")}`;
+  const run = async (statement: string): Promise<void> => {
+    const db = openDatabase({ url: admin, poolSize: 1, onIdleError: () => undefined });
+    await db.owner.query(statement).finally(() => db.close());
+  };
+  await run(`create database ${name}`);
+  const url = Object.assign(new URL(admin), { pathname: `/${name}` }).toString();
+  return { url, drop: () => run(`drop database ${name} with (force)`) };
+}
+
+async function embeddedServer(): Promise<ThrowawayDatabase> {
+  const dataDir = await mkdtemp(join(tmpdir(), "holdfast-bench-"));
+  await chmod(dataDir, 0o711);
+  const user = await serverUser();
+  await makeDataDir(dataDir, user);
+  const cacheDir = await chooseCacheDir({ configured: undefined, dataDir, user });
+  const postgres = await startPostgres({ dataDir, cacheDir, onProgress: (line) => void process.stderr.write(`${line}\n`) });
+  return {
+    url: postgres.url,
+    async drop() {
+      await postgres.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

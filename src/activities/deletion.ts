@@ -1,0 +1,84 @@
+/** The steps of a deletion's workflow: each removes a bounded part of what is left, and may be repeated. */
+import { Context } from "@temporalio/activity";
+import {
+  type Deletion,
+  completeDeletion,
+  countLeft,
+  deleteContainers,
+  deleteDocumentRows,
+  deleteFileRows,
+  deleteText,
+  findDeletion,
+  looseFiles,
+  objectsOf,
+  runsOf,
+  takeDocuments,
+} from "../db/purge.ts";
+import { type Database, inTenant } from "../db/pool.ts";
+import { deleteSearchEntries } from "../db/search/hidden.ts";
+import type { DeletionInput, PurgeOutcome } from "../domain/deletion.ts";
+import type { Log } from "../log.ts";
+import type { Storage } from "../storage/storage.ts";
+import { asActivityFailure } from "./failure.ts";
+
+interface DeletionDeps {
+  readonly db: Database;
+  readonly log: Log;
+  readonly storage: Storage;
+}
+
+const DOCUMENTS_A_STEP = 50;
+const FILES_A_STEP = 200;
+const ROWS_A_STATEMENT = 5_000;
+
+/** Removes up to 50 documents of the target, or up to 200 loose files, or the empty container. Idempotent. */
+export async function purgeStep(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutcome> {
+  try {
+    const deletion = await inTenant(deps.db, input.organization, (sql) => findDeletion(sql, input.deletionId));
+    if (!deletion) return { purged: 0, done: true };
+    const documents = await inTenant(deps.db, input.organization, (sql) => takeDocuments(sql, input.organization.num, deletion, DOCUMENTS_A_STEP));
+    for (const id of documents) {
+      Context.current().heartbeat();
+      await purgeDocument(deps, input, id, deletion.kind !== "document");
+    }
+    if (documents.length > 0) return { purged: documents.length, done: false };
+    const files = await purgeLooseFiles(deps, input, deletion);
+    if (files > 0) return { purged: 0, done: false };
+    return await finish(deps, input, deletion);
+  } catch (error) {
+    deps.log.warn({ err: error, deletion_id: input.deletionId }, "a deletion waits");
+    throw asActivityFailure(error);
+  }
+}
+
+/** Objects go first, then entries, then text, then rows: what names a thing outlives it, so that a crash in between is made up for. */
+async function purgeDocument(deps: DeletionDeps, input: DeletionInput, documentId: string, withRawFile: boolean): Promise<void> {
+  const { organization } = input;
+  for (const name of await inTenant(deps.db, organization, (sql) => objectsOf(sql, documentId, withRawFile))) await deps.storage.delete(name);
+  for (const run of await inTenant(deps.db, organization, (sql) => runsOf(sql, documentId))) {
+    await untilNoneLeft(() => inTenant(deps.db, organization, (sql) => deleteSearchEntries(sql, { spaceNum: run.space_num, runNum: run.num, limit: ROWS_A_STATEMENT })));
+    await untilNoneLeft(() => inTenant(deps.db, organization, (sql) => deleteText(sql, run.num, ROWS_A_STATEMENT)));
+  }
+  await inTenant(deps.db, organization, (sql) => deleteDocumentRows(sql, organization.id, documentId, withRawFile));
+}
+
+async function untilNoneLeft(step: () => Promise<boolean>): Promise<void> {
+  while (await step()) Context.current().heartbeat();
+}
+
+async function purgeLooseFiles(deps: DeletionDeps, input: DeletionInput, deletion: Deletion): Promise<number> {
+  const files = await inTenant(deps.db, input.organization, (sql) => looseFiles(sql, deletion, FILES_A_STEP));
+  for (const file of files) if (file.object_key !== null) await deps.storage.delete(file.object_key);
+  if (files.length > 0) await inTenant(deps.db, input.organization, (sql) => deleteFileRows(sql, input.organization.id, files.map((file) => file.id)));
+  return files.length;
+}
+
+async function finish(deps: DeletionDeps, input: DeletionInput, deletion: Deletion): Promise<PurgeOutcome> {
+  return inTenant(deps.db, input.organization, async (sql) => {
+    await deleteContainers(sql, deletion);
+    const left = await countLeft(sql, deletion);
+    if (left > 0) return { purged: 0, done: false };
+    await completeDeletion(sql, deletion.id);
+    return { purged: 0, done: true };
+  });
+}

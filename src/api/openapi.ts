@@ -1,0 +1,160 @@
+/** The only maker of the OpenAPI document: everything in it comes from the table of routes. */
+import { createDocument, type ZodOpenApiObject, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponseObject } from "zod-openapi";
+import { z } from "zod";
+import { ErrorBody, ValidationErrorBody } from "../schema/common.ts";
+import type { Route } from "./route.ts";
+
+export const API_VERSION = "1.0.0";
+
+const INFO = {
+  title: "Holdfast",
+  version: API_VERSION,
+  description:
+    "Chat with agents, upload and search documents, keep files and folders. Every path works with and without a trailing slash; unknown body fields are ignored; within `/v1` changes only add.",
+  license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+};
+
+const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: "The request cannot be served as it is",
+  401: "Authentication is missing or invalid, or the endpoint is not open to keys",
+  403: "No permission, or another organization",
+  404: "Not found, or out of reach",
+  409: "It does not fit the present state",
+  412: "The resource has changed since it was read",
+  416: "The range cannot be served",
+  422: "Validation failed; all problems are listed",
+  429: "Too many requests, or a quota is used up",
+  500: "An unexpected failure; the log line with the same X-Request-Id has its cause",
+  502: "The model provider failed",
+  503: "Something that this needs is down; try again after Retry-After",
+  504: "The model provider took too long",
+};
+
+const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = { 200: "OK", 201: "Created", 202: "Accepted; work goes on in the background", 204: "Done, no content" };
+
+const text = (description: string) => ({ schema: { type: "string" as const }, description });
+const number = (description: string) => ({ schema: { type: "integer" as const }, description });
+
+const COMPONENT_HEADERS = {
+  "X-Request-Id": text("The id of the request, in the log and the audit log too"),
+  "Retry-After": number("Seconds"),
+  "RateLimit-Limit": number("Requests a minute"),
+  "RateLimit-Remaining": number("Requests left in this minute"),
+  "RateLimit-Reset": number("Seconds until the minute is over"),
+  "WWW-Authenticate": text("Bearer"),
+};
+type HeaderName = keyof typeof COMPONENT_HEADERS;
+
+const headerRefs = (...names: HeaderName[]) => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
+
+/** The document of `routes`, as plain JSON. */
+export function createOpenApi(routes: readonly Route[]): Record<string, unknown> {
+  const documented = routes.filter((route) => route.isDocumented !== false);
+  const paths: ZodOpenApiPathsObject = {};
+  for (const route of documented) {
+    const path = route.fullPath.replaceAll(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+  }
+  const document: ZodOpenApiObject = {
+    openapi: "3.1.0",
+    info: INFO,
+    servers: [{ url: "/" }],
+    tags: [...new Set(documented.flatMap((route) => route.tags))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { Error: ErrorBody, ValidationError: ValidationErrorBody },
+      headers: COMPONENT_HEADERS,
+      securitySchemes: {
+        apiKey: { type: "http", scheme: "bearer", bearerFormat: "sk-…", description: "A user API key" },
+        jwt: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token of the identity provider" },
+      },
+    },
+  };
+  return createDocument(document, { override: tidy }) as unknown as Record<string, unknown>;
+}
+
+/** Takes out what is true of zod and not of the contract: closed answers, the bounds of JavaScript's integers, patterns of known formats. */
+function tidy({ jsonSchema, io }: { jsonSchema: Record<string, unknown>; io: "input" | "output" }): void {
+  if (io === "output" && jsonSchema["additionalProperties"] === false) delete jsonSchema["additionalProperties"];
+  if (jsonSchema["maximum"] === Number.MAX_SAFE_INTEGER) delete jsonSchema["maximum"];
+  if (jsonSchema["minimum"] === Number.MIN_SAFE_INTEGER) delete jsonSchema["minimum"];
+  if (jsonSchema["format"] === "uuid" || jsonSchema["format"] === "date-time") delete jsonSchema["pattern"];
+}
+
+function operationOf(route: Route): ZodOpenApiOperationObject {
+  const { params, query } = route;
+  const headers = headerParameters(route);
+  const requestBody = requestBodyOf(route);
+  return {
+    operationId: operationId(route),
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    tags: [...route.tags],
+    security: securityOf(route),
+    requestParams: { ...(params === undefined ? {} : { path: params }), ...(query === undefined ? {} : { query }), ...(headers === undefined ? {} : { header: headers }) },
+    ...(requestBody === undefined ? {} : { requestBody }),
+    responses: { ...successes(route), ...failures(route) },
+  };
+}
+
+function operationId({ method, path }: Route): string {
+  const words = path.split(/[/_-]/).filter((word) => word !== "");
+  return method.toLowerCase() + words.map((word) => (word.startsWith(":") ? `By${capitalized(word.slice(1))}` : capitalized(word))).join("");
+}
+
+function capitalized(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
+function securityOf({ access }: Route): Record<string, string[]>[] {
+  if (access === "public") return [];
+  return access === "jwt" ? [{ jwt: [] }] : [{ apiKey: [] }, { jwt: [] }];
+}
+
+function headerParameters(route: Route): z.ZodObject | undefined {
+  const described: Record<string, string> = {
+    ...(route.access === "public" ? {} : { "X-Organization-Id": "The caller's organization; any other one is refused with 403" }),
+    ...(route.idempotent === true ? { "Idempotency-Key": "Sending the same request again with the same key answers as the first time, for 24 hours" } : {}),
+    ...route.headers,
+  };
+  const names = Object.keys(described);
+  if (names.length === 0) return undefined;
+  return z.object(Object.fromEntries(names.map((name) => [name, z.string().optional().meta({ description: described[name] ?? "" })])));
+}
+
+function requestBodyOf({ body, multipart }: Route): ZodOpenApiOperationObject["requestBody"] {
+  if (multipart !== undefined) return { required: true, content: { "multipart/form-data": { schema: multipart } } };
+  if (body === undefined) return undefined;
+  return { required: !body.safeParse(undefined).success, content: { "application/json": { schema: body } } };
+}
+
+function successes(route: Route): Record<string, ZodOpenApiResponseObject> {
+  const json = route.response === undefined || route.status === 204 ? {} : { "application/json": { schema: route.response } };
+  const others = Object.fromEntries(Object.entries(route.otherContent ?? {}).map(([mediaType, { schema }]) => [mediaType, { schema }]));
+  const content = { ...json, ...others };
+  const limits = route.access === "public" ? {} : headerRefs("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset");
+  const own = Object.fromEntries(Object.entries(route.replyHeaders ?? {}).map(([name, description]) => [name, text(description)]));
+  const answer = { headers: { ...headerRefs("X-Request-Id"), ...limits, ...own }, ...(Object.keys(content).length === 0 ? {} : { content }) };
+  const extra = Object.entries(route.otherStatuses ?? {}).map(([status, description]) => [status, { ...answer, description }]);
+  return { [String(route.status)]: { ...answer, description: STATUS_DESCRIPTIONS[route.status] ?? "" }, ...Object.fromEntries(extra) } as Record<string, ZodOpenApiResponseObject>;
+}
+
+function failures(route: Route): Record<string, ZodOpenApiResponseObject> {
+  return Object.fromEntries(
+    declaredErrors(route).map((status) => {
+      const schema = status === 422 ? ValidationErrorBody : ErrorBody;
+      const more: HeaderName[] = status === 401 ? ["WWW-Authenticate"] : status === 429 || status === 503 ? ["Retry-After"] : [];
+      return [String(status), { description: ERROR_DESCRIPTIONS[status] ?? "Failure", headers: headerRefs("X-Request-Id", ...more), content: { "application/json": { schema } } }];
+    }),
+  );
+}
+
+/** Every status of a failure that the route may answer with, in order. */
+export function declaredErrors(route: Route): number[] {
+  const hasBody = route.body !== undefined || route.multipart !== undefined;
+  const hasParams = route.params !== undefined && Object.keys(route.params.shape).length > 0;
+  const isChecked = hasBody || hasParams || route.query !== undefined || route.idempotent === true;
+  const authenticated = route.access === "public" ? [] : [route.unauthenticatedStatus ?? 401, 403, 429, 503];
+  const statuses = [500, ...(route.errors ?? []), ...authenticated, ...(hasBody ? [400] : []), ...(isChecked ? [422] : []), ...(hasParams ? [404] : [])];
+  return [...new Set(statuses)].toSorted((a, b) => a - b);
+}

@@ -1,0 +1,29 @@
+/** POST /data/hybrid-search. */
+import { authorizeListing, reachFor } from "../../auth/policy.ts";
+import { HybridSearch, SearchResults } from "../../schema/search.ts";
+import { hybridSearch } from "../../search/hybrid.ts";
+import { defineRoute } from "../route.ts";
+
+export const searchDocuments = defineRoute({
+  method: "POST",
+  path: "/data/hybrid-search",
+  access: "keys",
+  capability: "search",
+  status: 200,
+  summary: "Search the chunks of a space: dense vectors and BM25 in one ranking.",
+  description: "A space, document or folder out of reach narrows to nothing; it is never an error.",
+  tags: ["Search"],
+  body: HybridSearch,
+  response: SearchResults,
+  replyHeaders: { Warning: "Says where the model provider was away and results are by words alone" },
+  errors: [503],
+  async handle({ deps, principal, body, request, reply }) {
+    authorizeListing(principal, "documents:search");
+    const { query, space_id: spaceId, ...narrowing } = body;
+    const space = reachFor(principal, "documents:search").get(spaceId);
+    if (space === undefined) return { query, space_id: spaceId, total_results: 0, results: [] };
+    const answer = await hybridSearch(deps, { organization: principal.organization, space }, { query, ...narrowing }, request.signal);
+    if (answer.warning !== undefined) reply.header("Warning", '199 holdfast "The model provider is away: results are by words alone"');
+    return { query, space_id: spaceId, total_results: answer.results.length, results: answer.results };
+  },
+});

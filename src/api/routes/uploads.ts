@@ -1,0 +1,48 @@
+/** POST /data/upload. */
+import { authorize } from "../../auth/policy.ts";
+import { findFolder } from "../../db/folders.ts";
+import { findDocument } from "../../db/documents.ts";
+import { inTenant } from "../../db/pool.ts";
+import type { Deps } from "../../deps.ts";
+import { DomainError } from "../../domain/errors.ts";
+import type { Principal } from "../../domain/principal.ts";
+import { Document, DocumentUpload } from "../../schema/document.ts";
+import { acceptDocument, discardFile, receiveFile } from "../accept-upload.ts";
+import { readForm } from "../form.ts";
+import { defineRoute } from "../route.ts";
+
+export const uploadDocument = defineRoute({
+  method: "POST",
+  path: "/data/upload",
+  access: "keys",
+  capability: "write",
+  status: 201,
+  summary: "Upload a file into a space; the pipeline makes it searchable.",
+  tags: ["Documents"],
+  multipart: DocumentUpload,
+  response: Document,
+  errors: [400, 403, 404, 503],
+  idempotent: true,
+  async handle({ deps, principal, request }) {
+    const upload = await receiveFile(deps, principal, request);
+    try {
+      const { file, fields } = readForm(upload, DocumentUpload);
+      authorize(principal, "documents:create", { space_id: fields.space_id });
+      if (fields.folder_id !== undefined) await requireFolder(deps, principal, fields.space_id, fields.folder_id);
+      const id = await acceptDocument(deps, principal, request, { spaceId: fields.space_id, folderId: fields.folder_id ?? null, filename: file.filename, stored: file.value });
+      const document = await inTenant(deps.db, principal.organization, (sql) => findDocument(sql, principal, id));
+      authorize(principal, "documents:read", document);
+      return { ...document, processing_state: { parsed: false, chunked: false, embedded: false } };
+    } catch (error) {
+      if (upload.file !== null) await discardFile(deps, upload.file.value);
+      throw error;
+    }
+  },
+});
+
+/** @throws DomainError `not_found` for a folder that is not reached, `bad_request` for one of another space. */
+export async function requireFolder(deps: Deps, principal: Principal, spaceId: string, folderId: string): Promise<void> {
+  const folder = await inTenant(deps.db, principal.organization, (sql) => findFolder(sql, principal.reach, folderId));
+  authorize(principal, "folders:read", folder === undefined ? undefined : { space_id: folder.home_space_id });
+  if (folder?.home_space_id !== spaceId) throw new DomainError("bad_request", "The folder belongs to another space.");
+}

@@ -1,0 +1,118 @@
+/** `holdfast keys create | revoke | list` */
+import type { Command } from "commander";
+import { issueApiKey } from "../auth/issue-api-key.ts";
+import { findOrganizationOfKey, listAllApiKeys, type ListedApiKey, revokeApiKey } from "../db/api-keys.ts";
+import { appendAudit, type AuditEntry } from "../db/audit.ts";
+import { inTenant, type Sql } from "../db/pool.ts";
+import { listSpacesOfUser } from "../db/spaces.ts";
+import { findUserByEmail } from "../db/users.ts";
+import { CAPABILITIES, type Capability } from "../domain/principal.ts";
+import { PRIVATE_SPACE } from "../domain/provision.ts";
+import { withDatabase } from "./connect.ts";
+import { CommandError, printJson, printLine, printTable } from "./output.ts";
+
+interface CreateOptions {
+  readonly email: string;
+  readonly name: string;
+  readonly spaces?: string;
+  readonly capabilities?: string;
+  readonly expires?: string;
+  readonly json?: boolean;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function addKeysCommand(program: Command): void {
+  const keys = program.command("keys").description("make, revoke and list API keys");
+  keys
+    .command("create")
+    .description("make a key; its text is shown only now")
+    .requiredOption("--email <email>", "its owner")
+    .requiredOption("--name <name>", "what the owner calls it")
+    .option("--spaces <names>", "narrow it to these spaces: names or ids, separated by commas; `private` is the owner's own")
+    .option("--capabilities <list>", `narrow it to some of: ${CAPABILITIES.join(",")}`)
+    .option("--expires <time>", "ISO 8601 time after which it is refused")
+    .option("--json", "print JSON")
+    .action(createKey);
+  keys.command("revoke").description("revoke a key; every process refuses it within 5 seconds").argument("<id>", "the key's id").option("--json", "print JSON").action(revokeKey);
+  keys.command("list").description("list keys, newest first").option("--email <email>", "of this user alone").option("--json", "print JSON").action(listKeys);
+}
+
+async function createKey(options: CreateOptions): Promise<void> {
+  const capabilities = parseCapabilities(options.capabilities);
+  const expiresAt = parseTime(options.expires);
+  const made = await withDatabase(async ({ db, pepper }) => {
+    const found = await findUserByEmail(db, options.email);
+    if (found === undefined) throw new CommandError(`There is no user with the e-mail address ${options.email}.`);
+    const { user, organization } = found;
+    const secret = await pepper();
+    return inTenant(db, organization, async (sql) => {
+      const spaces = await chosenSpaces(sql, user.id, options.spaces);
+      const key = await issueApiKey(sql, secret, organization, { userId: user.id, name: options.name, spaces, capabilities, expiresAt });
+      await appendAudit(sql, { authMethod: "system", organization }, keyEntry("api_keys:create", key.id));
+      return key;
+    });
+  });
+  if (options.json) printJson(made);
+  else printLine(`key ${made.id} of ${options.email}, shown only now: ${made.key}`);
+}
+
+async function revokeKey(id: string, options: { json?: boolean }): Promise<void> {
+  if (!UUID.test(id)) throw new CommandError("The id of a key is a UUID; `holdfast keys list` shows it.");
+  await withDatabase(async ({ db }) => {
+    const organization = await findOrganizationOfKey(db, id);
+    if (organization === undefined) throw new CommandError(`There is no key with the id ${id}.`);
+    await inTenant(db, organization, async (sql) => {
+      await revokeApiKey(sql, id, null);
+      await appendAudit(sql, { authMethod: "system", organization }, keyEntry("api_keys:revoke", id));
+    });
+  });
+  if (options.json) printJson({ id, revoked: true });
+  else printLine(`key ${id} is revoked`);
+}
+
+async function listKeys(options: { email?: string; json?: boolean }): Promise<void> {
+  const keys = await withDatabase(({ db }) => listAllApiKeys(db, options.email ?? null));
+  if (options.json) printJson(keys);
+  else printTable(["ID", "ORGANIZATION", "OWNER", "NAME", "PREFIX", "LAST USED", "STATE"], keys.map((key) => [key.id, key.organization, key.email, key.name, `${key.prefix}…`, key.last_used_at?.toISOString() ?? "never", stateOf(key)]));
+}
+
+function stateOf(key: ListedApiKey): string {
+  if (key.revoked_at !== null) return "revoked";
+  return key.expires_at !== null && key.expires_at.getTime() <= Date.now() ? "expired" : "valid";
+}
+
+function keyEntry(action: string, id: string): AuditEntry {
+  return { action, resource_type: "api_key", resource_id: id, space_id: null, request_id: null, outcome: "success" };
+}
+
+async function chosenSpaces(sql: Sql, userId: string, list: string | undefined): Promise<string[] | null> {
+  if (list === undefined) return null;
+  const spaces = await listSpacesOfUser(sql, userId);
+  return parts(list).map((wanted) => {
+    const word = wanted.toLowerCase();
+    const space = spaces.find((one) => one.id === word || (one.is_private ? word === PRIVATE_SPACE : one.name.toLowerCase() === word));
+    if (space === undefined) throw new CommandError(`The owner has no role in a space called ${wanted}.`);
+    return space.id;
+  });
+}
+
+function parseCapabilities(list: string | undefined): Capability[] | null {
+  if (list === undefined) return null;
+  return parts(list).map((word) => {
+    const known = CAPABILITIES.find((capability) => capability === word);
+    if (known === undefined) throw new CommandError(`${word} is not one of ${CAPABILITIES.join(", ")}.`);
+    return known;
+  });
+}
+
+function parseTime(text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw new CommandError(`${text} is not an ISO 8601 time.`);
+  return time;
+}
+
+function parts(list: string): string[] {
+  return list.split(",").map((part) => part.trim()).filter((part) => part !== "");
+}

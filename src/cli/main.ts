@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+/** `holdfast`: the commands of operators. */
+import { Command } from "commander";
+import { ConfigError } from "../config.ts";
+import { DomainError } from "../domain/errors.ts";
+import { ProvisionError } from "../domain/provision.ts";
+import { addKeysCommand } from "./keys.ts";
+import { addMigrateCommand } from "./migrate.ts";
+import { CommandError } from "./output.ts";
+import { addProvisionCommand } from "./provision.ts";
+
+const program = new Command("holdfast").description("Commands for those who run Holdfast. Settings come from the environment, as for the service.");
+addMigrateCommand(program);
+addProvisionCommand(program);
+addKeysCommand(program);
+
+const EXPECTED = [CommandError, ConfigError, DomainError, ProvisionError];
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const isExpected = EXPECTED.some((kind) => error instanceof kind);
+  const shown = error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);
+  process.stderr.write(`${shown}\n`);
+  process.exitCode = 1;
+}

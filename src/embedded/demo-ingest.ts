@@ -1,0 +1,99 @@
+/** The only place that sets the demo up on the first start: what has been done of it, and how its documents are taken in. */
+import { readFile, readdir, rename, writeFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PROJECT_ROOT } from "./node-process.ts";
+import { messageOf } from "./start-error.ts";
+
+export const DEMO_FILE = join(PROJECT_ROOT, "demo", "tenants.yaml");
+export const DEMO_DOCUMENTS = join(PROJECT_ROOT, "demo", "documents");
+/** As demo/tenants.yaml has them. */
+export const DEMO_SPACE_ID = "01900000-0000-7000-8000-000000000010";
+export const DEMO_AGENT_ID = "01900000-0000-7000-8000-000000000020";
+
+const MEDIA_TYPES: Record<string, string> = { ".md": "text/markdown", ".txt": "text/plain", ".pdf": "application/pdf" };
+const CALL_TIMEOUT_MS = 30_000;
+const INGEST_TIMEOUT_MS = 180_000;
+const POLL_MS = 200;
+const ENDED = new Set(["completed", "failed", "cancelled"]);
+
+/** What earlier starts have done of the demo; it is done once for each data folder. */
+export interface DemoState {
+  readonly isProvisioned: boolean;
+  /** File name → document id. */
+  readonly uploaded: Readonly<Record<string, string>>;
+  readonly isComplete: boolean;
+}
+
+const NOTHING_DONE: DemoState = { isProvisioned: false, uploaded: {}, isComplete: false };
+
+/** Nothing done where this data folder is new. */
+export async function readDemoState(dataDir: string): Promise<DemoState> {
+  const text = await readFile(statePath(dataDir), "utf8").catch(() => undefined);
+  return text === undefined ? NOTHING_DONE : (JSON.parse(text) as DemoState);
+}
+
+/** Replaces what was kept, whole. */
+export async function writeDemoState(dataDir: string, state: DemoState): Promise<void> {
+  await writeFile(`${statePath(dataDir)}.new`, `${JSON.stringify(state)}\n`);
+  await rename(`${statePath(dataDir)}.new`, statePath(dataDir));
+}
+
+function statePath(dataDir: string): string {
+  return join(dataDir, "demo.json");
+}
+
+interface IngestOptions {
+  readonly address: string;
+  readonly key: string;
+  readonly dataDir: string;
+  readonly state: DemoState;
+  readonly signal: AbortSignal;
+  readonly onProgress: (line: string) => void;
+}
+
+/**
+ * Uploads the demo documents that are not there yet and waits until all are processed. A document that fails is reported, not thrown.
+ * @throws Error where the API refuses an upload or does not answer.
+ */
+export async function ingestDemoDocuments(options: IngestOptions): Promise<void> {
+  let state = options.state;
+  for (const name of (await readdir(DEMO_DOCUMENTS)).toSorted()) {
+    if (name in state.uploaded) continue;
+    options.signal.throwIfAborted();
+    const id = await upload(options, name);
+    state = { ...state, uploaded: { ...state.uploaded, [name]: id } };
+    await writeDemoState(options.dataDir, state);
+  }
+  const deadline = AbortSignal.any([options.signal, AbortSignal.timeout(INGEST_TIMEOUT_MS)]);
+  const ended = await Promise.allSettled(Object.entries(state.uploaded).map(([name, id]) => waitForEnd(options, name, { id, deadline })));
+  options.signal.throwIfAborted();
+  for (const result of ended) if (result.status === "rejected") options.onProgress(`a demo document is still being processed: ${messageOf(result.reason)}`);
+  await writeDemoState(options.dataDir, { ...state, isComplete: true });
+}
+
+async function upload(options: IngestOptions, name: string): Promise<string> {
+  const form = new FormData();
+  form.set("space_id", DEMO_SPACE_ID);
+  const type = MEDIA_TYPES[extname(name)] ?? "application/octet-stream";
+  form.set("file", new Blob([await readFile(join(DEMO_DOCUMENTS, name))], { type }), name);
+  const document = await call<{ id: string }>(options, "/v1/data/upload", { method: "POST", body: form });
+  options.onProgress(`uploaded ${name}`);
+  return document.id;
+}
+
+async function waitForEnd(options: IngestOptions, name: string, { id, deadline }: { id: string; deadline: AbortSignal }): Promise<void> {
+  for (;;) {
+    deadline.throwIfAborted();
+    const document = await call<{ processing_state: { pipeline_status: string } }>(options, `/v1/data/${id}`, {});
+    const status = document.processing_state.pipeline_status;
+    if (ENDED.has(status)) return options.onProgress(`${name}: ${status}`);
+    await sleep(POLL_MS, undefined, { signal: deadline });
+  }
+}
+
+async function call<T>({ address, key, signal }: IngestOptions, path: string, request: RequestInit): Promise<T> {
+  const response = await fetch(address + path, { ...request, headers: { authorization: `Bearer ${key}` }, signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]) });
+  if (!response.ok) throw new Error(`${path} answered ${response.status}`);
+  return (await response.json()) as T;
+}

@@ -1,0 +1,111 @@
+/** Contract of agents and of the chat-compatible model list. */
+import { z } from "zod";
+import { envelope, Name, pageQuery, Person, Timestamp, Uuid } from "./common.ts";
+import { type FilterFields, filtersOf, orderByOf } from "./filters.ts";
+
+export const AGENT_TYPES = ["simple", "rag"] as const;
+export const DATA_ACCESS_MODES = ["origin", "caller", "none"] as const;
+const MAX_PROMPT_CHARACTERS = 100_000;
+const MAX_TOKENS = 2_000_000;
+const MAX_TOOLS = 32;
+const MAX_FOLDERS = 1_000;
+
+const ToolAttachment = z
+  .object({ tool_id: z.string().min(1).max(100).meta({ example: "knowledge_search" }), config: z.record(z.string(), z.unknown()).nullish() })
+  .meta({ id: "ToolAttachment" });
+
+const configuration = {
+  description: z.string().max(4_000).meta({ example: "Answers from the documents of this space." }),
+  agent_type: z.enum(AGENT_TYPES).meta({ description: "`simple`: a loop with tools; `rag`: searches first, answers once" }),
+  model: z.string().min(1).max(255).meta({ description: "Deployment name of the language model; not the `model` of a chat", example: "default" }),
+  system_prompt: z.string().max(MAX_PROMPT_CHARACTERS).meta({ example: "Answer from the documents." }),
+  temperature: z.number().min(0).max(2).nullable().meta({ description: "Null: the model's default", example: 0.2 }),
+  max_tokens: z.int().min(1).max(MAX_TOKENS).nullable().meta({ example: 800 }),
+  reasoning_config: z.record(z.string(), z.unknown()).nullable().meta({ example: null }),
+  tool_attachments: z.array(ToolAttachment).max(MAX_TOOLS).meta({ description: "Tools run inside the service" }),
+  is_public: z.boolean().meta({ description: "Everyone in the organization may use it, still with their own reach" }),
+  show_citations: z.boolean(),
+  save_to_inbox: z.boolean(),
+  data_access_mode: z.enum(DATA_ACCESS_MODES).meta({ description: "`origin`: the agent's space; `caller`: every space that the caller reaches; `none`" }),
+  allowed_folder_ids: z.array(Uuid).max(MAX_FOLDERS).nullable().meta({ description: "With all folders below; null: no restriction, an empty list: nothing" }),
+};
+
+export const Agent = z
+  .object({
+    id: Uuid,
+    name: z.string().meta({ example: "Analyst" }),
+    version: z.string().meta({ example: "1.0.0" }),
+    ...configuration,
+    organization_id: Uuid,
+    space_id: Uuid,
+    from_system: z.boolean(),
+    conversation_count: z.int().meta({ example: 0 }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    created_by: Person,
+  })
+  .meta({ id: "Agent" });
+
+export const AgentDetails = Agent.extend({ last_edited_by: Person }).meta({ id: "AgentDetails" });
+export const AgentPage = envelope(Agent, "AgentPage");
+
+export const AgentCreate = z
+  .object({
+    name: Name,
+    space_id: Uuid,
+    description: configuration.description.default(""),
+    agent_type: configuration.agent_type.default("simple"),
+    model: configuration.model.default("default"),
+    system_prompt: configuration.system_prompt.default(""),
+    temperature: configuration.temperature.default(null),
+    max_tokens: configuration.max_tokens.default(null),
+    reasoning_config: configuration.reasoning_config.default(null),
+    tool_attachments: configuration.tool_attachments.default([]),
+    is_public: configuration.is_public.default(false),
+    show_citations: configuration.show_citations.default(true),
+    save_to_inbox: configuration.save_to_inbox.default(false),
+    data_access_mode: configuration.data_access_mode.default("origin"),
+    allowed_folder_ids: configuration.allowed_folder_ids.default(null),
+  })
+  .meta({ id: "AgentCreate" });
+
+export const AgentPatch = z.object({ name: Name, ...configuration }).partial().meta({ id: "AgentPatch" });
+
+export const AGENT_FIELDS: FilterFields = {
+  id: "uuid",
+  name: "text",
+  description: "text",
+  version: "text",
+  agent_type: "text",
+  model: "text",
+  is_public: "boolean",
+  show_citations: "boolean",
+  save_to_inbox: "boolean",
+  data_access_mode: "text",
+  organization_id: "uuid",
+  space_id: "uuid",
+  conversation_count: "number",
+  created_by: "uuid",
+  created_at: "timestamp",
+  updated_at: "timestamp",
+};
+
+export const AgentSearchQuery = pageQuery();
+/** Optional as a whole. */
+export const AgentSearch = z
+  .object({ filters: filtersOf(AGENT_FIELDS, { name__icontains: "analyst" }), order_by: orderByOf(AGENT_FIELDS, ["name"]) })
+  .nullish()
+  .transform((body) => body ?? { filters: [], order_by: [] });
+
+/** What the OpenAI-compatible `GET /models` shows of an agent. */
+export const Model = z
+  .object({
+    id: Uuid,
+    name: z.string().meta({ example: "Analyst" }),
+    object: z.literal("model"),
+    created: z.int().meta({ description: "Unix seconds", example: 1_790_000_000 }),
+    owned_by: Uuid.meta({ description: "The organization" }),
+  })
+  .meta({ id: "Model" });
+
+export const ModelList = z.object({ object: z.literal("list"), data: z.array(Model) }).meta({ id: "ModelList" });

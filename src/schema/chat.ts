@@ -1,0 +1,115 @@
+/** Contract of chat completions, compatible with OpenAI's where the two meet. Fields that are not named here are accepted and ignored. */
+import { z } from "zod";
+import { Uuid } from "./common.ts";
+
+const MAX_MESSAGES = 2_000;
+const MAX_TOKENS = 2_000_000;
+
+const TextPart = z.object({ type: z.literal("text"), text: z.string() });
+const ImagePart = z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string(), detail: z.enum(["auto", "low", "high"]).nullish() }) });
+const RefusalPart = z.object({ type: z.literal("refusal"), refusal: z.string() });
+/** Other parts, such as audio, are refused rather than dropped: the answer would not be about what was asked. */
+export const ContentPart = z.discriminatedUnion("type", [TextPart, ImagePart, RefusalPart]).meta({ id: "ContentPart" });
+
+const content = z.union([z.string(), z.array(ContentPart)]).meta({ description: "A string, or parts of which the texts are joined", example: "How did revenue develop?" });
+
+/** `developer` counts as `system`; messages of role `tool` are passed over. */
+export const CHAT_ROLES = ["system", "developer", "user", "assistant", "tool"] as const;
+
+const withContent = (...roles: ("system" | "developer" | "user")[]) => z.object({ role: z.enum(roles), content });
+
+/** An assistant's message may have tool calls in place of content. */
+export const ChatMessage = z
+  .discriminatedUnion("role", [
+    withContent("system", "developer"),
+    withContent("user"),
+    z.object({ role: z.literal("assistant"), content: content.nullish() }),
+    z.object({ role: z.literal("tool"), content: z.unknown().optional() }),
+  ])
+  .meta({ id: "ChatMessage" });
+
+const ignored = z.unknown().optional().meta({ description: "Accepted and ignored" });
+
+export const ChatCompletionRequest = z
+  .object({
+    model: z.string().min(1).max(255).meta({ description: "The UUID of an agent", example: "01900000-0000-7000-8000-000000000020" }),
+    messages: z.array(ChatMessage).min(1).max(MAX_MESSAGES).meta({ description: "The full history" }),
+    stream: z.boolean().nullish().meta({ description: "True streams server-sent events", example: false }),
+    temperature: z.number().min(0).max(2).nullish().meta({ description: "Overrides the agent's", example: 0.2 }),
+    max_tokens: z.int().min(1).max(MAX_TOKENS).nullish().meta({ description: "Overrides the agent's", example: 800 }),
+    max_completion_tokens: z.int().min(1).max(MAX_TOKENS).nullish().meta({ description: "The same as max_tokens" }),
+    response_format: z
+      .looseObject({ type: z.string().meta({ example: "json_object" }) })
+      .nullish()
+      .meta({ description: "`{type: json_object}` is passed to the model and not enforced" }),
+    stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+    top_p: ignored,
+    stop: ignored,
+    presence_penalty: ignored,
+    frequency_penalty: ignored,
+    seed: ignored,
+    n: ignored,
+    logit_bias: ignored,
+  })
+  .meta({ id: "ChatCompletionRequest" });
+
+export const Usage = z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }).meta({ id: "Usage" });
+
+export const Citation = z
+  .object({
+    index: z.int().meta({ description: "The n of the mark [n]", example: 1 }),
+    document_id: Uuid,
+    document_name: z.string().meta({ example: "report.pdf" }),
+    chunk_id: Uuid,
+    chunk_index: z.int().meta({ example: 3 }),
+    page: z.int().nullable().meta({ example: 2 }),
+    text: z.string().meta({ example: "Revenue grew by 12 percent." }),
+  })
+  .meta({ id: "Citation" });
+
+const completion = {
+  id: z.string().meta({ example: "chatcmpl-01900000" }),
+  created: z.int().meta({ description: "Unix seconds", example: 1_790_000_000 }),
+  model: z.string().meta({ description: "The agent's UUID, as requested", example: "01900000-0000-7000-8000-000000000020" }),
+  system_fingerprint: z.null(),
+  service_tier: z.null(),
+};
+
+export const ChatCompletion = z
+  .object({
+    ...completion,
+    object: z.literal("chat.completion"),
+    choices: z.array(
+      z.object({
+        index: z.int().meta({ example: 0 }),
+        message: z.object({ role: z.literal("assistant"), content: z.string(), tool_calls: z.null(), refusal: z.null() }),
+        finish_reason: z.string().meta({ example: "stop" }),
+        logprobs: z.null(),
+      }),
+    ),
+    usage: Usage,
+    citations: z.array(Citation).optional().meta({ description: "The sources that the answer cites; where the agent shows citations" }),
+  })
+  .meta({ id: "ChatCompletion" });
+
+export const ChatCompletionChunk = z
+  .object({
+    ...completion,
+    object: z.literal("chat.completion.chunk"),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        delta: z.object({ role: z.literal("assistant").optional(), content: z.string().optional() }),
+        finish_reason: z.string().nullable(),
+        logprobs: z.null(),
+      }),
+    ),
+    usage: Usage.nullable().meta({ description: "Null except in the final chunk, where usage was asked for" }),
+    citations: z.array(Citation).optional().meta({ description: "In the last content chunk" }),
+  })
+  .meta({ id: "ChatCompletionChunk" });
+
+/** The event of a stream that failed after its first byte; no `[DONE]` follows. */
+export const ChatStreamError = z
+  .object({ error: z.object({ message: z.string(), type: z.string(), code: z.string() }) })
+  .meta({ id: "ChatStreamError" });

@@ -1,0 +1,82 @@
+/** Contract of raw files: paths in a space. */
+import { z } from "zod";
+import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "./common.ts";
+
+const MAX_PATH_BYTES = 1_024;
+const MAX_NAME_BYTES = 255;
+
+/** Why a path cannot be one, or null. Paths are NFC already. */
+function pathFault(path: string): string | null {
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `a path has at most ${MAX_PATH_BYTES} bytes`;
+  if (path.startsWith("/")) return "a path does not begin with a slash";
+  if (path.includes("\\")) return "a path holds no backslash";
+  // oxlint-disable-next-line no-control-regex -- control characters are what is refused
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return "a path holds no control characters";
+  const parts = path.split("/");
+  if (parts.includes("") || parts.includes(".") || parts.includes("..")) return "the parts of a path are neither empty nor . or ..";
+  return parts.some((part) => Buffer.byteLength(part) > MAX_NAME_BYTES) ? `each part of a path has at most ${MAX_NAME_BYTES} bytes` : null;
+}
+
+interface PathKind {
+  /** `""` is the root of the space. */
+  readonly allowsRoot?: boolean;
+  /** One slash at the end: kept where it says "all below", else dropped. */
+  readonly trailingSlash?: "kept" | "dropped";
+}
+
+/** A path after parsing: NFC, checked. */
+export function pathSchema({ allowsRoot = false, trailingSlash }: PathKind = {}) {
+  return z.string().transform((given, context) => {
+    const path = given.normalize("NFC");
+    const hasSlash = trailingSlash !== undefined && path.length > 1 && path.endsWith("/");
+    const bare = hasSlash ? path.slice(0, -1) : path;
+    const isRoot = allowsRoot && (bare === "" || (trailingSlash !== undefined && bare === "/"));
+    const fault = isRoot ? null : pathFault(bare);
+    if (fault !== null) context.issues.push({ code: "custom", input: given, message: fault });
+    return isRoot ? "" : hasSlash && trailingSlash === "kept" ? path : bare;
+  });
+}
+
+export const FilePath = pathSchema().meta({ description: "Path in the space", example: "reports/2026/q1.pdf" });
+
+/** The target folder of an upload: `''` is the root, one trailing slash is dropped. */
+export const UploadFolderPath = pathSchema({ allowsRoot: true, trailingSlash: "dropped" }).meta({ description: "Folder in the space; empty for its root", example: "reports/2026" });
+
+export const RawFileUpload = z.object({ file: FilePart, path: UploadFolderPath }).meta({ id: "RawFileUpload" });
+
+const objectName = z.string().meta({ description: "spaces/<space_id>/data/<path>/<filename>", example: "spaces/01900000-0000-7000-8000-000000000010/data/reports/2026/q1.pdf" });
+
+export const RawFileUploaded = z.object({ object_name: objectName }).meta({ id: "RawFileUploaded" });
+
+export const RawFile = z
+  .object({
+    object_name: objectName,
+    path: z.string().meta({ example: "reports/2026/q1.pdf" }),
+    name: z.string().meta({ example: "q1.pdf" }),
+    size: z.int().nullable().meta({ description: "Bytes; null for an empty folder", example: 48_213 }),
+    content_type: z.string().nullable().meta({ example: "application/pdf" }),
+    sha256: z.string().nullable().meta({ example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" }),
+    document_id: Uuid.nullable(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  })
+  .meta({ id: "RawFile" });
+
+export const RawFilePage = envelope(RawFile, "RawFilePage");
+
+export const RawFileQuery = pageQuery(PARTS_PER_PAGE).extend({
+  prefix: z.string().max(MAX_PATH_BYTES).optional().transform((prefix) => prefix?.normalize("NFC")).meta({ description: "Only paths that begin with it", example: "reports/" }),
+});
+
+/** Takes a path or any of a file's object names. */
+export const RawFileAddress = z.object({ path: FilePath });
+
+export const RawFileRename = z
+  .object({
+    old_path: pathSchema({ trailingSlash: "kept" }).meta({ description: "A file, or with `/` at its end all that lies below", example: "reports/2026/q1.pdf" }),
+    new_path: pathSchema({ trailingSlash: "kept" }).meta({ example: "reports/2026/first-quarter.pdf" }),
+  })
+  .meta({ id: "RawFileRename" });
+
+export const PathFolderCreate = z.object({ path: pathSchema({ trailingSlash: "dropped" }).meta({ example: "reports/2026" }) }).meta({ id: "PathFolderCreate" });
+export const PathFolder = z.object({ path: z.string().meta({ example: "reports/2026" }) }).meta({ id: "PathFolder" });

@@ -1,0 +1,40 @@
+/** Contract of spaces and their members. */
+import { z } from "zod";
+import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "./common.ts";
+import { type FilterFields, filtersOf, orderByOf } from "./filters.ts";
+
+export const SPACE_ROLES = ["owner", "editor", "viewer"] as const;
+
+export const Space = z
+  .object({
+    id: Uuid,
+    name: z.string().meta({ example: "Research" }),
+    is_private: z.boolean().meta({ description: "True marks the caller's private space" }),
+    owner_id: Uuid,
+    organization_id: Uuid,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  })
+  .meta({ id: "Space" });
+
+export const SpacePage = envelope(Space, "SpacePage");
+
+export const SPACE_FIELDS: FilterFields = { id: "uuid", name: "text", is_private: "boolean", owner_id: "uuid", organization_id: "uuid", created_at: "timestamp", updated_at: "timestamp" };
+
+export const SpaceSearchQuery = pageQuery();
+/** Optional as a whole; `{}` lists all spaces that are reached. */
+export const SpaceSearch = z
+  .object({ filters: filtersOf(SPACE_FIELDS, { name__icontains: "research" }), order_by: orderByOf(SPACE_FIELDS, ["name"]) })
+  .nullish()
+  .transform((body) => body ?? { filters: [], order_by: [] });
+
+export const SpaceCreate = z.object({ name: Name }).meta({ id: "SpaceCreate" });
+export const SpacePatch = z.object({ name: Name.optional() }).meta({ id: "SpacePatch" });
+
+export const SpaceMember = z
+  .object({ user_id: Uuid, email: z.string().meta({ example: "ada@acme.example" }), name: z.string().meta({ example: "Ada Example" }), role: z.enum(SPACE_ROLES) })
+  .meta({ id: "SpaceMember" });
+export const SpaceMemberPage = envelope(SpaceMember, "SpaceMemberPage");
+export const SpaceMembersQuery = pageQuery(PARTS_PER_PAGE);
+export const SpaceMemberParams = z.object({ space_id: Uuid, user_id: Uuid });
+export const SpaceMemberPut = z.object({ role: z.enum(SPACE_ROLES) }).meta({ id: "SpaceMemberPut" });

@@ -1,0 +1,19 @@
+/** The workflow of a deletion: step by step until a read finds nothing left of the document, file, folder or space. */
+import { continueAsNew, defineQuery, setHandler, upsertSearchAttributes, workflowInfo } from "@temporalio/workflow";
+import type { DeletionInput } from "../domain/deletion.ts";
+import { purge } from "./proxies.ts";
+
+export const purgedCount = defineQuery<number>("purgedCount");
+
+export async function deleteTarget(input: DeletionInput, purgedBefore = 0): Promise<number> {
+  let purged = purgedBefore;
+  setHandler(purgedCount, () => purged);
+  for (;;) {
+    const outcome = await purge.purgeStep(input);
+    purged += outcome.purged;
+    if (outcome.done) break;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof deleteTarget>(input, purged);
+  }
+  upsertSearchAttributes({ Outcome: ["completed"], Stage: ["done"] });
+  return purged;
+}

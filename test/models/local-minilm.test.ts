@@ -1,0 +1,67 @@
+import { afterAll, expect, test } from "vitest";
+import { createEmbeddingModel } from "../../src/models/embedding-model.ts";
+import { createLocalMiniLm } from "../../src/models/local-minilm.ts";
+
+const model = await createEmbeddingModel({});
+afterAll(() => model.close());
+
+const dot = (left: Float32Array, right: Float32Array): number => left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0);
+
+test("is what a configuration without a provider gets", () => {
+  expect(model).toMatchObject({ name: "all-minilm-l6-v2-int8", dimensions: 384, maxTokens: 256, fusion: { alpha: 0.5, bm25Saturation: 8 } });
+});
+
+test("a paraphrase is nearer than an unrelated text, and vectors have unit length", async () => {
+  const [question, paraphrase, unrelated] = await model.embed(["How do I reset my password?", "Steps to recover account credentials", "The weather in Paris is rainy"], "query");
+  expect(dot(question!, paraphrase!)).toBeCloseTo(0.61, 2);
+  expect(dot(question!, unrelated!)).toBeLessThan(0.2);
+  for (const vector of [question, paraphrase, unrelated]) expect(dot(vector!, vector!)).toBeCloseTo(1, 5);
+});
+
+test("a text's vector does not depend on the texts beside it", async () => {
+  const [alone] = await model.embed(["a short text"], "passage");
+  const [beside] = await model.embed(["a short text", "another and much longer text ".repeat(20)], "passage");
+  expect(beside).toEqual(alone);
+});
+
+test("embeds an empty text, and as much as fits of one that is too long", async () => {
+  const [empty, fits, long] = await model.embed(["", "word ".repeat(256), "word ".repeat(1_000)], "passage");
+  expect(empty?.every(Number.isFinite)).toBe(true);
+  expect(long).toEqual(fits);
+});
+
+test("questions overtake passages, and the event loop stays free", async () => {
+  const order: string[] = [];
+  const passages = model.embed(Array.from({ length: 24 }, () => "a passage of some length ".repeat(30)), "passage").then(() => order.push("passages"));
+  let ticks = 0;
+  const ticking = setInterval(() => ticks++, 5);
+  await model.embed(["a question"], "query").then(() => order.push("question"));
+  await passages;
+  clearInterval(ticking);
+  expect(order).toEqual(["question", "passages"]);
+  expect(ticks).toBeGreaterThan(20);
+});
+
+test("an abort rejects with its reason and drops what waits", async () => {
+  const abort = new AbortController();
+  const reason = new Error("left");
+  const embedding = model.embed(Array.from({ length: 500 }, () => "a passage of some length ".repeat(30)), "passage", abort.signal);
+  abort.abort(reason);
+  await expect(embedding).rejects.toBe(reason);
+  const started = performance.now();
+  await model.embed(["next"], "passage");
+  expect(performance.now() - started).toBeLessThan(3_000);
+});
+
+test("closing lets the text in hand end and fails the rest as an outage", async () => {
+  const other = createLocalMiniLm({ maxThreads: 1 });
+  const embedding = other.embed(Array.from({ length: 50 }, () => "a passage of some length ".repeat(30)), "passage");
+  const error = embedding.catch((thrown: unknown) => thrown);
+  await other.close();
+  expect(await error).toMatchObject({ code: "provider_unavailable" });
+  await expect(other.embed(["more"], "passage")).rejects.toMatchObject({ code: "provider_unavailable" });
+});
+
+test("says which file is missing", () => {
+  expect(() => createLocalMiniLm({ folder: "/nonexistent/" })).toThrow(/model\.onnx/);
+});

@@ -1,0 +1,55 @@
+/** A parser process whose one parser does what the document says: hang, grow, crash, and worse. */
+
+import { writeFileSync } from "node:fs";
+import { env } from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ParsedDocument } from "../../src/domain/text-unit.ts";
+import { serveParsers } from "../../src/parsers/child-serve.ts";
+import type { ParseInput, Parser } from "../../src/parsers/parser.ts";
+
+const held: unknown[] = [];
+
+function documentOf(...texts: string[]): ParsedDocument {
+  const units = texts.map((text) => ({ type: "paragraph" as const, text, page: null, heading_path: [] }));
+  return { parser_name: "misbehaving", units, page_count: null, metadata: {}, warnings: [] };
+}
+
+const behaviours: Record<string, (argument: string) => ParsedDocument | Promise<ParsedDocument>> = {
+  pid: () => documentOf(String(process.pid)),
+  spin(marker) {
+    if (marker !== "") writeFileSync(marker, "spinning");
+    for (;;);
+  },
+  async wait(milliseconds) {
+    await sleep(Number(milliseconds));
+    return documentOf(String(process.pid));
+  },
+  async grow() {
+    for (;;) {
+      held.push(Buffer.alloc(8 * 1024 * 1024, 1));
+      await sleep(5);
+    }
+  },
+  heap() {
+    for (;;) held.push(Array.from({ length: 100_000 }, (_, index) => ({ index })));
+  },
+  abort: () => process.abort(),
+  exit: () => process.exit(3),
+  throw() {
+    throw new TypeError("The parser has a bug.");
+  },
+  many: (count) => documentOf(...Array.from({ length: Number(count) }, (_, index) => `unit ${index} ${"x".repeat(2000)}`)),
+  environment: () => documentOf("none", ...Object.keys(env)),
+};
+
+/** The document is `behaviour` or `behaviour:argument`. */
+async function behave(input: ParseInput): Promise<ParsedDocument> {
+  const [name = "", argument = ""] = Buffer.from(input.bytes ?? []).toString().split(":", 2);
+  const behaviour = behaviours[name];
+  if (behaviour === undefined) throw new Error(`No behaviour is called ${name}.`);
+  return behaviour(argument);
+}
+
+const misbehaving: Parser = { name: "misbehaving", runsIn: "child", parse: behave };
+
+await serveParsers(() => misbehaving, async () => undefined);

@@ -1,0 +1,29 @@
+/** The real HTTP layer over a few routes of a test's own, without a database behind it. */
+import { createApp } from "../../src/api/app.ts";
+import type { Route } from "../../src/api/route.ts";
+import { listen } from "../../src/api/server.ts";
+import { createAuthenticator } from "../../src/auth/authenticate.ts";
+import { createLog } from "../../src/log.ts";
+import type { Deps } from "../../src/deps.ts";
+
+export interface TinyApp {
+  readonly url: string;
+  readonly port: number;
+  /** Everything that was logged, one JSON object a line. */
+  readonly logged: string[];
+  close(): Promise<void>;
+}
+
+export async function startTinyApp(routes: readonly Route[], parts: Partial<Deps> = {}): Promise<TinyApp> {
+  const logged: string[] = [];
+  const log = createLog({ level: "debug", name: "test", destination: { write: (line) => void logged.push(line) } });
+  const deps = {
+    log,
+    config: { limits: { requestsPerMinute: 1_000, chatTurnsPerMinute: 1_000, maxUploadBytes: 1_000 } },
+    // Without an issuer and a database it refuses everybody, which is what these tests need of it.
+    authenticator: createAuthenticator({ db: undefined as never, pepper: Buffer.alloc(32) }),
+    ...parts,
+  } as unknown as Deps;
+  const { port, close } = await listen(createApp(deps, routes), { host: "127.0.0.1", port: 0 });
+  return { url: `http://127.0.0.1:${port}`, port, logged, close: () => close(100) };
+}
