@@ -16,7 +16,7 @@ const TOKEN = /(?<ticks>`+)|(?<line>\n)|(?<space> ?)\[(?<numbers>\d{1,4}(?:\s?,\
 /** The end of a text that may become one of them with the next piece. */
 const UNDECIDED = /(?:`+| ?\[[\d,\s]{0,100}| )$/;
 
-/** Leaves code alone, where brackets mean something else, and everything before the turn's first search. */
+/** Leaves code alone, where brackets mean something else, and everything before the turn's first search, where they mean nothing. */
 export function createCitationFilter(sources: Sources): CitationFilter {
   const cited = new Map<number, Citation>();
   let held = "";
@@ -39,11 +39,12 @@ export function createCitationFilter(sources: Sources): CitationFilter {
         code = code === "" ? ticks : code === ticks ? "" : code;
         return match;
       }
-      return code !== "" || !sources.wereSearched ? match : mark(space, numbers);
+      return code === "" ? mark(space, numbers) : match;
     });
 
   return {
     write(piece) {
+      if (!sources.wereSearched) return piece;
       const text = held + piece;
       const undecided = UNDECIDED.exec(text)?.index ?? text.length;
       held = text.slice(undecided);

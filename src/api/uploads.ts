@@ -51,7 +51,7 @@ export interface ReceivedFile<T> {
 }
 
 /** What a validation answer has to name beyond a missing field. */
-export type UploadProblem =
+type UploadProblem =
   | { readonly kind: "not_multipart" }
   /** The field `file` came as text, which is shown here. */
   | { readonly kind: "file_is_text"; readonly input: string };

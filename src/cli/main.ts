@@ -8,11 +8,13 @@ import { addKeysCommand } from "./keys.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { CommandError } from "./output.ts";
 import { addProvisionCommand } from "./provision.ts";
+import { addTokenCommand } from "./token.ts";
 
 const program = new Command("holdfast").description("Commands for those who run Holdfast. Settings come from the environment, as for the service.");
 addMigrateCommand(program);
 addProvisionCommand(program);
 addKeysCommand(program);
+addTokenCommand(program);
 
 const EXPECTED = [CommandError, ConfigError, DomainError, ProvisionError];
 

@@ -75,12 +75,13 @@ function* nonBlank(paragraph: string): Generator<string> {
   if (/\S/.test(paragraph)) yield paragraph.trimEnd();
 }
 
-/** The last good place to cut in the second half of [start, limit). */
+/** The last good place to cut in the second half of [start, limit); no further back, so that long text without one stays cheap. */
 function cutBefore(paragraph: string, start: number, limit: number): number {
   const half = start + MAX_PARAGRAPH_CHARS / 2;
+  const searched = paragraph.slice(half, limit);
   for (const separator of ["\n", " "]) {
-    const at = paragraph.lastIndexOf(separator, limit - 1);
-    if (at >= half) return at + 1;
+    const at = searched.lastIndexOf(separator);
+    if (at >= 0) return half + at + 1;
   }
   const before = paragraph.charCodeAt(limit - 1);
   return before >= 0xd800 && before <= 0xdbff ? limit - 1 : limit;

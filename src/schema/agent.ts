@@ -94,6 +94,7 @@ export const AgentSearchQuery = pageQuery();
 /** Optional as a whole. */
 export const AgentSearch = z
   .object({ filters: filtersOf(AGENT_FIELDS, { name__icontains: "analyst" }), order_by: orderByOf(AGENT_FIELDS, ["name"]) })
+  .meta({ id: "AgentSearch" })
   .nullish()
   .transform((body) => body ?? { filters: [], order_by: [] });
 

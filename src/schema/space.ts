@@ -25,6 +25,7 @@ export const SpaceSearchQuery = pageQuery();
 /** Optional as a whole; `{}` lists all spaces that are reached. */
 export const SpaceSearch = z
   .object({ filters: filtersOf(SPACE_FIELDS, { name__icontains: "research" }), order_by: orderByOf(SPACE_FIELDS, ["name"]) })
+  .meta({ id: "SpaceSearch" })
   .nullish()
   .transform((body) => body ?? { filters: [], order_by: [] });
 

@@ -126,15 +126,18 @@ export async function within<T>(ms: number, operation: Promise<T>): Promise<T> {
 export async function* untilAborted(source: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
   if (signal === undefined) return yield* source;
   const iterator = source[Symbol.asyncIterator]();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  aborted.catch(() => {});
-  const abort = (): void => reject(signal.reason);
+  // Not Promise.race with one promise for the abort: that would hold on to every piece until the end.
+  let interrupt: ((reason: unknown) => void) | undefined;
+  const abort = (): void => interrupt?.(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   let ended = false;
   try {
-    signal.throwIfAborted();
     for (;;) {
-      const step = await Promise.race([iterator.next(), aborted]);
+      signal.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Uint8Array, unknown>>();
+      interrupt = reject;
+      iterator.next().then(resolve, reject);
+      const step = await promise;
       if (step.done === true) {
         ended = true;
         return;

@@ -8,7 +8,7 @@ import type { Keyring } from "./keyring.ts";
 import { organizationOf, streamOf } from "./object-store.ts";
 import type { ListedObject, ListOptions, ObjectStore } from "./object-store.ts";
 
-export interface StorePut {
+interface StorePut {
   readonly organizationId: string;
   /** A new name of {@link objectName}; an object of that name that exists is `conflict`, never overwritten. */
   readonly name: string;

@@ -24,12 +24,7 @@ test("any JSON that is cut off breaks within its length", () => {
   fc.assert(
     fc.property(fc.json(), fc.nat(), (json, cut) => {
       const text = json.slice(0, cut % Math.max(1, json.length));
-      try {
-        JSON.parse(text);
-      } catch {
-        const { position } = firstSyntaxError(text);
-        expect(position).toBeLessThanOrEqual(text.length);
-      }
+      expect(isJson(text) ? 0 : firstSyntaxError(text).position).toBeLessThanOrEqual(text.length);
     }),
   );
 });
@@ -37,3 +32,12 @@ test("any JSON that is cut off breaks within its length", () => {
 test("nesting of a million levels is scanned without a stack overflow", () => {
   expect(firstSyntaxError("[".repeat(1_000_000))).toEqual({ position: 1_000_000, error: "Expecting value" });
 });
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

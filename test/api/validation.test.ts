@@ -22,7 +22,7 @@ const Body = z.object({
 const message = { role: "user", content: "hi" };
 const ok = { model: "m", messages: [message] };
 
-const problem = (type: string, loc: (string | number)[], msg: string, input: unknown, ctx?: Record<string, unknown>) => ({ type, loc, msg, input, ...(ctx === undefined ? {} : { ctx }) });
+const problem = (...[type, loc, msg, input, ctx]: [type: string, loc: (string | number)[], msg: string, input: unknown, ctx?: Record<string, unknown>]) => ({ type, loc, msg, input, ...(ctx === undefined ? {} : { ctx }) });
 
 function problemsOf(schema: z.ZodType, input: unknown, part: "body" | "query" | "path" = "body"): unknown[] {
   const parsed = parsePart(schema, input, part);

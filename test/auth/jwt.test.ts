@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
+import { type CryptoKey, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createJwtVerifier, type VerifyJwt } from "../../src/auth/jwt.ts";
 import { DomainError } from "../../src/domain/errors.ts";
@@ -49,7 +49,7 @@ async function stop(): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-function sign(by: Signer, claims: JWTPayload = {}): Promise<string> {
+function sign(by: Signer, claims: Record<string, unknown> = {}): Promise<string> {
   const seconds = Math.floor(nowMs / 1_000);
   return new SignJWT({ iss: issuer, aud: AUDIENCE, sub: "ada", iat: seconds, exp: seconds + 300, ...claims }).setProtectedHeader({ alg: by.alg, kid: by.kid }).sign(by.privateKey);
 }
@@ -76,14 +76,13 @@ describe("a token of the issuer", () => {
 
   it("is accepted up to 30 s beyond its times, for clocks that differ", async () => {
     const seconds = Math.floor(nowMs / 1_000);
-    await verify(await sign(signer, { exp: seconds - 25 }));
-    await verify(await sign(signer, { nbf: seconds + 25 }));
+    for (const claims of [{ exp: seconds - 25 }, { nbf: seconds + 25 }]) expect((await verify(await sign(signer, claims))).subject).toBe("ada");
   });
 });
 
 describe("401 for", () => {
   const seconds = () => Math.floor(nowMs / 1_000);
-  const bad: Record<string, () => JWTPayload> = {
+  const bad: Record<string, () => Record<string, unknown>> = {
     "an expired token": () => ({ exp: seconds() - 31 }),
     "a token of the future": () => ({ nbf: seconds() + 31 }),
     "another audience": () => ({ aud: "somebody" }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Action, authorize, authorizeListing, decide, type Decision, reachFor, RULES } from "../../src/auth/policy.ts";
-import { DomainError } from "../../src/domain/errors.ts";
+import type { DomainError } from "../../src/domain/errors.ts";
 import { CAPABILITIES, type Capability, type OrganizationRole, type Principal, type SpaceRole } from "../../src/domain/principal.ts";
 
 const SPACE = "01900000-0000-7000-8000-000000000010";

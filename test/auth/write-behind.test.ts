@@ -5,10 +5,11 @@ import { createWriteBehind } from "../../src/auth/write-behind.ts";
 import { appendAudit, type AuditEntry } from "../../src/db/audit.ts";
 import { inTenant, type OrganizationKey } from "../../src/db/pool.ts";
 import type { Principal } from "../../src/domain/principal.ts";
+import type { Log } from "../../src/log.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { makeKey, makeOrganization, makeUser } from "../support/callers.ts";
 
-const log = { error: vi.fn() };
+const log = { error: vi.fn<Log["error"]>() };
 const entry: AuditEntry = { action: "documents:read", resource_type: "document", resource_id: "d", space_id: null, request_id: "r", outcome: "success" };
 
 let test: TestDatabase;
@@ -77,9 +78,9 @@ it("what could not be written is written later; a full queue drops the newest an
       written.push(...entries);
     },
   });
-  [1, 2].forEach(queue.add);
+  for (const entry of [1, 2]) queue.add(entry);
   await expect(queue.flush()).rejects.toThrow("down");
-  [3, 4, 5].forEach(queue.add);
+  for (const entry of [3, 4, 5]) queue.add(entry);
   isDown = false;
   await queue.close();
   expect(written).toEqual([1, 2, 3]);

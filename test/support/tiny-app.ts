@@ -24,6 +24,6 @@ export async function startTinyApp(routes: readonly Route[], parts: Partial<Deps
     authenticator: createAuthenticator({ db: undefined as never, pepper: Buffer.alloc(32) }),
     ...parts,
   } as unknown as Deps;
-  const { port, close } = await listen(createApp(deps, routes), { host: "127.0.0.1", port: 0 });
-  return { url: `http://127.0.0.1:${port}`, port, logged, close: () => close(100) };
+  const server = await listen(createApp(deps, routes), { host: "127.0.0.1", port: 0 });
+  return { url: `http://127.0.0.1:${server.port}`, port: server.port, logged, close: () => server.close(100) };
 }

@@ -93,7 +93,8 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
     result.resolve(how);
     return status;
   };
-  const fail = (error: unknown): EndStatus => end({ status: "failed", error: asDomainError(error, deps.log) });
+  /** What an aborted call throws comes after the end, and changes nothing. */
+  const fail = (error: unknown): EndStatus => status ?? end({ status: "failed", error: asDomainError(error, deps.log) });
   const part = async (next: () => Promise<LoopStep>): Promise<StepResult> => {
     try {
       isWaitingForTools = false;
@@ -132,7 +133,6 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
     firstPart: runFirstPart(),
     step: async (results) => (status === undefined ? part(() => loop.goOn(results)) : { type: "ended", status }),
     abort(reason) {
-      // Ended first: what the aborted call throws is then without effect.
       end(reason === undefined ? { status: "cancelled" } : { status: "failed", error: reason });
       abort.abort(reason);
     },

@@ -1,0 +1,58 @@
+/** `holdfast token EMAIL` */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { loadConfig } from "../config.ts";
+import { findUserByEmail } from "../db/users.ts";
+import { withDatabase } from "./connect.ts";
+import { CommandError, printJson, printLine } from "./output.ts";
+
+const TIMEOUT_MS = 10_000;
+
+/** How the development issuer says where it is and who may ask it. */
+interface Announcement {
+  readonly url: string;
+  readonly client: string;
+  readonly grant: string;
+  readonly secret: string;
+}
+
+export function addTokenCommand(program: Command): void {
+  program
+    .command("token")
+    .description("print an access token (JWT) of a user, from the development issuer")
+    .argument("<email>", "a provisioned user")
+    .option("--json", "print JSON")
+    .action(async (email: string, { json }: { json?: boolean }) => {
+      const issuer = await findIssuer();
+      const found = await withDatabase(({ db }) => findUserByEmail(db, email));
+      if (found === undefined) throw new CommandError(`There is no user with the e-mail address ${email}.`);
+      const { user } = found;
+      // A user without a subject gets the id as one; the first request with the token binds it by the verified e-mail address.
+      const token = await requestToken(issuer, { subject: user.subject ?? user.id, email: user.email, name: user.name });
+      if (json) printJson(token);
+      else printLine(token.access_token);
+    });
+}
+
+async function findIssuer(): Promise<Announcement> {
+  const { dataDir, oidc } = loadConfig();
+  const text = await readFile(join(dataDir, "issuer.json"), "utf8").catch(() => undefined);
+  const announced = text === undefined ? undefined : (JSON.parse(text) as Announcement);
+  if (announced === undefined) throw new CommandError(`The development issuer does not run on ${dataDir}: start it with npm start, without OIDC_ISSUER and not in production.`);
+  if (oidc !== undefined && oidc.issuer !== announced.url) throw new CommandError(`OIDC_ISSUER is ${oidc.issuer}: get tokens there. Only the development issuer gives them out here.`);
+  return announced;
+}
+
+async function requestToken({ url, client, grant, secret }: Announcement, user: Readonly<Record<string, string>>): Promise<{ access_token: string; token_type: string; expires_in: number }> {
+  const response = await fetch(`${url}/token`, {
+    method: "POST",
+    headers: { authorization: `Basic ${Buffer.from(`${client}:${secret}`).toString("base64")}` },
+    body: new URLSearchParams({ grant_type: grant, ...user }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch(() => {
+    throw new CommandError(`The development issuer at ${url} does not answer.`);
+  });
+  if (!response.ok) throw new CommandError(`The development issuer refused (${response.status}): ${await response.text()}`);
+  return (await response.json()) as { access_token: string; token_type: string; expires_in: number };
+}

@@ -1,0 +1,53 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createOpenApi, declaredErrors } from "../../src/api/openapi.ts";
+import { defineRoute } from "../../src/api/route.ts";
+import { API_ROUTES } from "../../src/api/routes/index.ts";
+import { Uuid } from "../../src/schema/common.ts";
+
+const document = createOpenApi(API_ROUTES) as any;
+const operations = Object.entries<any>(document.paths).flatMap(([path, item]) => Object.entries<any>(item).map(([method, operation]) => ({ name: `${method} ${path}`, path, operation })));
+
+test("every reference leads somewhere", () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!);
+  expect(references.filter((path) => path.split("/").reduce<any>((node, step) => node?.[step], document) === undefined)).toEqual([]);
+});
+
+test("no two operations share an id", () => {
+  const ids = operations.map(({ operation }) => operation.operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+describe.each(operations)("$name", ({ path, operation }) => {
+  test("declares every parameter of its path", () => {
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+    expect((operation.parameters ?? []).filter((parameter: any) => parameter.in === "path").map((parameter: any) => parameter.name)).toEqual(named);
+  });
+
+  test("says what it does, whom it serves, and how it fails", () => {
+    expect(operation.summary).toBeTruthy();
+    expect(operation.tags.length).toBeGreaterThan(0);
+    const failures = operation.security.length > 0 ? ["403", "429", "500", "503"] : ["500"];
+    expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(failures));
+  });
+});
+
+test("errors follow from the contract of a route", () => {
+  const open = { summary: "A test.", tags: ["Test"], handle: async () => {} } as const;
+  expect(declaredErrors(defineRoute({ ...open, method: "GET", path: "/a", access: "public", status: 204 }))).toEqual([500]);
+  expect(declaredErrors(defineRoute({ ...open, method: "POST", path: "/a/:id", access: "keys", status: 204, params: z.object({ id: Uuid }), body: z.object({}), errors: [412] }))).toEqual([400, 401, 403, 404, 412, 422, 429, 500, 503]);
+  expect(declaredErrors(defineRoute({ ...open, method: "GET", path: "/a", access: "keys", status: 204, unauthenticatedStatus: 403 }))).toEqual([403, 429, 500, 503]);
+});
+
+describe("every schema", () => {
+  const folder = new URL("../../src/schema/", import.meta.url);
+  const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
+  test.each(files)("of %s can stand in the document", async (file) => {
+    const exported = Object.values(await import(/* @vite-ignore */ new URL(file, folder).href));
+    for (const schema of exported.filter((value) => value instanceof z.ZodType)) {
+      const route = defineRoute({ method: "POST", path: "/a", access: "public", status: 200, summary: "A test.", tags: ["Test"], body: schema, handle: async () => {} });
+      expect(() => createOpenApi([route])).not.toThrow();
+    }
+  });
+});

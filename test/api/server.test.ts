@@ -1,0 +1,47 @@
+import { connect } from "node:net";
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { stream } from "../../src/api/response.ts";
+import { defineRoute } from "../../src/api/route.ts";
+import { createApp } from "../../src/api/app.ts";
+import { listen } from "../../src/api/server.ts";
+import type { Deps } from "../../src/deps.ts";
+import { createLog } from "../../src/log.ts";
+
+const open = { method: "GET", access: "public", status: 200, summary: "A test.", tags: ["Test"] } as const;
+const deps = { log: createLog({ level: "silent", name: "test" }), config: { limits: { requestsPerMinute: 10, chatTurnsPerMinute: 1 } } } as unknown as Deps;
+
+async function start(finish: Promise<void>) {
+  const slow = defineRoute({
+    ...open,
+    path: "/slow",
+    handle: async () =>
+      stream(async (res) => {
+        res.writeHead(200).write("begun");
+        await finish;
+        res.end(" and ended");
+      }),
+  });
+  return listen(createApp(deps, [slow]), { host: "127.0.0.1", port: 0 });
+}
+
+test("closing lets running requests end, and drops idle connections at once", async () => {
+  let finish = (): void => {};
+  const server = await start(new Promise((resolve) => (finish = resolve)));
+  const idle = connect(server.port, "127.0.0.1");
+  await once(idle, "connect");
+  const response = await fetch(`http://127.0.0.1:${server.port}/v1/slow`);
+  const text = response.text();
+  const closed = server.close(10_000);
+  await expect(fetch(`http://127.0.0.1:${server.port}/v1/slow`)).rejects.toThrow("fetch failed");
+  finish();
+  expect(await text).toBe("begun and ended");
+  await closed;
+});
+
+test("what has not ended within the grace is cut", async () => {
+  const server = await start(new Promise(() => {}));
+  const response = await fetch(`http://127.0.0.1:${server.port}/v1/slow`);
+  const text = response.text();
+  await Promise.all([expect(text).rejects.toThrow("terminated"), server.close(50)]);
+});

@@ -1,0 +1,159 @@
+/** The pipeline on the real stack: what was accepted ends, exactly once, whatever is killed or down. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { claimRuns } from "../../src/db/claims.ts";
+import { call, ended, fileForm, upload } from "../support/client.ts";
+import { makeGarbagePdf, makePdf, truncated } from "../support/make-documents.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { ACME, KEYS, SPACES } from "../support/tenants.ts";
+import { until } from "../support/until.ts";
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+});
+
+afterAll(() => stack.close());
+
+const put = (content: string | Uint8Array<ArrayBuffer>, filename?: string) => upload(stack.url, KEYS.editor, SPACES.research, content, filename);
+const end = (id: string, timeoutMs?: number) => ended(stack.url, KEYS.editor, id, timeoutMs);
+const search = async (query: string) => (await call(stack.url, KEYS.viewer, "POST", "/data/hybrid-search", { query, space_id: SPACES.research })).body;
+const bytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => new Uint8Array(buffer);
+
+/** A text of many paragraphs that no other document has. */
+function longText(name: string, paragraphs: number): string {
+  return Array.from({ length: paragraphs }, (_, index) => `## Part ${index} of ${name}\n\nThe ${name} says in part ${index} that ${"every word counts here ".repeat(20)}`).join("\n\n");
+}
+
+/** Chunks of the document as stored, and its live search entries. */
+async function entriesOf(documentId: string) {
+  const { rows } = await stack.database.db.owner.query(
+    `select (select count(*)::int from chunks c where c.run_num = d.published_run_num) as chunks,
+            (select count(*)::int from embeddings e where e.run_num = d.published_run_num) as embeddings,
+            (select count(distinct chunk_index)::int from postings p where p.run_num = d.published_run_num) as indexed,
+            (select count(*)::int from embeddings e join pipeline_runs r on r.num = e.run_num where r.document_id = d.id) as all_embeddings
+     from documents d where d.id = $1`,
+    [documentId],
+  );
+  return rows[0];
+}
+
+async function expectWhole(document: { id: string; processing_state: { chunk_count: number } }): Promise<void> {
+  const count = document.processing_state.chunk_count;
+  expect(await entriesOf(document.id)).toEqual({ chunks: count, embeddings: count, indexed: count, all_embeddings: count });
+}
+
+describe("an upload", () => {
+  test("answers with the three flags alone, all false, and ends completed and searchable", async () => {
+    const accepted = await put("# Zebras\n\nZebras have stripes that no two of them share.", "zebras.md");
+    expect(accepted.processing_state).toEqual({ parsed: false, chunked: false, embedded: false });
+    const document = await end(accepted.id);
+    expect(document.processing_state).toMatchObject({ parsed: true, chunked: true, embedded: true, pipeline_status: "completed", chunker_name: "page_based", parser_name: "markdown" });
+    await expectWhole(document);
+    const { results } = await search("zebra stripes");
+    expect(results[0]).toMatchObject({ document_id: accepted.id, document_name: "zebras.md", file_type: "MARKDOWN" });
+    expect(results[0].score).toBeCloseTo((results[0].dense_score ?? 0) + (results[0].sparse_score ?? 0), 9);
+  });
+
+  test("of a PDF keeps its pages", async () => {
+    const accepted = await put(bytes(makePdf([["Quarterly numbers", "Revenue of the first quarter was high."], ["Costs of the second page were low."]])), "numbers.pdf");
+    const document = await end(accepted.id);
+    expect(document).toMatchObject({ file_type: "PDF", processing_state: { pipeline_status: "completed", parser_name: "liteparse" } });
+    await expectWhole(document);
+  });
+});
+
+describe("a file that cannot be read ends failed with its code, and the document stays", () => {
+  test.each([
+    ["empty_file", Buffer.alloc(0), "empty.md"],
+    ["corrupt", makeGarbagePdf(), "garbage.pdf"],
+    ["corrupt", truncated(makePdf([["A page that is cut off in the middle."]])), "truncated.pdf"],
+    ["encrypted", makePdf([["Secret"]], { userPassword: "hidden" }), "locked.pdf"],
+    ["unsupported_file_type", Buffer.from([0, 1, 2, 3, 255, 254, 0, 9, 8, 7]), "blob.bin"],
+  ])("%s", async (code, content, filename) => {
+    const accepted = await put(bytes(content), filename);
+    const document = await end(accepted.id);
+    expect(document.processing_state).toMatchObject({ pipeline_status: "failed", error: { code } });
+    expect(document.processing_state.error.message).toMatch(/\.$/);
+    expect(document.version).toBeNull();
+  });
+});
+
+describe("nothing accepted is lost, doubled or stuck", () => {
+  test("kill -9 of the worker in mid-pipeline: after a restart every document completes with every chunk once", async () => {
+    stack.provider.failEmbeddings({ status: 503 });
+    const accepted = await Promise.all(["albatross", "badger", "cheetah"].map((name) => put(longText(name, 30), `${name}.md`)));
+    await until("the runs embed", async () => (await stack.database.db.owner.query("select from pipeline_runs where document_id = $1 and status = 'embedding'", [accepted[2].id])).rowCount === 1);
+    await stack.worker.kill("SIGKILL");
+    stack.provider.clearFaults();
+    stack.restartWorker();
+    for (const { id } of accepted) {
+      const document = await end(id, 60_000);
+      expect(document.processing_state.pipeline_status).toBe("completed");
+      await expectWhole(document);
+    }
+  });
+
+  test("a claim whose process died before it started its workflow is started by another", async () => {
+    await stack.worker.kill("SIGKILL");
+    await stack.api.kill("SIGKILL");
+    const { db } = stack.database;
+    const organization = (await db.owner.query<{ id: string; num: number }>("select id, num from organizations where id = $1", [ACME])).rows[0]!;
+    await stack.restartApi();
+    const accepted = await put(longText("dolphin", 3), "dolphin.md");
+    // The claim as a dispatcher leaves it that dies before its call to Temporal: leased, not started.
+    await until("the API has dispatched", async () => (await db.owner.query("select from claims where closed_at is null and started_at is not null")).rowCount === 1);
+    await db.owner.query("update pipeline_runs set claim_id = null where document_id = $1", [accepted.id]);
+    const [claim] = await claimRuns(db.system, organization, 0);
+    expect(claim?.documentIds).toEqual([accepted.id]);
+    await db.owner.query("update claims set leased_until = now() - interval '1 second' where id = $1", [claim!.id]);
+    stack.restartWorker();
+    const document = await end(accepted.id, 60_000);
+    expect(document.processing_state.pipeline_status).toBe("completed");
+    await expectWhole(document);
+  });
+
+  test("a provider that is down makes runs wait, and costs none", async () => {
+    stack.provider.failEmbeddings({ status: 429, headers: { "retry-after": "1" } });
+    const accepted = await put(longText("elephant", 5), "elephant.md");
+    await until("the run says what it waits for", async () => {
+      const { rows } = await stack.database.db.owner.query("select waiting_for from pipeline_runs where document_id = $1", [accepted.id]);
+      return rows[0].waiting_for === "provider_rate_limited";
+    });
+    stack.provider.clearFaults();
+    const document = await end(accepted.id);
+    expect(document.processing_state.pipeline_status).toBe("completed");
+    await expectWhole(document);
+  });
+
+  test("a provider that refuses the text fails the run at once", async () => {
+    stack.provider.failEmbeddings({ status: 400 });
+    const accepted = await put(longText("falcon", 2), "falcon.md");
+    const document = await end(accepted.id);
+    stack.provider.clearFaults();
+    expect(document.processing_state).toMatchObject({ pipeline_status: "failed", error: { code: "rejected_by_provider", stage: "embedding" } });
+  });
+});
+
+describe("an upload that is refused stores nothing", () => {
+  const objects = async () => (await stack.database.db.owner.query("select (select count(*) from documents)::int as documents, (select count(*) from pipeline_runs)::int as runs")).rows[0];
+  test.each([
+    ["a viewer", 403, { detail: "Permission denied: documents:create" }, () => call(stack.url, KEYS.viewer, "POST", "/data/upload", fileForm("text", "a.md", { space_id: SPACES.research }))],
+    ["another organization", 404, { detail: "Space not found" }, () => call(stack.url, KEYS.rival, "POST", "/data/upload", fileForm("text", "a.md", { space_id: SPACES.research }))],
+    ["a key out of its scope", 404, { detail: "Space not found" }, () => call(stack.url, KEYS.scoped, "POST", "/data/upload", fileForm("text", "a.md", { space_id: SPACES.research }))],
+  ])("%s", async (_who, status, body, send) => {
+    const before = await objects();
+    const answer = await send();
+    expect(answer).toMatchObject({ status, body });
+    expect(await objects()).toEqual(before);
+  });
+
+  test("missing fields are all named at once", async () => {
+    const answer = await call(stack.url, KEYS.editor, "POST", "/data/upload", new FormData());
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail.map((problem: { loc: string[]; type: string }) => [problem.type, problem.loc])).toEqual([
+      ["missing", ["body", "file"]],
+      ["missing", ["body", "space_id"]],
+    ]);
+  });
+});
