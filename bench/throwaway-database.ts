@@ -18,7 +18,11 @@ export async function throwawayDatabase(admin: string | undefined): Promise<Thro
   const name = `bench_${randomBytes(8).toString("hex")}`;
   const run = async (statement: string): Promise<void> => {
     const db = openDatabase({ url: admin, poolSize: 1, onIdleError: () => undefined });
-    await db.owner.query(statement).finally(() => db.close());
+    try {
+      await db.owner.query(statement);
+    } finally {
+      await db.close();
+    }
   };
   await run(`create database ${name}`);
   const url = Object.assign(new URL(admin), { pathname: `/${name}` }).toString();

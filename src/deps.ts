@@ -133,13 +133,14 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
 }
 
 /** Turns are refused until its workers have connected to Temporal; it goes on trying. */
-async function openChat({ config, db, log, dataConverter }: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHost> {
+async function openChat({ config, db, log, dataConverter, temporal }: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHost> {
   return createChatHost({
     db,
     log,
     model: await createChatModel(config.models),
     search: { db, queryEmbedding },
     connect: (signal) => connectWorkers(config.temporal, signal),
+    probe: temporal,
     namespace: config.temporal.namespace,
     dataConverter,
     workflowBundle,

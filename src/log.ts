@@ -2,17 +2,31 @@
 import { pino } from "pino";
 
 export type Log = pino.Logger;
-export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 interface LogSettings {
-  readonly level: (typeof LOG_LEVELS)[number];
+  readonly level: pino.LevelWithSilent;
   /** The process: `api`, `worker`, … */
   readonly name: string;
   /** Where lines go; standard output where absent. */
   readonly destination?: { write(line: string): void };
 }
 
-const SECRET_FIELDS = ["authorization", "cookie", "set-cookie", "password", "secret", "token", "api_key", "apiKey", "key", "access_token", "id_token", "master_key", "masterKey", "pepper"];
+const SECRET_FIELDS = [
+  "authorization",
+  "cookie",
+  "set-cookie",
+  "password",
+  "secret",
+  "token",
+  "api_key",
+  "apiKey",
+  "key",
+  "access_token",
+  "id_token",
+  "master_key",
+  "masterKey",
+  "pepper",
+];
 const REDACTED = "[redacted]";
 
 /** Secrets that stand inside a longer text: a message, a stack, a URL. Applied to the finished line. */

@@ -35,6 +35,13 @@ it("the password of a database URL is not in the line, the rest of it is", () =>
 it("what is no secret stays as it is, on one line of JSON with level, time and name", () => {
   const line = logged((log) => log.info({ request_id: "task-sk-1", queue: "task-queue-pipeline-long-name", url: "http://127.0.0.1:8080/v1" }, "a disk-based bearer of news"));
   expect(line.trimEnd()).not.toContain("\n");
-  expect(JSON.parse(line)).toMatchObject({ msg: "a disk-based bearer of news", level: "info", name: "test", request_id: "task-sk-1", queue: "task-queue-pipeline-long-name", url: "http://127.0.0.1:8080/v1" });
+  expect(JSON.parse(line)).toMatchObject({
+    msg: "a disk-based bearer of news",
+    level: "info",
+    name: "test",
+    request_id: "task-sk-1",
+    queue: "task-queue-pipeline-long-name",
+    url: "http://127.0.0.1:8080/v1",
+  });
   expect(JSON.parse(line)).toHaveProperty("time", expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/));
 });

@@ -87,7 +87,8 @@ async function parseMember(deps: PipelineDeps, organizationId: string, member: M
   const folder = join(deps.temporaryFolder, member.id);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
-    const path = join(folder, "original");
+    // Parsers of native code tell formats by the name.
+    const path = join(folder, `original.${fileType.toLowerCase()}`);
     await pipeline(stored, createWriteStream(path, { mode: 0o600 }), { signal });
     return await deps.parserPool.parse({ fileType, path }, signal);
   } finally {

@@ -1,9 +1,15 @@
 /** How a file becomes a document: streamed to the store under an intent, decided when the form is whole, accepted in one transaction. */
 import { appendAudit } from "../db/audit.ts";
+import { type DocumentRow, findDocument } from "../db/documents.ts";
+import { markRawFileDeleted } from "../db/deletions.ts";
+import { lockLiveFolder } from "../db/folders.ts";
 import { inTenant } from "../db/pool.ts";
-import { type AcceptedUpload, acceptNewDocument, declareUpload } from "../db/uploads.ts";
+import { lockOccupant, lockPath } from "../db/raw-files.ts";
+import { type AcceptedUpload, acceptNewDocument, declareUpload, replaceFile } from "../db/uploads.ts";
 import type { Deps } from "../deps.ts";
+import { DomainError } from "../domain/errors.ts";
 import { newId } from "../domain/ids.ts";
+import { nameOf } from "../domain/paths.ts";
 import type { Principal } from "../domain/principal.ts";
 import { detectFileKind } from "../parsers/file-kind.ts";
 import { objectName } from "../storage/object-store.ts";
@@ -25,22 +31,33 @@ export interface StoredUpload extends StoredObject {
  */
 export async function receiveFile(deps: Deps, principal: Principal, request: RouteRequest): Promise<ReceivedUpload<StoredUpload>> {
   const organizationId = principal.organization.id;
-  return receiveUpload(request.req, {
-    maxBytes: deps.config.limits.maxUploadBytes,
-    signal: request.signal,
-    onFile: async ({ filename, contentType, head, stream, signal }) => {
-      const objectKey = objectName(organizationId, newId());
-      await declareUpload(deps.db.system, organizationId, objectKey);
-      const { fileType, mediaType } = await detectFileKind(head, filename, contentType);
-      const stored = await deps.storage.put({ organizationId, name: objectKey, body: stream, signal });
-      return { ...stored, objectKey, fileType, mediaType };
-    },
-  });
+  let stored: StoredUpload | undefined;
+  try {
+    return await receiveUpload(request.req, {
+      maxBytes: deps.config.limits.maxUploadBytes,
+      signal: request.signal,
+      onFile: async ({ filename, contentType, head, stream, signal }) => {
+        const objectKey = objectName(organizationId, newId());
+        await declareUpload(deps.db.system, organizationId, objectKey);
+        const { fileType, mediaType } = await detectFileKind(head, filename, contentType);
+        stored = { ...(await deps.storage.put({ organizationId, name: objectKey, body: stream, signal })), objectKey, fileType, mediaType };
+        return stored;
+      },
+    });
+  } catch (error) {
+    // The form broke off behind its file.
+    if (stored !== undefined) await discardFile(deps, stored, error);
+    throw error;
+  }
 }
 
-/** Removes what an upload that was refused had stored. A failure here leaves the object to the sweep of expired intents. */
-export async function discardFile(deps: Deps, stored: StoredUpload): Promise<void> {
-  await deps.storage.delete(stored.objectKey).catch((error: unknown) => deps.log.warn({ err: error }, "a refused upload is left to the sweep"));
+/**
+ * Removes what an upload that was refused for `reason` had stored. A failure here leaves the object to the sweep of expired
+ * intents, and so does a database that went away: the upload may have been accepted with its last word.
+ */
+export async function discardFile(deps: Deps, { objectKey }: StoredUpload, reason: unknown): Promise<void> {
+  if (reason instanceof DomainError && reason.code === "database_unavailable") return;
+  await deps.storage.delete(objectKey).catch((error: unknown) => deps.log.warn({ err: error }, "a refused upload is left to the sweep"));
 }
 
 interface NewDocument {
@@ -48,34 +65,68 @@ interface NewDocument {
   readonly folderId: string | null;
   readonly filename: string;
   readonly stored: StoredUpload;
-  /** Where the raw file stands; absent for the document's own place. */
-  readonly path?: string;
 }
 
-/** Accepts the upload: with the commit it is never lost, and a workflow will take it. @returns the new document's id. */
-export async function acceptDocument(deps: Deps, principal: Principal, request: RouteRequest, file: NewDocument): Promise<string> {
-  const documentId = newId();
+/**
+ * Accepts the upload: with the commit it is never lost, and a workflow will take it.
+ * @returns the new document.
+ * @throws DomainError `not_found` where the folder or the space was deleted meanwhile.
+ */
+export async function acceptDocument(deps: Deps, principal: Principal, request: RouteRequest, file: NewDocument): Promise<DocumentRow> {
   const { organization } = principal;
-  await inTenant(deps.db, organization, async (sql) => {
-    await acceptNewDocument(sql, {
-      documentId,
-      rawFileId: newId(),
-      runId: newId(),
-      organizationId: organization.id,
-      spaceId: file.spaceId,
-      folderId: file.folderId,
-      userId: principal.user.id,
-      filename: file.filename,
-      contentType: file.stored.mediaType,
-      fileType: file.stored.fileType,
-      size: file.stored.size,
-      sha256: file.stored.sha256,
-      objectKey: file.stored.objectKey,
-      path: file.path ?? `documents/${documentId}/original/${file.filename}`,
-    });
+  const documentId = newId();
+  const document = await inTenant(deps.db, organization, async (sql) => {
+    if (file.folderId !== null) await lockLiveFolder(sql, file.folderId);
+    await acceptNewDocument(sql, newUpload(principal, { ...file, documentId, path: `documents/${documentId}/original/${file.filename}` }));
     await appendAudit(sql, principal, { action: "documents:create", resource_type: "document", resource_id: documentId, space_id: file.spaceId, request_id: request.id, outcome: "success" });
+    const accepted = await findDocument(sql, principal, documentId);
+    if (accepted === undefined) throw spaceGone();
+    return accepted;
   });
   deps.dispatcher.wake({ id: organization.id, num: organization.num });
-  return documentId;
+  return document;
 }
 
+interface FileAtPath {
+  readonly spaceId: string;
+  readonly path: string;
+  readonly stored: StoredUpload;
+}
+
+/**
+ * Accepts the upload as the file at a path. Where one is there, its document gets a next version; uploads to one path at the same
+ * time come one after the other.
+ * @throws DomainError `bad_request` where a path folder is there, `not_found` where the space was deleted meanwhile.
+ */
+export async function acceptFileAtPath(deps: Deps, principal: Principal, request: RouteRequest, { spaceId, path, stored }: FileAtPath): Promise<void> {
+  const { organization, user } = principal;
+  await inTenant(deps.db, organization, async (sql) => {
+    await lockPath(sql, spaceId, path);
+    const occupant = await lockOccupant(sql, spaceId, path);
+    if (occupant?.isFolder === true) throw new DomainError("bad_request", "A folder exists at the path already.");
+    const documentId = occupant?.document_id ?? newId();
+    if (occupant !== undefined && occupant.document_id !== null) {
+      await replaceFile(sql, { ...contentOf(stored), documentId, rawFileId: occupant.id, runId: newId(), userId: user.id });
+    } else {
+      // What is left of a file whose document was deleted goes: a document begins with its own file.
+      if (occupant !== undefined) await markRawFileDeleted(sql, { organization, userId: user.id, targetId: occupant.id });
+      await acceptNewDocument(sql, newUpload(principal, { spaceId, folderId: null, filename: nameOf(path), stored, documentId, path }));
+    }
+    if ((await findDocument(sql, principal, documentId)) === undefined) throw spaceGone();
+    await appendAudit(sql, principal, { action: "files:create", resource_type: "document", resource_id: documentId, space_id: spaceId, request_id: request.id, outcome: "success" });
+  });
+  deps.dispatcher.wake({ id: organization.id, num: organization.num });
+}
+
+/** The space was deleted meanwhile: nothing is written. */
+function spaceGone(): DomainError {
+  return new DomainError("not_found", "Space not found");
+}
+
+function newUpload({ organization, user }: Principal, { stored, ...file }: NewDocument & { readonly documentId: string; readonly path: string }): AcceptedUpload {
+  return { ...file, ...contentOf(stored), rawFileId: newId(), runId: newId(), organizationId: organization.id, userId: user.id };
+}
+
+function contentOf({ mediaType, fileType, size, sha256, objectKey }: StoredUpload): Pick<AcceptedUpload, "contentType" | "fileType" | "size" | "sha256" | "objectKey"> {
+  return { contentType: mediaType, fileType, size, sha256, objectKey };
+}

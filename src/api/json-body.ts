@@ -7,7 +7,7 @@ import type { Problem } from "../schema/problem.ts";
 import { firstSyntaxError } from "./json-body-syntax.ts";
 import { findUnusable, type Parsed } from "./validation.ts";
 
-export const MAX_JSON_BODY_BYTES = 4 * 1_024 * 1_024;
+const MAX_JSON_BODY_BYTES = 4 * 1_024 * 1_024;
 
 /** Reads any body as text: what is no JSON is echoed in its 422 as pydantic does. */
 const readText = koaBody({ json: false, urlencoded: false, multipart: false, text: true, textTypes: ["*/*"], textLimit: MAX_JSON_BODY_BYTES, patchNode: false });
@@ -20,7 +20,7 @@ export interface JsonBody {
 
 /**
  * Reads the request's JSON. An absent body is `undefined`.
- * @throws DomainError `bad_request` where it is over {@link MAX_JSON_BODY_BYTES}, cut off, or encoded in a way that cannot be read.
+ * @throws DomainError `bad_request` where it is over 4 MiB, cut off, or encoded in a way that cannot be read.
  */
 export async function readJsonBody(ctx: Context): Promise<JsonBody> {
   const text = await readBody(ctx);

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { ErrorBody, ValidationErrorBody } from "../schema/common.ts";
 import type { Route } from "./route.ts";
 
-export const API_VERSION = "1.0.0";
+const API_VERSION = "1.0.0";
 
 const INFO = {
   title: "Holdfast",

@@ -29,6 +29,7 @@ function readStrings(schema: z.ZodType, strings: unknown): unknown {
 
 function kindOf(schema: z.ZodType): string {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) return kindOf(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodPipe) return kindOf(schema.in as z.ZodType);
   if (schema instanceof z.ZodNumber) return schema.format?.includes("int") === true ? "int" : "number";
   return schema.def.type;
 }

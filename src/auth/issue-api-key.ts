@@ -26,7 +26,14 @@ export async function issueApiKey(sql: Sql, pepper: Uint8Array, organization: Or
   if (spaces?.some((id) => !own.has(id))) throw new DomainError("not_found", "Space not found");
   const key = createKeyText();
   const row = await insertApiKey(sql, organization, {
-    id: newId(), userId, name, spaces, expiresAt, prefix: keyPrefix(key), hash: hashKey(pepper, key), capabilities: request.capabilities ?? CAPABILITIES,
+    id: newId(),
+    userId,
+    name,
+    spaces,
+    expiresAt,
+    prefix: keyPrefix(key),
+    hash: hashKey(pepper, key),
+    capabilities: request.capabilities ?? CAPABILITIES,
   });
   return { ...row, key };
 }

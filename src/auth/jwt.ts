@@ -14,7 +14,7 @@ const REFRESH_INTERVAL_MS = 5_000;
 const RETRY_AFTER_SECONDS = 5;
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-export interface TokenSubject {
+interface TokenSubject {
   readonly subject: string;
   /** Null where the issuer does not vouch for it. */
   readonly verifiedEmail: string | null;

@@ -4,8 +4,7 @@
  * Neighbours that make a cut harmless: white space, or characters that tokenizers take alone (punctuation, ideographs).
  * Anywhere else a cut goes through a word, and its halves have other tokens than the whole.
  */
-const SEPARATE =
-  /(?<=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])|(?=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])/uy;
+const SEPARATE = /(?<=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])|(?=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])/uy;
 
 export function cutsWord(text: string, at: number): boolean {
   if (at <= 0 || at >= text.length) return false;
@@ -16,7 +15,7 @@ export function cutsWord(text: string, at: number): boolean {
 /** Ends of the lines in [start, end), each with its line break; the last is `end`. */
 export function lineEnds(text: string, start: number, end: number): number[] {
   const ends: number[] = [];
-  for (let at = start; at < end; ) {
+  for (let at = start; at < end;) {
     const lineBreak = text.indexOf("\n", at);
     at = lineBreak < 0 || lineBreak >= end ? end : lineBreak + 1;
     ends.push(at);

@@ -2,7 +2,7 @@
 
 import type { TextUnit } from "../domain/text-unit.ts";
 
-export interface ChunkMetadata {
+interface ChunkMetadata {
   /** The innermost heading that the chunk stands under. */
   readonly heading_text?: string;
   readonly heading_path?: readonly string[];

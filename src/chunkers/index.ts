@@ -8,7 +8,7 @@ import { pageBased } from "./page-based.ts";
 import { recursive } from "./recursive.ts";
 import { sentence } from "./sentence.ts";
 
-export type { Chunk } from "./chunk.ts";
+export { type Chunk, DEFAULT_MAX_TOKENS, DEFAULT_OVERLAP_TOKENS } from "./chunk.ts";
 
 const CHUNKERS = {
   page_based: pageBased,

@@ -74,7 +74,11 @@ async function revokeKey(id: string, options: { json?: boolean }): Promise<void>
 async function listKeys(options: { email?: string; json?: boolean }): Promise<void> {
   const keys = await withDatabase(({ db }) => listAllApiKeys(db, options.email ?? null));
   if (options.json) printJson(keys);
-  else printTable(["ID", "ORGANIZATION", "OWNER", "NAME", "PREFIX", "LAST USED", "STATE"], keys.map((key) => [key.id, key.organization, key.email, key.name, `${key.prefix}…`, key.last_used_at?.toISOString() ?? "never", stateOf(key)]));
+  else
+    printTable(
+      ["ID", "ORGANIZATION", "OWNER", "NAME", "PREFIX", "LAST USED", "STATE"],
+      keys.map((key) => [key.id, key.organization, key.email, key.name, `${key.prefix}…`, key.last_used_at?.toISOString() ?? "never", stateOf(key)]),
+    );
 }
 
 function stateOf(key: ListedApiKey): string {
@@ -114,5 +118,8 @@ function parseTime(text: string | undefined): Date | null {
 }
 
 function parts(list: string): string[] {
-  return list.split(",").map((part) => part.trim()).filter((part) => part !== "");
+  return list
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
 }

@@ -40,11 +40,15 @@ async function findIssuer(): Promise<Announcement> {
   const text = await readFile(join(dataDir, "issuer.json"), "utf8").catch(() => undefined);
   const announced = text === undefined ? undefined : (JSON.parse(text) as Announcement);
   if (announced === undefined) throw new CommandError(`The development issuer does not run on ${dataDir}: start it with npm start, without OIDC_ISSUER and not in production.`);
-  if (oidc !== undefined && oidc.issuer !== announced.url) throw new CommandError(`OIDC_ISSUER is ${oidc.issuer}: get tokens there. Only the development issuer gives them out here.`);
+  if (oidc !== undefined && oidc.issuer !== announced.url)
+    throw new CommandError(`OIDC_ISSUER is ${oidc.issuer}: get tokens there. Only the development issuer gives them out here.`);
   return announced;
 }
 
-async function requestToken({ url, client, grant, secret }: Announcement, user: Readonly<Record<string, string>>): Promise<{ access_token: string; token_type: string; expires_in: number }> {
+async function requestToken(
+  { url, client, grant, secret }: Announcement,
+  user: Readonly<Record<string, string>>,
+): Promise<{ access_token: string; token_type: string; expires_in: number }> {
   const response = await fetch(`${url}/token`, {
     method: "POST",
     headers: { authorization: `Basic ${Buffer.from(`${client}:${secret}`).toString("base64")}` },

@@ -1,17 +1,32 @@
 /** All SQL on `api_keys` and `api_key_spaces`. Key texts never come here, only their hashes. */
 import type { Capability, OrganizationRole, SpaceRole } from "../domain/principal.ts";
+import { parameters } from "./filter-sql.ts";
+import { type Page, type PageRequest, readPage } from "./page.ts";
 import { type Database, type OrganizationKey, queryOnce, type Sql } from "./pool.ts";
 
 /** What the database knows of a caller, before anybody decided whether it is let in. */
 export interface CallerRow {
-  readonly user: { readonly id: string; readonly email: string; readonly name: string; readonly avatar_url: string | null; readonly role: OrganizationRole; readonly removed: boolean };
+  readonly user: {
+    readonly id: string;
+    readonly email: string;
+    readonly name: string;
+    readonly avatar_url: string | null;
+    readonly role: OrganizationRole;
+    readonly removed: boolean;
+  };
   readonly organization: { readonly id: string; readonly num: number; readonly name: string; readonly deleted: boolean; readonly is_home: boolean };
   readonly has_private_space: boolean;
   readonly spaces: readonly { readonly id: string; readonly num: number; readonly role: SpaceRole; readonly is_private: boolean }[];
 }
 
 export interface KeyCallerRow extends CallerRow {
-  readonly key: { readonly id: string; readonly all_spaces: boolean; readonly capabilities: readonly Capability[]; readonly expires_at: string | null; readonly revoked_at: string | null };
+  readonly key: {
+    readonly id: string;
+    readonly all_spaces: boolean;
+    readonly capabilities: readonly Capability[];
+    readonly expires_at: string | null;
+    readonly revoked_at: string | null;
+  };
 }
 
 export interface ApiKeyRow {
@@ -74,14 +89,16 @@ export async function setKeySpaces(sql: Sql, organization: OrganizationKey, keyI
   return (removed.rowCount ?? 0) + (added.rowCount ?? 0) > 0;
 }
 
-/** Keys of one user, or of the whole organization, newest first; revoked ones too. */
-export async function listApiKeys(sql: Sql, filter: { readonly userId: string | null; readonly limit: number; readonly offset: number }): Promise<{ items: ApiKeyRow[]; total: number }> {
-  const { rows } = await sql.query<ApiKeyRow>(
-    `select ${COLUMNS} from api_keys k where $1::uuid is null or k.user_id = $1 order by k.created_at desc, k.id desc limit $2 offset $3`,
-    [filter.userId, filter.limit, filter.offset],
-  );
-  const counted = await sql.query<{ total: number }>("select count(*)::int as total from api_keys where $1::uuid is null or user_id = $1", [filter.userId]);
-  return { items: rows, total: counted.rows[0]!.total };
+/** A page of the keys of one user, or of the whole organization, newest first; revoked ones too. */
+export async function listApiKeys(sql: Sql, owner: { readonly organizationId: string; readonly userId: string | null }, page: PageRequest): Promise<Page<ApiKeyRow>> {
+  const where = "k.organization_id = $1 and ($2::uuid is null or k.user_id = $2)";
+  return readPage<ApiKeyRow>(sql, { columns: COLUMNS, from: "api_keys k", where, order: "k.created_at desc, k.id desc", params: parameters([owner.organizationId, owner.userId]) }, page);
+}
+
+/** Whose key it is. */
+export async function findKeyOwner(sql: Sql, organizationId: string, id: string): Promise<string | undefined> {
+  const { rows } = await sql.query<{ user_id: string }>("select user_id from api_keys where id = $1 and organization_id = $2", [id, organizationId]);
+  return rows[0]?.user_id;
 }
 
 /** Revokes the key, of `userId` where that is given. Idempotent. @returns false where there is no such key. */
@@ -96,7 +113,10 @@ export async function findOrganizationOfKey(db: Database, id: string): Promise<O
   return rows[0];
 }
 
-export type ListedApiKey = Pick<ApiKeyRow, "id" | "name" | "prefix" | "created_at" | "expires_at" | "last_used_at" | "revoked_at"> & { readonly email: string; readonly organization: string };
+export type ListedApiKey = Pick<ApiKeyRow, "id" | "name" | "prefix" | "created_at" | "expires_at" | "last_used_at" | "revoked_at"> & {
+  readonly email: string;
+  readonly organization: string;
+};
 
 /** For the command line: keys of all organizations, or of the user with this e-mail address, newest first. */
 export async function listAllApiKeys(db: Database, email: string | null): Promise<ListedApiKey[]> {

@@ -14,7 +14,7 @@ export interface AuditEntry {
 }
 
 /** Work that no caller asked for: provisioning, maintenance, the command line. */
-export interface SystemActor {
+interface SystemActor {
   readonly authMethod: "system";
   readonly organization: { readonly id: string };
 }

@@ -1,6 +1,7 @@
 /** All SQL of deletions as they are accepted: the mark after which nobody sees the thing any more, and the outbox row of its workflow. */
+import type pg from "pg";
 import { newId } from "../domain/ids.ts";
-import type { Sql } from "./pool.ts";
+import { type Sql, queryOnce } from "./pool.ts";
 import { endActiveRun } from "./runs.ts";
 
 export type DeletionKind = "document" | "raw_file" | "folder" | "space";
@@ -79,4 +80,28 @@ export async function hideDocuments(sql: Sql, organizationNum: number, documentI
   );
   for (const { id } of rows) await endActiveRun(sql, id, "cancelled", "The document was deleted.");
   return rows.length;
+}
+
+export interface PendingDeletion {
+  readonly id: string;
+  readonly kind: DeletionKind;
+  readonly organization: { readonly id: string; readonly num: number };
+}
+
+/**
+ * Deletions that are not complete and whose workflow nobody started within the last minute, each marked as started now, so that
+ * two processes do not take the same. With an organization, only its own.
+ */
+export async function takePendingDeletions(system: pg.Pool, limit: number, organizationId: string | null = null): Promise<PendingDeletion[]> {
+  const { rows } = await queryOnce<{ id: string; kind: DeletionKind; organization_id: string; num: number }>(
+    system,
+    `update deletions d set last_start_at = now() from organizations o
+     where o.id = d.organization_id and d.id in (
+       select id from deletions where completed_at is null and (last_start_at is null or last_start_at < now() - interval '1 minute')
+         and ($2::uuid is null or organization_id = $2)
+       order by created_at limit $1 for update skip locked)
+     returning d.id, d.kind, d.organization_id, o.num`,
+    [limit, organizationId],
+  );
+  return rows.map((row) => ({ id: row.id, kind: row.kind, organization: { id: row.organization_id, num: row.num } }));
 }

@@ -40,8 +40,8 @@ const PROCESSING_STATE = `jsonb_strip_nulls(jsonb_build_object(
 /** A document as the API shows it; the query names documents `d`, their latest run `r` and their folder `f`. */
 export const DOCUMENT_COLUMNS = `d.id, d.file_type, d.file_size,
   'spaces/' || d.space_id || '/documents/' || d.id || '/original/' || d.name as file_path,
-  d.metadata || jsonb_build_object('original_filename', d.name, 'content_type', d.content_type)
-    || case when d.extracted = '{}' then '{}' else jsonb_build_object('extracted', d.extracted) end as doc_metadata,
+  case when d.extracted = '{}' then '{}' else jsonb_build_object('extracted', d.extracted) end || d.metadata
+    || jsonb_build_object('original_filename', d.name, 'content_type', d.content_type) as doc_metadata,
   ${PROCESSING_STATE} as processing_state,
   d.space_id, d.organization_id, d.folder_id, folder_path(d.folder_id) as folder_path, d.published_version as version,
   d.created_by, d.created_at, d.updated_at`;
@@ -61,4 +61,36 @@ export async function findDocument(sql: Sql, principal: Principal, id: string): 
     values: [reachedSpaceIds(principal.reach), id],
   });
   return rows[0];
+}
+
+/** As {@link findDocument}; nobody changes or deletes the document until the transaction ends. */
+export async function lockDocument(sql: Sql, principal: Principal, id: string): Promise<DocumentRow | undefined> {
+  await sql.query("select from documents where id = $2 and space_id = any($1::uuid[]) for update", [reachedSpaceIds(principal.reach), id]);
+  return findDocument(sql, principal, id);
+}
+
+/** What callers wrote into the metadata of a document, without what the service adds to it. */
+export async function readOwnMetadata(sql: Sql, id: string): Promise<Record<string, unknown>> {
+  const { rows } = await sql.query<{ metadata: Record<string, unknown> }>("select metadata from documents where id = $1", [id]);
+  return rows[0]?.metadata ?? {};
+}
+
+/** `updated_at` always moves, so that the entity tag does. */
+const TOUCHED = "updated_at = greatest(now(), updated_at + interval '1 millisecond')";
+
+export async function writeOwnMetadata(sql: Sql, id: string, metadata: Record<string, unknown>): Promise<void> {
+  await sql.query(`update documents set metadata = $2, ${TOUCHED} where id = $1`, [id, JSON.stringify(metadata)]);
+}
+
+/**
+ * Moves the document; null is the root. The folder is kept from being deleted until the transaction ends.
+ * @returns false where the folder is deleted.
+ */
+export async function moveDocument(sql: Sql, id: string, folderId: string | null): Promise<boolean> {
+  if (folderId !== null) {
+    const held = await sql.query("select from folders where id = $1 and deleted_at is null for share", [folderId]);
+    if (held.rowCount === 0) return false;
+  }
+  await sql.query(`update documents set folder_id = $2, ${TOUCHED} where id = $1`, [id, folderId]);
+  return true;
 }

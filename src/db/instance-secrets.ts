@@ -25,7 +25,9 @@ export async function loadInstanceSecret(db: Database, name: string, master: Mas
 /** Wraps every secret anew, by `next` instead of `current`, in one transaction; the secrets themselves stay. Idempotent. */
 export async function rewrapInstanceSecrets(db: Database, current: MasterKey, next: MasterKey): Promise<number> {
   return inTransaction(db.owner, async (sql) => {
-    const { rows } = await sql.query<SecretRow & { name: string }>("select name, wrapped, master_key_id from instance_secrets where master_key_id = $1 order by name for update", [current.id]);
+    const { rows } = await sql.query<SecretRow & { name: string }>("select name, wrapped, master_key_id from instance_secrets where master_key_id = $1 order by name for update", [
+      current.id,
+    ]);
     for (const row of rows) {
       const wrapped = await next.wrap(await current.unwrap(row.wrapped, aadOf(row.name)), aadOf(row.name));
       await sql.query("update instance_secrets set wrapped = $2, master_key_id = $3 where name = $1", [row.name, wrapped, next.id]);

@@ -9,7 +9,11 @@ interface NewKey {
 
 /** All keys of the organization; of those that are not current something may still be encrypted. */
 export async function listOrganizationKeys(db: Database, organizationId: string): Promise<WrappedKey[]> {
-  return inOrganization(db, organizationId, async (sql) => (await sql.query<WrappedKey & { id: string }>('select id, wrapped, is_current as "isCurrent" from organization_keys order by id')).rows);
+  return inOrganization(
+    db,
+    organizationId,
+    async (sql) => (await sql.query<WrappedKey & { id: string }>('select id, wrapped, is_current as "isCurrent" from organization_keys order by id')).rows,
+  );
 }
 
 /** Stores the organization's first key as its current one; does nothing where it has one already. */
@@ -27,7 +31,12 @@ export async function insertFirstOrganizationKey(db: Database, organizationId: s
 export async function replaceOrganizationKey(db: Database, organizationId: string, masterKeyId: string, key: NewKey): Promise<void> {
   await inOrganization(db, organizationId, async (sql) => {
     await sql.query("update organization_keys set is_current = false where organization_id = $1 and is_current", [organizationId]);
-    await sql.query("insert into organization_keys (id, organization_id, wrapped, master_key_id, is_current) values ($1, $2, $3, $4, true)", [key.id, organizationId, key.wrapped, masterKeyId]);
+    await sql.query("insert into organization_keys (id, organization_id, wrapped, master_key_id, is_current) values ($1, $2, $3, $4, true)", [
+      key.id,
+      organizationId,
+      key.wrapped,
+      masterKeyId,
+    ]);
   });
 }
 
@@ -45,7 +54,9 @@ export async function listKeysWrappedBy(db: Database, masterKeyId: string, limit
 
 /** Stores `key` as wrapped by the master key `to`, unless it is no longer wrapped by `from`. Idempotent. */
 export async function rewrapOrganizationKey(db: Database, key: NewKey, from: string, to: string): Promise<void> {
-  await inTransaction(db.owner, (sql) => sql.query("update organization_keys set wrapped = $3, master_key_id = $4 where id = $1 and master_key_id = $2", [key.id, from, key.wrapped, to]));
+  await inTransaction(db.owner, (sql) =>
+    sql.query("update organization_keys set wrapped = $3, master_key_id = $4 where id = $1 and master_key_id = $2", [key.id, from, key.wrapped, to]),
+  );
 }
 
 /** The keyring knows organizations by id alone; no table that it reads is walled by their number, and 0 is nobody's. */

@@ -27,7 +27,13 @@ interface Kind {
 const KINDS = {
   organizations: { parent: null, byName: "lower(name) = lower($2) and $3::uuid is null", gone: "deleted_at is not null", isKeptWhenGone: true, isTouched: false },
   users: { parent: "organization_id", byName: "lower(email) = lower($2) and $3::uuid is not null", gone: "removed_at is not null", isKeptWhenGone: true, isTouched: false },
-  spaces: { parent: "organization_id", byName: "lower(name) = lower($2) and organization_id = $3 and not is_private", gone: "deleted_at is not null or is_private", isKeptWhenGone: false, isTouched: true },
+  spaces: {
+    parent: "organization_id",
+    byName: "lower(name) = lower($2) and organization_id = $3 and not is_private",
+    gone: "deleted_at is not null or is_private",
+    isKeptWhenGone: false,
+    isTouched: true,
+  },
   agents: { parent: "space_id", byName: "lower(name) = lower($2) and space_id = $3", gone: "deleted_at is not null", isKeptWhenGone: false, isTouched: true },
 } as const satisfies Record<string, Kind>;
 

@@ -139,7 +139,12 @@ async function saveAgent(run: Run, located: Located, named: ProvisionAgent, defa
   );
 }
 
-async function provisionKeys(run: Run, maker: KeyMaker, scope: Scope, named: { readonly path: string; readonly users: readonly ProvisionUser[] }): Promise<ProvisionResult["keys"]> {
+async function provisionKeys(
+  run: Run,
+  maker: KeyMaker,
+  scope: Scope,
+  named: { readonly path: string; readonly users: readonly ProvisionUser[] },
+): Promise<ProvisionResult["keys"]> {
   const made: { email: string; name: string; key: string }[] = [];
   for (const [userIndex, user] of named.users.entries()) {
     const userId = scope.userIds.get(user.email);

@@ -1,10 +1,11 @@
-/** All SQL on `spaces` and `space_members`. */
+/** All SQL on `spaces`, except their deletion. */
 import { newId } from "../domain/ids.ts";
 import { type Reach, reachedSpaceIds } from "../domain/principal.ts";
 import type { Condition, OrderTerm } from "../schema/filters.ts";
 import { type FieldColumns, parameters } from "./filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "./page.ts";
 import type { OrganizationKey, Sql } from "./pool.ts";
+import { unlessTaken } from "./taken.ts";
 
 export interface SpaceRow {
   readonly id: string;
@@ -53,4 +54,42 @@ export async function listSpacesOfUser(sql: Sql, userId: string): Promise<Pick<S
     [userId],
   );
   return rows;
+}
+
+/** The live space of the organization; whether the caller may see it is the policy's to decide. */
+export async function findSpaceOfOrganization(sql: Sql, organizationId: string, id: string): Promise<SpaceRow | undefined> {
+  return selectSpace(sql, organizationId, id, "");
+}
+
+/** The same, with its row locked: its roles change one at a time. */
+export async function lockSpace(sql: Sql, organizationId: string, id: string): Promise<SpaceRow | undefined> {
+  return selectSpace(sql, organizationId, id, "for no key update");
+}
+
+async function selectSpace(sql: Sql, organizationId: string, id: string, lock: "" | "for no key update"): Promise<SpaceRow | undefined> {
+  const { rows } = await sql.query<SpaceRow>(`select ${COLUMNS} from spaces where id = $1 and organization_id = $2 and deleted_at is null ${lock}`, [id, organizationId]);
+  return rows[0];
+}
+
+/** Makes a shared space with the user as its owner. @throws DomainError `bad_request` where the organization has one of that name. */
+export async function insertSpace(sql: Sql, organization: OrganizationKey, userId: string, name: string): Promise<SpaceRow> {
+  const { rows } = await unlessName(
+    sql.query<SpaceRow>(
+      `with made as (insert into spaces (id, organization_id, name, owner_id) values ($1, $2, $3, $4) returning ${COLUMNS}),
+         owner as (insert into space_members (space_id, user_id, organization_id, role) select id, $4, $2, 'owner' from made)
+       select ${COLUMNS} from made`,
+      [newId(), organization.id, name, userId],
+    ),
+  );
+  return rows[0]!;
+}
+
+/** @returns the space with its new name. @throws DomainError `bad_request` where the organization has a shared one of that name. */
+export async function renameSpace(sql: Sql, id: string, name: string): Promise<SpaceRow> {
+  const { rows } = await unlessName(sql.query<SpaceRow>(`update spaces set name = $2, updated_at = now() where id = $1 returning ${COLUMNS}`, [id, name]));
+  return rows[0]!;
+}
+
+function unlessName<T>(statement: Promise<T>): Promise<T> {
+  return unlessTaken("spaces_organization_id_lower_idx", "The organization has a space of this name already.", statement);
 }

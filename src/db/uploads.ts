@@ -1,7 +1,8 @@
 /** All SQL of accepting an upload: the intent before its first byte, and the one transaction after its last. */
 import type { FileType } from "../domain/file-type.ts";
-import { DEFAULT_CHUNKER } from "../domain/processing.ts";
+import { DEFAULT_CHUNKER, PRIORITY } from "../domain/processing.ts";
 import { type Sql, queryOnce } from "./pool.ts";
+import { queueRun } from "./runs.ts";
 import type pg from "pg";
 
 const INTENT_LEASE = "1 hour";
@@ -41,7 +42,7 @@ export async function acceptNewDocument(sql: Sql, upload: AcceptedUpload): Promi
     name: "uploads.accept",
     text: `with run as (
              insert into pipeline_runs (id, organization_id, space_id, space_num, document_id, version, trigger, object_key, file_name, file_type, file_size, chunker_name, created_by)
-             select $3, $4, s.id, s.num, $1, 1, 'upload', $13, $8, $10, $11, '${DEFAULT_CHUNKER}', $7 from spaces s where s.id = $5
+             select $3, $4, s.id, s.num, $1, 1, 'upload', $13, $8, $10, $11, '${DEFAULT_CHUNKER}', $7 from spaces s where s.id = $5 and s.deleted_at is null
              returning num, space_num),
            document as (
              insert into documents (id, organization_id, space_id, space_num, folder_id, name, file_type, file_size, content_type, created_by, run_count, latest_run_num)
@@ -55,4 +56,33 @@ export async function acceptNewDocument(sql: Sql, upload: AcceptedUpload): Promi
       upload.filename, upload.contentType, upload.fileType, upload.size, upload.sha256, upload.objectKey, upload.path,
     ],
   });
+}
+
+type ReplacedFile = Pick<AcceptedUpload, "documentId" | "rawFileId" | "runId" | "userId" | "contentType" | "fileType" | "size" | "sha256" | "objectKey">;
+
+/**
+ * Gives the document's file new content and queues the document's next version of it; what search serves stays until that is
+ * published. The caller has locked the path and the document, and knows that both live.
+ */
+export async function replaceFile(sql: Sql, upload: ReplacedFile): Promise<void> {
+  const { rowCount } = await sql.query({
+    name: "uploads.replace",
+    text: `with file as (
+             update raw_files set size = $3, content_type = $4, sha256 = $5, object_key = $6, updated_at = now() where id = $2 and document_id = $1),
+           intent as (delete from upload_intents where object_key = $6)
+           update documents set file_type = $7, file_size = $3, content_type = $4, updated_at = now() where id = $1 and deleted_at is null`,
+    values: [upload.documentId, upload.rawFileId, upload.size, upload.contentType, upload.sha256, upload.objectKey, upload.fileType],
+  });
+  const isQueued = await queueRun(sql, {
+    runId: upload.runId,
+    documentId: upload.documentId,
+    trigger: "replace",
+    priority: PRIORITY.interactive,
+    chunkerName: DEFAULT_CHUNKER,
+    chunkerConfig: {},
+    createdBy: upload.userId,
+    batchId: null,
+    held: false,
+  });
+  if (rowCount !== 1 || !isQueued) throw new Error(`document ${upload.documentId} was not replaced, although it was locked`);
 }

@@ -14,7 +14,11 @@ export interface UserRow {
 
 /** The user bound to the token's subject; a subject that nobody has is bound to the user with its verified e-mail. */
 export async function findSubjectCaller(db: Database, subject: string, verifiedEmail: string | null): Promise<CallerRow | null> {
-  const { rows } = await queryOnce<{ caller: CallerRow | null }>(db.app, { name: "authenticate_subject", text: "select authenticate_subject($1, $2) as caller", values: [subject, verifiedEmail] });
+  const { rows } = await queryOnce<{ caller: CallerRow | null }>(db.app, {
+    name: "authenticate_subject",
+    text: "select authenticate_subject($1, $2) as caller",
+    values: [subject, verifiedEmail],
+  });
   return rows[0]?.caller ?? null;
 }
 

@@ -1,9 +1,11 @@
 /** The only place that turns queued runs into workflows: claims them in groups and starts each claim, in any process, at any time. */
 import type { Client } from "@temporalio/client";
 import { type Claim, claimRuns, markStarted, releaseClaim, takeExpiredClaims, waitingOrganizations } from "../db/claims.ts";
+import { takePendingDeletions } from "../db/deletions.ts";
 import type { Database } from "../db/pool.ts";
 import { PRIORITY, type Priority } from "../domain/processing.ts";
 import type { Log } from "../log.ts";
+import { startDeletion } from "../temporal/start-deletion.ts";
 import { startPipeline } from "../temporal/start-pipeline.ts";
 
 interface DispatcherDeps {
@@ -20,6 +22,8 @@ interface Organization {
 export interface Dispatcher {
   /** Says that the organization may have queued runs. Returns at once; wakes during a claim lead to one more claim behind it. */
   wake(organization: Organization): void;
+  /** Says that the organization has a deletion to start. Returns at once. */
+  wakeDeletions(organizationId: string): void;
   /** One round over all organizations and all claims whose lease has passed. What process calls it does not matter. */
   sweep(): Promise<void>;
   /** Resolves once nothing that was woken is under way. */
@@ -28,6 +32,7 @@ export interface Dispatcher {
 
 const ORGANIZATIONS_A_SWEEP = 50;
 const CLAIMS_A_SWEEP = 50;
+const DELETIONS_A_SWEEP = 50;
 
 export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatcher {
   const running = new Map<string, Promise<void>>();
@@ -68,11 +73,22 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
     return started;
   };
 
+  const startDeletions = async (organizationId: string | null): Promise<void> => {
+    for (const deletion of await takePendingDeletions(db.system, DELETIONS_A_SWEEP, organizationId)) {
+      await startDeletion(client, { organization: deletion.organization, deletionId: deletion.id }, deletion.kind);
+    }
+  };
+
   return {
     wake: (organization) => void wake(organization, PRIORITY.interactive),
+    wakeDeletions(organizationId) {
+      // What could not be started is started by a sweep, once Temporal is back.
+      startDeletions(organizationId).catch((error: unknown) => log.warn({ err: error, organization_id: organizationId }, "deletions could not be started"));
+    },
     async sweep() {
       const expired = await takeExpiredClaims(db.system, CLAIMS_A_SWEEP);
       await Promise.all(expired.map(start));
+      await startDeletions(null);
       for (const priority of [PRIORITY.interactive, PRIORITY.batch]) {
         const waiting = await waitingOrganizations(db.system, priority, ORGANIZATIONS_A_SWEEP);
         await Promise.all(waiting.map((organization) => wake(organization, priority)));

@@ -41,7 +41,10 @@ export async function startIssuer({ env, dataDir, port }: IssuerOptions, onLaunc
   onLaunch(running);
   const deadline = Date.now() + READY_MS;
   while (!running.hasExited() && Date.now() < deadline) {
-    const isUp = await fetch(`${issuerUrl(port)}/.well-known/openid-configuration`, { signal: AbortSignal.timeout(ASK_TIMEOUT_MS) }).then((response) => response.ok, () => false);
+    const isUp = await fetch(`${issuerUrl(port)}/.well-known/openid-configuration`, { signal: AbortSignal.timeout(ASK_TIMEOUT_MS) }).then(
+      (response) => response.ok,
+      () => false,
+    );
     if (isUp) return running;
     await sleep(POLL_MS);
   }

@@ -15,30 +15,86 @@ export const FILE_KIND_HEAD_BYTES = 64 * 1024;
 const PDF_HEADER_WITHIN_BYTES = 1024;
 
 const BINARY_EXTENSIONS: Readonly<Record<string, FileType>> = {
-  pdf: "PDF", docx: "DOCX", pptx: "PPTX", xlsx: "XLSX", odt: "ODT", ods: "ODS", odp: "ODP", epub: "EPUB",
-  msg: "MSG", zip: "ZIP", png: "PNG", jpg: "JPEG", jpeg: "JPEG", tif: "TIFF", tiff: "TIFF",
+  pdf: "PDF",
+  docx: "DOCX",
+  pptx: "PPTX",
+  xlsx: "XLSX",
+  odt: "ODT",
+  ods: "ODS",
+  odp: "ODP",
+  epub: "EPUB",
+  msg: "MSG",
+  zip: "ZIP",
+  png: "PNG",
+  jpg: "JPEG",
+  jpeg: "JPEG",
+  tif: "TIFF",
+  tiff: "TIFF",
 };
 
 /** Extensions under which text of another kind is common: a web page saved as .xls, a rich text as .doc. */
 const OLD_OFFICE_EXTENSIONS: Readonly<Record<string, FileType>> = { doc: "DOC", dot: "DOC", ppt: "PPT", pps: "PPT", xls: "XLS" };
 
 const TEXT_EXTENSIONS: Readonly<Record<string, FileType>> = {
-  md: "MARKDOWN", markdown: "MARKDOWN", mdown: "MARKDOWN", mkd: "MARKDOWN", mdx: "MARKDOWN",
-  txt: "TEXT", text: "TEXT", log: "TEXT", rst: "TEXT", adoc: "TEXT",
-  csv: "CSV", tsv: "TSV", tab: "TSV", rtf: "RTF", html: "HTML", htm: "HTML", xhtml: "HTML", eml: "EML",
-  json: "JSON", jsonl: "JSON", ndjson: "JSON", geojson: "JSON", ipynb: "JSON", xml: "XML", rss: "XML", atom: "XML", svg: "XML",
+  md: "MARKDOWN",
+  markdown: "MARKDOWN",
+  mdown: "MARKDOWN",
+  mkd: "MARKDOWN",
+  mdx: "MARKDOWN",
+  txt: "TEXT",
+  text: "TEXT",
+  log: "TEXT",
+  rst: "TEXT",
+  adoc: "TEXT",
+  csv: "CSV",
+  tsv: "TSV",
+  tab: "TSV",
+  rtf: "RTF",
+  html: "HTML",
+  htm: "HTML",
+  xhtml: "HTML",
+  eml: "EML",
+  json: "JSON",
+  jsonl: "JSON",
+  ndjson: "JSON",
+  geojson: "JSON",
+  ipynb: "JSON",
+  xml: "XML",
+  rss: "XML",
+  atom: "XML",
+  svg: "XML",
 };
 
 const CODE_EXTENSIONS = new Set(
-  ("js mjs cjs jsx ts mts cts tsx py pyi rb go rs java kt kts scala groovy c h cc cpp cxx hh hpp cs fs vb swift m mm php pl pm lua r jl " +
+  (
+    "js mjs cjs jsx ts mts cts tsx py pyi rb go rs java kt kts scala groovy c h cc cpp cxx hh hpp cs fs vb swift m mm php pl pm lua r jl " +
     "dart ex exs erl hs clj lisp scm ml sql sh bash zsh fish ps1 bat cmd css scss sass less vue svelte proto graphql tf yaml yml toml ini " +
-    "cfg conf properties tex bib diff patch asm s dockerfile makefile cmake gradle nix zig").split(" "),
+    "cfg conf properties tex bib diff patch asm s dockerfile makefile cmake gradle nix zig"
+  ).split(" "),
 );
 
 /** What file-type calls the kinds that we know. */
 const SNIFFED: Readonly<Record<string, FileType>> = {
-  pdf: "PDF", docx: "DOCX", docm: "DOCX", dotx: "DOCX", pptx: "PPTX", pptm: "PPTX", ppsx: "PPTX", xlsx: "XLSX", xlsm: "XLSX",
-  odt: "ODT", ods: "ODS", odp: "ODP", rtf: "RTF", epub: "EPUB", zip: "ZIP", png: "PNG", apng: "PNG", jpg: "JPEG", tif: "TIFF", xml: "XML",
+  pdf: "PDF",
+  docx: "DOCX",
+  docm: "DOCX",
+  dotx: "DOCX",
+  pptx: "PPTX",
+  pptm: "PPTX",
+  ppsx: "PPTX",
+  xlsx: "XLSX",
+  xlsm: "XLSX",
+  odt: "ODT",
+  ods: "ODS",
+  odp: "ODP",
+  rtf: "RTF",
+  epub: "EPUB",
+  zip: "ZIP",
+  png: "PNG",
+  apng: "PNG",
+  jpg: "JPEG",
+  tif: "TIFF",
+  xml: "XML",
 };
 
 /** Archives whose start may be too short to tell what they hold: their name refines them. */
@@ -88,9 +144,7 @@ function extensionOf(filename: string): string {
 }
 
 function namedKind(extension: string): FileType | undefined {
-  return (
-    BINARY_EXTENSIONS[extension] ?? OLD_OFFICE_EXTENSIONS[extension] ?? TEXT_EXTENSIONS[extension] ?? (CODE_EXTENSIONS.has(extension) ? "CODE" : undefined)
-  );
+  return BINARY_EXTENSIONS[extension] ?? OLD_OFFICE_EXTENSIONS[extension] ?? TEXT_EXTENSIONS[extension] ?? (CODE_EXTENSIONS.has(extension) ? "CODE" : undefined);
 }
 
 function fromContentType(contentType: string | undefined): FileType | undefined {
@@ -142,7 +196,12 @@ function isUtf8Start(start: Buffer): boolean {
 function textKind(start: Buffer, extension: string, named: FileType | undefined): FileType {
   const old = OLD_OFFICE_EXTENSIONS[extension] !== undefined;
   if (named !== undefined && !old) return named;
-  const opening = start.subarray(0, 1024).toString("latin1").replace(/^\xef\xbb\xbf/, "").trimStart().toLowerCase();
+  const opening = start
+    .subarray(0, 1024)
+    .toString("latin1")
+    .replace(/^\xef\xbb\xbf/, "")
+    .trimStart()
+    .toLowerCase();
   return markupKind(opening) ?? (old ? oldOfficeText(extension, opening) : jsonKind(start, opening)) ?? "TEXT";
 }
 

@@ -5,8 +5,20 @@ import { DomainError } from "../domain/errors.ts";
 import type { ExtractedMetadata, TextUnit, UnitType } from "../domain/text-unit.ts";
 import { createHeadingPath, type HeadingPath } from "./heading-path.ts";
 import {
-  atxHeading, closesFence, fenceOpening, indentOf, isBlank, isImageOnly, isIndentedCode, isQuote, isTableDelimiter, isThematicBreak,
-  listInterruptsParagraph, listItemIndent, setextLevel, tableCells,
+  atxHeading,
+  closesFence,
+  fenceOpening,
+  indentOf,
+  isBlank,
+  isImageOnly,
+  isIndentedCode,
+  isQuote,
+  isTableDelimiter,
+  isThematicBreak,
+  listInterruptsParagraph,
+  listItemIndent,
+  setextLevel,
+  tableCells,
 } from "./markdown-lines.ts";
 import { readInput, type Parser } from "./parser.ts";
 import { decodeText } from "./text.ts";
@@ -150,7 +162,10 @@ function readParagraph(reader: Reader): void {
   while (at < reader.lines.length) {
     const level = setextLevel(lineAt(reader, at));
     if (level !== undefined) {
-      const heading = reader.lines.slice(reader.at, at).map((line) => line.trim()).join(" ");
+      const heading = reader.lines
+        .slice(reader.at, at)
+        .map((line) => line.trim())
+        .join(" ");
       reader.at = at + 1;
       return addHeading(reader, level, heading);
     }
@@ -164,7 +179,14 @@ function readParagraph(reader: Reader): void {
 
 function endsParagraph(reader: Reader, at: number): boolean {
   const line = lineAt(reader, at);
-  return isBlank(line) || atxHeading(line) !== undefined || (indentOf(line) < 4 && fenceOpening(line) !== undefined) || isThematicBreak(line) || isQuote(line) || listInterruptsParagraph(line);
+  return (
+    isBlank(line) ||
+    atxHeading(line) !== undefined ||
+    (indentOf(line) < 4 && fenceOpening(line) !== undefined) ||
+    isThematicBreak(line) ||
+    isQuote(line) ||
+    listInterruptsParagraph(line)
+  );
 }
 
 function readFrontMatter(reader: Reader): ExtractedMetadata {
@@ -202,7 +224,13 @@ function frontMatterMetadata(values: Record<string, unknown>): ExtractedMetadata
 }
 
 function words(value: unknown): string | undefined {
-  if (Array.isArray(value)) return value.map(words).filter((entry) => entry !== undefined).join(", ") || undefined;
+  if (Array.isArray(value))
+    return (
+      value
+        .map(words)
+        .filter((entry) => entry !== undefined)
+        .join(", ") || undefined
+    );
   if (typeof value === "number") return String(value);
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 }

@@ -53,7 +53,10 @@ async function pageParagraphs(document: PdfDocument, number: number): Promise<st
   const { items } = await page.getTextContent();
   page.cleanup();
   const text = items.map((item) => ("str" in item ? `${item.str}${item.hasEOL ? "\n" : ""}` : "")).join("");
-  return storableText(text).split(/\n\s*\n/).map((paragraph) => paragraph.trim()).filter((paragraph) => paragraph !== "");
+  return storableText(text)
+    .split(/\n\s*\n/)
+    .map((paragraph) => paragraph.trim())
+    .filter((paragraph) => paragraph !== "");
 }
 
 async function documentMetadata(document: PdfDocument): Promise<ExtractedMetadata> {

@@ -9,7 +9,7 @@ import { pdfDateAsIso, xmpMetadata } from "./pdf-metadata.ts";
 import { pageUnits } from "./pdf-units.ts";
 import { unpdfPageCount, unpdfParse } from "./pdf-unpdf.ts";
 
-export const MAX_PDF_PAGES = 20_000;
+const MAX_PDF_PAGES = 20_000;
 
 /** Pages in memory at once: 500 pages then take 120 MB instead of 290. */
 const PAGES_PER_BATCH = 25;

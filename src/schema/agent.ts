@@ -1,5 +1,6 @@
 /** Contract of agents and of the chat-compatible model list. */
 import { z } from "zod";
+import { TOOL_IDS } from "../domain/tool-ids.ts";
 import { envelope, Name, pageQuery, Person, Timestamp, Uuid } from "./common.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./filters.ts";
 
@@ -30,6 +31,14 @@ const configuration = {
   allowed_folder_ids: z.array(Uuid).max(MAX_FOLDERS).nullable().meta({ description: "With all folders below; null: no restriction, an empty list: nothing" }),
 };
 
+/** In requests only: what an agent was given stays readable, whatever is known today. */
+const AttachedTool = z.object({ tool_id: z.enum(TOOL_IDS), config: z.record(z.string(), z.unknown()).nullish() }).meta({ id: "AttachedTool" });
+const writable = {
+  ...configuration,
+  model: z.string().max(255).regex(/^[!-~]+$/).meta({ description: "Deployment name of the language model: visible characters, no spaces; `default` is the configured one", example: "default" }),
+  tool_attachments: z.array(AttachedTool).max(MAX_TOOLS).meta({ description: "Tools run inside the service", example: [{ tool_id: "knowledge_search", config: null }] }),
+};
+
 export const Agent = z
   .object({
     id: Uuid,
@@ -53,23 +62,23 @@ export const AgentCreate = z
   .object({
     name: Name,
     space_id: Uuid,
-    description: configuration.description.default(""),
-    agent_type: configuration.agent_type.default("simple"),
-    model: configuration.model.default("default"),
-    system_prompt: configuration.system_prompt.default(""),
-    temperature: configuration.temperature.default(null),
-    max_tokens: configuration.max_tokens.default(null),
-    reasoning_config: configuration.reasoning_config.default(null),
-    tool_attachments: configuration.tool_attachments.default([]),
-    is_public: configuration.is_public.default(false),
-    show_citations: configuration.show_citations.default(true),
-    save_to_inbox: configuration.save_to_inbox.default(false),
-    data_access_mode: configuration.data_access_mode.default("origin"),
-    allowed_folder_ids: configuration.allowed_folder_ids.default(null),
+    description: writable.description.default(""),
+    agent_type: writable.agent_type.default("simple"),
+    model: writable.model.default("default"),
+    system_prompt: writable.system_prompt.default(""),
+    temperature: writable.temperature.default(null),
+    max_tokens: writable.max_tokens.default(null),
+    reasoning_config: writable.reasoning_config.default(null),
+    tool_attachments: writable.tool_attachments.default([]),
+    is_public: writable.is_public.default(false),
+    show_citations: writable.show_citations.default(true),
+    save_to_inbox: writable.save_to_inbox.default(false),
+    data_access_mode: writable.data_access_mode.default("origin"),
+    allowed_folder_ids: writable.allowed_folder_ids.default(null),
   })
   .meta({ id: "AgentCreate" });
 
-export const AgentPatch = z.object({ name: Name, ...configuration }).partial().meta({ id: "AgentPatch" });
+export const AgentPatch = z.object({ name: Name, ...writable }).partial().meta({ id: "AgentPatch" });
 
 export const AGENT_FIELDS: FilterFields = {
   id: "uuid",

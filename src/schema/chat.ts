@@ -13,12 +13,9 @@ export const ContentPart = z.discriminatedUnion("type", [TextPart, ImagePart, Re
 
 const content = z.union([z.string(), z.array(ContentPart)]).meta({ description: "A string, or parts of which the texts are joined", example: "How did revenue develop?" });
 
-/** `developer` counts as `system`; messages of role `tool` are passed over. */
-export const CHAT_ROLES = ["system", "developer", "user", "assistant", "tool"] as const;
-
 const withContent = (...roles: ("system" | "developer" | "user")[]) => z.object({ role: z.enum(roles), content });
 
-/** An assistant's message may have tool calls in place of content. */
+/** `developer` counts as `system`; messages of role `tool` are passed over. An assistant's message may have tool calls in place of content. */
 export const ChatMessage = z
   .discriminatedUnion("role", [
     withContent("system", "developer"),

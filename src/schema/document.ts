@@ -83,13 +83,18 @@ export const DOCUMENT_FIELDS: FilterFields = {
 
 export const DocumentSearchQuery = pageQuery(RESOURCES_PER_PAGE);
 export const documentFilters = () => filtersOf(DOCUMENT_FIELDS, { space_id__exact: "01900000-0000-7000-8000-000000000010", file_type__exact: "PDF" });
-export const DocumentSearch = z.object({ filters: documentFilters(), order_by: orderByOf(DOCUMENT_FIELDS, ["-created_at"]) }).meta({ id: "DocumentSearch" });
+/** Optional as a whole; `{}` lists all documents that are reached. */
+export const DocumentSearch = z
+  .object({ filters: documentFilters(), order_by: orderByOf(DOCUMENT_FIELDS, ["-created_at"]) })
+  .meta({ id: "DocumentSearch" })
+  .nullish()
+  .transform((body) => body ?? { filters: [], order_by: [] });
 
 /** The form of `POST /data/upload`, as documented; uploads.ts streams and checks it. */
 export const DocumentUpload = z.object({ file: FilePart, space_id: Uuid, folder_id: Uuid.optional() }).meta({ id: "DocumentUpload" });
 
 const READ_ONLY_METADATA = ["original_filename", "content_type"];
-const MAX_METADATA_CHARACTERS = 65_536;
+export const MAX_METADATA_CHARACTERS = 65_536;
 
 export const DocumentPatch = z
   .object({

@@ -83,6 +83,7 @@ function parseCondition(key: string, value: unknown, fields: FilterFields): Cond
 }
 
 function parseKey(key: string, fields: FilterFields): { field: string; jsonKey: string | null; operator: Operator } {
+  assertText(key);
   const split = key.lastIndexOf("__");
   const name = split < 0 ? key : key.slice(0, split);
   const operator = split < 0 ? "exact" : OPERATORS.find((known) => known === key.slice(split + 2));
@@ -112,10 +113,16 @@ function parseOperand(operator: Operator, type: FieldType, value: unknown): Scal
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function parseScalar(type: FieldType, value: unknown): Scalar {
-  if (typeof value === "string" && value.length > MAX_TEXT) throw new Refusal(`at most ${MAX_TEXT} characters are allowed`);
+  if (typeof value === "string") assertText(value);
   const parsed = READERS[type](value);
   if (parsed === null) throw new Refusal(`expected ${EXPECTED[type]}`);
   return parsed;
+}
+
+/** Filters of a query string are JSON of their own, which nobody has looked into before. */
+function assertText(text: string): void {
+  if (text.length > MAX_TEXT) throw new Refusal(`at most ${MAX_TEXT} characters are allowed`);
+  if (text.includes("\0") || !text.isWellFormed()) throw new Refusal("NUL and halves of surrogate pairs are not allowed");
 }
 
 const EXPECTED: Record<FieldType, string> = {
@@ -166,8 +173,15 @@ export function filtersOf(fields: FilterFields, example: Readonly<Record<string,
 }
 
 function describe(fields: FilterFields): string {
-  const lines = Object.entries(fields).map(([name, type]) => `\`${name.replace(".*", ".<key>")}\` (${type}: ${OPERATORS_OF[type].join(", ")})`);
-  return `Keys are \`field__operator\`; a bare \`field\` means \`exact\`. All must hold; they narrow and never widen. Fields: ${lines.join("; ")}.`;
+  const types = [...new Set(Object.values(fields))];
+  const lines = types.map((type) => `${type} fields (${namesOf(fields, type).join(", ")}) take ${OPERATORS_OF[type].join(", ")}`);
+  return `Keys are \`field__operator\`; a bare \`field\` means \`exact\`. All must hold; they narrow and never widen. ${lines.join("; ")}.`;
+}
+
+function namesOf(fields: FilterFields, type: FieldType): string[] {
+  return Object.keys(fields)
+    .filter((name) => fields[name] === type)
+    .map((name) => `\`${name.replace(".*", ".<key>")}\``);
 }
 
 /** The `order_by` of a request body; parsed to its terms, none where it is absent or null. */

@@ -49,7 +49,10 @@ const Agent = z.strictObject({
   data_access_mode: oneOf(["origin", "caller", "none"]).optional(),
   allowed_folder_ids: z.array(Uuid).nullable().optional(),
   from_system: z.boolean().optional(),
-  version: z.string().regex(/^\d+\.\d+\.\d+$/, "must look like 1.0.0").optional(),
+  version: z
+    .string()
+    .regex(/^\d+\.\d+\.\d+$/, "must look like 1.0.0")
+    .optional(),
 });
 
 const Space = z.strictObject({
@@ -136,6 +139,9 @@ function valueAt(data: unknown, path: Path): unknown {
 
 /** `organizations[0].users[1].email`; the file itself where the path is empty. */
 function showPath(path: Path): string {
-  const shown = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("").replace(/^\./, "");
+  const shown = path
+    .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`))
+    .join("")
+    .replace(/^\./, "");
   return shown === "" ? "the file" : shown;
 }

@@ -1,43 +1,29 @@
 /** Contract of raw files: paths in a space. */
 import { z } from "zod";
+import { addressFault, MAX_PATH_BYTES, pathFault } from "../domain/paths.ts";
 import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "./common.ts";
-
-const MAX_PATH_BYTES = 1_024;
-const MAX_NAME_BYTES = 255;
-
-/** Why a path cannot be one, or null. Paths are NFC already. */
-function pathFault(path: string): string | null {
-  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `a path has at most ${MAX_PATH_BYTES} bytes`;
-  if (path.startsWith("/")) return "a path does not begin with a slash";
-  if (path.includes("\\")) return "a path holds no backslash";
-  // oxlint-disable-next-line no-control-regex -- control characters are what is refused
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return "a path holds no control characters";
-  const parts = path.split("/");
-  if (parts.includes("") || parts.includes(".") || parts.includes("..")) return "the parts of a path are neither empty nor . or ..";
-  return parts.some((part) => Buffer.byteLength(part) > MAX_NAME_BYTES) ? `each part of a path has at most ${MAX_NAME_BYTES} bytes` : null;
-}
 
 interface PathKind {
   /** `""` is the root of the space. */
   readonly allowsRoot?: boolean;
   /** One slash at the end: kept where it says "all below", else dropped. */
   readonly trailingSlash?: "kept" | "dropped";
+  /** What it may not be; by default what no path may be. */
+  readonly fault?: (path: string) => string | null;
 }
 
 /** A path after parsing: NFC, checked. */
-export function pathSchema({ allowsRoot = false, trailingSlash }: PathKind = {}) {
+export function pathSchema({ allowsRoot = false, trailingSlash, fault: faultOf = pathFault }: PathKind = {}) {
   return z.string().transform((given, context) => {
     const path = given.normalize("NFC");
     const hasSlash = trailingSlash !== undefined && path.length > 1 && path.endsWith("/");
     const bare = hasSlash ? path.slice(0, -1) : path;
     const isRoot = allowsRoot && (bare === "" || (trailingSlash !== undefined && bare === "/"));
-    const fault = isRoot ? null : pathFault(bare);
+    const fault = isRoot ? null : faultOf(bare);
     if (fault !== null) context.issues.push({ code: "custom", input: given, message: fault });
     return isRoot ? "" : hasSlash && trailingSlash === "kept" ? path : bare;
   });
 }
-
-export const FilePath = pathSchema().meta({ description: "Path in the space", example: "reports/2026/q1.pdf" });
 
 /** The target folder of an upload: `''` is the root, one trailing slash is dropped. */
 export const UploadFolderPath = pathSchema({ allowsRoot: true, trailingSlash: "dropped" }).meta({ description: "Folder in the space; empty for its root", example: "reports/2026" });
@@ -69,13 +55,16 @@ export const RawFileQuery = pageQuery(PARTS_PER_PAGE).extend({
 });
 
 /** Takes a path or any of a file's object names. */
-export const RawFileAddress = z.object({ path: FilePath });
+export const RawFileAddress = z.object({
+  path: pathSchema({ fault: addressFault }).meta({ description: "Path in the space, or an object name of the file", example: "reports/2026/q1.pdf" }),
+});
 
 export const RawFileRename = z
   .object({
     old_path: pathSchema({ trailingSlash: "kept" }).meta({ description: "A file, or with `/` at its end all that lies below", example: "reports/2026/q1.pdf" }),
     new_path: pathSchema({ trailingSlash: "kept" }).meta({ example: "reports/2026/first-quarter.pdf" }),
   })
+  .refine((paths) => paths.old_path.endsWith("/") === paths.new_path.endsWith("/"), { path: ["new_path"], message: "either both paths end with a slash or neither does" })
   .meta({ id: "RawFileRename" });
 
 export const PathFolderCreate = z.object({ path: pathSchema({ trailingSlash: "dropped" }).meta({ example: "reports/2026" }) }).meta({ id: "PathFolderCreate" });

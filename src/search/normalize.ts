@@ -13,7 +13,7 @@ const BY_SCRIPT: Readonly<Record<Script, (text: string) => string>> = {
   cyrillic: (text) => text.toLowerCase().replaceAll("ё", "е").replaceAll("\u0301", ""),
   // Vowel marks, lengthening, the seats of hamza, and the Persian forms of letters.
   arabic: (text) =>
-    text.replace(/[\u064b-\u065f\u0670\u0640]/g, "").replace(/[أإآٱ]/g, "ا").replace(/[ىی]/g, "ي").replaceAll("ک", "ك").replaceAll("ة", "ه"),
+    text.replace(/[\u064b-\u065f\u0670\u0640]/g, "").replace(/[أإآٱ]/g, "ا").replace(/[ىی]/g, "ي").replaceAll("ک", "ك"),
   hebrew: (text) => text.replace(/\p{Mn}/gu, ""),
   armenian: lower,
   devanagari: lower,

@@ -10,8 +10,9 @@ export interface ParsedQuery {
 
 const OPERATORS_READ = 16;
 
-// A minus counts at the start of a word that begins with a letter, so that -5, a-b and "- item" stay what they are.
-const OPERATOR = /(?<=^|\s)(?<minus>-?)["“„«](?<phrase>[^"“”„«»]{1,512})["”“»]|(?<=^|\s)-(?<word>\p{L}[^\s"“”„«»]{0,128})/gu;
+// A minus counts at the start of a word that begins with a letter, so that -5, a-b and "- item" stay what they are; and of quotes
+// the straight ones alone: the others are how a text writes a name, and it may be written otherwise where it is found.
+const OPERATOR = /(?<=^|\s)(?<minus>-?)"(?<phrase>[^"]{1,512})"|(?<=^|\s)-(?<word>\p{L}[^\s"]{0,128})/gu;
 
 /** Never throws; quotes that do not close are ordinary text. A query of nothing but exclusions is taken as ordinary text. */
 export function parseQuery(query: string): ParsedQuery {

@@ -1,5 +1,4 @@
 /** The only place that cuts text into words: by script, with identifiers, numbers, addresses and compounds whole and in parts. */
-
 import { NOT_ASCII } from "./normalize.ts";
 
 export interface Token {
@@ -20,8 +19,8 @@ const HANGUL = String.raw`\p{sc=Hangul}`;
 // Joiners (U+200C, U+200D) and the soft hyphen stand inside words.
 const LETTER = String.raw`[[\p{L}\p{N}\p{M}_\u200c\u200d\u00ad]--[${CHINESE_JAPANESE}${UNSPACED}${HANGUL}]]`;
 const RUN = new RegExp(
-  String.raw`(?<url>(?:https?:\/\/|www\.)[^\s<>"]+)|(?<cj>[${CHINESE_JAPANESE}]+)|(?<unspaced>[${UNSPACED}]+)|(?<hangul>[${HANGUL}]+)|${LETTER}+(?:['’.,\-\/:@+]${LETTER}+)*`,
-  "giv",
+  String.raw`(?:[hH][tT][tT][pP][sS]?:\/\/|[wW]{3}\.)[^\s<>"]+|[${CHINESE_JAPANESE}]+|[${UNSPACED}]+|[${HANGUL}]+|${LETTER}+(?:['’.,\-\/:@+]${LETTER}+)*`,
+  "gv",
 );
 
 // The dictionaries for scripts without spaces do not depend on the locale.
@@ -33,7 +32,12 @@ const EMAIL = /^[^@,:/]+@[^@,:/]+\.[^@,:/]+$/u;
 const HAS_DIGIT = /\p{N}/u;
 const THOUSANDS = /^\d{1,3}(?:,\d{3})+$/;
 const INVISIBLE = /\u200c|\u200d|\u00ad/g;
-const NOT_PLAIN = /[^a-zA-Z]/;
+// A word of ASCII letters without a hump.
+const NOT_PLAIN = /[^a-zA-Z]|[a-z]{2}[A-Z][a-zA-Z]/;
+const URL_START = /^(?:https?:\/\/|www\.)/i;
+const IS_CHINESE_JAPANESE = new RegExp(`^[${CHINESE_JAPANESE}]`, "v");
+const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "v");
+const IS_HANGUL = new RegExp(`^[${HANGUL}]`, "v");
 
 function clean(text: string): string {
   const plain = NOT_ASCII.test(text) ? text.normalize("NFKC").replace(INVISIBLE, "") : text;
@@ -70,8 +74,7 @@ function pushParts(tokens: Token[], start: number, run: string): void {
     // English 's, 't and the like say nothing.
     if (raw.length <= 2 && part.index > 0 && /['’]/.test(run[part.index - 1]!)) continue;
     push(tokens, start + part.index, raw, HAS_DIGIT.test(raw));
-    const humps = raw.split(HUMP);
-    if (humps.length === 1) continue;
+    const humps = HUMP.test(raw) ? raw.split(HUMP) : [];
     let offset = start + part.index;
     for (const hump of humps) {
       push(tokens, offset, hump, false);
@@ -102,26 +105,30 @@ function pushUrl(tokens: Token[], start: number, run: string): void {
   pushParts(tokens, start + scheme, whole);
 }
 
+function pushRun(tokens: Token[], start: number, run: string): void {
+  if (!NOT_ASCII.test(run)) {
+    if (URL_START.test(run)) pushUrl(tokens, start, run);
+    else pushJoined(tokens, start, run);
+  } else if (IS_CHINESE_JAPANESE.test(run)) {
+    pushSegments(tokens, start, run, true);
+    pushPairs(tokens, start, run);
+  } else if (IS_UNSPACED.test(run)) pushSegments(tokens, start, run, false);
+  else if (IS_HANGUL.test(run)) {
+    if (run.length !== 2) push(tokens, start, run, true);
+    pushPairs(tokens, start, run);
+  } else if (URL_START.test(run)) pushUrl(tokens, start, run);
+  else pushJoined(tokens, start, run);
+}
+
 /** The words of any text, in order; what is no letter, digit or mark separates. Never throws, whatever the text holds. */
 export function cutWords(text: string): Token[] {
   const tokens: Token[] = [];
-  for (const match of text.matchAll(RUN)) {
+  RUN.lastIndex = 0;
+  for (let match = RUN.exec(text); match !== null; match = RUN.exec(text)) {
     const run = match[0];
-    const start = match.index;
-    if (!NOT_PLAIN.test(run) && !HUMP.test(run)) {
-      push(tokens, start, run, false);
-      continue;
-    }
-    const { url, cj, unspaced, hangul } = match.groups!;
-    if (cj !== undefined) {
-      pushSegments(tokens, start, run, true);
-      pushPairs(tokens, start, run);
-    } else if (unspaced !== undefined) pushSegments(tokens, start, run, false);
-    else if (hangul !== undefined) {
-      if (run.length !== 2) push(tokens, start, run, true);
-      pushPairs(tokens, start, run);
-    } else if (url !== undefined) pushUrl(tokens, start, run);
-    else pushJoined(tokens, start, run);
+    // Most of what is written; the rest is looked at more closely.
+    if (run.length <= MAX_TERM_LENGTH && !NOT_PLAIN.test(run)) tokens.push({ start: match.index, end: match.index + run.length, text: run, isExact: false });
+    else pushRun(tokens, match.index, run);
   }
   return tokens;
 }

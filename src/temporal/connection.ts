@@ -10,6 +10,8 @@ export interface TemporalSettings {
 }
 
 const CALL_TIMEOUT_MS = 5_000;
+/** Without it a channel that was down for long tries again only every two minutes. */
+const RECONNECT = { "grpc.initial_reconnect_backoff_ms": 100, "grpc.max_reconnect_backoff_ms": 1_000 };
 
 function connectionOptions(settings: TemporalSettings): { address: string; tls?: boolean; apiKey?: string } {
   return {
@@ -21,7 +23,7 @@ function connectionOptions(settings: TemporalSettings): { address: string; tls?:
 
 /** A client that connects when first used, so that a process starts and serves while Temporal is down. */
 export function lazyClient(settings: TemporalSettings, dataConverter: DataConverter): Client {
-  const connection = Connection.lazy({ ...connectionOptions(settings), interceptors: [] });
+  const connection = Connection.lazy({ ...connectionOptions(settings), interceptors: [], channelArgs: RECONNECT });
   return new Client({ connection, namespace: settings.namespace, dataConverter });
 }
 

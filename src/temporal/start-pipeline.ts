@@ -1,10 +1,11 @@
 /** The only place that starts the workflow of a claim. */
 import { type Client, WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
-import { SearchAttributeType, TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy, defineSearchAttributeKey } from "@temporalio/common";
+import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from "@temporalio/common";
 import { documentWorkflowId, pipelineWorkflowId } from "../domain/workflow-ids.ts";
 import type { PipelineInput } from "../domain/processing.ts";
 import { withDeadline } from "./connection.ts";
 import { QUEUES } from "./queues.ts";
+import { ATTRIBUTES } from "./search-attributes.ts";
 
 export interface StartableClaim {
   readonly id: string;
@@ -15,12 +16,6 @@ export interface StartableClaim {
   readonly spaceIds: readonly string[];
   readonly documentIds: readonly string[];
 }
-
-const organizationId = defineSearchAttributeKey("OrganizationId", SearchAttributeType.KEYWORD);
-const spaceId = defineSearchAttributeKey("SpaceId", SearchAttributeType.KEYWORD_LIST);
-const documentId = defineSearchAttributeKey("DocumentId", SearchAttributeType.KEYWORD_LIST);
-const stage = defineSearchAttributeKey("Stage", SearchAttributeType.KEYWORD);
-const trigger = defineSearchAttributeKey("Trigger", SearchAttributeType.KEYWORD);
 
 /**
  * Starts the claim's workflow, or finds it running: the id is the claim's, so that a claim has one workflow however often it is
@@ -41,11 +36,11 @@ export async function startPipeline(client: Client, claim: StartableClaim): Prom
         priority: { priorityKey: claim.priority === 0 ? 2 : 4, fairnessKey: claim.organization.id },
         staticSummary: claim.alone ? "one document" : `${claim.runIds.length} documents`,
         typedSearchAttributes: new TypedSearchAttributes([
-          { key: organizationId, value: claim.organization.id },
-          { key: spaceId, value: [...new Set(claim.spaceIds)] },
-          { key: documentId, value: [...claim.documentIds] },
-          { key: stage, value: "parsing" },
-          { key: trigger, value: claim.priority === 0 ? "single" : "batch" },
+          { key: ATTRIBUTES.OrganizationId, value: claim.organization.id },
+          { key: ATTRIBUTES.SpaceId, value: [...new Set(claim.spaceIds)] },
+          { key: ATTRIBUTES.DocumentId, value: [...claim.documentIds] },
+          { key: ATTRIBUTES.Stage, value: "parsing" },
+          { key: ATTRIBUTES.Trigger, value: claim.priority === 0 ? "single" : "batch" },
         ]),
       }),
     );

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DefaultLogger, type NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { type Activities, createActivities } from "../activities/index.ts";
+import { createTurnSweeper } from "../activities/turn-sweeper.ts";
 import { loadConfig, requireReal } from "../config.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { mergeEmbeddings } from "../models/merge-embeddings.ts";
@@ -50,18 +51,21 @@ async function main(): Promise<void> {
   const parserPool = createParserPool({ size: PARSER_CHILDREN });
   const temporaryFolder = join(tmpdir(), `holdfast-${process.pid}`);
   await mkdir(temporaryFolder, { recursive: true, mode: 0o700 });
-  const activities = createActivities({ ...deps, embedding: mergeEmbeddings(deps.embedding), parserPool, temporaryFolder, wakeDispatcher: deps.dispatcher.wake, queryEmbedding: cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000 }) });
+  const activities = createActivities({ ...deps, embedding: mergeEmbeddings(deps.embedding), parserPool, temporaryFolder, wakeDispatcher: (organization) => deps.dispatcher.wake(organization), queryEmbedding: cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000 }) });
 
   const connection = await connectWorkers(config.temporal, stop.signal);
   await registerSearchAttributes(deps.temporal, config.temporal.namespace);
   const workers = await createWorkers(deps, connection, activities);
   const running = Promise.all(workers.map((worker) => worker.run()));
-  const rounds = every(1_000, deps.dispatcher.sweep, (error) => log.warn({ err: error }, "a dispatcher round failed"));
+  const rounds = [
+    every(1_000, () => deps.dispatcher.sweep(), (error) => log.warn({ err: error }, "a dispatcher round failed")),
+    every(1_000, createTurnSweeper({ db: deps.db, client: deps.temporal }), (error) => log.warn({ err: error }, "a round over lost chat turns failed")),
+  ];
   log.info({ queues: config.worker.queues }, "worker is up");
 
   await Promise.race([running, new Promise((resolve) => stop.signal.addEventListener("abort", resolve, { once: true }))]);
   log.info("worker stops");
-  await rounds.stop();
+  await Promise.all(rounds.map((round) => round.stop()));
   for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
   await running;
   await parserPool.close();

@@ -161,6 +161,11 @@ test("an early refusal is read by a client that is still sending", async () => {
   expect(answer.headers.get("connection")).toBe("close");
 });
 
+test("a refusal of a short request leaves the connection open", async () => {
+  const answer = await ask("POST", "/v1/upload", json({ name: "a" }));
+  expect([answer.status, answer.headers.get("connection")]).toEqual([401, "keep-alive"]);
+});
+
 test("an unexpected failure hides its cause and logs it under the request's id", async () => {
   const answer = await ask("GET", "/v1/fails", { headers: { "x-request-id": "trace-42" } });
   expect(answer).toMatchObject({ status: 500, body: { detail: "Internal Server Error" } });

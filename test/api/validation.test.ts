@@ -103,6 +103,11 @@ test("a query's strings count as the numbers and booleans that they spell", () =
   expect(parsePart(Page, { page: ["3", "4"], tags: ["a", "b"] }, "query")).toEqual({ value: { page: 4, limit: 20, tags: ["a", "b"] } });
 });
 
+test("a list in a query may be one value, also where it is read further", () => {
+  const schema = z.object({ order_by: z.array(z.string()).optional().transform((terms) => terms ?? []) });
+  expect(parsePart(schema, { order_by: "-at" }, "query")).toEqual({ value: { order_by: ["-at"] } });
+});
+
 test("a query's strings that spell nothing are described as FastAPI does", () => {
   expect(problemsOf(Page, { page: "x", limit: "101", flag: "zz" }, "query")).toEqual([
     problem("int_parsing", ["query", "page"], "Input should be a valid integer, unable to parse string as an integer", "x"),

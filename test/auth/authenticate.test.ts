@@ -23,7 +23,10 @@ const bearer = (text: string, organizationId?: string) => ({ authorization: `Bea
 const fresh = () => createAuthenticator({ db, pepper: TEST_PEPPER, now });
 
 async function refusal(work: Promise<unknown>): Promise<string> {
-  const error: unknown = await work.then(() => undefined, (thrown: unknown) => thrown);
+  const error: unknown = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
   expect(error).toBeInstanceOf(DomainError);
   return (error as DomainError).code;
 }
@@ -34,7 +37,13 @@ describe("a key", () => {
     const space = await makeSpace(db, organization, [[owner, "editor"]]);
     const { id, text } = await makeKey(db, organization, owner);
     const principal = await fresh().authenticate(bearer(text));
-    expect(principal).toMatchObject({ authMethod: "api_key", apiKeyId: id, isScoped: false, user: { id: owner, avatar_url: null }, organization: { id: organization.id, num: organization.num, role: "admin" } });
+    expect(principal).toMatchObject({
+      authMethod: "api_key",
+      apiKeyId: id,
+      isScoped: false,
+      user: { id: owner, avatar_url: null },
+      organization: { id: organization.id, num: organization.num, role: "admin" },
+    });
     expect([...principal.capabilities]).toEqual(["read", "search", "chat", "write"]);
     expect(principal.reach.get(space)).toMatchObject({ role: "editor", is_private: false });
     expect([...principal.reach.values()].filter((reached) => reached.is_private)).toMatchObject([{ role: "owner" }]);

@@ -55,7 +55,10 @@ function sign(by: Signer, claims: Record<string, unknown> = {}): Promise<string>
 }
 
 async function code(work: Promise<unknown>): Promise<string> {
-  const error: unknown = await work.then(() => undefined, (thrown: unknown) => thrown);
+  const error: unknown = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
   expect(error).toBeInstanceOf(DomainError);
   return (error as DomainError).code;
 }
@@ -99,7 +102,10 @@ describe("401 for", () => {
   it("no signature and HMAC, without asking the issuer", async () => {
     const claims = { iss: issuer, aud: AUDIENCE, sub: "ada" };
     const unsigned = new UnsecuredJWT(claims).setExpirationTime("5m").encode();
-    const hmac = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "first" }).setExpirationTime("5m").sign(new TextEncoder().encode(JSON.stringify(signer.publicJwk)));
+    const hmac = await new SignJWT(claims)
+      .setProtectedHeader({ alg: "HS256", kid: "first" })
+      .setExpirationTime("5m")
+      .sign(new TextEncoder().encode(JSON.stringify(signer.publicJwk)));
     for (const token of [unsigned, hmac, "garbage", "a.b.c", ""]) expect(await code(verify(token))).toBe("unauthenticated");
     expect(requests).toBe(0);
   });

@@ -83,12 +83,15 @@ describe("every action", () => {
     expect(decide(principal({ role: "owner", organizationRole: "admin" }), action, { organization_id: OWN })).toBe("not_found");
   });
 
-  it.each([...OF_ORGANIZATION].flatMap((action) => (["member", "admin"] as const).map((role) => [action, role] as const)))("%s by %s of the organization, and of another", (action, organizationRole) => {
-    const who = principal({ organizationRole });
-    expect(decide(who, action, { organization_id: OWN })).toBe(EXPECTED[action][0].split(" ").includes(organizationRole) ? "allow" : "forbidden");
-    expect(decide(who, action, { organization_id: OTHER })).toBe("not_found");
-    expect(decide(who, action, {})).toBe("not_found");
-  });
+  it.each([...OF_ORGANIZATION].flatMap((action) => (["member", "admin"] as const).map((role) => [action, role] as const)))(
+    "%s by %s of the organization, and of another",
+    (action, organizationRole) => {
+      const who = principal({ organizationRole });
+      expect(decide(who, action, { organization_id: OWN })).toBe(EXPECTED[action][0].split(" ").includes(organizationRole) ? "allow" : "forbidden");
+      expect(decide(who, action, { organization_id: OTHER })).toBe("not_found");
+      expect(decide(who, action, {})).toBe("not_found");
+    },
+  );
 });
 
 describe("authorize", () => {

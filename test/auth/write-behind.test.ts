@@ -22,12 +22,21 @@ beforeAll(async () => {
   const userId = await makeUser(test.db, organization);
   const { id } = await makeKey(test.db, organization, userId);
   const user = { id: userId, email: "", name: "", avatar_url: null };
-  principal = { authMethod: "api_key", user, organization: { ...organization, name: "", role: "member" }, apiKeyId: id, capabilities: new Set(), isScoped: false, reach: new Map() };
+  principal = {
+    authMethod: "api_key",
+    user,
+    organization: { ...organization, name: "", role: "member" },
+    apiKeyId: id,
+    capabilities: new Set(),
+    isScoped: false,
+    reach: new Map(),
+  };
 });
 afterAll(() => test.drop());
 
 const lastUsedAt = async () => (await test.db.owner.query<{ at: Date | null }>("select last_used_at as at from api_keys where id = $1", [principal.apiKeyId])).rows[0]!.at;
-const auditRows = async () => (await test.db.owner.query<{ action: string; api_key_id: string | null; auth_method: string }>("select action, api_key_id, auth_method from audit_log")).rows;
+const auditRows = async () =>
+  (await test.db.owner.query<{ action: string; api_key_id: string | null; auth_method: string }>("select action, api_key_id, auth_method from audit_log")).rows;
 
 it("the last use of a key is in the database within a second, and never goes back", async () => {
   const lastUsed = createLastUsed(test.db, log);
@@ -44,7 +53,10 @@ it("the last use of a key is in the database within a second, and never goes bac
 it("audit rows of reads are in the database within a second, with the key", async () => {
   const audit = createAuditLog(test.db, log);
   audit.record(principal, entry);
-  await vi.waitFor(async () => expect(await auditRows()).toEqual([{ action: "documents:read", api_key_id: principal.apiKeyId, auth_method: "api_key" }]), { timeout: 1_000, interval: 20 });
+  await vi.waitFor(async () => expect(await auditRows()).toEqual([{ action: "documents:read", api_key_id: principal.apiKeyId, auth_method: "api_key" }]), {
+    timeout: 1_000,
+    interval: 20,
+  });
   await audit.close();
 });
 

@@ -18,7 +18,11 @@ const visible = (units: readonly TextUnit[]): readonly TextUnit[] => units.filte
 
 /** Chunks' text without what a chunker repeats: a table's head before rows that were cut from it. */
 function withoutRepeatedHeads(chunks: readonly Chunk[], units: readonly TextUnit[]): string {
-  const expected = written(visible(units).map((unit) => unit.text).join(""));
+  const expected = written(
+    visible(units)
+      .map((unit) => unit.text)
+      .join(""),
+  );
   const heads = units.filter((unit) => unit.type === "table").map((unit) => written(unit.text.split("\n").slice(0, 2).join("")));
   let out = "";
   for (const chunk of chunks) {
@@ -45,7 +49,13 @@ describe.each(CHUNKER_NAMES)("%s", (name) => {
     fc.assert(
       fc.property(arbitraryUnits, withoutOverlap, (units, options) => {
         const chunks = chunk(units, options, modelTokenizer);
-        expect(withoutRepeatedHeads(chunks, units)).toBe(written(visible(units).map((unit) => unit.text).join("")));
+        expect(withoutRepeatedHeads(chunks, units)).toBe(
+          written(
+            visible(units)
+              .map((unit) => unit.text)
+              .join(""),
+          ),
+        );
       }),
       { numRuns: 150 },
     );

@@ -14,11 +14,13 @@ import { runCli } from "../support/processes.ts";
 
 const MASTER = Buffer.alloc(32, 3);
 const TENANTS = JSON.stringify({
-  organizations: [{
-    name: "Acme",
-    users: [{ email: "ada@acme.example", subject: "ada", role: "admin", api_keys: [{ name: "made" }] }, { email: "vic@acme.example" }],
-    spaces: [{ name: "Research", members: { "ada@acme.example": "owner", "vic@acme.example": "viewer" } }],
-  }],
+  organizations: [
+    {
+      name: "Acme",
+      users: [{ email: "ada@acme.example", subject: "ada", role: "admin", api_keys: [{ name: "made" }] }, { email: "vic@acme.example" }],
+      spaces: [{ name: "Research", members: { "ada@acme.example": "owner", "vic@acme.example": "viewer" } }],
+    },
+  ],
 });
 
 let test: TestDatabase;
@@ -39,7 +41,11 @@ afterAll(async () => {
 });
 
 const authenticator = async () =>
-  createAuthenticator({ db: test.db, pepper: await loadInstanceSecret(test.db, "pepper", localMasterKey(MASTER)), verifyJwt: createJwtVerifier({ issuer: issuerUrl(issuerPort), audience: "holdfast" }) });
+  createAuthenticator({
+    db: test.db,
+    pepper: await loadInstanceSecret(test.db, "pepper", localMasterKey(MASTER)),
+    verifyJwt: createJwtVerifier({ issuer: issuerUrl(issuerPort), audience: "holdfast" }),
+  });
 const whoIs = async (token: string) => (await authenticator()).authenticate({ authorization: `Bearer ${token}`, organizationId: undefined });
 
 describe("holdfast", () => {
@@ -64,7 +70,9 @@ describe("holdfast", () => {
   });
 
   it("keys create narrows as told, list shows it without its text, revoke ends it", async () => {
-    const made = JSON.parse(await runCli(["keys", "create", "--email", "vic@acme.example", "--name", "ci", "--spaces", "research", "--capabilities", "read,search", "--json"], env)) as { id: string; key: string };
+    const made = JSON.parse(
+      await runCli(["keys", "create", "--email", "vic@acme.example", "--name", "ci", "--spaces", "research", "--capabilities", "read,search", "--json"], env),
+    ) as { id: string; key: string };
     const principal = await whoIs(made.key);
     expect([principal.isScoped, [...principal.reach.values()].map((space) => space.role), [...principal.capabilities]]).toEqual([true, ["viewer"], ["read", "search"]]);
     const listed = await runCli(["keys", "list", "--email", "vic@acme.example"], env);
@@ -73,7 +81,10 @@ describe("holdfast", () => {
     await runCli(["keys", "revoke", made.id], env);
     await expect(whoIs(made.key)).rejects.toThrow("Invalid API key");
     const { rows } = await test.db.owner.query("select action, auth_method from audit_log where resource_id = $1 order by id", [made.id]);
-    expect(rows).toEqual([{ action: "api_keys:create", auth_method: "system" }, { action: "api_keys:revoke", auth_method: "system" }]);
+    expect(rows).toEqual([
+      { action: "api_keys:create", auth_method: "system" },
+      { action: "api_keys:revoke", auth_method: "system" },
+    ]);
   });
 
   it("keys create refuses a space that the owner has no role in", async () => {

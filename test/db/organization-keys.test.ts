@@ -25,7 +25,12 @@ it("a new key becomes the current one and the old one stays", async () => {
   const [first, second] = [key(1), key(2)];
   await insertFirstOrganizationKey(test.db, id, "m1", first);
   await replaceOrganizationKey(test.db, id, "m1", second);
-  expect((await listOrganizationKeys(test.db, id)).map((one) => [one.id, one.isCurrent])).toEqual([[first.id, false], [second.id, true]].toSorted((a, b) => String(a[0]).localeCompare(String(b[0]))));
+  expect((await listOrganizationKeys(test.db, id)).map((one) => [one.id, one.isCurrent])).toEqual(
+    [
+      [first.id, false],
+      [second.id, true],
+    ].toSorted((a, b) => String(a[0]).localeCompare(String(b[0]))),
+  );
 });
 
 it("rewrapping finds what the old master key wraps until nothing is left, and never overwrites a newer wrap", async () => {

@@ -30,7 +30,10 @@ const ada = (rest: Part = {}): Part => ({ email: email(), ...rest });
 const research = (rest: Part = {}): Part => ({ name: "Research", members: { [email()]: "owner" }, ...rest });
 
 async function mistakes(organizations: Part[]): Promise<readonly string[]> {
-  const error: unknown = await apply(organizations).then(() => undefined, (thrown: unknown) => thrown);
+  const error: unknown = await apply(organizations).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
   expect(error).toBeInstanceOf(ProvisionError);
   return (error as ProvisionError).mistakes;
 }
@@ -39,14 +42,23 @@ async function rows<T extends Part = Part>(query: string, values: unknown[] = []
   return (await test.db.owner.query<T>(query, values)).rows;
 }
 
-const keysOf = () => rows<{ id: string; name: string; hash: Buffer; all_spaces: boolean; revoked_at: Date | null }>("select k.* from api_keys k join users u on u.id = k.user_id where u.email = $1 order by k.id", [email()]);
+const keysOf = () =>
+  rows<{ id: string; name: string; hash: Buffer; all_spaces: boolean; revoked_at: Date | null }>(
+    "select k.* from api_keys k join users u on u.id = k.user_id where u.email = $1 order by k.id",
+    [email()],
+  );
 const agentsOf = () => rows("select a.* from agents a join spaces s on s.id = a.space_id join users u on u.id = s.owner_id where u.email = $1", [email()]);
 
 describe("a file that is applied", () => {
   it("makes all it names, and a private space for every user", async () => {
     const result = await apply(acme([ada({ role: "admin", name: "Ada" }), { email: email("vic") }], [research({ members: { [email()]: "owner", [email("vic")]: "viewer" } })]));
     expect(result.created).toBeGreaterThan(0);
-    expect(await rows("select u.name, u.role, s.name as space, s.is_private, m.role as space_role from users u join space_members m on m.user_id = u.id join spaces s on s.id = m.space_id where u.email like $1 order by u.email, s.is_private", [`%@${tag}.example`])).toEqual([
+    expect(
+      await rows(
+        "select u.name, u.role, s.name as space, s.is_private, m.role as space_role from users u join space_members m on m.user_id = u.id join spaces s on s.id = m.space_id where u.email like $1 order by u.email, s.is_private",
+        [`%@${tag}.example`],
+      ),
+    ).toEqual([
       { name: "Ada", role: "admin", space: "Research", is_private: false, space_role: "owner" },
       { name: "Ada", role: "admin", space: "Private", is_private: true, space_role: "owner" },
       { name: "vic", role: "member", space: "Research", is_private: false, space_role: "viewer" },
@@ -55,9 +67,15 @@ describe("a file that is applied", () => {
   });
 
   it("changes nothing the second time", async () => {
-    const full = acme([ada({ subject: `s-${tag}`, api_keys: [{ name: "a", key: createKeyText(), spaces: ["Research", "private"], expires_at: "2030-01-01T00:00:00Z" }, { name: "b" }] })], [
-      research({ id: newId(), agents: [{ name: "A", id: newId(), tool_attachments: [{ tool_id: "calculator" }], reasoning_config: { effort: "low" }, temperature: 0.2, allowed_folder_ids: [newId()] }] }),
-    ]);
+    const full = acme(
+      [ada({ subject: `s-${tag}`, api_keys: [{ name: "a", key: createKeyText(), spaces: ["Research", "private"], expires_at: "2030-01-01T00:00:00Z" }, { name: "b" }] })],
+      [
+        research({
+          id: newId(),
+          agents: [{ name: "A", id: newId(), tool_attachments: [{ tool_id: "calculator" }], reasoning_config: { effort: "low" }, temperature: 0.2, allowed_folder_ids: [newId()] }],
+        }),
+      ],
+    );
     expect((await apply(full)).keys).toHaveLength(1);
     expect(await apply(full)).toEqual({ created: 0, updated: 0, keys: [] });
   });
@@ -71,10 +89,20 @@ describe("a file that is applied", () => {
   });
 
   it("wins for the fields it names, leaves the others, and deletes nothing", async () => {
-    await apply(acme([ada({ name: "Ada", role: "admin" }), { email: email("vic") }], [research({ members: { [email()]: "owner", [email("vic")]: "viewer" }, agents: [{ name: "A", description: "old", max_tokens: 5, version: "1.2.3" }, { name: "B" }] })]));
+    await apply(
+      acme(
+        [ada({ name: "Ada", role: "admin" }), { email: email("vic") }],
+        [research({ members: { [email()]: "owner", [email("vic")]: "viewer" }, agents: [{ name: "A", description: "old", max_tokens: 5, version: "1.2.3" }, { name: "B" }] })],
+      ),
+    );
     await apply(acme([ada({ name: "Ada Lovelace" }), { email: email("vic") }], [research({ members: { [email("vic")]: "editor" }, agents: [{ name: "A", description: "new" }] })]));
     expect(await rows("select name, role from users where email = $1", [email()])).toEqual([{ name: "Ada Lovelace", role: "admin" }]);
-    expect(await rows("select m.role from space_members m join users u on u.id = m.user_id join spaces s on s.id = m.space_id where not s.is_private and u.email like $1 order by u.email", [`%@${tag}.example`])).toEqual([{ role: "owner" }, { role: "editor" }]);
+    expect(
+      await rows(
+        "select m.role from space_members m join users u on u.id = m.user_id join spaces s on s.id = m.space_id where not s.is_private and u.email like $1 order by u.email",
+        [`%@${tag}.example`],
+      ),
+    ).toEqual([{ role: "owner" }, { role: "editor" }]);
     const agents = await agentsOf();
     expect(agents).toHaveLength(2);
     expect(agents.find((agent) => agent["name"] === "A")).toMatchObject({ description: "new", max_tokens: 5, version: "1.2.4" });
@@ -84,7 +112,11 @@ describe("a file that is applied", () => {
     const [organization, space, agent] = [newId(), newId(), newId()];
     await apply(acme([ada()], [research({ id: space, agents: [{ name: "A", id: agent }] })], { id: organization }));
     await apply([{ name: `Renamed ${tag}`, id: organization, users: [ada()], spaces: [{ name: "Lab", id: space, agents: [{ name: "B", id: agent }] }] }]);
-    expect(await rows("select o.name as o, s.name as s, a.name as a from agents a join spaces s on s.id = a.space_id join organizations o on o.id = a.organization_id where a.id = $1", [agent])).toEqual([{ o: `Renamed ${tag}`, s: "Lab", a: "B" }]);
+    expect(
+      await rows("select o.name as o, s.name as s, a.name as a from agents a join spaces s on s.id = a.space_id join organizations o on o.id = a.organization_id where a.id = $1", [
+        agent,
+      ]),
+    ).toEqual([{ o: `Renamed ${tag}`, s: "Lab", a: "B" }]);
   });
 
   it("is in the audit log once, for the organization that it changed", async () => {
@@ -149,8 +181,12 @@ describe("mistakes that the database shows", () => {
   it("an id that something else has, and one that cannot be changed", async () => {
     const space = newId();
     await apply(acme([ada()], [research({ id: space })]));
-    expect(await mistakes(acme([ada()], [research({ id: newId() })]))).toEqual([`organizations[0].spaces[0].id: the one with this name has the id ${space}, which cannot be changed`]);
-    expect(await mistakes([{ name: `Other ${tag}`, users: [{ email: email("eve") }], spaces: [{ name: "Mine", id: space, members: { [email("eve")]: "owner" } }] }])).toEqual(["organizations[0].spaces[0].id: is used for something else"]);
+    expect(await mistakes(acme([ada()], [research({ id: newId() })]))).toEqual([
+      `organizations[0].spaces[0].id: the one with this name has the id ${space}, which cannot be changed`,
+    ]);
+    expect(await mistakes([{ name: `Other ${tag}`, users: [{ email: email("eve") }], spaces: [{ name: "Mine", id: space, members: { [email("eve")]: "owner" } }] }])).toEqual([
+      "organizations[0].spaces[0].id: is used for something else",
+    ]);
   });
 
   it("a space whose last owner would become a viewer", async () => {

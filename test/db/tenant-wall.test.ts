@@ -46,7 +46,9 @@ it("another tenant's setting sees nothing, changes nothing, and cannot write row
     expect({ table, own: seen.rowCount! > 0, foreign: foreign.rowCount, unset: unset.rowCount }).toEqual({ table, own: true, foreign: 0, unset: 0 });
   }
   expect((await inTenant(test.db, other, (sql) => sql.query("update spaces set name = 'taken' where id = $1", [space]))).rowCount).toBe(0);
-  const intruding = inTenant(test.db, other, (sql) => sql.query("insert into space_members (space_id, user_id, organization_id, role) values ($1, $2, $3, 'owner')", [space, user, own.id]));
+  const intruding = inTenant(test.db, other, (sql) =>
+    sql.query("insert into space_members (space_id, user_id, organization_id, role) values ($1, $2, $3, 'owner')", [space, user, own.id]),
+  );
   await expect(intruding).rejects.toThrow("row-level security");
 });
 

@@ -7,7 +7,35 @@ import { markdown, parseMarkdown } from "../../src/parsers/markdown.ts";
 const shapes = (source: string): string[][] => parseMarkdown(source).units.map((unit) => [unit.type, unit.text]);
 
 test("reads every block of a document, in order, under its headings", () => {
-  const source = ["# Guide", "", "An intro", "on two lines.", "", "Install", "-------", "", "1. one", "2. two", "   - nested", "", "> quoted", "", "| a | b |", "| --- | --- |", "| 1 | 2 |", "", "```sh", "npm start", "", "# no heading", "```", "", "# End #", "", "![plan](plan.png)"].join("\n");
+  const source = [
+    "# Guide",
+    "",
+    "An intro",
+    "on two lines.",
+    "",
+    "Install",
+    "-------",
+    "",
+    "1. one",
+    "2. two",
+    "   - nested",
+    "",
+    "> quoted",
+    "",
+    "| a | b |",
+    "| --- | --- |",
+    "| 1 | 2 |",
+    "",
+    "```sh",
+    "npm start",
+    "",
+    "# no heading",
+    "```",
+    "",
+    "# End #",
+    "",
+    "![plan](plan.png)",
+  ].join("\n");
   expect(parseMarkdown(source).units.map(({ type, text, heading_path, level }) => [type, text, heading_path.join(" > "), level])).toEqual([
     ["heading", "Guide", "Guide", 1],
     ["paragraph", "An intro\non two lines.", "Guide", undefined],
@@ -24,8 +52,16 @@ test("reads every block of a document, in order, under its headings", () => {
 describe("blocks next to each other without a blank line", () => {
   test("a heading, list, fence, quote or table ends a paragraph", () => {
     expect(shapes("text\n# H\ntext\n- item\n\ntext\n```\ncode\n```\ntext\n> q\n\ntext\n| a |\n|---|\n| 1 |")).toEqual([
-      ["paragraph", "text"], ["heading", "H"], ["paragraph", "text"], ["list", "- item"], ["paragraph", "text"], ["code", "```\ncode\n```"],
-      ["paragraph", "text"], ["quote", "> q"], ["paragraph", "text"], ["table", "| a |\n|---|\n| 1 |"],
+      ["paragraph", "text"],
+      ["heading", "H"],
+      ["paragraph", "text"],
+      ["list", "- item"],
+      ["paragraph", "text"],
+      ["code", "```\ncode\n```"],
+      ["paragraph", "text"],
+      ["quote", "> q"],
+      ["paragraph", "text"],
+      ["table", "| a |\n|---|\n| 1 |"],
     ]);
   });
 
@@ -36,7 +72,10 @@ describe("blocks next to each other without a blank line", () => {
 
 test("a list keeps its blank lines, continuations and indented code", () => {
   const list = "- a\n\n  more of a\n\n  ```js\n  x\n\n  y\n  ```\n- b\nlazy";
-  expect(shapes(`${list}\n\nafter`)).toEqual([["list", list], ["paragraph", "after"]]);
+  expect(shapes(`${list}\n\nafter`)).toEqual([
+    ["list", list],
+    ["paragraph", "after"],
+  ]);
 });
 
 test("an unclosed fence goes to the end", () => {

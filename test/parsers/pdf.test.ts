@@ -13,7 +13,15 @@ const SENTENCE = "The quick brown fox jumps over the lazy dog, and then it write
 const row = (cells: string[], y: number) => cells.map((text, column) => ({ text, x: 72 + column * 130, y }));
 const report = makePdf(
   [
-    [{ text: "Annual report", size: 24 }, SENTENCE, "1. first point", "2. second point", ...row(["Name", "Count", "Price"], 500), ...row(["Apple", "3", "1.50"], 485), ...row(["Pear", "5", "2.50"], 470)],
+    [
+      { text: "Annual report", size: 24 },
+      SENTENCE,
+      "1. first point",
+      "2. second point",
+      ...row(["Name", "Count", "Price"], 500),
+      ...row(["Apple", "3", "1.50"], 485),
+      ...row(["Pear", "5", "2.50"], 470),
+    ],
     [{ text: "Second chapter", size: 24 }, "Text of the second page."],
   ],
   { title: "The report", author: "Ann" },
@@ -78,13 +86,21 @@ describe("files that cannot be read end with their code", () => {
 
 test("pages without text are named, neighbours together", async () => {
   const parsed = await pdf.parse(input(makePdf([["one"], [], [], ["four"], []])));
-  expect(parsed.warnings).toEqual([{ pages: [2, 3], code: "no_text" }, { pages: [5, 5], code: "no_text" }]);
+  expect(parsed.warnings).toEqual([
+    { pages: [2, 3], code: "no_text" },
+    { pages: [5, 5], code: "no_text" },
+  ]);
 });
 
 test("the fallback gives pages, text, title and codes without the native part", async () => {
   const parsed = await unpdfParse(input(report));
   expect(parsed).toMatchObject({ parser_name: "unpdf", page_count: 2, metadata: { title: "The report", author: "Ann" } });
-  expect(parsed.units.filter((unit) => unit.page === 2).map((unit) => unit.text).join("\n")).toContain("Text of the second page.");
+  expect(
+    parsed.units
+      .filter((unit) => unit.page === 2)
+      .map((unit) => unit.text)
+      .join("\n"),
+  ).toContain("Text of the second page.");
   expect((await unpdfParse(input(makeLongPdf(9), [3, 4]))).units.map((unit) => unit.page)).toEqual([3, 4]);
   await expect(unpdfParse(input(makePdf([["secret"]], { userPassword: "x" })))).rejects.toMatchObject({ code: "encrypted" });
   await expect(unpdfParse(input(makeGarbagePdf()))).rejects.toMatchObject({ code: "corrupt" });
@@ -94,6 +110,7 @@ test("dates and XMP are read as they are written", () => {
   expect(pdfDateAsIso("D:20230112174637+01'00'")).toBe("2023-01-12T16:46:37.000Z");
   expect(pdfDateAsIso("D:2023")).toBe("2023-01-01T00:00:00.000Z");
   expect(pdfDateAsIso("yesterday")).toBeUndefined();
-  const xmp = "<dc:title><rdf:Alt><rdf:li xml:lang='x-default'>A &amp; B</rdf:li></rdf:Alt></dc:title><dc:creator><rdf:Seq><rdf:li>Ann</rdf:li><rdf:li>Bo</rdf:li></rdf:Seq></dc:creator>";
+  const xmp =
+    "<dc:title><rdf:Alt><rdf:li xml:lang='x-default'>A &amp; B</rdf:li></rdf:Alt></dc:title><dc:creator><rdf:Seq><rdf:li>Ann</rdf:li><rdf:li>Bo</rdf:li></rdf:Seq></dc:creator>";
   expect(xmpMetadata(xmp)).toEqual({ title: "A & B", author: "Ann, Bo" });
 });

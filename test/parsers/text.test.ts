@@ -14,8 +14,16 @@ test.each([
   ["UTF-8 that is nearly ASCII", Buffer.from(`${"plain ".repeat(500)}é`), `${"plain ".repeat(500)}é`],
   ["UTF-16 little-endian", Buffer.from("\uFEFFGrüße", "utf16le"), "Grüße"],
   ["UTF-16 big-endian", Buffer.from("\uFEFFGrüße", "utf16le").swap16(), "Grüße"],
-  ["Windows-1252", Buffer.from("Viele Gr\xfc\xdfe aus M\xfcnchen, wo es sch\xf6n ist und die Stra\xdfe \x93neu\x94 hei\xdft.", "latin1"), "Viele Grüße aus München, wo es schön ist und die Straße “neu” heißt."],
-  ["Shift_JIS", Buffer.from("93fa967b8ceA82cc8365834c8358836782c582b781420d0a82b182ea82cd95b68e9a83528181836882cc8e8e8cb182c582b78142".toLowerCase(), "hex"), "日本語のテキストです。"],
+  [
+    "Windows-1252",
+    Buffer.from("Viele Gr\xfc\xdfe aus M\xfcnchen, wo es sch\xf6n ist und die Stra\xdfe \x93neu\x94 hei\xdft.", "latin1"),
+    "Viele Grüße aus München, wo es schön ist und die Straße “neu” heißt.",
+  ],
+  [
+    "Shift_JIS",
+    Buffer.from("93fa967b8ceA82cc8365834c8358836782c582b781420d0a82b182ea82cd95b68e9a83528181836882cc8e8e8cb182c582b78142".toLowerCase(), "hex"),
+    "日本語のテキストです。",
+  ],
 ])("%s is read right", (_name, bytes, expected) => {
   expect(decodeText(bytes)).toContain(expected);
 });

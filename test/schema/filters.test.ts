@@ -54,6 +54,9 @@ describe("filters", () => {
     ["size__in", [1, "2"], /expected a number/],
     ["name__isnull", "yes", /takes true or false/],
     ["name", "x".repeat(8_193), /at most/],
+    ["name", "a\0", /NUL/],
+    ["name__in", ["\ud800"], /surrogate/],
+    ["meta.a\0", 1, /NUL/],
   ])("%s with %j is refused and never passed over", (key, value, reason) => {
     const { found, refused } = conditions(Object.fromEntries([[key, value]]) as Record<string, unknown>);
     expect(found).toEqual([]);

@@ -23,7 +23,11 @@ const space = (rest: Record<string, unknown> = {}) => ({ name: "Research", membe
 
 describe("a file", () => {
   it("takes texts from the environment, inside others too, and no value changes its structure", () => {
-    const parsed = parse("organizations:\n  - name: ${NAME} Inc\n    users: [{email: '${USER_NAME}@acme.example', name: '${ODD}'}]", { NAME: "Acme", USER_NAME: "ada", ODD: "x, role: admin}" });
+    const parsed = parse("organizations:\n  - name: ${NAME} Inc\n    users: [{email: '${USER_NAME}@acme.example', name: '${ODD}'}]", {
+      NAME: "Acme",
+      USER_NAME: "ada",
+      ODD: "x, role: admin}",
+    });
     expect(parsed.organizations[0]).toMatchObject({ name: "Acme Inc", users: [{ email: "ada@acme.example", name: "x, role: admin}" }] });
     expect(parsed.organizations[0]!.users![0]).not.toHaveProperty("role");
   });
@@ -48,21 +52,64 @@ describe("a mistake is named with its path:", () => {
     ["a wrong type", file([{ ...ada, name: 7 }]), `${user}.name: must be of type string`],
     ["no UUID", file([{ ...ada, id: "7" }]), `${user}.id: is not a UUID`],
     ["the same e-mail address twice", file([ada, { email: "ADA@acme.example" }]), "organizations[0].users[1].email: is the same as organizations[0].users[0].email"],
-    ["the same subject twice", file([{ ...ada, subject: "s" }, { email: "b@acme.example", subject: "s" }]), "organizations[0].users[1].subject: is the same as organizations[0].users[0].subject"],
+    [
+      "the same subject twice",
+      file([
+        { ...ada, subject: "s" },
+        { email: "b@acme.example", subject: "s" },
+      ]),
+      "organizations[0].users[1].subject: is the same as organizations[0].users[0].subject",
+    ],
     ["the same space twice", file([ada], [space(), space({ name: "RESEARCH" })]), "organizations[0].spaces[1].name: is the same as organizations[0].spaces[0].name"],
     ["the same agent twice", file([ada], [space({ agents: [{ name: "A" }, { name: "a" }] })]), `${first}.agents[1].name: is the same as ${first}.agents[0].name`],
-    ["an id for two things", file([{ ...ada, id: "01900000-0000-7000-8000-000000000001" }], [space({ id: "01900000-0000-7000-8000-000000000001" })]), `${first}.id: is the same as ${user}.id`],
-    ["a member that is no user", file([ada], [space({ members: { "ada@acme.example": "owner", "eve@acme.example": "viewer" } })]), `${first}.members.eve@acme.example: is not a user of this organization in this file`],
+    [
+      "an id for two things",
+      file([{ ...ada, id: "01900000-0000-7000-8000-000000000001" }], [space({ id: "01900000-0000-7000-8000-000000000001" })]),
+      `${first}.id: is the same as ${user}.id`,
+    ],
+    [
+      "a member that is no user",
+      file([ada], [space({ members: { "ada@acme.example": "owner", "eve@acme.example": "viewer" } })]),
+      `${first}.members.eve@acme.example: is not a user of this organization in this file`,
+    ],
     ["an unknown space role", file([ada], [space({ members: { "ada@acme.example": "admin" } })]), `${first}.members.ada@acme.example: must be one of: owner, editor, viewer`],
     ["a reserved name", file([ada], [space({ name: "Private" })]), `${first}.name: is kept for the users' own spaces`],
-    ["an unknown tool", file([ada], [space({ agents: [{ name: "A", tool_attachments: [{ tool_id: "shell" }] }] })]), `${first}.agents[0].tool_attachments[0].tool_id: must be one of: knowledge_search, read_document, list_documents, current_time, calculator, http_fetch, mcp`],
+    [
+      "an unknown tool",
+      file([ada], [space({ agents: [{ name: "A", tool_attachments: [{ tool_id: "shell" }] }] })]),
+      `${first}.agents[0].tool_attachments[0].tool_id: must be one of: knowledge_search, read_document, list_documents, current_time, calculator, http_fetch, mcp`,
+    ],
     ["a temperature out of range", file([ada], [space({ agents: [{ name: "A", temperature: 3 }] })]), `${first}.agents[0].temperature: must be 0 to 2`],
     ["a version that is none", file([ada], [space({ agents: [{ name: "A", version: "one" }] })]), `${first}.agents[0].version: must look like 1.0.0`],
-    ["a key that is too short", file([{ ...ada, api_keys: [{ name: "k", key: "sk-short" }] }]), `${user}.api_keys[0].key: must begin with sk- and have 32 to 512 visible characters; with exactly 52 its checksum must be right`],
-    ["a key twice", file([{ ...ada, api_keys: [{ name: "k", key: KEY }, { name: "l", key: KEY }] }]), `${user}.api_keys[1].key: is the same as ${user}.api_keys[0].key`],
-    ["a space of a key that nobody knows", file([{ ...ada, api_keys: [{ name: "k", spaces: ["private", "Lab"] }] }]), `${user}.api_keys[0].spaces[1]: "Lab" is not a space of this organization in this file, nor private`],
+    [
+      "a key that is too short",
+      file([{ ...ada, api_keys: [{ name: "k", key: "sk-short" }] }]),
+      `${user}.api_keys[0].key: must begin with sk- and have 32 to 512 visible characters; with exactly 52 its checksum must be right`,
+    ],
+    [
+      "a key twice",
+      file([
+        {
+          ...ada,
+          api_keys: [
+            { name: "k", key: KEY },
+            { name: "l", key: KEY },
+          ],
+        },
+      ]),
+      `${user}.api_keys[1].key: is the same as ${user}.api_keys[0].key`,
+    ],
+    [
+      "a space of a key that nobody knows",
+      file([{ ...ada, api_keys: [{ name: "k", spaces: ["private", "Lab"] }] }]),
+      `${user}.api_keys[0].spaces[1]: "Lab" is not a space of this organization in this file, nor private`,
+    ],
     ["spaces that are neither", file([{ ...ada, api_keys: [{ name: "k", spaces: "some" }] }]), `${user}.api_keys[0].spaces: must be all or a list of names of spaces`],
-    ["an environment variable that is not set", file([{ ...ada, api_keys: [{ name: "k", key: "${ACME_KEY}" }] }]), `${user}.api_keys[0].key: the environment variable ACME_KEY is not set`],
+    [
+      "an environment variable that is not set",
+      file([{ ...ada, api_keys: [{ name: "k", key: "${ACME_KEY}" }] }]),
+      `${user}.api_keys[0].key: the environment variable ACME_KEY is not set`,
+    ],
     ["no organizations", "{}", "organizations: is missing"],
     ["no object", "[]", "the file: must be of type object"],
   ])("%s", (_what, text, expected) => {

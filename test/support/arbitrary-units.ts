@@ -3,7 +3,25 @@
 import fc from "fast-check";
 import type { TextUnit } from "../../src/domain/text-unit.ts";
 
-const WORDS = ["the", "embedding", "antidisestablishmentarianism", "Größe", "naïve", "x=1", "3.14", "e.g.", "don’t", "https://example.com/a_b?c=1", "数据库", "検索する", "поиск", "بحث", "😀", "a\u200bb", "zqxjkvbp".repeat(9)];
+const WORDS = [
+  "the",
+  "embedding",
+  "antidisestablishmentarianism",
+  "Größe",
+  "naïve",
+  "x=1",
+  "3.14",
+  "e.g.",
+  "don’t",
+  "https://example.com/a_b?c=1",
+  "数据库",
+  "検索する",
+  "поиск",
+  "بحث",
+  "😀",
+  "a\u200bb",
+  "zqxjkvbp".repeat(9),
+];
 
 const word = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...WORDS) }, { weight: 1, arbitrary: fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }) });
 const ending = fc.constantFrom(". ", "! ", "? ", "。", ", ", "; ", " ", "\n");
@@ -18,12 +36,20 @@ const table = fc.integer({ min: 1, max: 5 }).chain((columns) =>
     return [line(head ?? []), `|${" --- |".repeat(columns)}`, ...rows.map(line)].join("\n");
   }),
 );
-const code = fc.array(fc.constantFrom("  const a = 1;", "}", "", "return value.map((x) => x * 2);"), { minLength: 1, maxLength: 30 }).map((lines) => ["```ts", ...lines, "```"].join("\n"));
+const code = fc
+  .array(fc.constantFrom("  const a = 1;", "}", "", "return value.map((x) => x * 2);"), { minLength: 1, maxLength: 30 })
+  .map((lines) => ["```ts", ...lines, "```"].join("\n"));
 const list = fc.array(sentence, { minLength: 1, maxLength: 12 }).map((items) => items.map((item) => `- ${item.trim()}`).join("\n"));
 
 const block = fc.oneof(
   { weight: 6, arbitrary: fc.tuple(fc.constant("paragraph" as const), fc.oneof({ weight: 8, arbitrary: paragraph }, { weight: 1, arbitrary: unbroken })) },
-  { weight: 3, arbitrary: fc.tuple(fc.constant("heading" as const), fc.array(word, { minLength: 1, maxLength: 5 }).map((words) => words.join(" "))) },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(
+      fc.constant("heading" as const),
+      fc.array(word, { minLength: 1, maxLength: 5 }).map((words) => words.join(" ")),
+    ),
+  },
   { weight: 2, arbitrary: fc.tuple(fc.constant("table" as const), table) },
   { weight: 2, arbitrary: fc.tuple(fc.constant("code" as const), code) },
   { weight: 2, arbitrary: fc.tuple(fc.constant("list" as const), list) },

@@ -17,7 +17,11 @@ export async function makeOrganization(db: Database): Promise<OrganizationKey> {
 export async function makeUser(db: Database, organization: OrganizationKey, fields: { email?: string; role?: string; subject?: string } = {}): Promise<string> {
   const id = newId();
   await db.owner.query("insert into users (id, organization_id, email, name, role, subject) values ($1, $2, $3, 'A User', $4, $5)", [
-    id, organization.id, fields.email ?? `${id}@example.org`, fields.role ?? "member", fields.subject ?? null,
+    id,
+    organization.id,
+    fields.email ?? `${id}@example.org`,
+    fields.role ?? "member",
+    fields.subject ?? null,
   ]);
   return id;
 }
@@ -45,8 +49,14 @@ export async function makeKey(db: Database, organization: OrganizationKey, userI
   const id = newId();
   await inTransaction(db.owner, (sql) =>
     insertApiKey(sql, organization, {
-      id, userId, name: `key ${id}`, prefix: keyPrefix(text), hash: hashKey(TEST_PEPPER, text),
-      spaces: fields.spaces ?? null, capabilities: fields.capabilities ?? CAPABILITIES, expiresAt: fields.expiresAt ?? null,
+      id,
+      userId,
+      name: `key ${id}`,
+      prefix: keyPrefix(text),
+      hash: hashKey(TEST_PEPPER, text),
+      spaces: fields.spaces ?? null,
+      capabilities: fields.capabilities ?? CAPABILITIES,
+      expiresAt: fields.expiresAt ?? null,
     }),
   );
   return { id, text };

@@ -24,6 +24,7 @@ import { cacheQueries } from "../../src/models/query-embeddings.ts";
 import { createKeyring, localMasterKey } from "../../src/storage/keyring.ts";
 import { createPayloadSealer } from "../../src/storage/payload-sealer.ts";
 import { FAILURE_CONVERTER_PATH, createDataConverter } from "../../src/temporal/codec.ts";
+import { lazyClient } from "../../src/temporal/connection.ts";
 import { registerSearchAttributes } from "../../src/temporal/search-attributes.ts";
 import { eagerClient } from "../../src/temporal/start-chat.ts";
 import { TEST_PEPPER, makeKey, makeOrganization, makeSpace, makeUser } from "./callers.ts";
@@ -71,12 +72,14 @@ export async function startChat(options: { withTools?: boolean; temporalAddress?
   const models = { baseUrl: provider.url, apiKey: "sk-scripted", chatModel: "scripted-chat", embeddingModel: "scripted-embedding", embeddingDimensions: DIMENSIONS };
   const queryEmbedding = cacheQueries(await createEmbeddingModel(models), { timeoutMs: 2_000 });
   const queues = { chat: `chat-${randomUUID()}`, tools: `tools-${randomUUID()}` };
+  const probe = lazyClient({ address: options.temporalAddress ?? address, namespace: "default" }, dataConverter);
   const host = await createChatHost({
     db,
     log,
     model: await createChatModel(models),
     search: { db, queryEmbedding },
     connect: () => NativeConnection.connect({ address: options.temporalAddress ?? address }),
+    probe,
     namespace: "default",
     dataConverter,
     workflowBundle: async () => bundle!,
@@ -128,6 +131,7 @@ export async function startChat(options: { withTools?: boolean; temporalAddress?
       await toolsRun;
       await listening.close(100);
       await Promise.all([audit.close(), lastUsed.close(), provider.close()]);
+      await probe.connection.close();
       await connection.close();
       await database.drop();
     },

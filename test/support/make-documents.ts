@@ -37,9 +37,7 @@ export function makePdf(pages: readonly (readonly (PdfLine | string)[])[], optio
     const content = Buffer.from(pageContent(lines), "latin1");
     const stored = protection === undefined ? content : rc4(objectKey(protection.key, number + 1), content);
     objects.push(
-      Buffer.from(
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /Font << /F1 3 0 R >> >> /Contents ${number + 1} 0 R >>`,
-      ),
+      Buffer.from(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /Font << /F1 3 0 R >> >> /Contents ${number + 1} 0 R >>`),
       Buffer.concat([Buffer.from(`<< /Length ${stored.length} >>\nstream\n`), stored, Buffer.from("\nendstream")]),
     );
   });
@@ -48,12 +46,7 @@ export function makePdf(pages: readonly (readonly (PdfLine | string)[])[], optio
 
 /** `count` pages of a heading and two sentences that name their page. */
 export function makeLongPdf(count: number): Buffer {
-  return makePdf(
-    Array.from({ length: count }, (_, index) => [
-      { text: `Chapter ${index + 1}`, size: 20 },
-      `This is the text of page ${index + 1}. It says nothing else.`,
-    ]),
-  );
+  return makePdf(Array.from({ length: count }, (_, index) => [{ text: `Chapter ${index + 1}`, size: 20 }, `This is the text of page ${index + 1}. It says nothing else.`]));
 }
 
 /** Says that it is a PDF, and is none. */
@@ -115,7 +108,10 @@ function protect(userPassword: string, fileId: Buffer): { key: Buffer; dictionar
   const owner = rc4(createHash("md5").update(user).digest().subarray(0, 5), user);
   const permissions = Buffer.alloc(4);
   permissions.writeInt32LE(PERMISSIONS);
-  const key = createHash("md5").update(Buffer.concat([user, owner, permissions, fileId])).digest().subarray(0, 5);
+  const key = createHash("md5")
+    .update(Buffer.concat([user, owner, permissions, fileId]))
+    .digest()
+    .subarray(0, 5);
   const check = rc4(key, PASSWORD_PADDING);
   const dictionary = `<< /Filter /Standard /V 1 /R 2 /O <${owner.toString("hex")}> /U <${check.toString("hex")}> /P ${PERMISSIONS} >>`;
   return { key, dictionary };
@@ -123,7 +119,10 @@ function protect(userPassword: string, fileId: Buffer): { key: Buffer; dictionar
 
 function objectKey(key: Buffer, objectNumber: number): Buffer {
   const suffix = Buffer.from([objectNumber & 0xff, (objectNumber >> 8) & 0xff, (objectNumber >> 16) & 0xff, 0, 0]);
-  return createHash("md5").update(Buffer.concat([key, suffix])).digest().subarray(0, 10);
+  return createHash("md5")
+    .update(Buffer.concat([key, suffix]))
+    .digest()
+    .subarray(0, 10);
 }
 
 /** By hand, since OpenSSL 3 leaves RC4 out. */

@@ -44,7 +44,9 @@ const behaviours: Record<string, (argument: string) => ParsedDocument | Promise<
 
 /** The document is `behaviour` or `behaviour:argument`. */
 async function behave(input: ParseInput): Promise<ParsedDocument> {
-  const [name = "", argument = ""] = Buffer.from(input.bytes ?? []).toString().split(":", 2);
+  const [name = "", argument = ""] = Buffer.from(input.bytes ?? [])
+    .toString()
+    .split(":", 2);
   const behaviour = behaviours[name];
   if (behaviour === undefined) throw new Error(`No behaviour is called ${name}.`);
   return behaviour(argument);
@@ -52,4 +54,7 @@ async function behave(input: ParseInput): Promise<ParsedDocument> {
 
 const misbehaving: Parser = { name: "misbehaving", runsIn: "child", parse: behave };
 
-await serveParsers(() => misbehaving, async () => undefined);
+await serveParsers(
+  () => misbehaving,
+  async () => undefined,
+);

@@ -1,8 +1,8 @@
-/** What the contract test needs of a running Holdfast. */
+/** What the contract tests need of a running Holdfast. */
 
 /** Bearer tokens by what is wrong or right with them. */
 export interface Credentials {
-  /** Keys of the owner, an editor and a viewer of {@link Ids.space}. */
+  /** Keys of the owner, an editor and a viewer of the space in {@link Ids}. */
   readonly owner: string;
   readonly editor: string;
   readonly viewer: string;
@@ -10,24 +10,14 @@ export interface Credentials {
   readonly scopedElsewhere: string;
   readonly revoked: string;
   readonly expired: string;
-  /** The owner's and admin's access token; absent where no issuer runs. */
-  readonly jwt?: string;
+  /** The access token of the owner, who is an admin of the organization. */
+  readonly jwt: string;
   /** A valid token whose subject nobody knows. */
-  readonly jwtOfStranger?: string;
+  readonly jwtOfStranger: string;
 }
 
 /** Things that exist in one space of the owner, by the name of the path parameter that stands for them. */
-export interface Ids {
-  readonly space_id: string;
-  readonly document_id: string;
-  readonly folder_id?: string;
-  readonly agent_id: string;
-  readonly organization_id: string;
-  readonly user_id?: string;
-  readonly pipeline_run_id?: string;
-  readonly batch_id?: string;
-  readonly api_key_id?: string;
-}
+export type Ids = Readonly<Record<string, string>>;
 
 export interface TestStack {
   /** Of the API, without `/v1`. */

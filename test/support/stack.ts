@@ -85,7 +85,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     },
   };
   if (options.withoutWorker) await stack.worker.kill("SIGKILL");
-  await isUp(url, stack.api);
+  try {
+    await isUp(url, stack.api);
+  } catch (error) {
+    await stack.close();
+    throw error;
+  }
   return stack;
 }
 

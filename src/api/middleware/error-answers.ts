@@ -7,6 +7,7 @@ import { answerError } from "../errors.ts";
 
 /** A client that is still sending reads an early answer only if its bytes are taken for a while. */
 const DRAIN_MS = 2_000;
+const SHORT_BODY_BYTES = 65_536;
 
 export function errorAnswers(log: Log): Middleware {
   return async (ctx, next) => {
@@ -32,7 +33,13 @@ async function answer(ctx: Context, error: unknown, log: Log): Promise<void> {
   ctx.status = status;
   ctx.set(headers);
   ctx.body = body;
+  if (isShort(ctx)) await drained(ctx.req);
   if (!ctx.req.complete) await endAfterDraining(ctx, JSON.stringify(body));
+}
+
+/** A body that is taken at once, so that the connection can be used again. */
+function isShort(ctx: Context): boolean {
+  return !ctx.req.complete && Number(ctx.get("content-length") || Infinity) <= SHORT_BODY_BYTES;
 }
 
 function isGone(ctx: Context): boolean {

@@ -1,7 +1,6 @@
 /** POST /data/upload. */
 import { authorize } from "../../auth/policy.ts";
 import { findFolder } from "../../db/folders.ts";
-import { findDocument } from "../../db/documents.ts";
 import { inTenant } from "../../db/pool.ts";
 import type { Deps } from "../../deps.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -29,12 +28,10 @@ export const uploadDocument = defineRoute({
       const { file, fields } = readForm(upload, DocumentUpload);
       authorize(principal, "documents:create", { space_id: fields.space_id });
       if (fields.folder_id !== undefined) await requireFolder(deps, principal, fields.space_id, fields.folder_id);
-      const id = await acceptDocument(deps, principal, request, { spaceId: fields.space_id, folderId: fields.folder_id ?? null, filename: file.filename, stored: file.value });
-      const document = await inTenant(deps.db, principal.organization, (sql) => findDocument(sql, principal, id));
-      authorize(principal, "documents:read", document);
+      const document = await acceptDocument(deps, principal, request, { spaceId: fields.space_id, folderId: fields.folder_id ?? null, filename: file.filename, stored: file.value });
       return { ...document, processing_state: { parsed: false, chunked: false, embedded: false } };
     } catch (error) {
-      if (upload.file !== null) await discardFile(deps, upload.file.value);
+      if (upload.file !== null) await discardFile(deps, upload.file.value, error);
       throw error;
     }
   },

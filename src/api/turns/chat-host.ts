@@ -1,5 +1,6 @@
 /** The only place that puts chat together in an API process: its lease, its workers, its open turns and their books. */
 import type { ChatActivities, HeldTurns } from "../../activities/chat.ts";
+import type { Client } from "@temporalio/client";
 import type { DataConverter, NativeConnection, WorkflowBundleOption } from "@temporalio/worker";
 import type { Database } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -22,6 +23,8 @@ export interface ChatHostDeps {
   readonly model: ChatModel;
   readonly search: SearchDeps;
   readonly connect: (signal: AbortSignal) => Promise<NativeConnection>;
+  /** A client whose calls fail at once while Temporal is down; the one that starts workflows tries for seconds. */
+  readonly probe: Client;
   readonly namespace: string;
   readonly dataConverter: DataConverter;
   readonly workflowBundle: () => Promise<WorkflowBundleOption>;
@@ -65,7 +68,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   });
   const queues = { ...deps.queues, api: `${deps.queues.chat}-api-${apiProcessId}` };
   const health = watchTemporal({
-    ping: () => pingTemporal(workers.client()),
+    ping: () => pingTemporal(deps.probe),
     onDown: (downForMs) => {
       if (downForMs >= TOOLS_WAIT_MS) abortAll(workflowsUnavailable(), (turn) => turn.isWaitingForTools);
     },

@@ -17,7 +17,7 @@ interface HealthDeps {
   readonly onDown: (downForMs: number) => void;
 }
 
-const PING_EVERY_MS = 1_000;
+const PING_EVERY_MS = 500;
 /** A busy machine answers late without being gone: this many time-outs in a row count as down. */
 const TIMEOUTS_ALLOWED = 2;
 

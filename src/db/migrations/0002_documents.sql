@@ -8,8 +8,8 @@ create table folders (
   name text not null,
   from_system boolean not null default false,
   created_by uuid references users,
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),
+  created_at timestamptz(3) not null default now(),
+  updated_at timestamptz(3) not null default now(),
   deleted_at timestamptz
 );
 create index on folders (space_id, parent_folder_id);
@@ -32,8 +32,9 @@ create table documents (
   metadata jsonb not null default '{}',
   extracted jsonb not null default '{}',
   created_by uuid not null references users,
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),
+  -- In milliseconds, as callers see them, so that a filter with a value that was read finds its row.
+  created_at timestamptz(3) not null default now(),
+  updated_at timestamptz(3) not null default now(),
   run_count int not null default 0,
   latest_run_num int,
   published_run_num int,
@@ -120,7 +121,9 @@ create unique index pipeline_runs_version on pipeline_runs (document_id, version
 create unique index pipeline_runs_active on pipeline_runs (document_id) where status in ('queued', 'parsing', 'chunking', 'embedding');
 create index pipeline_runs_queue on pipeline_runs (priority, organization_id, num) where status = 'queued' and claim_id is null and not held;
 create index on pipeline_runs (claim_id) where claim_id is not null and status in ('queued', 'parsing', 'chunking', 'embedding');
-create index on pipeline_runs (batch_id) where batch_id is not null;
+create index pipeline_runs_batch on pipeline_runs (batch_id, num) where batch_id is not null;
+create index pipeline_runs_held on pipeline_runs (batch_id, num) where held and status = 'queued';
+create index pipeline_runs_released on pipeline_runs (batch_id) where batch_id is not null and not held and status in ('queued', 'parsing', 'chunking', 'embedding');
 call protect_tenant_table('pipeline_runs');
 call open_to_system('pipeline_runs');
 
@@ -177,10 +180,13 @@ create index on deletions (created_at) where completed_at is null;
 call protect_tenant_table('deletions');
 call open_to_system('deletions');
 
+-- Batches that were accepted: the outbox of their workflows. Pause, resume and cancel are facts here, which the workflow's steps read.
 create table batches (
   id uuid primary key,
   organization_id uuid not null references organizations,
   created_by uuid not null references users,
+  -- The spaces of its documents.
+  space_ids uuid[] not null,
   total int not null,
   accepted int not null,
   rejected jsonb not null default '[]',
@@ -189,6 +195,7 @@ create table batches (
   last_start_at timestamptz,
   completed_at timestamptz
 );
+create index on batches (created_at) where completed_at is null;
 call protect_tenant_table('batches');
 call open_to_system('batches');
 

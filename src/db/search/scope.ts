@@ -58,6 +58,7 @@ const FILTERED_RUNS = `array(
 
 /**
  * What a search of the space may see now, in one statement.
+ * Each language is one step into the index: with `exists` the planner would join all postings.
  * A document in a deleted folder is hidden from the moment the folder is marked: only folders carry the mark at first.
  */
 export async function readSearchScope(sql: Sql, { space, filter, languages, modelName }: ScopeQuestion): Promise<SearchScope> {
@@ -71,7 +72,7 @@ export async function readSearchScope(sql: Sql, { space, filter, languages, mode
       ${isFiltered ? FILTERED_RUNS : "null::int[]"} as runs,
       coalesce(s.chunks, 0)::int as chunks, coalesce(s.terms, 0)::bigint as terms,
       array(select l from unnest($2::text[]) l
-        where exists (select from postings p where p.space_num = ${num} and p.term >= l || ':' and p.term < l || ';')) as languages,
+        where (select true from postings p where p.space_num = ${num} and p.term >= l || ':' and p.term < l || ';' order by p.term limit 1)) as languages,
       (select num from embedding_models where name = $3) as model_num
      from (select sum(chunks) as chunks, sum(terms) as terms from space_statistics where space_num = ${num}) s`,
     isFiltered ? [space.id, languages, modelName, filter.documentIds, filter.folderIds] : [space.id, languages, modelName],

@@ -1,0 +1,39 @@
+/** The only place that knows how a stored file is offered over HTTP: its entity tag, its name, and the part of it that was asked for. */
+import type { RawFileRow } from "../db/raw-files.ts";
+import { etagOf } from "./response.ts";
+
+/** Changes with the file's content alone, so that a rename keeps caches. */
+export function fileEtag(file: Pick<RawFileRow, "id" | "sha256">): string {
+  return etagOf(file.id, file.sha256);
+}
+
+/** `attachment` with the name for every client (RFC 6266): in ASCII, and as it is where that is not enough. */
+export function attachment(name: string): string {
+  const ascii = name.normalize("NFKD").replaceAll(/\p{M}/gu, "").replaceAll(/[^\x20-\x7e]/gu, "_").replaceAll(/["\\%]/g, "_");
+  const extended = encodeURIComponent(name).replaceAll(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  return `attachment; filename="${ascii}"${ascii === name ? "" : `; filename*=UTF-8''${extended}`}`;
+}
+
+export interface ByteRange {
+  /** Inclusive. */
+  readonly start: number;
+  /** Exclusive. */
+  readonly end: number;
+}
+
+/**
+ * The one range that a `Range` header asks for (RFC 9110, section 14). Null where the whole is to be sent: without one, for several
+ * at once, and for what is no range of bytes.
+ */
+export function readRange(header: string | undefined, size: number): ByteRange | null | "unsatisfiable" {
+  const [, first, last] = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? "") ?? [];
+  if (first === undefined || last === undefined || (first === "" && last === "")) return null;
+  if (first === "") {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? "unsatisfiable" : { start: size - length, end: size };
+  }
+  const start = Number(first);
+  if (last !== "" && Number(last) < start) return null;
+  if (start >= size) return "unsatisfiable";
+  return { start, end: last === "" ? size : Math.min(Number(last) + 1, size) };
+}

@@ -1,0 +1,22 @@
+/** JSON merge patch, RFC 7396. */
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** `target` with `patch` applied: null removes a key, objects are merged, everything else replaces. Neither argument is changed. */
+export function mergePatch(target: JsonObject, patch: JsonObject): Record<string, unknown> {
+  // Through a map and entries, so that a key such as `__proto__` is a key like any other.
+  const merged = new Map(Object.entries(target));
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key);
+    else merged.set(key, isObject(value) ? mergePatch(asObject(merged.get(key)), value) : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}

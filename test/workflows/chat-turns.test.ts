@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Client, Connection } from "@temporalio/client";
+import { call, ended, upload } from "../support/client.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { AGENTS, KEYS, SPACES } from "../support/tenants.ts";
+import { until } from "../support/until.ts";
+
+const NOTE = "# Herons\n\nThe grey heron nests in tall trees near water.\n\nIt eats fish, frogs and voles.\n";
+
+let stack: Stack;
+let documentId: string;
+
+beforeAll(async () => {
+  stack = await startStack();
+  documentId = (await upload(stack.url, KEYS.owner, SPACES.research, NOTE, "herons.md")).id;
+  await ended(stack.url, KEYS.owner, documentId);
+});
+afterAll(() => stack.close());
+beforeEach(() => {
+  stack.provider.clearFaults();
+  stack.provider.replyAlways();
+  stack.provider.requests.length = 0;
+});
+
+const user = (content: string) => [{ role: "user", content }];
+const chat = (model: string, body: Record<string, unknown> = {}, key = KEYS.owner) => call(stack.url, key, "POST", "/chat/completions", { model, messages: user("Where does the grey heron nest?"), ...body });
+const requests = () => stack.provider.requests.filter((request) => request.route === "chat").map((request) => request.body);
+
+describe("an agent that searches first", () => {
+  it("is given the passages as fenced data and answers with the sources that it cites, and no others", async () => {
+    stack.provider.reply({ pieces: ["In tall", " trees [", "1", "], not in caves [7]."] });
+    const { status, body } = await chat(AGENTS.analyst);
+    expect(status).toBe(200);
+    expect(body.choices[0].message.content).toBe("In tall trees [1], not in caves.");
+    expect(body.citations).toEqual([
+      { index: 1, document_id: documentId, document_name: "herons.md", chunk_id: expect.any(String), chunk_index: expect.any(Number), page: null, text: expect.stringContaining("tall trees") },
+    ]);
+    const system = requests()[0]!["messages"].filter((message: any) => message.role === "system").at(-1).content;
+    expect(system).toMatch(/<<<SOURCES\n\[1\] herons\.md\n[^]*tall trees[^]*\nSOURCES>>>$/);
+  });
+
+  it("streams its citations in the last content chunk", async () => {
+    stack.provider.reply({ pieces: ["In trees [1]", "."] });
+    const { body } = await chat(AGENTS.analyst, { stream: true });
+    const chunks = String(body).split("\n\n").filter((event) => event.startsWith("data: {")).map((event) => JSON.parse(event.slice(6)));
+    const withContent = chunks.filter((chunk) => chunk.choices[0]?.delta.content !== undefined);
+    expect(withContent.at(-1).citations).toMatchObject([{ index: 1, document_id: documentId }]);
+    expect(withContent.slice(0, -1).every((chunk) => chunk.citations === undefined)).toBe(true);
+    expect(withContent.map((chunk) => chunk.choices[0].delta.content).join("")).toBe("In trees [1].");
+  });
+});
+
+describe("a tool that searches", () => {
+  it("finds passages that the answer can cite, in a worker of its own", async () => {
+    stack.provider.reply({ toolCalls: [{ id: "a", name: "knowledge_search", arguments: JSON.stringify({ query: "heron nests" }) }] }, { pieces: ["In trees [1]."] });
+    const { body } = await chat(AGENTS.librarian);
+    expect(body.choices[0].message.content).toBe("In trees [1].");
+    expect(body.citations).toMatchObject([{ index: 1, document_id: documentId }]);
+    expect(requests()[1]!["messages"].at(-1).content).toContain("<<<SOURCES\n[1] herons.md");
+  });
+
+  it("reads and lists no more than the caller reaches", async () => {
+    const read = { id: "a", name: "read_document", arguments: JSON.stringify({ document_id: documentId }) };
+    stack.provider.reply({ toolCalls: [read, { id: "b", name: "list_documents", arguments: "{}" }] }, { pieces: ["ok"] });
+    await chat(AGENTS.librarian);
+    const [document, list] = requests()[1]!["messages"].slice(-2).map((message: any) => message.content);
+    expect(document).toContain("frogs and voles");
+    expect(list).toContain("herons.md");
+  });
+});
+
+describe("an API process that is killed in mid-turn", () => {
+  it("leaves no turn open and nothing running: within five seconds the turns are noted as lost and their workflows ended", async () => {
+    const connection = await Connection.connect({ address: stack.temporalAddress });
+    const { workflow } = new Client({ connection });
+    const running = async () => (await workflow.count("ExecutionStatus = 'Running' AND (WorkflowType = 'chatTurns' OR WorkflowType = 'chatTurn')")).count;
+    const toolCalls = [{ id: "a", name: "current_time", arguments: "{}" }];
+    stack.provider.replyAlways(({ tools, messages }) => (tools && messages.at(-1).role === "user" ? { toolCalls } : { pieces: ["one", "two"], after: 1, breakWith: "hang" }));
+    const open = Array.from({ length: 3 }, () => chat(AGENTS.public, { stream: true }).catch(() => undefined));
+    open.push(chat(AGENTS.librarian, { stream: true }).catch(() => undefined));
+    await until("five calls are made", () => requests().length === 5);
+    await until("their workflows run", async () => (await running()) >= 2);
+    await stack.api.kill("SIGKILL");
+    const killedAt = performance.now();
+    await Promise.all(open);
+    const { rows } = await until("no turn is open", async () => {
+      const found = await stack.database.db.owner.query("select status, error_code, ended_at from turns where started_at > now() - interval '20 seconds'");
+      return found.rows.filter((turn) => turn.status === "lost").length === 4 && found;
+    });
+    expect(performance.now() - killedAt).toBeLessThan(5_000);
+    expect(rows.filter((turn) => turn.status === "lost").every((turn) => turn.error_code === "turn_lost" && turn.ended_at !== null)).toBe(true);
+    await until("no workflow runs", async () => (await running()) === 0);
+    expect(performance.now() - killedAt).toBeLessThan(8_000);
+    await until("the provider's connections are closed", () => stack.provider.requests.filter((request) => request.abortedAt !== undefined).length === 4);
+    await connection.close();
+    await stack.restartApi();
+    await until("turns are taken again", async () => {
+      stack.provider.replyAlways();
+      return (await chat(AGENTS.public)).status === 200;
+    });
+  });
+});

@@ -1,0 +1,41 @@
+/** Recorded histories against today's workflows: a change that would break a running workflow fails here. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import proto from "@temporalio/proto";
+import { DefaultLogger, Runtime, Worker } from "@temporalio/worker";
+import { beforeAll, describe, expect, test } from "vitest";
+import { FAILURE_CONVERTER_PATH } from "../../src/temporal/codec.ts";
+import { type WorkflowBundleOption } from "@temporalio/worker";
+import { workflowBundle } from "../../src/worker/bundle.ts";
+
+const FOLDER = join(import.meta.dirname, "../replay");
+const names = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
+const read = (name: string): { events: Array<Record<string, any>> } => JSON.parse(readFileSync(join(FOLDER, name), "utf8"));
+
+let bundle: WorkflowBundleOption;
+
+beforeAll(async () => {
+  Runtime.install({ logger: new DefaultLogger("ERROR"), shutdownSignals: [] });
+  bundle = await workflowBundle();
+});
+
+const replay = (history: object): Promise<void> =>
+  Worker.runReplayHistory({ workflowBundle: bundle, dataConverter: { failureConverterPath: FAILURE_CONVERTER_PATH } }, proto.temporal.api.history.v1.History.fromObject(history));
+
+describe("a recorded history replays", () => {
+  test.each(names)("%s", async (name) => {
+    await replay(read(name));
+  });
+});
+
+test("every workflow has a recorded history, and a history that does not fit is refused", async () => {
+  const workflows = Object.keys(await import("../../src/workflows/index.ts"));
+  const recorded = new Set(names.map((name) => name.replace(/(?:\.\w+)?\.json$/, "")));
+  expect(workflows.filter((workflow) => !recorded.has(workflow))).toEqual([]);
+  const history = read("documentPipeline.json");
+  for (const event of history.events) {
+    const scheduled = event["activityTaskScheduledEventAttributes"];
+    if (scheduled) scheduled.activityType.name = "somethingElse";
+  }
+  await expect(replay(history)).rejects.toThrow(/nondeterminism/i);
+});
