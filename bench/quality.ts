@@ -1,6 +1,7 @@
 /** Retrieval quality on a collection in BEIR's format: nDCG@10, recall@100 and MRR@10 of the sparse side, the dense side and both. */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { migrate } from "../src/db/migrate.ts";
@@ -146,6 +147,8 @@ async function evaluate(loaded: Loaded, queries: readonly Entry[], vectors: read
     times.push(performance.now() - started);
     results.hybrid.push(measure(hits.map((hit) => loaded.byDocument.get(hit.document_id)!), grades));
   }
+  const version = (await loaded.db.owner.query<{ server_version: string }>("show server_version")).rows[0]!.server_version;
+  print(`${results.sparse.length} queries, ${loaded.byRun.size} documents, ${loaded.model.name}, alpha ${loaded.model.fusion.alpha}, PostgreSQL ${version}, ${availableParallelism()} cores`);
   print("         nDCG@10 recall@100  MRR@10");
   for (const [side, all] of Object.entries(results)) if (all.length > 0) print(`${side.padEnd(8)} ${mean(all)}`);
   if (times.length > 0) print(`hybrid without query embedding, ${DEPTH} results: p50 ${percentile(times, 0.5)}, p95 ${percentile(times, 0.95)}`);

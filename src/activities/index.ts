@@ -1,7 +1,9 @@
 /** Every activity of the worker process, each bound to what it needs. */
+import type { BatchInput, BatchStep } from "../domain/batch.ts";
 import type { DeletionInput, PurgeOutcome } from "../domain/deletion.ts";
 import type { AttemptInput, GroupOutcome } from "../domain/processing.ts";
 import type { SearchDeps } from "../search/hybrid.ts";
+import { stepBatch } from "./batch.ts";
 import { purgeStep } from "./deletion.ts";
 import { embedAndPublish } from "./embed-and-publish.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
@@ -12,6 +14,7 @@ export interface Activities extends ToolActivities {
   prepareDocuments(input: AttemptInput): Promise<GroupOutcome>;
   embedAndPublish(input: AttemptInput): Promise<GroupOutcome>;
   purgeStep(input: DeletionInput): Promise<PurgeOutcome>;
+  stepBatch(input: BatchInput): Promise<BatchStep>;
 }
 
 export function createActivities(deps: PipelineDeps & SearchDeps): Activities {
@@ -20,5 +23,6 @@ export function createActivities(deps: PipelineDeps & SearchDeps): Activities {
     prepareDocuments: (input) => prepareDocuments(deps, input),
     embedAndPublish: (input) => embedAndPublish(deps, input),
     purgeStep: (input) => purgeStep(deps, input),
+    stepBatch: (input) => stepBatch(deps, input),
   };
 }

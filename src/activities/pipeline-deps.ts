@@ -4,6 +4,7 @@ import type { Log } from "../log.ts";
 import type { MergingEmbeddingModel } from "../models/merge-embeddings.ts";
 import type { ParserPool } from "../parsers/child-process.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Chunking } from "./chunking.ts";
 
 export interface PipelineDeps {
   readonly db: Database;
@@ -11,10 +12,13 @@ export interface PipelineDeps {
   readonly storage: Storage;
   readonly embedding: MergingEmbeddingModel;
   readonly parserPool: ParserPool;
+  readonly chunking: Chunking;
   /** A folder of this process for files that a parser child reads; what is in it dies with the member. */
   readonly temporaryFolder: string;
   /** 32 bytes that key the organization's embedding cache: nobody can tell from an entry what text it stands for. */
   contentSecret(organizationId: string): Promise<Buffer>;
   /** Called when a claim may have closed, so that what gathered meanwhile is claimed. */
   wakeDispatcher(organization: { id: string; num: number }): void;
+  /** Called when a batch has released runs. */
+  wakeBatches(organization: { id: string; num: number }): void;
 }

@@ -5,7 +5,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { buffer } from "node:stream/consumers";
-import { type Chunk, chunkerNamed } from "../chunkers/index.ts";
+import type { Chunk } from "../chunkers/index.ts";
 import { type NewChunk, type PreparedRun, writePrepared } from "../db/chunks.ts";
 import { inTenant } from "../db/pool.ts";
 import type { Member } from "../db/run-attempts.ts";
@@ -41,14 +41,8 @@ export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput):
 async function prepareMember(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, { member, secret }: { member: Member; secret: Buffer }): Promise<PreparedRun> {
   const signal = attempt.signalOf(member);
   const parsed = await parseMember(deps, input.organization.id, member, signal);
-  const chunks = chunkerNamed(member.chunker_name)(
-    parsed.units,
-    {
-      maxTokens: Math.min(member.chunker_config.max_tokens ?? DEFAULT_MAX_TOKENS, deps.embedding.maxTokens),
-      overlapTokens: member.chunker_config.overlap_tokens ?? 0,
-    },
-    deps.embedding,
-  );
+  const maxTokens = Math.min(member.chunker_config.max_tokens ?? DEFAULT_MAX_TOKENS, deps.embedding.maxTokens);
+  const chunks = await deps.chunking({ chunkerName: member.chunker_name, units: parsed.units, maxTokens, overlapTokens: member.chunker_config.overlap_tokens ?? 0 }, signal);
   if (chunks.length === 0) throw new DomainError("no_text", "There is no text in the file.");
   if (chunks.length > MAX_DOCUMENT_CHUNKS) throw new DomainError("too_large", `The document has more than ${MAX_DOCUMENT_CHUNKS} chunks.`);
   signal.throwIfAborted();

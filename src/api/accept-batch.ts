@@ -1,5 +1,5 @@
 /** How a batch is accepted: what is asked for is told apart from what may be done, and all of its runs are queued in one transaction. */
-import { z } from "zod";
+import type { z } from "zod";
 import { RULES, decide, reachFor } from "../auth/policy.ts";
 import { appendAudit } from "../db/audit.ts";
 import { insertBatch } from "../db/batches.ts";
@@ -15,11 +15,12 @@ import { PRIORITY } from "../domain/processing.ts";
 import { Uuid } from "../schema/common.ts";
 import { ValidationProblems, valueError } from "../schema/problem.ts";
 import type { BatchReprocess, BatchResult } from "../schema/run.ts";
+import type { RouteRequest } from "./route.ts";
 
 type Body = z.output<typeof BatchReprocess>;
 type Result = z.input<typeof BatchResult>;
 
-/** Repeated in one answer; the first stands. */
+/** One element of `document_ids`. */
 interface Asked {
   /** As it was sent. */
   readonly sent: unknown;
@@ -37,22 +38,23 @@ const REFUSALS = {
  * Accepts a batch: with the commit its runs are queued, held until its workflow releases them.
  * @throws ValidationProblems where the filters let too many documents through.
  */
-export async function acceptBatch(deps: Deps, principal: Principal, body: Body, requestId: string) {
+export async function acceptBatch(deps: Deps, principal: Principal, body: Body, request: RouteRequest) {
   const batchId = newId();
   const { organization } = principal;
   const accepted = await inTenantContended(deps.db, organization, async (sql) => {
     const results = await queueBatch(sql, principal, body, batchId);
-    await appendAudit(sql, principal, { action: "documents:reprocess", resource_type: "batch", resource_id: batchId, space_id: null, request_id: requestId, outcome: "success" });
+    await appendAudit(sql, principal, { action: "documents:reprocess", resource_type: "batch", resource_id: batchId, space_id: null, request_id: request.id, outcome: "success" });
+    await request.idempotency?.keep(sql, results);
     return results;
   });
-  deps.dispatcher.wakeBatches({ id: organization.id, num: organization.num });
+  deps.dispatcher.wakeBatches(organization.id);
   return accepted;
 }
 
 async function queueBatch(sql: Sql, principal: Principal, body: Body, batchId: string) {
   const asked = askedFor(body.document_ids);
-  const allowed = asked === null ? await matching(sql, principal, body) : await findDocumentPlaces(sql, principal.reach, idsOf(asked));
-  const writable = allowed.filter((place) => decide(principal, "documents:reprocess", place) === "allow");
+  const reached = asked === null ? await matching(sql, principal, body) : await findDocumentPlaces(sql, principal.reach, idsOf(asked));
+  const writable = reached.filter((place) => decide(principal, "documents:reprocess", place) === "allow");
   const runs = inOrder(asked, writable).map((documentId) => ({ documentId, runId: newId() }));
   const queued = await queueRuns(sql, runs, {
     trigger: "batch",
@@ -64,8 +66,8 @@ async function queueBatch(sql: Sql, principal: Principal, body: Body, batchId: s
     held: true,
   });
   const runOf = new Map(runs.filter((run) => queued.has(run.documentId)).map((run) => [run.documentId, run.runId]));
-  const reached = new Set(allowed.map((place) => place.id));
-  const results = (asked ?? []).map((element) => resultOf(element, runOf, reached));
+  const forbidden = new Set(reached.filter((place) => !writable.includes(place)).map((place) => place.id));
+  const results = (asked ?? []).map((element) => resultOf(element, runOf, forbidden));
   const rejected = results.flatMap(({ document_id, error }) => (error === null ? [] : [{ document_id, error }]));
   const total = asked === null ? runOf.size : asked.length;
   const spaceIds = [...new Set(writable.map((place) => place.space_id))];
@@ -103,13 +105,13 @@ function inOrder(asked: readonly Asked[] | null, writable: readonly DocumentPlac
   return idsOf(asked).filter((id) => ids.has(id));
 }
 
-function resultOf({ sent, id }: Asked, runOf: ReadonlyMap<string, string>, reached: ReadonlySet<string>): Result {
+function resultOf({ sent, id }: Asked, runOf: ReadonlyMap<string, string>, forbidden: ReadonlySet<string>): Result {
   const runId = id === null ? undefined : runOf.get(id);
   if (runId !== undefined) return { document_id: sent, success: true, pipeline_run_id: runId, error: null };
-  return { document_id: sent, success: false, pipeline_run_id: null, error: REFUSALS[refusalOf(id, reached)] };
+  return { document_id: sent, success: false, pipeline_run_id: null, error: REFUSALS[refusalOf(id, forbidden)] };
 }
 
-function refusalOf(id: string | null, reached: ReadonlySet<string>): keyof typeof REFUSALS {
+function refusalOf(id: string | null, forbidden: ReadonlySet<string>): keyof typeof REFUSALS {
   if (id === null) return "invalid_id";
-  return reached.has(id) ? "forbidden" : "not_found";
+  return forbidden.has(id) ? "forbidden" : "not_found";
 }

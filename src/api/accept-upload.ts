@@ -9,11 +9,12 @@ import { type AcceptedUpload, acceptNewDocument, declareUpload, replaceFile } fr
 import type { Deps } from "../deps.ts";
 import { DomainError } from "../domain/errors.ts";
 import { newId } from "../domain/ids.ts";
-import { nameOf } from "../domain/paths.ts";
+import { dataObjectName, nameOf } from "../domain/paths.ts";
 import type { Principal } from "../domain/principal.ts";
 import { detectFileKind } from "../parsers/file-kind.ts";
 import { objectName } from "../storage/object-store.ts";
 import type { StoredObject } from "../storage/storage.ts";
+import { formHash } from "./idempotency.ts";
 import type { RouteRequest } from "./route.ts";
 import { type ReceivedUpload, receiveUpload } from "./uploads.ts";
 
@@ -33,7 +34,7 @@ export async function receiveFile(deps: Deps, principal: Principal, request: Rou
   const organizationId = principal.organization.id;
   let stored: StoredUpload | undefined;
   try {
-    return await receiveUpload(request.req, {
+    const upload = await receiveUpload(request.req, {
       maxBytes: deps.config.limits.maxUploadBytes,
       signal: request.signal,
       onFile: async ({ filename, contentType, head, stream, signal }) => {
@@ -44,6 +45,8 @@ export async function receiveFile(deps: Deps, principal: Principal, request: Rou
         return stored;
       },
     });
+    request.idempotency?.bindBody(formHash(upload));
+    return upload;
   } catch (error) {
     // The form broke off behind its file.
     if (stored !== undefined) await discardFile(deps, stored, error);
@@ -69,7 +72,7 @@ interface NewDocument {
 
 /**
  * Accepts the upload: with the commit it is never lost, and a workflow will take it.
- * @returns the new document.
+ * @returns the new document, with nothing done to it yet.
  * @throws DomainError `not_found` where the folder or the space was deleted meanwhile.
  */
 export async function acceptDocument(deps: Deps, principal: Principal, request: RouteRequest, file: NewDocument): Promise<DocumentRow> {
@@ -81,7 +84,9 @@ export async function acceptDocument(deps: Deps, principal: Principal, request: 
     await appendAudit(sql, principal, { action: "documents:create", resource_type: "document", resource_id: documentId, space_id: file.spaceId, request_id: request.id, outcome: "success" });
     const accepted = await findDocument(sql, principal, documentId);
     if (accepted === undefined) throw spaceGone();
-    return accepted;
+    const fresh = { ...accepted, processing_state: { parsed: false, chunked: false, embedded: false } };
+    await request.idempotency?.keep(sql, fresh);
+    return fresh;
   });
   deps.dispatcher.wake({ id: organization.id, num: organization.num });
   return document;
@@ -96,10 +101,12 @@ interface FileAtPath {
 /**
  * Accepts the upload as the file at a path. Where one is there, its document gets a next version; uploads to one path at the same
  * time come one after the other.
+ * @returns the file as the upload answers with it.
  * @throws DomainError `bad_request` where a path folder is there, `not_found` where the space was deleted meanwhile.
  */
-export async function acceptFileAtPath(deps: Deps, principal: Principal, request: RouteRequest, { spaceId, path, stored }: FileAtPath): Promise<void> {
+export async function acceptFileAtPath(deps: Deps, principal: Principal, request: RouteRequest, { spaceId, path, stored }: FileAtPath): Promise<{ object_name: string }> {
   const { organization, user } = principal;
+  const answer = { object_name: dataObjectName(spaceId, path) };
   await inTenant(deps.db, organization, async (sql) => {
     await lockPath(sql, spaceId, path);
     const occupant = await lockOccupant(sql, spaceId, path);
@@ -114,8 +121,10 @@ export async function acceptFileAtPath(deps: Deps, principal: Principal, request
     }
     if ((await findDocument(sql, principal, documentId)) === undefined) throw spaceGone();
     await appendAudit(sql, principal, { action: "files:create", resource_type: "document", resource_id: documentId, space_id: spaceId, request_id: request.id, outcome: "success" });
+    await request.idempotency?.keep(sql, answer);
   });
   deps.dispatcher.wake({ id: organization.id, num: organization.num });
+  return answer;
 }
 
 /** The space was deleted meanwhile: nothing is written. */

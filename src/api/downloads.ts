@@ -26,14 +26,15 @@ export interface ByteRange {
  * at once, and for what is no range of bytes.
  */
 export function readRange(header: string | undefined, size: number): ByteRange | null | "unsatisfiable" {
-  const [, first, last] = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? "") ?? [];
-  if (first === undefined || last === undefined || (first === "" && last === "")) return null;
-  if (first === "") {
-    const length = Math.min(Number(last), size);
-    return length === 0 ? "unsatisfiable" : { start: size - length, end: size };
-  }
+  const [, first, last] = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? "") ?? ["", "", ""];
+  if (first === "" && last === "") return null;
+  if (first === "") return suffix(Number(last), size);
   const start = Number(first);
-  if (last !== "" && Number(last) < start) return null;
-  if (start >= size) return "unsatisfiable";
-  return { start, end: last === "" ? size : Math.min(Number(last) + 1, size) };
+  const end = last === "" ? Number.POSITIVE_INFINITY : Number(last) + 1;
+  if (end <= start) return null;
+  return start >= size ? "unsatisfiable" : { start, end: Math.min(end, size) };
+}
+
+function suffix(length: number, size: number): ByteRange | "unsatisfiable" {
+  return length === 0 || size === 0 ? "unsatisfiable" : { start: Math.max(0, size - length), end: size };
 }

@@ -4,6 +4,7 @@ import type { Deps } from "../deps.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Principal } from "../domain/principal.ts";
 import { type Problem, valueError } from "../schema/problem.ts";
+import { answerOnce } from "./idempotency.ts";
 import { type JsonBody, readJsonBody } from "./json-body.ts";
 import type { CountRequest } from "./middleware/rate-limit.ts";
 import { isRaw, isStream, type RawAnswer, type StreamAnswer } from "./response.ts";
@@ -18,7 +19,8 @@ export function routeHandler(route: Route, deps: Deps, count: CountRequest): Mid
     const principal = route.access === "public" ? undefined : await identify(route, deps, ctx);
     if (principal !== undefined) await count(ctx, principal, route.budget ?? "requests");
     try {
-      const answer = await route.handle(await contextOf(route, { deps, ctx, principal }));
+      const context = await contextOf(route, { deps, ctx, principal });
+      const answer = await answerOnce(route, context, (idempotency) => route.handle({ ...context, request: { ...context.request, idempotency } }));
       send(ctx, route, { answer, deps });
       audit(route, { deps, ctx, principal }, "success");
     } catch (error) {

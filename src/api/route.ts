@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { z } from "zod";
 import type { Deps } from "../deps.ts";
 import type { Capability, Principal } from "../domain/principal.ts";
+import type { Idempotency } from "./idempotency.ts";
 import type { RawAnswer, StreamAnswer } from "./response.ts";
 
 /** Who is let in: holders of keys and identity-provider tokens, of tokens alone, or everybody. */
@@ -17,6 +18,8 @@ export interface RouteRequest {
   readonly signal: AbortSignal;
   /** The `Idempotency-Key`, where the route takes one. */
   readonly idempotencyKey: string | undefined;
+  /** Where the request has such a key: the handler keeps its answer in the transaction of its effect. */
+  readonly idempotency?: Idempotency | undefined;
   /** SHA-256 of the JSON body's bytes as sent; undefined without one. */
   readonly bodyHash: Buffer | undefined;
   readonly req: IncomingMessage;
@@ -102,6 +105,9 @@ export interface Route extends RouteContract<Access> {
   handle(context: RouteContext<Access, unknown, unknown, unknown>): Promise<unknown>;
 }
 
+/** What a handler may answer: rows as the database gives them, which nobody may change. */
+type Presentable<T> = T extends Date ? T : T extends readonly (infer Item)[] ? readonly Presentable<Item>[] : T extends object ? { readonly [Key in keyof T]: Presentable<T[Key]> } : T;
+
 interface RouteDefinition<A extends Access, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> extends RouteContract<A> {
   readonly params?: P;
   readonly query?: Q;
@@ -109,7 +115,7 @@ interface RouteDefinition<A extends Access, P extends z.ZodType, Q extends z.Zod
   readonly body?: B;
   readonly response?: R;
   /** Loads, authorizes, acts, presents. Answers the response's value, nothing for 204, or `raw(…)` or `stream(…)`. */
-  handle(context: RouteContext<A, z.output<P>, z.output<Q>, z.output<B>>): Promise<z.input<R> | RawAnswer | StreamAnswer>;
+  handle(context: RouteContext<A, z.output<P>, z.output<Q>, z.output<B>>): Promise<Presentable<z.input<R>> | RawAnswer | StreamAnswer>;
 }
 
 type Nothing = z.ZodUndefined | z.ZodVoid;

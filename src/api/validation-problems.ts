@@ -31,7 +31,7 @@ export function translate(issue: Issue, place: Place): Problem[] {
     case "invalid_union":
       return unionProblems(issue, loc, place);
     case "invalid_value":
-      return [literalError(loc, issue.values, input)];
+      return [choiceProblem(issue.values, loc, place)];
     case "too_small":
     case "too_big":
       return [sizeProblem(issue, loc, input)];
@@ -67,9 +67,19 @@ const PARSING_PROBLEMS: Record<string, readonly [type: string, msg: string]> = {
   number: ["float_parsing", "Input should be a valid number, unable to parse string as a number"],
 };
 
-function typeProblem(issue: z.core.$ZodIssueInvalidType, loc: Location, { part, given }: Place): Problem {
-  const input = valueAt(given, loc.slice(1));
-  if (input === undefined) return missing(loc, loc.length === 1 || part !== "body" ? null : valueAt(given, loc.slice(1, -1)));
+/** What a field was looked for in is shown of JSON bodies alone. */
+function missingAt(loc: Location, { part, given }: Place): Problem {
+  return missing(loc, loc.length === 1 || part !== "body" ? null : valueAt(given, loc.slice(1, -1)));
+}
+
+function choiceProblem(options: readonly unknown[], loc: Location, place: Place): Problem {
+  const input = valueAt(place.given, loc.slice(1));
+  return input === undefined ? missingAt(loc, place) : literalError(loc, options, input);
+}
+
+function typeProblem(issue: z.core.$ZodIssueInvalidType, loc: Location, place: Place): Problem {
+  const input = valueAt(place.given, loc.slice(1));
+  if (input === undefined) return missingAt(loc, place);
   const expected = issue.message in TYPE_PROBLEMS ? issue.message : issue.expected;
   if (expected === "int" && typeof input === "number" && !Number.isInteger(input)) {
     return { type: "int_from_float", loc, msg: "Input should be a valid integer, got a number with a fractional part", input };
@@ -86,10 +96,9 @@ function wordsFor(expected: string, input: unknown): readonly [type: string, msg
 /** The alternative that the value came closest to: one whose own type it has, else the first. */
 function unionProblems(issue: z.core.$ZodIssueInvalidUnion, loc: Location, place: Place): Problem[] {
   const path = loc.slice(1);
-  const input = valueAt(place.given, path);
   if (issue.errors.length === 0) {
     const options = "options" in issue && Array.isArray(issue.options) ? issue.options : [];
-    return input === undefined ? [missing(loc, valueAt(place.given, path.slice(0, -1)))] : [literalError(loc, options, input)];
+    return [choiceProblem(options, loc, place)];
   }
   const closest = issue.errors.find((issues) => issues.every((inner) => inner.path.length > 0 || inner.code !== "invalid_type")) ?? issue.errors[0] ?? [];
   return closest.flatMap((inner) => translate(inner, { ...place, prefix: path }));

@@ -47,6 +47,13 @@ export async function writePrepared(sql: Sql, organizationId: string, fence: Fen
   await insertTextBlocks(sql, organizationId, runs);
   await insertChunks(sql, organizationId, runs);
   await sql.query(
+    `insert into embedding_cache_references (organization_id, content_hash, raw_file_id)
+     select distinct c.organization_id, c.content_hash, f.id from chunks c
+     join raw_files f on f.document_id = c.document_id and f.deleted_at is null
+     where c.run_num = any($1::int[]) on conflict do nothing`,
+    [runs.map((run) => run.runNum)],
+  );
+  await sql.query(
     `update pipeline_runs r set parsed = true, chunked = true, status = 'embedding', attempt_id = null, progress = 0.5,
        parser_name = p.parser_name, embedding_model = p.embedding_model, page_count = p.page_count, chunk_count = p.chunk_count, warnings = p.warnings
      from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::int[], $6::jsonb[]) p(id, parser_name, embedding_model, page_count, chunk_count, warnings)

@@ -59,11 +59,7 @@ export async function flipPublished(sql: Sql, organizationNum: number, claimId: 
              update pipeline_runs set status = 'completed', embedded = true, embedded_chunk_count = chunk_count, progress = 1,
                attempt_id = null, waiting_for = null, completed_at = now()
              where id = any($1::uuid[]) returning id, num, version, document_id),
-           shown as (delete from hidden_runs h using run where h.run_num = run.num and h.space_num = any($2::int[])),
-           kept as (
-             insert into embedding_cache_references (organization_id, content_hash, raw_file_id)
-             select distinct c.organization_id, c.content_hash, f.id from chunks c join run on run.num = c.run_num
-             join raw_files f on f.document_id = run.document_id and f.deleted_at is null on conflict do nothing)
+           shown as (delete from hidden_runs h using run where h.run_num = run.num and h.space_num = any($2::int[]))
            update documents d set published_run_num = run.num, published_version = run.version, updated_at = now()
            from run where d.id = run.document_id`,
     values: [runs.map((run) => run.run_id), [...new Set(runs.map((run) => run.space_num))]],

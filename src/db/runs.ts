@@ -1,7 +1,7 @@
 /** All SQL of runs as callers ask for them: a new run of a document, what runs there were, one run, and cancelling it. */
 import type { Principal } from "../domain/principal.ts";
 import { reachedSpaceIds } from "../domain/principal.ts";
-import type { Priority, Trigger } from "../domain/processing.ts";
+import type { Priority, RunStatus, Trigger } from "../domain/processing.ts";
 import { parameters } from "./filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "./page.ts";
 import type { Sql } from "./pool.ts";
@@ -97,7 +97,7 @@ export interface RunRow {
   readonly document_id: string;
   readonly version: number;
   readonly trigger: Trigger;
-  readonly status: string;
+  readonly status: RunStatus;
   readonly stage: string | null;
   readonly progress: number;
   readonly queue_position: number | null;

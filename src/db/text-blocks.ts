@@ -19,18 +19,23 @@ export async function shownRunNum(sql: Sql, documentId: string): Promise<number 
 
 export interface IndexedUnit extends TextUnit {
   readonly index: number;
+  readonly heading_path: string[];
 }
 
 interface BlockRow {
   readonly first_index: number;
-  readonly units: TextUnit[];
+  readonly units: Omit<IndexedUnit, "index">[];
+}
+
+export async function countUnits(sql: Sql, runNum: number): Promise<number> {
+  const { rows } = await sql.query<{ total: number }>("select coalesce(max(first_index + unit_count), 0)::int as total from text_blocks where run_num = $1", [runNum]);
+  return rows[0]!.total;
 }
 
 /** A page of the run's text units, in order. */
 export async function readUnits(sql: Sql, runNum: number, { page, limit }: PageRequest): Promise<Page<IndexedUnit>> {
   const from = (page - 1) * limit;
-  const counted = await sql.query<{ total: number }>("select coalesce(max(first_index + unit_count), 0)::int as total from text_blocks where run_num = $1", [runNum]);
-  const total = counted.rows[0]!.total;
+  const total = await countUnits(sql, runNum);
   if (from >= total) return { items: [], total };
   const { rows } = await sql.query<BlockRow>(
     "select first_index, units from text_blocks where run_num = $1 and first_index < $3 and first_index + unit_count > $2 order by first_index",

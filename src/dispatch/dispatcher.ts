@@ -1,10 +1,12 @@
 /** The only place that turns queued runs into workflows: claims them in groups and starts each claim, in any process, at any time. */
 import type { Client } from "@temporalio/client";
 import { type Claim, claimRuns, markStarted, releaseClaim, takeExpiredClaims, waitingOrganizations } from "../db/claims.ts";
+import { takePendingBatches } from "../db/batches.ts";
 import { takePendingDeletions } from "../db/deletions.ts";
 import type { Database } from "../db/pool.ts";
 import { PRIORITY, type Priority } from "../domain/processing.ts";
 import type { Log } from "../log.ts";
+import { startBatch } from "../temporal/start-batch.ts";
 import { startDeletion } from "../temporal/start-deletion.ts";
 import { startPipeline } from "../temporal/start-pipeline.ts";
 
@@ -20,8 +22,10 @@ interface Organization {
 }
 
 export interface Dispatcher {
-  /** Says that the organization may have queued runs. Returns at once; wakes during a claim lead to one more claim behind it. */
-  wake(organization: Organization): void;
+  /** Says that the organization may have queued runs, interactive ones unless said otherwise. Returns at once; wakes during a claim lead to one more claim behind it. */
+  wake(organization: Organization, priority?: Priority): void;
+  /** Says that the organization has a batch to start. Returns at once. */
+  wakeBatches(organizationId: string): void;
   /** Says that the organization has a deletion to start. Returns at once. */
   wakeDeletions(organizationId: string): void;
   /** One round over all organizations and all claims whose lease has passed. What process calls it does not matter. */
@@ -33,6 +37,7 @@ export interface Dispatcher {
 const ORGANIZATIONS_A_SWEEP = 50;
 const CLAIMS_A_SWEEP = 50;
 const DELETIONS_A_SWEEP = 50;
+const BATCHES_A_SWEEP = 50;
 
 export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatcher {
   const running = new Map<string, Promise<void>>();
@@ -79,8 +84,15 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
     }
   };
 
+  const startBatches = async (organizationId: string | null): Promise<void> => {
+    for (const batch of await takePendingBatches(db.system, BATCHES_A_SWEEP, organizationId)) await startBatch(client, batch);
+  };
+
   return {
-    wake: (organization) => void wake(organization, PRIORITY.interactive),
+    wake: (organization, priority = PRIORITY.interactive) => void wake(organization, priority),
+    wakeBatches(organizationId) {
+      startBatches(organizationId).catch((error: unknown) => log.warn({ err: error, organization_id: organizationId }, "batches could not be started"));
+    },
     wakeDeletions(organizationId) {
       // What could not be started is started by a sweep, once Temporal is back.
       startDeletions(organizationId).catch((error: unknown) => log.warn({ err: error, organization_id: organizationId }, "deletions could not be started"));
@@ -89,6 +101,7 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
       const expired = await takeExpiredClaims(db.system, CLAIMS_A_SWEEP);
       await Promise.all(expired.map(start));
       await startDeletions(null);
+      await startBatches(null);
       for (const priority of [PRIORITY.interactive, PRIORITY.batch]) {
         const waiting = await waitingOrganizations(db.system, priority, ORGANIZATIONS_A_SWEEP);
         await Promise.all(waiting.map((organization) => wake(organization, priority)));

@@ -1,12 +1,15 @@
 /** The only text that a start ends with: where everything is, and commands to paste. */
 import { join } from "node:path";
-import { DEMO_AGENT_ID, DEMO_DOCUMENTS, DEMO_SPACE_ID } from "./demo-ingest.ts";
+import { DEMO_ADMIN, DEMO_AGENT_ID, DEMO_DOCUMENTS, DEMO_SPACE_ID } from "./demo-ingest.ts";
+import { PROJECT_ROOT } from "./node-process.ts";
 
 interface BannerOptions {
   readonly address: string;
   readonly temporalUi: string | undefined;
   /** Undefined where tenants come from a file of the user. */
   readonly demoKey: string | undefined;
+  /** The development issuer runs. */
+  readonly hasIssuer: boolean;
   readonly dataDir: string;
   readonly hasChatModel: boolean;
   readonly seconds: number;
@@ -23,6 +26,7 @@ export function banner(options: BannerOptions): string {
     `  API           ${options.address}   (documentation: ${options.address}/docs)`,
     ...(options.temporalUi === undefined ? [] : [`  Temporal UI   ${options.temporalUi}`]),
     ...(options.demoKey === undefined ? [] : [`  demo key      ${options.demoKey}`]),
+    ...(options.demoKey === undefined || !options.hasIssuer ? [] : [`  access token  ${tokenCommand(options.dataDir)}   (for endpoints that take no key)`]),
     `  data, logs    ${options.dataDir}`,
     ...(options.hasChatModel ? [] : ["  chat model    none configured: answers quote the best-matching sentences. Set OPENAI_API_KEY and CHAT_MODEL for one."]),
     ...(options.demoKey === undefined ? [] : demoCommands(options.address, options.demoKey)),
@@ -31,6 +35,12 @@ export function banner(options: BannerOptions): string {
     "",
   ];
   return lines.join("\n");
+}
+
+/** For use in another command too, hence without npm's own lines. */
+function tokenCommand(dataDir: string): string {
+  const setting = dataDir === join(PROJECT_ROOT, ".data") ? "" : `DATA_DIR=${quote(dataDir)} `;
+  return `${setting}npm run --silent holdfast -- token ${DEMO_ADMIN}`;
 }
 
 /** Three commands for a shell: upload, search, chat. */

@@ -7,6 +7,7 @@ export interface Parts {
   readonly isDatabaseEmbedded: boolean;
   readonly temporalAddress: string;
   readonly isTemporalEmbedded: boolean;
+  readonly oidc: { readonly issuer: string; readonly audience: string } | undefined;
   /** Base64; undefined where Cloud KMS holds the key. */
   readonly masterKey: string | undefined;
   readonly port: number;
@@ -23,6 +24,7 @@ export function childEnvironment(inherited: NodeJS.ProcessEnv, config: Config, p
     PORT: String(parts.port),
     DATABASE_URL: parts.databaseUrl,
     TEMPORAL_ADDRESS: parts.temporalAddress,
+    ...(parts.oidc === undefined ? {} : { OIDC_ISSUER: parts.oidc.issuer, OIDC_AUDIENCE: parts.oidc.audience }),
     ...(parts.masterKey === undefined ? {} : { MASTER_KEY: parts.masterKey }),
   };
 }

@@ -9,6 +9,7 @@ export const DEMO_FILE = join(PROJECT_ROOT, "demo", "tenants.yaml");
 export const DEMO_DOCUMENTS = join(PROJECT_ROOT, "demo", "documents");
 /** As demo/tenants.yaml has them. */
 export const DEMO_SPACE_ID = "01900000-0000-7000-8000-000000000010";
+export const DEMO_ADMIN = "ada@acme.example";
 export const DEMO_AGENT_ID = "01900000-0000-7000-8000-000000000020";
 
 const MEDIA_TYPES: Record<string, string> = { ".md": "text/markdown", ".txt": "text/plain", ".pdf": "application/pdf" };

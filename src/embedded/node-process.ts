@@ -49,15 +49,15 @@ async function becomesHealthy(running: Running, url: string): Promise<boolean> {
 }
 
 /**
- * Runs one command of `src/cli/main.ts` to its end and returns what it printed.
+ * Runs one of our programs, e.g. `cli/main.ts`, to its end and returns what it printed.
  * @throws StartError with its last lines where it fails.
  */
-export async function runCommand(args: string[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
+export async function runProgram([program, ...args]: [string, ...string[]], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, "src", "cli", "main.ts"), ...args], { env, cwd: PROJECT_ROOT, signal, timeout: COMMAND_TIMEOUT_MS });
+    const { stdout } = await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, "src", program), ...args], { env, cwd: PROJECT_ROOT, signal, timeout: COMMAND_TIMEOUT_MS });
     return stdout.trim();
   } catch (error) {
     const output = error instanceof Error && "stderr" in error && "stdout" in error ? `${String(error.stdout)}\n${String(error.stderr)}` : String(error);
-    throw new StartError(`The command "${args[0]}" failed:\n${output.trim().split("\n").slice(-SHOWN_LINES).join("\n")}`, error);
+    throw new StartError(`The command "${[program, ...args].join(" ")}" failed:\n${output.trim().split("\n").slice(-SHOWN_LINES).join("\n")}`, error);
   }
 }

@@ -41,10 +41,8 @@ export interface TemporalOptions {
   /** Everything lies below: `temporal/`, `logs/`. */
   readonly dataDir: string;
   readonly cacheDir: string;
-  /** Without it 7233, or any free port where that is taken. */
-  readonly port?: number | undefined;
-  /** Without it 8233, or any free port where that is taken. */
-  readonly uiPort?: number | undefined;
+  readonly port: number;
+  readonly uiPort: number;
   readonly metricsPort?: number;
   /** Forgets all workflows when it stops; for tests. */
   readonly inMemory?: boolean;
@@ -64,6 +62,16 @@ export interface Temporal extends Running {
   readonly uiPort: number;
 }
 
+/** Its usual ports, or any free ones where those are taken. */
+export async function chooseTemporalPorts(): Promise<{ port: number; uiPort: number }> {
+  return { port: await freePort(DEFAULT_PORT), uiPort: await freePort(DEFAULT_UI_PORT) };
+}
+
+/** Where clients reach a server on `port`. */
+export function temporalAddress(port: number): string {
+  return `${LOOPBACK}:${port}`;
+}
+
 /**
  * Starts the server and returns when its namespace answers.
  * @throws StartError that names the way out.
@@ -71,13 +79,12 @@ export interface Temporal extends Running {
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const program = await findProgram(options);
   options.signal?.throwIfAborted();
-  const port = options.port ?? (await freePort(DEFAULT_PORT));
-  const uiPort = options.uiPort ?? (await freePort(DEFAULT_UI_PORT));
+  const { port, uiPort } = options;
   const logPath = join(options.dataDir, "logs", "temporal.log");
   await mkdir(join(options.dataDir, "temporal"), { recursive: true, mode: 0o700 });
   const server = await launch({ name: "temporal", command: program, args: serverArguments(options, port, uiPort), logPath, env: cliEnvironment(options), cwd: options.dataDir, stopSignal: "SIGTERM", stopGraceMs: STOP_GRACE_MS });
   options.onLaunch?.(server);
-  const address = `${LOOPBACK}:${port}`;
+  const address = temporalAddress(port);
   if (!(await becomesReady(server, program, address, options))) {
     const tail = await server.logTail();
     await server.stop();

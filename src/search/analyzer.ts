@@ -11,7 +11,7 @@ export const ANALYZER_VERSION = 1;
 export const MAX_TERMS = 32_000;
 
 /** Distinct words of one query; what is beyond is ignored. */
-export const MAX_QUERY_WORDS = 256;
+const MAX_QUERY_WORDS = 256;
 
 /** A text without a function word of any language is taken for this one. */
 const DEFAULT_LANGUAGE = "en";

@@ -1,14 +1,53 @@
-/** Where the workflow bundle comes from: built ahead in an image, made at start elsewhere. */
+/** The only place that makes the workflow bundle: built ahead in an image, elsewhere made once for each state of the sources. */
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { DefaultLogger, type WorkflowBundleOption, bundleWorkflowCode } from "@temporalio/worker";
-import { FAILURE_CONVERTER_PATH } from "../temporal/codec.ts";
+import { mkdir, readFile, readdir, rename, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import type { WorkflowBundleOption } from "@temporalio/worker";
 
-const BUILT = join(import.meta.dirname, "../../build/workflow-bundle.js");
-const WORKFLOWS = join(import.meta.dirname, "../workflows/index.ts");
+const ROOT = join(import.meta.dirname, "../..");
+const BUILT = join(ROOT, "build/workflow-bundle.js");
+const WORKFLOWS = join(ROOT, "src/workflows");
+const FAILURE_CONVERTER = join(ROOT, "src/temporal/failure-converter.cjs");
+/** As safe as the packages beside it, and gone with them. */
+const CACHE = join(ROOT, "node_modules/.cache/holdfast");
 
-/** The bundle of all workflows; takes about a second where none was built ahead. */
+/** The bundle of all workflows; takes a second or two where the sources have changed since the last one. */
 export async function workflowBundle(): Promise<WorkflowBundleOption> {
   if (existsSync(BUILT)) return { codePath: BUILT };
-  return bundleWorkflowCode({ workflowsPath: WORKFLOWS, failureConverterPath: FAILURE_CONVERTER_PATH, logger: new DefaultLogger("ERROR") });
+  const kept = join(CACHE, `workflows-${await fingerprint()}.js`);
+  if (existsSync(kept)) return { codePath: kept };
+  const code = await buildBundle();
+  // A folder that may not be written costs the next start its second, no more.
+  const isKept = await replaceFile(kept, code).then(() => true, () => false);
+  return isKept ? { codePath: kept } : { code };
+}
+
+/** Writes the bundle that an image ships; every process that starts from this folder then takes it, whatever the sources say. */
+export async function writeBundle(): Promise<string> {
+  await replaceFile(BUILT, await buildBundle());
+  return BUILT;
+}
+
+async function buildBundle(): Promise<string> {
+  const { DefaultLogger, bundleWorkflowCode } = await import("@temporalio/worker");
+  const { code } = await bundleWorkflowCode({ workflowsPath: join(WORKFLOWS, "index.ts"), failureConverterPath: FAILURE_CONVERTER, logger: new DefaultLogger("ERROR") });
+  return code;
+}
+
+/** Of everything that goes into the bundle: workflows, the domain that they import, the failure converter, the versions of packages. */
+async function fingerprint(): Promise<string> {
+  const hash = createHash("sha256");
+  const folders = await Promise.all([WORKFLOWS, join(ROOT, "src/domain")].map((folder) => readdir(folder, { recursive: true, withFileTypes: true })));
+  const sources = folders.flat().filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  for (const path of [...sources.toSorted(), FAILURE_CONVERTER, join(ROOT, "package-lock.json")]) hash.update(`${relative(ROOT, path)}\0`).update(await readFile(path));
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** Whole or not at all, also where two processes write at once. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}`;
+  await writeFile(draft, text);
+  await rename(draft, path);
 }

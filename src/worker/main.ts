@@ -1,12 +1,14 @@
 /** The worker process: pipelines, parsing, embedding and tools, and the rounds of the dispatcher. */
-import { mkdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { DefaultLogger, type NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { type Activities, createActivities } from "../activities/index.ts";
+import { createChunking } from "../activities/chunking.ts";
+import type { PipelineDeps } from "../activities/pipeline-deps.ts";
 import { createTurnSweeper } from "../activities/turn-sweeper.ts";
 import { loadConfig, requireReal } from "../config.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import { PRIORITY } from "../domain/processing.ts";
 import { mergeEmbeddings } from "../models/merge-embeddings.ts";
 import { cacheQueries } from "../models/query-embeddings.ts";
 import { createParserPool } from "../parsers/child-process.ts";
@@ -15,6 +17,7 @@ import { QUEUES, type QueueName } from "../temporal/queues.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
 import { workflowBundle } from "./bundle.ts";
 import { every } from "./rounds.ts";
+import { openTemporaryFolder } from "./temporary-folder.ts";
 
 const SHUTDOWN_GRACE = "20 seconds";
 const PARSER_CHILDREN = 2;
@@ -22,7 +25,7 @@ const PARSER_CHILDREN = 2;
 /** Activities of each queue, and how many a process runs at once. */
 const HOSTED: Partial<Record<QueueName, { activities: ReadonlyArray<keyof Activities>; atOnce: number }>> = {
   parse: { activities: ["prepareDocuments"], atOnce: 4 },
-  embed: { activities: ["embedAndPublish", "purgeStep"], atOnce: 4 },
+  embed: { activities: ["embedAndPublish", "purgeStep", "stepBatch"], atOnce: 4 },
   tools: { activities: ["runTool"], atOnce: 20 },
 };
 
@@ -41,6 +44,18 @@ async function createWorkers(deps: SharedDeps, connection: NativeConnection, act
   );
 }
 
+/** A claim that closes makes room for runs of both priorities. */
+function wakesOf(dispatcher: Dispatcher): Pick<PipelineDeps, "wakeDispatcher" | "wakeBatches"> {
+  const wakeBatches: PipelineDeps["wakeBatches"] = (organization) => dispatcher.wake(organization, PRIORITY.batch);
+  return {
+    wakeBatches,
+    wakeDispatcher(organization) {
+      dispatcher.wake(organization);
+      wakeBatches(organization);
+    },
+  };
+}
+
 async function main(): Promise<void> {
   const config = requireReal(loadConfig());
   const stop = new AbortController();
@@ -49,9 +64,8 @@ async function main(): Promise<void> {
   const deps = await openSharedDeps(config, "worker");
   const { log } = deps;
   const parserPool = createParserPool({ size: PARSER_CHILDREN });
-  const temporaryFolder = join(tmpdir(), `holdfast-${process.pid}`);
-  await mkdir(temporaryFolder, { recursive: true, mode: 0o700 });
-  const activities = createActivities({ ...deps, embedding: mergeEmbeddings(deps.embedding), parserPool, temporaryFolder, wakeDispatcher: (organization) => deps.dispatcher.wake(organization), queryEmbedding: cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000 }) });
+  const temporaryFolder = await openTemporaryFolder(config.dataDir);
+  const activities = createActivities({ ...deps, embedding: mergeEmbeddings(deps.embedding), parserPool, chunking: createChunking(config.models, deps.embedding), temporaryFolder, ...wakesOf(deps.dispatcher), queryEmbedding: cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000 }) });
 
   const connection = await connectWorkers(config.temporal, stop.signal);
   await registerSearchAttributes(deps.temporal, config.temporal.namespace);
@@ -69,6 +83,7 @@ async function main(): Promise<void> {
   for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
   await running;
   await parserPool.close();
+  await rm(temporaryFolder, { recursive: true, force: true });
   await connection.close();
   await deps.close();
 }

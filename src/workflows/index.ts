@@ -1,4 +1,5 @@
 /** The workflow bundle: what is not exported here is no workflow. */
+export { batchReprocess } from "./batch-reprocess.ts";
 export { chatTurn } from "./chat-turn.ts";
 export { chatTurns } from "./chat-turns.ts";
 export { deleteTarget } from "./delete-target.ts";

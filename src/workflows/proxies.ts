@@ -18,3 +18,10 @@ export const purge = proxyActivities<Pick<Activities, "purgeStep">>({
   heartbeatTimeout: "30 seconds",
   retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
 });
+
+/** A batch goes on for as long as it has runs; its steps are short. */
+export const batch = proxyActivities<Pick<Activities, "stepBatch">>({
+  taskQueue: "embed",
+  startToCloseTimeout: "1 minute",
+  retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
+});

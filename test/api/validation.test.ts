@@ -92,6 +92,10 @@ test.each(CASES)("a body with %s is described as FastAPI does", (_name, given, e
   expect(problemsOf(Body, given)).toEqual(expected);
 });
 
+test("an absent choice is missing, not a wrong one", () => {
+  expect(problemsOf(z.object({ role: z.enum(["a", "b"]), kind: z.literal("x") }), {})).toMatchObject([{ type: "missing", loc: ["body", "role"], input: {} }, { type: "missing", loc: ["body", "kind"] }]);
+});
+
 test("an unexpected key of a strict schema is named", () => {
   expect(problemsOf(z.strictObject({ a: z.string() }), { a: "x", z: 2 })).toEqual([problem("extra_forbidden", ["body", "z"], "Extra inputs are not permitted", 2)]);
 });

@@ -6,7 +6,7 @@ import { DomainError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { type SearchDeps, type SearchRequest, hybridSearch } from "../../src/search/hybrid.ts";
 import { type TestDatabase, createTestDatabase } from "../support/database.ts";
-import { type SearchSpace, type WrittenDocument, createFolder, createOrganization, createSpace, publishDocuments } from "../support/search-space.ts";
+import { type SearchSpace, type WrittenDocument, createFolder, createOrganization, createSpace, publishDocuments, republishDocument } from "../support/search-space.ts";
 
 const DIMENSIONS = 8;
 const model = { name: "test-model", dimensions: DIMENSIONS, fusion: { alpha: 0.4, bm25Saturation: 8 } };
@@ -176,6 +176,26 @@ test("no query breaks the search", async () => {
     }),
     { numRuns: 30 },
   );
+});
+
+test("while a document is published again and again, a search sees one version of it, whole: never two, never none", async () => {
+  const space = await createSpace(database.db, organization);
+  const version = (number: number) => ({ chunks: [0, 1].map((part) => ({ text: `fox part ${part} of version ${number}`, vector: along(part, number / 100) })) });
+  const [document] = await publishDocuments(database.db, space, [version(0)]);
+  let runNum = document!.runNum;
+  let isPublishing = true;
+  const publisher = (async () => {
+    for (let number = 1; number <= 60; number++) runNum = await republishDocument(database.db, space, { id: document!.id, runNum }, version(number));
+  })().finally(() => (isPublishing = false));
+  const seen: string[][] = [];
+  while (isPublishing) seen.push((await search({ query: "fox" }, space)).results.map((hit) => `${hit.chunk_index} ${hit.text.split(" ").at(-1)}`).toSorted());
+  await publisher;
+  expect(seen.length).toBeGreaterThan(5);
+  for (const hits of seen) {
+    const number = hits[0]?.split(" ")[1];
+    expect(hits).toEqual([`0 ${number}`, `1 ${number}`]);
+  }
+  expect(new Set(seen.map((hits) => hits[0])).size).toBeGreaterThan(1);
 });
 
 test("many searches at once share the pool and all end", async () => {

@@ -6,8 +6,8 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 export interface TestIssuer {
   readonly url: string;
   readonly audience: string;
-  /** A token that is valid for an hour. */
-  token(subject: string): Promise<string>;
+  /** A token that is valid for an hour, with these claims besides. */
+  token(subject: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export async function startIssuer(): Promise<TestIssuer> {
   return {
     url,
     audience,
-    token: (subject) => new SignJWT().setIssuer(url).setAudience(audience).setSubject(subject).setIssuedAt().setExpirationTime("1h").setProtectedHeader({ alg: "ES256", kid: "test" }).sign(privateKey),
+    token: (subject, claims) => new SignJWT({ ...claims }).setIssuer(url).setAudience(audience).setSubject(subject).setIssuedAt().setExpirationTime("1h").setProtectedHeader({ alg: "ES256", kid: "test" }).sign(privateKey),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

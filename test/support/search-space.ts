@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { embeddingModelNum, keepEmbeddings } from "../../src/db/chunks.ts";
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../../src/db/pool.ts";
 import { insertEmbeddingsFromCache } from "../../src/db/search/embeddings.ts";
+import { deleteSearchEntries } from "../../src/db/search/hidden.ts";
 import { insertPostings } from "../../src/db/search/postings.ts";
 import { addStatistics } from "../../src/db/search/statistics.ts";
 import { newId } from "../../src/domain/ids.ts";
@@ -56,6 +57,18 @@ export async function publishDocuments(db: Database, target: SearchSpace, docume
   });
 }
 
+/** Publishes a new run of a document in one transaction, and deletes the entries of the run before. Answers the new run's number. */
+export async function republishDocument(db: Database, target: SearchSpace, old: { readonly id: string; readonly runNum: number }, { chunks, modelName = "test-model" }: Pick<SearchDocument, "chunks"> & { modelName?: string }): Promise<number> {
+  const runNum = old.runNum + 1_000_000;
+  await inTenant(db, target.organization, async (sql) => {
+    await sql.query("update documents set published_run_num = $2, published_version = published_version + 1 where id = $1", [old.id, runNum]);
+    await insertChunks(sql, target, { id: old.id, runNum, chunkIds: chunks.map(() => newId()) }, chunks);
+    await indexChunks(sql, target, [{ runNum, chunks }], modelName);
+    await deleteSearchEntries(sql, { spaceNum: target.space.num, runNum: old.runNum, limit: 1_000_000 });
+  });
+  return runNum;
+}
+
 async function insertDocument(sql: Sql, { organization, space, userId }: SearchSpace, { name = "document.txt", folderId = null, chunks }: SearchDocument): Promise<WrittenDocument> {
   const id = newId();
   const { rows } = await sql.query<{ num: number }>(
@@ -67,12 +80,16 @@ async function insertDocument(sql: Sql, { organization, space, userId }: SearchS
   const runNum = rows[0]!.num + 1_000;
   const chunkIds = chunks.map(() => newId());
   await sql.query("update documents set published_run_num = $2, published_version = 1 where id = $1", [id, runNum]);
+  await insertChunks(sql, { organization, space, userId }, { id, runNum, chunkIds }, chunks);
+  return { id, runNum, chunkIds };
+}
+
+async function insertChunks(sql: Sql, { organization }: SearchSpace, { id, runNum, chunkIds }: WrittenDocument, chunks: SearchDocument["chunks"]): Promise<void> {
   await sql.query(
     `insert into chunks (organization_id, run_num, chunk_index, id, document_id, text, token_count, metadata, content_hash)
      select $1, $2, u.n - 1, u.id, $3, u.text, 1, '{"format": "text"}', u.hash from unnest($4::uuid[], $5::text[], $6::bytea[]) with ordinality u(id, text, hash, n)`,
     [organization.id, runNum, id, chunkIds, chunks.map((chunk) => chunk.text), chunks.map((chunk) => hashOf(chunk.text))],
   );
-  return { id, runNum, chunkIds };
 }
 
 const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest().subarray(0, 16);

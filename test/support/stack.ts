@@ -25,10 +25,10 @@ export interface Stack {
   readonly env: Record<string, string>;
   readonly api: TestProcess;
   worker: TestProcess;
-  /** Starts a worker in the place of one that was killed. */
-  restartWorker(): void;
+  /** Starts a worker in the place of one that was killed, with settings of its own besides. */
+  restartWorker(extra?: Record<string, string>): void;
   /** Starts the API anew on the same port. */
-  restartApi(): Promise<void>;
+  restartApi(extra?: Record<string, string>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -60,8 +60,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const tenants = join(dataDir, "tenants.yaml");
   await writeTenants(tenants);
   await runCli(["provision", tenants], env);
-  const startWorker = (): TestProcess => startProcess("src/worker/main.ts", env);
-  const startApi = (): TestProcess => startProcess("src/api/main.ts", env);
+  const startWorker = (extra = {}): TestProcess => startProcess("src/worker/main.ts", { ...env, ...extra });
+  const startApi = (extra = {}): TestProcess => startProcess("src/api/main.ts", { ...env, ...extra });
   const url = `http://127.0.0.1:${port}`;
   const stack = {
     url,
@@ -72,9 +72,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     env,
     api: startApi(),
     worker: startWorker(),
-    restartWorker: () => void (stack.worker = startWorker()),
-    async restartApi() {
-      stack.api = startApi();
+    restartWorker: (extra: Record<string, string> = {}) => void (stack.worker = startWorker(extra)),
+    async restartApi(extra: Record<string, string> = {}) {
+      stack.api = startApi(extra);
       await isUp(url, stack.api);
     },
     async close() {

@@ -63,6 +63,24 @@ describe("an upload", () => {
   });
 });
 
+describe("a large document", () => {
+  test("goes alone, is indexed in batches that search does not see, and is published whole", async () => {
+    const accepted = await put(longText("leviathan", 1_600), "leviathan.md");
+    const { rows } = await until("it is indexed in part", async () => {
+      const found = await stack.database.db.owner.query("select from embeddings e join pipeline_runs r on r.num = e.run_num where r.document_id = $1 limit 1", [accepted.id]);
+      return found.rowCount === 1 && stack.database.db.owner.query("select h.reason from hidden_runs h join pipeline_runs r on r.num = h.run_num where r.document_id = $1 and r.status <> 'completed'", [accepted.id]);
+    });
+    if (rows.length > 0) expect(rows).toEqual([{ reason: "in_flight" }]);
+    const document = await end(accepted.id, 60_000);
+    expect(document.processing_state).toMatchObject({ pipeline_status: "completed" });
+    expect(document.processing_state.chunk_count).toBeGreaterThan(512);
+    await expectWhole(document);
+    expect((await search("leviathan")).results.every((hit: { document_id: string }) => hit.document_id === accepted.id)).toBe(true);
+    const workflows = await stack.database.db.owner.query("select cardinality(run_ids) as members from claims where $1 = any(run_ids)", [(await stack.database.db.owner.query("select id from pipeline_runs where document_id = $1", [accepted.id])).rows[0].id]);
+    expect(workflows.rows).toEqual([{ members: 1 }]);
+  });
+});
+
 describe("a file that cannot be read ends failed with its code, and the document stays", () => {
   test.each([
     ["empty_file", Buffer.alloc(0), "empty.md"],

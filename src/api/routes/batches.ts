@@ -18,7 +18,7 @@ import { requireEmbeddable } from "./reprocess.ts";
 
 const MISSING = "Batch not found";
 
-export const batchReprocess = defineRoute({
+const batchReprocess = defineRoute({
   method: "POST",
   path: "/data/batch-reprocess",
   access: "keys",
@@ -33,7 +33,7 @@ export const batchReprocess = defineRoute({
   idempotent: true,
   async handle({ deps, principal, body, request }) {
     requireEmbeddable(body.chunker_config, deps.embedding.maxTokens);
-    return acceptBatch(deps, principal, body, request.id);
+    return acceptBatch(deps, principal, body, request);
   },
 });
 
@@ -47,7 +47,7 @@ async function loadBatch(sql: Sql, principal: Principal, id: string, action: "do
 
 const present = (batch: BatchRow) => ({ ...batch, ...describeBatch(batch, Date.now()) });
 
-export const getBatch = defineRoute({
+const getBatch = defineRoute({
   method: "GET",
   path: "/data/batches/:batch_id",
   access: "keys",
@@ -63,7 +63,7 @@ export const getBatch = defineRoute({
   },
 });
 
-export const listResultsOfBatch = defineRoute({
+const listResultsOfBatch = defineRoute({
   method: "GET",
   path: "/data/batches/:batch_id/results",
   access: "keys",
@@ -100,7 +100,6 @@ async function steer(deps: Deps, principal: Principal, { batchId, requestId }: {
     await appendAudit(sql, principal, { action: "documents:reprocess", resource_type: "batch", resource_id: batchId, space_id: null, request_id: requestId, outcome: "success" });
     return loadBatch(sql, principal, batchId, "documents:read");
   });
-  deps.dispatcher.wakeBatches({ id: organization.id, num: organization.num });
   return present(batch);
 }
 
@@ -118,23 +117,25 @@ const steering = {
   errors: [400],
 } as const;
 
-export const pauseBatch = defineRoute({
+const pauseBatch = defineRoute({
   ...steering,
   path: "/data/batches/:batch_id/pause",
   summary: "Release no more runs of a batch; those that are released go on.",
   handle: ({ deps, principal, params, request }) => steer(deps, principal, { batchId: params.batch_id, requestId: request.id }, { from: ["running", "paused"], to: "paused" }),
 });
 
-export const resumeBatch = defineRoute({
+const resumeBatch = defineRoute({
   ...steering,
   path: "/data/batches/:batch_id/resume",
   summary: "Release the runs of a paused batch again.",
   handle: ({ deps, principal, params, request }) => steer(deps, principal, { batchId: params.batch_id, requestId: request.id }, { from: ["running", "paused"], to: "running" }),
 });
 
-export const cancelBatch = defineRoute({
+const cancelBatch = defineRoute({
   ...steering,
   path: "/data/batches/:batch_id/cancel",
   summary: "Cancel every run of a batch that has not ended; what was published before stays.",
   handle: ({ deps, principal, params, request }) => steer(deps, principal, { batchId: params.batch_id, requestId: request.id }, { from: ["running", "paused", "cancelled"], to: "cancelled" }),
 });
+
+export const batchRoutes = [batchReprocess, getBatch, listResultsOfBatch, pauseBatch, resumeBatch, cancelBatch];

@@ -1,14 +1,14 @@
 /** GET /data/{document_id}/text, /chunks and /versions. */
 import { Readable } from "node:stream";
+import { z } from "zod";
 import { authorize } from "../../auth/policy.ts";
 import { findDocument } from "../../db/documents.ts";
 import type { Page } from "../../db/page.ts";
 import { type Database, inTenant, type Sql } from "../../db/pool.ts";
 import { listRuns } from "../../db/runs.ts";
-import { readChunks, readUnits, readUnitsFrom, shownRunNum } from "../../db/text-blocks.ts";
+import { countUnits, readChunks, readUnits, readUnitsFrom, shownRunNum } from "../../db/text-blocks.ts";
 import type { Principal } from "../../domain/principal.ts";
 import { unitsAsMarkdown } from "../../domain/text-unit.ts";
-import { z } from "zod";
 import { DocumentParams, pageOf } from "../../schema/common.ts";
 import { ChunkPage, PartsQuery, TextQuery, TextUnitPage } from "../../schema/document.ts";
 import { VersionPage } from "../../schema/run.ts";
@@ -27,7 +27,7 @@ async function readParts<T>(db: Database, principal: Principal, documentId: stri
   });
 }
 
-export const getText = defineRoute({
+const getText = defineRoute({
   method: "GET",
   path: "/data/:document_id/text",
   access: "keys",
@@ -43,8 +43,11 @@ export const getText = defineRoute({
   otherContent: { "text/markdown": { schema: z.string(), description: "The whole text, where `format` is `markdown`" } },
   async handle({ deps, principal, params, query }) {
     if (query.format === "markdown") {
-      const runNum = await readParts(deps.db, principal, params.document_id, (sql) => shownRunNum(sql, params.document_id));
-      return raw({ contentType: MARKDOWN, body: runNum === null ? "" : Readable.from(markdownPieces(deps.db, principal, runNum)) });
+      const shown = await readParts(deps.db, principal, params.document_id, async (sql) => {
+        const runNum = await shownRunNum(sql, params.document_id);
+        return runNum === null ? null : { runNum, total: await countUnits(sql, runNum) };
+      });
+      return raw({ contentType: MARKDOWN, body: shown === null ? "" : Readable.from(markdownPieces(deps.db, principal, shown)) });
     }
     const { items, total } = await readParts(deps.db, principal, params.document_id, async (sql) => {
       const runNum = await shownRunNum(sql, params.document_id);
@@ -54,18 +57,21 @@ export const getText = defineRoute({
   },
 });
 
-/** The whole text, read in bounded parts, each in a transaction of its own: a slow client holds no connection. */
-async function* markdownPieces(db: Database, principal: Principal, runNum: number): AsyncGenerator<string> {
-  for (let index = 0; ; ) {
+/**
+ * The whole text, read in bounded parts, each in a transaction of its own: a slow client holds no connection.
+ * @throws Error where the run was purged meanwhile, so that a part is never taken for the whole.
+ */
+async function* markdownPieces(db: Database, principal: Principal, { runNum, total }: { runNum: number; total: number }): AsyncGenerator<string> {
+  for (let index = 0; index < total; ) {
     const from = index;
     const units = await inTenant(db, principal.organization, (sql) => readUnitsFrom(sql, runNum, from));
-    if (units.length === 0) return;
+    if (units.length === 0) throw new Error(`the text of run number ${runNum} ended at unit ${index} of ${total}`);
     yield (index === 0 ? "" : "\n\n") + unitsAsMarkdown(units);
     index += units.length;
   }
 }
 
-export const listChunks = defineRoute({
+const listChunks = defineRoute({
   method: "GET",
   path: "/data/:document_id/chunks",
   access: "keys",
@@ -87,7 +93,7 @@ export const listChunks = defineRoute({
   },
 });
 
-export const listVersions = defineRoute({
+const listVersions = defineRoute({
   method: "GET",
   path: "/data/:document_id/versions",
   access: "keys",
@@ -104,3 +110,5 @@ export const listVersions = defineRoute({
     return pageOf(items, total, query);
   },
 });
+
+export const documentPartRoutes = [getText, listChunks, listVersions];

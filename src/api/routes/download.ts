@@ -8,7 +8,7 @@ import { DomainError } from "../../domain/errors.ts";
 import { nameOf, readAddress } from "../../domain/paths.ts";
 import { FilePart, SpaceParams } from "../../schema/common.ts";
 import { RawFileAddress } from "../../schema/raw-file.ts";
-import { attachment, fileEtag, readRange } from "../downloads.ts";
+import { attachment, type ByteRange, fileEtag, readRange } from "../downloads.ts";
 import { listsEtag, raw, stream } from "../response.ts";
 import { defineRoute } from "../route.ts";
 
@@ -37,24 +37,15 @@ export const downloadRawFile = defineRoute({
     authorize(principal, "files:read", { space_id: params.space_id }, "Space not found");
     const { organization } = principal;
     const file = await inTenant(deps.db, organization, (sql) => findRawFile(sql, readAddress(params.space_id, query.path)));
-    if (file === undefined || file.object_key === null) throw new DomainError("not_found", "File not found");
-    const { object_key: name, size } = file as typeof file & { size: number };
+    if (file === undefined || file.object_key === null || file.size === null) throw new DomainError("not_found", "File not found");
     const etag = fileEtag(file);
     const caching = { ETag: etag, "Cache-Control": "private, no-cache" };
     if (listsEtag(request.headers["if-none-match"] ?? "", etag)) return raw({ contentType: "", status: 304, headers: caching, body: null });
-    const range = readRange(wantedRange(request.headers, etag), size);
-    if (range === "unsatisfiable") return unsatisfiable(size);
+    const range = readRange(wantedRange(request.headers, etag), file.size);
+    if (range === "unsatisfiable") return unsatisfiable(file.size);
     const isHead = request.req.method === "HEAD";
-    const body = isHead ? null : await deps.storage.get({ organizationId: organization.id, name, signal: request.signal, ...(range === null ? {} : { range }) });
-    const headers = {
-      ...caching,
-      "Content-Type": file.content_type ?? "application/octet-stream",
-      "Content-Length": String(range === null ? size : range.end - range.start),
-      "Content-Disposition": attachment(nameOf(file.path)),
-      "Content-Security-Policy": CSP,
-      "Accept-Ranges": "bytes",
-      ...(range === null ? {} : { "Content-Range": `bytes ${range.start}-${range.end - 1}/${size}` }),
-    };
+    const body = isHead ? null : await deps.storage.get({ organizationId: organization.id, name: file.object_key, signal: request.signal, range: range ?? undefined });
+    const headers = { ...caching, "Content-Type": file.content_type ?? "application/octet-stream", "Content-Disposition": attachment(nameOf(file.path)), "Content-Security-Policy": CSP, ...lengthOf(range, file.size) };
     for (const [header, value] of Object.entries(headers)) reply.header(header, value);
     if (range !== null) reply.status = 206;
     return stream(async (res) => {
@@ -67,6 +58,12 @@ export const downloadRawFile = defineRoute({
 function wantedRange(headers: IncomingHttpHeaders, etag: string): string | undefined {
   const condition = headers["if-range"];
   return condition === undefined || condition === etag ? headers.range : undefined;
+}
+
+function lengthOf(range: ByteRange | null, size: number): Record<string, string> {
+  const accepted = { "Accept-Ranges": "bytes" };
+  if (range === null) return { ...accepted, "Content-Length": String(size) };
+  return { ...accepted, "Content-Length": String(range.end - range.start), "Content-Range": `bytes ${range.start}-${range.end - 1}/${size}` };
 }
 
 function unsatisfiable(size: number) {

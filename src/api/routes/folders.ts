@@ -10,12 +10,12 @@ import type { Principal } from "../../domain/principal.ts";
 import { FolderParams, pageOf, SpaceParams } from "../../schema/common.ts";
 import { Folder, FolderContents, FolderContentsQuery, FolderCreate, FolderListQuery, FolderPage, FolderPatch } from "../../schema/folder.ts";
 import { etagOf, requireMatch } from "../response.ts";
-import { defineRoute } from "../route.ts";
+import { defineRoute, type Route } from "../route.ts";
 
 const etag = (folder: FolderRow): string => etagOf(folder.id, folder.updated_at);
 const ETAG = { ETag: "Changes with the folder; for If-Match" };
 
-export const createFolder = defineRoute({
+const createFolder = defineRoute({
   method: "POST",
   path: "/folders",
   access: "keys",
@@ -46,7 +46,7 @@ export const createFolder = defineRoute({
   },
 });
 
-export const listSpaceFolders = defineRoute({
+const listSpaceFolders = defineRoute({
   method: "GET",
   path: "/folders/space/:space_id",
   access: "keys",
@@ -65,7 +65,7 @@ export const listSpaceFolders = defineRoute({
   },
 });
 
-export const getFolder = defineRoute({
+const getFolder = defineRoute({
   method: "GET",
   path: "/folders/:folder_id",
   access: "keys",
@@ -85,7 +85,7 @@ export const getFolder = defineRoute({
   },
 });
 
-export const getFolderContents = defineRoute({
+const getFolderContents = defineRoute({
   method: "GET",
   path: "/folders/:folder_id/contents",
   access: "keys",
@@ -117,7 +117,7 @@ export const getFolderContents = defineRoute({
   },
 });
 
-export const patchFolder = defineRoute({
+const patchFolder = defineRoute({
   method: "PATCH",
   path: "/folders/:folder_id",
   access: "keys",
@@ -148,7 +148,7 @@ export const patchFolder = defineRoute({
   },
 });
 
-export const deleteFolder = defineRoute({
+const deleteFolder = defineRoute({
   method: "DELETE",
   path: "/folders/:folder_id",
   access: "keys",
@@ -202,3 +202,5 @@ async function requireParent(sql: Sql, principal: Principal, spaceId: string, id
   authorizeFolder(principal, "folders:read", parent);
   if (parent.home_space_id !== spaceId) throw new DomainError("bad_request", "The folder belongs to another space.");
 }
+
+export const folderRoutes: readonly Route[] = [createFolder, listSpaceFolders, getFolder, getFolderContents, patchFolder, deleteFolder];

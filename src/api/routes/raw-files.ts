@@ -7,7 +7,7 @@ import { moveFile, movePrefix } from "../../db/path-moves.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { findRawFile, listRawFiles, lockAllPaths, lockDocumentOf, type RawFileRow } from "../../db/raw-files.ts";
 import { DomainError } from "../../domain/errors.ts";
-import { dataObjectName, joinPath, MAX_PATH_BYTES, nameOf, objectNameOf, pathFault, readAddress } from "../../domain/paths.ts";
+import { type FileAddress, joinPath, MAX_PATH_BYTES, nameOf, objectNameOf, pathFault, readAddress } from "../../domain/paths.ts";
 import { pageOf, SpaceParams } from "../../schema/common.ts";
 import { valueError, ValidationProblems } from "../../schema/problem.ts";
 import { RawFileAddress, RawFilePage, RawFileQuery, RawFileRename, RawFileUpload, RawFileUploaded } from "../../schema/raw-file.ts";
@@ -15,12 +15,12 @@ import { acceptFileAtPath, discardFile, receiveFile } from "../accept-upload.ts"
 import { fileEtag } from "../downloads.ts";
 import { readForm } from "../form.ts";
 import { requireMatch } from "../response.ts";
-import { defineRoute } from "../route.ts";
+import { defineRoute, type Route } from "../route.ts";
 
 const NO_SPACE = "Space not found";
 const NO_FILE = "File not found";
 
-export const uploadRawFile = defineRoute({
+const uploadRawFile = defineRoute({
   method: "POST",
   path: "/spaces/:space_id/data/upload",
   access: "keys",
@@ -33,6 +33,7 @@ export const uploadRawFile = defineRoute({
   params: SpaceParams,
   multipart: RawFileUpload,
   response: RawFileUploaded,
+  idempotent: true,
   async handle({ deps, principal, params, request }) {
     authorize(principal, "files:create", { space_id: params.space_id });
     const upload = await receiveFile(deps, principal, request);
@@ -40,8 +41,7 @@ export const uploadRawFile = defineRoute({
       const { file, fields } = readForm(upload, RawFileUpload);
       const path = joinPath(fields.path, file.filename);
       if (pathFault(path) !== null) throw new ValidationProblems([valueError(["body", "path"], `the path of the file has at most ${MAX_PATH_BYTES} bytes`, fields.path)]);
-      await acceptFileAtPath(deps, principal, request, { spaceId: params.space_id, path, stored: file.value });
-      return { object_name: dataObjectName(params.space_id, path) };
+      return await acceptFileAtPath(deps, principal, request, { spaceId: params.space_id, path, stored: file.value });
     } catch (error) {
       if (upload.file !== null) await discardFile(deps, upload.file.value, error);
       throw error;
@@ -49,7 +49,7 @@ export const uploadRawFile = defineRoute({
   },
 });
 
-export const listFiles = defineRoute({
+const listFiles = defineRoute({
   method: "GET",
   path: "/spaces/:space_id/data/files",
   access: "keys",
@@ -73,7 +73,7 @@ function present(file: RawFileRow) {
   return { ...file, object_name: objectNameOf(file.space_id, file.path), name: nameOf(file.path) };
 }
 
-export const renameRawFile = defineRoute({
+const renameRawFile = defineRoute({
   method: "PATCH",
   path: "/spaces/:space_id/data/rename",
   access: "keys",
@@ -112,7 +112,7 @@ async function moveBelow(sql: Sql, spaceId: string, oldPrefix: string, newPrefix
   return null;
 }
 
-export const deleteRawFile = defineRoute({
+const deleteRawFile = defineRoute({
   method: "DELETE",
   path: "/spaces/:space_id/data/files",
   access: "keys",
@@ -129,10 +129,8 @@ export const deleteRawFile = defineRoute({
     authorize(principal, "files:delete", { space_id: params.space_id }, NO_SPACE);
     const { organization, user } = principal;
     await inTenant(deps.db, organization, async (sql) => {
-      const file = await findRawFile(sql, readAddress(params.space_id, query.path));
-      if (file === undefined) throw new DomainError("not_found", NO_FILE);
+      const file = await lockFile(sql, readAddress(params.space_id, query.path));
       requireMatch(request.headers, fileEtag(file));
-      await lockDocumentOf(sql, file);
       if (file.object_key === null) {
         if (!(await deleteEmptyPathFolder(sql, file.id))) throw new DomainError("bad_request", "The folder is not empty.");
       } else if (!(await markRawFileDeleted(sql, { organization, userId: user.id, targetId: file.id }))) {
@@ -143,3 +141,14 @@ export const deleteRawFile = defineRoute({
     deps.dispatcher.wake({ id: organization.id, num: organization.num });
   },
 });
+
+/** The file as it is once a replacement or deletion that is under way has ended. */
+async function lockFile(sql: Sql, address: FileAddress): Promise<RawFileRow> {
+  const seen = await findRawFile(sql, address);
+  if (seen !== undefined) await lockDocumentOf(sql, seen);
+  const file = await findRawFile(sql, address);
+  if (file === undefined) throw new DomainError("not_found", NO_FILE);
+  return file;
+}
+
+export const rawFileRoutes: readonly Route[] = [uploadRawFile, listFiles, renameRawFile, deleteRawFile];

@@ -13,7 +13,7 @@ import { PRIORITY } from "../../domain/processing.ts";
 import { DocumentParams } from "../../schema/common.ts";
 import { ValidationProblems } from "../../schema/problem.ts";
 import { Reprocess, RunAccepted, VersionParams } from "../../schema/run.ts";
-import { defineRoute } from "../route.ts";
+import { defineRoute, type RouteRequest } from "../route.ts";
 
 /** @throws ValidationProblems where chunks would be larger than what the model embeds. */
 export function requireEmbeddable(config: { readonly max_tokens: number } | null | undefined, maxTokens: number): void {
@@ -25,22 +25,24 @@ export function requireEmbeddable(config: { readonly max_tokens: number } | null
 interface RunToQueue {
   readonly principal: Principal;
   readonly documentId: string;
-  readonly requestId: string;
+  readonly request: RouteRequest;
   readonly queue: (sql: Sql, runId: string) => Promise<unknown>;
 }
 
 /** Queues a run of a document that the caller may reprocess, with its audit row, and wakes the dispatcher. */
-async function acceptRun(deps: Deps, { principal, documentId, requestId, queue }: RunToQueue) {
+async function acceptRun(deps: Deps, { principal, documentId, request, queue }: RunToQueue) {
   const runId = newId();
+  const answer = { document_id: documentId, pipeline_run_id: runId, status: "queued" } as const;
   const { organization } = principal;
   await inTenantContended(deps.db, organization, async (sql) => {
     const document = await lockDocument(sql, principal, documentId);
     authorize(principal, "documents:reprocess", document);
     await queue(sql, runId);
-    await appendAudit(sql, principal, { action: "documents:reprocess", resource_type: "document", resource_id: documentId, space_id: document.space_id, request_id: requestId, outcome: "success" });
+    await appendAudit(sql, principal, { action: "documents:reprocess", resource_type: "document", resource_id: documentId, space_id: document.space_id, request_id: request.id, outcome: "success" });
+    await request.idempotency?.keep(sql, answer);
   });
   deps.dispatcher.wake({ id: organization.id, num: organization.num });
-  return { document_id: documentId, pipeline_run_id: runId, status: "queued" } as const;
+  return answer;
 }
 
 export const reprocessDocument = defineRoute({
@@ -64,7 +66,7 @@ export const reprocessDocument = defineRoute({
     return acceptRun(deps, {
       principal,
       documentId,
-      requestId: request.id,
+      request,
       queue: (sql, runId) =>
         queueRun(sql, { runId, documentId, trigger: "reprocess", priority: PRIORITY.interactive, ...chunking, createdBy: principal.user.id, batchId: null, held: false }),
     });
@@ -89,7 +91,7 @@ export const restoreVersion = defineRoute({
     return acceptRun(deps, {
       principal,
       documentId,
-      requestId: request.id,
+      request,
       queue: (sql, runId) => queueRestore(sql, { documentId, version: params.version, runId, createdBy: principal.user.id, embeddingModel: deps.embedding.name }),
     });
   },

@@ -10,7 +10,7 @@ import { defineRoute } from "../route.ts";
 
 const MISSING = "Run not found";
 
-export const getRun = defineRoute({
+const getRun = defineRoute({
   method: "GET",
   path: "/data/runs/:pipeline_run_id",
   access: "keys",
@@ -28,7 +28,7 @@ export const getRun = defineRoute({
   },
 });
 
-export const cancelPipelineRun = defineRoute({
+const cancelPipelineRun = defineRoute({
   method: "POST",
   path: "/data/runs/:pipeline_run_id/cancel",
   access: "keys",
@@ -53,3 +53,5 @@ export const cancelPipelineRun = defineRoute({
     return cancelled;
   },
 });
+
+export const runRoutes = [getRun, cancelPipelineRun];

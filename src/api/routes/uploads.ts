@@ -28,8 +28,7 @@ export const uploadDocument = defineRoute({
       const { file, fields } = readForm(upload, DocumentUpload);
       authorize(principal, "documents:create", { space_id: fields.space_id });
       if (fields.folder_id !== undefined) await requireFolder(deps, principal, fields.space_id, fields.folder_id);
-      const document = await acceptDocument(deps, principal, request, { spaceId: fields.space_id, folderId: fields.folder_id ?? null, filename: file.filename, stored: file.value });
-      return { ...document, processing_state: { parsed: false, chunked: false, embedded: false } };
+      return await acceptDocument(deps, principal, request, { spaceId: fields.space_id, folderId: fields.folder_id ?? null, filename: file.filename, stored: file.value });
     } catch (error) {
       if (upload.file !== null) await discardFile(deps, upload.file.value, error);
       throw error;

@@ -1,5 +1,6 @@
 /** The only SQL that takes whole runs out of search and brings them back. */
 import type { Sql } from "../pool.ts";
+import { spaceLiteral } from "./scope.ts";
 
 export type HiddenReason = "in_flight" | "superseded" | "deleted";
 
@@ -24,19 +25,20 @@ export async function unhideRun(sql: Sql, { spaceNum, runNum }: { readonly space
 }
 
 /**
- * Deletes at most `limit` postings and `limit` embeddings of a run that is hidden; its mark stays until the caller is told that
- * nothing is left.
+ * Deletes at most `limit` postings and `limit` embeddings of a run that is hidden; its mark stays, and goes when nothing
+ * is left.
  * @returns whether entries are left.
  */
 export async function deleteSearchEntries(sql: Sql, { spaceNum, runNum, limit }: { readonly spaceNum: number; readonly runNum: number; readonly limit: number }): Promise<boolean> {
+  const space = spaceLiteral(spaceNum);
   const postings = await sql.query(
-    `delete from postings where ctid = any(array(select ctid from postings where run_num = $1 and space_num = $2 limit $3))`,
-    [runNum, spaceNum, limit],
+    `delete from postings where ctid = any(array(select ctid from postings where run_num = $1 and space_num = ${space} limit $2))`,
+    [runNum, limit],
   );
   const embeddings = await sql.query(
-    `delete from embeddings where space_num = $2 and run_num = $1
-     and chunk_index in (select chunk_index from embeddings where space_num = $2 and run_num = $1 order by chunk_index limit $3)`,
-    [runNum, spaceNum, limit],
+    `delete from embeddings where space_num = ${space} and run_num = $1
+     and chunk_index in (select chunk_index from embeddings where space_num = ${space} and run_num = $1 order by chunk_index limit $2)`,
+    [runNum, limit],
   );
   return (postings.rowCount ?? 0) >= limit || (embeddings.rowCount ?? 0) >= limit;
 }

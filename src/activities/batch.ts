@@ -1,0 +1,25 @@
+/** The step of a batch's workflow. */
+import { stepBatch as stepInDatabase } from "../db/batches.ts";
+import { inTenantContended } from "../db/contention.ts";
+import type { Database } from "../db/pool.ts";
+import type { BatchInput, BatchStep } from "../domain/batch.ts";
+import type { Log } from "../log.ts";
+import { asActivityFailure } from "./failure.ts";
+
+interface BatchDeps {
+  readonly db: Database;
+  readonly log: Log;
+  wakeBatches(organization: { id: string; num: number }): void;
+}
+
+/** Releases, cancels or waits, as the batch's row asks for. Idempotent. */
+export async function stepBatch(deps: BatchDeps, input: BatchInput): Promise<BatchStep> {
+  try {
+    const step = await inTenantContended(deps.db, input.organization, (sql) => stepInDatabase(sql, input.batchId));
+    if (step.released > 0) deps.wakeBatches(input.organization);
+    return step;
+  } catch (error) {
+    deps.log.warn({ err: error, batch_id: input.batchId }, "a batch waits");
+    throw asActivityFailure(error);
+  }
+}

@@ -1,0 +1,56 @@
+/** What must hold after every step of the drill, read from the database and the object folder, not from the code's own words. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type pg from "pg";
+
+/** Each query answers one row for every fault that it finds. */
+const FAULTS: Readonly<Record<string, string>> = {
+  "an accepted document has not ended": `select id from pipeline_runs where status in ('queued', 'parsing', 'chunking', 'embedding')`,
+  "a failed run has no reason": `select id from pipeline_runs where status = 'failed' and error ->> 'code' is null`,
+  "a document failed for a reason of the machine": `select id from pipeline_runs where status = 'failed' and error ->> 'code' in ('internal', 'worker_crashed')`,
+  "a published run has chunks without an embedding, or twice": `
+    select d.id from documents d join pipeline_runs r on r.num = d.published_run_num
+    where d.deleted_at is null and r.chunk_count is distinct from (select count(*) from embeddings e where e.run_num = r.num and e.space_num = r.space_num)`,
+  "a published run has lost or doubled chunks": `
+    select d.id from documents d join pipeline_runs r on r.num = d.published_run_num
+    where d.deleted_at is null and r.chunk_count is distinct from (select count(*) from chunks c where c.run_num = r.num)`,
+  "a chunk is in no posting": `
+    select c.run_num from chunks c join documents d on d.published_run_num = c.run_num
+    where d.deleted_at is null and not exists (select from postings p where p.run_num = c.run_num and p.chunk_index = c.chunk_index)`,
+  "search entries of a run that is not published and not hidden": `
+    select distinct e.run_num from embeddings e where not exists (select from documents d where d.published_run_num = e.run_num)
+      and not exists (select from hidden_runs h where h.run_num = e.run_num)
+    union select distinct p.run_num from postings p where not exists (select from documents d where d.published_run_num = p.run_num)
+      and not exists (select from hidden_runs h where h.run_num = p.run_num)`,
+  "the space's totals are not those of its published chunks": `
+    select s.num from spaces s
+    where coalesce((select sum(chunks) from space_statistics t where t.space_num = s.num), 0)
+       <> coalesce((select sum(r.chunk_count) from documents d join pipeline_runs r on r.num = d.published_run_num where d.space_id = s.id and d.deleted_at is null), 0)`,
+  "a run was published twice": `select document_id from pipeline_runs where status = 'completed' group by document_id, version having count(*) > 1`,
+  "a claim is open though its runs have ended": `
+    select c.id from claims c where c.closed_at is null and not exists (
+      select from pipeline_runs r where r.claim_id = c.id and r.status in ('queued', 'parsing', 'chunking', 'embedding')) and c.created_at < now() - interval '2 minutes'`,
+  "a deletion is not complete": `select id from deletions where completed_at is null`,
+  "text of no run": `select run_num from chunks c where not exists (select from pipeline_runs r where r.num = c.run_num)`,
+};
+
+/** Every fault found, in words; empty where all holds. */
+export async function findFaults(owner: pg.Pool): Promise<string[]> {
+  const found: string[] = [];
+  for (const [fault, query] of Object.entries(FAULTS)) {
+    const { rowCount } = await owner.query(query);
+    if (rowCount) found.push(`${fault} (${rowCount})`);
+  }
+  return found;
+}
+
+/** Objects in the folder that no row names and no upload is under way for. */
+export async function findOrphans(owner: pg.Pool, objects: string): Promise<string[]> {
+  const entries = await readdir(objects, { recursive: true, withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(objects.length + 1));
+  const { rows } = await owner.query<{ name: string }>(
+    "select object_key as name from raw_files where object_key is not null union select object_key from pipeline_runs union select object_key from upload_intents",
+  );
+  const known = new Set(rows.map((row) => row.name));
+  return names.filter((name) => !known.has(name));
+}
