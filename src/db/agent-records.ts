@@ -73,7 +73,10 @@ export async function searchAgents(sql: Sql, principal: Principal, search: Searc
 
 /** The agent of the organization, where it lives; whether the caller may see it is the policy's to decide. */
 export async function findAgentRecord(sql: Sql, organizationId: string, id: string, lock: "" | "for no key update of a" = ""): Promise<AgentRecord | undefined> {
-  const { rows } = await sql.query<AgentRecord>(`select ${COLUMNS} from ${TABLES} where a.id = $1 and a.organization_id = $2 and a.deleted_at is null ${lock}`, [id, organizationId]);
+  const { rows } = await sql.query<AgentRecord>(`select ${COLUMNS} from ${TABLES} where a.id = $1 and a.organization_id = $2 and a.deleted_at is null ${lock}`, [
+    id,
+    organizationId,
+  ]);
   return rows[0];
 }
 
@@ -114,7 +117,11 @@ export async function updateAgent(sql: Sql, id: string, editorId: string, patch:
   const assignments = columns.map(({ column, value }) => `${column} = ${value}`).join(", ");
   const differences = columns.map(({ column, value }) => `${column} is distinct from ${value}`).join(" or ");
   const { rowCount } = await unlessName(
-    sql.query(`update agents set ${assignments}, version = ${NEXT_VERSION}, last_edited_by = $2, updated_at = now() where id = $1 and (${differences})`, [id, editorId, ...fields.map(([, value]) => value)]),
+    sql.query(`update agents set ${assignments}, version = ${NEXT_VERSION}, last_edited_by = $2, updated_at = now() where id = $1 and (${differences})`, [
+      id,
+      editorId,
+      ...fields.map(([, value]) => value),
+    ]),
   );
   return rowCount === 1;
 }

@@ -92,7 +92,11 @@ export async function setKeySpaces(sql: Sql, organization: OrganizationKey, keyI
 /** A page of the keys of one user, or of the whole organization, newest first; revoked ones too. */
 export async function listApiKeys(sql: Sql, owner: { readonly organizationId: string; readonly userId: string | null }, page: PageRequest): Promise<Page<ApiKeyRow>> {
   const where = "k.organization_id = $1 and ($2::uuid is null or k.user_id = $2)";
-  return readPage<ApiKeyRow>(sql, { columns: COLUMNS, from: "api_keys k", where, order: "k.created_at desc, k.id desc", params: parameters([owner.organizationId, owner.userId]) }, page);
+  return readPage<ApiKeyRow>(
+    sql,
+    { columns: COLUMNS, from: "api_keys k", where, order: "k.created_at desc, k.id desc", params: parameters([owner.organizationId, owner.userId]) },
+    page,
+  );
 }
 
 /** Whose key it is. */

@@ -46,7 +46,11 @@ interface Search {
 /** A page of the organization's audit log. */
 export async function searchAuditLog(sql: Sql, organizationId: string, search: Search, page: PageRequest): Promise<Page<AuditLogRow>> {
   const filters = { conditions: search.filters, fields: FIELDS };
-  return readPage<AuditLogRow>(sql, { columns: COLUMNS, from: TABLES, where: "l.organization_id = $1", order: { terms: search.order_by, fields: FIELDS }, params: parameters([organizationId]), filters }, page);
+  return readPage<AuditLogRow>(
+    sql,
+    { columns: COLUMNS, from: TABLES, where: "l.organization_id = $1", order: { terms: search.order_by, fields: FIELDS }, params: parameters([organizationId]), filters },
+    page,
+  );
 }
 
 export interface AuditCursor {

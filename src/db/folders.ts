@@ -42,7 +42,7 @@ export async function lockLiveFolder(sql: Sql, id: string): Promise<void> {
   if (rowCount === 0) throw new DomainError("not_found", "Folder not found");
 }
 
-export interface NewFolder {
+interface NewFolder {
   readonly id: string;
   readonly organizationId: string;
   readonly spaceId: string;

@@ -96,6 +96,9 @@ export async function removeMember(sql: Sql, organization: OrganizationKey, user
 }
 
 async function firstAdmin(sql: Sql, organizationId: string, exceptUserId: string): Promise<string | undefined> {
-  const { rows } = await sql.query<{ id: string }>(`select u.id from users u where ${ARE_MEMBERS} and u.role = 'admin' and u.id <> $2 order by u.created_at, u.id limit 1`, [organizationId, exceptUserId]);
+  const { rows } = await sql.query<{ id: string }>(`select u.id from users u where ${ARE_MEMBERS} and u.role = 'admin' and u.id <> $2 order by u.created_at, u.id limit 1`, [
+    organizationId,
+    exceptUserId,
+  ]);
   return rows[0]?.id;
 }

@@ -72,7 +72,7 @@ export async function lockDocumentOf(sql: Sql, file: Pick<RawFileRow, "document_
 }
 
 /** What holds a path that the caller has locked. */
-export interface Occupant {
+interface Occupant {
   readonly id: string;
   readonly document_id: string | null;
   readonly isFolder: boolean;

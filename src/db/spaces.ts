@@ -32,13 +32,30 @@ export async function ensurePrivateSpace(sql: Sql, organization: OrganizationKey
   return rowCount === 1;
 }
 
-const FIELDS: FieldColumns = { id: "s.id", name: "s.name", is_private: "s.is_private", owner_id: "s.owner_id", organization_id: "s.organization_id", created_at: "s.created_at", updated_at: "s.updated_at" };
+const FIELDS: FieldColumns = {
+  id: "s.id",
+  name: "s.name",
+  is_private: "s.is_private",
+  owner_id: "s.owner_id",
+  organization_id: "s.organization_id",
+  created_at: "s.created_at",
+  updated_at: "s.updated_at",
+};
 
 /** A page of the spaces reached that the conditions let through. */
-export async function searchSpaces(sql: Sql, reach: Reach, search: { readonly filters: readonly Condition[]; readonly order_by: readonly OrderTerm[] }, page: PageRequest): Promise<Page<SpaceRow>> {
+export async function searchSpaces(
+  sql: Sql,
+  reach: Reach,
+  search: { readonly filters: readonly Condition[]; readonly order_by: readonly OrderTerm[] },
+  page: PageRequest,
+): Promise<Page<SpaceRow>> {
   const params = parameters([reachedSpaceIds(reach)]);
   const filters = { conditions: search.filters, fields: FIELDS };
-  return readPage<SpaceRow>(sql, { columns: COLUMNS, from: "spaces s", where: "s.id = any($1::uuid[]) and s.deleted_at is null", order: { terms: search.order_by, fields: FIELDS }, params, filters }, page);
+  return readPage<SpaceRow>(
+    sql,
+    { columns: COLUMNS, from: "spaces s", where: "s.id = any($1::uuid[]) and s.deleted_at is null", order: { terms: search.order_by, fields: FIELDS }, params, filters },
+    page,
+  );
 }
 
 /** Undefined where there is none, or none that is reached. */

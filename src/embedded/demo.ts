@@ -34,7 +34,7 @@ interface ChatAnswer {
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-async function request<T>({ url, key }: Settings, path: string, init: RequestInit): Promise<T> {
+async function request<T>({ url, key }: Settings, path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> }): Promise<T> {
   const response = await fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers }, signal: AbortSignal.timeout(PATIENCE_MS) });
   const text = await response.text();
   if (!response.ok) throw new Error(`${init.method ?? "GET"} ${path} answered ${response.status}: ${text}`);
@@ -72,15 +72,23 @@ function excerpt(text: string): string {
   return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
 }
 
+/** The service of `npm start` with the same DATA_DIR and PORT, or the one that HOLDFAST_URL and HOLDFAST_API_KEY name. */
+async function findService(): Promise<Settings> {
+  // oxlint-disable-next-line node/no-process-env -- a client of the service, not a part of it
+  const { HOLDFAST_URL, HOLDFAST_API_KEY, PORT = "8080", DATA_DIR = join(ROOT, ".data") } = process.env;
+  return { url: HOLDFAST_URL ?? `http://127.0.0.1:${PORT}`, key: HOLDFAST_API_KEY ?? (await readFile(join(DATA_DIR, "demo-key"), "utf8")).trim() };
+}
+
+function showHit(hit: Hit): void {
+  say(`   score ${hit.score.toFixed(3)} = dense ${hit.dense_score?.toFixed(3) ?? "none"} + sparse ${hit.sparse_score?.toFixed(3) ?? "none"}  ${hit.document_name}`);
+  say(`     ${excerpt(hit.text)}`);
+}
+
 async function main(): Promise<void> {
   const [file = join(ROOT, "demo/turbine-manual.pdf"), question = "How often is the gearbox oil changed, and how much of it is needed?"] = process.argv.slice(2);
-  // oxlint-disable-next-line node/no-process-env -- a client of the service, not a part of it
-  const env = process.env;
-  const url = env["HOLDFAST_URL"] ?? `http://127.0.0.1:${env["PORT"] ?? "8080"}`;
-  const key = env["HOLDFAST_API_KEY"] ?? (await readFile(join(env["DATA_DIR"] ?? join(ROOT, ".data"), "demo-key"), "utf8")).trim();
-  const settings = { url, key };
+  const settings = await findService();
 
-  say(`1. Upload ${basename(file)} to ${url}`);
+  say(`1. Upload ${basename(file)} to ${settings.url}`);
   const document = await uploadFile(settings, file);
   say(`   201, document ${document.id}`);
 
@@ -91,10 +99,7 @@ async function main(): Promise<void> {
 
   say(`3. Hybrid search: ${question}`);
   const found = await post<{ results: Hit[] }>(settings, "/v1/data/hybrid-search", { query: question, space_id: SPACE, limit: 3 });
-  for (const hit of found.results) {
-    say(`   score ${hit.score.toFixed(3)} = dense ${hit.dense_score?.toFixed(3) ?? "none"} + sparse ${hit.sparse_score?.toFixed(3) ?? "none"}  ${hit.document_name}`);
-    say(`     ${excerpt(hit.text)}`);
-  }
+  for (const hit of found.results) showHit(hit);
 
   say("4. An agent answers, with its sources");
   const answer = await post<ChatAnswer>(settings, "/v1/chat/completions", { model: AGENT, messages: [{ role: "user", content: question }] });

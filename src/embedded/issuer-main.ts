@@ -7,7 +7,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { JWK } from "jose";
 import { loadConfig } from "../config.ts";
-import { createIssuer, DEVELOPMENT_AUDIENCE, ISSUER_CLIENT, ISSUER_GRANT, makeIssuerKeys } from "./issuer.ts";
+import { createIssuer, ISSUER_CLIENT, ISSUER_GRANT, makeIssuerKeys } from "./issuer.ts";
+import { DEVELOPMENT_AUDIENCE } from "./issuer-part.ts";
 
 const HOST = "127.0.0.1";
 const SECRET_BYTES = 32;

@@ -5,6 +5,8 @@ import { type Running, launch } from "./launch.ts";
 import { PROJECT_ROOT } from "./node-process.ts";
 import { StartError } from "./start-error.ts";
 
+/** The `aud` of its tokens. */
+export const DEVELOPMENT_AUDIENCE = "holdfast";
 const READY_MS = 30_000;
 const POLL_MS = 50;
 const ASK_TIMEOUT_MS = 2_000;

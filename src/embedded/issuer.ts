@@ -2,8 +2,6 @@
 import { generateKeyPair, exportJWK, type JWK } from "jose";
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
 
-/** The `aud` of its tokens. */
-export const DEVELOPMENT_AUDIENCE = "holdfast";
 export const ISSUER_CLIENT = "holdfast-cli";
 export const ISSUER_GRANT = "urn:holdfast:params:oauth:grant-type:user";
 const RESOURCE = "urn:holdfast:api";

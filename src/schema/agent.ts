@@ -35,8 +35,15 @@ const configuration = {
 const AttachedTool = z.object({ tool_id: z.enum(TOOL_IDS), config: z.record(z.string(), z.unknown()).nullish() }).meta({ id: "AttachedTool" });
 const writable = {
   ...configuration,
-  model: z.string().max(255).regex(/^[!-~]+$/).meta({ description: "Deployment name of the language model: visible characters, no spaces; `default` is the configured one", example: "default" }),
-  tool_attachments: z.array(AttachedTool).max(MAX_TOOLS).meta({ description: "Tools run inside the service", example: [{ tool_id: "knowledge_search", config: null }] }),
+  model: z
+    .string()
+    .max(255)
+    .regex(/^[!-~]+$/)
+    .meta({ description: "Deployment name of the language model: visible characters, no spaces; `default` is the configured one", example: "default" }),
+  tool_attachments: z
+    .array(AttachedTool)
+    .max(MAX_TOOLS)
+    .meta({ description: "Tools run inside the service", example: [{ tool_id: "knowledge_search", config: null }] }),
 };
 
 export const Agent = z
@@ -78,7 +85,10 @@ export const AgentCreate = z
   })
   .meta({ id: "AgentCreate" });
 
-export const AgentPatch = z.object({ name: Name, ...writable }).partial().meta({ id: "AgentPatch" });
+export const AgentPatch = z
+  .object({ name: Name, ...writable })
+  .partial()
+  .meta({ id: "AgentPatch" });
 
 export const AGENT_FIELDS: FilterFields = {
   id: "uuid",

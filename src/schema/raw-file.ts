@@ -13,7 +13,7 @@ interface PathKind {
 }
 
 /** A path after parsing: NFC, checked. */
-export function pathSchema({ allowsRoot = false, trailingSlash, fault: faultOf = pathFault }: PathKind = {}) {
+function pathSchema({ allowsRoot = false, trailingSlash, fault: faultOf = pathFault }: PathKind = {}) {
   return z.string().transform((given, context) => {
     const path = given.normalize("NFC");
     const hasSlash = trailingSlash !== undefined && path.length > 1 && path.endsWith("/");
@@ -34,7 +34,7 @@ const objectName = z.string().meta({ description: "spaces/<space_id>/data/<path>
 
 export const RawFileUploaded = z.object({ object_name: objectName }).meta({ id: "RawFileUploaded" });
 
-export const RawFile = z
+const RawFile = z
   .object({
     object_name: objectName,
     path: z.string().meta({ example: "reports/2026/q1.pdf" }),

@@ -48,6 +48,8 @@ export function hostChat(settings: ChatHostSettings): ChatWorkers {
       workers = await createWorkers(settings, connection);
       client = eagerClient(connection, settings.namespace, settings.dataConverter);
       const running = workers.map((worker) => worker.run());
+      // The shutdown came while the workers were made.
+      if (stop.signal.aborted) shutDown(workers);
       settings.onConnected(true);
       ready.resolve();
       await Promise.race(running).finally(() => shutDown(workers));

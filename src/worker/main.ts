@@ -59,6 +59,8 @@ function wakesOf(dispatcher: Dispatcher): Pick<PipelineDeps, "wakeDispatcher" | 
 async function main(): Promise<void> {
   const config = requireReal(loadConfig());
   const stop = new AbortController();
+  // Made before anything is waited for: a stop may come while the worker starts.
+  const stopped = new Promise((resolve) => stop.signal.addEventListener("abort", resolve, { once: true }));
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort(new Error(signal)));
   Runtime.install({ logger: new DefaultLogger("WARN"), shutdownSignals: [] });
   const deps = await openSharedDeps(config, "worker");
@@ -77,7 +79,7 @@ async function main(): Promise<void> {
   ];
   log.info({ queues: config.worker.queues }, "worker is up");
 
-  await Promise.race([running, new Promise((resolve) => stop.signal.addEventListener("abort", resolve, { once: true }))]);
+  await Promise.race([running, stopped]);
   log.info("worker stops");
   await Promise.all(rounds.map((round) => round.stop()));
   for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();

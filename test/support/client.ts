@@ -17,7 +17,7 @@ export async function call(url: string, key: string | null, method: string, path
     ...(body === undefined ? {} : { body: isForm ? body : typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const isJson = response.headers.get("content-type")?.includes("json");
+  const isJson = /[/+]json/.test(response.headers.get("content-type") ?? "");
   return { status: response.status, headers: response.headers, body: isJson && text !== "" ? JSON.parse(text) : text };
 }
 
@@ -37,8 +37,12 @@ export async function upload(url: string, key: string, spaceId: string, content:
 
 /** Waits until the document's run has ended and answers with the document. */
 export async function ended(url: string, key: string, documentId: string, timeoutMs = 30_000): Promise<Answer["body"]> {
-  return until(`the run of document ${documentId} ends`, async () => {
-    const { body } = await call(url, key, "GET", `/data/${documentId}`);
-    return ["completed", "failed", "cancelled"].includes(body.processing_state?.pipeline_status) && body;
-  }, timeoutMs);
+  return until(
+    `the run of document ${documentId} ends`,
+    async () => {
+      const { body } = await call(url, key, "GET", `/data/${documentId}`);
+      return ["completed", "failed", "cancelled"].includes(body.processing_state?.pipeline_status) && body;
+    },
+    timeoutMs,
+  );
 }

@@ -24,7 +24,15 @@ export async function startIssuer(): Promise<TestIssuer> {
   return {
     url,
     audience,
-    token: (subject, claims) => new SignJWT({ ...claims }).setIssuer(url).setAudience(audience).setSubject(subject).setIssuedAt().setExpirationTime("1h").setProtectedHeader({ alg: "ES256", kid: "test" }).sign(privateKey),
+    token: (subject, claims) =>
+      new SignJWT({ ...claims })
+        .setIssuer(url)
+        .setAudience(audience)
+        .setSubject(subject)
+        .setIssuedAt()
+        .setExpirationTime("1h")
+        .setProtectedHeader({ alg: "ES256", kid: "test" })
+        .sign(privateKey),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -13,6 +13,8 @@ import { until } from "./until.ts";
 const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
 const MODEL = "scripted-embedding";
 const DIMENSIONS = "64";
+/** A machine that is busy with other tests takes its time. */
+const START_MS = 90_000;
 
 export interface Stack {
   /** Of the API, without `/v1`. */
@@ -20,6 +22,10 @@ export interface Stack {
   readonly provider: ScriptedProvider;
   readonly database: TestDatabase;
   readonly temporalAddress: string;
+  /** Kills the stack's Temporal; where `keepsWorkflows` was asked for, it knows its workflows again when it is back. */
+  stopTemporal(): Promise<void>;
+  /** Starts it anew at the same address. */
+  restartTemporal(): Promise<void>;
   readonly dataDir: string;
   /** The settings that every process of the stack runs with. */
   readonly env: Record<string, string>;
@@ -33,16 +39,20 @@ export interface Stack {
 }
 
 interface StackOptions {
-  readonly env?: Record<string, string>;
+  /** Settings of all processes; a function is told the URL of the stack's database. */
+  readonly env?: Record<string, string> | ((databaseUrl: string) => Record<string, string>);
   /** True runs the embedding model that ships with the project. */
   readonly localModels?: boolean;
   readonly withoutWorker?: boolean;
+  /** True writes Temporal's workflows to disk, so that they outlive {@link Stack.stopTemporal}. */
+  readonly keepsWorkflows?: boolean;
 }
 
 /** Starts a stack whose workflows share a Temporal with no other: task queues have the same names in every stack. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const dataDir = await mkdtemp(join(tmpdir(), "holdfast-stack-"));
-  const [database, provider, temporal, port] = await Promise.all([createTestDatabase(), startScriptedProvider(), ownTemporal(dataDir), freePort()]);
+  const [database, provider, temporal, port] = await Promise.all([createTestDatabase(), startScriptedProvider(), ownTemporal(dataDir, options), freePort()]);
+  const settings = typeof options.env === "function" ? options.env(database.url) : options.env;
   const env: Record<string, string> = {
     NODE_ENV: "test",
     PORT: String(port),
@@ -55,7 +65,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     RATE_LIMIT_RPM: "1000000",
     CHAT_RATE_LIMIT_RPM: "1000000",
     ...(options.localModels ? {} : { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: "sk-scripted", EMBEDDING_MODEL: MODEL, EMBEDDING_DIMENSIONS: DIMENSIONS, CHAT_MODEL: "scripted-chat" }),
-    ...options.env,
+    ...settings,
   };
   const tenants = join(dataDir, "tenants.yaml");
   await writeTenants(tenants);
@@ -68,6 +78,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     provider,
     database,
     temporalAddress: temporal.address,
+    stopTemporal: () => temporal.stop(),
+    restartTemporal: () => temporal.restart(),
     dataDir,
     env,
     api: startApi(),
@@ -94,10 +106,24 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   return stack;
 }
 
-async function ownTemporal(dataDir: string): Promise<Temporal> {
+interface OwnTemporal {
+  readonly address: string;
+  stop(): Promise<void>;
+  restart(): Promise<void>;
+}
+
+async function ownTemporal(dataDir: string, { keepsWorkflows = false }: StackOptions): Promise<OwnTemporal> {
   const cacheDir = process.env["HOLDFAST_TEST_CACHE_DIR"];
   if (!cacheDir) throw new Error("HOLDFAST_TEST_CACHE_DIR is not set: run the test through vitest, whose global set-up fetches what it needs.");
-  return startTemporal({ dataDir, cacheDir, port: await freePort(), uiPort: await freePort(), inMemory: true, hasUi: false, onProgress: () => undefined });
+  const settings = { dataDir, cacheDir, port: await freePort(), uiPort: await freePort(), inMemory: !keepsWorkflows, hasUi: false, onProgress: () => undefined };
+  let running: Temporal = await startTemporal(settings);
+  return {
+    address: running.address,
+    stop: () => running.stop(),
+    async restart() {
+      running = await startTemporal(settings);
+    },
+  };
 }
 
 async function isUp(url: string, api: TestProcess): Promise<void> {
@@ -105,5 +131,5 @@ async function isUp(url: string, api: TestProcess): Promise<void> {
     if (api.child.exitCode !== null) throw new Error(`the API ended:\n${api.output()}`);
     const response = await fetch(`${url}/health`);
     return response.ok;
-  });
+  }, START_MS);
 }

@@ -1,7 +1,5 @@
 /** Chat completions: stateless, whole or streamed, with an agent as the model. */
 import { authorize } from "../../auth/policy.ts";
-import { findAgent } from "../../db/agents.ts";
-import { inTenant } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "../../schema/chat.ts";
 import { defineRoute } from "../route.ts";
@@ -23,7 +21,7 @@ export const createChatCompletion = defineRoute({
   summary: "Chat with an agent.",
   description: "The whole history is sent with every call. Tools run inside the service, so `tool_calls` is always null. A client that goes away cancels its turn.",
   async handle({ deps, principal, body, request }) {
-    const agent = await inTenant(deps.db, principal.organization, (sql) => findAgent(sql, body.model));
+    const agent = await deps.chat.findAgent(principal.organization, body.model);
     authorize(principal, "agents:chat", agent, `Model '${body.model}' not found`);
     const turnRequest = {
       principal,

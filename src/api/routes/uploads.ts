@@ -37,7 +37,7 @@ export const uploadDocument = defineRoute({
 });
 
 /** @throws DomainError `not_found` for a folder that is not reached, `bad_request` for one of another space. */
-export async function requireFolder(deps: Deps, principal: Principal, spaceId: string, folderId: string): Promise<void> {
+async function requireFolder(deps: Deps, principal: Principal, spaceId: string, folderId: string): Promise<void> {
   const folder = await inTenant(deps.db, principal.organization, (sql) => findFolder(sql, principal.reach, folderId));
   authorize(principal, "folders:read", folder === undefined ? undefined : { space_id: folder.home_space_id });
   if (folder?.home_space_id !== spaceId) throw new DomainError("bad_request", "The folder belongs to another space.");

@@ -10,6 +10,7 @@ import type { ChatModel } from "../../models/chat-model.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import { hostChat } from "../../temporal/chat-host.ts";
 import { createChatStarter, pingTemporal } from "../../temporal/start-chat.ts";
+import { type FindAgent, createAgentLookup } from "./agent-lookup.ts";
 import { createBooks, workflowsUnavailable } from "./books.ts";
 import { holdLease } from "./lease.ts";
 import { createLedger } from "./ledger.ts";
@@ -37,6 +38,7 @@ export interface ChatHost {
   readonly apiProcessId: string;
   /** Resolves when the workers poll for the first time; until then turns are refused. */
   readonly ready: Promise<void>;
+  readonly findAgent: FindAgent;
   /**
    * Begins a turn; its first model call is under way when this resolves.
    * @throws DomainError `workflows_unavailable` where Temporal is known to be down, `overloaded` where too many turns are open.
@@ -88,6 +90,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   return {
     apiProcessId,
     ready: workers.ready,
+    findAgent: createAgentLookup(db),
     async begin(request, sink, signal) {
       if (isStopping) throw new DomainError("overloaded", "This process is shutting down.", { retryAfterSeconds: 1 });
       if (health.downForMs() > 0) throw workflowsUnavailable();

@@ -48,7 +48,7 @@ export async function streamedAnswer(begin: (sink: AnswerSink) => Promise<Turn>,
   return stream(async (res) => {
     const writer = openWriter(res, turn, options);
     opened.resolve(writer);
-    await writer.finish(await turn.result);
+    writer.finish(await turn.result);
   });
 }
 
@@ -59,7 +59,8 @@ function throwFailure(result: TurnResult): void {
 
 interface ChunkWriter {
   content(text: string): Promise<void>;
-  finish(result: TurnResult): Promise<void>;
+  /** Ends the stream; what the client has not read yet is sent as it reads. */
+  finish(result: TurnResult): void;
 }
 
 function openWriter(res: ServerResponse, turn: Turn, { head, includeUsage, showCitations }: StreamOptions): ChunkWriter {
@@ -68,31 +69,47 @@ function openWriter(res: ServerResponse, turn: Turn, { head, includeUsage, showC
   if (res.destroyed) turn.abort();
   events.closed.addEventListener("abort", () => turn.abort(), { once: true });
   const chunk = chunkMaker({ id: `chatcmpl-${turn.row.id}`, ...head });
+  // The first piece waits for this writer: both go out in one packet.
+  const release = cork(res);
   void events.send(chunk(choice('{"role":"assistant","content":""}')));
+  process.nextTick(release);
   return {
     async content(text) {
       await events.send(chunk(choice(contentDelta(text))));
     },
-    async finish(result) {
+    finish(result) {
       if (result.status === "cancelled") {
         res.destroy();
         return;
       }
+      release();
       if (result.status === "failed") return sendError(events, result.error);
-      if (showCitations && result.citations.length > 0) await events.send(chunk(choice(contentDelta("")), citationsField(result.citations)));
-      await events.send(chunk(choice("{}", result.finishReason)));
+      const releaseLast = cork(res);
+      if (showCitations && result.citations.length > 0) void events.send(chunk(choice(contentDelta("")), citationsField(result.citations)));
+      void events.send(chunk(choice("{}", result.finishReason)));
       const { prompt_tokens, completion_tokens } = result.usage;
-      if (includeUsage) await events.send(chunk("", "", JSON.stringify({ prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens })));
-      await events.send("[DONE]");
+      if (includeUsage) void events.send(chunk("", "", JSON.stringify({ prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens })));
+      void events.send("[DONE]");
+      releaseLast();
       events.end();
     },
   };
 }
 
+/** Holds writes back so that they go out in one packet, until the function it returns is called. Has to be before the end, which would overtake them. */
+function cork(res: ServerResponse): () => void {
+  let isCorked = true;
+  res.cork();
+  return () => {
+    if (isCorked) res.uncork();
+    isCorked = false;
+  };
+}
+
 /** No `[DONE]` follows: a cut answer cannot be taken for a whole one. */
-async function sendError(events: EventStream, { status, message, code }: DomainError): Promise<void> {
+function sendError(events: EventStream, { status, message, code }: DomainError): void {
   const type = status === 429 ? "rate_limit_error" : "server_error";
-  await events.send(JSON.stringify({ error: { message: code === "internal" ? "Internal Server Error" : message, type, code } }));
+  void events.send(JSON.stringify({ error: { message: code === "internal" ? "Internal Server Error" : message, type, code } }));
   events.end();
 }
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { agentRoutes } from "../../../src/api/routes/agents.ts";
 import { call } from "../../support/client.ts";
-import { expectJwtOnly, type SignedIn, startSignedIn } from "../../support/signed-in.ts";
+import { routesOpenToKeys, type SignedIn, startSignedIn } from "../../support/signed-in.ts";
 import { ACME, AGENTS, KEYS, SPACES } from "../../support/tenants.ts";
 import { until } from "../../support/until.ts";
 
@@ -32,10 +32,15 @@ describe("search", () => {
   test("filters, orders and pages, and never widens", async () => {
     const page = await search(KEYS.owner, { filters: { agent_type: "simple" }, order_by: ["-name"] }, "?page=1&limit=1");
     expect(page).toMatchObject({ total_items: 2, total_pages: 2, page: 1, page_size: 1, items: [{ id: AGENTS.public }] });
-    expect(idsOf(await search(KEYS.viewer, { filters: { created_by: people.ids.ada, space_id__in: [SPACES.research, SPACES.rival] } }))).toEqual([AGENTS.analyst, AGENTS.librarian].toSorted());
+    expect(idsOf(await search(KEYS.viewer, { filters: { created_by: people.ids.ada, space_id__in: [SPACES.research, SPACES.rival] } }))).toEqual(
+      [AGENTS.analyst, AGENTS.librarian].toSorted(),
+    );
     const refused = await call(url, KEYS.owner, "POST", "/agents/search", { filters: { system_prompt__contains: "x" }, order_by: ["unknown"] });
     expect(refused.status).toBe(422);
-    expect(refused.body.detail.map((problem: { loc: unknown[] }) => problem.loc)).toEqual([["body", "filters", "system_prompt__contains"], ["body", "order_by", 0]]);
+    expect(refused.body.detail.map((problem: { loc: unknown[] }) => problem.loc)).toEqual([
+      ["body", "filters", "system_prompt__contains"],
+      ["body", "order_by", 0],
+    ]);
   });
 
   test("shows system agents, which the list of models hides", async () => {
@@ -109,14 +114,27 @@ describe("changes", () => {
     const { status, body } = await make("Made", { tool_attachments: [{ tool_id: "calculator" }], temperature: 0.5, reasoning_config: { effort: "low" } });
     expect(status).toBe(201);
     const eve = { id: people.ids.eve, name: "Eve Editor", avatar_url: null };
-    expect(body).toMatchObject({ version: "1.0.0", temperature: 0.5, reasoning_config: { effort: "low" }, tool_attachments: [{ tool_id: "calculator", config: null }], created_by: eve, last_edited_by: eve });
+    expect(body).toMatchObject({
+      version: "1.0.0",
+      temperature: 0.5,
+      reasoning_config: { effort: "low" },
+      tool_attachments: [{ tool_id: "calculator", config: null }],
+      created_by: eve,
+      last_edited_by: eve,
+    });
     expect((await call(url, KEYS.viewer, "GET", `/agents/${body.id}`)).body).toEqual(body);
-    expect(await people.audited("agents:create", body.id)).toMatchObject([{ actor_id: people.ids.eve, auth_method: "jwt", api_key_id: null, space_id: SPACES.research, outcome: "success", organization_id: ACME }]);
+    expect(await people.audited("agents:create", body.id)).toMatchObject([
+      { actor_id: people.ids.eve, auth_method: "jwt", api_key_id: null, space_id: SPACES.research, outcome: "success", organization_id: ACME },
+    ]);
   });
 
   test("each change raises the version, and who edited last is noted; what changes nothing does not", async () => {
     const { body: made } = await make("Versioned");
-    const { body: changed } = await people.as("ada", "PATCH", `/agents/${made.id}`, { description: "Better.", show_citations: false, tool_attachments: [{ tool_id: "current_time", config: {} }] });
+    const { body: changed } = await people.as("ada", "PATCH", `/agents/${made.id}`, {
+      description: "Better.",
+      show_citations: false,
+      tool_attachments: [{ tool_id: "current_time", config: {} }],
+    });
     expect(changed).toMatchObject({ version: "1.0.1", description: "Better.", show_citations: false, created_by: { id: people.ids.eve }, last_edited_by: { id: people.ids.ada } });
     const { body: same } = await people.as("eve", "PATCH", `/agents/${made.id}`, { description: "Better.", tool_attachments: [{ tool_id: "current_time", config: {} }] });
     expect(same).toEqual(changed);
@@ -136,7 +154,11 @@ describe("changes", () => {
   test("a deleted agent is gone everywhere, and its name is free again", async () => {
     const { body: made } = await make("Short-lived");
     expect((await people.as("eve", "DELETE", `/agents/${made.id}`)).status).toBe(204);
-    for (const answer of [await call(url, KEYS.editor, "GET", `/agents/${made.id}`), await people.as("eve", "PATCH", `/agents/${made.id}`, {}), await people.as("eve", "DELETE", `/agents/${made.id}`)]) {
+    for (const answer of [
+      await call(url, KEYS.editor, "GET", `/agents/${made.id}`),
+      await people.as("eve", "PATCH", `/agents/${made.id}`, {}),
+      await people.as("eve", "DELETE", `/agents/${made.id}`),
+    ]) {
       expect(answer.status).toBe(404);
     }
     expect((await search(KEYS.editor, { filters: { name: "Short-lived" } })).total_items).toBe(0);
@@ -151,13 +173,15 @@ describe("changes", () => {
     expect(await people.as("vic", "DELETE", `/agents/${AGENTS.public}`)).toMatchObject({ status: 403, body: denied });
     expect(await people.as("vic", "POST", "/agents", { name: "No", space_id: SPACES.archive })).toMatchObject({ status: 404, body: { detail: "Space not found" } });
     expect(await people.as("rob", "PATCH", `/agents/${AGENTS.analyst}`, { name: "No" })).toMatchObject({ status: 404, body: { detail: "Agent not found" } });
-    await until("the denial is audited", async () => (await people.audited("agents:update", AGENTS.analyst)).some((row) => row["outcome"] === "denied" && row["actor_id"] === people.ids.vic));
+    await until("the denial is audited", async () =>
+      (await people.audited("agents:update", AGENTS.analyst)).some((row) => row["outcome"] === "denied" && row["actor_id"] === people.ids.vic),
+    );
   });
 
   test("names are unique in a space, tools and models must be names of some, folders must be reached", async () => {
     await make("Twice");
     expect(await make("twice")).toMatchObject({ status: 400, body: { detail: "The space has an agent of this name already." } });
-    const invalid = await make("", { tool_attachments: [{ tool_id: "calculator" }, { tool_id: "shell" }], model: "two words", temperature: 3, space_id: "x" });
+    const invalid = await make(" ", { tool_attachments: [{ tool_id: "calculator" }, { tool_id: "shell" }], model: "two words", temperature: 3, space_id: "x" });
     expect(invalid.status).toBe(422);
     const locations = invalid.body.detail.map((problem: { loc: unknown[] }) => problem.loc.join("."));
     expect(locations.toSorted()).toEqual(["body.model", "body.name", "body.space_id", "body.temperature", "body.tool_attachments.1.tool_id"]);
@@ -179,5 +203,7 @@ describe("changes", () => {
     expect((await people.as("ada", "PATCH", `/agents/${made.body.id}`, { allowed_folder_ids: [] })).body).toMatchObject({ allowed_folder_ids: [], version: "1.0.2" });
   });
 
-  test("are not open to keys", () => expectJwtOnly(url, agentRoutes));
+  test("are not open to keys", async () => {
+    expect(await routesOpenToKeys(url, agentRoutes)).toEqual([]);
+  });
 });

@@ -5,7 +5,7 @@ import { memberRoutes } from "../../../src/api/routes/members.ts";
 import { usageRoutes } from "../../../src/api/routes/usage.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { call, upload } from "../../support/client.ts";
-import { expectJwtOnly, type SignedIn, startSignedIn } from "../../support/signed-in.ts";
+import { routesOpenToKeys, type SignedIn, startSignedIn } from "../../support/signed-in.ts";
 import { ACME, AGENTS, KEYS, RIVAL, SPACES } from "../../support/tenants.ts";
 import { until } from "../../support/until.ts";
 
@@ -52,8 +52,13 @@ describe("members", () => {
   test("an e-mail address is one member's, and an id of another organization is nobody", async () => {
     const taken = { email: "VIC@acme.example", name: "X", role: "member" };
     expect(await people.as("ada", "PUT", `${AT}/members/${newId()}`, taken)).toMatchObject({ status: 400, body: { detail: "This e-mail address is in use already." } });
-    expect(await people.as("ada", "PUT", `${AT}/members/${people.ids.rob}`, { ...taken, email: "x@acme.example" })).toMatchObject({ status: 404, body: { detail: "User not found" } });
-    expect((await people.as("ada", "PUT", `${AT}/members/${newId()}`, { email: "none", role: "king" })).body.detail.map((problem: { loc: string[] }) => problem.loc[1]).toSorted()).toEqual(["email", "name", "role"]);
+    expect(await people.as("ada", "PUT", `${AT}/members/${people.ids.rob}`, { ...taken, email: "x@acme.example" })).toMatchObject({
+      status: 404,
+      body: { detail: "User not found" },
+    });
+    expect(
+      (await people.as("ada", "PUT", `${AT}/members/${newId()}`, { email: "none", role: "king" })).body.detail.map((problem: { loc: string[] }) => problem.loc[1]).toSorted(),
+    ).toEqual(["email", "name", "role"]);
   });
 
   test("an organization keeps at least one admin", async () => {
@@ -78,7 +83,10 @@ describe("members", () => {
     expect((await people.as("ada", "GET", `/spaces/${alone.id}`)).body.owner_id).toBe(people.ids.ada);
     expect((await people.as("eve", "GET", `/spaces/${shared.id}/members`)).body.items).toMatchObject([{ user_id: people.ids.eve, role: "owner" }]);
     expect((await people.as("eve", "GET", `/spaces/${shared.id}`)).body.owner_id).toBe(people.ids.eve);
-    const { rows } = await people.stack.database.db.owner.query("select removed_at, (select revoked_at from api_keys where user_id = u.id) as revoked_at from users u where id = $1", [zoe.id]);
+    const { rows } = await people.stack.database.db.owner.query(
+      "select removed_at, (select revoked_at from api_keys where user_id = u.id) as revoked_at from users u where id = $1",
+      [zoe.id],
+    );
     expect(rows[0]).toEqual({ removed_at: expect.any(Date), revoked_at: expect.any(Date) });
     expect(await people.audited("members:delete", zoe.id)).toHaveLength(1);
     expect(await people.as("ada", "DELETE", `${AT}/members/${zoe.id}`)).toMatchObject({ status: 404, body: { detail: "User not found" } });
@@ -92,7 +100,13 @@ describe("members", () => {
 
   test("a member may not, another organization finds nothing", async () => {
     const body = { email: "y@acme.example", name: "Y", role: "member" };
-    for (const [method, path, sent] of [["GET", "members", undefined], ["PUT", `members/${people.ids.vic}`, body], ["DELETE", `members/${people.ids.vic}`, undefined], ["GET", "audit-log", undefined], ["GET", "usage", undefined]] as const) {
+    for (const [method, path, sent] of [
+      ["GET", "members", undefined],
+      ["PUT", `members/${people.ids.vic}`, body],
+      ["DELETE", `members/${people.ids.vic}`, undefined],
+      ["GET", "audit-log", undefined],
+      ["GET", "usage", undefined],
+    ] as const) {
       expect(await people.as("eve", method, `${AT}/${path}`, sent)).toMatchObject({ status: 403, body: { detail: "Permission denied: organization:manage" } });
       expect(await people.as("rob", method, `${AT}/${path}`, sent)).toMatchObject({ status: 404, body: { detail: "Organization not found" } });
       expect((await people.as("ada", method, `/organizations/${UNKNOWN}/${path}`, sent)).status).toBe(404);
@@ -101,7 +115,10 @@ describe("members", () => {
 });
 
 describe("the audit log", () => {
-  const query = (params: Record<string, unknown>) => `?${new URLSearchParams(Object.entries(params).map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)])).toString()}`;
+  const query = (params: Record<string, unknown>) =>
+    `?${Object.entries(params)
+      .map(([key, value]) => `${key}=${encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value))}`)
+      .join("&")}`;
 
   test("shows who did what, filtered and ordered", async () => {
     const { body: agent, headers } = await people.as("eve", "POST", "/agents", { name: "Audited", space_id: SPACES.research });
@@ -131,7 +148,12 @@ describe("the audit log", () => {
     const { body: oldest } = await people.as("ada", "GET", `${AT}/audit-log${query({ order_by: "at", limit: "1" })}`);
     expect(oldest.items).toMatchObject([{ action: "organization:provision", auth_method: "system", actor: null }]);
     const { body: all } = await people.as("ada", "GET", `${AT}/audit-log`);
-    expect(all.items.map((row: { at: string }) => row.at)).toEqual(all.items.map((row: { at: string }) => row.at).toSorted().toReversed());
+    expect(all.items.map((row: { at: string }) => row.at)).toEqual(
+      all.items
+        .map((row: { at: string }) => row.at)
+        .toSorted()
+        .toReversed(),
+    );
     const { body: rivals } = await people.as("rob", "GET", `/organizations/${RIVAL}/audit-log${query({ filters: { resource_id: agent.id } })}`);
     expect(rivals.total_items).toBe(0);
   });
@@ -139,12 +161,16 @@ describe("the audit log", () => {
   test("names what is wrong with its query", async () => {
     const refused = await people.as("ada", "GET", `${AT}/audit-log${query({ filters: { nothing: 1 }, order_by: "nobody", limit: "0" })}`);
     expect(refused.status).toBe(422);
-    expect(refused.body.detail.map((problem: { loc: unknown[] }) => problem.loc).toSorted()).toEqual([["query", "filters", "nothing"], ["query", "limit"], ["query", "order_by", 0]]);
+    expect(refused.body.detail.map((problem: { loc: unknown[] }) => problem.loc).toSorted()).toEqual([
+      ["query", "filters", "nothing"],
+      ["query", "limit"],
+      ["query", "order_by", 0],
+    ]);
     expect((await people.as("ada", "GET", `${AT}/audit-log?filters=[`)).body.detail).toMatchObject([{ loc: ["query", "filters"] }]);
     expect((await people.as("ada", "GET", `${AT}/audit-log?format=ndjson&order_by=action`)).status).toBe(422);
   });
 
-  test("is exported whole as NDJSON, more than one read of it, in either order, to a slow reader too", async () => {
+  test("is exported whole as NDJSON, more than one read of it, in either order", async () => {
     const rows = 2_500;
     await people.stack.database.db.owner.query(
       `insert into audit_log (id, organization_id, at, auth_method, action, resource_type, outcome)
@@ -156,11 +182,22 @@ describe("the audit log", () => {
     expect(exported.status).toBe(200);
     expect(exported.headers.get("content-type")).toBe("application/x-ndjson");
     expect(exported.headers.get("x-request-id")).toBeTruthy();
-    const lines = (exported.body as string).trimEnd().split("\n").map((line) => JSON.parse(line) as { id: string; at: string });
+    const lines = (exported.body as string)
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { id: string; at: string });
     expect(new Set(lines.map((line) => line.id)).size).toBe(rows);
-    expect(lines.map((line) => line.at)).toEqual(lines.map((line) => line.at).toSorted().toReversed());
+    expect(lines.map((line) => line.at)).toEqual(
+      lines
+        .map((line) => line.at)
+        .toSorted()
+        .toReversed(),
+    );
     const upwards = await people.as("ada", "GET", `${AT}/audit-log${filters}&order_by=at`);
-    const ids = (upwards.body as string).trimEnd().split("\n").map((line) => (JSON.parse(line) as { id: string }).id);
+    const ids = (upwards.body as string)
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { id: string }).id);
     expect(ids).toEqual(lines.map((line) => line.id).toReversed());
     expect((await people.as("ada", "GET", `${AT}/audit-log${query({ format: "ndjson", filters: { action: "nothing" } })}`)).body).toBe("");
   });
@@ -185,7 +222,13 @@ describe("usage", () => {
     const none = { prompt_tokens: 0, completion_tokens: 0, turns: 0, documents: 0, bytes: 0 };
     expect(rows).toContainEqual({ ...none, day, user_id: people.ids.eve, api_key_id: keyId("editor"), agent_id: null, documents: 2, bytes: 2 * Buffer.byteLength(content) });
     expect(rows.find((row: { agent_id: string | null }) => row.agent_id === AGENTS.librarian)).toMatchObject({
-      day, user_id: people.ids.vic, api_key_id: keyId("viewer"), turns: 1, documents: 0, prompt_tokens: expect.any(Number), completion_tokens: expect.any(Number),
+      day,
+      user_id: people.ids.vic,
+      api_key_id: keyId("viewer"),
+      turns: 1,
+      documents: 0,
+      prompt_tokens: expect.any(Number),
+      completion_tokens: expect.any(Number),
     });
     expect((await people.as("ada", "GET", `${AT}/usage?to=${day}`)).body).toMatchObject({ total_items: 0, items: [] });
     expect((await people.as("rob", "GET", `/organizations/${RIVAL}/usage`)).body.total_items).toBe(0);
@@ -193,4 +236,6 @@ describe("usage", () => {
   });
 });
 
-test("none of it is open to keys", () => expectJwtOnly(url, [...memberRoutes, ...auditLogRoutes, ...usageRoutes]));
+test("none of it is open to keys", async () => {
+  expect(await routesOpenToKeys(url, [...memberRoutes, ...auditLogRoutes, ...usageRoutes])).toEqual([]);
+});

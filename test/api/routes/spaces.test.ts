@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { spaceMemberRoutes } from "../../../src/api/routes/space-members.ts";
 import { spaceRoutes } from "../../../src/api/routes/spaces.ts";
 import { call, upload } from "../../support/client.ts";
-import { expectJwtOnly, type SignedIn, startSignedIn } from "../../support/signed-in.ts";
+import { routesOpenToKeys, type SignedIn, startSignedIn } from "../../support/signed-in.ts";
 import { ACME, AGENTS, KEYS, SPACES } from "../../support/tenants.ts";
 import { until } from "../../support/until.ts";
 
@@ -24,20 +24,28 @@ async function make(name: string): Promise<string> {
   expect(status).toBe(201);
   return body.id;
 }
-const reached = async (key: string) => (await call(url, key, "POST", "/spaces/search", {})).body.items.map((space: { id: string }) => space.id);
-const privateSpace = async () => (await people.as("eve", "GET", "/me")).body.private_space_id as string;
+const reached = async (key: string): Promise<string[]> => (await call(url, key, "POST", "/spaces/search", {})).body.items.map((space: { id: string }) => space.id);
+const privateSpace = async (who: "eve" | "vic"): Promise<string> => (await people.as(who, "GET", "/me")).body.private_space_id;
 
 describe("spaces", () => {
   test("search lists what is reached", async () => {
     expect((await reached(KEYS.scoped)).toSorted()).toEqual([SPACES.archive]);
-    expect((await reached(KEYS.viewer)).toSorted()).toEqual([SPACES.research, (await people.as("vic", "GET", "/me")).body.private_space_id].toSorted());
+    expect((await reached(KEYS.viewer)).toSorted()).toEqual([SPACES.research, await privateSpace("vic")].toSorted());
     expect(await reached(KEYS.rival)).not.toContain(SPACES.research);
   });
 
   test("any member makes one and owns it; the key sees it within 5 seconds", async () => {
     const { status, body } = await people.as("eve", "POST", "/spaces", { name: "Eve's" });
     expect(status).toBe(201);
-    expect(body).toEqual({ id: expect.any(String), name: "Eve's", is_private: false, owner_id: people.ids.eve, organization_id: ACME, created_at: expect.any(String), updated_at: expect.any(String) });
+    expect(body).toEqual({
+      id: expect.any(String),
+      name: "Eve's",
+      is_private: false,
+      owner_id: people.ids.eve,
+      organization_id: ACME,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    });
     expect((await people.as("eve", "GET", `/spaces/${body.id}`)).body).toEqual(body);
     await until("the key reaches it", async () => (await reached(KEYS.editor)).includes(body.id), 5_000);
     expect((await upload(url, KEYS.editor, body.id, "Text.")).space_id).toBe(body.id);
@@ -74,7 +82,7 @@ describe("spaces", () => {
   });
 
   test("a private space stays, and has no other members", async () => {
-    const id = await privateSpace();
+    const id = await privateSpace("eve");
     expect(await people.as("eve", "DELETE", `/spaces/${id}`)).toMatchObject({ status: 400, body: { detail: "A private space cannot be deleted." } });
     expect((await people.as("eve", "PUT", `/spaces/${id}/members/${people.ids.vic}`, { role: "viewer" })).status).toBe(400);
     expect((await people.as("eve", "DELETE", `/spaces/${id}/members/${people.ids.eve}`)).status).toBe(400);
@@ -91,7 +99,13 @@ describe("spaces", () => {
     ["the owner of another", "ada", UNKNOWN, 404],
   ] as const)("%s may not manage one", async (_who, who, id, status) => {
     const body = { detail: status === 403 ? "Permission denied: spaces:manage" : "Space not found" };
-    for (const [method, path, sent] of [["PATCH", "", { name: "No" }], ["DELETE", "", undefined], ["GET", "/members", undefined], ["PUT", `/members/${people.ids.vic}`, { role: "owner" }], ["DELETE", `/members/${people.ids.vic}`, undefined]] as const) {
+    for (const [method, path, sent] of [
+      ["PATCH", "", { name: "No" }],
+      ["DELETE", "", undefined],
+      ["GET", "/members", undefined],
+      ["PUT", `/members/${people.ids.vic}`, { role: "owner" }],
+      ["DELETE", `/members/${people.ids.vic}`, undefined],
+    ] as const) {
       expect(await people.as(who, method, `/spaces/${id}${path}`, sent)).toMatchObject({ status, body });
     }
     expect((await people.as(who, "GET", `/spaces/${id}`)).status).toBe(status === 403 ? 200 : 404);
@@ -111,17 +125,26 @@ describe("members of a space", () => {
   test("an owner gives, changes and takes roles; keys follow within 5 seconds", async () => {
     const id = await make("Shared");
     const at = `/spaces/${id}/members/${people.ids.vic}`;
-    expect(await people.as("eve", "PUT", at, { role: "viewer" })).toMatchObject({ status: 201, body: { user_id: people.ids.vic, email: "vic@acme.example", name: "Vic Viewer", role: "viewer" } });
+    expect(await people.as("eve", "PUT", at, { role: "viewer" })).toMatchObject({
+      status: 201,
+      body: { user_id: people.ids.vic, email: "vic@acme.example", name: "Vic Viewer", role: "viewer" },
+    });
     await until("Vic's key reaches it", async () => (await reached(KEYS.viewer)).includes(id), 5_000);
     expect(await people.as("eve", "PUT", at, { role: "editor" })).toMatchObject({ status: 200, body: { role: "editor" } });
     await until("Vic's key writes", () => upload(url, KEYS.viewer, id, "By Vic.").catch(() => undefined), 5_000);
     const { body: list } = await people.as("eve", "GET", `/spaces/${id}/members`);
     expect(list).toMatchObject({ total_items: 2, page: 1, page_size: 100 });
-    expect(Object.fromEntries(list.items.map((member: { user_id: string; role: string }) => [member.user_id, member.role]))).toEqual({ [people.ids.eve]: "owner", [people.ids.vic]: "editor" });
+    expect(Object.fromEntries(list.items.map((member: { user_id: string; role: string }) => [member.user_id, member.role]))).toEqual({
+      [people.ids.eve]: "owner",
+      [people.ids.vic]: "editor",
+    });
     expect((await people.as("eve", "DELETE", at)).status).toBe(204);
     await until("Vic's key does not reach it", async () => !(await reached(KEYS.viewer)).includes(id), 5_000);
     expect(await people.as("eve", "DELETE", at)).toMatchObject({ status: 404, body: { detail: "User not found" } });
-    const actions = await people.stack.database.db.owner.query("select action from audit_log where space_id = $1 and resource_id = $2 and outcome = 'success' order by at, id", [id, people.ids.vic]);
+    const actions = await people.stack.database.db.owner.query("select action from audit_log where space_id = $1 and resource_id = $2 and outcome = 'success' order by at, id", [
+      id,
+      people.ids.vic,
+    ]);
     expect(actions.rows.map((row) => row.action)).toEqual(["space_members:create", "space_members:update", "space_members:delete"]);
   });
 
@@ -140,8 +163,12 @@ describe("members of a space", () => {
 
   test("only members of the organization can be given a role", async () => {
     const id = await make("Closed");
-    for (const user of [people.ids.rob, UNKNOWN]) expect(await people.as("eve", "PUT", `/spaces/${id}/members/${user}`, { role: "viewer" })).toMatchObject({ status: 404, body: { detail: "User not found" } });
-    expect(await people.as("eve", "PUT", `/spaces/${id}/members/${people.ids.vic}`, { role: "king" })).toMatchObject({ status: 422, body: { detail: [{ loc: ["body", "role"], type: "literal_error" }] } });
+    for (const user of [people.ids.rob, UNKNOWN])
+      expect(await people.as("eve", "PUT", `/spaces/${id}/members/${user}`, { role: "viewer" })).toMatchObject({ status: 404, body: { detail: "User not found" } });
+    expect(await people.as("eve", "PUT", `/spaces/${id}/members/${people.ids.vic}`, { role: "king" })).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ["body", "role"], type: "literal_error" }] },
+    });
   });
 
   test("a role opens the space's agents", async () => {
@@ -152,4 +179,6 @@ describe("members of a space", () => {
   });
 });
 
-test("none of it is open to keys", () => expectJwtOnly(url, [...spaceRoutes, ...spaceMemberRoutes]));
+test("none of it is open to keys", async () => {
+  expect(await routesOpenToKeys(url, [...spaceRoutes, ...spaceMemberRoutes])).toEqual([]);
+});

@@ -1,0 +1,27 @@
+/** All SQL that compares the names of stored objects with the rows that name them. */
+import type { Sql } from "./pool.ts";
+
+const NAMED = `(
+  select f.object_key from raw_files f where f.object_key is not null
+  union select r.object_key from pipeline_runs r where not r.object_purged)`;
+
+/** Those of the names that no raw file, no run and no upload under way has. */
+export async function findUnnamed(sql: Sql, names: readonly string[]): Promise<string[]> {
+  const { rows } = await sql.query<{ name: string }>(
+    `select n.name from unnest($1::text[]) n(name)
+     where not exists (select from raw_files f where f.object_key = n.name)
+       and not exists (select from pipeline_runs r where r.object_key = n.name and not r.object_purged)
+       and not exists (select from upload_intents i where i.object_key = n.name)`,
+    [names],
+  );
+  return rows.map((row) => row.name);
+}
+
+/** Names of objects that rows have, behind `after` and up to `to` (null: to the end), in byte order. */
+export async function findNamed(sql: Sql, after: string, to: string | null): Promise<string[]> {
+  const { rows } = await sql.query<{ object_key: string }>(
+    `select object_key from ${NAMED} named where object_key collate "C" > $1 and ($2::text is null or object_key collate "C" <= $2) order by object_key collate "C"`,
+    [after, to],
+  );
+  return rows.map((row) => row.object_key);
+}

@@ -1,0 +1,288 @@
+/** Reprocessing, runs, versions and restoring through the HTTP API, on the real pipeline. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { newId } from "../../../src/domain/ids.ts";
+import { type Answer, call, ended, fileForm, upload } from "../../support/client.ts";
+import { type Stack, startStack } from "../../support/stack.ts";
+import { KEYS, SPACES } from "../../support/tenants.ts";
+import { until } from "../../support/until.ts";
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.close());
+afterEach(() => stack.provider.clearFaults());
+
+const as = (key: string, method: string, path: string, body?: unknown) => call(stack.url, key, method, path, body);
+const editor = (method: string, path: string, body?: unknown) => as(KEYS.editor, method, path, body);
+const end = (id: string) => ended(stack.url, KEYS.editor, id);
+const versions = async (id: string): Promise<Answer["body"][]> => (await editor("GET", `/data/${id}/versions`)).body.items;
+const reprocess = (id: string, body?: unknown) => editor("POST", `/data/${id}/reprocess`, body);
+const hits = async (id: string, query: string): Promise<Answer["body"]> =>
+  (await as(KEYS.viewer, "POST", "/data/hybrid-search", { query, space_id: SPACES.research, document_ids: [id], limit: 100 })).body;
+
+/** A text whose chunks differ with their size. */
+const longText = (name: string): string => Array.from({ length: 30 }, (_, index) => `The ${name} says in part ${index} that ${`word${index} counts here `.repeat(12)}.`).join("\n\n");
+
+async function put(content: string, filename: string): Promise<Answer["body"]> {
+  return end((await upload(stack.url, KEYS.editor, SPACES.research, content, filename)).id);
+}
+
+/** A document whose second run waits for the provider. */
+async function putWaiting(name: string): Promise<{ id: string; runId: string }> {
+  const { id } = await put(longText(name), `${name}.md`);
+  stack.provider.failEmbeddings({ status: 503 });
+  const { pipeline_run_id: runId } = (await reprocess(id, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 61 } })).body;
+  await until("it waits for the provider", async () => (await editor("GET", `/data/runs/${runId}`)).body.waiting_for === "provider_unavailable");
+  return { id, runId };
+}
+
+describe("reprocess", () => {
+  test("is 202 with a queued run, resets processing_state, and ends as the next version with the chunker asked for", async () => {
+    const document = await put(longText("heron"), "heron.md");
+    const { status, body } = await reprocess(document.id, { chunker_name: "recursive", chunker_config: { max_tokens: 60, overlap_tokens: 10 }, unknown: 1 });
+    expect(status).toBe(202);
+    expect(body).toEqual({ document_id: document.id, pipeline_run_id: expect.any(String), status: "queued" });
+    const after = await end(document.id);
+    expect(after).toMatchObject({ version: 2, processing_state: { pipeline_status: "completed", chunker_name: "recursive" } });
+    expect(after.processing_state.chunk_count).toBeGreaterThan(document.processing_state.chunk_count);
+    expect((await editor("GET", `/data/${document.id}/chunks`)).body.total_items).toBe(after.processing_state.chunk_count);
+  });
+
+  test("without a body chunks as before, and embeds nothing anew", async () => {
+    const document = await put(longText("egret"), "egret.md");
+    await reprocess(document.id, { chunker_name: "sentence", chunker_config: { max_tokens: 70 } });
+    const second = await end(document.id);
+    const texts = stack.provider.counts.texts;
+    expect((await reprocess(document.id)).status).toBe(202);
+    const third = await end(document.id);
+    expect(third).toMatchObject({ version: 3, processing_state: { chunker_name: "sentence", chunk_count: second.processing_state.chunk_count } });
+    expect(stack.provider.counts.texts).toBe(texts);
+    expect((await reprocess(document.id, {})).status).toBe(202);
+    expect((await end(document.id)).version).toBe(4);
+  });
+
+  test("refuses what cannot be, each problem at its place", async () => {
+    const document = await put("Refusals.", "refusals.md");
+    const refused = async (body: unknown): Promise<Answer["body"]> => {
+      const answer = await reprocess(document.id, body);
+      expect(answer.status).toBe(422);
+      return answer.body.detail;
+    };
+    const [unknown] = await refused({ chunker_name: "magic" });
+    expect(unknown).toMatchObject({ type: "literal_error", loc: ["body", "chunker_name"] });
+    for (const name of ["page_based", "markdown", "recursive", "sentence", "fixed_tokens"]) expect(unknown.msg).toContain(name);
+    expect(await refused({ chunker_config: { max_tokens: 49, overlap_tokens: -1 } })).toMatchObject([
+      { type: "greater_than_equal", loc: ["body", "chunker_config", "max_tokens"] },
+      { type: "greater_than_equal", loc: ["body", "chunker_config", "overlap_tokens"] },
+    ]);
+    expect(await refused({ chunker_config: { max_tokens: 8_193 } })).toMatchObject([{ type: "less_than_equal", loc: ["body", "chunker_config", "max_tokens"] }]);
+    expect(await refused({ chunker_config: { max_tokens: 100, overlap_tokens: 51 } })).toMatchObject([{ type: "less_than_equal", loc: ["body", "chunker_config", "overlap_tokens"], ctx: { le: 50 } }]);
+    // The provider's model takes 8,191 tokens.
+    expect(await refused({ chunker_config: { max_tokens: 8_192 } })).toMatchObject([{ type: "less_than_equal", loc: ["body", "chunker_config", "max_tokens"], ctx: { le: 8_191 } }]);
+    expect(await versions(document.id)).toHaveLength(1);
+  });
+
+  test("search is served without a gap, and never with two versions mixed", async () => {
+    const document = await put(longText("plover"), "plover.md");
+    let running = true;
+    const seen: number[] = [];
+    const searching = (async () => {
+      while (running) seen.push((await hits(document.id, "the plover says in part")).total_results);
+    })();
+    const counts = [document.processing_state.chunk_count];
+    for (const max_tokens of [60, 120, 60, 180]) {
+      await reprocess(document.id, { chunker_name: "fixed_tokens", chunker_config: { max_tokens } });
+      counts.push((await end(document.id)).processing_state.chunk_count);
+    }
+    running = false;
+    await searching;
+    expect(seen.length).toBeGreaterThan(5);
+    // Each chunk holds the words, so that an answer has every chunk of one version or is wrong.
+    expect(seen.filter((total) => !counts.map((count) => Math.min(100, count)).includes(total))).toEqual([]);
+  });
+
+  test("a newer run supersedes one that still runs; the published version serves until the newer one does", async () => {
+    const { id, runId } = await putWaiting("curlew");
+    expect((await hits(id, "curlew")).total_results).toBeGreaterThan(0);
+    const third = (await reprocess(id, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 90 } })).body.pipeline_run_id;
+    expect((await editor("GET", `/data/runs/${runId}`)).body).toMatchObject({ status: "cancelled", error: { code: "superseded" }, is_current: false });
+    stack.provider.clearFaults();
+    expect(await end(id)).toMatchObject({ version: 3 });
+    expect((await versions(id)).map((version) => [version.version, version.status, version.is_current])).toEqual([[3, "completed", true], [2, "cancelled", false], [1, "completed", false]]);
+    expect((await versions(id))[0].pipeline_run_id).toBe(third);
+  });
+
+  test("twenty at once make twenty versions in order, and the last one is published", async () => {
+    const document = await put(longText("stilt"), "stilt.md");
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => reprocess(document.id, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 60 + index } })));
+    expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(202));
+    expect(await end(document.id)).toMatchObject({ version: 21 });
+    const all = await versions(document.id);
+    expect(all.map((version) => version.version)).toEqual(Array.from({ length: 21 }, (_, index) => 21 - index));
+    expect(all.filter((version) => version.is_current)).toHaveLength(1);
+  });
+
+  test("a run that fails leaves the published version as it was", async () => {
+    const { id } = await put(longText("avocet"), "avocet.md");
+    stack.provider.failEmbeddings({ status: 400 });
+    await reprocess(id, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 77 } });
+    const failed = await end(id);
+    expect(failed).toMatchObject({ version: 1, processing_state: { pipeline_status: "failed", error: { code: "rejected_by_provider" } } });
+    expect((await hits(id, "avocet")).total_results).toBeGreaterThan(0);
+    expect((await editor("GET", `/data/${id}/chunks`)).body.items[0].embedding.embedded).toBe(true);
+  });
+});
+
+describe("versions", () => {
+  test("are the history, newest first, with who asked for what", async () => {
+    const document = await put("Bitterns boom.", "bittern.md");
+    await as(KEYS.owner, "POST", `/data/${document.id}/reprocess`, { chunker_name: "sentence" });
+    await end(document.id);
+    const { status, body } = await as(KEYS.viewer, "GET", `/data/${document.id}/versions`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ total_items: 2, page: 1, page_size: 100 });
+    expect(body.items[0]).toEqual({
+      version: 2,
+      pipeline_run_id: expect.any(String),
+      trigger: "reprocess",
+      status: "completed",
+      parser_name: "markdown",
+      chunker_name: "sentence",
+      embedding_model: "scripted-embedding",
+      chunk_count: 1,
+      embedded_chunk_count: 1,
+      error: null,
+      created_by: { id: expect.any(String), name: "Ada Owner", avatar_url: null },
+      created_at: expect.stringMatching(/Z$/),
+      started_at: expect.stringMatching(/Z$/),
+      completed_at: expect.stringMatching(/Z$/),
+      is_current: true,
+    });
+    expect(body.items[1]).toMatchObject({ version: 1, trigger: "upload", chunker_name: "page_based", created_by: { name: "Eve Editor" }, is_current: false });
+    expect((await as(KEYS.viewer, "GET", `/data/${document.id}/versions?limit=1&page=2`)).body.items[0].version).toBe(1);
+  });
+});
+
+describe("a run", () => {
+  test("says where it stands and what it waits for", async () => {
+    const { id, runId } = await putWaiting("godwit");
+    const { status, body } = await as(KEYS.viewer, "GET", `/data/runs/${runId}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ pipeline_run_id: runId, document_id: id, version: 2, trigger: "reprocess", stage: "embedding", progress: 0.5, queue_position: null, waiting_for: "provider_unavailable", is_current: false });
+    stack.provider.clearFaults();
+    await end(id);
+    expect((await as(KEYS.viewer, "GET", `/data/runs/${runId}`)).body).toMatchObject({ status: "completed", progress: 1, waiting_for: null, is_current: true });
+  });
+
+  test("is 404 for an unknown one, another tenant and a key out of scope, 422 for no id, 403 to cancel for a viewer", async () => {
+    const { id } = await put("Whimbrels.", "whimbrel.md");
+    const [{ pipeline_run_id: runId }] = (await versions(id)) as [Answer["body"]];
+    const missing = { status: 404, body: { detail: "Run not found" } };
+    expect(await editor("GET", `/data/runs/${newId()}`)).toMatchObject(missing);
+    expect(await editor("POST", `/data/runs/${newId()}/cancel`)).toMatchObject(missing);
+    for (const key of [KEYS.rival, KEYS.scoped]) {
+      expect(await as(key, "GET", `/data/runs/${runId}`)).toMatchObject(missing);
+      expect(await as(key, "POST", `/data/runs/${runId}/cancel`)).toMatchObject(missing);
+    }
+    expect((await editor("GET", "/data/runs/7")).body.detail[0]).toMatchObject({ type: "uuid_parsing", loc: ["path", "pipeline_run_id"] });
+    expect(await as(KEYS.viewer, "POST", `/data/runs/${runId}/cancel`)).toMatchObject({ status: 403, body: { detail: "Permission denied: documents:reprocess" } });
+  });
+
+  test("that is cancelled ends, leaves the published version, and cannot be cancelled again", async () => {
+    const { id, runId } = await putWaiting("dunlin");
+    const cancelled = await editor("POST", `/data/runs/${runId}/cancel`);
+    expect(cancelled).toMatchObject({ status: 202, body: { pipeline_run_id: runId, status: "cancelled", stage: "embedding", error: { code: "cancelled" } } });
+    expect(await editor("POST", `/data/runs/${runId}/cancel`)).toMatchObject({ status: 400, body: { detail: "The run has ended already, so it cannot be cancelled." } });
+    stack.provider.clearFaults();
+    expect(await end(id)).toMatchObject({ version: 1, processing_state: { pipeline_status: "cancelled", error: { code: "cancelled" } } });
+    expect((await hits(id, "dunlin")).total_results).toBeGreaterThan(0);
+    expect((await reprocess(id)).status).toBe(202);
+    expect(await end(id)).toMatchObject({ version: 3 });
+  });
+
+  test("that ended cannot be cancelled", async () => {
+    const { id } = await put("Sanderlings.", "sanderling.md");
+    const [{ pipeline_run_id: runId }] = (await versions(id)) as [Answer["body"]];
+    expect((await editor("POST", `/data/runs/${runId}/cancel`)).status).toBe(400);
+    expect((await editor("GET", `/data/${id}`)).body.processing_state.pipeline_status).toBe("completed");
+  });
+
+  test("of a deleted document is 404, and the document cannot be reprocessed", async () => {
+    const { id } = await put("Knots.", "knot.md");
+    const [{ pipeline_run_id: runId }] = (await versions(id)) as [Answer["body"]];
+    await editor("DELETE", `/data/${id}`);
+    expect((await editor("GET", `/data/runs/${runId}`)).status).toBe(404);
+    expect(await reprocess(id)).toMatchObject({ status: 404, body: { detail: "Document not found" } });
+  });
+
+  test("is accepted while no worker runs, and knows its place", async () => {
+    const first = await put("First in the queue.", "first.md");
+    const second = await put("Second in the queue.", "second.md");
+    await stack.worker.kill("SIGKILL");
+    const one = (await reprocess(first.id)).body.pipeline_run_id;
+    const two = (await reprocess(second.id)).body.pipeline_run_id;
+    expect((await editor("GET", `/data/runs/${one}`)).body).toMatchObject({ status: "queued", stage: null, started_at: null });
+    stack.restartWorker();
+    for (const id of [first.id, second.id]) expect(await ended(stack.url, KEYS.editor, id, 60_000)).toMatchObject({ version: 2 });
+    expect((await editor("GET", `/data/runs/${two}`)).body.queue_position).toBeNull();
+  });
+});
+
+describe("restore", () => {
+  const restore = (id: string, version: number | string) => editor("POST", `/data/${id}/versions/${version}/restore`);
+  const texts = async (id: string): Promise<string[]> => (await editor("GET", `/data/${id}/chunks?limit=1000`)).body.items.map((chunk: { text: string }) => chunk.text);
+
+  test("publishes the version before as a new one: its text, its chunks, and nothing is parsed or embedded anew", async () => {
+    const document = await put(longText("ruff"), "ruff.md");
+    const before = await texts(document.id);
+    await reprocess(document.id, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 60 } });
+    await end(document.id);
+    expect(await texts(document.id)).not.toEqual(before);
+    const embedded = stack.provider.counts.texts;
+    const { status, body } = await restore(document.id, 1);
+    expect(status).toBe(202);
+    expect(body).toEqual({ document_id: document.id, pipeline_run_id: expect.any(String), status: "queued" });
+    expect(await end(document.id)).toMatchObject({ version: 3, processing_state: { chunker_name: "page_based", chunk_count: before.length, embedded_chunk_count: before.length } });
+    expect(await texts(document.id)).toEqual(before);
+    expect((await editor("GET", `/data/${document.id}/text?format=markdown`)).body).toBe(longText("ruff"));
+    expect(stack.provider.counts.texts).toBe(embedded);
+    expect((await hits(document.id, "ruff says")).total_results).toBe(before.length);
+    expect((await versions(document.id)).map((version) => [version.version, version.trigger, version.is_current])).toEqual([[3, "restore", true], [2, "reprocess", false], [1, "upload", false]]);
+  });
+
+  test("brings back the text of a file that was replaced", async () => {
+    const first = "The old text.";
+    const form = () => fileForm(first, "plan.md", { path: "" });
+    const uploaded = await editor("POST", `/spaces/${SPACES.research}/data/upload`, form());
+    expect(uploaded.status).toBe(201);
+    const listed = await editor("GET", `/spaces/${SPACES.research}/data/files?prefix=plan.md`);
+    const id: string = listed.body.items[0].document_id;
+    await end(id);
+    await editor("POST", `/spaces/${SPACES.research}/data/upload`, fileForm("The new text.", "plan.md", { path: "" }));
+    await until("the new text is published", async () => (await texts(id))[0] === "The new text.");
+    expect((await restore(id, 1)).status).toBe(202);
+    await until("the old text is published", async () => (await texts(id))[0] === first);
+  });
+
+  test("of the published version, of one that was never published, is gone or never was, says so", async () => {
+    const { id } = await putWaiting("turnstone");
+    expect(await restore(id, 1)).toMatchObject({ status: 400, body: { detail: "Version 1 is the published one." } });
+    expect(await restore(id, 2)).toMatchObject({ status: 400, body: { detail: "Version 2 was never published, so it cannot be restored." } });
+    expect(await restore(id, 3)).toMatchObject({ status: 404, body: { detail: "Version not found" } });
+    for (const wrong of ["0", "x", "99999999999"]) expect((await restore(id, wrong)).body.detail[0].loc).toEqual(["path", "version"]);
+    // A refusal leaves the run that is under way alone.
+    expect((await editor("GET", `/data/${id}`)).body.processing_state.pipeline_status).toBe("embedding");
+    stack.provider.clearFaults();
+    await end(id);
+    await stack.database.db.owner.query("delete from chunks c using pipeline_runs r where r.num = c.run_num and r.document_id = $1 and r.version = 1", [id]);
+    expect(await restore(id, 1)).toMatchObject({ status: 400, body: { detail: expect.stringMatching(/^The text of version 1 is not kept any more/) } });
+    expect(await end(id)).toMatchObject({ version: 2 });
+  });
+
+  test("is 403 for a viewer", async () => {
+    const { id } = await put("Phalaropes.", "phalarope.md");
+    expect(await as(KEYS.viewer, "POST", `/data/${id}/versions/1/restore`)).toMatchObject({ status: 403, body: { detail: "Permission denied: documents:reprocess" } });
+  });
+});

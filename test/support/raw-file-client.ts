@@ -1,0 +1,48 @@
+/** What tests of raw files ask of the space Research, as its editor. */
+import { type Answer, call, ended, fileForm } from "./client.ts";
+import { KEYS, SPACES } from "./tenants.ts";
+
+export const FILES_ROOT = `/spaces/${SPACES.research}/data`;
+
+/** A path as a query string. */
+export const at = (path: string): string => `path=${encodeURIComponent(path)}`;
+
+export function rawFileClient(url: string) {
+  const request = (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> => call(url, KEYS.editor, method, path, body, headers);
+  const put = (folder: string, name: string, content: string | Uint8Array<ArrayBuffer>, key = KEYS.editor): Promise<Answer> =>
+    call(url, key, "POST", `${FILES_ROOT}/upload`, fileForm(content, name, { path: folder }));
+  const get = (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> =>
+    fetch(`${url}/v1${FILES_ROOT}/download?${at(path)}`, { method, headers: { authorization: `Bearer ${KEYS.editor}`, ...headers } });
+  const list = async (prefix: string): Promise<Answer["body"][]> => (await request("GET", `${FILES_ROOT}/files?prefix=${encodeURIComponent(prefix)}`)).body.items;
+  const one = async (path: string): Promise<Answer["body"]> => (await list(path)).find((file) => file.path === path);
+  return {
+    request,
+    put,
+    get,
+    list,
+    one,
+    content: async (path: string): Promise<string> => (await get(path)).text(),
+    rename: (old_path: string, new_path: string): Promise<Answer> => request("PATCH", `${FILES_ROOT}/rename`, { old_path, new_path }),
+    remove: (path: string): Promise<Answer> => request("DELETE", `${FILES_ROOT}/files?${at(path)}`),
+    paths: async (prefix: string): Promise<string[]> => sorted((await list(prefix)).map((file): string => file.path)),
+    /** The texts of the chunks that hold a word of the query. */
+    async found(query: string): Promise<string[]> {
+      const { body } = await request("POST", "/data/hybrid-search", { query, space_id: SPACES.research });
+      return body.results.filter((hit: Answer["body"]) => hit.sparse_score !== null).map((hit: Answer["body"]) => hit.text);
+    },
+    /** Uploads, and waits until the file's document is searchable. */
+    async stored(folder: string, name: string, text: string): Promise<Answer["body"]> {
+      const { status } = await put(folder, name, text);
+      if (status !== 201) throw new Error(`upload answered ${status}`);
+      const file = await one(folder === "" ? name : `${folder}/${name}`);
+      await ended(url, KEYS.editor, file.document_id);
+      return file;
+    },
+  };
+}
+
+export type RawFileClient = ReturnType<typeof rawFileClient>;
+
+export function sorted<T extends string | number>(values: readonly T[]): T[] {
+  return values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+}
