@@ -292,4 +292,4 @@ describe("while the OpenID issuer is down", () => {
     expect((await send("POST", "/data/search", {})).status).toBe(200);
   });
 });
-afterAll(async () => { await writeFile("/tmp/dep-api.log", stack.api.output()); await writeFile("/tmp/dep-worker.log", stack.worker.output()); });
+afterAll(async () => { await new Promise((r) => setTimeout(r, 3000)); await writeFile("/tmp/dep-api.log", stack.api.output()); await writeFile("/tmp/dep-worker.log", stack.worker.output()); });

@@ -43,7 +43,8 @@ export function createChatActivities(turns: HeldTurns): ChatActivities {
         const ends = await Promise.all(turnIds.map((turnId) => turns.adopt(turnId)));
         const counts = { completed: 0, failed: 0, cancelled: 0, handed_over: 0, unknown: 0 };
         for (const end of ends) counts[end] += 1;
-        if (counts.cancelled === turnIds.length) await untilCancelled();
+        // Turns that were cancelled are let go of at once: they may be unknown by now.
+        if (counts.cancelled + counts.unknown === turnIds.length) await untilCancelled();
         return counts;
       }),
     callModel: (input) =>

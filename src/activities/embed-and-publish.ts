@@ -35,7 +35,7 @@ async function embedMembers(deps: PipelineDeps, input: AttemptInput, attempt: At
   );
   const done: Member[] = [];
   const missing = await inTenant(deps.db, input.organization, (sql) =>
-    chunksToEmbed(sql, input.organization.id, modelNum, attempt.members.map((member) => member.num), CHUNKS_A_QUERY),
+    chunksToEmbed(sql, { organizationId: input.organization.id, modelNum, runNums: attempt.members.map((member) => member.num), limit: CHUNKS_A_QUERY }),
   );
   const whole = missing.length < CHUNKS_A_QUERY;
   await Promise.all(
@@ -75,7 +75,7 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
       await work.keep(batch.map((chunk, index) => ({ hash: chunk.content_hash, vector: vectors[index]! })));
     });
     if (whole) return;
-    left = await inTenant(deps.db, input.organization, (sql) => chunksToEmbed(sql, input.organization.id, work.modelNum, [work.member.num], CHUNKS_A_QUERY));
+    left = await inTenant(deps.db, input.organization, (sql) => chunksToEmbed(sql, { organizationId: input.organization.id, modelNum: work.modelNum, runNums: [work.member.num], limit: CHUNKS_A_QUERY }));
     whole = left.length === 0;
   }
 }

@@ -1,11 +1,13 @@
 /** Every activity of the worker process, each bound to what it needs. */
 import type { BatchInput, BatchStep } from "../domain/batch.ts";
 import type { DeletionInput, PurgeOutcome } from "../domain/deletion.ts";
+import type { MaintenanceCounts, OrganizationInput } from "../domain/maintenance.ts";
 import type { AttemptInput, GroupOutcome } from "../domain/processing.ts";
 import type { SearchDeps } from "../search/hybrid.ts";
 import { stepBatch } from "./batch.ts";
 import { purgeStep } from "./deletion.ts";
 import { embedAndPublish } from "./embed-and-publish.ts";
+import { listOrganizations, maintainInstance, maintainOrganization } from "./maintenance.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 import { prepareDocuments } from "./prepare-documents.ts";
 import { type ToolActivities, createToolActivities } from "./tools.ts";
@@ -15,6 +17,9 @@ export interface Activities extends ToolActivities {
   embedAndPublish(input: AttemptInput): Promise<GroupOutcome>;
   purgeStep(input: DeletionInput): Promise<PurgeOutcome>;
   stepBatch(input: BatchInput): Promise<BatchStep>;
+  listOrganizations(after: number): Promise<Array<{ id: string; num: number }>>;
+  maintainInstance(): Promise<MaintenanceCounts>;
+  maintainOrganization(input: OrganizationInput): Promise<MaintenanceCounts>;
 }
 
 export function createActivities(deps: PipelineDeps & SearchDeps): Activities {
@@ -24,5 +29,8 @@ export function createActivities(deps: PipelineDeps & SearchDeps): Activities {
     embedAndPublish: (input) => embedAndPublish(deps, input),
     purgeStep: (input) => purgeStep(deps, input),
     stepBatch: (input) => stepBatch(deps, input),
+    listOrganizations: (after) => listOrganizations(deps, after),
+    maintainInstance: () => maintainInstance(deps),
+    maintainOrganization: (input) => maintainOrganization(deps, input),
   };
 }

@@ -30,17 +30,19 @@ interface IndexedChunk {
  */
 export async function publishMembers(deps: PipelineDeps, work: PublishWork, members: readonly Member[]): Promise<void> {
   const small = members.filter((member) => (member.chunk_count ?? 0) <= MAX_PUBLISH_CHUNKS);
-  const groups = small.length > 0 ? split(small) : [];
-  for (const group of groups) {
-    try {
-      await publishSmall(deps, work, group);
-    } catch (error) {
-      if (group.length === 1 || (error instanceof DomainError && error.class === "outage")) noteAll(work.attempt, group, error);
-      else for (const member of group) await publishSmall(deps, work, [member]).catch((alone: unknown) => noteAll(work.attempt, [member], alone));
-    }
-  }
+  for (const group of split(small)) await publishGroup(deps, work, group);
   for (const member of members.filter((candidate) => !small.includes(candidate))) {
     await publishLarge(deps, work, member).catch((error: unknown) => noteAll(work.attempt, [member], error));
+  }
+}
+
+async function publishGroup(deps: PipelineDeps, work: PublishWork, group: readonly Member[]): Promise<void> {
+  try {
+    await publishSmall(deps, work, group);
+  } catch (error) {
+    const isOfOne = group.length > 1 && !(error instanceof DomainError && error.class === "outage");
+    if (!isOfOne) return noteAll(work.attempt, group, error);
+    for (const member of group) await publishSmall(deps, work, [member]).catch((alone: unknown) => noteAll(work.attempt, [member], alone));
   }
 }
 
@@ -50,10 +52,10 @@ function noteAll(attempt: Attempt, members: readonly Member[], error: unknown): 
 
 /** Groups of members whose chunks together fit one transaction. */
 function split(members: readonly Member[]): Member[][] {
-  const groups: Member[][] = [[]];
+  const groups: Member[][] = [];
   let chunks = 0;
   for (const member of members) {
-    if (chunks + (member.chunk_count ?? 0) > MAX_PUBLISH_CHUNKS && groups.at(-1)!.length > 0) {
+    if (groups.length === 0 || chunks + (member.chunk_count ?? 0) > MAX_PUBLISH_CHUNKS) {
       groups.push([]);
       chunks = 0;
     }

@@ -136,8 +136,15 @@ export interface ChunkToEmbed {
   readonly text: string;
 }
 
+interface ChunksToEmbed {
+  readonly organizationId: string;
+  readonly modelNum: number;
+  readonly runNums: readonly number[];
+  readonly limit: number;
+}
+
 /** Chunks of the runs whose text has no embedding of this model yet, at most `limit`, in order. */
-export async function chunksToEmbed(sql: Sql, organizationId: string, modelNum: number, runNums: readonly number[], limit: number): Promise<ChunkToEmbed[]> {
+export async function chunksToEmbed(sql: Sql, { organizationId, modelNum, runNums, limit }: ChunksToEmbed): Promise<ChunkToEmbed[]> {
   const { rows } = await sql.query<ChunkToEmbed>({
     name: "chunks.to-embed",
     text: `select c.run_num, c.content_hash, c.text from chunks c

@@ -36,21 +36,30 @@ interface DocumentSearch {
   readonly order_by: readonly OrderTerm[];
 }
 
-/** A page of the documents reached that the conditions let through. */
+/**
+ * A page of the documents reached that the conditions let through. Its ids come first: what a document shows is put together for those of
+ * the page alone, not for all that are sorted.
+ */
 export async function searchDocuments(sql: Sql, reach: Reach, search: DocumentSearch, page: PageRequest): Promise<Page<DocumentRow>> {
-  const params = parameters([reachedSpaceIds(reach)]);
-  return readPage<DocumentRow>(
+  const spaceIds = reachedSpaceIds(reach);
+  const { items, total } = await readPage<{ id: string }>(
     sql,
     {
-      columns: DOCUMENT_COLUMNS,
+      columns: "d.id",
       from: DOCUMENT_TABLES,
       where: DOCUMENT_LIVES,
       order: { terms: search.order_by, fields: FIELDS },
-      params,
+      params: parameters([spaceIds]),
       filters: { conditions: search.filters, fields: FIELDS },
     },
     page,
   );
+  if (items.length === 0) return { items: [], total };
+  const { rows } = await sql.query<DocumentRow>(
+    `select ${DOCUMENT_COLUMNS} from ${DOCUMENT_TABLES} where ${DOCUMENT_LIVES} and d.id = any($2::uuid[]) order by array_position($2::uuid[], d.id)`,
+    [spaceIds, items.map((item) => item.id)],
+  );
+  return { items: rows, total };
 }
 
 export interface DocumentPlace {

@@ -65,7 +65,7 @@ export async function readDocumentEvidence(sql: Sql, documentId: string): Promis
        (select count(*) from raw_files f where f.document_id = d.id and f.deleted_at is null)::int as raw_files,
        (select count(*) from chunks c where c.document_id = d.id and not exists (select from pipeline_runs r where r.num = c.run_num))::int as chunks_without_run,
        array(select f.object_key from raw_files f where f.document_id = d.id and f.deleted_at is null and f.object_key is not null
-             union select r.object_key from pipeline_runs r where r.document_id = d.id and not r.text_purged and r.status <> 'cancelled') as object_keys
+             union select r.object_key from pipeline_runs r where r.document_id = d.id and not r.text_purged) as object_keys
      from documents d where d.id = $1 and d.deleted_at is null`,
     [documentId],
   );

@@ -6,6 +6,7 @@ import { type Page, type PageRequest, readPage } from "./page.ts";
 import type { OrganizationKey, Sql } from "./pool.ts";
 import { settleOwners } from "./space-members.ts";
 import { unlessTaken } from "./taken.ts";
+import { cancelTurnsOfUser } from "./turns.ts";
 
 export interface MemberRow {
   readonly user_id: string;
@@ -71,8 +72,8 @@ function unlessEmail<T>(statement: Promise<T>): Promise<T> {
 }
 
 /**
- * Removes a member: keys are revoked, roles in shared spaces end, and spaces without another owner pass to the organization's first
- * admin. The private space stays as it is. Needs {@link lockMembers} and another admin.
+ * Removes a member: keys are revoked, running turns cancelled, roles in shared spaces end, and spaces without another owner pass to the
+ * organization's first admin. The private space stays as it is. Needs {@link lockMembers} and another admin.
  */
 export async function removeMember(sql: Sql, organization: OrganizationKey, userId: string): Promise<void> {
   const heir = await firstAdmin(sql, organization.id, userId);
@@ -84,6 +85,7 @@ export async function removeMember(sql: Sql, organization: OrganizationKey, user
   const spaceIds = rows.map((row) => row.id);
   await sql.query("update users set removed_at = now(), subject = null where id = $1", [userId]);
   await sql.query("update api_keys set revoked_at = now() where user_id = $1 and revoked_at is null", [userId]);
+  await cancelTurnsOfUser(sql, organization.id, userId);
   await sql.query("delete from space_members m using spaces s where m.user_id = $1 and s.id = m.space_id and not s.is_private", [userId]);
   await sql.query(
     `insert into space_members (space_id, user_id, organization_id, role)

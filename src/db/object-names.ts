@@ -1,9 +1,13 @@
 /** All SQL that compares the names of stored objects with the rows that name them. */
 import type { Sql } from "./pool.ts";
 
+/** What is being deleted loses its objects before its rows, and is left out. */
+const LIVES = "d.deleted_at is null and o.deleted_at is null and s.deleted_at is null";
 const NAMED = `(
-  select f.object_key from raw_files f where f.object_key is not null
-  union select r.object_key from pipeline_runs r where not r.object_purged)`;
+  select f.object_key from raw_files f join spaces s on s.id = f.space_id left join documents d on d.id = f.document_id left join folders o on o.id = d.folder_id
+  where f.object_key is not null and f.deleted_at is null and ${LIVES}
+  union select r.object_key from pipeline_runs r join spaces s on s.id = r.space_id join documents d on d.id = r.document_id left join folders o on o.id = d.folder_id
+  where not r.text_purged and ${LIVES})`;
 
 /** Those of the names that no raw file, no run and no upload under way has. */
 export async function findUnnamed(sql: Sql, names: readonly string[]): Promise<string[]> {
@@ -20,7 +24,7 @@ export async function findUnnamed(sql: Sql, names: readonly string[]): Promise<s
 /** Names of objects that rows have, behind `after` and up to `to` (null: to the end), in byte order. */
 export async function findNamed(sql: Sql, after: string, to: string | null): Promise<string[]> {
   const { rows } = await sql.query<{ object_key: string }>(
-    `select object_key from ${NAMED} named where object_key collate "C" > $1 and ($2::text is null or object_key collate "C" <= $2) order by object_key collate "C"`,
+    `select object_key from ${NAMED} named where object_key > $1 and ($2::text is null or object_key <= $2) order by object_key`,
     [after, to],
   );
   return rows.map((row) => row.object_key);

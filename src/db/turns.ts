@@ -1,6 +1,6 @@
 /** The only place that writes the books of chat turns: which were open where, how they ended, what they used. No messages. */
 import type { TurnStatus } from "../domain/turn.ts";
-import { type Database, inTransaction, queryOnce } from "./pool.ts";
+import { type Database, inTransaction, queryOnce, type Sql } from "./pool.ts";
 
 export interface TurnRow {
   readonly id: string;
@@ -95,6 +95,26 @@ export async function findDeadApiProcesses(db: Database, leaseSeconds: number): 
 /** Ends the open turns of a dead process, and returns all that it lost, so that their workflows can be ended (again). */
 export async function loseTurns(db: Database, apiProcessId: string): Promise<{ id: string; organization_id: string }[]> {
   await queryOnce(db.system, "update turns set status = 'lost', error_code = 'turn_lost', ended_at = now() where api_process_id = $1 and status = 'open'", [apiProcessId]);
-  const { rows } = await queryOnce<{ id: string; organization_id: string }>(db.system, "select id, organization_id from turns where api_process_id = $1 and status = 'lost'", [apiProcessId]);
+  const { rows } = await queryOnce<{ id: string; organization_id: string }>(db.system, "select id, organization_id from turns where api_process_id = $1 and status = 'lost'", [
+    apiProcessId,
+  ]);
   return rows;
+}
+
+/** No turn lasts longer. */
+const LONGEST_TURN = "1 hour";
+
+/** Ends the open turns of a user in the books, in the tenant's transaction; the processes that hold them notice within about a second. */
+export async function cancelTurnsOfUser(sql: Sql, organizationId: string, userId: string): Promise<void> {
+  await sql.query(
+    `update turns set status = 'cancelled', ended_at = now()
+     where organization_id = $1 and user_id = $2 and status = 'open' and started_at > now() - interval '${LONGEST_TURN}'`,
+    [organizationId, userId],
+  );
+}
+
+/** Those of the turns that are cancelled in the books. */
+export async function findCancelledTurns(db: Database, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await queryOnce<{ id: string }>(db.system, "select id from turns where id = any($1::uuid[]) and status = 'cancelled'", [ids]);
+  return rows.map((row) => row.id);
 }

@@ -1,6 +1,6 @@
 /** The worker process: pipelines, parsing, embedding and tools, and the rounds of the dispatcher. */
 import { rm } from "node:fs/promises";
-import { DefaultLogger, type NativeConnection, Runtime, Worker } from "@temporalio/worker";
+import { type NativeConnection, Worker } from "@temporalio/worker";
 import { type Activities, createActivities } from "../activities/index.ts";
 import { createChunking } from "../activities/chunking.ts";
 import type { PipelineDeps } from "../activities/pipeline-deps.ts";
@@ -9,11 +9,17 @@ import { loadConfig, requireReal } from "../config.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { PRIORITY } from "../domain/processing.ts";
+import { createProviderGate } from "../db/provider-gate.ts";
+import type { EmbeddingModel } from "../models/embedding-model.ts";
 import { mergeEmbeddings } from "../models/merge-embeddings.ts";
+import { behindGate } from "../models/provider-gate.ts";
 import { cacheQueries } from "../models/query-embeddings.ts";
 import { createParserPool } from "../parsers/child-process.ts";
+import { aborted, watchSignals } from "../process-stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { QUEUES, type QueueName } from "../temporal/queues.ts";
+import { ensureSchedules } from "../temporal/schedules.ts";
+import { installRuntime } from "../temporal/runtime.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
 import { workflowBundle } from "./bundle.ts";
 import { every } from "./rounds.ts";
@@ -25,7 +31,7 @@ const PARSER_CHILDREN = 2;
 /** Activities of each queue, and how many a process runs at once. */
 const HOSTED: Partial<Record<QueueName, { activities: ReadonlyArray<keyof Activities>; atOnce: number }>> = {
   parse: { activities: ["prepareDocuments"], atOnce: 4 },
-  embed: { activities: ["embedAndPublish", "purgeStep", "stepBatch"], atOnce: 4 },
+  embed: { activities: ["embedAndPublish", "purgeStep", "stepBatch", "listOrganizations", "maintainInstance", "maintainOrganization"], atOnce: 4 },
   tools: { activities: ["runTool"], atOnce: 20 },
 };
 
@@ -44,6 +50,12 @@ async function createWorkers(deps: SharedDeps, connection: NativeConnection, act
   );
 }
 
+/** A provider's model stands behind the gate that all workers share; the model that ships asks nobody. */
+function gated({ config, db, embedding }: SharedDeps): EmbeddingModel {
+  const { embeddingModel, baseUrl } = config.models;
+  return embeddingModel === undefined ? embedding : behindGate(embedding, createProviderGate(db, `${baseUrl ?? ""} ${embeddingModel}`));
+}
+
 /** A claim that closes makes room for runs of both priorities. */
 function wakesOf(dispatcher: Dispatcher): Pick<PipelineDeps, "wakeDispatcher" | "wakeBatches"> {
   const wakeBatches: PipelineDeps["wakeBatches"] = (organization) => dispatcher.wake(organization, PRIORITY.batch);
@@ -57,29 +69,28 @@ function wakesOf(dispatcher: Dispatcher): Pick<PipelineDeps, "wakeDispatcher" | 
 }
 
 async function main(): Promise<void> {
+  const stop = watchSignals();
   const config = requireReal(loadConfig());
-  const stop = new AbortController();
-  // Made before anything is waited for: a stop may come while the worker starts.
-  const stopped = new Promise((resolve) => stop.signal.addEventListener("abort", resolve, { once: true }));
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort(new Error(signal)));
-  Runtime.install({ logger: new DefaultLogger("WARN"), shutdownSignals: [] });
+  installRuntime("WARN");
   const deps = await openSharedDeps(config, "worker");
   const { log } = deps;
   const parserPool = createParserPool({ size: PARSER_CHILDREN });
   const temporaryFolder = await openTemporaryFolder(config.dataDir);
-  const activities = createActivities({ ...deps, embedding: mergeEmbeddings(deps.embedding), parserPool, chunking: createChunking(config.models, deps.embedding), temporaryFolder, ...wakesOf(deps.dispatcher), queryEmbedding: cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000 }) });
+  const activities = createActivities({ ...deps, embedding: mergeEmbeddings(gated(deps)), parserPool, chunking: createChunking(config.models, deps.embedding), temporaryFolder, ...wakesOf(deps.dispatcher), queryEmbedding: cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000 }) });
 
   const connection = await connectWorkers(config.temporal, stop.signal);
   await registerSearchAttributes(deps.temporal, config.temporal.namespace);
+  await ensureSchedules(deps.temporal);
   const workers = await createWorkers(deps, connection, activities);
   const running = Promise.all(workers.map((worker) => worker.run()));
   const rounds = [
     every(1_000, () => deps.dispatcher.sweep(), (error) => log.warn({ err: error }, "a dispatcher round failed")),
     every(1_000, createTurnSweeper({ db: deps.db, client: deps.temporal }), (error) => log.warn({ err: error }, "a round over lost chat turns failed")),
   ];
+  stop.started();
   log.info({ queues: config.worker.queues }, "worker is up");
 
-  await Promise.race([running, stopped]);
+  await Promise.race([running, aborted(stop.signal)]);
   log.info("worker stops");
   await Promise.all(rounds.map((round) => round.stop()));
   for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();

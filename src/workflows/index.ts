@@ -4,3 +4,4 @@ export { chatTurn } from "./chat-turn.ts";
 export { chatTurns } from "./chat-turns.ts";
 export { deleteTarget } from "./delete-target.ts";
 export { documentPipeline } from "./document-pipeline.ts";
+export { maintenance } from "./maintenance.ts";

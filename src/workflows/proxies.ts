@@ -25,3 +25,11 @@ export const batch = proxyActivities<Pick<Activities, "stepBatch">>({
   startToCloseTimeout: "1 minute",
   retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
 });
+
+/** What fails is left to the next round: a schedule brings it. */
+export const maintain = proxyActivities<Pick<Activities, "listOrganizations" | "maintainInstance" | "maintainOrganization">>({
+  taskQueue: "embed",
+  startToCloseTimeout: "2 hours",
+  heartbeatTimeout: "2 minutes",
+  retry: { initialInterval: "1 second", maximumAttempts: 3 },
+});

@@ -67,22 +67,32 @@ export async function runStep(stack: Stack, point: Point, options: StepOptions):
     await until("the process is dead", () => dying.child.exitCode !== null || dying.child.signalCode !== null);
     if (point.process === "api") await stack.restartApi(options.broken === undefined ? {} : env);
     else stack.restartWorker(options.broken === undefined ? {} : env);
-    const late = await holds(stack);
-    const { rows } = await stack.database.db.owner.query<{ status: string; count: number }>("select status, count(*)::int as count from pipeline_runs where document_id = any($1) group by status", [accepted]);
-    const count = (status: string): number => rows.find((row) => row.status === status)?.count ?? 0;
-    const lost = point.under === "uploads" ? accepted.length - rows.reduce((sum, row) => sum + row.count, 0) : 0;
-    return {
-      point: point.name,
-      fault: `kill -9 ${point.process}${options.broken === undefined ? "" : `, ${options.broken}`}`,
-      accepted: accepted.length,
-      completed: count("completed"),
-      failed: count("failed"),
-      seconds: (performance.now() - started) / 1_000,
-      faults: [...late, ...(lost > 0 ? [`accepted documents are lost (${lost})`] : [])],
-    };
+    return await outcome(stack, point, { accepted, started, broken: options.broken });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+interface Passed {
+  readonly accepted: readonly string[];
+  readonly started: number;
+  readonly broken: string | undefined;
+}
+
+async function outcome(stack: Stack, point: Point, { accepted, started, broken }: Passed): Promise<StepResult> {
+  const late = await holds(stack);
+  const { rows } = await stack.database.db.owner.query<{ status: string; count: number }>("select status, count(*)::int as count from pipeline_runs where document_id = any($1) group by status", [accepted]);
+  const count = (status: string): number => rows.find((row) => row.status === status)?.count ?? 0;
+  const lost = point.under === "uploads" ? accepted.length - rows.reduce((sum, row) => sum + row.count, 0) : 0;
+  return {
+    point: point.name,
+    fault: `kill -9 ${point.process}${broken === undefined ? "" : `, ${broken}`}`,
+    accepted: accepted.length,
+    completed: count("completed"),
+    failed: count("failed"),
+    seconds: (performance.now() - started) / 1_000,
+    faults: [...late, ...(lost > 0 ? [`accepted documents are lost (${lost})`] : [])],
+  };
 }
 
 async function allEnded(stack: Stack, ids: readonly string[]): Promise<void> {

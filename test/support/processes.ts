@@ -5,6 +5,8 @@ import { join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
 const KEPT_OUTPUT_CHARACTERS = 50_000;
+/** Longer than a process that stops in order may take. */
+const KILL_GRACE_MS = 75_000;
 
 export interface TestProcess {
   readonly child: ChildProcess;
@@ -28,7 +30,9 @@ export function startProcess(main: string, env: Record<string, string>): TestPro
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, "exit");
       child.kill(signal);
+      const force = setTimeout(() => child.kill("SIGKILL"), KILL_GRACE_MS);
       await gone;
+      clearTimeout(force);
     },
   };
 }

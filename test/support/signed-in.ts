@@ -32,7 +32,7 @@ export async function startSignedIn(options: { readonly withoutWorker?: boolean 
     stack,
     issuer,
     ids: Object.fromEntries(rows.map(({ subject, id }) => [subject, id])) as Record<Who, string>,
-    as: (who, method, path, body, headers) => call(stack.url, tokens[who], method, path, body, headers),
+    as: (who, ...request) => call(stack.url, tokens[who], ...request),
     async audited(action, resourceId) {
       return (await stack.database.db.owner.query("select * from audit_log where action = $1 and resource_id = $2 order by at, id", [action, resourceId])).rows;
     },

@@ -54,10 +54,13 @@ export function createBooks(deps: BooksDeps): Books {
   /** A group whose turns were all cancelled ends as cancelled in Temporal too. */
   const cancelWithTurns = async (workflowId: string, group: readonly Turn[]): Promise<void> => {
     const ends = await Promise.all(group.map((turn) => turn.firstPart));
-    if (ends.every((end) => end === "cancelled")) await cancel(workflowId);
+    if (ends.every((end) => end === "cancelled")) await cancel(workflowId, group);
   };
-  const cancel = (workflowId: string): Promise<void> =>
-    starter.cancel(workflowId).catch((error: unknown) => log.info({ err: error, workflowId }, "a cancel did not reach Temporal"));
+  /** A workflow that is cancelled before its activity began adopts nothing any more. */
+  const cancel = async (workflowId: string, turns: readonly Turn[]): Promise<void> => {
+    for (const turn of turns) openTurns.release(turn.row.id);
+    await starter.cancel(workflowId).catch((error: unknown) => log.info({ err: error, workflowId }, "a cancel did not reach Temporal"));
+  };
   const kick = (): void => {
     while (inFlight < STARTS_IN_FLIGHT && waiting.length > 0) {
       inFlight += 1;
@@ -85,7 +88,7 @@ export function createBooks(deps: BooksDeps): Books {
         throw workflowsUnavailable(error);
       }
       // Waits for the turn's end, which may be there already: an abort before the start had resolved.
-      void turn.result.then((result) => (result.status === "completed" ? undefined : cancel(workflowId)));
+      void turn.result.then((result) => (result.status === "completed" ? undefined : cancel(workflowId, [turn])));
     },
   };
 }

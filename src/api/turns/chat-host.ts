@@ -12,6 +12,7 @@ import { hostChat } from "../../temporal/chat-host.ts";
 import { createChatStarter, pingTemporal } from "../../temporal/start-chat.ts";
 import { type FindAgent, createAgentLookup } from "./agent-lookup.ts";
 import { createBooks, workflowsUnavailable } from "./books.ts";
+import { watchCancelledTurns } from "./cancelled-turns.ts";
 import { holdLease } from "./lease.ts";
 import { createLedger } from "./ledger.ts";
 import { createOpenTurns } from "./open-turns.ts";
@@ -68,6 +69,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     lost: () => abortAll(new DomainError("turn_lost", "The turn was given up by its API process.")),
     error: (error) => log.warn({ err: error }, "the lease of this API process could not be renewed"),
   });
+  const stopWatching = watchCancelledTurns(db, openTurns, (error) => log.warn({ err: error }, "cancelled turns could not be looked for"));
   const queues = { ...deps.queues, api: `${deps.queues.chat}-api-${apiProcessId}` };
   const health = watchTemporal({
     ping: () => pingTemporal(deps.probe),
@@ -107,6 +109,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
       abortAll(new DomainError("turn_lost", "The service is shutting down."));
       await ledger.flushed(FLUSH_MS);
       health.stop();
+      stopWatching();
       await workers.shutdown();
       await lease.end(openTurns.counts().open === 0);
     },

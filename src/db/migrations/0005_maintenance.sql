@@ -11,6 +11,10 @@ alter table pipeline_runs add column object_purged boolean not null default fals
 create index pipeline_runs_unpurged on pipeline_runs (organization_id, document_id, num)
   where not text_purged and status in ('completed', 'failed', 'cancelled');
 create index pipeline_runs_object_left on pipeline_runs (organization_id) where text_purged and not object_purged;
+-- In the order in which stores list them.
+alter table raw_files alter column object_key type text collate "C";
+alter table pipeline_runs alter column object_key type text collate "C";
+alter table upload_intents alter column object_key type text collate "C";
 create index pipeline_runs_object on pipeline_runs (object_key);
 create index raw_files_object on raw_files (object_key);
 create index documents_long_history on documents (organization_id) where run_count > 50;

@@ -95,7 +95,7 @@ describe("one agent", () => {
   ])("%s", async (_which, key, id, status) => {
     const answer = await call(url, key, "GET", `/agents/${id}`);
     expect(answer.status).toBe(status);
-    if (status === 404) expect(answer.body).toEqual({ detail: "Agent not found" });
+    expect(answer.body).toMatchObject(status === 404 ? { detail: "Agent not found" } : { id });
   });
 
   test("counts its conversations", async () => {

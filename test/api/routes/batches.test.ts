@@ -22,7 +22,9 @@ const batch = async (id: string, key = KEYS.editor): Promise<Answer["body"]> => 
 const batchEnds = (id: string, timeoutMs = 60_000) => until(`batch ${id} ends`, async () => (await batch(id)).completed_at !== null && batch(id), timeoutMs);
 
 async function putMany(name: string, count: number, space = SPACES.research, key = KEYS.editor): Promise<string[]> {
-  const ids = await Promise.all(Array.from({ length: count }, async (_, index): Promise<string> => (await upload(stack.url, key, space, `The ${name} number ${index} is here.`, `${name}-${index}.md`)).id));
+  const ids = await Promise.all(
+    Array.from({ length: count }, async (_, index): Promise<string> => (await upload(stack.url, key, space, `The ${name} number ${index} is here.`, `${name}-${index}.md`)).id),
+  );
   for (const id of ids) await ended(stack.url, key, id, 60_000);
   return ids;
 }
@@ -89,7 +91,12 @@ describe("a batch of ids", () => {
     const [id] = await putMany("forbidden", 1);
     const { status, body } = await batchOf({ document_ids: [id] }, KEYS.viewer);
     expect(status).toBe(202);
-    expect(body).toMatchObject({ total: 1, accepted: 0, rejected: 1, results: [{ document_id: id, success: false, error: { code: "forbidden", message: "Permission denied: documents:reprocess" } }] });
+    expect(body).toMatchObject({
+      total: 1,
+      accepted: 0,
+      rejected: 1,
+      results: [{ document_id: id, success: false, error: { code: "forbidden", message: "Permission denied: documents:reprocess" } }],
+    });
     expect(await batch(body.batch_id, KEYS.viewer)).toMatchObject({ status: "completed", progress: 1, completed_at: expect.any(String) });
     expect((await editor("GET", `/data/${id}`)).body.version).toBe(1);
   });
@@ -154,9 +161,15 @@ describe("a batch under way", () => {
     expect(body).toMatchObject({ total: count, accepted: count });
     return body.batch_id;
   }
-  const released = async (id: string): Promise<number> => (await stack.database.db.owner.query("select count(*)::int as count from pipeline_runs where batch_id = $1 and not held", [id])).rows[0].count;
+  const released = async (id: string): Promise<number> =>
+    (await stack.database.db.owner.query("select count(*)::int as count from pipeline_runs where batch_id = $1 and not held", [id])).rows[0].count;
   const openRuns = async (id: string): Promise<number> =>
-    (await stack.database.db.owner.query("select count(*)::int as count from pipeline_runs where batch_id = $1 and not held and status in ('queued', 'parsing', 'chunking', 'embedding')", [id])).rows[0].count;
+    (
+      await stack.database.db.owner.query(
+        "select count(*)::int as count from pipeline_runs where batch_id = $1 and not held and status in ('queued', 'parsing', 'chunking', 'embedding')",
+        [id],
+      )
+    ).rows[0].count;
   const steer = (id: string, verb: string) => editor("POST", `/data/batches/${id}/${verb}`);
 
   beforeAll(async () => {
@@ -166,7 +179,14 @@ describe("a batch under way", () => {
   test("keeps a bounded window, shows waiting runs as queued, and is paused, resumed and ended", async () => {
     await stack.worker.kill("SIGTERM");
     const id = await waitingBatch("window", 300);
-    expect(await batch(id)).toMatchObject({ status: "running", counts: { queued: 300 }, progress: 0, documents_per_minute: null, estimated_seconds_left: null, completed_at: null });
+    expect(await batch(id)).toMatchObject({
+      status: "running",
+      counts: { queued: 300 },
+      progress: 0,
+      documents_per_minute: null,
+      estimated_seconds_left: null,
+      completed_at: null,
+    });
     expect(await steer(id, "pause")).toMatchObject({ status: 202, body: { batch_id: id, status: "paused" } });
     expect((await steer(id, "pause")).status).toBe(202);
     stack.restartWorker();

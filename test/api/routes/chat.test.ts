@@ -31,7 +31,10 @@ const turnOf = async (completionId: string) => {
 /** The events of a stream: parsed chunks, and `[DONE]` as it is. */
 async function events(response: Response): Promise<any[]> {
   const text = await response.text();
-  return text.split("\n\n").filter((event) => event.startsWith("data: ")).map((event) => (event === "data: [DONE]" ? "[DONE]" : JSON.parse(event.slice(6))));
+  return text
+    .split("\n\n")
+    .filter((event) => event.startsWith("data: "))
+    .map((event) => (event === "data: [DONE]" ? "[DONE]" : JSON.parse(event.slice(6))));
 }
 
 describe("a whole answer", () => {
@@ -56,7 +59,15 @@ describe("a whole answer", () => {
 
   it("asks the provider with the agent's prompt and defaults, which the request overrides", async () => {
     await chat.chat({ model: plain, messages: user("one") });
-    expect(lastRequest()).toMatchObject({ model: "scripted-chat", temperature: 0.3, max_tokens: 77, messages: [{ role: "system", content: "Be brief." }, { role: "user", content: "one" }] });
+    expect(lastRequest()).toMatchObject({
+      model: "scripted-chat",
+      temperature: 0.3,
+      max_tokens: 77,
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "one" },
+      ],
+    });
     await chat.chat({ model: plain, messages: user("two"), temperature: 1.1, max_completion_tokens: 5, response_format: { type: "json_object" } });
     expect(lastRequest()).toMatchObject({ temperature: 1.1, max_tokens: 5, response_format: { type: "json_object" } });
   });
@@ -74,7 +85,13 @@ describe("a whole answer", () => {
       model: plain,
       messages: [
         { role: "developer", content: "Be kind." },
-        { role: "user", content: [{ type: "text", text: "first" }, { type: "text", text: "second" }] },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "first" },
+            { type: "text", text: "second" },
+          ],
+        },
         { role: "assistant", content: null, tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: "{}" } }] },
         { role: "tool", tool_call_id: "a", content: "42" },
         { role: "user", content: [{ type: "text", text: "see" }, image] },
@@ -226,7 +243,14 @@ describe("who may chat", () => {
     const scopedKey = (await makeKey(db, chat.organization, chat.userId, { spaces: [other] })).text;
     const shared = await chat.addAgent({ is_public: true });
     const unknown = randomUUID();
-    for (const [model, key] of [[unknown, chat.key], ["gpt-4o", chat.key], [plain, rivalKey], [shared, rivalKey], [plain, scopedKey], [shared, scopedKey]] as const) {
+    for (const [model, key] of [
+      [unknown, chat.key],
+      ["gpt-4o", chat.key],
+      [plain, rivalKey],
+      [shared, rivalKey],
+      [plain, scopedKey],
+      [shared, scopedKey],
+    ] as const) {
       const response = await chat.chat({ model, messages: user("hi") }, { key });
       expect(response.status).toBe(404);
       expect(await response.json()).toEqual({ detail: `Model '${model}' not found` });

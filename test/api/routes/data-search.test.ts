@@ -57,7 +57,10 @@ test("pages are cut by page and limit, and one past the end is empty", async () 
   expect((await search({}, "?page=2&limit=2")).body).toMatchObject({ total_items: 3, total_pages: 2, page: 2, page_size: 2, items: [{ id: made.alpha.id }] });
   expect((await search({}, "?page=9&limit=2")).body).toMatchObject({ total_items: 3, page: 9, items: [] });
   const wrong = await search({}, "?page=0&limit=101");
-  expect(wrong.body.detail.map((problem: { loc: unknown }) => problem.loc)).toEqual([["query", "page"], ["query", "limit"]]);
+  expect(wrong.body.detail.map((problem: { loc: unknown }) => problem.loc)).toEqual([
+    ["query", "page"],
+    ["query", "limit"],
+  ]);
 });
 
 describe("filters", () => {
@@ -139,7 +142,12 @@ describe("order_by", () => {
   test("refuses what is no field, at its index", async () => {
     const { status, body } = await search({ filters: [], order_by: ["created_at", "--id", "nope", 7] });
     expect(status).toBe(422);
-    expect(body.detail.map((problem: { loc: unknown }) => problem.loc)).toEqual(expect.arrayContaining([["body", "filters"], ["body", "order_by", 3]]));
+    expect(body.detail.map((problem: { loc: unknown }) => problem.loc)).toEqual(
+      expect.arrayContaining([
+        ["body", "filters"],
+        ["body", "order_by", 3],
+      ]),
+    );
     expect((await search({ order_by: ["created_at", "nope"] })).body.detail).toMatchObject([{ loc: ["body", "order_by", 1] }]);
   });
 });

@@ -81,7 +81,15 @@ describe("GET /data/{id}", () => {
       file_size: Buffer.byteLength(NOTE),
       file_path: `spaces/${SPACES.research}/documents/${note.id}/original/zebras.md`,
       doc_metadata: { original_filename: "zebras.md", content_type: "text/markdown" },
-      processing_state: { parsed: true, chunked: true, embedded: true, pipeline_status: "completed", parser_name: "markdown", chunker_name: "page_based", embedding_model: "scripted-embedding" },
+      processing_state: {
+        parsed: true,
+        chunked: true,
+        embedded: true,
+        pipeline_status: "completed",
+        parser_name: "markdown",
+        chunker_name: "page_based",
+        embedding_model: "scripted-embedding",
+      },
       space_id: SPACES.research,
       folder_id: null,
       folder_path: null,
@@ -98,7 +106,11 @@ describe("PATCH /data/{id}", () => {
   test("merges metadata as RFC 7396 says: null removes, objects merge, the rest replaces", async () => {
     const document = await put("Metadata lives here.", "metadata.md");
     await patch({ doc_metadata: { project: "apollo", tags: ["a", "b"], owner: { name: "Ada", team: "red" }, draft: true } }, {}, document.id);
-    const { status, body } = await patch({ doc_metadata: { tags: ["c"], owner: { team: null, floor: { number: 2 } }, draft: null, empty: { gone: null }, __proto__x: 1 } }, {}, document.id);
+    const { status, body } = await patch(
+      { doc_metadata: { tags: ["c"], owner: { team: null, floor: { number: 2 } }, draft: null, empty: { gone: null }, __proto__x: 1 } },
+      {},
+      document.id,
+    );
     expect(status).toBe(200);
     expect(body.doc_metadata).toEqual({
       original_filename: "metadata.md",
@@ -224,7 +236,10 @@ describe("DELETE /data/{id}", () => {
     stack.provider.clearFaults();
     const owner = stack.database.db.owner;
     await until("its rows are purged", async () => (await owner.query("select from documents where id = $1", [accepted.id])).rowCount === 0);
-    const { rows } = await owner.query("select (select count(*)::int from chunks where document_id = $1) + (select count(*)::int from pipeline_runs where document_id = $1) as count", [accepted.id]);
+    const { rows } = await owner.query(
+      "select (select count(*)::int from chunks where document_id = $1) + (select count(*)::int from pipeline_runs where document_id = $1) as count",
+      [accepted.id],
+    );
     expect(rows[0].count).toBe(0);
   });
 });
@@ -255,7 +270,9 @@ describe("GET /data/{id}/text", () => {
     const document = await put(paragraphs.join("\n\n"), "long.md");
     const page = (await editor("GET", `/data/${document.id}/text?page=4&limit=77`)).body;
     expect(page).toMatchObject({ total_items: 2_345, total_pages: 31, page: 4, page_size: 77 });
-    expect(page.items.map((unit: { index: number; text: string }) => [unit.index, unit.text])).toEqual(Array.from({ length: 77 }, (_, index) => [231 + index, paragraphs[231 + index]]));
+    expect(page.items.map((unit: { index: number; text: string }) => [unit.index, unit.text])).toEqual(
+      Array.from({ length: 77 }, (_, index) => [231 + index, paragraphs[231 + index]]),
+    );
     expect((await editor("GET", `/data/${document.id}/text?page=31&limit=77`)).body.items).toHaveLength(35);
     expect((await editor("GET", `/data/${document.id}/text?page=32&limit=77`)).body.items).toEqual([]);
     expect((await editor("GET", `/data/${document.id}/text?format=markdown`)).body).toBe(paragraphs.join("\n\n"));
@@ -281,7 +298,12 @@ describe("GET /data/{id}/text", () => {
     stack.restartWorker();
     await until("it is chunked", async () => (await editor("GET", `/data/${accepted.id}`)).body.processing_state.chunked);
     expect((await editor("GET", `/data/${accepted.id}/text`)).body.items[0].text).toBe("Narwhals are shy.");
-    expect((await editor("GET", `/data/${accepted.id}/chunks`)).body.items[0].embedding).toEqual({ model: "scripted-embedding", dimensions: 64, embedded: false, embedded_at: null });
+    expect((await editor("GET", `/data/${accepted.id}/chunks`)).body.items[0].embedding).toEqual({
+      model: "scripted-embedding",
+      dimensions: 64,
+      embedded: false,
+      embedded_at: null,
+    });
     stack.provider.clearFaults();
     await ended(stack.url, KEYS.editor, accepted.id, 60_000);
   });

@@ -26,8 +26,14 @@ describe("a download", () => {
     const response = await client.get("down/data.bin");
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
-      "content-length": "3000000", "accept-ranges": "bytes", "content-disposition": 'attachment; filename="data.bin"', "content-type": "application/octet-stream", "x-content-type-options": "nosniff",
-      "content-security-policy": expect.stringContaining("sandbox"), etag: expect.stringMatching(/^"[\w-]+"$/), "cache-control": "private, no-cache",
+      "content-length": "3000000",
+      "accept-ranges": "bytes",
+      "content-disposition": 'attachment; filename="data.bin"',
+      "content-type": "application/octet-stream",
+      "x-content-type-options": "nosniff",
+      "content-security-policy": expect.stringContaining("sandbox"),
+      etag: expect.stringMatching(/^"[\w-]+"$/),
+      "cache-control": "private, no-cache",
     });
     expect((await body(response)).equals(Buffer.from(bytes))).toBe(true);
   });
@@ -35,7 +41,12 @@ describe("a download", () => {
   test("answers HEAD with the same headers and no body", async () => {
     const response = await client.get("down/data.bin", {}, "HEAD");
     expect(response.status).toBe(200);
-    expect(Object.fromEntries(response.headers)).toMatchObject({ "content-length": "3000000", "accept-ranges": "bytes", "content-type": "application/octet-stream", etag: expect.any(String) });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-length": "3000000",
+      "accept-ranges": "bytes",
+      "content-type": "application/octet-stream",
+      etag: expect.any(String),
+    });
     expect((await body(response)).byteLength).toBe(0);
   });
 

@@ -37,7 +37,12 @@ describe("making a folder", () => {
   test("answers with the folder, at the root or in another", async () => {
     const outer = await make("Outer");
     expect(outer).toEqual({
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: "Outer", parent_folder_id: null, org_id: ACME, home_space_id: SPACES.research, from_system: false,
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: "Outer",
+      parent_folder_id: null,
+      org_id: ACME,
+      home_space_id: SPACES.research,
+      from_system: false,
       created_by: { id: expect.any(String), name: "Ada Owner", avatar_url: null },
     });
     const inner = await make("Inner", outer.id);
@@ -65,7 +70,10 @@ describe("making a folder", () => {
     const elsewhere = await make("Elsewhere", null, SPACES.archive);
     expect((await request("POST", "/folders", { name: "x", space_id: SPACES.research, parent_folder_id: elsewhere.id })).status).toBe(400);
     expect((await call(stack.url, KEYS.editor, "POST", "/folders", { name: "x", space_id: SPACES.research, parent_folder_id: elsewhere.id })).status).toBe(404);
-    expect(await request("POST", "/folders", { name: "x", space_id: SPACES.research, parent_folder_id: UNKNOWN })).toMatchObject({ status: 404, body: { detail: "Folder not found" } });
+    expect(await request("POST", "/folders", { name: "x", space_id: SPACES.research, parent_folder_id: UNKNOWN })).toMatchObject({
+      status: 404,
+      body: { detail: "Folder not found" },
+    });
   });
 });
 
@@ -101,7 +109,8 @@ describe("lists and contents", () => {
     expect((await request("GET", `/folders/${outer.id}/contents?limit=2&page=2`)).body.documents).toMatchObject([{ id: documents[0].id }]);
     expect((await request("GET", `/folders/${outer.id}/contents?page=50`)).body).toMatchObject({ documents: [], document_count: 3, sub_folder_count: 1 });
     expect((await call(stack.url, KEYS.viewer, "GET", `/folders/${outer.id}/contents`)).status).toBe(200);
-    for (const key of [KEYS.rival, KEYS.scoped]) expect(await call(stack.url, key, "GET", `/folders/${outer.id}/contents`)).toMatchObject({ status: 404, body: { detail: "Folder not found" } });
+    for (const key of [KEYS.rival, KEYS.scoped])
+      expect(await call(stack.url, key, "GET", `/folders/${outer.id}/contents`)).toMatchObject({ status: 404, body: { detail: "Folder not found" } });
     expect((await request("GET", "/folders/not-an-id/contents")).status).toBe(422);
   });
 });
@@ -162,7 +171,8 @@ describe("changing a folder", () => {
     for (const method of ["PATCH", "DELETE"]) {
       const payload = method === "PATCH" ? body : undefined;
       expect(await call(stack.url, KEYS.viewer, method, `/folders/${folder.id}`, payload)).toMatchObject({ status: 403, body: { detail: "Permission denied: write on folders" } });
-      for (const key of [KEYS.rival, KEYS.scoped]) expect(await call(stack.url, key, method, `/folders/${folder.id}`, payload)).toMatchObject({ status: 404, body: { detail: "Folder not found" } });
+      for (const key of [KEYS.rival, KEYS.scoped])
+        expect(await call(stack.url, key, method, `/folders/${folder.id}`, payload)).toMatchObject({ status: 404, body: { detail: "Folder not found" } });
     }
     const etag = (await request("GET", `/folders/${folder.id}`)).headers.get("etag")!;
     const changed = await request("PATCH", `/folders/${folder.id}`, body, { "if-match": etag });
@@ -187,7 +197,8 @@ describe("deleting a folder", () => {
     expect((await request("DELETE", `/folders/${root.id}`)).status).toBe(204);
     expect((await found("hippogriff")).map((hit) => hit.document_id)).toEqual([kept.id]);
     for (const folder of [root, inner, deepest]) {
-      for (const path of [`/folders/${folder.id}`, `/folders/${folder.id}/contents`]) expect(await request("GET", path)).toMatchObject({ status: 404, body: { detail: "Folder not found" } });
+      for (const path of [`/folders/${folder.id}`, `/folders/${folder.id}/contents`])
+        expect(await request("GET", path)).toMatchObject({ status: 404, body: { detail: "Folder not found" } });
       expect((await request("PATCH", `/folders/${folder.id}`, { name: "x" })).status).toBe(404);
       expect((await request("DELETE", `/folders/${folder.id}`)).status).toBe(404);
     }
@@ -217,7 +228,9 @@ describe("deleting a folder", () => {
 
   test("while files are uploaded into it answers each upload with 201 or 404, and shows none of them", async () => {
     const folder = await make("Contested");
-    const uploads = Array.from({ length: 6 }, (_, index) => request("POST", "/data/upload", fileForm(`text ${index}`, "x.md", { space_id: SPACES.research, folder_id: folder.id })));
+    const uploads = Array.from({ length: 6 }, (_, index) =>
+      request("POST", "/data/upload", fileForm(`text ${index}`, "x.md", { space_id: SPACES.research, folder_id: folder.id })),
+    );
     const [deleted, ...answers] = await Promise.all([request("DELETE", `/folders/${folder.id}`), ...uploads]);
     expect(deleted.status).toBe(204);
     expect(answers.map((answer) => answer.status).filter((status) => status !== 201 && status !== 404)).toEqual([]);
@@ -262,7 +275,9 @@ test("folders nest a hundred deep", async () => {
 test("every change is in the audit log, refusals too", async () => {
   const expected = ["folders:create success", "folders:update success", "folders:delete success", "folders:create denied", "folders:update denied", "folders:delete denied"];
   const seen = await until("the refusals are written", async () => {
-    const { rows } = await stack.database.db.owner.query("select distinct action || ' ' || outcome as entry from audit_log where resource_type = 'folder' and action <> 'folders:read'");
+    const { rows } = await stack.database.db.owner.query(
+      "select distinct action || ' ' || outcome as entry from audit_log where resource_type = 'folder' and action <> 'folders:read'",
+    );
     return rows.length >= expected.length && rows.map((row): string => row.entry);
   });
   expect(sorted(seen)).toEqual(sorted(expected));

@@ -98,6 +98,19 @@ describe("members", () => {
     expect(spaces.items).toMatchObject([{ is_private: true }]);
   });
 
+  test("a turn of one who is removed is cancelled while it runs", async () => {
+    const tom = await join("tom");
+    const chat = { model: AGENTS.public, messages: [{ role: "user", content: "Tell me everything" }] };
+    await until("chat is ready", async () => (await call(url, tom.key, "POST", "/chat/completions", chat)).status === 200);
+    people.stack.provider.reply({ pieces: ["Once", " upon", " a", " time"], delayMsBetweenPieces: 20_000 });
+    const running = call(url, tom.key, "POST", "/chat/completions", chat);
+    const { owner } = people.stack.database.db;
+    await until("the turn is in the books", async () => (await owner.query("select from turns where user_id = $1 and status = 'open'", [tom.id])).rowCount === 1);
+    expect((await people.as("ada", "DELETE", `${AT}/members/${tom.id}`)).status).toBe(204);
+    expect(await running).toMatchObject({ status: 409, body: { detail: "The request was cancelled." } });
+    await until("the provider's answer is dropped", () => people.stack.provider.counts.aborted > 0);
+  });
+
   test("a member may not, another organization finds nothing", async () => {
     const body = { email: "y@acme.example", name: "Y", role: "member" };
     for (const [method, path, sent] of [

@@ -26,7 +26,8 @@ describe("path folders", () => {
 
   test("are for tokens of the identity provider alone, and cannot be read there", async () => {
     expect(await call(stack.url, KEYS.owner, "POST", `${FILES_ROOT}/folders`, { path: "f" })).toMatchObject({
-      status: 401, body: { detail: "API key not accepted on this endpoint, use an identity-provider access token" },
+      status: 401,
+      body: { detail: "API key not accepted on this endpoint, use an identity-provider access token" },
     });
     const read = await call(stack.url, tokens.ada, "GET", `${FILES_ROOT}/folders`);
     expect([read.status, read.headers.get("allow")]).toEqual([405, "POST"]);

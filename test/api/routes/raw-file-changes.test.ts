@@ -21,7 +21,11 @@ describe("a rename", () => {
     expect(await client.paths("ren/")).toEqual([]);
     expect(await client.content("elsewhere/new.md")).toBe("An echidna was seen.");
     const { body: document } = await client.request("GET", `/data/${file.document_id}`);
-    expect(document).toMatchObject({ doc_metadata: { original_filename: "new.md" }, file_path: `spaces/${SPACES.research}/documents/${file.document_id}/original/new.md`, version: 1 });
+    expect(document).toMatchObject({
+      doc_metadata: { original_filename: "new.md" },
+      file_path: `spaces/${SPACES.research}/documents/${file.document_id}/original/new.md`,
+      version: 1,
+    });
     const { body } = await client.request("POST", "/data/hybrid-search", { query: "echidna", space_id: SPACES.research });
     expect(body.results[0]).toMatchObject({ document_id: file.document_id, document_name: "new.md" });
     expect((await client.get("ren/old.md")).status).toBe(404);
@@ -31,7 +35,8 @@ describe("a rename", () => {
   test("works for the file of a document, which is found by all its names", async () => {
     const document = await upload(stack.url, KEYS.editor, SPACES.research, "moved", "own.md");
     expect((await client.rename(`documents/${document.id}/original/own.md`, "shelf/mine.md")).status).toBe(204);
-    for (const name of ["shelf/mine.md", `spaces/${SPACES.research}/data/shelf/mine.md`, `spaces/${SPACES.research}/documents/${document.id}/original/mine.md`]) expect(await client.content(name)).toBe("moved");
+    for (const name of ["shelf/mine.md", `spaces/${SPACES.research}/data/shelf/mine.md`, `spaces/${SPACES.research}/documents/${document.id}/original/mine.md`])
+      expect(await client.content(name)).toBe("moved");
   });
 
   test("onto a file that exists is 400 and changes nothing; onto itself it is nothing", async () => {
@@ -45,15 +50,30 @@ describe("a rename", () => {
   test("of what is not there is 404; of a bad path 422; of a viewer 403; of a stranger 404", async () => {
     expect(await client.rename("con/none.txt", "con/c.txt")).toMatchObject({ status: 404, body: { detail: "File not found" } });
     expect((await client.rename("con/none/", "con/c/")).status).toBe(404);
-    for (const [from, to] of [["con/a.txt", "../a.txt"], ["con/a.txt", "/a.txt"], ["con/a.txt", "con/b/"], ["con/", "x"], ["con/a.txt", ""]]) expect([to, (await client.rename(from!, to!)).status]).toEqual([to, 422]);
-    expect((await client.request("PATCH", `${FILES_ROOT}/rename`, {})).body.detail.map((problem: any) => problem.loc)).toEqual([["body", "old_path"], ["body", "new_path"]]);
+    for (const [from, to] of [
+      ["con/a.txt", "../a.txt"],
+      ["con/a.txt", "/a.txt"],
+      ["con/a.txt", "con/b/"],
+      ["con/", "x"],
+      ["con/a.txt", ""],
+    ])
+      expect([to, (await client.rename(from!, to!)).status]).toEqual([to, 422]);
+    expect((await client.request("PATCH", `${FILES_ROOT}/rename`, {})).body.detail.map((problem: any) => problem.loc)).toEqual([
+      ["body", "old_path"],
+      ["body", "new_path"],
+    ]);
     const body = { old_path: "con/a.txt", new_path: "con/c.txt" };
     expect(await call(stack.url, KEYS.viewer, "PATCH", `${FILES_ROOT}/rename`, body)).toMatchObject({ status: 403, body: { detail: "Permission denied: files:rename" } });
     expect((await call(stack.url, KEYS.rival, "PATCH", `${FILES_ROOT}/rename`, body)).status).toBe(404);
   });
 
   test("of a prefix moves all below it and nothing beside it", async () => {
-    for (const [folder, name] of [["tree/a", "1.txt"], ["tree/a/b", "2.txt"], ["tree/ab", "3.txt"]]) await client.put(folder!, name!, name!);
+    for (const [folder, name] of [
+      ["tree/a", "1.txt"],
+      ["tree/a/b", "2.txt"],
+      ["tree/ab", "3.txt"],
+    ])
+      await client.put(folder!, name!, name!);
     expect((await client.rename("tree/a/", "wood/x/y/")).status).toBe(204);
     expect(await client.paths("tree/")).toEqual(["tree/ab/3.txt"]);
     expect(await client.paths("wood/")).toEqual(["wood/x/y/1.txt", "wood/x/y/b/2.txt"]);
@@ -61,7 +81,12 @@ describe("a rename", () => {
   });
 
   test("of a prefix onto a file that exists moves nothing at all", async () => {
-    for (const [folder, name] of [["from", "1.txt"], ["from", "2.txt"], ["to", "2.txt"]]) await client.put(folder!, name!, folder!);
+    for (const [folder, name] of [
+      ["from", "1.txt"],
+      ["from", "2.txt"],
+      ["to", "2.txt"],
+    ])
+      await client.put(folder!, name!, folder!);
     expect((await client.rename("from/", "to/")).status).toBe(400);
     expect([await client.paths("from/"), await client.paths("to/")]).toEqual([["from/1.txt", "from/2.txt"], ["to/2.txt"]]);
   });
@@ -138,7 +163,9 @@ describe("a deletion", () => {
   test("at the same time as the deletion of its document never fails", async () => {
     const files = [];
     for (const index of Array.from({ length: 8 }, (_, number) => number)) files.push(await upload(stack.url, KEYS.editor, SPACES.research, `race ${index}`, "race.md"));
-    const answers = await Promise.all(files.flatMap((document) => [client.remove(document.file_path), client.request("DELETE", `/data/${document.id}`), client.remove(document.file_path)]));
+    const answers = await Promise.all(
+      files.flatMap((document) => [client.remove(document.file_path), client.request("DELETE", `/data/${document.id}`), client.remove(document.file_path)]),
+    );
     expect(answers.map((answer) => answer.status).filter((status) => status !== 204 && status !== 404)).toEqual([]);
   });
 });

@@ -21,7 +21,11 @@ describe("an upload to a path", () => {
     expect(answer).toMatchObject({ status: 201, body: { object_name: `spaces/${SPACES.research}/data/reports/2026/plan.md` } });
     const file = await client.one("reports/2026/plan.md");
     const document = await ended(stack.url, KEYS.editor, file.document_id);
-    expect(document).toMatchObject({ doc_metadata: { original_filename: "plan.md" }, file_path: `spaces/${SPACES.research}/documents/${file.document_id}/original/plan.md`, processing_state: { pipeline_status: "completed" } });
+    expect(document).toMatchObject({
+      doc_metadata: { original_filename: "plan.md" },
+      file_path: `spaces/${SPACES.research}/documents/${file.document_id}/original/plan.md`,
+      processing_state: { pipeline_status: "completed" },
+    });
     expect(await client.found("zanzibar")).toEqual([expect.stringContaining("zanzibar")]);
   });
 
@@ -35,14 +39,20 @@ describe("an upload to a path", () => {
     form.set("other", "x");
     const { status, body } = await client.request("POST", `${FILES_ROOT}/upload`, form);
     expect(status).toBe(422);
-    expect(body.detail.map((problem: any) => [problem.loc, problem.type])).toEqual([[["body", "file"], "missing"], [["body", "path"], "missing"]]);
+    expect(body.detail.map((problem: any) => [problem.loc, problem.type])).toEqual([
+      [["body", "file"], "missing"],
+      [["body", "path"], "missing"],
+    ]);
   });
 
-  test.each(["..", "../up", "a/../../b", "/etc", "a//b", "a\\b", "./a", "a\nb", "a\u0000b", "p".repeat(256), `${"p".repeat(200)}/`.repeat(6)])("refuses the path %j", async (path) => {
-    const { status, body } = await client.put(path, "x.txt", "x");
-    expect(status).toBe(422);
-    expect(body.detail[0].loc).toEqual(["body", "path"]);
-  });
+  test.each(["..", "../up", "a/../../b", "/etc", "a//b", "a\\b", "./a", "a\nb", "a\u0000b", "p".repeat(256), `${"p".repeat(200)}/`.repeat(6)])(
+    "refuses the path %j",
+    async (path) => {
+      const { status, body } = await client.put(path, "x.txt", "x");
+      expect(status).toBe(422);
+      expect(body.detail[0].loc).toEqual(["body", "path"]);
+    },
+  );
 
   test("bounds the whole path, with the file's name", async () => {
     const folder = Array.from({ length: 5 }, () => "p".repeat(199)).join("/");
@@ -74,12 +84,19 @@ describe("a second upload to the same path", () => {
     });
     expect(document.id).toBe(first.document_id);
     expect(await client.paths("news/")).toEqual(["news/today.md"]);
-    expect(await client.one("news/today.md")).toMatchObject({ document_id: first.document_id, size: 20, sha256: createHash("sha256").update("A basilisk was seen.").digest("hex") });
+    expect(await client.one("news/today.md")).toMatchObject({
+      document_id: first.document_id,
+      size: 20,
+      sha256: createHash("sha256").update("A basilisk was seen.").digest("hex"),
+    });
     expect(await client.content("news/today.md")).toBe("A basilisk was seen.");
     expect(await client.found("aardvark")).toEqual([]);
     expect(await client.found("basilisk")).toEqual(["A basilisk was seen."]);
     const runs = await stack.database.db.owner.query("select version, trigger from pipeline_runs where document_id = $1 order by version", [first.document_id]);
-    expect(runs.rows).toEqual([{ version: 1, trigger: "upload" }, { version: 2, trigger: "replace" }]);
+    expect(runs.rows).toEqual([
+      { version: 1, trigger: "upload" },
+      { version: 2, trigger: "replace" },
+    ]);
   });
 
   test("at the same time ends in one file with all versions in order", async () => {
@@ -90,7 +107,10 @@ describe("a second upload to the same path", () => {
     expect(files).toHaveLength(1);
     const document = await ended(stack.url, KEYS.editor, files[0].document_id);
     expect(document).toMatchObject({ version: 6, processing_state: { pipeline_status: "completed" } });
-    const runs = await stack.database.db.owner.query("select r.version, r.trigger, r.status, f.id is not null as is_current from pipeline_runs r left join raw_files f on f.object_key = r.object_key where r.document_id = $1 order by version", [document.id]);
+    const runs = await stack.database.db.owner.query(
+      "select r.version, r.trigger, r.status, f.id is not null as is_current from pipeline_runs r left join raw_files f on f.object_key = r.object_key where r.document_id = $1 order by version",
+      [document.id],
+    );
     expect(runs.rows.map((run) => [run.version, run.trigger])).toEqual([[1, "upload"], ...[2, 3, 4, 5, 6].map((version) => [version, "replace"])]);
     expect(runs.rows.map((run) => run.is_current)).toEqual([false, false, false, false, false, true]);
     const kept = await client.content("race/same.md");
@@ -119,8 +139,15 @@ describe("the list", () => {
     expect(body).toMatchObject({ total_items: 3, total_pages: 2, page: 1, page_size: 2 });
     expect(body.items.map((file: any) => file.path)).toEqual(["list/ab/3.txt", "list/a/2.txt"]);
     expect(body.items[1]).toEqual({
-      object_name: `spaces/${SPACES.research}/data/list/a/2.txt`, path: "list/a/2.txt", name: "2.txt", size: 3, content_type: "text/plain", sha256: createHash("sha256").update("two").digest("hex"),
-      document_id: expect.stringMatching(/^[0-9a-f-]{36}$/), created_at: expect.stringMatching(/Z$/), updated_at: expect.stringMatching(/Z$/),
+      object_name: `spaces/${SPACES.research}/data/list/a/2.txt`,
+      path: "list/a/2.txt",
+      name: "2.txt",
+      size: 3,
+      content_type: "text/plain",
+      sha256: createHash("sha256").update("two").digest("hex"),
+      document_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      created_at: expect.stringMatching(/Z$/),
+      updated_at: expect.stringMatching(/Z$/),
     });
     expect(await client.paths("list/a/")).toEqual(["list/a/1.txt", "list/a/2.txt"]);
     expect(await client.paths("list/%")).toEqual([]);
@@ -143,7 +170,8 @@ describe("the list", () => {
 
   test("is read by a viewer, and is 404 for a stranger", async () => {
     expect((await call(stack.url, KEYS.viewer, "GET", `${FILES_ROOT}/files`)).status).toBe(200);
-    for (const key of [KEYS.rival, KEYS.scoped]) expect(await call(stack.url, key, "GET", `${FILES_ROOT}/files`)).toMatchObject({ status: 404, body: { detail: "Space not found" } });
+    for (const key of [KEYS.rival, KEYS.scoped])
+      expect(await call(stack.url, key, "GET", `${FILES_ROOT}/files`)).toMatchObject({ status: 404, body: { detail: "Space not found" } });
   });
 });
 

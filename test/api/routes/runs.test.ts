@@ -23,7 +23,8 @@ const hits = async (id: string, query: string): Promise<Answer["body"]> =>
   (await as(KEYS.viewer, "POST", "/data/hybrid-search", { query, space_id: SPACES.research, document_ids: [id], limit: 100 })).body;
 
 /** A text whose chunks differ with their size. */
-const longText = (name: string): string => Array.from({ length: 30 }, (_, index) => `The ${name} says in part ${index} that ${`word${index} counts here `.repeat(12)}.`).join("\n\n");
+const longText = (name: string): string =>
+  Array.from({ length: 30 }, (_, index) => `The ${name} says in part ${index} that ${`word${index} counts here `.repeat(12)}.`).join("\n\n");
 
 async function put(content: string, filename: string): Promise<Answer["body"]> {
   return end((await upload(stack.url, KEYS.editor, SPACES.research, content, filename)).id);
@@ -78,9 +79,13 @@ describe("reprocess", () => {
       { type: "greater_than_equal", loc: ["body", "chunker_config", "overlap_tokens"] },
     ]);
     expect(await refused({ chunker_config: { max_tokens: 8_193 } })).toMatchObject([{ type: "less_than_equal", loc: ["body", "chunker_config", "max_tokens"] }]);
-    expect(await refused({ chunker_config: { max_tokens: 100, overlap_tokens: 51 } })).toMatchObject([{ type: "less_than_equal", loc: ["body", "chunker_config", "overlap_tokens"], ctx: { le: 50 } }]);
+    expect(await refused({ chunker_config: { max_tokens: 100, overlap_tokens: 51 } })).toMatchObject([
+      { type: "less_than_equal", loc: ["body", "chunker_config", "overlap_tokens"], ctx: { le: 50 } },
+    ]);
     // The provider's model takes 8,191 tokens.
-    expect(await refused({ chunker_config: { max_tokens: 8_192 } })).toMatchObject([{ type: "less_than_equal", loc: ["body", "chunker_config", "max_tokens"], ctx: { le: 8_191 } }]);
+    expect(await refused({ chunker_config: { max_tokens: 8_192 } })).toMatchObject([
+      { type: "less_than_equal", loc: ["body", "chunker_config", "max_tokens"], ctx: { le: 8_191 } },
+    ]);
     expect(await versions(document.id)).toHaveLength(1);
   });
 
@@ -110,13 +115,19 @@ describe("reprocess", () => {
     expect((await editor("GET", `/data/runs/${runId}`)).body).toMatchObject({ status: "cancelled", error: { code: "superseded" }, is_current: false });
     stack.provider.clearFaults();
     expect(await end(id)).toMatchObject({ version: 3 });
-    expect((await versions(id)).map((version) => [version.version, version.status, version.is_current])).toEqual([[3, "completed", true], [2, "cancelled", false], [1, "completed", false]]);
+    expect((await versions(id)).map((version) => [version.version, version.status, version.is_current])).toEqual([
+      [3, "completed", true],
+      [2, "cancelled", false],
+      [1, "completed", false],
+    ]);
     expect((await versions(id))[0].pipeline_run_id).toBe(third);
   });
 
   test("twenty at once make twenty versions in order, and the last one is published", async () => {
     const document = await put(longText("stilt"), "stilt.md");
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => reprocess(document.id, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 60 + index } })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => reprocess(document.id, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 60 + index } })),
+    );
     expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(202));
     expect(await end(document.id)).toMatchObject({ version: 21 });
     const all = await versions(document.id);
@@ -170,7 +181,17 @@ describe("a run", () => {
     const { id, runId } = await putWaiting("godwit");
     const { status, body } = await as(KEYS.viewer, "GET", `/data/runs/${runId}`);
     expect(status).toBe(200);
-    expect(body).toMatchObject({ pipeline_run_id: runId, document_id: id, version: 2, trigger: "reprocess", stage: "embedding", progress: 0.5, queue_position: null, waiting_for: "provider_unavailable", is_current: false });
+    expect(body).toMatchObject({
+      pipeline_run_id: runId,
+      document_id: id,
+      version: 2,
+      trigger: "reprocess",
+      stage: "embedding",
+      progress: 0.5,
+      queue_position: null,
+      waiting_for: "provider_unavailable",
+      is_current: false,
+    });
     stack.provider.clearFaults();
     await end(id);
     expect((await as(KEYS.viewer, "GET", `/data/runs/${runId}`)).body).toMatchObject({ status: "completed", progress: 1, waiting_for: null, is_current: true });
@@ -249,7 +270,11 @@ describe("restore", () => {
     expect((await editor("GET", `/data/${document.id}/text?format=markdown`)).body).toBe(longText("ruff"));
     expect(stack.provider.counts.texts).toBe(embedded);
     expect((await hits(document.id, "ruff says")).total_results).toBe(before.length);
-    expect((await versions(document.id)).map((version) => [version.version, version.trigger, version.is_current])).toEqual([[3, "restore", true], [2, "reprocess", false], [1, "upload", false]]);
+    expect((await versions(document.id)).map((version) => [version.version, version.trigger, version.is_current])).toEqual([
+      [3, "restore", true],
+      [2, "reprocess", false],
+      [1, "upload", false],
+    ]);
   });
 
   test("brings back the text of a file that was replaced", async () => {

@@ -1,0 +1,29 @@
+# One image for both processes: `node src/api/main.ts` (the default) and `node src/worker/main.ts`; also every `node src/cli/main.ts …`.
+ARG NODE=24.21.0-bookworm-slim
+
+FROM node:${NODE} AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+# No install scripts: every native package ships its binary.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+COPY src src
+RUN node src/worker/bundle-main.ts --image
+# Binaries for other systems, the Node that npm scripts run on, and what only the bundle was made with.
+RUN case "$(uname -m)" in x86_64) ort=x64 temporal=x86_64-unknown-linux-gnu ;; *) ort=arm64 temporal=aarch64-unknown-linux-gnu ;; esac \
+ && find node_modules/onnxruntime-node/bin/napi-v*/* -maxdepth 1 -mindepth 1 -not -path "*/linux/$ort" -exec rm -rf {} + \
+ && find node_modules/@temporalio/core-bridge/releases -maxdepth 1 -mindepth 1 -not -name "$temporal" -exec rm -rf {} + \
+ && rm -rf node_modules/node-linux-* node_modules/.bin node_modules/@swc/core-* node_modules/.cache
+
+FROM node:${NODE}
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
+WORKDIR /app
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/build build
+COPY package.json LICENSE ./
+COPY models models
+COPY src src
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 8080
+CMD ["node", "src/api/main.ts"]

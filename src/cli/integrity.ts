@@ -1,0 +1,98 @@
+/** `holdfast integrity` */
+import type { Command } from "commander";
+import { countFaults, type IntegrityCounts } from "../db/integrity-counts.ts";
+import { findNamed, findUnnamed } from "../db/object-names.ts";
+import { type Database, inTenant, type OrganizationKey } from "../db/pool.ts";
+import { listOrganizationKeys } from "../db/retention.ts";
+import { DomainError } from "../domain/errors.ts";
+import { createDirectoryStore } from "../storage/directory.ts";
+import { createGcsStore } from "../storage/gcs.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { withDatabase } from "./connect.ts";
+import { CommandError, printJson, printLine, printTable } from "./output.ts";
+
+interface Options {
+  readonly organization?: string;
+  readonly json?: boolean;
+}
+
+/** Each must be 0. */
+interface Counts extends IntegrityCounts {
+  /** Stored for a day and named by no row. */
+  readonly objects_without_row: number;
+  readonly rows_without_object: number;
+}
+
+const ORGANIZATIONS_A_PAGE = 100;
+const OBJECTS_A_PAGE = 1_000;
+/** An object is stored before its row is written; maintenance leaves it alone for as long. */
+const ORPHAN_AGE_MS = 24 * 60 * 60_000;
+
+export function addIntegrityCommand(program: Command): void {
+  program
+    .command("integrity")
+    .description("compare everything that is stored with everything that names it; exits with 1 where something is wrong")
+    .option("--organization <id>", "this organization alone")
+    .option("--json", "print JSON")
+    .action(checkIntegrity);
+}
+
+async function checkIntegrity({ organization, json }: Options): Promise<void> {
+  const results = await withDatabase(async ({ db, config }) => {
+    const { gcsBucket, emulatorHost, directory } = config.storage;
+    const store = gcsBucket === undefined ? createDirectoryStore(directory) : createGcsStore({ bucket: gcsBucket, emulatorHost });
+    const checked: Array<{ organization_id: string; counts: Counts }> = [];
+    for (const one of await organizationsToCheck(db, organization)) {
+      checked.push({ organization_id: one.id, counts: { ...(await countFaults(db.owner, one)), ...(await compareObjects(db, store, one)) } });
+    }
+    return checked;
+  });
+  const faults = results.flatMap(({ organization_id, counts }) => Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [] : [[organization_id, kind, String(count)] as const])));
+  const ok = faults.length === 0;
+  if (json) printJson({ ok, organizations: results });
+  else if (ok) printLine(`${results.length === 1 ? "1 organization is" : `${results.length} organizations are`} whole: nothing is missing and nothing was left behind`);
+  else printTable(["ORGANIZATION", "FAULT", "COUNT"], faults);
+  if (!ok) process.exitCode = 1;
+}
+
+async function organizationsToCheck(db: Database, id: string | undefined): Promise<OrganizationKey[]> {
+  const all: OrganizationKey[] = [];
+  for (;;) {
+    const page = await listOrganizationKeys(db.system, all.at(-1)?.num ?? 0, ORGANIZATIONS_A_PAGE);
+    all.push(...page);
+    if (page.length < ORGANIZATIONS_A_PAGE) break;
+  }
+  if (id === undefined) return all;
+  const found = all.filter((one) => one.id === id.toLowerCase());
+  if (found.length === 0) throw new CommandError(`There is no organization with the id ${id}.`);
+  return found;
+}
+
+/** Goes through the store and the rows side by side, in byte order. */
+async function compareObjects(db: Database, store: ObjectStore, organization: OrganizationKey): Promise<{ objects_without_row: number; rows_without_object: number }> {
+  let withoutRow = 0;
+  let withoutObject = 0;
+  for (let after = ""; ; ) {
+    const page = await store.list(organization.id, { limit: OBJECTS_A_PAGE, ...(after === "" ? {} : { after }) });
+    const last = page.length < OBJECTS_A_PAGE ? null : page.at(-1)!.name;
+    const old = page.filter((object) => Date.now() - object.updatedAt.getTime() > ORPHAN_AGE_MS).map((object) => object.name);
+    const [unnamed, named] = await inTenant(db, organization, async (sql) => [await findUnnamed(sql, old), await findNamed(sql, after, last)] as const);
+    const present = new Set(page.map((object) => object.name));
+    const absent = await Promise.all(named.filter((name) => !present.has(name)).map((name) => isAbsent(store, name)));
+    withoutRow += unnamed.length;
+    withoutObject += absent.filter(Boolean).length;
+    if (last === null) return { objects_without_row: withoutRow, rows_without_object: withoutObject };
+    after = last;
+  }
+}
+
+/** Asks for the object itself: it may have been stored after the page was read. */
+async function isAbsent(store: ObjectStore, name: string): Promise<boolean> {
+  try {
+    await store.size(name);
+    return false;
+  } catch (error) {
+    if (error instanceof DomainError && error.code === "not_found") return true;
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+/** How a process is told to stop: at once while it starts, in order afterwards, and never without an end. */
+
+const LONGEST_STOP_MS = 60_000;
+
+export interface ProcessStop {
+  /** Aborted by the first SIGTERM or SIGINT after {@link started}. */
+  readonly signal: AbortSignal;
+  /** From now on there is something to end in order. */
+  started(): void;
+}
+
+/** Takes SIGTERM and SIGINT over. Until `started` is called they end the process: it has accepted nothing yet. */
+export function watchSignals(): ProcessStop {
+  const stop = new AbortController();
+  let isStarted = false;
+  for (const name of ["SIGTERM", "SIGINT"] as const) {
+    process.once(name, () => {
+      if (!isStarted) process.exit(0);
+      stop.abort(new Error(name));
+      // What still hangs then would hang for ever.
+      setTimeout(() => process.exit(1), LONGEST_STOP_MS).unref();
+    });
+  }
+  return { signal: stop.signal, started: () => void (isStarted = true) };
+}
+
+/** Resolves when the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
