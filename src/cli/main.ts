@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { ConfigError } from "../config.ts";
 import { DomainError } from "../domain/errors.ts";
 import { ProvisionError } from "../domain/provision.ts";
+import { addIntegrityCommand } from "./integrity.ts";
 import { addKeysCommand } from "./keys.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { CommandError } from "./output.ts";
@@ -15,6 +16,7 @@ addMigrateCommand(program);
 addProvisionCommand(program);
 addKeysCommand(program);
 addTokenCommand(program);
+addIntegrityCommand(program);
 
 const EXPECTED = [CommandError, ConfigError, DomainError, ProvisionError];
 

@@ -129,7 +129,9 @@ const HELD = "batch_id = $1 and held and status = 'queued'";
  * last run. Idempotent: the state is in the database, and the batch's row is locked.
  */
 export async function stepBatch(sql: Sql, batchId: string): Promise<BatchStep> {
-  const { rows } = await sql.query<{ status: BatchStatus; is_complete: boolean }>("select status, completed_at is not null as is_complete from batches where id = $1 for update", [batchId]);
+  const { rows } = await sql.query<{ status: BatchStatus; is_complete: boolean }>("select status, completed_at is not null as is_complete from batches where id = $1 for update", [
+    batchId,
+  ]);
   const batch = rows[0];
   if (batch === undefined || batch.is_complete) return { status: batch?.status ?? "completed", released: 0, cancelled: 0, open: 0, done: true };
   const { status } = batch;

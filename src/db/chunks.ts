@@ -36,6 +36,10 @@ const ROWS_A_STATEMENT = 2_000;
  * Runs that the fence no longer holds are left out.
  */
 export async function writePrepared(sql: Sql, organizationId: string, fence: Fence, prepared: readonly PreparedRun[]): Promise<void> {
+  const isDescribed = (run: PreparedRun): boolean => Object.keys(run.extracted).length > 0;
+  const toDescribe = prepared.filter(isDescribed).map((run) => run.documentId);
+  // Documents before runs, as everyone locks them: a request that supersedes a run holds its document first.
+  if (toDescribe.length > 0) await sql.query("select from documents where id = any($1::uuid[]) order by id for no key update", [toDescribe]);
   const held = await sql.query<{ id: string }>(
     `select id from pipeline_runs where id = any($3::uuid[]) and claim_id = $1 and attempt_id = $2
        and status in ('parsing', 'chunking') order by id for update`,
@@ -67,7 +71,7 @@ export async function writePrepared(sql: Sql, organizationId: string, fence: Fen
       runs.map((run) => JSON.stringify(run.warnings)),
     ],
   );
-  const described = runs.filter((run) => Object.keys(run.extracted).length > 0);
+  const described = runs.filter(isDescribed);
   if (described.length === 0) return;
   await sql.query("update documents d set extracted = e.extracted from unnest($1::uuid[], $2::jsonb[]) e(id, extracted) where d.id = e.id", [
     described.map((run) => run.documentId),

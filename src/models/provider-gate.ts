@@ -4,7 +4,7 @@ import type { EmbeddingModel } from "./embedding-model.ts";
 
 interface Gate {
   closedForMs(): Promise<number>;
-  close(seconds: number): Promise<void>;
+  close(seconds: number): Promise<number>;
 }
 
 /** How long a provider is left alone that failed and did not say for how long: the rate at which all processes together try an outage. */
@@ -12,7 +12,8 @@ const DEFAULT_CLOSED_SECONDS = 1;
 
 /**
  * The same model behind a gate. While the gate is closed `embed` throws `provider_rate_limited` at once, with the seconds left, and
- * does not ask. An answer that speaks of an outage of the provider closes the gate for as long as it asks for.
+ * does not ask. An answer that speaks of an outage of the provider closes the gate for as long as it asks for, within the
+ * gate's bound.
  */
 export function behindGate(model: EmbeddingModel, gate: Gate): EmbeddingModel {
   return {
@@ -24,8 +25,8 @@ export function behindGate(model: EmbeddingModel, gate: Gate): EmbeddingModel {
         return await model.embed(texts, kind, signal);
       } catch (error) {
         if (error instanceof DomainError && error.class === "outage" && error.code.startsWith("provider_")) {
-          // Where the gate cannot be closed for the others, this process still waits.
-          await gate.close(error.retryAfterSeconds ?? DEFAULT_CLOSED_SECONDS).catch(() => undefined);
+          const closedForSeconds = await gate.close(error.retryAfterSeconds ?? DEFAULT_CLOSED_SECONDS);
+          throw new DomainError(error.code, error.message, { retryAfterSeconds: closedForSeconds, cause: error.cause });
         }
         throw error;
       }

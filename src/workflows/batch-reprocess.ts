@@ -19,7 +19,7 @@ const LONGEST_PAUSE_MS = 2_000;
 export async function batchReprocess(input: BatchInput, releasedBefore = 0): Promise<BatchProgress> {
   let progress: BatchProgress = { status: "running", released: releasedBefore, open: 0 };
   setHandler(batchProgress, () => progress);
-  for (let idleSteps = 0; ; ) {
+  for (let idleSteps = 0; ;) {
     const step = await batch.stepBatch(input);
     progress = { status: step.status, released: progress.released + step.released, open: step.open };
     if (step.done) break;

@@ -9,6 +9,7 @@ import type { Stack } from "../support/stack.ts";
 import { KEYS, SPACES } from "../support/tenants.ts";
 import { until } from "../support/until.ts";
 import { findFaults, findOrphans } from "./checks.ts";
+import type { DrillParts, Outage } from "./outages.ts";
 import type { Point } from "./points.ts";
 
 const HOOKS = new URL("hooks.ts", import.meta.url).href;
@@ -73,20 +74,36 @@ export async function runStep(stack: Stack, point: Point, options: StepOptions):
   }
 }
 
+/** Load while a part is away for `awayMs`; then everything that was accepted must hold. */
+export async function runOutage(parts: DrillParts, outage: Outage, { documents, awayMs }: { documents: number; awayMs: number }): Promise<StepResult> {
+  const { stack } = parts;
+  const started = performance.now();
+  const load = Array.from({ length: Math.ceil(documents / 10) }, (_, wave) => pause(wave * (awayMs / (documents / 10))).then(() => uploadMixed(stack, 10)));
+  await pause(awayMs / 4);
+  await outage.begin(parts);
+  await pause(awayMs);
+  await outage.end(parts);
+  const accepted = (await Promise.all(load)).flat();
+  const result = await outcome(stack, { name: `load of ${documents} mixed documents`, under: "uploads" }, { accepted, started, broken: undefined });
+  return { ...result, fault: `${outage.name} for ${awayMs / 1_000} s` };
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
+
 interface Passed {
   readonly accepted: readonly string[];
   readonly started: number;
   readonly broken: string | undefined;
 }
 
-async function outcome(stack: Stack, point: Point, { accepted, started, broken }: Passed): Promise<StepResult> {
+async function outcome(stack: Stack, point: Pick<Point, "name" | "under"> & Partial<Point>, { accepted, started, broken }: Passed): Promise<StepResult> {
   const late = await holds(stack);
   const { rows } = await stack.database.db.owner.query<{ status: string; count: number }>("select status, count(*)::int as count from pipeline_runs where document_id = any($1) group by status", [accepted]);
   const count = (status: string): number => rows.find((row) => row.status === status)?.count ?? 0;
   const lost = point.under === "uploads" ? accepted.length - rows.reduce((sum, row) => sum + row.count, 0) : 0;
   return {
     point: point.name,
-    fault: `kill -9 ${point.process}${broken === undefined ? "" : `, ${broken}`}`,
+    fault: `kill -9 ${point.process ?? ""}${broken === undefined ? "" : `, ${broken}`}`,
     accepted: accepted.length,
     completed: count("completed"),
     failed: count("failed"),

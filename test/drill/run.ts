@@ -1,15 +1,21 @@
 /** `npm run drill`: the crash matrix as a table. Exits with 1 where a promise did not hold, or where a broken build was not caught. */
 import { Command } from "commander";
 import { startStack } from "../support/stack.ts";
-import setup from "../support/global-setup.ts";
-import { type StepResult, runStep } from "./drill.ts";
+import { startParts } from "../support/global-setup.ts";
+import { type StepResult, runOutage, runStep } from "./drill.ts";
+import { OUTAGES } from "./outages.ts";
 import { BROKEN, POINTS } from "./points.ts";
 
 interface Options {
   readonly documents: string;
   readonly only?: string;
   readonly broken?: string;
+  readonly long?: boolean;
+  readonly seed: string;
 }
+
+const AWAY_MS = 6_000;
+const RANDOM_ROUNDS = 3;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -17,22 +23,42 @@ function row(result: StepResult): string {
   return `| ${result.point} | ${result.fault} | ${result.accepted} | ${result.completed} | ${result.failed} | ${result.seconds.toFixed(1)} | ${result.faults.length === 0 ? "holds" : result.faults.join("; ")} |`;
 }
 
-async function run({ documents, only, broken }: Options): Promise<void> {
+/** Numbers in [0, 1) that a seed repeats (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+async function run({ documents, only, broken, long, seed }: Options): Promise<void> {
   if (broken !== undefined && !(broken in BROKEN)) throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}`);
-  const stop = await setup();
-  const stack = await startStack();
+  const server = await startParts({ isDurable: true });
+  const stack = await startStack({ keepsWorkflows: true });
+  const parts = { stack, killPostgres: () => server.killPostgres(), restartPostgres: () => server.restartPostgres() };
+  const isAsked = ({ name }: { name: string }): boolean => only === undefined || name.includes(only);
   const results: StepResult[] = [];
+  const report = (result: StepResult): void => {
+    results.push(result);
+    say(row(result));
+  };
   say("| step | fault | accepted | completed | failed, with a reason | seconds | |\n|---|---|---|---|---|---|---|");
   try {
-    for (const point of POINTS.filter(({ name }) => only === undefined || name.includes(only))) {
-      results.push(await runStep(stack, point, { documents: Number(documents), ...(broken === undefined ? {} : { broken }) }));
-      say(row(results.at(-1)!));
+    for (const point of POINTS.filter(isAsked)) report(await runStep(stack, point, { documents: Number(documents), ...(broken === undefined ? {} : { broken }) }));
+    if (long) for (const outage of OUTAGES.filter(isAsked)) report(await runOutage(parts, outage, { documents: 40, awayMs: AWAY_MS }));
+    if (long && only === undefined) {
+      const random = seeded(Number(seed));
+      for (let round = 0; round < RANDOM_ROUNDS; round += 1) report(await runOutage(parts, OUTAGES[Math.floor(random() * OUTAGES.length)]!, { documents: 200, awayMs: 1_000 + random() * AWAY_MS }));
     }
   } finally {
     await stack.close();
-    await stop();
+    await server.stop();
   }
   const isCaught = results.some((result) => result.faults.length > 0);
+  if (long) say(`seed ${seed}`);
   say(broken === undefined ? (isCaught ? "A promise did not hold." : "Every promise held.") : isCaught ? "The broken build was caught." : "The broken build was not caught.");
   process.exitCode = isCaught === (broken !== undefined) ? 0 : 1;
 }
@@ -40,6 +66,8 @@ async function run({ documents, only, broken }: Options): Promise<void> {
 await new Command("drill")
   .description("Kills processes at every step of every workflow and checks that nothing is lost, doubled or stuck.")
   .option("--documents <n>", "documents of each step", "10")
+  .option("--long", "also outages from outside, and random ones under 200 documents")
+  .option("--seed <n>", "of the random outages", String(Date.now() % 1_000_000))
   .option("--only <text>", "only the steps whose name contains it")
   .option("--broken <name>", `a build that is broken on purpose: ${Object.keys(BROKEN).join(", ")}`)
   .action(run)

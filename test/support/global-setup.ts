@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPostgres } from "../../src/embedded/postgres.ts";
+import { type Postgres, startPostgres } from "../../src/embedded/postgres.ts";
 import { chooseCacheDir, makeDataDir, serverUser } from "../../src/embedded/server-user.ts";
 import { startTemporal } from "../../src/embedded/temporal.ts";
 import { migrate } from "../../src/db/migrate.ts";
@@ -12,14 +12,29 @@ import { freePort } from "../../src/embedded/ports.ts";
 
 const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
 
+/** The run's Postgres, for drills that take it away. */
+interface RunningParts {
+  stop(): Promise<void>;
+  /** Kills it as a lost machine would, and starts it again at the same address. */
+  killPostgres(): Promise<void>;
+  restartPostgres(): Promise<void>;
+}
+
 export default async function setup(): Promise<() => Promise<void>> {
+  return (await startParts({ isDurable: false })).stop;
+}
+
+/** Without `isDurable` a Postgres that is killed may lose what it committed last; tests that never kill it are faster so. */
+export async function startParts({ isDurable }: { readonly isDurable: boolean }): Promise<RunningParts> {
   const dataDir = await mkdtemp(join(tmpdir(), "holdfast-test-"));
   await chmod(dataDir, 0o711);
   const user = await serverUser();
   await makeDataDir(dataDir, user);
   const cacheDir = await chooseCacheDir({ configured: process.env["HOLDFAST_CACHE"], dataDir, user });
   const options = { dataDir, cacheDir, onProgress };
-  const postgres = await startPostgres({ ...options, sharedBuffersMiB: 512, isDurable: false });
+  const port = await freePort();
+  const openPostgres = (): Promise<Postgres> => startPostgres({ ...options, port, sharedBuffersMiB: 512, isDurable });
+  let postgres = await openPostgres();
   const temporal = await startTemporal({ ...options, port: await freePort(), uiPort: await freePort(), inMemory: true, hasUi: false });
   const stop = async (): Promise<void> => {
     await temporal.stop();
@@ -35,7 +50,16 @@ export default async function setup(): Promise<() => Promise<void>> {
   process.env["HOLDFAST_TEST_DATABASE_URL"] = postgres.url;
   process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"] = temporal.address;
   process.env["HOLDFAST_TEST_CACHE_DIR"] = cacheDir;
-  return stop;
+  return {
+    stop,
+    async killPostgres() {
+      postgres.kill();
+      await postgres.exited;
+    },
+    async restartPostgres() {
+      postgres = await openPostgres();
+    },
+  };
 }
 
 /** A migrated database that test databases are copied from. */

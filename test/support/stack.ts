@@ -129,7 +129,7 @@ async function ownTemporal(dataDir: string, { keepsWorkflows = false }: StackOpt
 async function isUp(url: string, api: TestProcess): Promise<void> {
   await until(`the API at ${url} answers`, async () => {
     if (api.child.exitCode !== null) throw new Error(`the API ended:\n${api.output()}`);
-    const response = await fetch(`${url}/health`);
+    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(2_000) });
     return response.ok;
   }, START_MS);
 }

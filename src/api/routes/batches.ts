@@ -135,7 +135,8 @@ const cancelBatch = defineRoute({
   ...steering,
   path: "/data/batches/:batch_id/cancel",
   summary: "Cancel every run of a batch that has not ended; what was published before stays.",
-  handle: ({ deps, principal, params, request }) => steer(deps, principal, { batchId: params.batch_id, requestId: request.id }, { from: ["running", "paused", "cancelled"], to: "cancelled" }),
+  handle: ({ deps, principal, params, request }) =>
+    steer(deps, principal, { batchId: params.batch_id, requestId: request.id }, { from: ["running", "paused", "cancelled"], to: "cancelled" }),
 });
 
 export const batchRoutes = [batchReprocess, getBatch, listResultsOfBatch, pauseBatch, resumeBatch, cancelBatch];

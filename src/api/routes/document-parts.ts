@@ -62,7 +62,7 @@ const getText = defineRoute({
  * @throws Error where the run was purged meanwhile, so that a part is never taken for the whole.
  */
 async function* markdownPieces(db: Database, principal: Principal, { runNum, total }: { runNum: number; total: number }): AsyncGenerator<string> {
-  for (let index = 0; index < total; ) {
+  for (let index = 0; index < total;) {
     const from = index;
     const units = await inTenant(db, principal.organization, (sql) => readUnitsFrom(sql, runNum, from));
     if (units.length === 0) throw new Error(`the text of run number ${runNum} ended at unit ${index} of ${total}`);

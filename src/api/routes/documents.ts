@@ -61,7 +61,14 @@ export const patchDocument = defineRoute({
       requireMatch(request.headers, etagOfDocument(document));
       if (body.doc_metadata !== undefined) await writeOwnMetadata(sql, id, patched(await readOwnMetadata(sql, id), body.doc_metadata));
       if (body.folder_id !== undefined) await move(sql, principal, document, body.folder_id);
-      await appendAudit(sql, principal, { action: "documents:update", resource_type: "document", resource_id: id, space_id: document.space_id, request_id: request.id, outcome: "success" });
+      await appendAudit(sql, principal, {
+        action: "documents:update",
+        resource_type: "document",
+        resource_id: id,
+        space_id: document.space_id,
+        request_id: request.id,
+        outcome: "success",
+      });
       return findDocument(sql, principal, id);
     });
     authorize(principal, "documents:read", changed);
@@ -96,7 +103,8 @@ export const deleteDocument = defineRoute({
   audit: { action: "documents:delete", resource: "document" },
   status: 204,
   summary: "Remove a document, its chunks and its search entries.",
-  description: "Later requests answer 404 and search finds nothing of it at once. The raw file stays, and so do the cached vectors, so that uploading the same content again costs nothing.",
+  description:
+    "Later requests answer 404 and search finds nothing of it at once. The raw file stays, and so do the cached vectors, so that uploading the same content again costs nothing.",
   tags: ["Documents"],
   params: DocumentParams,
   headers: IF_MATCH,
@@ -109,7 +117,14 @@ export const deleteDocument = defineRoute({
       authorize(principal, "documents:delete", document);
       requireMatch(request.headers, etagOfDocument(document));
       await markDocumentDeleted(sql, { organization, userId: user.id, targetId: id });
-      await appendAudit(sql, principal, { action: "documents:delete", resource_type: "document", resource_id: id, space_id: document.space_id, request_id: request.id, outcome: "success" });
+      await appendAudit(sql, principal, {
+        action: "documents:delete",
+        resource_type: "document",
+        resource_id: id,
+        space_id: document.space_id,
+        request_id: request.id,
+        outcome: "success",
+      });
     });
     deps.dispatcher.wakeDeletions(organization.id);
   },

@@ -14,6 +14,7 @@ import { folderRoutes } from "./folders.ts";
 import { health } from "./health.ts";
 import { searchDocuments } from "./hybrid-search.ts";
 import { getMe } from "./me.ts";
+import { checkDocument } from "./integrity.ts";
 import { listModels } from "./models.ts";
 import { memberRoutes } from "./members.ts";
 import { organizationKeyRoutes } from "./organization-keys.ts";
@@ -27,6 +28,6 @@ import { uploadDocument } from "./uploads.ts";
 import { usageRoutes } from "./usage.ts";
 
 /** The endpoints of the contract, in the order of the OpenAPI document. */
-export const API_ROUTES: readonly Route[] = [health, listModels, createChatCompletion, ...spaceRoutes, ...spaceMemberRoutes, ...agentRoutes, uploadDocument, listDocuments, getDocument, patchDocument, deleteDocument, ...documentPartRoutes, reprocessDocument, restoreVersion, ...runRoutes, ...batchRoutes, searchDocuments, ...rawFileRoutes, downloadRawFile, makePathFolder, ...folderRoutes, getMe, ...ownKeyRoutes, ...organizationKeyRoutes, ...memberRoutes, ...auditLogRoutes, ...usageRoutes];
+export const API_ROUTES: readonly Route[] = [health, listModels, createChatCompletion, ...spaceRoutes, ...spaceMemberRoutes, ...agentRoutes, uploadDocument, listDocuments, getDocument, patchDocument, deleteDocument, ...documentPartRoutes, checkDocument, reprocessDocument, restoreVersion, ...runRoutes, ...batchRoutes, searchDocuments, ...rawFileRoutes, downloadRawFile, makePathFolder, ...folderRoutes, getMe, ...ownKeyRoutes, ...organizationKeyRoutes, ...memberRoutes, ...auditLogRoutes, ...usageRoutes];
 
 export const ROUTES: readonly Route[] = [...API_ROUTES, ...docsRoutes(API_ROUTES)];

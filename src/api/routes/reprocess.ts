@@ -38,7 +38,14 @@ async function acceptRun(deps: Deps, { principal, documentId, request, queue }: 
     const document = await lockDocument(sql, principal, documentId);
     authorize(principal, "documents:reprocess", document);
     await queue(sql, runId);
-    await appendAudit(sql, principal, { action: "documents:reprocess", resource_type: "document", resource_id: documentId, space_id: document.space_id, request_id: request.id, outcome: "success" });
+    await appendAudit(sql, principal, {
+      action: "documents:reprocess",
+      resource_type: "document",
+      resource_id: documentId,
+      space_id: document.space_id,
+      request_id: request.id,
+      outcome: "success",
+    });
     await request.idempotency?.keep(sql, answer);
   });
   deps.dispatcher.wake({ id: organization.id, num: organization.num });

@@ -46,7 +46,14 @@ const cancelPipelineRun = defineRoute({
       const run = await findRun(sql, principal, id);
       authorize(principal, "documents:reprocess", run, MISSING);
       if (!(await cancelRun(sql, id))) throw new DomainError("bad_request", "The run has ended already, so it cannot be cancelled.");
-      await appendAudit(sql, principal, { action: "documents:reprocess", resource_type: "pipeline_run", resource_id: id, space_id: run.space_id, request_id: request.id, outcome: "success" });
+      await appendAudit(sql, principal, {
+        action: "documents:reprocess",
+        resource_type: "pipeline_run",
+        resource_id: id,
+        space_id: run.space_id,
+        request_id: request.id,
+        outcome: "success",
+      });
       return findRun(sql, principal, id);
     });
     authorize(principal, "documents:read", cancelled, MISSING);
