@@ -34,6 +34,8 @@ export interface MaintenanceDeps {
 const RUNS_A_STEP = 100;
 const OBJECTS_A_STEP = 200;
 const OBJECTS_A_PAGE = 1_000;
+/** Each step reads all chunks of the organization once. */
+const EMBEDDINGS_A_STEP = 20_000;
 /** Deleted while their rows are locked, which must not take long. */
 const INTENTS_A_STEP = 10;
 const ORPHAN_AGE_MS = 24 * 60 * 60_000;
@@ -69,9 +71,11 @@ export async function maintainOrganization(deps: MaintenanceDeps, { organization
     add("objects", await untilNone(() => purgeSpentObjects(deps, tenant), OBJECTS_A_STEP));
     add("old_runs", await untilNone(() => tenant((sql) => deleteOldRuns(sql, RUNS_A_STEP)), RUNS_A_STEP));
     add("intents", await untilNone(() => purgeIntents(deps, tenant), INTENTS_A_STEP));
-    add("embeddings", await untilNone(() => tenant((sql) => deleteUnusedEmbeddings(sql, ROWS_A_PURGE)), ROWS_A_PURGE));
     add("folded_spaces", await tenant((sql) => foldAllStatistics(sql, organization.num)));
-    if (isThorough) add("orphan_objects", await purgeUnnamedObjects(deps, organization.id, tenant));
+    if (isThorough) {
+      add("embeddings", await purgeEmbeddings(organization.id, tenant));
+      add("orphan_objects", await purgeUnnamedObjects(deps, organization.id, tenant));
+    }
     if (Object.keys(counts).length > 0) deps.log.info({ organization_id: organization.id, ...counts }, "maintenance has removed what was not needed any more");
     return counts;
   });
@@ -120,6 +124,16 @@ async function purgeIntents(deps: MaintenanceDeps, tenant: Tenant): Promise<numb
     if (intents.length > 0) await deleteIntents(sql, intents.map((intent) => intent.object_key));
     return intents.length;
   });
+}
+
+async function purgeEmbeddings(organizationId: string, tenant: Tenant): Promise<number> {
+  let purged = 0;
+  await untilNone(async () => {
+    const { seen, deleted } = await tenant((sql) => deleteUnusedEmbeddings(sql, organizationId, EMBEDDINGS_A_STEP));
+    purged += deleted;
+    return seen;
+  }, EMBEDDINGS_A_STEP);
+  return purged;
 }
 
 /** Objects that are a day old and that nothing names. */

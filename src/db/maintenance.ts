@@ -99,13 +99,25 @@ export async function deleteOldRuns(sql: Sql, limit: number): Promise<number> {
   return rowCount ?? 0;
 }
 
-/** Removes at most `limit` embeddings that nobody used for 90 days; the same text is embedded anew if it comes again. @returns how many. */
-export async function deleteUnusedEmbeddings(sql: Sql, limit: number): Promise<number> {
-  const { rowCount } = await sql.query(
-    `delete from embedding_cache where ctid = any(array(select ctid from embedding_cache where last_used_at < now() - interval '90 days' limit $1))`,
-    [limit],
+/**
+ * Looks at no more than `limit` embeddings that were not used for 90 days: removes those whose text no chunk has any more, and notes
+ * that the others are in use. @returns how many it looked at, and how many it removed.
+ */
+export async function deleteUnusedEmbeddings(sql: Sql, organizationId: string, limit: number): Promise<{ seen: number; deleted: number }> {
+  const { rows } = await sql.query<{ seen: number; deleted: number }>(
+    `with old as materialized (
+       select e.model_num, e.content_hash from embedding_cache e where e.organization_id = $1 and e.last_used_at < now() - interval '90 days' limit $2),
+     used as materialized (select distinct c.content_hash from chunks c where c.organization_id = $1 and c.content_hash in (select content_hash from old)),
+     kept as (
+       update embedding_cache e set last_used_at = now() from old where e.organization_id = $1 and e.model_num = old.model_num and e.content_hash = old.content_hash
+         and old.content_hash in (select content_hash from used)),
+     gone as (
+       delete from embedding_cache e using old where e.organization_id = $1 and e.model_num = old.model_num and e.content_hash = old.content_hash
+         and old.content_hash not in (select content_hash from used) returning 1)
+     select (select count(*) from old)::int as seen, (select count(*) from gone)::int as deleted`,
+    [organizationId, limit],
   );
-  return rowCount ?? 0;
+  return rows[0]!;
 }
 
 const DIFFERENCES_WORTH_FOLDING = 16;

@@ -44,9 +44,21 @@ export async function objectsOf(sql: Sql, documentId: string, withRawFile: boole
   return rows.map((row) => row.object_key);
 }
 
-/** Deletes at most `limit` chunks and text blocks of the run. @returns whether any are left. */
+/**
+ * Deletes at most `limit` chunks and text blocks of the run. Cached embeddings of the chunks were in use until now: that is noted.
+ * @returns whether any are left.
+ */
 export async function deleteText(sql: Sql, runNum: number, limit: number): Promise<boolean> {
-  const chunks = await sql.query("delete from chunks where run_num = $1 and chunk_index in (select chunk_index from chunks where run_num = $1 order by chunk_index limit $2)", [runNum, limit]);
+  const chunks = await sql.query(
+    `with gone as (
+       delete from chunks where run_num = $1 and chunk_index in (select chunk_index from chunks where run_num = $1 order by chunk_index limit $2)
+       returning organization_id, chunk_index, content_hash),
+     used as (
+       update embedding_cache e set last_used_at = now() from (select distinct organization_id, content_hash from gone) g cross join embedding_models m
+       where e.organization_id = g.organization_id and e.model_num = m.num and e.content_hash = g.content_hash and e.last_used_at < now() - interval '1 day')
+     select chunk_index from gone`,
+    [runNum, limit],
+  );
   const blocks = await sql.query("delete from text_blocks where run_num = $1 and first_index in (select first_index from text_blocks where run_num = $1 order by first_index limit $2)", [runNum, limit]);
   return (chunks.rowCount ?? 0) >= limit || (blocks.rowCount ?? 0) >= limit;
 }

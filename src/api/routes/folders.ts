@@ -169,7 +169,7 @@ const deleteFolder = defineRoute({
       await markFolderDeleted(sql, { organization, userId: user.id, targetId: found.id });
       await appendAudit(sql, principal, { action: "folders:delete", resource_type: "folder", resource_id: found.id, space_id: found.home_space_id, request_id: request.id, outcome: "success" });
     });
-    deps.dispatcher.wake({ id: organization.id, num: organization.num });
+    deps.dispatcher.wakeDeletions(organization.id);
   },
 });
 

@@ -138,7 +138,7 @@ const deleteRawFile = defineRoute({
       }
       await appendAudit(sql, principal, { action: "files:delete", resource_type: "file", resource_id: file.id, space_id: params.space_id, request_id: request.id, outcome: "success" });
     });
-    deps.dispatcher.wake({ id: organization.id, num: organization.num });
+    deps.dispatcher.wakeDeletions(organization.id);
   },
 });
 
