@@ -114,7 +114,9 @@ async function measure(targets: { direct: Target; service: Target }, concurrency
 
 /** The scripted provider as a process of its own, so that it shares no event loop with the load. */
 async function startProvider(firstTokenMs: string): Promise<{ url: string; stop(): void }> {
-  const child = spawn(process.execPath, ["test/support/scripted-provider-main.ts", "--dimensions", "64", "--first-token-ms", firstTokenMs], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["test/support/scripted-provider-main.ts", "--dimensions", "64", "--first-token-ms", firstTokenMs], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const [url] = (await once(createInterface(child.stdout), "line")) as [string];
   return { url, stop: () => void child.kill("SIGTERM") };
 }
@@ -135,21 +137,45 @@ async function run({ seconds, concurrency, firstTokenMs }: Options): Promise<voi
     const openTurns = async (): Promise<number> => (await workflow.count("ExecutionStatus = 'Running' AND (WorkflowType = 'chatTurns' OR WorkflowType = 'chatTurn')")).count;
     const messages = [{ role: "user", content: "How did revenue develop over the last year?" }];
     const targets = {
-      direct: { url: `${provider.url}/chat/completions`, headers: { authorization: "Bearer sk-scripted" }, body: JSON.stringify({ model: "scripted-chat", messages, stream: true }) },
-      service: { url: `${stack.url}/v1/chat/completions`, headers: { authorization: `Bearer ${KEYS.owner}` }, body: JSON.stringify({ model: AGENTS.public, messages, stream: true }) },
+      direct: {
+        url: `${provider.url}/chat/completions`,
+        headers: { authorization: "Bearer sk-scripted" },
+        body: JSON.stringify({ model: "scripted-chat", messages, stream: true }),
+      },
+      service: {
+        url: `${stack.url}/v1/chat/completions`,
+        headers: { authorization: `Bearer ${KEYS.owner}` },
+        body: JSON.stringify({ model: AGENTS.public, messages, stream: true }),
+      },
     };
     await until("chat is ready", () => ask(targets.service));
     say(`${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load, provider, API, worker, Temporal and Postgres on this machine`);
     say(`provider: ${firstTokenMs} ms to its first token; ${seconds} s a cell through the service, as long directly, in slices of ${SLICE_SECONDS} s in turn`);
-    say("| at once | first token directly p50 / p95 (ms) | through Holdfast | added | whole answer added p50 (ms) | requests/s | failed | open workflows at slice ends | drained in (ms) |");
+    say(
+      "| at once | first token directly p50 / p95 (ms) | through Holdfast | added | whole answer added p50 (ms) | requests/s | failed | open workflows at slice ends | drained in (ms) |",
+    );
     say("|---|---|---|---|---|---|---|---|---|");
     for (const atOnce of concurrency.split(",").map(Number)) {
       const cell = await measure(targets, atOnce, Number(seconds), openTurns);
-      const first = (samples: Sample[], share: number) => percentile(samples.map((sample) => sample.firstMs), share);
+      const first = (samples: Sample[], share: number) =>
+        percentile(
+          samples.map((sample) => sample.firstMs),
+          share,
+        );
       const pair = (samples: Sample[]) => `${first(samples, 0.5).toFixed(1)} / ${first(samples, 0.95).toFixed(1)}`;
       const added = [0.5, 0.95].map((share) => (first(cell.service, share) - first(cell.direct, share)).toFixed(1)).join(" / ");
-      const whole = percentile(cell.service.map((sample) => sample.totalMs), 0.5) - percentile(cell.direct.map((sample) => sample.totalMs), 0.5);
-      say(`| ${atOnce} | ${pair(cell.direct)} | ${pair(cell.service)} | ${added} | ${whole.toFixed(1)} | ${cell.perSecond.toFixed(0)} | ${cell.failures} | ${cell.openTurns.join(" ")} | ${cell.drainMs.toFixed(0)} |`);
+      const whole =
+        percentile(
+          cell.service.map((sample) => sample.totalMs),
+          0.5,
+        ) -
+        percentile(
+          cell.direct.map((sample) => sample.totalMs),
+          0.5,
+        );
+      say(
+        `| ${atOnce} | ${pair(cell.direct)} | ${pair(cell.service)} | ${added} | ${whole.toFixed(1)} | ${cell.perSecond.toFixed(0)} | ${cell.failures} | ${cell.openTurns.join(" ")} | ${cell.drainMs.toFixed(0)} |`,
+      );
     }
     say(`turns in the books: ${JSON.stringify(await books(stack))}`);
   } finally {

@@ -14,7 +14,7 @@ export interface AdoptedTurns {
 
 export type AdoptedEnd = keyof AdoptedTurns;
 
-export interface CallModelInput {
+interface CallModelInput {
   readonly turnId: string;
   readonly results: readonly ToolResult[];
 }

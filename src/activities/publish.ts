@@ -8,7 +8,7 @@ import { hideRun } from "../db/search/hidden.ts";
 import { insertPostings } from "../db/search/postings.ts";
 import { DomainError } from "../domain/errors.ts";
 import { type AttemptInput, MAX_PUBLISH_CHUNKS } from "../domain/processing.ts";
-import { analyze } from "../search/analyzer.ts";
+import { ANALYZER_VERSION, analyze } from "../search/analyzer.ts";
 import type { Attempt } from "./members.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 
@@ -122,7 +122,7 @@ async function writeEntries(sql: Sql, work: PublishWork, spaceNum: number, chunk
   const range = { from: chunks[0]!.chunkIndex, to: chunks.at(-1)!.chunkIndex };
   await insertEmbeddingsFromCache(sql, { organization, spaceNum, modelNum: work.modelNum, runNums: [...terms.keys()], ...(terms.size === 1 ? { chunks: range } : {}) });
   await insertPostings(sql, { organizationNum: organization.num, spaceNum }, chunks);
-  await addTermCounts(sql, [...terms.keys()], [...terms.values()]);
+  await addTermCounts(sql, terms, ANALYZER_VERSION);
 }
 
 /** What is published has as many entries as chunks: nothing was lost between the steps. */

@@ -18,7 +18,7 @@ export interface ToolCaller {
   readonly apiKeyId: string | null;
 }
 
-export interface RunToolInput {
+interface RunToolInput {
   readonly caller: ToolCaller;
   readonly call: ToolCall;
   readonly maxBytes: number;

@@ -24,7 +24,10 @@ export function createCitationFilter(sources: Sources): CitationFilter {
   let code = "";
 
   const mark = (space: string, numbers: string): string => {
-    const known = numbers.split(",").map(Number).flatMap((index) => sources.get(index) ?? []);
+    const known = numbers
+      .split(",")
+      .map(Number)
+      .flatMap((index) => sources.get(index) ?? []);
     for (const citation of known) cited.set(citation.index, citation);
     return known.length === 0 ? "" : `${space}[${known.map((citation) => citation.index).join(", ")}]`;
   };

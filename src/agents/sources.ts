@@ -43,7 +43,10 @@ const CLOSE = "SOURCES>>>";
 
 /** Text of documents can neither close the fence nor begin a numbered block of its own. */
 function defused(text: string): string {
-  return text.replaceAll(OPEN, "<<< SOURCES").replaceAll(CLOSE, "SOURCES >>>").replace(/^\[(?=\d+\])/gm, " [");
+  return text
+    .replaceAll(OPEN, "<<< SOURCES")
+    .replaceAll(CLOSE, "SOURCES >>>")
+    .replace(/^\[(?=\d+\])/gm, " [");
 }
 
 /** Numbered blocks `[n] name` and text, between the lines that mark them as data. */

@@ -2,7 +2,7 @@
 import { type Principal, reachedSpaceIds } from "../domain/principal.ts";
 import type { Sql } from "./pool.ts";
 
-export interface ToolAttachment {
+interface ToolAttachment {
   readonly tool_id: string;
   readonly config: Readonly<Record<string, unknown>> | null;
 }

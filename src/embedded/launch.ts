@@ -96,7 +96,10 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
 
 async function openLog(path: string) {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const size = await stat(path).then((found) => found.size, () => 0);
+  const size = await stat(path).then(
+    (found) => found.size,
+    () => 0,
+  );
   if (size > MAX_LOG_BYTES) await rename(path, `${path}.1`);
   const file = await open(path, "a", 0o600);
   return { file, start: size > MAX_LOG_BYTES ? 0 : size };

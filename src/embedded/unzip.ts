@@ -46,7 +46,7 @@ async function readEntries(file: FileHandle): Promise<Entry[]> {
   const count = tail.readUInt16LE(end + 10);
   const directory = await readAt(file, tail.readUInt32LE(end + 16), tail.readUInt32LE(end + 12));
   const entries: Entry[] = [];
-  for (let at = 0; entries.length < count; ) {
+  for (let at = 0; entries.length < count;) {
     if (at + ENTRY_BYTES > directory.length || directory.readUInt32LE(at) !== ENTRY_SIGNATURE) throw new Error("the zip file's directory is damaged");
     const nameBytes = directory.readUInt16LE(at + 28);
     entries.push({

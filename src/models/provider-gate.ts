@@ -3,32 +3,33 @@ import { DomainError } from "../domain/errors.ts";
 import type { EmbeddingModel } from "./embedding-model.ts";
 
 interface Gate {
-  closedForMs(): Promise<number>;
+  enter(): Promise<{ readonly closedForMs: number; readonly isTrial: boolean }>;
   close(seconds: number): Promise<number>;
+  open(): Promise<void>;
 }
 
-/** How long a provider is left alone that failed and did not say for how long: the rate at which all processes together try an outage. */
+/** How long a provider is left alone that failed and did not say for how long. */
 const DEFAULT_CLOSED_SECONDS = 1;
 
 /**
  * The same model behind a gate. While the gate is closed `embed` throws `provider_rate_limited` at once, with the seconds left, and
- * does not ask. An answer that speaks of an outage of the provider closes the gate for as long as it asks for, within the
- * gate's bound.
+ * does not ask. An answer that speaks of an outage of the provider closes the gate for as long as it asks for, within the gate's
+ * bound; after that one request a second tries the provider until one succeeds, and then the gate is open.
  */
 export function behindGate(model: EmbeddingModel, gate: Gate): EmbeddingModel {
   return {
     ...model,
     async embed(texts, kind, signal) {
-      const closedForMs = await gate.closedForMs();
+      const { closedForMs, isTrial } = await gate.enter();
       if (closedForMs > 0) throw new DomainError("provider_rate_limited", "The model provider asked to wait.", { retryAfterSeconds: closedForMs / 1_000 });
       try {
-        return await model.embed(texts, kind, signal);
+        const vectors = await model.embed(texts, kind, signal);
+        if (isTrial) await gate.open();
+        return vectors;
       } catch (error) {
-        if (error instanceof DomainError && error.class === "outage" && error.code.startsWith("provider_")) {
-          const closedForSeconds = await gate.close(error.retryAfterSeconds ?? DEFAULT_CLOSED_SECONDS);
-          throw new DomainError(error.code, error.message, { retryAfterSeconds: closedForSeconds, cause: error.cause });
-        }
-        throw error;
+        if (!(error instanceof DomainError && error.class === "outage" && error.code.startsWith("provider_"))) throw error;
+        const closedForSeconds = await gate.close(error.retryAfterSeconds ?? DEFAULT_CLOSED_SECONDS);
+        throw new DomainError(error.code, error.message, { retryAfterSeconds: closedForSeconds, cause: error.cause });
       }
     },
   };

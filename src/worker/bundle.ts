@@ -19,7 +19,10 @@ export async function workflowBundle(): Promise<WorkflowBundleOption> {
   if (existsSync(kept)) return { codePath: kept };
   const code = await buildBundle();
   // A folder that may not be written costs the next start its second, no more.
-  const isKept = await replaceFile(kept, code).then(() => true, () => false);
+  const isKept = await replaceFile(kept, code).then(
+    () => true,
+    () => false,
+  );
   return isKept ? { codePath: kept } : { code };
 }
 
@@ -39,7 +42,10 @@ async function buildBundle(): Promise<string> {
 async function fingerprint(): Promise<string> {
   const hash = createHash("sha256");
   const folders = await Promise.all([WORKFLOWS, join(ROOT, "src/domain")].map((folder) => readdir(folder, { recursive: true, withFileTypes: true })));
-  const sources = folders.flat().filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const sources = folders
+    .flat()
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
   for (const path of [...sources.toSorted(), FAILURE_CONVERTER, join(ROOT, "package-lock.json")]) hash.update(`${relative(ROOT, path)}\0`).update(await readFile(path));
   return hash.digest("hex").slice(0, 16);
 }

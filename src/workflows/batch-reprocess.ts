@@ -10,7 +10,7 @@ interface BatchProgress {
   readonly open: number;
 }
 
-export const batchProgress = defineQuery<BatchProgress>("batchProgress");
+const batchProgress = defineQuery<BatchProgress>("batchProgress");
 
 const SHORTEST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 2_000;

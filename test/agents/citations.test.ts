@@ -3,7 +3,14 @@ import { describe, expect, it } from "vitest";
 import { createCitationFilter } from "../../src/agents/citations.ts";
 import { createSources, fenceSources } from "../../src/agents/sources.ts";
 
-const passage = (chunk: number, text = `text ${chunk}`) => ({ chunk_id: `chunk-${chunk}`, document_id: "document", document_name: "report.pdf", chunk_index: chunk, page: 1, text });
+const passage = (chunk: number, text = `text ${chunk}`) => ({
+  chunk_id: `chunk-${chunk}`,
+  document_id: "document",
+  document_name: "report.pdf",
+  chunk_index: chunk,
+  page: 1,
+  text,
+});
 
 function sourcesOf(count: number) {
   const sources = createSources();
@@ -13,7 +20,10 @@ function sourcesOf(count: number) {
 
 function filtered(text: string, pieces: (text: string) => string[] = (whole) => [whole], count = 3) {
   const filter = createCitationFilter(sourcesOf(count));
-  const shown = pieces(text).map((piece) => filter.write(piece)).join("") + filter.end();
+  const shown =
+    pieces(text)
+      .map((piece) => filter.write(piece))
+      .join("") + filter.end();
   return { shown, cited: filter.cited().map((citation) => citation.index) };
 }
 

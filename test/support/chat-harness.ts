@@ -86,7 +86,10 @@ export async function startChat(options: { withTools?: boolean; temporalAddress?
     createActivities: createChatActivities,
     queues,
   });
-  const tools = options.withTools === false ? undefined : await Worker.create({ connection, taskQueue: queues.tools, dataConverter, activities: { ...createToolActivities({ db, queryEmbedding }) } });
+  const tools =
+    options.withTools === false
+      ? undefined
+      : await Worker.create({ connection, taskQueue: queues.tools, dataConverter, activities: { ...createToolActivities({ db, queryEmbedding }) } });
   const toolsRun = tools?.run();
   const audit = createAuditLog(db, log);
   const lastUsed = createLastUsed(db, log);
@@ -112,7 +115,15 @@ export async function startChat(options: { withTools?: boolean; temporalAddress?
     spaceId,
     key,
     async addAgent(fields = {}) {
-      const row: Record<string, unknown> = { id: newId(), organization_id: organization.id, space_id: spaceId, name: `Agent ${randomUUID()}`, created_by: userId, last_edited_by: userId, ...fields };
+      const row: Record<string, unknown> = {
+        id: newId(),
+        organization_id: organization.id,
+        space_id: spaceId,
+        name: `Agent ${randomUUID()}`,
+        created_by: userId,
+        last_edited_by: userId,
+        ...fields,
+      };
       if (row["tool_attachments"] !== undefined) row["tool_attachments"] = JSON.stringify(row["tool_attachments"]);
       const columns = Object.keys(row);
       await db.owner.query(`insert into agents (${columns.join(", ")}) values (${columns.map((_, index) => `$${index + 1}`).join(", ")})`, Object.values(row));

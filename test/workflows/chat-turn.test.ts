@@ -110,14 +110,21 @@ describe("a turn that asks for tools", () => {
     expect(all).toContain(`chat-turn/${chat.organization.id}/${id}`);
     for (const text of [secret, "heron-secret-text", "stork-secret-answer", argument]) {
       expect(all).not.toContain(text);
-      for (let shift = 0; shift < 3; shift += 1) expect(all).not.toContain(Buffer.from(" ".repeat(shift) + text).toString("base64").slice(4, -4));
+      for (let shift = 0; shift < 3; shift += 1)
+        expect(all).not.toContain(
+          Buffer.from(" ".repeat(shift) + text)
+            .toString("base64")
+            .slice(4, -4),
+        );
     }
   });
 });
 
 async function rawHistory(workflowId: string): Promise<string> {
   const response = await chat.client.workflowService.getWorkflowExecutionHistory({ namespace: "default", execution: { workflowId } });
-  const bytes = JSON.stringify(response.history, (_, value) => (value?.type === "Buffer" || value instanceof Uint8Array ? Buffer.from(value.data ?? value).toString("latin1") : value));
+  const bytes = JSON.stringify(response.history, (_, value) =>
+    value?.type === "Buffer" || value instanceof Uint8Array ? Buffer.from(value.data ?? value).toString("latin1") : value,
+  );
   return `${bytes}\n${JSON.stringify(response.history)}`;
 }
 

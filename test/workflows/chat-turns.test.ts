@@ -23,7 +23,8 @@ beforeEach(() => {
 });
 
 const user = (content: string) => [{ role: "user", content }];
-const chat = (model: string, body: Record<string, unknown> = {}, key = KEYS.owner) => call(stack.url, key, "POST", "/chat/completions", { model, messages: user("Where does the grey heron nest?"), ...body });
+const chat = (model: string, body: Record<string, unknown> = {}, key = KEYS.owner) =>
+  call(stack.url, key, "POST", "/chat/completions", { model, messages: user("Where does the grey heron nest?"), ...body });
 const requests = () => stack.provider.requests.filter((request) => request.route === "chat").map((request) => request.body);
 
 describe("an agent that searches first", () => {
@@ -33,16 +34,29 @@ describe("an agent that searches first", () => {
     expect(status).toBe(200);
     expect(body.choices[0].message.content).toBe("In tall trees [1], not in caves.");
     expect(body.citations).toEqual([
-      { index: 1, document_id: documentId, document_name: "herons.md", chunk_id: expect.any(String), chunk_index: expect.any(Number), page: null, text: expect.stringContaining("tall trees") },
+      {
+        index: 1,
+        document_id: documentId,
+        document_name: "herons.md",
+        chunk_id: expect.any(String),
+        chunk_index: expect.any(Number),
+        page: null,
+        text: expect.stringContaining("tall trees"),
+      },
     ]);
-    const system = requests()[0]!["messages"].filter((message: any) => message.role === "system").at(-1).content;
+    const system = requests()[0]!
+      ["messages"].filter((message: any) => message.role === "system")
+      .at(-1).content;
     expect(system).toMatch(/<<<SOURCES\n\[1\] herons\.md\n[^]*tall trees[^]*\nSOURCES>>>$/);
   });
 
   it("streams its citations in the last content chunk", async () => {
     stack.provider.reply({ pieces: ["In trees [1]", "."] });
     const { body } = await chat(AGENTS.analyst, { stream: true });
-    const chunks = String(body).split("\n\n").filter((event) => event.startsWith("data: {")).map((event) => JSON.parse(event.slice(6)));
+    const chunks = String(body)
+      .split("\n\n")
+      .filter((event) => event.startsWith("data: {"))
+      .map((event) => JSON.parse(event.slice(6)));
     const withContent = chunks.filter((chunk) => chunk.choices[0]?.delta.content !== undefined);
     expect(withContent.at(-1).citations).toMatchObject([{ index: 1, document_id: documentId }]);
     expect(withContent.slice(0, -1).every((chunk) => chunk.citations === undefined)).toBe(true);
@@ -63,7 +77,9 @@ describe("a tool that searches", () => {
     const read = { id: "a", name: "read_document", arguments: JSON.stringify({ document_id: documentId }) };
     stack.provider.reply({ toolCalls: [read, { id: "b", name: "list_documents", arguments: "{}" }] }, { pieces: ["ok"] });
     await chat(AGENTS.librarian);
-    const [document, list] = requests()[1]!["messages"].slice(-2).map((message: any) => message.content);
+    const [document, list] = requests()[1]!
+      ["messages"].slice(-2)
+      .map((message: any) => message.content);
     expect(document).toContain("frogs and voles");
     expect(list).toContain("herons.md");
   });

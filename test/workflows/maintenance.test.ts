@@ -2,6 +2,7 @@
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
+import proto from "@temporalio/proto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { declareUpload } from "../../src/db/uploads.ts";
 import { newId } from "../../src/domain/ids.ts";
@@ -39,17 +40,23 @@ const runsOf = (documentId: string) => rows("select num, version, status, text_p
 /** Maintenance leaves alone what ended within the last two minutes. */
 const age = () => rows("update pipeline_runs set completed_at = completed_at - interval '1 hour' where completed_at > now() - interval '10 minutes'");
 
+/** As the server has it: what the service writes is encrypted for it alone. */
+const describeSchedule = (scheduleId: string) => connection.workflowService.describeSchedule({ namespace: "default", scheduleId });
+const { SCHEDULE_OVERLAP_POLICY_SKIP: SKIP } = proto.temporal.api.enums.v1.ScheduleOverlapPolicy;
+const { WORKFLOW_EXECUTION_STATUS_COMPLETED: COMPLETED } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
+
 /** Lets a schedule start its workflow now, and waits until that has closed. */
 async function maintain(schedule: "maintenance" | "maintenance-thorough" = "maintenance"): Promise<void> {
-  const handle = client.schedule.getHandle(schedule);
-  const before = (await handle.describe()).info.numActionsTaken;
-  await handle.trigger();
-  const action = await until("the schedule has started its workflow", async () => {
-    const { info } = await handle.describe();
-    return info.numActionsTaken > before && info.recentActions.at(-1)?.action;
+  const before = Number((await describeSchedule(schedule)).info!.actionCount);
+  await client.schedule.getHandle(schedule).trigger();
+  const execution = await until("the schedule has started its workflow", async () => {
+    const { info } = await describeSchedule(schedule);
+    return Number(info!.actionCount) > before && info!.recentActions!.at(-1)!.startWorkflowResult!;
   });
-  const workflow = client.workflow.getHandle(action.workflow.workflowId, action.workflow.firstExecutionRunId);
-  await until("the workflow has closed", async () => (await workflow.describe()).status.name === "COMPLETED");
+  await until("the workflow has completed", async () => {
+    const { workflowExecutionInfo } = await connection.workflowService.describeWorkflowExecution({ namespace: "default", execution });
+    return workflowExecutionInfo!.status === COMPLETED;
+  });
 }
 
 async function reprocess(documentId: string, chunkerName?: string): Promise<void> {
@@ -65,10 +72,9 @@ test("its schedules are there once a worker is up, skip rounds that would overla
   await stack.worker.kill("SIGTERM");
   stack.restartWorker();
   await until("the worker is up again", () => stack.worker.output().includes("worker is up"));
-  const names = [];
-  for await (const schedule of client.schedule.list()) names.push(schedule.scheduleId);
-  expect(names.toSorted()).toEqual(["maintenance", "maintenance-thorough"]);
-  expect((await client.schedule.getHandle("maintenance").describe()).policies.overlap).toBe("SKIP");
+  const { schedules } = await connection.workflowService.listSchedules({ namespace: "default", maximumPageSize: 10 });
+  expect(new Set(schedules!.map((schedule) => schedule.scheduleId))).toEqual(new Set(["maintenance", "maintenance-thorough"]));
+  expect((await describeSchedule("maintenance")).schedule!.policies!.overlapPolicy).toBe(SKIP);
 });
 
 describe("versions", () => {

@@ -15,7 +15,9 @@ export const createChatCompletion = defineRoute({
   status: 200,
   body: ChatCompletionRequest,
   response: ChatCompletion,
-  otherContent: { "text/event-stream": { schema: ChatCompletionChunk, description: "With `stream: true`: chunks, then `[DONE]`; an answer that breaks off ends with an error event instead." } },
+  otherContent: {
+    "text/event-stream": { schema: ChatCompletionChunk, description: "With `stream: true`: chunks, then `[DONE]`; an answer that breaks off ends with an error event instead." },
+  },
   errors: [404, 502, 503, 504],
   tags: ["Chat"],
   summary: "Chat with an agent.",
@@ -55,9 +57,7 @@ async function wholeAnswer(begin: (sink: AnswerSink) => Promise<Turn>) {
   return {
     id: `chatcmpl-${turn.row.id}`,
     object: "chat.completion" as const,
-    choices: [
-      { index: 0, message: { role: "assistant" as const, content: pieces.join(""), tool_calls: null, refusal: null }, finish_reason: result.finishReason, logprobs: null },
-    ],
+    choices: [{ index: 0, message: { role: "assistant" as const, content: pieces.join(""), tool_calls: null, refusal: null }, finish_reason: result.finishReason, logprobs: null }],
     usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },
     system_fingerprint: null,
     service_tier: null,

@@ -49,7 +49,11 @@ export function createOpenTurns(): OpenTurns {
     add(turn) {
       held.set(turn.row.id, turn);
       void turn.result.then(() => {
-        if (held.has(turn.row.id)) behind.set(turn.row.id, setTimeout(() => release(turn.row.id), KEPT_MS));
+        if (held.has(turn.row.id))
+          behind.set(
+            turn.row.id,
+            setTimeout(() => release(turn.row.id), KEPT_MS),
+          );
       });
     },
     release,

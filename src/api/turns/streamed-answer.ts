@@ -7,7 +7,7 @@ import { type EventStream, openEventStream } from "../sse.ts";
 import type { AnswerSink, Turn, TurnResult } from "./turn.ts";
 
 /** What all chunks of an answer have in common. */
-export interface CompletionHead {
+interface CompletionHead {
   readonly id: string;
   readonly created: number;
   readonly model: string;
@@ -64,13 +64,13 @@ interface ChunkWriter {
 }
 
 function openWriter(res: ServerResponse, turn: Turn, { head, includeUsage, showCitations }: StreamOptions): ChunkWriter {
+  // The first piece waits for this writer: it goes out in one packet with the head.
+  const release = cork(res);
   const events = openEventStream(res);
   // A client that left between its first piece and now.
   if (res.destroyed) turn.abort();
   events.closed.addEventListener("abort", () => turn.abort(), { once: true });
   const chunk = chunkMaker({ id: `chatcmpl-${turn.row.id}`, ...head });
-  // The first piece waits for this writer: both go out in one packet.
-  const release = cork(res);
   void events.send(chunk(choice('{"role":"assistant","content":""}')));
   process.nextTick(release);
   return {

@@ -41,7 +41,7 @@ export interface Completed {
 }
 
 export type TurnResult = Completed | { readonly status: "failed"; readonly error: DomainError } | { readonly status: "cancelled" };
-export type EndStatus = TurnResult["status"];
+type EndStatus = TurnResult["status"];
 
 export interface Turn {
   readonly row: TurnRow;

@@ -25,3 +25,6 @@ create index on embedding_cache using brin (last_used_at);
 create index on audit_log using brin (at);
 create index on turns using brin (started_at);
 create index on turn_calls using brin (at);
+
+-- The provider failed last: it is tried by one request a second until one succeeds.
+alter table provider_gates add column is_failing boolean not null default false;

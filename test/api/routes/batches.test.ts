@@ -247,7 +247,7 @@ describe("a batch under way", () => {
     expect((await editor("GET", `/data/batches/${id}/results`)).body.items[0]).toMatchObject({ success: false, status: "cancelled", error: { code: "superseded" } });
   });
 
-  test("answers while Temporal or no worker runs, and its documents are still searchable", async () => {
+  test("is accepted while no worker runs, and its documents are still searchable", async () => {
     const [documentId] = await putMany("served", 1);
     await stack.worker.kill("SIGTERM");
     await batchOf({ document_ids: [documentId] });

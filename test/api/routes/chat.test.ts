@@ -144,6 +144,23 @@ describe("a streamed answer", () => {
     expect(all.slice(0, -2).every((chunk) => chunk.usage === null)).toBe(true);
   });
 
+  it("brings large pieces whole to a reader who takes them slowly", async () => {
+    const pieces = ["a".repeat(200_000), ...Array.from({ length: 20 }, (_, index) => String(index % 10).repeat(30_000)), "z".repeat(500_000)];
+    chat.provider.reply({ pieces });
+    const response = await chat.chat({ model: plain, messages: user("hi"), stream: true });
+    let text = "";
+    for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      await new Promise((resume) => setTimeout(resume, 1));
+    }
+    const chunks = text
+      .split("\n\n")
+      .filter((event) => event.startsWith("data: {"))
+      .map((event) => JSON.parse(event.slice(6)));
+    expect(chunks.map((chunk) => chunk.choices[0].delta.content ?? "").join("")).toBe(pieces.join(""));
+    expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
+  });
+
   it("forwards a piece before the next one exists", async () => {
     chat.provider.reply({ pieces: ["first", "second"], delayMsBetweenPieces: 1_500 });
     const response = await chat.chat({ model: plain, messages: user("hi"), stream: true });
