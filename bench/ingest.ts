@@ -22,7 +22,9 @@ const POLL_MS = 10;
 async function texts(count: number, corpus: string | undefined): Promise<string[]> {
   if (corpus === undefined) {
     const words = "the cell protein of study in patients with effect results we show that expression increased during treatment".split(" ");
-    return Array.from({ length: count }, (_, document) => Array.from({ length: 230 }, (_word, index) => `${words[(index * 7 + document * 13) % words.length]}${index % 5 === 0 ? (index * document) % 997 : ""}`).join(" "));
+    return Array.from({ length: count }, (_, document) =>
+      Array.from({ length: 230 }, (_word, index) => `${words[(index * 7 + document * 13) % words.length]}${index % 5 === 0 ? (index * document) % 997 : ""}`).join(" "),
+    );
   }
   const lines = (await readFile(join(corpus, "corpus.jsonl"), "utf8")).split("\n").filter(Boolean).slice(0, count);
   return lines.map((line) => {
@@ -76,10 +78,14 @@ async function run({ documents, corpus, local = false }: Options): Promise<void>
     const seconds = (performance.now() - started) / 1_000;
     const { body } = await call(stack.url, KEYS.viewer, "POST", "/data/hybrid-search", { query: all[0]!.slice(0, 200), space_id: SPACES.research });
     say(`${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; embeddings: ${local ? "local MiniLM" : "scripted provider"}; everything on this machine`);
-    say(`texts: ${corpus === undefined ? "made of common words" : "abstracts of the corpus given"}, ${Math.round(all.reduce((sum, text) => sum + text.length, 0) / all.length)} characters each on average`);
+    say(
+      `texts: ${corpus === undefined ? "made of common words" : "abstracts of the corpus given"}, ${Math.round(all.reduce((sum, text) => sum + text.length, 0) / all.length)} characters each on average`,
+    );
     say(`| documents | uploaders | accepted (s) | all completed (s) | documents/s | chunks/s | one upload on an idle system: p50 / p95 (ms) |`);
     say(`|---|---|---|---|---|---|---|`);
-    say(`| ${all.length} | ${UPLOADERS} | ${(accepted / 1_000).toFixed(1)} | ${seconds.toFixed(1)} | ${(all.length / seconds).toFixed(1)} | ${((now.chunks - before.chunks) / seconds).toFixed(1)} | ${percentile(latencies, 0.5).toFixed(0)} / ${percentile(latencies, 0.95).toFixed(0)} |`);
+    say(
+      `| ${all.length} | ${UPLOADERS} | ${(accepted / 1_000).toFixed(1)} | ${seconds.toFixed(1)} | ${(all.length / seconds).toFixed(1)} | ${((now.chunks - before.chunks) / seconds).toFixed(1)} | ${percentile(latencies, 0.5).toFixed(0)} / ${percentile(latencies, 0.95).toFixed(0)} |`,
+    );
     if (body.total_results === 0) throw new Error("nothing was found of what was ingested");
   } finally {
     await stack.close();

@@ -37,7 +37,10 @@ const DEPTH = 100;
 const DOCUMENTS_AT_ONCE = 64;
 
 async function readEntries(path: string): Promise<Entry[]> {
-  return (await readFile(path, "utf8")).split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Entry);
+  return (await readFile(path, "utf8"))
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Entry);
 }
 
 async function readJudgements(path: string): Promise<Judgements> {
@@ -143,12 +146,22 @@ async function evaluate(loaded: Loaded, queries: readonly Entry[], vectors: read
     if (vector === null) continue;
     results.dense.push(measure(sides.dense, grades));
     const started = performance.now();
-    const { results: hits } = await hybridSearch({ db: loaded.db, queryEmbedding: { model: loaded.model, embed: async () => vector } }, loaded.target, { query: query.text, limit: DEPTH });
+    const { results: hits } = await hybridSearch({ db: loaded.db, queryEmbedding: { model: loaded.model, embed: async () => vector } }, loaded.target, {
+      query: query.text,
+      limit: DEPTH,
+    });
     times.push(performance.now() - started);
-    results.hybrid.push(measure(hits.map((hit) => loaded.byDocument.get(hit.document_id)!), grades));
+    results.hybrid.push(
+      measure(
+        hits.map((hit) => loaded.byDocument.get(hit.document_id)!),
+        grades,
+      ),
+    );
   }
   const version = (await loaded.db.owner.query<{ server_version: string }>("show server_version")).rows[0]!.server_version;
-  print(`${results.sparse.length} queries, ${loaded.byRun.size} documents, ${loaded.model.name}, alpha ${loaded.model.fusion.alpha}, PostgreSQL ${version}, ${availableParallelism()} cores`);
+  print(
+    `${results.sparse.length} queries, ${loaded.byRun.size} documents, ${loaded.model.name}, alpha ${loaded.model.fusion.alpha}, PostgreSQL ${version}, ${availableParallelism()} cores`,
+  );
   print("         nDCG@10 recall@100  MRR@10");
   for (const [side, all] of Object.entries(results)) if (all.length > 0) print(`${side.padEnd(8)} ${mean(all)}`);
   if (times.length > 0) print(`hybrid without query embedding, ${DEPTH} results: p50 ${percentile(times, 0.5)}, p95 ${percentile(times, 0.95)}`);
@@ -165,7 +178,8 @@ async function main(options: Options): Promise<void> {
     const queries = await readEntries(join(options.collection, "queries.jsonl"));
     const judgements = await readJudgements(join(options.collection, "qrels", "test.tsv"));
     const cache = (name: string): string | undefined => (options.vectors === undefined ? undefined : `${options.vectors}.${name}`);
-    const embed = async (entries: readonly Entry[], kind: "query" | "passage", name: string) => (options.sparseOnly ? null : embedAll(model, entries.map(textOf), kind, cache(name)));
+    const embed = async (entries: readonly Entry[], kind: "query" | "passage", name: string) =>
+      options.sparseOnly ? null : embedAll(model, entries.map(textOf), kind, cache(name));
     const loaded = await load(db, model, corpus, await embed(corpus, "passage", "corpus"));
     await evaluate(loaded, queries, await embed(queries, "query", "queries"), judgements);
   } finally {

@@ -17,10 +17,18 @@ const integer = (min: number, max: number) =>
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 
 const url = (...schemes: string[]) =>
-  z.string().refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`);
+  z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)),
+      `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`,
+    );
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
-const issuer = url("https", "http").refine((text) => !text.startsWith("http:") || !URL.canParse(text) || LOOPBACK.has(new URL(text).hostname), "must be https, or http on loopback");
+const issuer = url("https", "http").refine(
+  (text) => !text.startsWith("http:") || !URL.canParse(text) || LOOPBACK.has(new URL(text).hostname),
+  "must be https, or http on loopback",
+);
 
 const masterKey = z
   .base64("must be base64")
@@ -29,7 +37,14 @@ const masterKey = z
 
 const queueList = z
   .string()
-  .transform((text) => [...new Set(text.split(",").map((name) => name.trim()).filter((name) => name !== ""))])
+  .transform((text) => [
+    ...new Set(
+      text
+        .split(",")
+        .map((name) => name.trim())
+        .filter((name) => name !== ""),
+    ),
+  ])
   .pipe(z.array(z.enum(QUEUE_NAMES, `must be a comma-separated list of: ${QUEUE_NAMES.join(", ")}`)).min(1, "must name at least one queue"));
 
 const Environment = z.object({
@@ -40,14 +55,20 @@ const Environment = z.object({
   DATA_DIR: z.string().default(".data"),
   DATABASE_URL: url("postgres", "postgresql").optional(),
   DATABASE_POOL_SIZE: integer(2, 1_000).default(20),
-  TEMPORAL_ADDRESS: z.string().regex(/^[^\s/]+:\d+$/, "must be host:port").optional(),
+  TEMPORAL_ADDRESS: z
+    .string()
+    .regex(/^[^\s/]+:\d+$/, "must be host:port")
+    .optional(),
   TEMPORAL_NAMESPACE: z.string().default("default"),
   TEMPORAL_API_KEY: z.string().optional(),
   TEMPORAL_TLS: z.enum(["true", "false", "1", "0"], "must be true or false").optional(),
   GCS_BUCKET: z.string().optional(),
   STORAGE_EMULATOR_HOST: z.string().optional(),
   MASTER_KEY: masterKey.optional(),
-  KMS_KEY_NAME: z.string().regex(/^projects\/[^/]+\/locations\/[^/]+\/keyRings\/[^/]+\/cryptoKeys\/[^/]+$/, "must be projects/…/locations/…/keyRings/…/cryptoKeys/…").optional(),
+  KMS_KEY_NAME: z
+    .string()
+    .regex(/^projects\/[^/]+\/locations\/[^/]+\/keyRings\/[^/]+\/cryptoKeys\/[^/]+$/, "must be projects/…/locations/…/keyRings/…/cryptoKeys/…")
+    .optional(),
   OPENAI_BASE_URL: url("https", "http").optional(),
   OPENAI_API_KEY: z.string().optional(),
   CHAT_MODEL: z.string().optional(),
@@ -73,7 +94,11 @@ type Given = Partial<Record<Variable, string>>;
 const CONTRADICTIONS: [Variable, (given: Given) => boolean, string][] = [
   ["CHAT_MODEL", (given) => given.CHAT_MODEL !== undefined && !hasProvider(given), "needs a provider: set OPENAI_API_KEY, or OPENAI_BASE_URL for one that takes no key"],
   ["EMBEDDING_MODEL", (given) => given.EMBEDDING_MODEL !== undefined && !hasProvider(given), "needs a provider: set OPENAI_API_KEY, or OPENAI_BASE_URL for one that takes no key"],
-  ["EMBEDDING_DIMENSIONS", (given) => given.EMBEDDING_DIMENSIONS !== undefined && given.EMBEDDING_MODEL === undefined, "needs EMBEDDING_MODEL; the built-in model has its own dimensions"],
+  [
+    "EMBEDDING_DIMENSIONS",
+    (given) => given.EMBEDDING_DIMENSIONS !== undefined && given.EMBEDDING_MODEL === undefined,
+    "needs EMBEDDING_MODEL; the built-in model has its own dimensions",
+  ],
   ["MASTER_KEY", (given) => given.MASTER_KEY !== undefined && given.KMS_KEY_NAME !== undefined, "cannot be set together with KMS_KEY_NAME: there is one master key"],
   ["STORAGE_EMULATOR_HOST", (given) => given.STORAGE_EMULATOR_HOST !== undefined && given.GCS_BUCKET === undefined, "needs GCS_BUCKET"],
   ["TEMPORAL_API_KEY", (given) => given.TEMPORAL_API_KEY !== undefined && given.TEMPORAL_ADDRESS === undefined, "needs TEMPORAL_ADDRESS"],

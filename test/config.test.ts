@@ -23,7 +23,17 @@ test("an empty environment gives the embedded defaults", () => {
 });
 
 test("every wrong variable is named in one error, and no value is repeated", () => {
-  const env = { PORT: "http", DATABASE_URL: "mysql://u:topsecret@h/d", MASTER_KEY: "c2hvcnQ=", EMBEDDING_DIMENSIONS: "5000", OIDC_ISSUER: "http://issuer.example", OIDC_AUDIENCE: "a",  WORKER_QUEUES: "parse,nothing", LOG_LEVEL: "loud", NODE_ENV: "staging" };
+  const env = {
+    PORT: "http",
+    DATABASE_URL: "mysql://u:topsecret@h/d",
+    MASTER_KEY: "c2hvcnQ=",
+    EMBEDDING_DIMENSIONS: "5000",
+    OIDC_ISSUER: "http://issuer.example",
+    OIDC_AUDIENCE: "a",
+    WORKER_QUEUES: "parse,nothing",
+    LOG_LEVEL: "loud",
+    NODE_ENV: "staging",
+  };
   const problems = problemsOf(() => loadConfig(env));
   expect(new Set(problems.map((problem) => problem.split(" ")[0]))).toEqual(new Set(Object.keys(env).filter((name) => name !== "OIDC_AUDIENCE")));
   expect(problems.join("\n")).not.toContain("topsecret");

@@ -16,8 +16,32 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => stack.close());
 
-const HOSTILE = ["", " ", "\0", "\ud800", "😀", "%", "_", "\\", "'", '"; drop table documents; --', "../../etc/passwd", "null", "NaN", "-1", "1e400", "x".repeat(10_000), "2026-01-01", "01900000-0000-7000-8000-000000000010"];
-const junk = fc.oneof(fc.constantFrom<unknown>(...HOSTILE, null, true, 0, -1, 1.5, 1e300, 2 ** 53, [], {}, [[]]), fc.jsonValue({ maxDepth: 3 }), fc.string({ unit: "binary" }), fc.uuid());
+const HOSTILE = [
+  "",
+  " ",
+  "\0",
+  "\ud800",
+  "😀",
+  "%",
+  "_",
+  "\\",
+  "'",
+  '"; drop table documents; --',
+  "../../etc/passwd",
+  "null",
+  "NaN",
+  "-1",
+  "1e400",
+  "x".repeat(10_000),
+  "2026-01-01",
+  "01900000-0000-7000-8000-000000000010",
+];
+const junk = fc.oneof(
+  fc.constantFrom<unknown>(...HOSTILE, null, true, 0, -1, 1.5, 1e300, 2 ** 53, [], {}, [[]]),
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.string({ unit: "binary" }),
+  fc.uuid(),
+);
 const junkText = fc.oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: "binary", maxLength: 40 }), fc.integer().map(String), fc.uuid());
 
 interface Generated {
@@ -31,8 +55,18 @@ interface Generated {
 /** Fields, filters and operators that exist are tried more often than chance would. */
 function fieldsOf(operation: Operation): fc.Arbitrary<Record<string, unknown>> {
   const names = Object.keys(operation.body?.["properties"] ?? {});
-  const filter = fc.dictionary(fc.tuple(fc.constantFrom("id", "space_id", "name", "file_size", "created_at", "doc_metadata.k", "nothing"), fc.constantFrom("", "__exact", "__in", "__icontains", "__gt", "__isnull", "__x")).map((parts) => parts.join("")), junk, { maxKeys: 3 });
-  const value = (name: string): fc.Arbitrary<unknown> => (name === "filters" ? fc.oneof(filter, junk) : name === "order_by" ? fc.oneof(fc.array(fc.constantFrom("-created_at", "name", "x")), junk) : junk);
+  const filter = fc.dictionary(
+    fc
+      .tuple(
+        fc.constantFrom("id", "space_id", "name", "file_size", "created_at", "doc_metadata.k", "nothing"),
+        fc.constantFrom("", "__exact", "__in", "__icontains", "__gt", "__isnull", "__x"),
+      )
+      .map((parts) => parts.join("")),
+    junk,
+    { maxKeys: 3 },
+  );
+  const value = (name: string): fc.Arbitrary<unknown> =>
+    name === "filters" ? fc.oneof(filter, junk) : name === "order_by" ? fc.oneof(fc.array(fc.constantFrom("-created_at", "name", "x")), junk) : junk;
   return fc.subarray(names, { maxLength: Math.min(2, names.length) }).chain((some) => fc.record(Object.fromEntries(some.map((name) => [name, value(name)]))));
 }
 
@@ -60,7 +94,10 @@ async function send(operation: Operation, generated: Generated): Promise<Respons
   const body = bodyOf(operation, generated);
   return fetch(`${stack.url}${path}?${query.toString()}`, {
     method: operation.method,
-    headers: { authorization: `Bearer ${isForKeys ? stack.credentials.owner : stack.credentials.jwt}`, ...(typeof body === "string" ? { "content-type": "application/json" } : {}) },
+    headers: {
+      authorization: `Bearer ${isForKeys ? stack.credentials.owner : stack.credentials.jwt}`,
+      ...(typeof body === "string" ? { "content-type": "application/json" } : {}),
+    },
     body,
   });
 }
@@ -70,7 +107,8 @@ function bodyOf(operation: Operation, { fields, whole }: Generated): string | Fo
   const right = sample(document, operation.body, { ...stack.ids, model: stack.ids["agent_id"] });
   if (!operation.isForm) return JSON.stringify(whole === undefined ? { ...(right as object), ...fields } : whole) ?? null;
   const form = new FormData();
-  for (const [name, value] of Object.entries({ ...(right as object), ...fields })) form.append(name, name === "file" ? new Blob([String(value).toWellFormed()]) : String(value).toWellFormed());
+  for (const [name, value] of Object.entries({ ...(right as object), ...fields }))
+    form.append(name, name === "file" ? new Blob([String(value).toWellFormed()]) : String(value).toWellFormed());
   return form;
 }
 
@@ -80,7 +118,10 @@ const isKeptAlive = (operation: Operation): boolean => operation.method === "DEL
 describe.each(operationsOf(document).map((operation) => ({ name: `${operation.method} ${operation.path}`, operation })))("$name", ({ operation }) => {
   test("answers whatever it is sent with what it declares, and never with 500", { timeout: 120_000 }, async () => {
     const property = fc.asyncProperty(requestOf(operation), async (generated) => {
-      const response = await send(operation, isKeptAlive(operation) ? { ...generated, ids: generated.ids.map((id) => (Object.values(stack.ids).includes(String(id)) ? "x" : id)) } : generated);
+      const response = await send(
+        operation,
+        isKeptAlive(operation) ? { ...generated, ids: generated.ids.map((id) => (Object.values(stack.ids).includes(String(id)) ? "x" : id)) } : generated,
+      );
       await response.text();
       expect(response.status).not.toBe(500);
       // The URL's own bounds are answered before any operation is looked at.

@@ -111,7 +111,10 @@ async function expectDone({ uploaded, reprocessed, batchId, deleted }: Work): Pr
 describe("while Temporal is down", () => {
   test("work is accepted and runs once it is back; reads and search work; chat is refused, and a turn under way ends", async () => {
     const documents = { kept: await completed(), deleted: await completed() };
-    stack.provider.reply({ pieces: ["one", "two", "three"], delayMsBetweenPieces: 1_500 }, { pieces: ["Let me look"], delayMsBetweenPieces: 100, toolCalls: [{ name: "list_documents", arguments: "{}" }], firstTokenMs: 2_500 });
+    stack.provider.reply(
+      { pieces: ["one", "two", "three"], delayMsBetweenPieces: 1_500 },
+      { pieces: ["Let me look"], delayMsBetweenPieces: 100, toolCalls: [{ name: "list_documents", arguments: "{}" }], firstTokenMs: 2_500 },
+    );
     const before = stack.provider.counts.chat;
     const plain = await streaming();
     const withTool = streaming();
@@ -248,7 +251,11 @@ describe("while the model provider is down", () => {
     const accepted = await put();
     expect(accepted.status).toBe(201);
     expect((await send("POST", `/data/${document.id}/reprocess`)).status).toBe(202);
-    await until("the run says what it waits for", async () => (await stack.database.db.owner.query("select from pipeline_runs where document_id = $1 and waiting_for = 'provider_unavailable'", [accepted.body.id])).rowCount === 1);
+    await until(
+      "the run says what it waits for",
+      async () =>
+        (await stack.database.db.owner.query("select from pipeline_runs where document_id = $1 and waiting_for = 'provider_unavailable'", [accepted.body.id])).rowCount === 1,
+    );
 
     const found = await send("POST", "/data/hybrid-search", { query: "which rodents are the largest today", space_id: SPACES.research });
     expect(found.status).toBe(200);
@@ -299,4 +306,3 @@ describe("while the OpenID issuer is down", () => {
     expect((await send("POST", "/data/search", {})).status).toBe(200);
   });
 });
-afterAll(async () => { await new Promise((r) => setTimeout(r, 3000)); await writeFile("/tmp/dep-api.log", stack.api.output()); await writeFile("/tmp/dep-worker.log", stack.worker.output()); });

@@ -20,13 +20,15 @@ export function inTurns<T>(write: (items: T[]) => Promise<void>): (item: T) => P
   let next: Promise<void> | undefined;
   return (item) => {
     gathered.push(item);
-    next ??= running.catch(() => undefined).then(() => {
-      const items = gathered;
-      gathered = [];
-      next = undefined;
-      running = write(items);
-      return running;
-    });
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        const items = gathered;
+        gathered = [];
+        next = undefined;
+        running = write(items);
+        return running;
+      });
     return next;
   };
 }

@@ -69,7 +69,14 @@ async function untilNoneLeft(step: () => Promise<boolean>): Promise<void> {
 async function purgeLooseFiles(deps: DeletionDeps, input: DeletionInput, deletion: Deletion): Promise<number> {
   const files = await inTenant(deps.db, input.organization, (sql) => looseFiles(sql, deletion, FILES_A_STEP));
   for (const file of files) if (file.object_key !== null) await deps.storage.delete(file.object_key);
-  if (files.length > 0) await inTenant(deps.db, input.organization, (sql) => deleteFileRows(sql, input.organization.id, files.map((file) => file.id)));
+  if (files.length > 0)
+    await inTenant(deps.db, input.organization, (sql) =>
+      deleteFileRows(
+        sql,
+        input.organization.id,
+        files.map((file) => file.id),
+      ),
+    );
   return files.length;
 }
 

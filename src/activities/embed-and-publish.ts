@@ -30,9 +30,7 @@ export async function embedAndPublish(deps: PipelineDeps, input: AttemptInput): 
 
 /** The members whose chunks all have an embedding now; what became of the others is noted. */
 async function embedMembers(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, modelNum: number): Promise<Member[]> {
-  const keep = inTurns<Embedded[]>((batches) =>
-    inTenant(deps.db, input.organization, (sql) => keepEmbeddings(sql, input.organization.id, modelNum, batches.flat())),
-  );
+  const keep = inTurns<Embedded[]>((batches) => inTenant(deps.db, input.organization, (sql) => keepEmbeddings(sql, input.organization.id, modelNum, batches.flat())));
   const done: Member[] = [];
   const missing = await inTenant(deps.db, input.organization, (sql) =>
     chunksToEmbed(sql, { organizationId: input.organization.id, modelNum, runNums: attempt.members.map((member) => member.num), limit: CHUNKS_A_QUERY }),
@@ -71,11 +69,17 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
     const requests = Array.from({ length: Math.ceil(distinct.length / TEXTS_A_REQUEST) }, (_, index) => distinct.slice(index * TEXTS_A_REQUEST, (index + 1) * TEXTS_A_REQUEST));
     await eachOf(requests, 2, async (batch) => {
       work.signal.throwIfAborted();
-      const vectors = await model.embed(batch.map((chunk) => chunk.text), "passage", work.signal);
+      const vectors = await model.embed(
+        batch.map((chunk) => chunk.text),
+        "passage",
+        work.signal,
+      );
       await work.keep(batch.map((chunk, index) => ({ hash: chunk.content_hash, vector: vectors[index]! })));
     });
     if (whole) return;
-    left = await inTenant(deps.db, input.organization, (sql) => chunksToEmbed(sql, { organizationId: input.organization.id, modelNum: work.modelNum, runNums: [work.member.num], limit: CHUNKS_A_QUERY }));
+    left = await inTenant(deps.db, input.organization, (sql) =>
+      chunksToEmbed(sql, { organizationId: input.organization.id, modelNum: work.modelNum, runNums: [work.member.num], limit: CHUNKS_A_QUERY }),
+    );
     whole = left.length === 0;
   }
 }

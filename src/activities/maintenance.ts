@@ -49,7 +49,7 @@ export async function listOrganizations(deps: MaintenanceDeps, after: number): P
 export async function maintainInstance(deps: MaintenanceDeps): Promise<MaintenanceCounts> {
   return told(async () => {
     let counts: MaintenanceCounts = { requeued_runs: await requeueStrayRuns(deps.db.system) };
-    for (let hasMore = true; hasMore; ) {
+    for (let hasMore = true; hasMore;) {
       const deleted = await deleteExpired(deps.db);
       counts = addCounts(counts, deleted.counts);
       hasMore = deleted.hasMore;
@@ -121,7 +121,11 @@ async function purgeIntents(deps: MaintenanceDeps, tenant: Tenant): Promise<numb
   return tenant(async (sql) => {
     const intents = await lockExpiredIntents(sql, INTENTS_A_STEP);
     await Promise.all(intents.filter((intent) => !intent.is_stored).map((intent) => deps.storage.delete(intent.object_key)));
-    if (intents.length > 0) await deleteIntents(sql, intents.map((intent) => intent.object_key));
+    if (intents.length > 0)
+      await deleteIntents(
+        sql,
+        intents.map((intent) => intent.object_key),
+      );
     return intents.length;
   });
 }
@@ -139,7 +143,7 @@ async function purgeEmbeddings(organizationId: string, tenant: Tenant): Promise<
 /** Objects that are a day old and that nothing names. */
 async function purgeUnnamedObjects(deps: MaintenanceDeps, organizationId: string, tenant: Tenant): Promise<number> {
   let purged = 0;
-  for (let after: string | undefined; ; ) {
+  for (let after: string | undefined; ;) {
     const page = await deps.storage.list(organizationId, { limit: OBJECTS_A_PAGE, ...(after === undefined ? {} : { after }) });
     const old = page.filter((object) => Date.now() - object.updatedAt.getTime() > ORPHAN_AGE_MS).map((object) => object.name);
     const unnamed = await tenant((sql) => findUnnamed(sql, old));

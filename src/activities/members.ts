@@ -84,7 +84,10 @@ async function watched(deps: MemberDeps, input: AttemptInput, fence: Fence, memb
   }
 }
 
-type Verdict = { readonly is: "failed"; readonly error: RunError } | { readonly is: "waiting"; readonly for: string; readonly retryAfterSeconds: number | null } | { readonly is: "gone" };
+type Verdict =
+  | { readonly is: "failed"; readonly error: RunError }
+  | { readonly is: "waiting"; readonly for: string; readonly retryAfterSeconds: number | null }
+  | { readonly is: "gone" };
 
 function verdict({ member, stage, error }: Ended): Verdict {
   if (error instanceof DomainError) {

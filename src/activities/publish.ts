@@ -73,11 +73,20 @@ async function publishSmall(deps: PipelineDeps, work: PublishWork, members: read
     return texts;
   });
   await inTenant(deps.db, organization, async (sql) => {
-    const runs = await lockForPublish(sql, work.attempt.fence, members.map((member) => member.id));
+    const runs = await lockForPublish(
+      sql,
+      work.attempt.fence,
+      members.map((member) => member.id),
+    );
     if (runs.length === 0) return;
     for (const [spaceNum, ofSpace] of bySpace(runs)) {
       const nums = new Set(ofSpace.map((run) => run.run_num));
-      await writeEntries(sql, work, spaceNum, indexed.filter((chunk) => nums.has(chunk.runNum)));
+      await writeEntries(
+        sql,
+        work,
+        spaceNum,
+        indexed.filter((chunk) => nums.has(chunk.runNum)),
+      );
     }
     await assertWhole(sql, runs);
     await flipPublished(sql, organization.num, claimId, runs);
@@ -128,7 +137,11 @@ async function writeEntries(sql: Sql, work: PublishWork, spaceNum: number, chunk
 /** What is published has as many entries as chunks: nothing was lost between the steps. */
 async function assertWhole(sql: Sql, runs: readonly Publishable[]): Promise<void> {
   for (const [spaceNum, ofSpace] of bySpace(runs)) {
-    const entries = await countEntries(sql, spaceNum, ofSpace.map((run) => run.run_num));
+    const entries = await countEntries(
+      sql,
+      spaceNum,
+      ofSpace.map((run) => run.run_num),
+    );
     for (const run of ofSpace) {
       const count = entries.get(run.run_num) ?? 0;
       if (count !== run.chunk_count) throw new Error(`run ${run.run_id} has ${run.chunk_count} chunks and ${count} search entries`);

@@ -81,7 +81,14 @@ export async function acceptDocument(deps: Deps, principal: Principal, request: 
   const document = await inTenant(deps.db, organization, async (sql) => {
     if (file.folderId !== null) await lockLiveFolder(sql, file.folderId);
     await acceptNewDocument(sql, newUpload(principal, { ...file, documentId, path: `documents/${documentId}/original/${file.filename}` }));
-    await appendAudit(sql, principal, { action: "documents:create", resource_type: "document", resource_id: documentId, space_id: file.spaceId, request_id: request.id, outcome: "success" });
+    await appendAudit(sql, principal, {
+      action: "documents:create",
+      resource_type: "document",
+      resource_id: documentId,
+      space_id: file.spaceId,
+      request_id: request.id,
+      outcome: "success",
+    });
     const accepted = await findDocument(sql, principal, documentId);
     if (accepted === undefined) throw spaceGone();
     const fresh = { ...accepted, processing_state: { parsed: false, chunked: false, embedded: false } };
@@ -120,7 +127,14 @@ export async function acceptFileAtPath(deps: Deps, principal: Principal, request
       await acceptNewDocument(sql, newUpload(principal, { spaceId, folderId: null, filename: nameOf(path), stored, documentId, path }));
     }
     if ((await findDocument(sql, principal, documentId)) === undefined) throw spaceGone();
-    await appendAudit(sql, principal, { action: "files:create", resource_type: "document", resource_id: documentId, space_id: spaceId, request_id: request.id, outcome: "success" });
+    await appendAudit(sql, principal, {
+      action: "files:create",
+      resource_type: "document",
+      resource_id: documentId,
+      space_id: spaceId,
+      request_id: request.id,
+      outcome: "success",
+    });
     await request.idempotency?.keep(sql, answer);
   });
   deps.dispatcher.wake({ id: organization.id, num: organization.num });

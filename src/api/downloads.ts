@@ -9,7 +9,11 @@ export function fileEtag(file: Pick<RawFileRow, "id" | "sha256">): string {
 
 /** `attachment` with the name for every client (RFC 6266): in ASCII, and as it is where that is not enough. */
 export function attachment(name: string): string {
-  const ascii = name.normalize("NFKD").replaceAll(/\p{M}/gu, "").replaceAll(/[^\x20-\x7e]/gu, "_").replaceAll(/["\\%]/g, "_");
+  const ascii = name
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .replaceAll(/[^\x20-\x7e]/gu, "_")
+    .replaceAll(/["\\%]/g, "_");
   const extended = encodeURIComponent(name).replaceAll(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
   return `attachment; filename="${ascii}"${ascii === name ? "" : `; filename*=UTF-8''${extended}`}`;
 }

@@ -48,7 +48,12 @@ interface Attempt {
 export async function answerOnce(route: Route, context: Context, work: (idempotency: Idempotency | undefined) => Promise<unknown>): Promise<unknown> {
   const { principal, request } = context;
   if (request.idempotencyKey === undefined) return work(undefined);
-  const key = { organizationId: principal.organization.id, callerId: principal.apiKeyId ?? principal.user.id, route: `${route.method} ${route.fullPath}`, key: request.idempotencyKey };
+  const key = {
+    organizationId: principal.organization.id,
+    callerId: principal.apiKeyId ?? principal.user.id,
+    route: `${route.method} ${route.fullPath}`,
+    key: request.idempotencyKey,
+  };
   const bodyHash = route.multipart === undefined ? requestHash(context, request.bodyHash ?? Buffer.alloc(0)) : null;
   const attempt: Attempt = { route, context, key, token: randomUUID(), bodyHash };
   const kept = await takeKey(attempt);
@@ -134,7 +139,9 @@ async function hashForm(req: IncomingMessage, maxBytes: number, signal: AbortSig
 /** What was sent in a form: its fields, the file's name and content. */
 export function formHash({ fields, file }: ReceivedUpload<{ readonly sha256: string }>): Buffer {
   const sorted = Object.entries(fields).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return createHash("sha256").update(JSON.stringify([sorted, file === null ? null : [file.filename, file.value.sha256]])).digest();
+  return createHash("sha256")
+    .update(JSON.stringify([sorted, file === null ? null : [file.filename, file.value.sha256]]))
+    .digest();
 }
 
 function requestHash({ params }: Context, body: Buffer): Buffer {

@@ -119,7 +119,17 @@ function headerParameters(route: Route): z.ZodObject | undefined {
   };
   const names = Object.keys(described);
   if (names.length === 0) return undefined;
-  return z.object(Object.fromEntries(names.map((name) => [name, z.string().optional().meta({ description: described[name] ?? "" })])));
+  return z.object(
+    Object.fromEntries(
+      names.map((name) => [
+        name,
+        z
+          .string()
+          .optional()
+          .meta({ description: described[name] ?? "" }),
+      ]),
+    ),
+  );
 }
 
 function requestBodyOf({ body, multipart }: Route): ZodOpenApiOperationObject["requestBody"] {

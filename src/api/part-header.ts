@@ -45,14 +45,20 @@ function fromUtf8(latin1: string): string {
 function decodeExtended(value: string | undefined): string | undefined {
   const [, charset, encoded] = /^(utf-8|iso-8859-1)'[^']*'(.*)$/i.exec(value ?? "") ?? [];
   if (charset === undefined || encoded === undefined) return undefined;
-  const bytes = Buffer.from(encoded.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))), "latin1");
+  const bytes = Buffer.from(
+    encoded.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    "latin1",
+  );
   return bytes.toString(charset.toLowerCase() === "utf-8" ? "utf8" : "latin1");
 }
 
 /** The last part of a path of any system, in NFC, without control characters, at most 255 bytes with its extension kept; `file` where nothing is left. */
 function cleanFilename(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
-  const clean = last.toWellFormed().replaceAll(/[\p{Cc}\u2028\u2029]/gu, "").normalize("NFC");
+  const clean = last
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\u2028\u2029]/gu, "")
+    .normalize("NFC");
   if (clean.trim() === "" || clean === "." || clean === "..") return "file";
   if (Buffer.byteLength(clean) <= MAX_FILENAME_BYTES) return clean;
   const dot = clean.lastIndexOf(".");

@@ -8,7 +8,7 @@ import type { RawAnswer, StreamAnswer } from "./response.ts";
 
 /** Who is let in: holders of keys and identity-provider tokens, of tokens alone, or everybody. */
 export type Access = "keys" | "jwt" | "public";
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface RouteRequest {
   /** The `X-Request-Id` of the answer, for logs and audit rows. */
@@ -26,7 +26,7 @@ export interface RouteRequest {
   readonly res: ServerResponse;
 }
 
-export interface RouteReply {
+interface RouteReply {
   /** Starts as the route's declared status. */
   status: number;
   header(name: string, value: string): void;
@@ -43,12 +43,12 @@ export interface RouteContext<A extends Access, Params, Query, Body> {
 }
 
 /** A media type that a route answers with besides, or instead of, JSON. */
-export interface OtherContent {
+interface OtherContent {
   readonly schema: z.ZodType;
   readonly description?: string;
 }
 
-export interface AuditRule {
+interface AuditRule {
   /** In the policy's words: `documents:read`. */
   readonly action: string;
   /** `document`: its id is the parameter `document_id`. */
@@ -106,7 +106,13 @@ export interface Route extends RouteContract<Access> {
 }
 
 /** What a handler may answer: rows as the database gives them, which nobody may change. */
-type Presentable<T> = T extends Date ? T : T extends readonly (infer Item)[] ? readonly Presentable<Item>[] : T extends object ? { readonly [Key in keyof T]: Presentable<T[Key]> } : T;
+type Presentable<T> = T extends Date
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly Presentable<Item>[]
+    : T extends object
+      ? { readonly [Key in keyof T]: Presentable<T[Key]> }
+      : T;
 
 interface RouteDefinition<A extends Access, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> extends RouteContract<A> {
   readonly params?: P;
@@ -132,5 +138,13 @@ export function defineRoute<
   R extends z.ZodType = Nothing,
 >(definition: RouteDefinition<A, P, Q, B, R>): Route {
   const { params, query, body, response, isUnversioned = false } = definition;
-  return { ...definition, fullPath: isUnversioned ? definition.path : `/v1${definition.path}`, params, query, body, response, handle: (context) => definition.handle(context as never) };
+  return {
+    ...definition,
+    fullPath: isUnversioned ? definition.path : `/v1${definition.path}`,
+    params,
+    query,
+    body,
+    response,
+    handle: (context) => definition.handle(context as never),
+  };
 }

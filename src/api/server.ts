@@ -24,7 +24,10 @@ export interface Listening {
 /** @throws Error that names the address where it cannot be listened on. */
 export async function listen(app: Koa, { host, port }: { readonly host: string; readonly port: number }): Promise<Listening> {
   const handle = app.callback();
-  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (req, res) => void handle(req, res));
+  const server = createServer(
+    { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS },
+    (req, res) => void handle(req, res),
+  );
   server.setTimeout(IDLE_TIMEOUT_MS);
   server.on("clientError", refuse);
   await new Promise<void>((resolve, reject) => {

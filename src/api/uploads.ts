@@ -145,7 +145,11 @@ function watch<T>(req: IncomingMessage, parser: Dicer, form: Form<T>, end: () =>
   if (options.signal?.aborted === true) aborted();
   if (req.destroyed) gone();
   return () => {
-    req.off("data", count).off("close", gone).off("error", gone).on("error", () => {});
+    req
+      .off("data", count)
+      .off("close", gone)
+      .off("error", gone)
+      .on("error", () => {});
     options.signal?.removeEventListener("abort", aborted);
   };
 }
@@ -228,7 +232,13 @@ async function takeFile<T>(form: Form<T>, part: Readable, name: Pick<ArrivingFil
   });
   try {
     const value = await form.options.onFile({ ...name, head: await begun.promise, stream, signal });
-    return { ...name, value, get size() { return size; } };
+    return {
+      ...name,
+      value,
+      get size() {
+        return size;
+      },
+    };
   } finally {
     stream.destroy();
   }
@@ -266,7 +276,10 @@ function linger(req: IncomingMessage): void {
   let left = LINGER_BYTES;
   const cut = (): void => void req.socket.destroy();
   const timer = setTimeout(cut, LINGER_MS).unref();
-  req.on("error", () => {}).once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+  req
+    .on("error", () => {})
+    .once("end", () => clearTimeout(timer))
+    .once("close", () => clearTimeout(timer));
   req.on("data", (piece: Buffer) => {
     left -= piece.byteLength;
     if (left < 0) cut();

@@ -44,9 +44,6 @@ export interface Tokenizer {
 /** Pure: the same units give the same chunks, in the order of the document. */
 export type Chunker = (units: readonly TextUnit[], options: ChunkOptions, tokenizer: Tokenizer) => Chunk[];
 
-export const DEFAULT_MAX_TOKENS = 240;
-export const DEFAULT_OVERLAP_TOKENS = 0;
-
 /** What stands between two units in a chunk's text. */
 export const UNIT_SEPARATOR = "\n\n";
 

@@ -8,7 +8,7 @@ import { pageBased } from "./page-based.ts";
 import { recursive } from "./recursive.ts";
 import { sentence } from "./sentence.ts";
 
-export { type Chunk, DEFAULT_MAX_TOKENS, DEFAULT_OVERLAP_TOKENS } from "./chunk.ts";
+export { type Chunk } from "./chunk.ts";
 
 const CHUNKERS = {
   page_based: pageBased,
@@ -21,7 +21,6 @@ const CHUNKERS = {
 export type ChunkerName = keyof typeof CHUNKERS;
 
 export const CHUNKER_NAMES = Object.keys(CHUNKERS) as readonly ChunkerName[];
-export const DEFAULT_CHUNKER: ChunkerName = "page_based";
 
 /** Throws `invalid`, naming the known ones, for a name that is none of {@link CHUNKER_NAMES}. */
 export function chunkerNamed(name: string): Chunker {

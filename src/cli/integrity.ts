@@ -47,7 +47,9 @@ async function checkIntegrity({ organization, json }: Options): Promise<void> {
     }
     return checked;
   });
-  const faults = results.flatMap(({ organization_id, counts }) => Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [] : [[organization_id, kind, String(count)] as const])));
+  const faults = results.flatMap(({ organization_id, counts }) =>
+    Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [] : [[organization_id, kind, String(count)] as const])),
+  );
   const ok = faults.length === 0;
   if (json) printJson({ ok, organizations: results });
   else if (ok) printLine(`${results.length === 1 ? "1 organization is" : `${results.length} organizations are`} whole: nothing is missing and nothing was left behind`);
@@ -72,7 +74,7 @@ async function organizationsToCheck(db: Database, id: string | undefined): Promi
 async function compareObjects(db: Database, store: ObjectStore, organization: OrganizationKey): Promise<{ objects_without_row: number; rows_without_object: number }> {
   let withoutRow = 0;
   let withoutObject = 0;
-  for (let after = ""; ; ) {
+  for (let after = ""; ;) {
     const page = await store.list(organization.id, { limit: OBJECTS_A_PAGE, ...(after === "" ? {} : { after }) });
     const last = page.length < OBJECTS_A_PAGE ? null : page.at(-1)!.name;
     const old = page.filter((object) => Date.now() - object.updatedAt.getTime() > ORPHAN_AGE_MS).map((object) => object.name);

@@ -109,11 +109,9 @@ export async function waitingOrganizations(system: pg.Pool, priority: Priority, 
 }
 
 export async function markStarted(system: pg.Pool, claimId: string): Promise<void> {
-  await queryOnce(
-    system,
-    `update claims set started_at = coalesce(started_at, now()), leased_until = now() + interval '${RUNNING_LEASE}' where id = $1 and closed_at is null`,
-    [claimId],
-  );
+  await queryOnce(system, `update claims set started_at = coalesce(started_at, now()), leased_until = now() + interval '${RUNNING_LEASE}' where id = $1 and closed_at is null`, [
+    claimId,
+  ]);
 }
 
 /**

@@ -27,10 +27,9 @@ export async function markDocumentDeleted(sql: Sql, accepted: Accepted): Promise
 
 /** Deletes the file, the record derived from it, and what only it kept in the embedding cache. @returns false where it is deleted already. */
 export async function markRawFileDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
-  const { rows } = await sql.query<{ document_id: string | null }>(
-    "update raw_files set deleted_at = now() where id = $1 and deleted_at is null returning document_id",
-    [accepted.targetId],
-  );
+  const { rows } = await sql.query<{ document_id: string | null }>("update raw_files set deleted_at = now() where id = $1 and deleted_at is null returning document_id", [
+    accepted.targetId,
+  ]);
   if (!rows[0]) return false;
   if (rows[0].document_id !== null) await hideDocuments(sql, accepted.organization.num, [rows[0].document_id]);
   await writeOutbox(sql, "raw_file", accepted);

@@ -24,7 +24,10 @@ const TABLES = "folders f left join users u on u.id = f.created_by";
 
 /** The folder, where it lives and its space is reached. */
 export async function findFolder(sql: Sql, reach: Reach, id: string): Promise<FolderRow | undefined> {
-  const { rows } = await sql.query<FolderRow>(`select ${COLUMNS} from ${TABLES} where f.id = $2 and f.space_id = any($1::uuid[]) and f.deleted_at is null`, [reachedSpaceIds(reach), id]);
+  const { rows } = await sql.query<FolderRow>(`select ${COLUMNS} from ${TABLES} where f.id = $2 and f.space_id = any($1::uuid[]) and f.deleted_at is null`, [
+    reachedSpaceIds(reach),
+    id,
+  ]);
   return rows[0];
 }
 
@@ -53,7 +56,12 @@ interface NewFolder {
 
 export async function insertFolder(sql: Sql, folder: NewFolder): Promise<void> {
   await sql.query("insert into folders (id, organization_id, space_id, parent_folder_id, name, created_by) values ($1, $2, $3, $4, $5, $6)", [
-    folder.id, folder.organizationId, folder.spaceId, folder.parentFolderId, folder.name, folder.createdBy,
+    folder.id,
+    folder.organizationId,
+    folder.spaceId,
+    folder.parentFolderId,
+    folder.name,
+    folder.createdBy,
   ]);
 }
 
@@ -65,9 +73,10 @@ export interface FolderChange {
 
 /** The caller holds {@link lockFolderTree} and has checked the new parent. `updated_at` always moves, so that the entity tag does. */
 export async function updateFolder(sql: Sql, id: string, { name, parent_folder_id: parent }: FolderChange): Promise<void> {
-  await sql.query("update folders set name = coalesce($2, name), parent_folder_id = case when $3 then $4::uuid else parent_folder_id end, updated_at = greatest(now(), updated_at + interval '1 millisecond') where id = $1", [
-    id, name ?? null, parent !== undefined, parent ?? null,
-  ]);
+  await sql.query(
+    "update folders set name = coalesce($2, name), parent_folder_id = case when $3 then $4::uuid else parent_folder_id end, updated_at = greatest(now(), updated_at + interval '1 millisecond') where id = $1",
+    [id, name ?? null, parent !== undefined, parent ?? null],
+  );
 }
 
 /** Whether `id` is `ancestorId` or lies anywhere below it. */
@@ -98,5 +107,9 @@ export async function listSubFolders(sql: Sql, id: string): Promise<FolderRow[]>
 /** A page of the documents that lie directly in the folder. */
 export async function listFolderDocuments(sql: Sql, reach: Reach, id: string, page: PageRequest): Promise<Page<DocumentRow>> {
   const params = parameters([reachedSpaceIds(reach), id]);
-  return readPage<DocumentRow>(sql, { columns: DOCUMENT_COLUMNS, from: DOCUMENT_TABLES, where: `${DOCUMENT_LIVES} and d.folder_id = $2`, order: "d.created_at desc, d.id desc", params }, page);
+  return readPage<DocumentRow>(
+    sql,
+    { columns: DOCUMENT_COLUMNS, from: DOCUMENT_TABLES, where: `${DOCUMENT_LIVES} and d.folder_id = $2`, order: "d.created_at desc, d.id desc", params },
+    page,
+  );
 }

@@ -84,10 +84,13 @@ export async function renewKey(system: pg.Pool, key: IdempotencyKey, token: stri
  * @returns false where the key is not `token`'s any more: the caller's lease ended and another request took over.
  */
 export async function keepAnswer(sql: Sql, key: IdempotencyKey, token: string, { status, response, bodyHash }: KeptAnswer): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    `update idempotency_keys set status = $5, response = $6, body_hash = $7 where ${ENTRY} and token = $4 and status is null`,
-    [...entryOf(key), token, status, response, bodyHash],
-  );
+  const { rowCount } = await sql.query(`update idempotency_keys set status = $5, response = $6, body_hash = $7 where ${ENTRY} and token = $4 and status is null`, [
+    ...entryOf(key),
+    token,
+    status,
+    response,
+    bodyHash,
+  ]);
   return rowCount === 1;
 }
 

@@ -1,7 +1,7 @@
 /** All SQL that proves a document whole: what its published version must have, and what nothing may have left behind. */
 import type { Sql } from "./pool.ts";
 
-export const FINDING_CODES = [
+const FINDING_CODES = [
   "published_run_missing",
   "chunks_incomplete",
   "embeddings_incomplete",
@@ -14,7 +14,7 @@ export const FINDING_CODES = [
   "file_missing",
   "object_missing",
 ] as const;
-export type FindingCode = (typeof FINDING_CODES)[number];
+type FindingCode = (typeof FINDING_CODES)[number];
 
 export interface Finding {
   readonly code: FindingCode;
@@ -24,7 +24,7 @@ export interface Finding {
 }
 
 /** What there is of one run. */
-export interface RunEvidence {
+interface RunEvidence {
   readonly id: string;
   readonly status: string;
   readonly is_published: boolean;

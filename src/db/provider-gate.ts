@@ -1,7 +1,7 @@
 /** All SQL of the gates before model providers: one row a provider says until when nobody may ask it, and whether it failed last. */
 import { type Database, queryOnce } from "./pool.ts";
 
-export interface Entrance {
+interface Entrance {
   /** Milliseconds until the provider may be asked again; 0: ask now. */
   readonly closedForMs: number;
   /** The provider failed last, and this is the one request of this second that tries it. */
@@ -71,9 +71,11 @@ export function createProviderGate(db: Database, provider: string): ProviderGate
     async open() {
       Object.assign(state, { openAt: 0, isFailing: false, changes: state.changes + 1 });
       // Not where somebody was told to wait meanwhile.
-      await queryOnce(db.system, `update provider_gates set is_failing = false, not_before = now(), updated_at = now() where provider = $1 and not_before <= now() + ${TRIAL_INTERVAL}`, [
-        provider,
-      ]).catch(() => undefined);
+      await queryOnce(
+        db.system,
+        `update provider_gates set is_failing = false, not_before = now(), updated_at = now() where provider = $1 and not_before <= now() + ${TRIAL_INTERVAL}`,
+        [provider],
+      ).catch(() => undefined);
     },
   };
 }
@@ -94,7 +96,9 @@ async function readGate(db: Database, provider: string, state: GateState): Promi
 /** Takes the one trial of this second, where nobody else has. A database that is away lets everyone try. */
 async function takeTrial(db: Database, provider: string, state: GateState): Promise<boolean> {
   const { changes } = state;
-  const taken = await queryOnce(db.system, `update provider_gates set not_before = now() + ${TRIAL_INTERVAL} where provider = $1 and is_failing and not_before <= now()`, [provider]).catch(() => undefined);
+  const taken = await queryOnce(db.system, `update provider_gates set not_before = now() + ${TRIAL_INTERVAL} where provider = $1 and is_failing and not_before <= now()`, [
+    provider,
+  ]).catch(() => undefined);
   if (taken === undefined) return true;
   if (taken.rowCount === 0) return false;
   if (state.changes === changes) Object.assign(state, { openAt: performance.now() + TRIAL_INTERVAL_MS, changes: changes + 1 });

@@ -22,7 +22,10 @@ const DOCUMENTS_OF: Record<DeletionKind, string> = {
 
 /** Ids of at most `limit` documents of the target that still have a row; those that nobody marked yet are marked. */
 export async function takeDocuments(sql: Sql, organizationNum: number, deletion: Deletion, limit: number): Promise<string[]> {
-  const { rows } = await sql.query<{ id: string; deleted_at: Date | null }>(`select d.id, d.deleted_at from documents d where ${DOCUMENTS_OF[deletion.kind]} order by d.id limit $2`, [deletion.target_id, limit]);
+  const { rows } = await sql.query<{ id: string; deleted_at: Date | null }>(
+    `select d.id, d.deleted_at from documents d where ${DOCUMENTS_OF[deletion.kind]} order by d.id limit $2`,
+    [deletion.target_id, limit],
+  );
   const unmarked = rows.filter((row) => row.deleted_at === null).map((row) => row.id);
   if (unmarked.length > 0) await hideDocuments(sql, organizationNum, unmarked);
   return rows.map((row) => row.id);
@@ -59,12 +62,15 @@ export async function deleteText(sql: Sql, runNum: number, limit: number): Promi
      select chunk_index from gone`,
     [runNum, limit],
   );
-  const blocks = await sql.query("delete from text_blocks where run_num = $1 and first_index in (select first_index from text_blocks where run_num = $1 order by first_index limit $2)", [runNum, limit]);
+  const blocks = await sql.query(
+    "delete from text_blocks where run_num = $1 and first_index in (select first_index from text_blocks where run_num = $1 order by first_index limit $2)",
+    [runNum, limit],
+  );
   return (chunks.rowCount ?? 0) >= limit || (blocks.rowCount ?? 0) >= limit;
 }
 
 /** Removes the raw file's references to cached embeddings, and the entries that no other file of the organization refers to. */
-export async function forgetEmbeddings(sql: Sql, organizationId: string, rawFileIds: readonly string[]): Promise<void> {
+async function forgetEmbeddings(sql: Sql, organizationId: string, rawFileIds: readonly string[]): Promise<void> {
   await sql.query(
     `with gone as (delete from embedding_cache_references where raw_file_id = any($2::uuid[]) returning content_hash)
      delete from embedding_cache e where e.organization_id = $1 and e.content_hash in (select content_hash from gone)
@@ -77,7 +83,11 @@ export async function forgetEmbeddings(sql: Sql, organizationId: string, rawFile
 export async function deleteDocumentRows(sql: Sql, organizationId: string, documentId: string, withRawFile: boolean): Promise<void> {
   if (withRawFile) {
     const { rows } = await sql.query<{ id: string }>("select id from raw_files where document_id = $1", [documentId]);
-    await forgetEmbeddings(sql, organizationId, rows.map((row) => row.id));
+    await forgetEmbeddings(
+      sql,
+      organizationId,
+      rows.map((row) => row.id),
+    );
     await sql.query("delete from raw_files where document_id = $1", [documentId]);
   }
   await sql.query("delete from hidden_runs h using pipeline_runs r where r.document_id = $1 and h.space_num = r.space_num and h.run_num = r.num", [documentId]);
@@ -88,7 +98,9 @@ export async function deleteDocumentRows(sql: Sql, organizationId: string, docum
 /** Raw files of the target that have no document: at most `limit`. */
 export async function looseFiles(sql: Sql, deletion: Deletion, limit: number): Promise<Array<{ id: string; object_key: string | null }>> {
   const where = { document: "false", raw_file: "id = $1 and document_id is null", folder: "false", space: "space_id = $1 and document_id is null" }[deletion.kind];
-  return (await sql.query<{ id: string; object_key: string | null }>(`select id, object_key from raw_files where ${where} and $1::uuid is not null limit $2`, [deletion.target_id, limit])).rows;
+  return (
+    await sql.query<{ id: string; object_key: string | null }>(`select id, object_key from raw_files where ${where} and $1::uuid is not null limit $2`, [deletion.target_id, limit])
+  ).rows;
 }
 
 export async function deleteFileRows(sql: Sql, organizationId: string, ids: readonly string[]): Promise<void> {

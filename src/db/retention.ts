@@ -5,7 +5,10 @@ import { type Database, type OrganizationKey, queryOnce } from "./pool.ts";
 
 /** Organizations behind `after`, by number. */
 export async function listOrganizationKeys(system: pg.Pool, after: number, limit: number): Promise<OrganizationKey[]> {
-  const { rows } = await queryOnce<{ id: string; num: number }>(system, "select id, num from organizations where num > $1 and deleted_at is null order by num limit $2", [after, limit]);
+  const { rows } = await queryOnce<{ id: string; num: number }>(system, "select id, num from organizations where num > $1 and deleted_at is null order by num limit $2", [
+    after,
+    limit,
+  ]);
   return rows;
 }
 

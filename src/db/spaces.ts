@@ -58,12 +58,6 @@ export async function searchSpaces(
   );
 }
 
-/** Undefined where there is none, or none that is reached. */
-export async function findSpace(sql: Sql, reach: Reach, id: string): Promise<SpaceRow | undefined> {
-  const { rows } = await sql.query<SpaceRow>(`select ${COLUMNS} from spaces where id = $1 and id = any($2) and deleted_at is null`, [id, reachedSpaceIds(reach)]);
-  return rows[0];
-}
-
 /** Every live space that the user has a role in. */
 export async function listSpacesOfUser(sql: Sql, userId: string): Promise<Pick<SpaceRow, "id" | "name" | "is_private">[]> {
   const { rows } = await sql.query<Pick<SpaceRow, "id" | "name" | "is_private">>(

@@ -52,8 +52,20 @@ export async function acceptNewDocument(sql: Sql, upload: AcceptedUpload): Promi
              select $2, $4, $5, $14, $11, $9, $12, $13, document.id, $7 from document)
            delete from upload_intents where object_key = $13`,
     values: [
-      upload.documentId, upload.rawFileId, upload.runId, upload.organizationId, upload.spaceId, upload.folderId, upload.userId,
-      upload.filename, upload.contentType, upload.fileType, upload.size, upload.sha256, upload.objectKey, upload.path,
+      upload.documentId,
+      upload.rawFileId,
+      upload.runId,
+      upload.organizationId,
+      upload.spaceId,
+      upload.folderId,
+      upload.userId,
+      upload.filename,
+      upload.contentType,
+      upload.fileType,
+      upload.size,
+      upload.sha256,
+      upload.objectKey,
+      upload.path,
     ],
   });
 }

@@ -15,7 +15,7 @@ interface ErrorKind {
 const hopeless = (status: number): ErrorKind => ({ status, class: "hopeless" });
 const outage = (status: number): ErrorKind => ({ status, class: "outage" });
 
-export const ERRORS = {
+const ERRORS = {
   // A request that cannot be served as it is.
   bad_request: hopeless(400),
   unauthenticated: hopeless(401),

@@ -5,7 +5,7 @@ import { StartError, hasCode } from "./start-error.ts";
 const LOOPBACK = "127.0.0.1";
 
 /** Undefined where `port` can be listened on, else the system's code, e.g. `EADDRINUSE`. */
-export async function portProblem(port: number, host: string = LOOPBACK): Promise<string | undefined> {
+async function portProblem(port: number, host: string = LOOPBACK): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once("error", (error) => resolve(hasCode(error, "EADDRINUSE") ? "EADDRINUSE" : "code" in error ? String(error.code) : error.message));

@@ -10,7 +10,7 @@ import { chooseTemporalPorts, startTemporal, temporalAddress } from "./temporal.
 const ISSUER_PORT = 8090;
 
 /** A server of somebody else, or one whose part is started here. */
-export interface Server<Address, P extends Part = Part> {
+interface Server<Address, P extends Part = Part> {
   readonly address: Address;
   readonly part: P | undefined;
 }

@@ -20,7 +20,7 @@ const STOP_GRACE_MS = 10_000;
 const RETENTION = "7d";
 
 /** What operators may look workflows up by. Always readable, so ids and states only. */
-export const SEARCH_ATTRIBUTES = {
+const SEARCH_ATTRIBUTES = {
   OrganizationId: "Keyword",
   SpaceId: "KeywordList",
   DocumentId: "KeywordList",

@@ -32,9 +32,7 @@ function encodingOf(model: string): "cl100k_base" | "o200k_base" {
 
 async function loadEncoding(model: string): Promise<Encoding> {
   // Its tables take 0.2 s and 60 MB: only a process that uses a provider pays for them.
-  return encodingOf(model) === "cl100k_base"
-    ? import("gpt-tokenizer/encoding/cl100k_base")
-    : import("gpt-tokenizer/encoding/o200k_base");
+  return encodingOf(model) === "cl100k_base" ? import("gpt-tokenizer/encoding/cl100k_base") : import("gpt-tokenizer/encoding/o200k_base");
 }
 
 function partOffsets(encoding: Encoding, text: string, base: number): Array<[number, number]> {

@@ -3,9 +3,7 @@ import type { ModelsConfig } from "./embedding-model.ts";
 import { createLocalExtractive } from "./local-extractive.ts";
 import { createOpenAiChat } from "./openai-chat.ts";
 
-export type ContentPart =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image_url"; readonly image_url: { readonly url: string; readonly detail?: string } };
+export type ContentPart = { readonly type: "text"; readonly text: string } | { readonly type: "image_url"; readonly image_url: { readonly url: string; readonly detail?: string } };
 
 /** `arguments` is what the model wrote: JSON if it kept to its protocol. */
 export interface ToolCall {

@@ -37,9 +37,12 @@ function wordsOf(text: string): Set<string> {
 
 /** A blank line, or the mark of a list item or heading, begins a new paragraph; other line ends are those of a page. */
 function paragraphsOf(text: string): string[] {
-  return text
-    .split(/\n\s*\n|\n(?=\s*(?:[-*•#|]|\d{1,3}[.)]\s))/u)
-    .map((paragraph) => paragraph.replace(/^\s*(?:#+|[-*•])\s+/u, "").replace(/\s+/gu, " ").trim());
+  return text.split(/\n\s*\n|\n(?=\s*(?:[-*•#|]|\d{1,3}[.)]\s))/u).map((paragraph) =>
+    paragraph
+      .replace(/^\s*(?:#+|[-*•])\s+/u, "")
+      .replace(/\s+/gu, " ")
+      .trim(),
+  );
 }
 
 function shortened(sentence: string): string {

@@ -3,7 +3,7 @@ import { errorClass, DomainError } from "../domain/errors.ts";
 import type { EmbeddingKind, EmbeddingModel } from "./embedding-model.ts";
 
 /** `now`: somebody waits for it (an upload, a question); `batch`: work in bulk, which gets what is left. */
-export type EmbeddingPriority = "now" | "batch";
+type EmbeddingPriority = "now" | "batch";
 
 interface MergeOptions {
   /** How long a request that is not full waits for company while others are under way; an idle model is asked at once. */
@@ -43,7 +43,10 @@ function gather(queue: Set<Caller>, maxTexts: number): Part[] {
   if (first === undefined) return [];
   const left = ({ texts, taken }: Caller): number => texts.length - taken;
   // Those with the fewest texts first: what they leave of their shares goes to the others.
-  const alike = [...queue].filter(({ kind }) => kind === first.kind).slice(0, maxTexts).toSorted((one, other) => left(one) - left(other));
+  const alike = [...queue]
+    .filter(({ kind }) => kind === first.kind)
+    .slice(0, maxTexts)
+    .toSorted((one, other) => left(one) - left(other));
   const parts: Part[] = [];
   let room = maxTexts;
   for (const [position, caller] of alike.entries()) {

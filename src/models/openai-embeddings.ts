@@ -99,8 +99,7 @@ export async function createOpenAiEmbeddings(config: ModelsConfig, model: string
   const client = openAiClient(config);
   const tokens = await loadBytePairTokens(model);
   const how = { client, model, timeoutMs, requestedDimensions: config.embeddingDimensions, expectedDimensions: undefined };
-  const dimensions =
-    config.embeddingDimensions ?? KNOWN_DIMENSIONS[model] ?? (await request(how, ["dimensions"])).reduce((_, vector) => vector.length, 0);
+  const dimensions = config.embeddingDimensions ?? KNOWN_DIMENSIONS[model] ?? (await request(how, ["dimensions"])).reduce((_, vector) => vector.length, 0);
   return {
     name: model,
     dimensions,

@@ -16,10 +16,7 @@ export function retryAfterSeconds(headers: Headers | undefined, now = Date.now()
   const milliseconds = seconds(headers?.get("retry-after-ms"));
   const after = headers?.get("retry-after");
   const until = Date.parse(after ?? "");
-  const wait =
-    (milliseconds === undefined ? undefined : milliseconds / 1000) ??
-    seconds(after) ??
-    (Number.isNaN(until) ? undefined : (until - now) / 1000);
+  const wait = (milliseconds === undefined ? undefined : milliseconds / 1000) ?? seconds(after) ?? (Number.isNaN(until) ? undefined : (until - now) / 1000);
   return wait === undefined ? undefined : Math.min(Math.max(wait, 0), MAX_RETRY_AFTER_SECONDS);
 }
 

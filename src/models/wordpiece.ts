@@ -37,8 +37,7 @@ const SPACE = /^\s$/u;
 const PUNCTUATION = /^[\p{P}$+<=>^`|~]$/u;
 const MARKS = /\p{Mn}/gu;
 /** The ideographs that BERT makes words of their own: kana and hangul are not among them. */
-const IDEOGRAPH =
-  /^[\u4E00-\u9FFF\u3400-\u4DBF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\uF900-\uFAFF\u{2F800}-\u{2FA1F}]$/u;
+const IDEOGRAPH = /^[\u4E00-\u9FFF\u3400-\u4DBF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\uF900-\uFAFF\u{2F800}-\u{2FA1F}]$/u;
 
 type Kind = "drop" | "space" | "alone" | "letter";
 interface Normalised {
@@ -83,7 +82,7 @@ function eachWord(text: string, visit: (word: Word) => boolean): void {
     word = { text: "", starts: [], ends: [] };
     return visit(done);
   };
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
     const end = at + character.length;
     const { kind, text: normalised } = normalise(character);
@@ -102,7 +101,7 @@ function isTooLong(word: string): boolean {
 /** Greedy longest match from the left; undefined where some part of the word is in no piece. */
 function pieces(vocabulary: Vocabulary, word: string): Array<{ id: number; from: number; to: number }> | undefined {
   const found: Array<{ id: number; from: number; to: number }> = [];
-  for (let from = 0; from < word.length; ) {
+  for (let from = 0; from < word.length;) {
     const table = from === 0 ? vocabulary.initial : vocabulary.continuing;
     let to = Math.min(word.length, from + vocabulary.longestPiece);
     let id: number | undefined;

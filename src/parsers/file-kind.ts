@@ -9,7 +9,7 @@ export interface FileKind {
 }
 
 /** Bytes of the start of a file that {@link detectFileKind} wants; more is not looked at. */
-export const FILE_KIND_HEAD_BYTES = 64 * 1024;
+const FILE_KIND_HEAD_BYTES = 64 * 1024;
 
 /** Where a PDF's header may stand: readers accept junk before it. */
 const PDF_HEADER_WITHIN_BYTES = 1024;

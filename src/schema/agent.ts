@@ -4,8 +4,8 @@ import { TOOL_IDS } from "../domain/tool-ids.ts";
 import { envelope, Name, pageQuery, Person, Timestamp, Uuid } from "./common.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./filters.ts";
 
-export const AGENT_TYPES = ["simple", "rag"] as const;
-export const DATA_ACCESS_MODES = ["origin", "caller", "none"] as const;
+const AGENT_TYPES = ["simple", "rag"] as const;
+const DATA_ACCESS_MODES = ["origin", "caller", "none"] as const;
 const MAX_PROMPT_CHARACTERS = 100_000;
 const MAX_TOKENS = 2_000_000;
 const MAX_TOOLS = 32;
@@ -46,7 +46,7 @@ const writable = {
     .meta({ description: "Tools run inside the service", example: [{ tool_id: "knowledge_search", config: null }] }),
 };
 
-export const Agent = z
+const Agent = z
   .object({
     id: Uuid,
     name: z.string().meta({ example: "Analyst" }),
@@ -90,7 +90,7 @@ export const AgentPatch = z
   .partial()
   .meta({ id: "AgentPatch" });
 
-export const AGENT_FIELDS: FilterFields = {
+const AGENT_FIELDS: FilterFields = {
   id: "uuid",
   name: "text",
   description: "text",
@@ -118,7 +118,7 @@ export const AgentSearch = z
   .transform((body) => body ?? { filters: [], order_by: [] });
 
 /** What the OpenAI-compatible `GET /models` shows of an agent. */
-export const Model = z
+const Model = z
   .object({
     id: Uuid,
     name: z.string().meta({ example: "Analyst" }),

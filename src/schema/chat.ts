@@ -9,7 +9,7 @@ const TextPart = z.object({ type: z.literal("text"), text: z.string() });
 const ImagePart = z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string(), detail: z.enum(["auto", "low", "high"]).nullish() }) });
 const RefusalPart = z.object({ type: z.literal("refusal"), refusal: z.string() });
 /** Other parts, such as audio, are refused rather than dropped: the answer would not be about what was asked. */
-export const ContentPart = z.discriminatedUnion("type", [TextPart, ImagePart, RefusalPart]).meta({ id: "ContentPart" });
+const ContentPart = z.discriminatedUnion("type", [TextPart, ImagePart, RefusalPart]).meta({ id: "ContentPart" });
 
 const content = z.union([z.string(), z.array(ContentPart)]).meta({ description: "A string, or parts of which the texts are joined", example: "How did revenue develop?" });
 
@@ -50,9 +50,9 @@ export const ChatCompletionRequest = z
   })
   .meta({ id: "ChatCompletionRequest" });
 
-export const Usage = z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }).meta({ id: "Usage" });
+const Usage = z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }).meta({ id: "Usage" });
 
-export const Citation = z
+const Citation = z
   .object({
     index: z.int().meta({ description: "The n of the mark [n]", example: 1 }),
     document_id: Uuid,
@@ -107,6 +107,4 @@ export const ChatCompletionChunk = z
   .meta({ id: "ChatCompletionChunk" });
 
 /** The event of a stream that failed after its first byte; no `[DONE]` follows. */
-export const ChatStreamError = z
-  .object({ error: z.object({ message: z.string(), type: z.string(), code: z.string() }) })
-  .meta({ id: "ChatStreamError" });
+export const ChatStreamError = z.object({ error: z.object({ message: z.string(), type: z.string(), code: z.string() }) }).meta({ id: "ChatStreamError" });

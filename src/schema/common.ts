@@ -78,9 +78,7 @@ export function pageOf<Item>(items: Item[], totalItems: number, { page, limit }:
 }
 
 /** A person as shown beside what they made. */
-export const Person = z
-  .object({ id: Uuid, name: z.string().meta({ example: "Ada Example" }), avatar_url: z.string().nullable() })
-  .meta({ id: "Person" });
+export const Person = z.object({ id: Uuid, name: z.string().meta({ example: "Ada Example" }), avatar_url: z.string().nullable() }).meta({ id: "Person" });
 
 export const SpaceParams = z.object({ space_id: Uuid });
 export const FolderParams = z.object({ folder_id: Uuid });

@@ -9,7 +9,11 @@ import { type FilterFields, filtersOf, orderByOf } from "./filters.ts";
 export const RunError = z
   .object({
     stage: z.string().meta({ example: "parsing" }),
-    code: z.string().meta({ description: "empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, no_text, rejected_by_provider, worker_crashed, superseded, cancelled, internal", example: "encrypted" }),
+    code: z.string().meta({
+      description:
+        "empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, no_text, rejected_by_provider, worker_crashed, superseded, cancelled, internal",
+      example: "encrypted",
+    }),
     message: z.string().meta({ example: "The file is encrypted." }),
   })
   .meta({ id: "RunError" });
@@ -17,7 +21,7 @@ export const RunError = z
 const Warnings = z.array(z.record(z.string(), z.unknown())).meta({ description: "Parts that were left out of a document that is otherwise whole" });
 
 /** Directly after upload exactly the three flags; everything else once the run has got there. */
-export const ProcessingState = z
+const ProcessingState = z
   .object({
     parsed: z.boolean().meta({ description: "True once text is extracted" }),
     chunked: z.boolean().meta({ description: "True once text is split into chunks" }),
@@ -34,16 +38,20 @@ export const ProcessingState = z
   })
   .meta({ id: "ProcessingState" });
 
-export const DocumentMetadata = z
-  .record(z.string(), z.unknown())
-  .meta({ description: "`original_filename` and `content_type` are the service's; everything else is the caller's", example: { original_filename: "report.pdf", content_type: "application/pdf" } });
+const DocumentMetadata = z.record(z.string(), z.unknown()).meta({
+  description: "`original_filename` and `content_type` are the service's; everything else is the caller's",
+  example: { original_filename: "report.pdf", content_type: "application/pdf" },
+});
 
 export const Document = z
   .object({
     id: Uuid,
     file_type: z.enum(FILE_TYPES).meta({ example: "PDF" }),
     file_size: z.int().meta({ description: "Bytes", example: 48_213 }),
-    file_path: z.string().meta({ description: "spaces/<space_id>/documents/<document_id>/original/<filename>", example: "spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030/original/report.pdf" }),
+    file_path: z.string().meta({
+      description: "spaces/<space_id>/documents/<document_id>/original/<filename>",
+      example: "spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030/original/report.pdf",
+    }),
     doc_metadata: DocumentMetadata,
     processing_state: ProcessingState,
     space_id: Uuid,
@@ -102,7 +110,8 @@ export const DocumentPatch = z
       .record(z.string(), z.unknown())
       .superRefine((patch, context) => {
         for (const key of READ_ONLY_METADATA.filter((name) => Object.hasOwn(patch, name))) context.addIssue({ code: "custom", path: [key], message: `${key} is read-only` });
-        if (JSON.stringify(patch).length > MAX_METADATA_CHARACTERS) context.addIssue({ code: "custom", message: `must have at most ${MAX_METADATA_CHARACTERS} characters as JSON` });
+        if (JSON.stringify(patch).length > MAX_METADATA_CHARACTERS)
+          context.addIssue({ code: "custom", message: `must have at most ${MAX_METADATA_CHARACTERS} characters as JSON` });
       })
       .optional()
       .meta({ description: "JSON merge patch (RFC 7396): null removes a key", example: { project: "apollo", draft: null } }),
@@ -110,7 +119,7 @@ export const DocumentPatch = z
   })
   .meta({ id: "DocumentPatch" });
 
-export const TextUnit = z
+const TextUnit = z
   .object({
     index: z.int().meta({ example: 0 }),
     type: z.enum(UNIT_TYPES).meta({ example: "heading" }),
@@ -125,7 +134,7 @@ export const TextQuery = pageQuery(PARTS_PER_PAGE).extend({
   format: z.enum(["json", "markdown"]).default("json").meta({ description: "`markdown` answers the whole text as `text/markdown`" }),
 });
 
-export const Chunk = z
+const Chunk = z
   .object({
     id: Uuid,
     document_id: Uuid,
@@ -134,7 +143,9 @@ export const Chunk = z
     token_count: z.int().meta({ example: 7 }),
     page_start: z.int().nullable().meta({ example: 1 }),
     page_end: z.int().nullable().meta({ example: 1 }),
-    metadata: z.record(z.string(), z.unknown()).meta({ description: "heading_text, format, word_count and others", example: { heading_text: "Results", format: "markdown", word_count: 5 } }),
+    metadata: z
+      .record(z.string(), z.unknown())
+      .meta({ description: "heading_text, format, word_count and others", example: { heading_text: "Results", format: "markdown", word_count: 5 } }),
     embedding: z.object({
       model: z.string().nullable().meta({ example: "all-MiniLM-L6-v2" }),
       dimensions: z.int().nullable().meta({ example: 384 }),

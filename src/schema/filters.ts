@@ -195,5 +195,8 @@ export function orderByOf(fields: FilterFields, example: readonly string[]) {
         context.issues.push({ code: "custom", path: [index], input: orderBy?.[index], message: reason, params: problem(reason) });
       }),
     )
-    .meta({ description: `Fields, each with \`-\` before it for descending order; newest first by default. Fields: ${Object.keys(fields).join(", ").replaceAll(".*", ".<key>")}.`, example });
+    .meta({
+      description: `Fields, each with \`-\` before it for descending order; newest first by default. Fields: ${Object.keys(fields).join(", ").replaceAll(".*", ".<key>")}.`,
+      example,
+    });
 }

@@ -5,7 +5,7 @@ import { envelope, Name, pageQuery, Timestamp, TimestampInput, Uuid } from "./co
 
 const MAX_SPACES = 1_000;
 
-export const ApiKey = z
+const ApiKey = z
   .object({
     id: Uuid,
     name: z.string().meta({ example: "automation" }),
@@ -27,7 +27,11 @@ const wanted = {
   name: Name,
   spaces: z.array(Uuid).max(MAX_SPACES).nullish().meta({ description: "Absent or null: all that its owner reaches" }),
   expires_at: TimestampInput.nullish(),
-  capabilities: z.array(z.enum(CAPABILITIES)).min(1).nullish().meta({ description: "Absent or null: all", example: ["read", "search"] }),
+  capabilities: z
+    .array(z.enum(CAPABILITIES))
+    .min(1)
+    .nullish()
+    .meta({ description: "Absent or null: all", example: ["read", "search"] }),
 };
 
 export const ApiKeyCreate = z.object(wanted).meta({ id: "ApiKeyCreate" });

@@ -4,10 +4,22 @@ import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, TimestampInput, U
 import { type FilterFields, parseFilters, parseOrderBy } from "./filters.ts";
 
 const role = z.enum(["admin", "member"]);
-const email = z.string().min(3).max(320).regex(/^[^\s@]+@[^\s@]+$/).meta({ example: "ada@acme.example" });
+const email = z
+  .string()
+  .min(3)
+  .max(320)
+  .regex(/^[^\s@]+@[^\s@]+$/)
+  .meta({ example: "ada@acme.example" });
 
 export const Member = z
-  .object({ user_id: Uuid, email: z.string().meta({ example: "ada@acme.example" }), name: z.string().meta({ example: "Ada Example" }), role, avatar_url: z.string().nullable(), created_at: Timestamp })
+  .object({
+    user_id: Uuid,
+    email: z.string().meta({ example: "ada@acme.example" }),
+    name: z.string().meta({ example: "Ada Example" }),
+    role,
+    avatar_url: z.string().nullable(),
+    created_at: Timestamp,
+  })
   .meta({ id: "Member" });
 export const MemberPage = envelope(Member, "MemberPage");
 export const MemberQuery = pageQuery(PARTS_PER_PAGE);
@@ -31,7 +43,7 @@ export const AuditRow = z
   .meta({ id: "AuditRow" });
 export const AuditPage = envelope(AuditRow, "AuditPage");
 
-export const AUDIT_FIELDS: FilterFields = {
+const AUDIT_FIELDS: FilterFields = {
   at: "timestamp",
   actor_id: "uuid",
   auth_method: "text",
@@ -62,7 +74,9 @@ export const AuditQuery = z.object({
     .array(z.string())
     .max(10)
     .optional()
-    .transform((terms, context) => parseOrderBy(terms ?? [], AUDIT_FIELDS, (index, reason) => context.issues.push({ code: "custom", path: [index], input: terms?.[index], message: reason })))
+    .transform((terms, context) =>
+      parseOrderBy(terms ?? [], AUDIT_FIELDS, (index, reason) => context.issues.push({ code: "custom", path: [index], input: terms?.[index], message: reason })),
+    )
     .meta({ description: "May be repeated; `-` before a field for descending order", example: ["-at"] }),
 });
 
@@ -75,7 +89,7 @@ function readObject(text: string): Record<string, unknown> | null {
   }
 }
 
-export const UsageRow = z
+const UsageRow = z
   .object({
     day: z.string().meta({ format: "date", example: "2026-01-31" }),
     user_id: Uuid.nullable(),

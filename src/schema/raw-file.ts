@@ -26,7 +26,10 @@ function pathSchema({ allowsRoot = false, trailingSlash, fault: faultOf = pathFa
 }
 
 /** The target folder of an upload: `''` is the root, one trailing slash is dropped. */
-export const UploadFolderPath = pathSchema({ allowsRoot: true, trailingSlash: "dropped" }).meta({ description: "Folder in the space; empty for its root", example: "reports/2026" });
+export const UploadFolderPath = pathSchema({ allowsRoot: true, trailingSlash: "dropped" }).meta({
+  description: "Folder in the space; empty for its root",
+  example: "reports/2026",
+});
 
 export const RawFileUpload = z.object({ file: FilePart, path: UploadFolderPath }).meta({ id: "RawFileUpload" });
 
@@ -51,7 +54,12 @@ const RawFile = z
 export const RawFilePage = envelope(RawFile, "RawFilePage");
 
 export const RawFileQuery = pageQuery(PARTS_PER_PAGE).extend({
-  prefix: z.string().max(MAX_PATH_BYTES).optional().transform((prefix) => prefix?.normalize("NFC")).meta({ description: "Only paths that begin with it", example: "reports/" }),
+  prefix: z
+    .string()
+    .max(MAX_PATH_BYTES)
+    .optional()
+    .transform((prefix) => prefix?.normalize("NFC"))
+    .meta({ description: "Only paths that begin with it", example: "reports/" }),
 });
 
 /** Takes a path or any of a file's object names. */

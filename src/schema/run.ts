@@ -4,7 +4,7 @@ import { RUN_STATUSES, TRIGGERS } from "../domain/processing.ts";
 import { envelope, Person, Timestamp, Uuid } from "./common.ts";
 import { documentFilters, RunError } from "./document.ts";
 
-export const Version = z
+const Version = z
   .object({
     version: z.int().meta({ example: 1 }),
     pipeline_run_id: Uuid,
@@ -38,17 +38,18 @@ export const RunParams = z.object({ pipeline_run_id: Uuid });
 export const BatchParams = z.object({ batch_id: Uuid });
 export const VersionParams = z.object({ document_id: Uuid, version: z.int().min(1).max(2_147_483_647).meta({ example: 1 }) });
 
-export const CHUNKER_NAMES = ["page_based", "markdown", "recursive", "sentence", "fixed_tokens"] as const;
+const CHUNKER_NAMES = ["page_based", "markdown", "recursive", "sentence", "fixed_tokens"] as const;
 const MAX_CHUNK_TOKENS = 8_192;
 const DEFAULT_CHUNK_TOKENS = 240;
 
-export const ChunkerConfig = z
+const ChunkerConfig = z
   .object({
     max_tokens: z.int().min(50).max(MAX_CHUNK_TOKENS).default(DEFAULT_CHUNK_TOKENS).meta({ description: "Never above the embedding model's limit" }),
     overlap_tokens: z.int().min(0).default(0).meta({ description: "At most half of max_tokens" }),
   })
   .superRefine((config, context) => {
-    if (config.overlap_tokens > config.max_tokens / 2) context.addIssue({ code: "too_big", origin: "int", maximum: Math.floor(config.max_tokens / 2), inclusive: true, path: ["overlap_tokens"], message: "too big" });
+    if (config.overlap_tokens > config.max_tokens / 2)
+      context.addIssue({ code: "too_big", origin: "int", maximum: Math.floor(config.max_tokens / 2), inclusive: true, path: ["overlap_tokens"], message: "too big" });
   })
   .meta({ id: "ChunkerConfig" });
 
@@ -57,9 +58,7 @@ const chunking = { chunker_name: z.enum(CHUNKER_NAMES).nullish(), chunker_config
 /** Optional as a whole. */
 export const Reprocess = z.object(chunking).nullish().meta({ description: "Without a body the document is chunked as before" });
 
-export const RunAccepted = z
-  .object({ document_id: Uuid, pipeline_run_id: Uuid, status: z.enum(RUN_STATUSES).meta({ example: "queued" }) })
-  .meta({ id: "RunAccepted" });
+export const RunAccepted = z.object({ document_id: Uuid, pipeline_run_id: Uuid, status: z.enum(RUN_STATUSES).meta({ example: "queued" }) }).meta({ id: "RunAccepted" });
 
 const MAX_BATCH_DOCUMENTS = 1_000;
 
@@ -70,7 +69,10 @@ export const BatchReprocess = z
       .min(1)
       .max(MAX_BATCH_DOCUMENTS)
       .nullish()
-      .meta({ description: "An element that is no id, unknown or not writable is answered in `results` and does not stop the others", example: ["01900000-0000-7000-8000-000000000030"] }),
+      .meta({
+        description: "An element that is no id, unknown or not writable is answered in `results` and does not stop the others",
+        example: ["01900000-0000-7000-8000-000000000030"],
+      }),
     filters: documentFilters(),
     ...chunking,
   })
@@ -86,7 +88,12 @@ export const BatchResult = z
     document_id: z.unknown().meta({ description: "As it was sent", example: "01900000-0000-7000-8000-000000000030" }),
     success: z.boolean(),
     pipeline_run_id: Uuid.nullable(),
-    error: z.object({ code: z.string().meta({ description: "invalid_id, not_found or forbidden; in the results of a batch also a run's codes", example: "not_found" }), message: z.string() }).nullable(),
+    error: z
+      .object({
+        code: z.string().meta({ description: "invalid_id, not_found or forbidden; in the results of a batch also a run's codes", example: "not_found" }),
+        message: z.string(),
+      })
+      .nullable(),
   })
   .meta({ id: "BatchResult" });
 
@@ -100,7 +107,7 @@ export const BatchAccepted = z
   })
   .meta({ id: "BatchAccepted" });
 
-export const BATCH_STATUSES = ["running", "paused", "cancelled", "completed"] as const;
+const BATCH_STATUSES = ["running", "paused", "cancelled", "completed"] as const;
 
 export const Batch = z
   .object({
@@ -119,5 +126,5 @@ export const Batch = z
   .meta({ id: "Batch" });
 
 /** A result as the batch shows it later: with the state of its run. */
-export const BatchRunResult = BatchResult.extend({ status: z.enum(RUN_STATUSES).nullable() }).meta({ id: "BatchRunResult" });
+const BatchRunResult = BatchResult.extend({ status: z.enum(RUN_STATUSES).nullable() }).meta({ id: "BatchRunResult" });
 export const BatchRunResultPage = envelope(BatchRunResult, "BatchRunResultPage");

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { FILE_TYPES } from "../domain/file-type.ts";
 import { Uuid } from "./common.ts";
 
-export const MAX_QUERY_CHARACTERS = 8_192;
+const MAX_QUERY_CHARACTERS = 8_192;
 const MAX_HITS = 100;
 const DEFAULT_HITS = 10;
 const MAX_IDS = 1_000;
@@ -27,7 +27,7 @@ export const HybridSearch = z
 
 const share = z.number().min(0).max(1).nullable();
 
-export const SearchHit = z
+const SearchHit = z
   .object({
     chunk_id: Uuid,
     document_id: Uuid,

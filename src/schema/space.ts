@@ -3,7 +3,7 @@ import { z } from "zod";
 import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "./common.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./filters.ts";
 
-export const SPACE_ROLES = ["owner", "editor", "viewer"] as const;
+const SPACE_ROLES = ["owner", "editor", "viewer"] as const;
 
 export const Space = z
   .object({
@@ -19,7 +19,7 @@ export const Space = z
 
 export const SpacePage = envelope(Space, "SpacePage");
 
-export const SPACE_FIELDS: FilterFields = { id: "uuid", name: "text", is_private: "boolean", owner_id: "uuid", organization_id: "uuid", created_at: "timestamp", updated_at: "timestamp" };
+const SPACE_FIELDS: FilterFields = { id: "uuid", name: "text", is_private: "boolean", owner_id: "uuid", organization_id: "uuid", created_at: "timestamp", updated_at: "timestamp" };
 
 export const SpaceSearchQuery = pageQuery();
 /** Optional as a whole; `{}` lists all spaces that are reached. */

@@ -16,13 +16,45 @@ const MAX_QUERY_WORDS = 256;
 /** A text without a function word of any language is taken for this one. */
 const DEFAULT_LANGUAGE = "en";
 
-const ALL_LANGUAGES: readonly string[] = ["ar", "ca", "cs", "da", "de", "en", "es", "eu", "fi", "fr", "ga", "hi", "hu", "hy", "it", "nl", "no", "pt", "ro", "ru", "sl", "sv", "ta", "tr"];
+const ALL_LANGUAGES: readonly string[] = [
+  "ar",
+  "ca",
+  "cs",
+  "da",
+  "de",
+  "en",
+  "es",
+  "eu",
+  "fi",
+  "fr",
+  "ga",
+  "hi",
+  "hu",
+  "hy",
+  "it",
+  "nl",
+  "no",
+  "pt",
+  "ro",
+  "ru",
+  "sl",
+  "sv",
+  "ta",
+  "tr",
+];
 
 /** Languages whose terms are stems: each has terms of its own, `de:haus`, so that a query's words can be stemmed as each chunk's were. */
 export const STEMMED_LANGUAGES: readonly string[] = ALL_LANGUAGES.filter(hasStemmer);
 
 const LATIN_STEMMED = STEMMED_LANGUAGES.filter((language) => !["ar", "hi", "hy", "ru", "ta"].includes(language));
-const STEMMED_BY_SCRIPT: Partial<Record<Script, readonly string[]>> = { latin: LATIN_STEMMED, cyrillic: ["ru"], arabic: ["ar"], armenian: ["hy"], devanagari: ["hi"], tamil: ["ta"] };
+const STEMMED_BY_SCRIPT: Partial<Record<Script, readonly string[]>> = {
+  latin: LATIN_STEMMED,
+  cyrillic: ["ru"],
+  arabic: ["ar"],
+  armenian: ["hy"],
+  devanagari: ["hi"],
+  tamil: ["ta"],
+};
 
 function termOf(word: string, language: string | null): string {
   return language !== null && hasStemmer(language) ? `${language}:${stemOf(language, word)}` : word;
@@ -131,7 +163,10 @@ function wordsOf(token: Token, present: readonly string[], spoken: string | null
   const terms = [...new Set([plain, ...options.map((language) => termOf(normalize(token.text, script, language), language))])];
   const folded = script === "latin" ? [...new Set(terms.map(fold))] : terms;
   if (folded.every((term) => terms.includes(term))) return [[plain, terms, 1]];
-  return [[plain, terms, EXACT_WEIGHT], [`${plain} `, folded, 1 - EXACT_WEIGHT]];
+  return [
+    [plain, terms, EXACT_WEIGHT],
+    [`${plain} `, folded, 1 - EXACT_WEIGHT],
+  ];
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Sql } from "../db/pool.ts";
 import type { QueryWord } from "./analyzer.ts";
 
 /** ln(1 + (N - df + 0.5) / (df + 0.5)), Lucene's variant; never negative. */
-export function inverseDocumentFrequency(chunks: number, df: number): number {
+function inverseDocumentFrequency(chunks: number, df: number): number {
   return Math.log(1 + Math.max(0, chunks - df + 0.5) / (df + 0.5));
 }
 

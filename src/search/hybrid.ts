@@ -85,7 +85,10 @@ function gateOf(db: Database): Gate {
 export async function hybridSearch(deps: SearchDeps, scope: SpaceScope, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer> {
   const query = parseQuery(request.query);
   const vector = await embedQuery(deps, query.text, signal);
-  const results = await gateOf(deps.db)(() => inTwoTenantReads(deps.db, scope.organization, (sql, beside) => searchIn({ deps, space: scope.space, request, query, vector }, sql, beside)), signal);
+  const results = await gateOf(deps.db)(
+    () => inTwoTenantReads(deps.db, scope.organization, (sql, beside) => searchIn({ deps, space: scope.space, request, query, vector }, sql, beside)),
+    signal,
+  );
   return vector === null ? { results, warning: "dense_unavailable" } : { results };
 }
 
@@ -117,7 +120,10 @@ async function searchIn(search: Search, sql: Sql, beside: Beside): Promise<Searc
   if (scope.runs?.length === 0 || conditions.required?.length === 0) return [];
   const vector = queryVector(search, scope);
   const { terms, relevance } = await beside((second) => bothSides({ scope, conditions, query, vector, limit: candidatesFor(request) }, sql, second));
-  const best = choose([...relevance.values()].map((found) => ({ ...found, ...fuse(found, model.fusion) })), request);
+  const best = choose(
+    [...relevance.values()].map((found) => ({ ...found, ...fuse(found, model.fusion) })),
+    request,
+  );
   return present(await readHits(sql, space, best), best, new Set(terms.map(({ term }) => term)));
 }
 
@@ -199,6 +205,18 @@ function present(shown: readonly ShownChunk[], ranked: readonly Ranked[], terms:
     const { score, dense_score, sparse_score } = scores.get(nameOf(chunk))!;
     const { chunk_id, document_id, document_name, file_type, folder_path, chunk_index, text, page_start, page_end } = chunk;
     const highlights = findTerms(text, terms);
-    return { chunk_id, document_id, document_name, file_type, folder_path, chunk_index, score, dense_score, sparse_score, text, metadata: { ...chunk.metadata, page_start, page_end, highlights } };
+    return {
+      chunk_id,
+      document_id,
+      document_name,
+      file_type,
+      folder_path,
+      chunk_index,
+      score,
+      dense_score,
+      sparse_score,
+      text,
+      metadata: { ...chunk.metadata, page_start, page_end, highlights },
+    };
   });
 }

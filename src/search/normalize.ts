@@ -9,11 +9,20 @@ const BY_SCRIPT: Readonly<Record<Script, (text: string) => string>> = {
   // The lower case of a Turkish capital I with dot is an i and a dot.
   latin: (text) => text.toLowerCase().replaceAll("\u0307", ""),
   // Capitals are written without accents.
-  greek: (text) => text.toLowerCase().normalize("NFD").replace(/\p{Mn}/gu, "").replaceAll("ς", "σ"),
+  greek: (text) =>
+    text
+      .toLowerCase()
+      .normalize("NFD")
+      .replace(/\p{Mn}/gu, "")
+      .replaceAll("ς", "σ"),
   cyrillic: (text) => text.toLowerCase().replaceAll("ё", "е").replaceAll("\u0301", ""),
   // Vowel marks, lengthening, the seats of hamza, and the Persian forms of letters.
   arabic: (text) =>
-    text.replace(/[\u064b-\u065f\u0670\u0640]/g, "").replace(/[أإآٱ]/g, "ا").replace(/[ىی]/g, "ي").replaceAll("ک", "ك"),
+    text
+      .replace(/[\u064b-\u065f\u0670\u0640]/g, "")
+      .replace(/[أإآٱ]/g, "ا")
+      .replace(/[ىی]/g, "ي")
+      .replaceAll("ک", "ك"),
   hebrew: (text) => text.replace(/\p{Mn}/gu, ""),
   armenian: lower,
   devanagari: lower,
@@ -32,5 +41,8 @@ const WITHOUT_DECOMPOSITION: Readonly<Record<string, string>> = { ß: "ss", ø: 
 /** A Latin word without its diacritics: what people type who have no such keys. */
 export function fold(word: string): string {
   if (!NOT_ASCII.test(word)) return word;
-  return word.normalize("NFD").replace(/\p{Mn}/gu, "").replace(/[ßøæœđðłþı]/g, (letter) => WITHOUT_DECOMPOSITION[letter]!);
+  return word
+    .normalize("NFD")
+    .replace(/\p{Mn}/gu, "")
+    .replace(/[ßøæœđðłþı]/g, (letter) => WITHOUT_DECOMPOSITION[letter]!);
 }

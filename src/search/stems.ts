@@ -3,9 +3,29 @@ import snowball from "snowball-stemmers";
 import { stemHindi } from "./stem-hindi.ts";
 
 const SNOWBALL: Readonly<Record<string, string>> = {
-  ar: "arabic", ca: "catalan", cs: "czech", da: "danish", de: "german", en: "english", es: "spanish", eu: "basque", fi: "finnish",
-  fr: "french", ga: "irish", hu: "hungarian", hy: "armenian", it: "italian", nl: "dutch", no: "norwegian", pt: "portuguese",
-  ro: "romanian", ru: "russian", sl: "slovene", sv: "swedish", ta: "tamil", tr: "turkish",
+  ar: "arabic",
+  ca: "catalan",
+  cs: "czech",
+  da: "danish",
+  de: "german",
+  en: "english",
+  es: "spanish",
+  eu: "basque",
+  fi: "finnish",
+  fr: "french",
+  ga: "irish",
+  hu: "hungarian",
+  hy: "armenian",
+  it: "italian",
+  nl: "dutch",
+  no: "norwegian",
+  pt: "portuguese",
+  ro: "romanian",
+  ru: "russian",
+  sl: "slovene",
+  sv: "swedish",
+  ta: "tamil",
+  tr: "turkish",
 };
 
 type Stem = (word: string) => string;

@@ -29,6 +29,8 @@ const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 const PART = new RegExp(`[[${LETTER}]--[_]]+`, "gv");
 const HUMP = /(?<=\p{Ll}\p{Ll})(?=\p{Lu}\p{L})/u;
 const EMAIL = /^[^@,:/]+@[^@,:/]+\.[^@,:/]+$/u;
+// Accents with no letter to stand on are no word.
+const ONLY_MARKS = /^\p{M}+$/u;
 const HAS_DIGIT = /\p{N}/u;
 const THOUSANDS = /^\d{1,3}(?:,\d{3})+$/;
 const INVISIBLE = /\u200c|\u200d|\u00ad/g;
@@ -46,7 +48,7 @@ function clean(text: string): string {
 
 function push(tokens: Token[], start: number, raw: string, isExact: boolean): void {
   const text = clean(raw);
-  if (text.length > 0) tokens.push({ start, end: start + raw.length, text, isExact });
+  if (text.length > 0 && !ONLY_MARKS.test(text)) tokens.push({ start, end: start + raw.length, text, isExact });
 }
 
 /** Pairs of neighbouring characters, beside the words: they find what the dictionary cut otherwise. */

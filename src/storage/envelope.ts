@@ -40,10 +40,7 @@ interface Segments {
 }
 
 /** The encrypted form of `source`, piece by piece, under a fresh data key. Holds at most two segments. */
-export async function* encryptStream(
-  source: AsyncIterable<Uint8Array>,
-  identity: ObjectIdentity & { readonly organizationKey: OrganizationKey },
-): AsyncGenerator<Buffer> {
+export async function* encryptStream(source: AsyncIterable<Uint8Array>, identity: ObjectIdentity & { readonly organizationKey: OrganizationKey }): AsyncGenerator<Buffer> {
   const dataKey = randomBytes(DATA_KEY_BYTES);
   const prefix = randomBytes(PREFIX_BYTES);
   const wrapped = sealBytes(identity.organizationKey.secret, dataKey, dataKeyAad(identity));

@@ -59,9 +59,7 @@ export function sealBytes(key: KeyObject, bytes: Uint8Array, aad: Uint8Array): B
 export function openBytes(key: KeyObject, sealed: Uint8Array, aad: Uint8Array): Buffer {
   if (sealed.byteLength < NONCE_BYTES + TAG_BYTES) throw corruptKey();
   const end = sealed.byteLength - TAG_BYTES;
-  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
-    .setAAD(aad)
-    .setAuthTag(sealed.subarray(end));
+  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES }).setAAD(aad).setAuthTag(sealed.subarray(end));
   try {
     return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, end)), decipher.final()]);
   } catch (error) {
@@ -136,9 +134,7 @@ export function createKeyring({ master, load, create }: KeyringParts): Keyring {
     const known = entry.unwrapped.get(row.id);
     if (known !== undefined) return known;
     const id = row.id.toLowerCase();
-    const key = master
-      .unwrap(row.wrapped, organizationKeyAad(organizationId, id))
-      .then((bytes): OrganizationKey => ({ id, secret: createSecretKey(bytes) }));
+    const key = master.unwrap(row.wrapped, organizationKeyAad(organizationId, id)).then((bytes): OrganizationKey => ({ id, secret: createSecretKey(bytes) }));
     entry.unwrapped.set(row.id, key);
     key.catch(() => entry.unwrapped.delete(row.id));
     return key;

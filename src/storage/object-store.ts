@@ -75,9 +75,32 @@ export function assertPrefix(prefix: string): string {
 }
 
 const OUTAGE_CODES = new Set([
-  "ENOSPC", "EDQUOT", "EIO", "EACCES", "EPERM", "EROFS", "EMFILE", "ENFILE", "EBUSY", "ENOMEM", "ESTALE", "ENODEV", "ENXIO", "ENOTDIR",
-  "ECONNRESET", "ECONNREFUSED", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN",
-  "ERR_STREAM_PREMATURE_CLOSE", "UND_ERR_SOCKET",
+  "ENOSPC",
+  "EDQUOT",
+  "EIO",
+  "EACCES",
+  "EPERM",
+  "EROFS",
+  "EMFILE",
+  "ENFILE",
+  "EBUSY",
+  "ENOMEM",
+  "ESTALE",
+  "ENODEV",
+  "ENXIO",
+  "ENOTDIR",
+  "ECONNRESET",
+  "ECONNREFUSED",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENETDOWN",
+  "ERR_STREAM_PREMATURE_CLOSE",
+  "UND_ERR_SOCKET",
 ]);
 
 /** A store's own failure as a {@link DomainError}; what is nobody's outage comes back as it was. */

@@ -26,7 +26,7 @@ function maintenanceSchedule(name: string, every: "10 minutes" | "1 day", input:
   } satisfies ScheduleOptions;
 }
 
-export const SCHEDULES = [maintenanceSchedule("maintenance", "10 minutes", { isThorough: false }), maintenanceSchedule("maintenance-thorough", "1 day", { isThorough: true })];
+const SCHEDULES = [maintenanceSchedule("maintenance", "10 minutes", { isThorough: false }), maintenanceSchedule("maintenance-thorough", "1 day", { isThorough: true })];
 
 /** Makes the schedules, or brings those that exist up to date; one that an operator paused stays paused. Any process, at any time. */
 export async function ensureSchedules(client: Client): Promise<void> {

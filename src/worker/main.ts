@@ -41,11 +41,21 @@ async function createWorkers(deps: SharedDeps, connection: NativeConnection, act
   const queues = deps.config.worker.queues;
   return Promise.all(
     queues.flatMap((queue) => {
-      if (queue === "pipeline" || queue === "chat") return [Worker.create({ ...shared, taskQueue: QUEUES[queue], workflowBundle: bundle, stickyQueueScheduleToStartTimeout: "5s", maxCachedWorkflows: 500 })];
+      if (queue === "pipeline" || queue === "chat")
+        return [Worker.create({ ...shared, taskQueue: QUEUES[queue], workflowBundle: bundle, stickyQueueScheduleToStartTimeout: "5s", maxCachedWorkflows: 500 })];
       const hosted = HOSTED[queue];
       if (!hosted) return [];
       const named = Object.fromEntries(hosted.activities.map((name) => [name, activities[name]]));
-      return [Worker.create({ ...shared, taskQueue: QUEUES[queue], activities: named, maxConcurrentActivityTaskExecutions: hosted.atOnce, maxHeartbeatThrottleInterval: "1s", defaultHeartbeatThrottleInterval: "1s" })];
+      return [
+        Worker.create({
+          ...shared,
+          taskQueue: QUEUES[queue],
+          activities: named,
+          maxConcurrentActivityTaskExecutions: hosted.atOnce,
+          maxHeartbeatThrottleInterval: "1s",
+          defaultHeartbeatThrottleInterval: "1s",
+        }),
+      ];
     }),
   );
 }
@@ -76,7 +86,15 @@ async function main(): Promise<void> {
   const { log } = deps;
   const parserPool = createParserPool({ size: PARSER_CHILDREN });
   const temporaryFolder = await openTemporaryFolder(config.dataDir);
-  const activities = createActivities({ ...deps, embedding: mergeEmbeddings(gated(deps)), parserPool, chunking: createChunking(config.models, deps.embedding), temporaryFolder, ...wakesOf(deps.dispatcher), queryEmbedding: cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000 }) });
+  const activities = createActivities({
+    ...deps,
+    embedding: mergeEmbeddings(gated(deps)),
+    parserPool,
+    chunking: createChunking(config.models, deps.embedding),
+    temporaryFolder,
+    ...wakesOf(deps.dispatcher),
+    queryEmbedding: cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000 }),
+  });
 
   const connection = await connectWorkers(config.temporal, stop.signal);
   await registerSearchAttributes(deps.temporal, config.temporal.namespace);
@@ -84,7 +102,11 @@ async function main(): Promise<void> {
   const workers = await createWorkers(deps, connection, activities);
   const running = Promise.all(workers.map((worker) => worker.run()));
   const rounds = [
-    every(1_000, () => deps.dispatcher.sweep(), (error) => log.warn({ err: error }, "a dispatcher round failed")),
+    every(
+      1_000,
+      () => deps.dispatcher.sweep(),
+      (error) => log.warn({ err: error }, "a dispatcher round failed"),
+    ),
     every(1_000, createTurnSweeper({ db: deps.db, client: deps.temporal }), (error) => log.warn({ err: error }, "a round over lost chat turns failed")),
   ];
   stop.started();

@@ -3,7 +3,7 @@ import { continueAsNew, defineQuery, setHandler, upsertSearchAttributes, workflo
 import type { DeletionInput } from "../domain/deletion.ts";
 import { purge } from "./proxies.ts";
 
-export const purgedCount = defineQuery<number>("purgedCount");
+const purgedCount = defineQuery<number>("purgedCount");
 
 export async function deleteTarget(input: DeletionInput, purgedBefore = 0): Promise<number> {
   let purged = purgedBefore;

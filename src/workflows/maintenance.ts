@@ -15,7 +15,7 @@ export async function maintenance(input: MaintenanceInput, after = 0, countsBefo
     }
   };
   if (after === 0) await note(maintain.maintainInstance());
-  for (let last = after; ; ) {
+  for (let last = after; ;) {
     const organizations = await maintain.listOrganizations(last);
     for (const organization of organizations) await note(maintain.maintainOrganization({ organization, isThorough: input.isThorough }));
     last = organizations.at(-1)?.num ?? last;

@@ -15,10 +15,35 @@ const Thing = z.object({ name: z.string(), count: z.int().optional(), ids: z.arr
 let sawAbort: Promise<void>;
 
 const routes = [
-  defineRoute({ ...open, method: "GET", path: "/things/:thing_id", params: z.object({ thing_id: Uuid }), response: z.object({ id: Uuid }), handle: async ({ params }) => ({ id: params.thing_id }) }),
+  defineRoute({
+    ...open,
+    method: "GET",
+    path: "/things/:thing_id",
+    params: z.object({ thing_id: Uuid }),
+    response: z.object({ id: Uuid }),
+    handle: async ({ params }) => ({ id: params.thing_id }),
+  }),
   defineRoute({ ...open, method: "DELETE", path: "/things/:thing_id", status: 204, params: z.object({ thing_id: Uuid }), handle: async () => {} }),
-  defineRoute({ ...open, method: "POST", path: "/things/search", query: pageQuery(), body: Thing, response: z.object({ name: z.string(), page: z.int() }), handle: async ({ body, query }) => ({ name: body.name, page: query.page, secret: "not in the contract" }) }),
-  defineRoute({ ...open, method: "POST", path: "/things/:thing_id/redo", params: z.object({ thing_id: Uuid }), query: pageQuery(), body: Thing.nullish(), status: 202, response: z.object({ had_body: z.boolean() }), handle: async ({ body }) => ({ had_body: body !== undefined && body !== null }) }),
+  defineRoute({
+    ...open,
+    method: "POST",
+    path: "/things/search",
+    query: pageQuery(),
+    body: Thing,
+    response: z.object({ name: z.string(), page: z.int() }),
+    handle: async ({ body, query }) => ({ name: body.name, page: query.page, secret: "not in the contract" }),
+  }),
+  defineRoute({
+    ...open,
+    method: "POST",
+    path: "/things/:thing_id/redo",
+    params: z.object({ thing_id: Uuid }),
+    query: pageQuery(),
+    body: Thing.nullish(),
+    status: 202,
+    response: z.object({ had_body: z.boolean() }),
+    handle: async ({ body }) => ({ had_body: body !== undefined && body !== null }),
+  }),
   defineRoute({ ...open, access: "keys", method: "GET", path: "/locked/:thing_id", params: z.object({ thing_id: Uuid }), handle: async () => {} }),
   defineRoute({ ...open, access: "keys", unauthenticatedStatus: 403, method: "GET", path: "/download", handle: async () => {} }),
   defineRoute({ ...open, access: "keys", method: "POST", path: "/upload", handle: async () => {} }),
@@ -28,7 +53,12 @@ const routes = [
   defineRoute({ ...open, method: "GET", path: "/down", handle: () => Promise.reject(new DomainError("database_unavailable", "The database is not reachable.")) }),
   defineRoute({ ...open, method: "GET", path: "/rejected", handle: () => Promise.reject(new DomainError("rejected_by_provider", "The provider refused.")) }),
   defineRoute({ ...open, method: "GET", path: "/text", handle: async () => raw({ contentType: "text/markdown; charset=utf-8", body: "# Hi", headers: { ETag: '"1"' } }) }),
-  defineRoute({ ...open, method: "GET", path: "/events", handle: async () => stream(async (res) => void res.writeHead(200, { "content-type": "text/event-stream" }).end("data: 1\n\n")) }),
+  defineRoute({
+    ...open,
+    method: "GET",
+    path: "/events",
+    handle: async () => stream(async (res) => void res.writeHead(200, { "content-type": "text/event-stream" }).end("data: 1\n\n")),
+  }),
   defineRoute({
     ...open,
     method: "GET",
@@ -95,7 +125,13 @@ test("keys that the contract does not name never leave", async () => {
 test("problems of path, query and body are reported together", async () => {
   const answer = await ask("POST", "/v1/things/zz/redo?page=0&limit=x", json({ name: 1, count: "x" }));
   expect(answer.status).toBe(422);
-  expect(answer.body.detail.map((problem: any) => problem.loc)).toEqual([["path", "thing_id"], ["query", "page"], ["query", "limit"], ["body", "name"], ["body", "count"]]);
+  expect(answer.body.detail.map((problem: any) => problem.loc)).toEqual([
+    ["path", "thing_id"],
+    ["query", "page"],
+    ["query", "limit"],
+    ["body", "name"],
+    ["body", "count"],
+  ]);
 });
 
 test("an optional body may be absent, null or empty of fields", async () => {
@@ -225,7 +261,11 @@ test("the documentation is served without anything from elsewhere", async () => 
   expect(page.status).toBe(200);
   expect(page.text).not.toMatch(/https?:\/\//);
   expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
-  for (const [file, type] of [["swagger-ui.css", "text/css"], ["swagger-ui-bundle.js", "text/javascript"], ["start.js", "text/javascript"]]) {
+  for (const [file, type] of [
+    ["swagger-ui.css", "text/css"],
+    ["swagger-ui-bundle.js", "text/javascript"],
+    ["start.js", "text/javascript"],
+  ]) {
     const answer = await ask("GET", `/docs/${file}`);
     expect([answer.status, answer.headers.get("content-type")?.startsWith(type!)]).toEqual([200, true]);
   }

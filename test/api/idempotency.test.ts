@@ -18,8 +18,11 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
-const put = (key: string, content: string, { filename = "note.md", as = KEYS.editor, path = "/data/upload", fields = { space_id: SPACES.research } as Record<string, string> } = {}) =>
-  call(stack.url, as, "POST", path, fileForm(content, filename, fields), { "idempotency-key": key });
+const put = (
+  key: string,
+  content: string,
+  { filename = "note.md", as = KEYS.editor, path = "/data/upload", fields = { space_id: SPACES.research } as Record<string, string> } = {},
+) => call(stack.url, as, "POST", path, fileForm(content, filename, fields), { "idempotency-key": key });
 const post = (key: string, path: string, body?: unknown) => call(stack.url, KEYS.editor, "POST", path, body, { "idempotency-key": key });
 const rows = async (query: string, values: unknown[] = []) => (await stack.database.db.owner.query(query, values)).rows;
 const countDocuments = async (name: string): Promise<number> => (await rows("select count(*)::int as count from documents where name = $1", [name]))[0].count;
@@ -132,7 +135,10 @@ describe("an API that is killed", () => {
     await rows("create function slow_commit() returns trigger language plpgsql as $$ begin if new.name = 'killed.md' then perform pg_sleep(2); end if; return null; end $$");
     await rows("create constraint trigger slow_commit after insert on documents deferrable initially deferred for each row execute function slow_commit()");
     const lost = put("killed", "# Killed\n\nAnd yet accepted.", { filename: "killed.md" }).catch(() => "no answer");
-    await until("the transaction commits", async () => (await rows("select from pg_stat_activity where datname = current_database() and query = 'commit' and wait_event = 'PgSleep'")).length === 1);
+    await until(
+      "the transaction commits",
+      async () => (await rows("select from pg_stat_activity where datname = current_database() and query = 'commit' and wait_event = 'PgSleep'")).length === 1,
+    );
     await stack.api.kill("SIGKILL");
     expect(await lost).toBe("no answer");
     await stack.restartApi();
@@ -153,7 +159,10 @@ describe("an API that is killed", () => {
     });
     stream.on("error", () => undefined);
     stream.write(`--edge\r\nContent-Disposition: form-data; name="file"; filename="streamed.md"\r\n\r\nThe first half`);
-    await until("the key is claimed before the body is whole", async () => (await rows("select from idempotency_keys where key = 'streaming' and status is null and body_hash is null")).length === 1);
+    await until(
+      "the key is claimed before the body is whole",
+      async () => (await rows("select from idempotency_keys where key = 'streaming' and status is null and body_hash is null")).length === 1,
+    );
     await stack.api.kill("SIGKILL");
     await stack.restartApi();
     const repeat = put("streaming", "The whole", { filename: "streamed.md" });

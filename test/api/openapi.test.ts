@@ -7,7 +7,9 @@ import { API_ROUTES } from "../../src/api/routes/index.ts";
 import { Uuid } from "../../src/schema/common.ts";
 
 const document = createOpenApi(API_ROUTES) as any;
-const operations = Object.entries<any>(document.paths).flatMap(([path, item]) => Object.entries<any>(item).map(([method, operation]) => ({ name: `${method} ${path}`, path, operation })));
+const operations = Object.entries<any>(document.paths).flatMap(([path, item]) =>
+  Object.entries<any>(item).map(([method, operation]) => ({ name: `${method} ${path}`, path, operation })),
+);
 
 test("every reference leads somewhere", () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!);
@@ -36,7 +38,9 @@ describe.each(operations)("$name", ({ path, operation }) => {
 test("errors follow from the contract of a route", () => {
   const open = { summary: "A test.", tags: ["Test"], handle: async () => {} } as const;
   expect(declaredErrors(defineRoute({ ...open, method: "GET", path: "/a", access: "public", status: 204 }))).toEqual([500]);
-  expect(declaredErrors(defineRoute({ ...open, method: "POST", path: "/a/:id", access: "keys", status: 204, params: z.object({ id: Uuid }), body: z.object({}), errors: [412] }))).toEqual([400, 401, 403, 404, 412, 422, 429, 500, 503]);
+  expect(
+    declaredErrors(defineRoute({ ...open, method: "POST", path: "/a/:id", access: "keys", status: 204, params: z.object({ id: Uuid }), body: z.object({}), errors: [412] })),
+  ).toEqual([400, 401, 403, 404, 412, 422, 429, 500, 503]);
   expect(declaredErrors(defineRoute({ ...open, method: "GET", path: "/a", access: "keys", status: 204, unauthenticatedStatus: 403 }))).toEqual([403, 429, 500, 503]);
 });
 

@@ -9,14 +9,18 @@ function counter() {
   const count = createRateLimit({ requestsPerMinute: 3, chatTurnsPerMinute: 1 });
   return async (principal: Principal, budget: "requests" | "chat" = "requests") => {
     const headers: Record<string, string> = {};
-    const error = await count({ set: (more: Record<string, string>) => Object.assign(headers, more) } as never, principal, budget).then(() => undefined, (thrown: unknown) => thrown);
+    const error = await count({ set: (more: Record<string, string>) => Object.assign(headers, more) } as never, principal, budget).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
     return { headers, error };
   };
 }
 
 test("the request above the minute's budget is refused until the minute is over", async () => {
   const ask = counter();
-  for (const remaining of ["2", "1", "0"]) expect(await ask(caller("key"))).toMatchObject({ error: undefined, headers: { "RateLimit-Limit": "3", "RateLimit-Remaining": remaining } });
+  for (const remaining of ["2", "1", "0"])
+    expect(await ask(caller("key"))).toMatchObject({ error: undefined, headers: { "RateLimit-Limit": "3", "RateLimit-Remaining": remaining } });
   const { error, headers } = await ask(caller("key"));
   expect(error).toBeInstanceOf(DomainError);
   expect(error).toMatchObject({ code: "rate_limited", retryAfterSeconds: Number(headers["RateLimit-Reset"]) });

@@ -72,11 +72,16 @@ test("a client that does not read holds the sender back", async () => {
   const stop = new AbortController();
   await open({ signal: stop.signal });
   let before = -1;
-  await expect.poll(() => {
-    heldBack = sent > 0 && sent === before;
-    before = sent;
-    return heldBack;
-  }, { interval: 200, timeout: 10_000 }).toBe(true);
+  await expect
+    .poll(
+      () => {
+        heldBack = sent > 0 && sent === before;
+        before = sent;
+        return heldBack;
+      },
+      { interval: 200, timeout: 10_000 },
+    )
+    .toBe(true);
   expect(sent).toBeLessThan(1_000);
   stop.abort();
 });

@@ -61,7 +61,8 @@ beforeEach(() => {
 type Answer = { readonly status: number; readonly body: any };
 
 const textPart = (name: string, value: string): string => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-const filePart = (content: string, filename = 'filename="a.txt"'): string => `--b\r\nContent-Disposition: form-data; name="file"; ${filename}\r\nContent-Type: text/plain\r\n\r\n${content}\r\n`;
+const filePart = (content: string, filename = 'filename="a.txt"'): string =>
+  `--b\r\nContent-Disposition: form-data; name="file"; ${filename}\r\nContent-Type: text/plain\r\n\r\n${content}\r\n`;
 const END = "--b--\r\n";
 
 async function post(body: string, headers: Record<string, string> = { "content-type": "multipart/form-data; boundary=b" }): Promise<Answer> {
@@ -71,7 +72,10 @@ async function post(body: string, headers: Record<string, string> = { "content-t
 
 /** A form whose file is made while it is sent; its length is declared only where `declared` is given. */
 function open(declared?: number): ClientRequest {
-  const req = request(origin, { method: "POST", headers: { "content-type": "multipart/form-data; boundary=b", ...(declared === undefined ? {} : { "content-length": declared }) } });
+  const req = request(origin, {
+    method: "POST",
+    headers: { "content-type": "multipart/form-data; boundary=b", ...(declared === undefined ? {} : { "content-length": declared }) },
+  });
   req.on("error", () => {});
   return req;
 }
@@ -101,7 +105,12 @@ describe("a form", () => {
     const answer = await fetch(origin, { method: "POST", body: form });
     expect(await answer.json()).toMatchObject({
       fields: { space_id: "s1" },
-      file: { filename: "übung.pdf", contentType: "application/pdf", size: 300_000, value: { bytes: 300_000, sha256: createHash("sha256").update(bytes).digest("hex"), head: bytes.toString("latin1", 0, 65_536) } },
+      file: {
+        filename: "übung.pdf",
+        contentType: "application/pdf",
+        size: 300_000,
+        value: { bytes: 300_000, sha256: createHash("sha256").update(bytes).digest("hex"), head: bytes.toString("latin1", 0, 65_536) },
+      },
       problems: [],
     });
   });
@@ -145,7 +154,10 @@ describe("a form", () => {
 
   test("whose file nobody reads is read to its end all the same", async () => {
     options = { maxBytes: 5_000_000, onFile: async () => "not read" };
-    expect((await post(filePart("x".repeat(3_000_000)) + textPart("space_id", "1") + END)).body).toMatchObject({ fields: { space_id: "1" }, file: { value: "not read", size: 3_000_000 } });
+    expect((await post(filePart("x".repeat(3_000_000)) + textPart("space_id", "1") + END)).body).toMatchObject({
+      fields: { space_id: "1" },
+      file: { value: "not read", size: 3_000_000 },
+    });
   });
 });
 
@@ -208,10 +220,14 @@ describe("over the limit", () => {
 
   test("while streaming is refused, the sink sees it, and the client reads the answer", async () => {
     let seen: unknown;
-    options = { maxBytes: 5_000_000, onFile: (arriving) => sink(arriving).catch((error: unknown) => {
-      seen = error;
-      throw error;
-    }) };
+    options = {
+      maxBytes: 5_000_000,
+      onFile: (arriving) =>
+        sink(arriving).catch((error: unknown) => {
+          seen = error;
+          throw error;
+        }),
+    };
     const { status, body } = await send(open(), file(300));
     expect(status).toBe(400);
     expect(body.detail).toMatch(/^File size \d+ bytes exceeds maximum allowed$/);
@@ -250,9 +266,12 @@ describe("an upload that fails", () => {
   });
 
   test("because its sink fails ends at once with the sink's error", async () => {
-    options = { maxBytes: 1e9, onFile: async () => {
-      throw new DomainError("storage_unavailable", "The object store is not available.");
-    } };
+    options = {
+      maxBytes: 1e9,
+      onFile: async () => {
+        throw new DomainError("storage_unavailable", "The object store is not available.");
+      },
+    };
     const { status, body } = await send(open(), file(300));
     expect([status, body.detail]).toEqual([503, "The object store is not available."]);
   });
@@ -271,13 +290,16 @@ describe("an upload that fails", () => {
 
 test("a slow sink slows its client, at constant memory", async () => {
   let taken = 0;
-  options = { maxBytes: 1e9, onFile: async ({ stream }) => {
-    for await (const piece of stream) {
-      taken += (piece as Buffer).byteLength;
-      if (taken < 4_000_000) await sleep(5);
-    }
-    return taken;
-  } };
+  options = {
+    maxBytes: 1e9,
+    onFile: async ({ stream }) => {
+      for await (const piece of stream) {
+        taken += (piece as Buffer).byteLength;
+        if (taken < 4_000_000) await sleep(5);
+      }
+      return taken;
+    },
+  };
   let made = 0;
   let ahead = 0;
   async function* counted(): AsyncGenerator<Buffer> {

@@ -16,13 +16,22 @@ const Body = z.object({
   ids: z.array(Uuid).max(2).optional(),
   meta: z.record(z.string(), z.unknown()).optional(),
   name: z.string().min(1).max(3).optional(),
-  pat: z.string().regex(/^[a-z]+$/).optional(),
+  pat: z
+    .string()
+    .regex(/^[a-z]+$/)
+    .optional(),
   when: TimestampInput.optional(),
 });
 const message = { role: "user", content: "hi" };
 const ok = { model: "m", messages: [message] };
 
-const problem = (...[type, loc, msg, input, ctx]: [type: string, loc: (string | number)[], msg: string, input: unknown, ctx?: Record<string, unknown>]) => ({ type, loc, msg, input, ...(ctx === undefined ? {} : { ctx }) });
+const problem = (...[type, loc, msg, input, ctx]: [type: string, loc: (string | number)[], msg: string, input: unknown, ctx?: Record<string, unknown>]) => ({
+  type,
+  loc,
+  msg,
+  input,
+  ...(ctx === undefined ? {} : { ctx }),
+});
 
 function problemsOf(schema: z.ZodType, input: unknown, part: "body" | "query" | "path" = "body"): unknown[] {
   const parsed = parsePart(schema, input, part);
@@ -57,13 +66,25 @@ const CASES: [name: string, given: unknown, expected: unknown[]][] = [
   ],
   [
     "values out of their bounds",
-    { model: "m", messages: "s", stream: null, temperature: 3, max_tokens: 0, ids: ["00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000000"], name: "abcd" },
+    {
+      model: "m",
+      messages: "s",
+      stream: null,
+      temperature: 3,
+      max_tokens: 0,
+      ids: ["00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000000"],
+      name: "abcd",
+    },
     [
       problem("list_type", ["body", "messages"], "Input should be a valid list", "s"),
       problem("bool_type", ["body", "stream"], "Input should be a valid boolean", null),
       problem("less_than_equal", ["body", "temperature"], "Input should be less than or equal to 2", 3, { le: 2 }),
       problem("greater_than", ["body", "max_tokens"], "Input should be greater than 0", 0, { gt: 0 }),
-      problem("too_long", ["body", "ids"], "List should have at most 2 items after validation, not 3", Array(3).fill("00000000-0000-0000-0000-000000000000"), { field_type: "List", max_length: 2, actual_length: 3 }),
+      problem("too_long", ["body", "ids"], "List should have at most 2 items after validation, not 3", Array(3).fill("00000000-0000-0000-0000-000000000000"), {
+        field_type: "List",
+        max_length: 2,
+        actual_length: 3,
+      }),
       problem("string_too_long", ["body", "name"], "String should have at most 3 characters", "abcd", { max_length: 3 }),
     ],
   ],
@@ -93,7 +114,10 @@ test.each(CASES)("a body with %s is described as FastAPI does", (_name, given, e
 });
 
 test("an absent choice is missing, not a wrong one", () => {
-  expect(problemsOf(z.object({ role: z.enum(["a", "b"]), kind: z.literal("x") }), {})).toMatchObject([{ type: "missing", loc: ["body", "role"], input: {} }, { type: "missing", loc: ["body", "kind"] }]);
+  expect(problemsOf(z.object({ role: z.enum(["a", "b"]), kind: z.literal("x") }), {})).toMatchObject([
+    { type: "missing", loc: ["body", "role"], input: {} },
+    { type: "missing", loc: ["body", "kind"] },
+  ]);
 });
 
 test("an unexpected key of a strict schema is named", () => {
@@ -108,7 +132,12 @@ test("a query's strings count as the numbers and booleans that they spell", () =
 });
 
 test("a list in a query may be one value, also where it is read further", () => {
-  const schema = z.object({ order_by: z.array(z.string()).optional().transform((terms) => terms ?? []) });
+  const schema = z.object({
+    order_by: z
+      .array(z.string())
+      .optional()
+      .transform((terms) => terms ?? []),
+  });
   expect(parsePart(schema, { order_by: "-at" }, "query")).toEqual({ value: { order_by: ["-at"] } });
 });
 

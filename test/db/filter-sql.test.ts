@@ -83,7 +83,15 @@ test("an order is total, rows without a value come last, and the newest first wh
 });
 
 test("no value and no operator that the parser lets through makes the database fail", async () => {
-  const value = fc.oneof(fc.string({ unit: "grapheme" }), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer(), fc.boolean(), fc.constant(null), fc.date({ noInvalidDate: true }).map((date) => date.toISOString()), fc.uuid());
+  const value = fc.oneof(
+    fc.string({ unit: "grapheme" }),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+    fc.uuid(),
+  );
   const field = fc.constantFrom(...Object.keys(FIELDS).map((name) => name.replace("*", "kind")), "meta.year", "meta.tags");
   const property = fc.asyncProperty(field, fc.constantFrom(...OPERATORS), fc.oneof(value, fc.array(value, { maxLength: 3 })), async (name, operator, operand) => {
     const params = parameters();

@@ -53,7 +53,21 @@ test("partitions cannot be read past their table", () => {
 
 test("`system` reads bookkeeping alone: no text, no vector, no person, no key", () => {
   const readable = tables.filter((table) => table.system_may_read).map((table) => table.name);
-  for (const content of ["chunks", "text_blocks", "postings", "embeddings", "embedding_cache", "documents", "folders", "users", "agents", "api_keys", "organization_keys", "instance_secrets", "audit_log"]) {
+  for (const content of [
+    "chunks",
+    "text_blocks",
+    "postings",
+    "embeddings",
+    "embedding_cache",
+    "documents",
+    "folders",
+    "users",
+    "agents",
+    "api_keys",
+    "organization_keys",
+    "instance_secrets",
+    "audit_log",
+  ]) {
     expect(readable).not.toContain(content);
   }
 });

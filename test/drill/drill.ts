@@ -40,8 +40,16 @@ async function uploadMixed(stack: Stack, count: number): Promise<string[]> {
     const name = `drill-${serial++}`;
     const text = `# ${name}\n\n${`What ${name} says about the matter in hand. `.repeat(20 + (index % 5) * 40)}`;
     const pdf = (): Buffer => makePdf([[`${name} page one`, "Words of the first page."], [`${name} page two`]]);
-    const [content, filename] = index % 5 === 3 ? [new Uint8Array(pdf()), `${name}.pdf`] as const : index % 5 === 4 ? [new Uint8Array(truncated(pdf())), `${name}.pdf`] as const : [text, `${name}.md`] as const;
-    return upload(stack.url, KEYS.editor, SPACES.research, content, filename).then((document: { id: string }) => document.id, () => undefined);
+    const [content, filename] =
+      index % 5 === 3
+        ? ([new Uint8Array(pdf()), `${name}.pdf`] as const)
+        : index % 5 === 4
+          ? ([new Uint8Array(truncated(pdf())), `${name}.pdf`] as const)
+          : ([text, `${name}.md`] as const);
+    return upload(stack.url, KEYS.editor, SPACES.research, content, filename).then(
+      (document: { id: string }) => document.id,
+      () => undefined,
+    );
   };
   const ids = await Promise.all(Array.from({ length: count }, (_, index) => send(index)));
   return ids.filter((id) => id !== undefined);
@@ -98,7 +106,10 @@ interface Passed {
 
 async function outcome(stack: Stack, point: Pick<Point, "name" | "under"> & Partial<Point>, { accepted, started, broken }: Passed): Promise<StepResult> {
   const late = await holds(stack);
-  const { rows } = await stack.database.db.owner.query<{ status: string; count: number }>("select status, count(*)::int as count from pipeline_runs where document_id = any($1) group by status", [accepted]);
+  const { rows } = await stack.database.db.owner.query<{ status: string; count: number }>(
+    "select status, count(*)::int as count from pipeline_runs where document_id = any($1) group by status",
+    [accepted],
+  );
   const count = (status: string): number => rows.find((row) => row.status === status)?.count ?? 0;
   const lost = point.under === "uploads" ? accepted.length - rows.reduce((sum, row) => sum + row.count, 0) : 0;
   return {
@@ -113,10 +124,17 @@ async function outcome(stack: Stack, point: Pick<Point, "name" | "under"> & Part
 }
 
 async function allEnded(stack: Stack, ids: readonly string[]): Promise<void> {
-  await until("the documents have ended", async () => {
-    const { rowCount } = await stack.database.db.owner.query("select from pipeline_runs where document_id = any($1) and status in ('queued', 'parsing', 'chunking', 'embedding')", [ids]);
-    return rowCount === 0;
-  }, BOUND_MS);
+  await until(
+    "the documents have ended",
+    async () => {
+      const { rowCount } = await stack.database.db.owner.query(
+        "select from pipeline_runs where document_id = any($1) and status in ('queued', 'parsing', 'chunking', 'embedding')",
+        [ids],
+      );
+      return rowCount === 0;
+    },
+    BOUND_MS,
+  );
 }
 
 /** The faults that are left when the bound is over; none as soon as none are found. */

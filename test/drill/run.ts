@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { startStack } from "../support/stack.ts";
 import { startParts } from "../support/global-setup.ts";
 import { type StepResult, runOutage, runStep } from "./drill.ts";
-import { OUTAGES } from "./outages.ts";
+import { type DrillParts, OUTAGES } from "./outages.ts";
 import { BROKEN, POINTS } from "./points.ts";
 
 interface Options {
@@ -34,31 +34,36 @@ function seeded(seed: number): () => number {
   };
 }
 
-async function run({ documents, only, broken, long, seed }: Options): Promise<void> {
+/** Each step as it ends: the crash points, and in the long form the outages, one by one and then at random. */
+async function* steps(parts: DrillParts, { documents, only, broken, long, seed }: Options): AsyncGenerator<StepResult> {
+  const isAsked = ({ name }: { name: string }): boolean => only === undefined || name.includes(only);
+  for (const point of POINTS.filter(isAsked)) yield await runStep(parts.stack, point, { documents: Number(documents), ...(broken === undefined ? {} : { broken }) });
+  if (!long) return;
+  for (const outage of OUTAGES.filter(isAsked)) yield await runOutage(parts, outage, { documents: 40, awayMs: AWAY_MS });
+  if (only !== undefined) return;
+  const random = seeded(Number(seed));
+  for (let round = 0; round < RANDOM_ROUNDS; round += 1)
+    yield await runOutage(parts, OUTAGES[Math.floor(random() * OUTAGES.length)]!, { documents: 200, awayMs: 1_000 + random() * AWAY_MS });
+}
+
+async function run(options: Options): Promise<void> {
+  const { broken } = options;
   if (broken !== undefined && !(broken in BROKEN)) throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}`);
   const server = await startParts({ isDurable: true });
   const stack = await startStack({ keepsWorkflows: true });
   const parts = { stack, killPostgres: () => server.killPostgres(), restartPostgres: () => server.restartPostgres() };
-  const isAsked = ({ name }: { name: string }): boolean => only === undefined || name.includes(only);
-  const results: StepResult[] = [];
-  const report = (result: StepResult): void => {
-    results.push(result);
-    say(row(result));
-  };
+  let isCaught = false;
   say("| step | fault | accepted | completed | failed, with a reason | seconds | |\n|---|---|---|---|---|---|---|");
   try {
-    for (const point of POINTS.filter(isAsked)) report(await runStep(stack, point, { documents: Number(documents), ...(broken === undefined ? {} : { broken }) }));
-    if (long) for (const outage of OUTAGES.filter(isAsked)) report(await runOutage(parts, outage, { documents: 40, awayMs: AWAY_MS }));
-    if (long && only === undefined) {
-      const random = seeded(Number(seed));
-      for (let round = 0; round < RANDOM_ROUNDS; round += 1) report(await runOutage(parts, OUTAGES[Math.floor(random() * OUTAGES.length)]!, { documents: 200, awayMs: 1_000 + random() * AWAY_MS }));
+    for await (const result of steps(parts, options)) {
+      isCaught ||= result.faults.length > 0;
+      say(row(result));
     }
   } finally {
     await stack.close();
     await server.stop();
   }
-  const isCaught = results.some((result) => result.faults.length > 0);
-  if (long) say(`seed ${seed}`);
+  if (options.long) say(`seed ${options.seed}`);
   say(broken === undefined ? (isCaught ? "A promise did not hold." : "Every promise held.") : isCaught ? "The broken build was caught." : "The broken build was not caught.");
   process.exitCode = isCaught === (broken !== undefined) ? 0 : 1;
 }

@@ -16,7 +16,13 @@ const GOOD = makeZip([
   { name: "part/share/deep/notes.txt", text: "text ".repeat(50_000) },
 ]);
 const PLATFORM = `${process.platform}-${process.arch}`;
-const WHEEL: Wheel = { package: "a-part", version: "1.0.0", part: "Part", variable: "PART_URL", files: { [PLATFORM]: { tag: "any", sha256: createHash("sha256").update(GOOD).digest("hex") } } };
+const WHEEL: Wheel = {
+  package: "a-part",
+  version: "1.0.0",
+  part: "Part",
+  variable: "PART_URL",
+  files: { [PLATFORM]: { tag: "any", sha256: createHash("sha256").update(GOOD).digest("hex") } },
+};
 
 let folder: string;
 beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "holdfast-fetch-"))));

@@ -17,7 +17,10 @@ const user = (content: string): ChatMessage => ({ role: "user", content });
 const SEARCH = [{ name: "knowledge_search", description: "", parameters: {} }];
 
 test("quotes the sentence that matches with its mark, and says that no language model is configured", async () => {
-  const all = await events([sources("Cats sleep a lot. Dogs bark at night.", "# Warranty\n\nThe warranty lasts two years from the date\nof purchase. Keep the receipt."), user("How long does the warranty last?")]);
+  const all = await events([
+    sources("Cats sleep a lot. Dogs bark at night.", "# Warranty\n\nThe warranty lasts two years from the date\nof purchase. Keep the receipt."),
+    user("How long does the warranty last?"),
+  ]);
   const text = textOf(all);
   expect(text).toContain("“The warranty lasts two years from the date of purchase.” [2]");
   expect(text).toContain("No language model is configured");
@@ -25,7 +28,9 @@ test("quotes the sentence that matches with its mark, and says that no language 
   expect(all.length).toBeGreaterThan(10);
   const finish = all.at(-1);
   expect(finish).toMatchObject({ type: "finish", reason: "stop" });
-  expect(finish?.type === "finish" && finish.usage!.total_tokens === finish.usage!.prompt_tokens + finish.usage!.completion_tokens && finish.usage!.completion_tokens > 10).toBe(true);
+  expect(finish?.type === "finish" && finish.usage!.total_tokens === finish.usage!.prompt_tokens + finish.usage!.completion_tokens && finish.usage!.completion_tokens > 10).toBe(
+    true,
+  );
 });
 
 test.each([

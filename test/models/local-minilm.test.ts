@@ -8,7 +8,7 @@ afterAll(() => model.close());
 const dot = (left: Float32Array, right: Float32Array): number => left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0);
 
 test("is what a configuration without a provider gets", () => {
-  expect(model).toMatchObject({ name: "all-minilm-l6-v2-int8", dimensions: 384, maxTokens: 256, fusion: { alpha: 0.5, bm25Saturation: 8 } });
+  expect(model).toMatchObject({ name: "all-minilm-l6-v2-int8", dimensions: 384, maxTokens: 256, fusion: { alpha: 0.4, bm25Saturation: 8 } });
 });
 
 test("a paraphrase is nearer than an unrelated text, and vectors have unit length", async () => {
@@ -32,7 +32,12 @@ test("embeds an empty text, and as much as fits of one that is too long", async 
 
 test("questions overtake passages, and the event loop stays free", async () => {
   const order: string[] = [];
-  const passages = model.embed(Array.from({ length: 24 }, () => "a passage of some length ".repeat(30)), "passage").then(() => order.push("passages"));
+  const passages = model
+    .embed(
+      Array.from({ length: 24 }, () => "a passage of some length ".repeat(30)),
+      "passage",
+    )
+    .then(() => order.push("passages"));
   let ticks = 0;
   const ticking = setInterval(() => ticks++, 5);
   await model.embed(["a question"], "query").then(() => order.push("question"));
@@ -45,7 +50,11 @@ test("questions overtake passages, and the event loop stays free", async () => {
 test("an abort rejects with its reason and drops what waits", async () => {
   const abort = new AbortController();
   const reason = new Error("left");
-  const embedding = model.embed(Array.from({ length: 500 }, () => "a passage of some length ".repeat(30)), "passage", abort.signal);
+  const embedding = model.embed(
+    Array.from({ length: 500 }, () => "a passage of some length ".repeat(30)),
+    "passage",
+    abort.signal,
+  );
   abort.abort(reason);
   await expect(embedding).rejects.toBe(reason);
   const started = performance.now();
@@ -55,7 +64,10 @@ test("an abort rejects with its reason and drops what waits", async () => {
 
 test("closing lets the text in hand end and fails the rest as an outage", async () => {
   const other = createLocalMiniLm({ maxThreads: 1 });
-  const embedding = other.embed(Array.from({ length: 50 }, () => "a passage of some length ".repeat(30)), "passage");
+  const embedding = other.embed(
+    Array.from({ length: 50 }, () => "a passage of some length ".repeat(30)),
+    "passage",
+  );
   const error = embedding.catch((thrown: unknown) => thrown);
   await other.close();
   expect(await error).toMatchObject({ code: "provider_unavailable" });

@@ -43,7 +43,13 @@ test("sends what was asked for, in the provider's words", async () => {
     model: "gpt-4o",
     messages: [
       { role: "system", content: "be brief" },
-      { role: "user", content: [{ type: "text", text: "look" }, { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "look" },
+          { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
+        ],
+      },
       { role: "assistant", content: "", tool_calls: [{ id: "c1", name: "lookup", arguments: "{}" }] },
       { role: "tool", tool_call_id: "c1", content: "found" },
     ],
@@ -57,7 +63,13 @@ test("sends what was asked for, in the provider's words", async () => {
     model: "gpt-4o",
     messages: [
       { role: "system", content: "be brief" },
-      { role: "user", content: [{ type: "text", text: "look" }, { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "look" },
+          { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
+        ],
+      },
       { role: "assistant", content: null, tool_calls: [{ id: "c1", type: "function", function: { name: "lookup", arguments: "{}" } }] },
       { role: "tool", tool_call_id: "c1", content: "found" },
     ],
@@ -72,9 +84,21 @@ test("sends what was asked for, in the provider's words", async () => {
 });
 
 test("puts tool calls together from their pieces", async () => {
-  provider.reply({ pieces: ["Let me look."], toolCalls: [{ name: "search", arguments: '{"query":"a long enough query"}' }, { id: "x", name: "clock", arguments: "{}" }] });
+  provider.reply({
+    pieces: ["Let me look."],
+    toolCalls: [
+      { name: "search", arguments: '{"query":"a long enough query"}' },
+      { id: "x", name: "clock", arguments: "{}" },
+    ],
+  });
   expect((await all()).slice(1)).toMatchObject([
-    { type: "tool_calls", calls: [{ id: "call_0", name: "search", arguments: '{"query":"a long enough query"}' }, { id: "x", name: "clock", arguments: "{}" }] },
+    {
+      type: "tool_calls",
+      calls: [
+        { id: "call_0", name: "search", arguments: '{"query":"a long enough query"}' },
+        { id: "x", name: "clock", arguments: "{}" },
+      ],
+    },
     { type: "finish", reason: "tool_calls" },
   ]);
 });

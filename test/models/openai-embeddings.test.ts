@@ -25,13 +25,19 @@ test("returns the provider's vectors in the order of the texts", async () => {
 });
 
 test("splits by the number of texts", async () => {
-  const vectors = await model.embed(Array.from({ length: 600 }, (_, index) => `text ${index}`), "passage");
+  const vectors = await model.embed(
+    Array.from({ length: 600 }, (_, index) => `text ${index}`),
+    "passage",
+  );
   expect(numbers(vectors[599])).toEqual(numbers(hashedEmbedding("text 599", 384)));
   expect(provider.requests.map(({ body }) => body["input"].length)).toEqual([256, 256, 88]);
 });
 
 test("takes lists of numbers in any order, scaled to unit length", async () => {
-  const data = [{ index: 1, embedding: [0, 3, ...Array.from({ length: 382 }, () => 4 / Math.sqrt(382))] }, { index: 0, embedding: [2, ...Array.from({ length: 383 }, () => 0)] }];
+  const data = [
+    { index: 1, embedding: [0, 3, ...Array.from({ length: 382 }, () => 4 / Math.sqrt(382))] },
+    { index: 0, embedding: [2, ...Array.from({ length: 383 }, () => 0)] },
+  ];
   provider.failEmbeddings(answer(data), 1);
   const [first, second] = await model.embed(["a", "b"], "passage");
   expect(first?.[0]).toBe(1);
@@ -69,7 +75,10 @@ test.each<[string, Fault, object]>([
 
 test("an error message holds nothing that the provider says", async () => {
   provider.failEmbeddings({ status: 400, body: { error: { message: "your text SECRET is bad", code: "SECRET text", type: "invalid_request_error" } } });
-  const error: Error = await model.embed(["SECRET"], "passage").then(() => expect.fail("no error"), (thrown: Error) => thrown);
+  const error: Error = await model.embed(["SECRET"], "passage").then(
+    () => expect.fail("no error"),
+    (thrown: Error) => thrown,
+  );
   expect(error.message).toBe("The model provider answered 400 (invalid_request_error).");
   expect(error.cause).toBeUndefined();
 });
@@ -81,7 +90,7 @@ test("a provider that is not there is an outage", async () => {
 
 test("a connection that breaks in mid-answer is an outage", async () => {
   const server = createServer((socket) => {
-    socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{\"data\":"));
+    socket.once("data", () => socket.end('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"data":'));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

@@ -49,7 +49,12 @@ test("a worker that read the gate while it was open finds it closed within a sec
   provider.failEmbeddings({ status: 429, headers: { "retry-after": "30" } }, 1);
   await expect(embed(one)).rejects.toMatchObject({ class: "outage" });
   const from = performance.now();
-  await until("the other one is held back too", () => embed(other).then(() => false, () => true));
+  await until("the other one is held back too", () =>
+    embed(other).then(
+      () => false,
+      () => true,
+    ),
+  );
   expect(performance.now() - from).toBeLessThan(1_500);
 });
 

@@ -14,7 +14,10 @@ test("joins interleaved pieces by index", () => {
     { index: 1, function: { arguments: "}" } },
     { index: 0, function: { arguments: "]" } },
   ]);
-  expect(calls).toEqual([{ id: "a", name: "one", arguments: "[]" }, { id: "b", name: "two", arguments: "{}" }]);
+  expect(calls).toEqual([
+    { id: "a", name: "one", arguments: "[]" },
+    { id: "b", name: "two", arguments: "{}" },
+  ]);
 });
 
 test("takes calls without an index apart by their ids, and names those without an id", () => {

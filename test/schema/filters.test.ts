@@ -23,7 +23,10 @@ describe("filters", () => {
   });
 
   test("null with exact or ne asks for absence or presence", () => {
-    expect(conditions({ id: null, name__ne: null }).found).toMatchObject([{ operator: "isnull", value: true }, { operator: "isnull", value: false }]);
+    expect(conditions({ id: null, name__ne: null }).found).toMatchObject([
+      { operator: "isnull", value: true },
+      { operator: "isnull", value: false },
+    ]);
   });
 
   test("a key below an open object may hold dots and underscores", () => {

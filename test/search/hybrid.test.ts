@@ -31,7 +31,13 @@ beforeAll(async () => {
   const parent = await createFolder(database.db, target, "Reports");
   folders = { parent, child: await createFolder(database.db, target, "2026", parent) };
   const [root, inParent, inChild, wordsOnly] = await publishDocuments(database.db, target, [
-    { name: "root.txt", chunks: [{ text: "The quick brown fox jumps over the lazy dog.", vector: along(0, 0.2) }, { text: "Nothing of it here.", vector: along(1) }] },
+    {
+      name: "root.txt",
+      chunks: [
+        { text: "The quick brown fox jumps over the lazy dog.", vector: along(0, 0.2) },
+        { text: "Nothing of it here.", vector: along(1) },
+      ],
+    },
     { name: "parent.txt", folderId: parent, chunks: [{ text: "A fox is a small wild animal, and foxes are quick.", vector: along(2) }] },
     { name: "child.txt", folderId: folders.child, chunks: [{ text: "Dogs and foxes are relatives.", vector: along(0, 0.9) }] },
     { name: "words.txt", chunks: [{ text: "fox without a vector" }] },
@@ -54,7 +60,15 @@ describe("a hit", () => {
       dense_score: expect.any(Number),
       sparse_score: expect.any(Number),
       text: "The quick brown fox jumps over the lazy dog.",
-      metadata: { format: "text", page_start: null, page_end: null, highlights: [[35, 39], [40, 43]] },
+      metadata: {
+        format: "text",
+        page_start: null,
+        page_end: null,
+        highlights: [
+          [35, 39],
+          [40, 43],
+        ],
+      },
     });
     expect(results.find((hit) => hit.document_name === "child.txt")!.folder_path).toBe("Reports/2026");
   });
@@ -150,7 +164,14 @@ test("without the query's vector the words answer alone, and the answer says so"
 
 test("an aborted search ends with the reason", async () => {
   const reason = new Error("went away");
-  await expect(hybridSearch(deps(async (_, signal) => Promise.reject(signal!.reason)), target, { query: "fox" }, AbortSignal.abort(reason))).rejects.toBe(reason);
+  await expect(
+    hybridSearch(
+      deps(async (_, signal) => Promise.reject(signal!.reason)),
+      target,
+      { query: "fox" },
+      AbortSignal.abort(reason),
+    ),
+  ).rejects.toBe(reason);
 });
 
 test("a space without chunks has no results", async () => {
@@ -159,8 +180,17 @@ test("a space without chunks has no results", async () => {
 
 test("chunks in one language are found by a query's words in their own forms, in a space of many languages", async () => {
   const space = await createSpace(database.db, organization);
-  const texts = { de: "Die Zahlungen wurden von der Bank nicht ausgeführt.", fr: "Les paiements ont été refusés par la banque.", zh: "银行没有执行付款。", ru: "Банк не провёл платежи за этот месяц." };
-  await publishDocuments(database.db, space, Object.entries(texts).map(([name, text]) => ({ name, chunks: [{ text }] })));
+  const texts = {
+    de: "Die Zahlungen wurden von der Bank nicht ausgeführt.",
+    fr: "Les paiements ont été refusés par la banque.",
+    zh: "银行没有执行付款。",
+    ru: "Банк не провёл платежи за этот месяц.",
+  };
+  await publishDocuments(
+    database.db,
+    space,
+    Object.entries(texts).map(([name, text]) => ({ name, chunks: [{ text }] })),
+  );
   expect(await names({ query: "Zahlung" }, space)).toEqual(["de"]);
   expect(await names({ query: "paiement refusé" }, space)).toEqual(["fr"]);
   expect(await names({ query: "付款" }, space)).toEqual(["zh"]);

@@ -3,20 +3,34 @@ import { expect, test } from "vitest";
 import { holdsPhrase, parseQuery } from "../../src/search/query.ts";
 
 test("phrases and exclusions are read and leave the text", () => {
-  expect(parseQuery('cell "cell wall" -plant -"green leaf" growth')).toEqual({ text: "cell  cell wall      growth", phrases: ["cell wall"], excludedWords: ["plant"], excludedPhrases: ["green leaf"] });
+  expect(parseQuery('cell "cell wall" -plant -"green leaf" growth')).toEqual({
+    text: "cell  cell wall      growth",
+    phrases: ["cell wall"],
+    excludedWords: ["plant"],
+    excludedPhrases: ["green leaf"],
+  });
 });
 
-test.each(["3 - 2", "-5 degrees", "state-of-the-art", 'an open " quote', "--verbose", "„the name“ of it", "-only -exclusions", "", '""', "- item"])("%j has no operator", (query) => {
-  const { phrases, excludedWords, excludedPhrases } = parseQuery(query);
-  expect([phrases, excludedWords, excludedPhrases]).toEqual([[], [], []]);
-});
+test.each(["3 - 2", "-5 degrees", "state-of-the-art", 'an open " quote', "--verbose", "„the name“ of it", "-only -exclusions", "", '""', "- item"])(
+  "%j has no operator",
+  (query) => {
+    const { phrases, excludedWords, excludedPhrases } = parseQuery(query);
+    expect([phrases, excludedWords, excludedPhrases]).toEqual([[], [], []]);
+  },
+);
 
 test("no text breaks the parser, and something to look for always stays", () => {
   const hasWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);
   const broken = fc.check(
-    fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.array(fc.constantFrom('"', "-", " ", "a", "-a", '"a b"', "\0", "\ud800")).map((parts) => parts.join(""))), (query) => {
-      return hasWord(parseQuery(query).text) === hasWord(query);
-    }),
+    fc.property(
+      fc.oneof(
+        fc.string({ unit: "binary" }),
+        fc.array(fc.constantFrom('"', "-", " ", "a", "-a", '"a b"', "\0", "\ud800")).map((parts) => parts.join("")),
+      ),
+      (query) => {
+        return hasWord(parseQuery(query).text) === hasWord(query);
+      },
+    ),
   );
   expect(broken).toMatchObject({ failed: false });
 });

@@ -139,7 +139,12 @@ describe("refused as corrupt", () => {
   test("segments in another order, missing or repeated", async () => {
     const sealed = await encrypt(plain);
     const header = sealed.subarray(0, HEADER_BYTES);
-    for (const order of [[1, 0, 2, 3], [0, 2, 3], [0, 0, 1, 2, 3], [0, 1, 2]]) {
+    for (const order of [
+      [1, 0, 2, 3],
+      [0, 2, 3],
+      [0, 0, 1, 2, 3],
+      [0, 1, 2],
+    ]) {
       await expect(decrypt(Buffer.concat([header, ...order.map((index) => segment(sealed, index))]))).rejects.toMatchObject({ code: "corrupt" });
     }
   });

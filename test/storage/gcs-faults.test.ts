@@ -139,8 +139,12 @@ describe.runIf(go !== undefined)("gcs store behind a bad connection", () => {
     expect(Buffer.concat(parts).equals(body)).toBe(true);
   }, 30_000);
 
-  test.each([503, 429, 403])("an answer of %i that stays is an outage", async (status) => {
-    faultOf = () => ({ status });
-    await expect(store.size(newName())).rejects.toMatchObject({ code: "storage_unavailable", class: "outage" });
-  }, 70_000);
+  test.each([503, 429, 403])(
+    "an answer of %i that stays is an outage",
+    async (status) => {
+      faultOf = () => ({ status });
+      await expect(store.size(newName())).rejects.toMatchObject({ code: "storage_unavailable", class: "outage" });
+    },
+    70_000,
+  );
 });

@@ -80,7 +80,10 @@ describe("keyring", () => {
     const old = await ring.current(organizationId);
     const id = randomUUID();
     const wrapped = await master.wrap(randomBytes(32), organizationKeyAad(organizationId, id));
-    rows.set(organizationId, [{ ...rows.get(organizationId)![0]!, isCurrent: false }, { id, wrapped, isCurrent: true }]);
+    rows.set(organizationId, [
+      { ...rows.get(organizationId)![0]!, isCurrent: false },
+      { id, wrapped, isCurrent: true },
+    ]);
     expect((await ring.byId(organizationId, id)).id).toBe(id);
     expect((await ring.current(organizationId)).id).toBe(id);
     expect((await ring.byId(organizationId, old.id)).secret.equals(old.secret)).toBe(true);

@@ -57,19 +57,15 @@ describe.each(stores)("%s store", (_kind, open) => {
     expect((await read(store, name)).equals(body)).toBe(true);
   });
 
-  test.each([
-    { start: 0, end: 1 },
-    { start: 10, end: 20 },
-    { start: 999_990 },
-    { start: 500_000, end: 9_000_000 },
-    { start: 0, end: 1_000_000 },
-    { start: 7, end: 7 },
-  ])("reads the range $start … $end, its end exclusive", async ({ start, end }) => {
-    const name = newName();
-    const body = randomBytes(1_000_000);
-    await store.put(name, pieces(body));
-    expect((await read(store, name, { start, end })).equals(body.subarray(start, end))).toBe(true);
-  });
+  test.each([{ start: 0, end: 1 }, { start: 10, end: 20 }, { start: 999_990 }, { start: 500_000, end: 9_000_000 }, { start: 0, end: 1_000_000 }, { start: 7, end: 7 }])(
+    "reads the range $start … $end, its end exclusive",
+    async ({ start, end }) => {
+      const name = newName();
+      const body = randomBytes(1_000_000);
+      await store.put(name, pieces(body));
+      expect((await read(store, name, { start, end })).equals(body.subarray(start, end))).toBe(true);
+    },
+  );
 
   test("refuses a range behind the end", async () => {
     const name = newName();

@@ -38,5 +38,13 @@ async function makeThings(url: string): Promise<Record<string, string>> {
   const batch = await call(url, KEYS.owner, "POST", "/data/batch-reprocess", { document_ids: [document.id] });
   const made = { folder_id: folder.body.id, pipeline_run_id: reprocessed.body.pipeline_run_id, batch_id: batch.body.batch_id };
   const known = Object.entries(made).filter(([, id]) => typeof id === "string");
-  return { space_id: SPACES.research, document_id: document.id, agent_id: AGENTS.analyst, organization_id: ACME, version: "1", user_id: document.created_by, ...Object.fromEntries(known) };
+  return {
+    space_id: SPACES.research,
+    document_id: document.id,
+    agent_id: AGENTS.analyst,
+    organization_id: ACME,
+    version: "1",
+    user_id: document.created_by,
+    ...Object.fromEntries(known),
+  };
 }

@@ -31,7 +31,22 @@ export async function startFakeGcs(go: string): Promise<FakeGcs> {
   const folder = await mkdtemp(join(tmpdir(), "fake-gcs-"));
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
-  const args = ["-scheme", "http", "-host", "127.0.0.1", "-port", String(port), "-external-url", origin, "-backend", "filesystem", "-filesystem-root", folder, "-log-level", "error"];
+  const args = [
+    "-scheme",
+    "http",
+    "-host",
+    "127.0.0.1",
+    "-port",
+    String(port),
+    "-external-url",
+    origin,
+    "-backend",
+    "filesystem",
+    "-filesystem-root",
+    folder,
+    "-log-level",
+    "error",
+  ];
   const child = spawn(program, args, { stdio: "ignore" });
   const exited = new Promise<void>((resolve) => {
     child.once("exit", () => resolve());
@@ -54,7 +69,13 @@ export async function startFakeGcs(go: string): Promise<FakeGcs> {
 async function build(go: string): Promise<string> {
   const folder = join(homedir(), ".cache", "holdfast", `fake-gcs-server-${VERSION}`);
   const program = join(folder, "fake-gcs-server");
-  if (await access(program).then(() => true, () => false)) return program;
+  if (
+    await access(program).then(
+      () => true,
+      () => false,
+    )
+  )
+    return program;
   await mkdir(folder, { recursive: true });
   // Built beside and renamed, so that test files that start at the same time never run half a program.
   const scratch = await mkdtemp(join(folder, "build-"));
@@ -75,7 +96,9 @@ async function freePort(): Promise<number> {
 async function createBucket(origin: string, name: string): Promise<void> {
   const deadline = Date.now() + START_MS;
   for (;;) {
-    const answer = await fetch(`${origin}/storage/v1/b`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ name }) }).catch(() => undefined);
+    const answer = await fetch(`${origin}/storage/v1/b`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ name }) }).catch(
+      () => undefined,
+    );
     if (answer?.ok === true) return;
     if (Date.now() > deadline) throw new Error("fake-gcs-server did not start.");
     await new Promise((resolve) => setTimeout(resolve, 50));

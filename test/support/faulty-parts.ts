@@ -24,7 +24,7 @@ interface Target {
 const LOOPBACK = "127.0.0.1";
 
 /** Listens on a free port of this machine and passes everything on to `target`. */
-export async function startRelay(target: Target): Promise<Relay> {
+async function startRelay(target: Target): Promise<Relay> {
   const open = new Set<readonly [client: Socket, server: Socket]>();
   const listeners: ((bytes: Buffer) => void)[] = [];
   let isSilent = false;

@@ -18,7 +18,11 @@ export interface TestProcess {
 
 /** Runs a main file of `src/` with exactly these settings beside the machine's own. */
 export function startProcess(main: string, env: Record<string, string>): TestProcess {
-  const child = spawn(process.execPath, [join(ROOT, main)], { cwd: ROOT, env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [join(ROOT, main)], {
+    cwd: ROOT,
+    env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let printed = "";
   const keep = (chunk: Buffer): void => void (printed = (printed + chunk.toString()).slice(-KEPT_OUTPUT_CHARACTERS));
   child.stdout.on("data", keep);
@@ -39,7 +43,11 @@ export function startProcess(main: string, env: Record<string, string>): TestPro
 
 /** Runs a command of the CLI to its end. @throws with its output where it fails. */
 export async function runCli(args: string[], env: Record<string, string>): Promise<string> {
-  const child = spawn(process.execPath, [join(ROOT, "src/cli/main.ts"), ...args], { cwd: ROOT, env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [join(ROOT, "src/cli/main.ts"), ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk: Buffer) => void (stdout += chunk.toString()));

@@ -16,17 +16,20 @@ import { AGENTS, KEYS, SPACES } from "./tenants.ts";
 import { until } from "./until.ts";
 
 const FOLDER = join(import.meta.dirname, "../replay");
-const WORKFLOWS = ["documentPipeline", "chatTurns", "chatTurn", "deleteTarget"];
+const WORKFLOWS = ["documentPipeline", "chatTurns", "chatTurn", "batchReprocess", "deleteTarget", "maintenance"];
 
 /** Does what starts each workflow once. */
-async function exercise({ url, provider }: Stack): Promise<void> {
-  const ask = (model: string): Promise<unknown> => call(url, KEYS.editor, "POST", "/chat/completions", { model, messages: [{ role: "user", content: "hello" }] });
+async function exercise({ url, provider }: Stack, client: Client): Promise<void> {
+  const ask = (model: string) => call(url, KEYS.editor, "POST", "/chat/completions", { model, messages: [{ role: "user", content: "hello" }] });
   const document = await upload(url, KEYS.editor, SPACES.research, "# Heading\n\nSome text to record.");
   await ended(url, KEYS.editor, document.id);
-  await ask(AGENTS.analyst);
+  await until("chat is ready", async () => (await ask(AGENTS.analyst)).status === 200);
   provider.reply({ toolCalls: [{ name: "current_time", arguments: "{}" }] }, { pieces: ["done"] });
   await ask(AGENTS.librarian);
+  const { body: batch } = await call(url, KEYS.editor, "POST", "/data/batch-reprocess", { document_ids: [document.id] });
+  await until("the batch has ended", async () => (await call(url, KEYS.editor, "GET", `/data/batches/${batch.batch_id}`)).body.status === "completed");
   await call(url, KEYS.editor, "DELETE", `/data/${document.id}`);
+  await client.schedule.getHandle("maintenance").trigger();
 }
 
 function isPayload(value: object): value is Payload {
@@ -47,15 +50,18 @@ const stack = await startStack();
 const deps = await openSharedDeps(requireReal(loadConfig(stack.env)), "recorder");
 const connection = await Connection.connect({ address: stack.temporalAddress });
 try {
-  await exercise(stack);
   const client = new Client({ connection });
+  await exercise(stack, client);
   const missing = new Set(WORKFLOWS);
   await until("every workflow has closed", async () => {
     for await (const workflow of client.workflow.list()) {
       if (workflow.status.name !== "COMPLETED" || !missing.has(workflow.type)) continue;
       const history = await client.workflow.getHandle(workflow.workflowId, workflow.runId).fetchHistory();
       await decrypt(history, deps.dataConverter.payloadCodecs![0]!);
-      await writeFile(join(FOLDER, `${workflow.type}.json`), `${JSON.stringify(proto.temporal.api.history.v1.History.toObject(history as never, { bytes: String, longs: String, enums: String }))}\n`);
+      await writeFile(
+        join(FOLDER, `${workflow.type}.json`),
+        `${JSON.stringify(proto.temporal.api.history.v1.History.toObject(history as never, { bytes: String, longs: String, enums: String }))}\n`,
+      );
       missing.delete(workflow.type);
     }
     return missing.size === 0;

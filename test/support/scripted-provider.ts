@@ -5,13 +5,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { hashedEmbedding } from "./hashed-embedding.ts";
 
 type Json = Record<string, any>;
-export type Route = "embeddings" | "chat" | "models";
+type Route = "embeddings" | "chat" | "models";
 
 /** A failure instead of an answer. `garbage` is status 200 with a body that is no JSON. */
 export type Fault = { status: number; headers?: Record<string, string>; body?: unknown } | { hang: true } | { garbage: true };
 
 /** What one chat completion does. */
-export interface ChatAnswer {
+interface ChatAnswer {
   /** Content, a chunk each. */
   pieces?: string[];
   delayMsBetweenPieces?: number;
@@ -26,9 +26,9 @@ export interface ChatAnswer {
   breakWith?: "cut" | "hang" | "error" | "garbage";
 }
 export type ChatReply = ChatAnswer | Fault;
-export type ChatScript = ChatReply | ((body: Json) => ChatReply);
+type ChatScript = ChatReply | ((body: Json) => ChatReply);
 
-export interface RecordedRequest {
+interface RecordedRequest {
   readonly route: Route;
   readonly body: Json;
   readonly headers: IncomingMessage["headers"];
@@ -75,7 +75,11 @@ interface State {
 /** Answers the last message's first words, so that tests can tell turns apart. */
 const echo = (body: Json): ChatAnswer => {
   const last = body["messages"]?.at(-1)?.content;
-  const words = String(typeof last === "string" ? last : "").trim().split(/\s+/).slice(0, 4).join(" ");
+  const words = String(typeof last === "string" ? last : "")
+    .trim()
+    .split(/\s+/)
+    .slice(0, 4)
+    .join(" ");
   return { pieces: ["You", " said", ": ", words === "" ? "nothing" : words] };
 };
 
@@ -122,7 +126,14 @@ function sendWhole(body: Json, answer: ChatAnswer, response: ServerResponse): vo
   const calls = wireCalls(answer);
   const message = { role: "assistant", content: answer.pieces?.join("") ?? null, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
   const choices = [{ index: 0, message, finish_reason: reasonOf(answer), logprobs: null }];
-  sendJson(response, { id: "chatcmpl-scripted", object: "chat.completion", created: 0, model: body["model"], choices, ...(answer.usage === false ? {} : { usage: usageOf(body, answer) }) });
+  sendJson(response, {
+    id: "chatcmpl-scripted",
+    object: "chat.completion",
+    created: 0,
+    model: body["model"],
+    choices,
+    ...(answer.usage === false ? {} : { usage: usageOf(body, answer) }),
+  });
 }
 
 /** True where the stream is to end here. */
@@ -205,7 +216,13 @@ async function readJson(request: IncomingMessage): Promise<Json> {
   return text === "" ? {} : (JSON.parse(text) as Json);
 }
 
-export async function startScriptedProvider({ port = 0, dimensions = 384, firstTokenMs = 0, embeddingMs = 0, keepRequests = 1_000 }: ProviderOptions = {}): Promise<ScriptedProvider> {
+export async function startScriptedProvider({
+  port = 0,
+  dimensions = 384,
+  firstTokenMs = 0,
+  embeddingMs = 0,
+  keepRequests = 1_000,
+}: ProviderOptions = {}): Promise<ScriptedProvider> {
   const counts = { embeddings: 0, chat: 0, models: 0, texts: 0, aborted: 0, connections: 0 };
   const state: State = { options: { dimensions, firstTokenMs, embeddingMs, keepRequests }, counts, queue: [], always: echo, faults: {} };
   const requests: RecordedRequest[] = [];

@@ -37,13 +37,20 @@ export async function createOrganization(db: Database): Promise<OrganizationKey 
 
 export async function createSpace(db: Database, organization: OrganizationKey & { readonly userId: string }): Promise<SearchSpace> {
   const id = newId();
-  const { rows } = await db.owner.query<{ num: number }>("insert into spaces (id, organization_id, name, owner_id) values ($1, $2, $3, $4) returning num", [id, organization.id, id, organization.userId]);
+  const { rows } = await db.owner.query<{ num: number }>("insert into spaces (id, organization_id, name, owner_id) values ($1, $2, $3, $4) returning num", [
+    id,
+    organization.id,
+    id,
+    organization.userId,
+  ]);
   return { organization: { id: organization.id, num: organization.num }, space: { id, num: rows[0]!.num }, userId: organization.userId };
 }
 
 export async function createFolder(db: Database, { organization, space }: SearchSpace, name: string, parentId: string | null = null): Promise<string> {
   const id = newId();
-  await inTenant(db, organization, (sql) => sql.query("insert into folders (id, organization_id, space_id, parent_folder_id, name) values ($1, $2, $3, $4, $5)", [id, organization.id, space.id, parentId, name]));
+  await inTenant(db, organization, (sql) =>
+    sql.query("insert into folders (id, organization_id, space_id, parent_folder_id, name) values ($1, $2, $3, $4, $5)", [id, organization.id, space.id, parentId, name]),
+  );
   return id;
 }
 
@@ -52,13 +59,23 @@ export async function publishDocuments(db: Database, target: SearchSpace, docume
   return inTenant(db, target.organization, async (sql) => {
     const written: WrittenDocument[] = [];
     for (const document of documents) written.push(await insertDocument(sql, target, document));
-    await indexChunks(sql, target, documents.map((document, at) => ({ ...written[at]!, chunks: document.chunks })), modelName);
+    await indexChunks(
+      sql,
+      target,
+      documents.map((document, at) => ({ ...written[at]!, chunks: document.chunks })),
+      modelName,
+    );
     return written;
   });
 }
 
 /** Publishes a new run of a document in one transaction, and deletes the entries of the run before. Answers the new run's number. */
-export async function republishDocument(db: Database, target: SearchSpace, old: { readonly id: string; readonly runNum: number }, { chunks, modelName = "test-model" }: Pick<SearchDocument, "chunks"> & { modelName?: string }): Promise<number> {
+export async function republishDocument(
+  db: Database,
+  target: SearchSpace,
+  old: { readonly id: string; readonly runNum: number },
+  { chunks, modelName = "test-model" }: Pick<SearchDocument, "chunks"> & { modelName?: string },
+): Promise<number> {
   const runNum = old.runNum + 1_000_000;
   await inTenant(db, target.organization, async (sql) => {
     await sql.query("update documents set published_run_num = $2, published_version = published_version + 1 where id = $1", [old.id, runNum]);
@@ -69,7 +86,11 @@ export async function republishDocument(db: Database, target: SearchSpace, old: 
   return runNum;
 }
 
-async function insertDocument(sql: Sql, { organization, space, userId }: SearchSpace, { name = "document.txt", folderId = null, chunks }: SearchDocument): Promise<WrittenDocument> {
+async function insertDocument(
+  sql: Sql,
+  { organization, space, userId }: SearchSpace,
+  { name = "document.txt", folderId = null, chunks }: SearchDocument,
+): Promise<WrittenDocument> {
   const id = newId();
   const { rows } = await sql.query<{ num: number }>(
     `insert into documents (id, organization_id, space_id, space_num, folder_id, name, file_type, file_size, content_type, created_by)
@@ -94,7 +115,12 @@ async function insertChunks(sql: Sql, { organization }: SearchSpace, { id, runNu
 
 const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest().subarray(0, 16);
 
-async function indexChunks(sql: Sql, { organization, space }: SearchSpace, runs: readonly { runNum: number; chunks: SearchDocument["chunks"] }[], modelName: string): Promise<void> {
+async function indexChunks(
+  sql: Sql,
+  { organization, space }: SearchSpace,
+  runs: readonly { runNum: number; chunks: SearchDocument["chunks"] }[],
+  modelName: string,
+): Promise<void> {
   const indexed = runs.flatMap(({ runNum, chunks }) => chunks.map((chunk, chunkIndex) => ({ runNum, chunkIndex, terms: chunk.terms ?? analyze(chunk.text).terms })));
   await insertPostings(sql, { organizationNum: organization.num, spaceNum: space.num }, indexed);
   await addStatistics(sql, { organizationNum: organization.num, spaceNum: space.num, chunks: indexed.length, terms: indexed.reduce((sum, chunk) => sum + chunk.terms.length, 0) });

@@ -17,7 +17,7 @@ export interface Credentials {
 }
 
 /** Things that exist in one space of the owner, by the name of the path parameter that stands for them. */
-export type Ids = Readonly<Record<string, string>>;
+type Ids = Readonly<Record<string, string>>;
 
 export interface TestStack {
   /** Of the API, without `/v1`. */

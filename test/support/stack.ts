@@ -64,7 +64,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     LOG_LEVEL: "info",
     RATE_LIMIT_RPM: "1000000",
     CHAT_RATE_LIMIT_RPM: "1000000",
-    ...(options.localModels ? {} : { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: "sk-scripted", EMBEDDING_MODEL: MODEL, EMBEDDING_DIMENSIONS: DIMENSIONS, CHAT_MODEL: "scripted-chat" }),
+    ...(options.localModels
+      ? {}
+      : { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: "sk-scripted", EMBEDDING_MODEL: MODEL, EMBEDDING_DIMENSIONS: DIMENSIONS, CHAT_MODEL: "scripted-chat" }),
     ...settings,
   };
   const tenants = join(dataDir, "tenants.yaml");
@@ -127,9 +129,13 @@ async function ownTemporal(dataDir: string, { keepsWorkflows = false }: StackOpt
 }
 
 async function isUp(url: string, api: TestProcess): Promise<void> {
-  await until(`the API at ${url} answers`, async () => {
-    if (api.child.exitCode !== null) throw new Error(`the API ended:\n${api.output()}`);
-    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(2_000) });
-    return response.ok;
-  }, START_MS);
+  await until(
+    `the API at ${url} answers`,
+    async () => {
+      if (api.child.exitCode !== null) throw new Error(`the API ended:\n${api.output()}`);
+      const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(2_000) });
+      return response.ok;
+    },
+    START_MS,
+  );
 }

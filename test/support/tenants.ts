@@ -31,7 +31,16 @@ const TENANTS = {
       name: "Acme",
       id: ACME,
       users: [
-        { email: "ada@acme.example", name: "Ada Owner", role: "admin", subject: "ada", api_keys: [{ name: "owner", key: KEYS.owner, spaces: "all" }, { name: "scoped", key: KEYS.scoped, spaces: ["Archive"] }] },
+        {
+          email: "ada@acme.example",
+          name: "Ada Owner",
+          role: "admin",
+          subject: "ada",
+          api_keys: [
+            { name: "owner", key: KEYS.owner, spaces: "all" },
+            { name: "scoped", key: KEYS.scoped, spaces: ["Archive"] },
+          ],
+        },
         { email: "eve@acme.example", name: "Eve Editor", role: "member", subject: "eve", api_keys: [{ name: "editor", key: KEYS.editor, spaces: "all" }] },
         { email: "vic@acme.example", name: "Vic Viewer", role: "member", subject: "vic", api_keys: [{ name: "viewer", key: KEYS.viewer, spaces: "all" }] },
       ],
@@ -42,10 +51,17 @@ const TENANTS = {
           members: { "ada@acme.example": "owner", "eve@acme.example": "editor", "vic@acme.example": "viewer" },
           agents: [
             agent("Analyst", AGENTS.analyst, { agent_type: "rag" }),
-            agent("Librarian", AGENTS.librarian, { tool_attachments: ["knowledge_search", "read_document", "list_documents", "current_time"].map((tool_id) => ({ tool_id, config: null })) }),
+            agent("Librarian", AGENTS.librarian, {
+              tool_attachments: ["knowledge_search", "read_document", "list_documents", "current_time"].map((tool_id) => ({ tool_id, config: null })),
+            }),
           ],
         },
-        { name: "Archive", id: SPACES.archive, members: { "ada@acme.example": "owner" }, agents: [agent("Public", AGENTS.public, { is_public: true, data_access_mode: "caller" })] },
+        {
+          name: "Archive",
+          id: SPACES.archive,
+          members: { "ada@acme.example": "owner" },
+          agents: [agent("Public", AGENTS.public, { is_public: true, data_access_mode: "caller" })],
+        },
       ],
     },
     {

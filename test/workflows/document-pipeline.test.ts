@@ -22,7 +22,9 @@ const bytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => new Uint8Array(buffer
 
 /** A text of many paragraphs that no other document has. */
 function longText(name: string, paragraphs: number): string {
-  return Array.from({ length: paragraphs }, (_, index) => `## Part ${index} of ${name}\n\nThe ${name} says in part ${index} that ${"every word counts here ".repeat(20)}`).join("\n\n");
+  return Array.from({ length: paragraphs }, (_, index) => `## Part ${index} of ${name}\n\nThe ${name} says in part ${index} that ${"every word counts here ".repeat(20)}`).join(
+    "\n\n",
+  );
 }
 
 /** Chunks of the document as stored, and its live search entries. */
@@ -48,7 +50,14 @@ describe("an upload", () => {
     const accepted = await put("# Zebras\n\nZebras have stripes that no two of them share.", "zebras.md");
     expect(accepted.processing_state).toEqual({ parsed: false, chunked: false, embedded: false });
     const document = await end(accepted.id);
-    expect(document.processing_state).toMatchObject({ parsed: true, chunked: true, embedded: true, pipeline_status: "completed", chunker_name: "page_based", parser_name: "markdown" });
+    expect(document.processing_state).toMatchObject({
+      parsed: true,
+      chunked: true,
+      embedded: true,
+      pipeline_status: "completed",
+      chunker_name: "page_based",
+      parser_name: "markdown",
+    });
     await expectWhole(document);
     const { results } = await search("zebra stripes");
     expect(results[0]).toMatchObject({ document_id: accepted.id, document_name: "zebras.md", file_type: "MARKDOWN" });
@@ -68,7 +77,12 @@ describe("a large document", () => {
     const accepted = await put(longText("leviathan", 1_600), "leviathan.md");
     const { rows } = await until("it is indexed in part", async () => {
       const found = await stack.database.db.owner.query("select from embeddings e join pipeline_runs r on r.num = e.run_num where r.document_id = $1 limit 1", [accepted.id]);
-      return found.rowCount === 1 && stack.database.db.owner.query("select h.reason from hidden_runs h join pipeline_runs r on r.num = h.run_num where r.document_id = $1 and r.status <> 'completed'", [accepted.id]);
+      return (
+        found.rowCount === 1 &&
+        stack.database.db.owner.query("select h.reason from hidden_runs h join pipeline_runs r on r.num = h.run_num where r.document_id = $1 and r.status <> 'completed'", [
+          accepted.id,
+        ])
+      );
     });
     if (rows.length > 0) expect(rows).toEqual([{ reason: "in_flight" }]);
     const document = await end(accepted.id, 60_000);
@@ -76,7 +90,9 @@ describe("a large document", () => {
     expect(document.processing_state.chunk_count).toBeGreaterThan(512);
     await expectWhole(document);
     expect((await search("leviathan")).results.every((hit: { document_id: string }) => hit.document_id === accepted.id)).toBe(true);
-    const workflows = await stack.database.db.owner.query("select cardinality(run_ids) as members from claims where $1 = any(run_ids)", [(await stack.database.db.owner.query("select id from pipeline_runs where document_id = $1", [accepted.id])).rows[0].id]);
+    const workflows = await stack.database.db.owner.query("select cardinality(run_ids) as members from claims where $1 = any(run_ids)", [
+      (await stack.database.db.owner.query("select id from pipeline_runs where document_id = $1", [accepted.id])).rows[0].id,
+    ]);
     expect(workflows.rows).toEqual([{ members: 1 }]);
   });
 });
@@ -101,7 +117,10 @@ describe("nothing accepted is lost, doubled or stuck", () => {
   test("kill -9 of the worker in mid-pipeline: after a restart every document completes with every chunk once", async () => {
     stack.provider.failEmbeddings({ status: 503 });
     const accepted = await Promise.all(["albatross", "badger", "cheetah"].map((name) => put(longText(name, 30), `${name}.md`)));
-    await until("the runs embed", async () => (await stack.database.db.owner.query("select from pipeline_runs where document_id = $1 and status = 'embedding'", [accepted[2].id])).rowCount === 1);
+    await until(
+      "the runs embed",
+      async () => (await stack.database.db.owner.query("select from pipeline_runs where document_id = $1 and status = 'embedding'", [accepted[2].id])).rowCount === 1,
+    );
     await stack.worker.kill("SIGKILL");
     stack.provider.clearFaults();
     stack.restartWorker();
@@ -154,11 +173,27 @@ describe("nothing accepted is lost, doubled or stuck", () => {
 });
 
 describe("an upload that is refused stores nothing", () => {
-  const objects = async () => (await stack.database.db.owner.query("select (select count(*) from documents)::int as documents, (select count(*) from pipeline_runs)::int as runs")).rows[0];
+  const objects = async () =>
+    (await stack.database.db.owner.query("select (select count(*) from documents)::int as documents, (select count(*) from pipeline_runs)::int as runs")).rows[0];
   test.each([
-    ["a viewer", 403, { detail: "Permission denied: documents:create" }, () => call(stack.url, KEYS.viewer, "POST", "/data/upload", fileForm("text", "a.md", { space_id: SPACES.research }))],
-    ["another organization", 404, { detail: "Space not found" }, () => call(stack.url, KEYS.rival, "POST", "/data/upload", fileForm("text", "a.md", { space_id: SPACES.research }))],
-    ["a key out of its scope", 404, { detail: "Space not found" }, () => call(stack.url, KEYS.scoped, "POST", "/data/upload", fileForm("text", "a.md", { space_id: SPACES.research }))],
+    [
+      "a viewer",
+      403,
+      { detail: "Permission denied: documents:create" },
+      () => call(stack.url, KEYS.viewer, "POST", "/data/upload", fileForm("text", "a.md", { space_id: SPACES.research })),
+    ],
+    [
+      "another organization",
+      404,
+      { detail: "Space not found" },
+      () => call(stack.url, KEYS.rival, "POST", "/data/upload", fileForm("text", "a.md", { space_id: SPACES.research })),
+    ],
+    [
+      "a key out of its scope",
+      404,
+      { detail: "Space not found" },
+      () => call(stack.url, KEYS.scoped, "POST", "/data/upload", fileForm("text", "a.md", { space_id: SPACES.research })),
+    ],
   ])("%s", async (_who, status, body, send) => {
     const before = await objects();
     const answer = await send();

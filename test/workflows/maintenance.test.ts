@@ -35,8 +35,15 @@ const put = (content: string, filename: string) => upload(stack.url, KEYS.editor
 const end = (id: string) => ended(stack.url, KEYS.editor, id, 60_000);
 const post = (path: string, body?: unknown) => call(stack.url, KEYS.editor, "POST", path, body);
 const store = () => createDirectoryStore(join(stack.dataDir, "objects"));
-const isStored = (name: string): Promise<boolean> => store().size(name).then(() => true, () => false);
-const runsOf = (documentId: string) => rows("select num, version, status, text_purged, object_purged, object_key from pipeline_runs where document_id = $1 order by version", [documentId]);
+const isStored = (name: string): Promise<boolean> =>
+  store()
+    .size(name)
+    .then(
+      () => true,
+      () => false,
+    );
+const runsOf = (documentId: string) =>
+  rows("select num, version, status, text_purged, object_purged, object_key from pipeline_runs where document_id = $1 order by version", [documentId]);
 /** Maintenance leaves alone what ended within the last two minutes. */
 const age = () => rows("update pipeline_runs set completed_at = completed_at - interval '1 hour' where completed_at > now() - interval '10 minutes'");
 
@@ -153,7 +160,12 @@ describe("versions", () => {
 describe("objects", () => {
   const stored = async (): Promise<string> => {
     const name = objectName(ACME, newId());
-    await store().put(name, (async function* () { yield Buffer.from("left"); })());
+    await store().put(
+      name,
+      (async function* () {
+        yield Buffer.from("left");
+      })(),
+    );
     return name;
   };
   const makeOld = (name: string) => utimes(join(stack.dataDir, "objects", name), new Date(0), new Date(0));
@@ -190,7 +202,10 @@ test("bookkeeping goes when it has had its time", async () => {
   const recent = await count("audit_log");
   await rows("update idempotency_keys set claimed_at = now() - interval '25 hours'");
   await rows("update claims set closed_at = now() - interval '2 days' where closed_at is not null");
-  await rows("insert into audit_log (id, organization_id, at, auth_method, action, resource_type, outcome) values (gen_random_uuid(), $1, now() - interval '401 days', 'system', 'x', 'y', 'success')", [ACME]);
+  await rows(
+    "insert into audit_log (id, organization_id, at, auth_method, action, resource_type, outcome) values (gen_random_uuid(), $1, now() - interval '401 days', 'system', 'x', 'y', 'success')",
+    [ACME],
+  );
   await maintain();
   expect(await count("idempotency_keys")).toBe(0);
   expect(await count("claims where closed_at < now() - interval '1 day'")).toBe(0);
@@ -202,8 +217,12 @@ test("cached embeddings go 90 days after the last chunk with their text, and a s
   const { id } = await put("A sentence that is used.", "used.md");
   await end(id);
   await rows("update embedding_cache set last_used_at = now() - interval '91 days'");
-  await rows("insert into embedding_cache (organization_id, model_num, content_hash, embedding, last_used_at) select organization_id, model_num, '\\x00', embedding, now() - interval '91 days' from embedding_cache limit 1");
-  await rows("insert into space_statistics (organization_num, space_num, chunks, terms) select organization_num, space_num, 0, 0 from space_statistics, generate_series(1, 20) limit 20");
+  await rows(
+    "insert into embedding_cache (organization_id, model_num, content_hash, embedding, last_used_at) select organization_id, model_num, '\\x00', embedding, now() - interval '91 days' from embedding_cache limit 1",
+  );
+  await rows(
+    "insert into space_statistics (organization_num, space_num, chunks, terms) select organization_num, space_num, 0, 0 from space_statistics, generate_series(1, 20) limit 20",
+  );
   const sums = () => rows("select space_num, sum(chunks) as chunks, sum(terms) as terms from space_statistics group by 1 order by 1");
   const before = await sums();
   await maintain("maintenance-thorough");
@@ -219,14 +238,23 @@ test("cached embeddings go 90 days after the last chunk with their text, and a s
 describe("what does not fit together is put right", () => {
   test("chunks of no run, and search entries that no version serves", async () => {
     const gone = 2_000_000_000;
-    await rows("insert into chunks (organization_id, run_num, chunk_index, id, document_id, text, token_count, content_hash) values ($1, $2, 0, gen_random_uuid(), gen_random_uuid(), 'left', 1, '\\x01')", [ACME, gone]);
+    await rows(
+      "insert into chunks (organization_id, run_num, chunk_index, id, document_id, text, token_count, content_hash) values ($1, $2, 0, gen_random_uuid(), gen_random_uuid(), 'left', 1, '\\x01')",
+      [ACME, gone],
+    );
     await rows("insert into text_blocks (organization_id, run_num, first_index, unit_count, units) values ($1, $2, 0, 0, '[]')", [ACME, gone]);
-    await rows("insert into postings (organization_num, space_num, term, run_num, chunk_index, term_count, chunk_length) select o.num, s.num, 'left', $2, 0, 1, 1 from organizations o join spaces s on s.organization_id = o.id where o.id = $1 limit 1", [ACME, gone]);
+    await rows(
+      "insert into postings (organization_num, space_num, term, run_num, chunk_index, term_count, chunk_length) select o.num, s.num, 'left', $2, 0, 1, 1 from organizations o join spaces s on s.organization_id = o.id where o.id = $1 limit 1",
+      [ACME, gone],
+    );
     const { id } = await put("Not served twice.", "served.md");
     await end(id);
     await reprocess(id);
     const [old] = await runsOf(id);
-    await rows("insert into embeddings select organization_num, space_num, $2, chunk_index, model_num, embedding from embeddings where run_num = (select published_run_num from documents where id = $1)", [id, old.num]);
+    await rows(
+      "insert into embeddings select organization_num, space_num, $2, chunk_index, model_num, embedding from embeddings where run_num = (select published_run_num from documents where id = $1)",
+      [id, old.num],
+    );
     await age();
     const report = await runCli(["integrity", "--json"], stack.env).catch((error: Error) => error.message);
     expect(report).toContain("ended with 1");

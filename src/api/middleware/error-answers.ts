@@ -61,7 +61,10 @@ async function endAfterDraining(ctx: Context, text: string): Promise<void> {
 async function drained(req: IncomingMessage): Promise<void> {
   const stop = new AbortController();
   const ended = new Promise<void>((resolve) => {
-    req.once("end", resolve).once("close", resolve).once("error", () => resolve());
+    req
+      .once("end", resolve)
+      .once("close", resolve)
+      .once("error", () => resolve());
   });
   req.unpipe();
   req.resume();

@@ -11,7 +11,7 @@ export interface RateLimits {
   readonly chatTurnsPerMinute: number;
 }
 
-export type Budget = "requests" | "chat";
+type Budget = "requests" | "chat";
 export type CountRequest = (ctx: Context, principal: Principal, budget: Budget) => Promise<void>;
 
 /** The counter throws DomainError `rate_limited`; the answer names the limit, what remains and when the minute is over. */

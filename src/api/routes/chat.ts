@@ -1,7 +1,8 @@
 /** Chat completions: stateless, whole or streamed, with an agent as the model. */
+import { z } from "zod";
 import { authorize } from "../../auth/policy.ts";
 import { DomainError } from "../../domain/errors.ts";
-import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "../../schema/chat.ts";
+import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, ChatStreamError } from "../../schema/chat.ts";
 import { defineRoute } from "../route.ts";
 import { streamedAnswer } from "../turns/streamed-answer.ts";
 import type { AnswerSink, Turn } from "../turns/turn.ts";
@@ -16,7 +17,10 @@ export const createChatCompletion = defineRoute({
   body: ChatCompletionRequest,
   response: ChatCompletion,
   otherContent: {
-    "text/event-stream": { schema: ChatCompletionChunk, description: "With `stream: true`: chunks, then `[DONE]`; an answer that breaks off ends with an error event instead." },
+    "text/event-stream": {
+      schema: z.union([ChatCompletionChunk, ChatStreamError]),
+      description: "With `stream: true`: chunks, then `[DONE]`; an answer that breaks off ends with an error event instead.",
+    },
   },
   errors: [404, 502, 503, 504],
   tags: ["Chat"],

@@ -29,7 +29,12 @@ export const downloadRawFile = defineRoute({
   params: SpaceParams,
   query: RawFileAddress,
   headers: { Range: "One range of bytes", "If-Range": "Serve the range only while the file has this ETag", "If-None-Match": "Answer 304 while the file has one of these ETags" },
-  replyHeaders: { ETag: "Changes with the content", "Content-Disposition": "`attachment` with the file's name", "Content-Range": "The range that is served, of how many bytes", "Accept-Ranges": "bytes" },
+  replyHeaders: {
+    ETag: "Changes with the content",
+    "Content-Disposition": "`attachment` with the file's name",
+    "Content-Range": "The range that is served, of how many bytes",
+    "Accept-Ranges": "bytes",
+  },
   otherContent: { "*/*": { schema: FilePart } },
   otherStatuses: { 206: "The range of the file", 304: "The file has not changed" },
   errors: [416],
@@ -45,7 +50,13 @@ export const downloadRawFile = defineRoute({
     if (range === "unsatisfiable") return unsatisfiable(file.size);
     const isHead = request.req.method === "HEAD";
     const body = isHead ? null : await deps.storage.get({ organizationId: organization.id, name: file.object_key, signal: request.signal, range: range ?? undefined });
-    const headers = { ...caching, "Content-Type": file.content_type ?? "application/octet-stream", "Content-Disposition": attachment(nameOf(file.path)), "Content-Security-Policy": CSP, ...lengthOf(range, file.size) };
+    const headers = {
+      ...caching,
+      "Content-Type": file.content_type ?? "application/octet-stream",
+      "Content-Disposition": attachment(nameOf(file.path)),
+      "Content-Security-Policy": CSP,
+      ...lengthOf(range, file.size),
+    };
     for (const [header, value] of Object.entries(headers)) reply.header(header, value);
     if (range !== null) reply.status = 206;
     return stream(async (res) => {
@@ -67,5 +78,10 @@ function lengthOf(range: ByteRange | null, size: number): Record<string, string>
 }
 
 function unsatisfiable(size: number) {
-  return raw({ contentType: "application/json; charset=utf-8", status: 416, headers: { "Content-Range": `bytes */${size}` }, body: JSON.stringify({ detail: "The range starts behind the end of the file." }) });
+  return raw({
+    contentType: "application/json; charset=utf-8",
+    status: 416,
+    headers: { "Content-Range": `bytes */${size}` },
+    body: JSON.stringify({ detail: "The range starts behind the end of the file." }),
+  });
 }

@@ -2,7 +2,18 @@
 import { authorize } from "../../auth/policy.ts";
 import { appendAudit } from "../../db/audit.ts";
 import { markFolderDeleted } from "../../db/deletions.ts";
-import { findFolder, type FolderChange, type FolderRow, insertFolder, isWithinFolder, listFolderDocuments, listFolders, listSubFolders, lockFolderTree, updateFolder } from "../../db/folders.ts";
+import {
+  findFolder,
+  type FolderChange,
+  type FolderRow,
+  insertFolder,
+  isWithinFolder,
+  listFolderDocuments,
+  listFolders,
+  listSubFolders,
+  lockFolderTree,
+  updateFolder,
+} from "../../db/folders.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
@@ -37,7 +48,14 @@ const createFolder = defineRoute({
       const parentFolderId = body.parent_folder_id ?? null;
       if (parentFolderId !== null) await requireParent(sql, principal, body.space_id, parentFolderId);
       await insertFolder(sql, { id, organizationId: organization.id, spaceId: body.space_id, parentFolderId, name: body.name, createdBy: user.id });
-      await appendAudit(sql, principal, { action: "folders:create", resource_type: "folder", resource_id: id, space_id: body.space_id, request_id: request.id, outcome: "success" });
+      await appendAudit(sql, principal, {
+        action: "folders:create",
+        resource_type: "folder",
+        resource_id: id,
+        space_id: body.space_id,
+        request_id: request.id,
+        outcome: "success",
+      });
       return findFolder(sql, principal.reach, id);
     });
     authorizeFolder(principal, "folders:read", folder);
@@ -139,7 +157,14 @@ const patchFolder = defineRoute({
       requireMatch(request.headers, etag(found));
       await requireMovable(sql, principal, found, body);
       await updateFolder(sql, found.id, body);
-      await appendAudit(sql, principal, { action: "folders:update", resource_type: "folder", resource_id: found.id, space_id: found.home_space_id, request_id: request.id, outcome: "success" });
+      await appendAudit(sql, principal, {
+        action: "folders:update",
+        resource_type: "folder",
+        resource_id: found.id,
+        space_id: found.home_space_id,
+        request_id: request.id,
+        outcome: "success",
+      });
       return findFolder(sql, principal.reach, found.id);
     });
     authorizeFolder(principal, "folders:read", folder);
@@ -167,7 +192,14 @@ const deleteFolder = defineRoute({
       const found = await lockFolder(sql, principal, params.folder_id);
       requireMatch(request.headers, etag(found));
       await markFolderDeleted(sql, { organization, userId: user.id, targetId: found.id });
-      await appendAudit(sql, principal, { action: "folders:delete", resource_type: "folder", resource_id: found.id, space_id: found.home_space_id, request_id: request.id, outcome: "success" });
+      await appendAudit(sql, principal, {
+        action: "folders:delete",
+        resource_type: "folder",
+        resource_id: found.id,
+        space_id: found.home_space_id,
+        request_id: request.id,
+        outcome: "success",
+      });
     });
     deps.dispatcher.wakeDeletions(organization.id);
   },

@@ -28,6 +28,35 @@ import { uploadDocument } from "./uploads.ts";
 import { usageRoutes } from "./usage.ts";
 
 /** The endpoints of the contract, in the order of the OpenAPI document. */
-export const API_ROUTES: readonly Route[] = [health, listModels, createChatCompletion, ...spaceRoutes, ...spaceMemberRoutes, ...agentRoutes, uploadDocument, listDocuments, getDocument, patchDocument, deleteDocument, ...documentPartRoutes, checkDocument, reprocessDocument, restoreVersion, ...runRoutes, ...batchRoutes, searchDocuments, ...rawFileRoutes, downloadRawFile, makePathFolder, ...folderRoutes, getMe, ...ownKeyRoutes, ...organizationKeyRoutes, ...memberRoutes, ...auditLogRoutes, ...usageRoutes];
+export const API_ROUTES: readonly Route[] = [
+  health,
+  listModels,
+  createChatCompletion,
+  ...spaceRoutes,
+  ...spaceMemberRoutes,
+  ...agentRoutes,
+  uploadDocument,
+  listDocuments,
+  getDocument,
+  patchDocument,
+  deleteDocument,
+  ...documentPartRoutes,
+  checkDocument,
+  reprocessDocument,
+  restoreVersion,
+  ...runRoutes,
+  ...batchRoutes,
+  searchDocuments,
+  ...rawFileRoutes,
+  downloadRawFile,
+  makePathFolder,
+  ...folderRoutes,
+  getMe,
+  ...ownKeyRoutes,
+  ...organizationKeyRoutes,
+  ...memberRoutes,
+  ...auditLogRoutes,
+  ...usageRoutes,
+];
 
 export const ROUTES: readonly Route[] = [...API_ROUTES, ...docsRoutes(API_ROUTES)];

@@ -136,7 +136,14 @@ const deleteRawFile = defineRoute({
       } else if (!(await markRawFileDeleted(sql, { organization, userId: user.id, targetId: file.id }))) {
         throw new DomainError("not_found", NO_FILE);
       }
-      await appendAudit(sql, principal, { action: "files:delete", resource_type: "file", resource_id: file.id, space_id: params.space_id, request_id: request.id, outcome: "success" });
+      await appendAudit(sql, principal, {
+        action: "files:delete",
+        resource_type: "file",
+        resource_id: file.id,
+        space_id: params.space_id,
+        request_id: request.id,
+        outcome: "success",
+      });
     });
     deps.dispatcher.wakeDeletions(organization.id);
   },

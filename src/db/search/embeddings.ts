@@ -45,7 +45,12 @@ function distanceTo({ vector, dimensions }: QueryVector, values: unknown[]): str
  * The `limit` nearest chunks, nearest first; equal ones by run and index. Reads every vector of the scope: exact, and the
  * faster way up to some 20,000 vectors. The `+ 0` keeps the planner from any index; an indexed scan of large spaces goes here.
  */
-export async function denseCandidates(sql: Sql, scope: SearchScope, conditions: ChunkConditions, { query, limit }: { query: QueryVector; limit: number }): Promise<DenseCandidate[]> {
+export async function denseCandidates(
+  sql: Sql,
+  scope: SearchScope,
+  conditions: ChunkConditions,
+  { query, limit }: { query: QueryVector; limit: number },
+): Promise<DenseCandidate[]> {
   const values: unknown[] = [];
   const distance = distanceTo(query, values);
   const seen = seenIn(scope, conditions, "e", values);

@@ -31,10 +31,7 @@ export async function unhideRun(sql: Sql, { spaceNum, runNum }: { readonly space
  */
 export async function deleteSearchEntries(sql: Sql, { spaceNum, runNum, limit }: { readonly spaceNum: number; readonly runNum: number; readonly limit: number }): Promise<boolean> {
   const space = spaceLiteral(spaceNum);
-  const postings = await sql.query(
-    `delete from postings where ctid = any(array(select ctid from postings where run_num = $1 and space_num = ${space} limit $2))`,
-    [runNum, limit],
-  );
+  const postings = await sql.query(`delete from postings where ctid = any(array(select ctid from postings where run_num = $1 and space_num = ${space} limit $2))`, [runNum, limit]);
   const embeddings = await sql.query(
     `delete from embeddings where space_num = ${space} and run_num = $1
      and chunk_index in (select chunk_index from embeddings where space_num = ${space} and run_num = $1 order by chunk_index limit $2)`,

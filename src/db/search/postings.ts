@@ -92,7 +92,12 @@ function scoreValues(scope: SearchScope, terms: readonly WeightedTerm[]): unknow
 }
 
 /** The `limit` best chunks by BM25, best first; equal ones by run and index. */
-export async function sparseCandidates(sql: Sql, scope: SearchScope, conditions: ChunkConditions, { terms, limit }: { terms: readonly WeightedTerm[]; limit: number }): Promise<SparseCandidate[]> {
+export async function sparseCandidates(
+  sql: Sql,
+  scope: SearchScope,
+  conditions: ChunkConditions,
+  { terms, limit }: { terms: readonly WeightedTerm[]; limit: number },
+): Promise<SparseCandidate[]> {
   if (terms.length === 0) return [];
   const values = scoreValues(scope, terms);
   const seen = seenIn(scope, conditions, "p", values);

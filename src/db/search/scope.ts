@@ -13,7 +13,7 @@ export interface SpaceRef {
 }
 
 /** Null is no filter; an empty list narrows to nothing. */
-export interface DocumentFilter {
+interface DocumentFilter {
   readonly documentIds: readonly string[] | null;
   readonly folderIds: readonly string[] | null;
 }

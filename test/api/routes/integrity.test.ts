@@ -50,7 +50,11 @@ test.each([
   ["chunks_incomplete", `with gone as (delete from chunks where run_num = ${RUN} returning 1) select from gone`, "published_incomplete"],
   ["embeddings_incomplete", `delete from embeddings where run_num = ${RUN}`, "published_incomplete"],
   ["index_incomplete", `delete from postings where run_num = ${RUN} and term = (select min(term) from postings where run_num = ${RUN})`, "published_incomplete"],
-  ["published_hidden", "insert into hidden_runs (organization_num, space_num, run_num, reason) select o.num, d.space_num, d.published_run_num, 'superseded' from documents d join organizations o on o.id = d.organization_id where d.id = $1", "published_hidden"],
+  [
+    "published_hidden",
+    "insert into hidden_runs (organization_num, space_num, run_num, reason) select o.num, d.space_num, d.published_run_num, 'superseded' from documents d join organizations o on o.id = d.organization_id where d.id = $1",
+    "published_hidden",
+  ],
   ["file_missing", "update raw_files set document_id = null where document_id = $1", "documents_without_file"],
   ["run_without_claim", "update pipeline_runs set status = 'embedding', claim_id = null where document_id = $1", "runs_without_claim"],
 ])("%s", async (code, sql, counted) => {
@@ -63,8 +67,11 @@ test.each([
   expect(await faults()).toMatchObject({ [counted]: 1 });
   await rows("update documents set deleted_at = now() where id = $1", [id]);
   await rows("update pipeline_runs set status = 'cancelled' where document_id = $1", [id]);
-  await rows(`insert into space_statistics (organization_num, space_num, chunks, terms)
-    select o.num, r.space_num, -r.chunk_count, -r.term_count from pipeline_runs r join organizations o on o.id = r.organization_id where r.document_id = $1`, [id]);
+  await rows(
+    `insert into space_statistics (organization_num, space_num, chunks, terms)
+    select o.num, r.space_num, -r.chunk_count, -r.term_count from pipeline_runs r join organizations o on o.id = r.organization_id where r.document_id = $1`,
+    [id],
+  );
 });
 
 test("a stored file that is gone, and statistics that are not those of the documents", async () => {

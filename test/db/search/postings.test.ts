@@ -36,12 +36,18 @@ function naiveBm25(corpus: Corpus, query: readonly string[]): Map<number, number
 }
 
 const scopeOf = (target: SearchSpace): Promise<SearchScope> =>
-  inTenant(database.db, target.organization, (sql) => readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null }, languages: [], modelName: "none" }));
+  inTenant(database.db, target.organization, (sql) =>
+    readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null }, languages: [], modelName: "none" }),
+  );
 
 async function writeCorpus(target: SearchSpace, corpus: Corpus, firstRun: number): Promise<void> {
   await inTenant(database.db, target.organization, async (sql) => {
     const space = { organizationNum: target.organization.num, spaceNum: target.space.num };
-    await insertPostings(sql, space, corpus.map((terms, at) => ({ runNum: firstRun + Math.floor(at / 3), chunkIndex: at % 3, terms })));
+    await insertPostings(
+      sql,
+      space,
+      corpus.map((terms, at) => ({ runNum: firstRun + Math.floor(at / 3), chunkIndex: at % 3, terms })),
+    );
     await addStatistics(sql, { ...space, chunks: corpus.length, terms: corpus.reduce((sum, terms) => sum + terms.length, 0) });
   });
 }
@@ -114,15 +120,23 @@ test("entries of one space or organization are invisible in another, whatever nu
   expect(await rank(await createSpace(database.db, organization), ["a"])).toEqual([]);
   expect(await rank({ ...stranger, space: target.space }, ["a"])).toEqual([]);
   expect(await scopeOf({ ...stranger, space: target.space })).toMatchObject({ chunks: 0, terms: 0 });
-  await expect(writeCorpus({ ...target, organization: { ...target.organization, id: stranger.organization.id, num: stranger.organization.num } }, [["a"]], 9)).resolves.toBeUndefined();
+  await expect(
+    writeCorpus({ ...target, organization: { ...target.organization, id: stranger.organization.id, num: stranger.organization.num } }, [["a"]], 9),
+  ).resolves.toBeUndefined();
   expect((await rank(target, ["a"])).length).toBe(1);
 });
 
 test("writing postings again changes nothing", async () => {
   const target = await createSpace(database.db, organization);
-  const write = () => inTenant(database.db, target.organization, (sql) => insertPostings(sql, { organizationNum: target.organization.num, spaceNum: target.space.num }, [{ runNum: 1, chunkIndex: 0, terms: ["a", "a", "b"] }]));
+  const write = () =>
+    inTenant(database.db, target.organization, (sql) =>
+      insertPostings(sql, { organizationNum: target.organization.num, spaceNum: target.space.num }, [{ runNum: 1, chunkIndex: 0, terms: ["a", "a", "b"] }]),
+    );
   await write();
   await write();
   const { rows } = await database.db.owner.query("select term, term_count, chunk_length from postings where space_num = $1 order by term", [target.space.num]);
-  expect(rows).toEqual([{ term: "a", term_count: 2, chunk_length: 3 }, { term: "b", term_count: 1, chunk_length: 3 }]);
+  expect(rows).toEqual([
+    { term: "a", term_count: 2, chunk_length: 3 },
+    { term: "b", term_count: 1, chunk_length: 3 },
+  ]);
 });
