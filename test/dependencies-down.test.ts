@@ -84,24 +84,16 @@ async function expectReadsWork(document: Answer["body"]): Promise<void> {
   expect(found.body.results.map((hit: { document_id: string }) => hit.document_id)).toContain(document.id);
 }
 
-interface Work {
-  readonly uploaded: Answer["body"];
-  readonly reprocessed: string;
-  readonly batchId: string;
-  readonly deleted: string;
-}
-
 /** Asks for all that goes on in the background, which is accepted. */
-async function acceptWork(documents: { kept: Answer["body"]; deleted: Answer["body"] }, uploaded: Answer["body"]): Promise<Work> {
-  const reprocess = await send("POST", `/data/${documents.kept.id}/reprocess`, { chunker_name: "sentence" });
-  expect(reprocess.status).toBe(202);
+async function acceptWork(documents: { kept: Answer["body"]; deleted: Answer["body"] }, uploaded: Answer["body"]) {
+  expect(await send("POST", `/data/${documents.kept.id}/reprocess`, { chunker_name: "sentence" })).toMatchObject({ status: 202 });
   const batch = await send("POST", "/data/batch-reprocess", { document_ids: [uploaded.id] });
   expect(batch).toMatchObject({ status: 202, body: { accepted: 1 } });
   expect((await send("DELETE", `/data/${documents.deleted.id}`)).status).toBe(204);
   return { uploaded, reprocessed: documents.kept.id, batchId: batch.body.batch_id, deleted: documents.deleted.id };
 }
 
-async function expectDone({ uploaded, reprocessed, batchId, deleted }: Work): Promise<void> {
+async function expectDone({ uploaded, reprocessed, batchId, deleted }: Awaited<ReturnType<typeof acceptWork>>): Promise<void> {
   expect((await ended(stack.url, KEYS.owner, uploaded.id, 60_000)).processing_state.pipeline_status).toBe("completed");
   expect((await ended(stack.url, KEYS.owner, reprocessed, 60_000)).processing_state).toMatchObject({ pipeline_status: "completed", chunker_name: "sentence" });
   await until("the batch has ended", async () => (await send("GET", `/data/batches/${batchId}`)).body.status === "completed");
