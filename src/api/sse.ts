@@ -26,6 +26,19 @@ interface EventStreamOptions {
 export function openEventStream(res: ServerResponse, { pingMs = PING_MS, headers = {} }: EventStreamOptions = {}): EventStream {
   const gone = new AbortController();
   let isEnded = false;
+  let isCorked = false;
+  /** What is sent before the event loop goes on leaves in one packet, and nothing waits for longer. */
+  const gather = (): void => {
+    if (isCorked) return;
+    isCorked = true;
+    res.cork();
+    process.nextTick(release);
+  };
+  const release = (): void => {
+    if (isCorked) res.uncork();
+    isCorked = false;
+  };
+  gather();
   res.writeHead(200, {
     ...headers,
     "Content-Type": "text/event-stream; charset=utf-8",
@@ -48,6 +61,7 @@ export function openEventStream(res: ServerResponse, { pingMs = PING_MS, headers
     closed: gone.signal,
     async send(data, id) {
       if (isEnded || gone.signal.aborted) return false;
+      gather();
       const lines = data.split("\n").map((line) => `data: ${line}\n`);
       const hasRoom = res.write(`${id === undefined ? "" : `id: ${id}\n`}${lines.join("")}\n`);
       if (!hasRoom) await drained(res, gone.signal);
@@ -59,6 +73,8 @@ export function openEventStream(res: ServerResponse, { pingMs = PING_MS, headers
     end() {
       isEnded = true;
       clearInterval(ping);
+      // An end would overtake what is still gathered.
+      release();
       res.end();
     },
   };

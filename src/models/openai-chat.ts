@@ -111,6 +111,7 @@ async function* stream({ client, silenceTimeoutMs }: Connection, request: ChatRe
   signal.addEventListener("abort", leave, { once: true });
   let isSilent = false;
   let isReading = true;
+  let isWhole = false;
   const silence = setTimeout(() => {
     // The time that the reader takes is not the provider's silence.
     if (!isReading) return;
@@ -123,6 +124,7 @@ async function* stream({ client, silenceTimeoutMs }: Connection, request: ChatRe
     const chunks = await client.chat.completions.create(body, { signal: connection.signal, timeout: silenceTimeoutMs });
     for await (const event of events(chunks, () => silence.refresh())) {
       isReading = false;
+      isWhole = event.type === "finish";
       yield event;
       isReading = true;
       silence.refresh();
@@ -133,7 +135,7 @@ async function* stream({ client, silenceTimeoutMs }: Connection, request: ChatRe
   } finally {
     clearTimeout(silence);
     signal.removeEventListener("abort", leave);
-    connection.abort();
+    if (!isWhole) connection.abort();
   }
 }
 

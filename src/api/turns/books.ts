@@ -28,11 +28,15 @@ interface BooksDeps {
 
 const STARTS_IN_FLIGHT = 2;
 const GROUP_MAX = 256;
+/** A busy process starts a workflow this often at most: each costs Temporal more than many turns in one. */
+const STARTS_APART_MS = 100;
 
 export function createBooks(deps: BooksDeps): Books {
   const { queues, starter, ledger, openTurns, health, log } = deps;
   const waiting: Turn[] = [];
   let inFlight = 0;
+  let lastStartMs = -STARTS_APART_MS;
+  let pause: NodeJS.Timeout | undefined;
 
   const start = async (group: readonly Turn[]): Promise<void> => {
     const noted = ledger.open(group.map((turn) => turn.row));
@@ -62,13 +66,23 @@ export function createBooks(deps: BooksDeps): Books {
     await starter.cancel(workflowId).catch((error: unknown) => log.info({ err: error, workflowId }, "a cancel did not reach Temporal"));
   };
   const kick = (): void => {
-    while (inFlight < STARTS_IN_FLIGHT && waiting.length > 0) {
+    while (pause === undefined && inFlight < STARTS_IN_FLIGHT && waiting.length > 0) {
+      const waitMs = lastStartMs + STARTS_APART_MS - performance.now();
+      if (waitMs > 0) return kickIn(waitMs);
+      lastStartMs = performance.now();
       inFlight += 1;
       void start(waiting.splice(0, GROUP_MAX)).finally(() => {
         inFlight -= 1;
         kick();
       });
     }
+  };
+
+  const kickIn = (waitMs: number): void => {
+    pause = setTimeout(() => {
+      pause = undefined;
+      kick();
+    }, waitMs);
   };
 
   return {

@@ -64,15 +64,12 @@ interface ChunkWriter {
 }
 
 function openWriter(res: ServerResponse, turn: Turn, { head, includeUsage, showCitations }: StreamOptions): ChunkWriter {
-  // The first piece waits for this writer: it goes out in one packet with the head.
-  const release = cork(res);
   const events = openEventStream(res);
   // A client that left between its first piece and now.
   if (res.destroyed) turn.abort();
   events.closed.addEventListener("abort", () => turn.abort(), { once: true });
   const chunk = chunkMaker({ id: `chatcmpl-${turn.row.id}`, ...head });
   void events.send(chunk(choice('{"role":"assistant","content":""}')));
-  process.nextTick(release);
   return {
     async content(text) {
       await events.send(chunk(choice(contentDelta(text))));
@@ -82,27 +79,14 @@ function openWriter(res: ServerResponse, turn: Turn, { head, includeUsage, showC
         res.destroy();
         return;
       }
-      release();
       if (result.status === "failed") return sendError(events, result.error);
-      const releaseLast = cork(res);
       if (showCitations && result.citations.length > 0) void events.send(chunk(choice(contentDelta("")), citationsField(result.citations)));
       void events.send(chunk(choice("{}", result.finishReason)));
       const { prompt_tokens, completion_tokens } = result.usage;
       if (includeUsage) void events.send(chunk("", "", JSON.stringify({ prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens })));
       void events.send("[DONE]");
-      releaseLast();
       events.end();
     },
-  };
-}
-
-/** Holds writes back so that they go out in one packet, until the function it returns is called. Has to be before the end, which would overtake them. */
-function cork(res: ServerResponse): () => void {
-  let isCorked = true;
-  res.cork();
-  return () => {
-    if (isCorked) res.uncork();
-    isCorked = false;
   };
 }
 
