@@ -121,6 +121,11 @@ export async function takePendingBatches(system: pg.Pool, limit: number, organiz
   return rows.map((row) => ({ id: row.id, accepted: row.accepted, organization: { id: row.organization_id, num: row.num } }));
 }
 
+/** Batches whose workflow could not be started: the next round may try again at once. */
+export async function returnBatches(system: pg.Pool, ids: readonly string[]): Promise<void> {
+  await queryOnce(system, "update batches set last_start_at = null where id = any($1::uuid[])", [ids]);
+}
+
 const OPEN = "batch_id = $1 and not held and status in ('queued', 'parsing', 'chunking', 'embedding')";
 const HELD = "batch_id = $1 and held and status = 'queued'";
 

@@ -104,3 +104,8 @@ export async function takePendingDeletions(system: pg.Pool, limit: number, organ
   );
   return rows.map((row) => ({ id: row.id, kind: row.kind, organization: { id: row.organization_id, num: row.num } }));
 }
+
+/** Deletions whose workflow could not be started: the next round may try again at once. */
+export async function returnDeletions(system: pg.Pool, ids: readonly string[]): Promise<void> {
+  await queryOnce(system, "update deletions set last_start_at = null where id = any($1::uuid[])", [ids]);
+}

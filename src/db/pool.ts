@@ -1,6 +1,7 @@
 /** The only place that opens connections to Postgres: one pool for each database role, and the tenant's transaction. */
 import pg from "pg";
 import { DomainError } from "../domain/errors.ts";
+import { cutWhenSilent } from "./silent-server.ts";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   const value = Number(text);
@@ -61,9 +62,11 @@ export function openDatabase(settings: PoolSettings): Database {
     return pool;
   };
   const pools = { app: open("holdfast_app", settings.poolSize), system: open("holdfast_system", 4), owner: open(null, 4) };
+  const stopWatching = cutWhenSilent(settings.url, [pools.app, pools.system]);
   return {
     ...pools,
     async close() {
+      stopWatching();
       await Promise.all([pools.app.end(), pools.system.end(), pools.owner.end()]);
     },
   };

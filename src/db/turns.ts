@@ -113,8 +113,14 @@ export async function cancelTurnsOfUser(sql: Sql, organizationId: string, userId
   );
 }
 
-/** Those of the turns that are cancelled in the books. */
-export async function findCancelledTurns(db: Database, ids: readonly string[]): Promise<string[]> {
-  const { rows } = await queryOnce<{ id: string }>(db.system, "select id from turns where id = any($1::uuid[]) and status = 'cancelled'", [ids]);
+/** Those of the turns that are cancelled in the books, or whose user was removed before they were noted there. */
+export async function findCancelledTurns(db: Database, turns: readonly Pick<TurnRow, "id" | "user_id">[]): Promise<string[]> {
+  const { rows } = await queryOnce<{ id: string }>(
+    db.system,
+    `select running.id from unnest($1::uuid[], $2::uuid[]) as running (id, user_id)
+     where exists (select from turns where turns.id = running.id and turns.status = 'cancelled')
+        or running.user_id in (select removed_users($2::uuid[]))`,
+    [turns.map((turn) => turn.id), turns.map((turn) => turn.user_id)],
+  );
   return rows.map((row) => row.id);
 }

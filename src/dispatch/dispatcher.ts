@@ -1,8 +1,8 @@
 /** The only place that turns queued runs into workflows: claims them in groups and starts each claim, in any process, at any time. */
 import type { Client } from "@temporalio/client";
 import { type Claim, claimRuns, markStarted, releaseClaim, takeExpiredClaims, waitingOrganizations } from "../db/claims.ts";
-import { takePendingBatches } from "../db/batches.ts";
-import { takePendingDeletions } from "../db/deletions.ts";
+import { returnBatches, takePendingBatches } from "../db/batches.ts";
+import { returnDeletions, takePendingDeletions } from "../db/deletions.ts";
 import type { Database } from "../db/pool.ts";
 import { PRIORITY, type Priority } from "../domain/processing.ts";
 import type { Log } from "../log.ts";
@@ -79,13 +79,15 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
   };
 
   const startDeletions = async (organizationId: string | null): Promise<void> => {
-    for (const deletion of await takePendingDeletions(db.system, DELETIONS_A_SWEEP, organizationId)) {
-      await startDeletion(client, { organization: deletion.organization, deletionId: deletion.id }, deletion.kind);
-    }
+    await startEach(await takePendingDeletions(db.system, DELETIONS_A_SWEEP, organizationId), {
+      start: ({ id, organization, kind }) => startDeletion(client, { organization, deletionId: id }, kind),
+      giveBack: (ids) => returnDeletions(db.system, ids),
+    });
   };
 
   const startBatches = async (organizationId: string | null): Promise<void> => {
-    for (const batch of await takePendingBatches(db.system, BATCHES_A_SWEEP, organizationId)) await startBatch(client, batch);
+    const giveBack = (ids: string[]): Promise<void> => returnBatches(db.system, ids);
+    await startEach(await takePendingBatches(db.system, BATCHES_A_SWEEP, organizationId), { start: (batch) => startBatch(client, batch), giveBack });
   };
 
   return {
@@ -111,4 +113,18 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
       await Promise.all(running.values());
     },
   };
+}
+
+interface Start<T> {
+  readonly start: (one: T) => Promise<void>;
+  readonly giveBack: (ids: string[]) => Promise<void>;
+}
+
+/** Starts all; what could not be started is given back, for the next round. @throws the first error. */
+async function startEach<T extends { readonly id: string }>(pending: readonly T[], { start, giveBack }: Start<T>): Promise<void> {
+  const outcomes = await Promise.allSettled(pending.map(start));
+  const failed = outcomes.flatMap((outcome, index) => (outcome.status === "rejected" ? [{ id: pending[index]!.id, reason: outcome.reason as unknown }] : []));
+  if (failed.length === 0) return;
+  await giveBack(failed.map((one) => one.id));
+  throw failed[0]!.reason;
 }

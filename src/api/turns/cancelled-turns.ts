@@ -9,9 +9,11 @@ const LOOK_MS = 1_000;
 export function watchCancelledTurns(db: Database, openTurns: OpenTurns, onError: (error: unknown) => void): () => void {
   let isBusy = false;
   const look = async (): Promise<void> => {
-    const running = new Map(openTurns.all().flatMap((turn) => (turn.status === undefined ? [[turn.row.id, turn] as const] : [])));
-    if (running.size === 0) return;
-    for (const id of await findCancelledTurns(db, [...running.keys()])) running.get(id)?.abort();
+    const running = openTurns.all().filter((turn) => turn.status === undefined);
+    if (running.length === 0) return;
+    const rows = running.map((turn) => turn.row);
+    const cancelled = new Set(await findCancelledTurns(db, rows));
+    for (const turn of running) if (cancelled.has(turn.row.id)) turn.abort();
   };
   const timer = setInterval(() => {
     if (isBusy) return;

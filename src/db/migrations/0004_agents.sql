@@ -60,6 +60,12 @@ create index on turns (organization_id, started_at);
 call protect_tenant_table('turns');
 call open_to_system('turns');
 
+-- Which of these users were removed: all that the books of turns may ask about people.
+create function removed_users(ids uuid[]) returns setof uuid language sql stable security definer set search_path = pg_catalog, public
+  as 'select id from public.users where id = any(ids) and removed_at is not null';
+revoke execute on function removed_users from public;
+grant execute on function removed_users to holdfast_system;
+
 create table turn_calls (
   turn_id uuid not null,
   call_no smallint not null,

@@ -98,17 +98,26 @@ describe("members", () => {
     expect(spaces.items).toMatchObject([{ is_private: true }]);
   });
 
-  test("a turn of one who is removed is cancelled while it runs", async () => {
-    const tom = await join("tom");
-    const chat = { model: AGENTS.public, messages: [{ role: "user", content: "Tell me everything" }] };
-    await until("chat is ready", async () => (await call(url, tom.key, "POST", "/chat/completions", chat)).status === 200);
-    people.stack.provider.reply({ pieces: ["Once", " upon", " a", " time"], delayMsBetweenPieces: 20_000 });
-    const running = call(url, tom.key, "POST", "/chat/completions", chat);
-    const { owner } = people.stack.database.db;
-    await until("the turn is in the books", async () => (await owner.query("select from turns where user_id = $1 and status = 'open'", [tom.id])).rowCount === 1);
-    expect((await people.as("ada", "DELETE", `${AT}/members/${tom.id}`)).status).toBe(204);
-    expect(await running).toMatchObject({ status: 409, body: { detail: "The request was cancelled." } });
-    await until("the provider's answer is dropped", () => people.stack.provider.counts.aborted > 0);
+  test("a turn of one who is removed is cancelled while it runs, also where the books do not know it yet", async () => {
+    const { provider, database } = people.stack;
+    const { owner } = database.db;
+    const removals: readonly ((id: string) => Promise<unknown>)[] = [
+      (id) => people.as("ada", "DELETE", `${AT}/members/${id}`),
+      // As another process leaves it whose transaction came before the turn was noted.
+      (id) => owner.query("update users set removed_at = now() where id = $1", [id]),
+    ];
+    for (const [index, remove] of removals.entries()) {
+      const tom = await join(`tom${index}`);
+      const chat = { model: AGENTS.public, messages: [{ role: "user", content: "Tell me everything" }] };
+      await until("chat is ready", async () => (await call(url, tom.key, "POST", "/chat/completions", chat)).status === 200);
+      const { chat: asked, aborted } = provider.counts;
+      provider.reply({ pieces: ["Once"], firstTokenMs: 60_000 });
+      const running = call(url, tom.key, "POST", "/chat/completions", chat);
+      await until("the provider is asked", () => provider.counts.chat === asked + 1);
+      await remove(tom.id);
+      expect(await running).toMatchObject({ status: 409, body: { detail: "The request was cancelled." } });
+      await until("the provider's answer is dropped", () => provider.counts.aborted === aborted + 1);
+    }
   });
 
   test("a member may not, another organization finds nothing", async () => {

@@ -1,0 +1,65 @@
+/** What each part of the API does while the model provider is down. */
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { ended, fileForm } from "../support/client.ts";
+import { type DependencyCalls, dependencyCalls } from "../support/dependency-calls.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { KEYS, SPACES } from "../support/tenants.ts";
+import { until } from "../support/until.ts";
+
+let stack: Stack;
+let calls: DependencyCalls;
+
+beforeAll(async () => {
+  stack = await startStack();
+  calls = dependencyCalls(stack);
+  await calls.chatIsReady();
+});
+afterAll(() => stack.close());
+beforeEach(() => stack.provider.clearFaults());
+
+test("pipelines wait and lose nothing; search answers by words alone and says so", async () => {
+  const document = await calls.completed();
+  stack.provider.failEmbeddings({ status: 503 });
+  // A text that was embedded before would need no provider.
+  const accepted = await calls.send("POST", "/data/upload", fileForm("# Tapirs\n\nTapirs are no rodents at all.", "tapirs.md", { space_id: SPACES.research }));
+  expect(accepted.status).toBe(201);
+  expect((await calls.send("POST", `/data/${document.id}/reprocess`, { chunker_name: "sentence" })).status).toBe(202);
+  await until("the run says what it waits for", async () => {
+    const { body } = await calls.send("GET", `/data/${accepted.body.id}/versions`);
+    return (await calls.send("GET", `/data/runs/${body.items[0].pipeline_run_id}`)).body.waiting_for === "provider_unavailable";
+  });
+
+  const found = await calls.send("POST", "/data/hybrid-search", { query: "which rodents are the largest today", space_id: SPACES.research });
+  expect(found.status).toBe(200);
+  expect(found.headers.get("warning")).toMatch(/^199 holdfast "/);
+  expect(found.body.results.length).toBeGreaterThan(0);
+  for (const hit of found.body.results) expect(hit).toMatchObject({ dense_score: null, sparse_score: expect.any(Number) });
+  expect((await calls.send("GET", `/data/${document.id}`)).status).toBe(200);
+
+  stack.provider.clearFaults();
+  for (const id of [accepted.body.id, document.id]) expect((await ended(stack.url, KEYS.owner, id, 60_000)).processing_state.pipeline_status).toBe("completed");
+  expect((await calls.search()).headers.get("warning")).toBeNull();
+}, 120_000);
+
+test("a provider that never answers holds up no search", async () => {
+  stack.provider.failEmbeddings({ hang: true });
+  const found = await calls.send("POST", "/data/hybrid-search", { query: "rodents that are large", space_id: SPACES.research });
+  expect(found.status).toBe(200);
+  expect(found.headers.get("warning")).toMatch(/^199 holdfast "/);
+});
+
+test.each([
+  ["its rate limit", { status: 429, headers: { "retry-after": "7" } }, 429, "7", null],
+  ["its time-out", { status: 504 }, 504, null, null],
+  ["its outage", { status: 500 }, 502, null, null],
+  ["its refusal", { status: 400 }, 502, null, "false"],
+  ["an answer that is none", { garbage: true as const }, 502, null, null],
+])("chat tells %s", async (_what, fault, status, retryAfter, shouldRetry) => {
+  for (const stream of [false, true]) {
+    stack.provider.failChat(fault);
+    const answer = await calls.chat(stream);
+    expect(answer).toMatchObject({ status, body: { detail: expect.any(String) } });
+    expect(answer.headers.get("retry-after")).toBe(retryAfter);
+    expect(answer.headers.get("x-should-retry")).toBe(shouldRetry);
+  }
+});
