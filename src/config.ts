@@ -51,6 +51,7 @@ const Environment = z.object({
   NODE_ENV: z.enum(["production", "development", "test"], "must be production, development or test").default("development"),
   PORT: integer(0, 65_535).default(8080),
   HOST: z.string().default("127.0.0.1"),
+  DRAIN_DELAY_SECONDS: integer(0, 10).default(0),
   PUBLIC_URL: url("https", "http").optional(),
   DATA_DIR: z.string().default(".data"),
   DATABASE_URL: url("postgres", "postgresql").optional(),
@@ -161,7 +162,7 @@ function group(env: z.infer<typeof Environment>) {
     /** Where wheels of embedded parts are kept; without it a folder of the user. */
     cacheDir: env.HOLDFAST_CACHE === undefined ? undefined : resolve(env.HOLDFAST_CACHE),
     provisionFile: env.PROVISION_FILE,
-    api: { host: env.HOST, port: env.PORT, publicUrl: env.PUBLIC_URL?.replace(/\/+$/, "") ?? localAddress(env.HOST, env.PORT) },
+    api: { host: env.HOST, port: env.PORT, publicUrl: env.PUBLIC_URL?.replace(/\/+$/, "") ?? localAddress(env.HOST, env.PORT), drainDelayMs: env.DRAIN_DELAY_SECONDS * 1_000 },
     database: { url: env.DATABASE_URL, poolSize: env.DATABASE_POOL_SIZE },
     temporal: {
       address: env.TEMPORAL_ADDRESS,

@@ -8,13 +8,14 @@ import { createJwtVerifier } from "./auth/jwt.ts";
 import { type LastUsed, createLastUsed } from "./auth/last-used.ts";
 import type { RealConfig } from "./config.ts";
 import { createChatActivities } from "./activities/chat.ts";
+import { type Readiness, createReadiness } from "./api/readiness.ts";
 import { type ChatHost, createChatHost } from "./api/turns/chat-host.ts";
 import { createChatModel } from "./models/chat-model.ts";
 import { QUEUES } from "./temporal/queues.ts";
 import { workflowBundle } from "./worker/bundle.ts";
 import { loadInstanceSecret } from "./db/instance-secrets.ts";
 import { insertFirstOrganizationKey, listOrganizationKeys } from "./db/organization-keys.ts";
-import { type Database, openDatabase } from "./db/pool.ts";
+import { type Database, openDatabase, queryOnce } from "./db/pool.ts";
 import { type Dispatcher, createDispatcher } from "./dispatch/dispatcher.ts";
 import { type Log, createLog } from "./log.ts";
 import { type EmbeddingModel, createEmbeddingModel } from "./models/embedding-model.ts";
@@ -26,6 +27,7 @@ import { createPayloadSealer } from "./storage/payload-sealer.ts";
 import { type Storage, createStorage } from "./storage/storage.ts";
 import { createDataConverter } from "./temporal/codec.ts";
 import { connectWorkers, lazyClient } from "./temporal/connection.ts";
+import { pingTemporal } from "./temporal/start-chat.ts";
 
 export interface SharedDeps {
   readonly config: RealConfig;
@@ -105,6 +107,7 @@ export interface Deps extends SharedDeps {
   readonly lastUsed: LastUsed;
   readonly queryEmbedding: QueryEmbeddings;
   readonly chat: ChatHost;
+  readonly readiness: Readiness;
 }
 
 /** @throws as {@link openSharedDeps} does. */
@@ -123,6 +126,14 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
     lastUsed,
     queryEmbedding,
     chat,
+    readiness: createReadiness({
+      probes: {
+        database: () => queryOnce(db.system, "select 1"),
+        workflows: () => pingTemporal(shared.temporal),
+        object_store: () => shared.storage.list("", { limit: 1 }),
+      },
+      started: chat.ready,
+    }),
     async close() {
       await chat.shutdown();
       await lastUsed.close();

@@ -1,4 +1,5 @@
 /** The API process: serves the routes until it is told to stop, then drains. */
+import { setTimeout } from "node:timers/promises";
 import { loadConfig, requireReal } from "../config.ts";
 import { openApiDeps } from "../deps.ts";
 import { aborted, watchSignals } from "../process-stop.ts";
@@ -17,6 +18,8 @@ async function main(): Promise<void> {
   deps.log.info({ host: config.api.host, port: server.port }, "api is up");
   await aborted(stop.signal);
   deps.log.info("api stops");
+  deps.readiness.drain();
+  await setTimeout(config.api.drainDelayMs);
   await server.close();
   await deps.close();
 }

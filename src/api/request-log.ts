@@ -25,6 +25,6 @@ function write(ctx: Context, log: Log, elapsedMs: number): void {
     ...(isWhole ? {} : { cut_off: true }),
     ...(principal === undefined ? {} : { organization_id: principal.organization.id, user_id: principal.user.id, api_key_id: principal.apiKeyId }),
   };
-  if (ctx.path === "/health") log.debug(fields, "request");
+  if (ctx.path.startsWith("/health")) log.debug(fields, "request");
   else log.info(fields, "request");
 }

@@ -11,7 +11,8 @@ const REQUEST_TIMEOUT_MS = 60 * 60_000;
 const IDLE_TIMEOUT_MS = 330_000;
 /** Above the 60 s at which common load balancers drop idle connections. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-const CLOSE_GRACE_MS = 10_000;
+/** Together with the delay before it and the books after it, less than the minute after which a process ends itself. */
+const CLOSE_GRACE_MS = 20_000;
 
 export interface Listening {
   readonly server: Server;

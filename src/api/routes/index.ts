@@ -11,7 +11,7 @@ import { downloadRawFile } from "./download.ts";
 import { documentPartRoutes } from "./document-parts.ts";
 import { deleteDocument, getDocument, patchDocument } from "./documents.ts";
 import { folderRoutes } from "./folders.ts";
-import { health } from "./health.ts";
+import { health, ready } from "./health.ts";
 import { searchDocuments } from "./hybrid-search.ts";
 import { getMe } from "./me.ts";
 import { checkDocument } from "./integrity.ts";
@@ -30,6 +30,7 @@ import { usageRoutes } from "./usage.ts";
 /** The endpoints of the contract, in the order of the OpenAPI document. */
 export const API_ROUTES: readonly Route[] = [
   health,
+  ready,
   listModels,
   createChatCompletion,
   ...spaceRoutes,

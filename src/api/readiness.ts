@@ -1,0 +1,76 @@
+/** The only place that decides whether this process should be sent requests, from what it depends on and whether it stops. */
+import type { Readiness as Report } from "../schema/health.ts";
+
+/** Resolves where the dependency answers; rejects with anything where it does not. */
+export type Probe = () => Promise<unknown>;
+
+export interface Readiness {
+  /** Probes every dependency side by side; callers within a second share an answer. Never throws. */
+  report(): Promise<Report>;
+  /** From now on the process is not to be sent new requests. */
+  drain(): void;
+}
+
+interface ReadinessDeps {
+  readonly probes: Readonly<Record<Report["dependencies"][number]["name"], Probe>>;
+  /** Resolves when chat takes turns for the first time. */
+  readonly started: Promise<void>;
+}
+
+const PROBE_TIMEOUT_MS = 2_000;
+const FRESH_MS = 1_000;
+/** A process whose chat cannot connect serves everything else from then on. */
+const START_MS = 15_000;
+
+/** Without the database nothing can be answered; without the others most can. */
+export function createReadiness({ probes, started }: ReadinessDeps): Readiness {
+  let isStarting = true;
+  let isDraining = false;
+  const begun = (): void => void (isStarting = false);
+  void started.then(begun, begun);
+  setTimeout(begun, START_MS).unref();
+  let last: { readonly at: number; readonly dependencies: Promise<Report["dependencies"]> } | undefined;
+
+  const statusOf = (dependencies: Report["dependencies"]): Report["status"] => {
+    if (isDraining) return "draining";
+    if (dependencies.some(({ name, ok }) => name === "database" && !ok)) return "unavailable";
+    if (isStarting) return "starting";
+    return dependencies.every(({ ok }) => ok) ? "ready" : "degraded";
+  };
+  return {
+    async report() {
+      const now = performance.now();
+      if (last === undefined || now - last.at > FRESH_MS) last = { at: now, dependencies: probeAll(probes) };
+      const dependencies = await last.dependencies;
+      return { status: statusOf(dependencies), dependencies };
+    },
+    drain: () => void (isDraining = true),
+  };
+}
+
+function probeAll(probes: ReadinessDeps["probes"]): Promise<Report["dependencies"]> {
+  const names = Object.keys(probes) as (keyof typeof probes)[];
+  return Promise.all(
+    names.map(async (name) => {
+      const startedAt = performance.now();
+      const ok = await answers(probes[name]);
+      return { name, ok, latency_ms: Math.round((performance.now() - startedAt) * 10) / 10 };
+    }),
+  );
+}
+
+async function answers(probe: Probe): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, PROBE_TIMEOUT_MS, false)));
+  try {
+    return await Promise.race([
+      probe().then(
+        () => true,
+        () => false,
+      ),
+      late,
+    ]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
