@@ -2,7 +2,7 @@
 import type { Readiness as Report } from "../schema/health.ts";
 
 /** Resolves where the dependency answers; rejects with anything where it does not. */
-export type Probe = () => Promise<unknown>;
+type Probe = () => Promise<unknown>;
 
 export interface Readiness {
   /** Probes every dependency side by side; callers within a second share an answer. Never throws. */
