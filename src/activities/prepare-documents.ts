@@ -13,7 +13,7 @@ import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { newId } from "../domain/ids.ts";
 import { type AttemptInput, type GroupOutcome, MAX_DOCUMENT_CHUNKS } from "../domain/processing.ts";
-import type { ParsedDocument } from "../domain/text-unit.ts";
+import type { ParsedDocument, TextUnit } from "../domain/text-unit.ts";
 import { mayParseInWorker, parserFor } from "../parsers/index.ts";
 import { type Attempt, attemptStep } from "./members.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
@@ -42,7 +42,8 @@ async function prepareMember(deps: PipelineDeps, input: AttemptInput, attempt: A
   const signal = attempt.signalOf(member);
   const parsed = await parseMember(deps, input.organization.id, member, signal);
   const maxTokens = Math.min(member.chunker_config.max_tokens ?? DEFAULT_MAX_TOKENS, deps.embedding.maxTokens);
-  const chunks = await deps.chunking({ chunkerName: member.chunker_name, units: parsed.units, maxTokens, overlapTokens: member.chunker_config.overlap_tokens ?? 0 }, signal);
+  const units = chunkedUnits(parsed.units);
+  const chunks = await deps.chunking({ chunkerName: member.chunker_name, units, maxTokens, overlapTokens: member.chunker_config.overlap_tokens ?? 0 }, signal);
   if (chunks.length === 0) throw new DomainError("no_text", "There is no text in the file.");
   if (chunks.length > MAX_DOCUMENT_CHUNKS) throw new DomainError("too_large", `The document has more than ${MAX_DOCUMENT_CHUNKS} chunks.`);
   signal.throwIfAborted();
@@ -58,6 +59,12 @@ async function prepareMember(deps: PipelineDeps, input: AttemptInput, attempt: A
     units: parsed.units,
     chunks: chunks.map((chunk) => newChunk(chunk, secret)),
   };
+}
+
+/** Running headers and footers would be in the way of every search; where there is nothing else, they are the text. */
+function chunkedUnits(units: readonly TextUnit[]): readonly TextUnit[] {
+  const own = units.filter((unit) => unit.repeats !== true);
+  return own.some((unit) => unit.type !== "heading") ? own : units;
 }
 
 function newChunk(chunk: Chunk, secret: Buffer): NewChunk {
@@ -77,14 +84,14 @@ async function parseMember(deps: PipelineDeps, organizationId: string, member: M
   const fileType = member.file_type as FileType;
   const parser = parserFor(fileType);
   const stored = await deps.storage.get({ organizationId, name: member.object_key, signal });
-  if (mayParseInWorker(parser, member.file_size)) return parser.parse({ fileType, bytes: await buffer(stored) });
+  if (mayParseInWorker(parser, member.file_size)) return parser.parse({ fileType, bytes: await buffer(stored), name: member.file_name });
   const folder = join(deps.temporaryFolder, member.id);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
     // Parsers of native code tell formats by the name.
     const path = join(folder, `original.${fileType.toLowerCase()}`);
     await pipeline(stored, createWriteStream(path, { mode: 0o600 }), { signal });
-    return await deps.parserPool.parse({ fileType, path }, signal);
+    return await deps.parserPool.parse({ fileType, path, name: member.file_name }, signal);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

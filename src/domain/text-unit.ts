@@ -18,6 +18,8 @@ export interface TextUnit {
   readonly heading_path: readonly string[];
   /** 1–6, headings only. */
   readonly level?: number;
+  /** A running header or footer: part of the text, but of no chunk. */
+  readonly repeats?: boolean;
 }
 
 /** What a format says about its document; dates are ISO 8601. */

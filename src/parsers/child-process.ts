@@ -191,5 +191,5 @@ async function placeInput(input: ParseInput): Promise<{ input: ParseInput } & As
     await dispose();
     throw error;
   }
-  return { input: { fileType: input.fileType, path, pages: input.pages }, [Symbol.asyncDispose]: dispose };
+  return { input: { ...input, bytes: undefined, path }, [Symbol.asyncDispose]: dispose };
 }

@@ -100,7 +100,8 @@ const SNIFFED: Readonly<Record<string, FileType>> = {
 /** Archives whose start may be too short to tell what they hold: their name refines them. */
 const REFINED_BY_NAME: Readonly<Record<string, ReadonlySet<FileType>>> = {
   zip: new Set<FileType>(["DOCX", "PPTX", "XLSX", "ODT", "ODS", "ODP", "EPUB"]),
-  cfb: new Set<FileType>(["DOC", "PPT", "XLS", "MSG"]),
+  // With a password a new Office document is wrapped in the old ones' container.
+  cfb: new Set<FileType>(["DOC", "PPT", "XLS", "MSG", "DOCX", "PPTX", "XLSX"]),
 };
 
 /**

@@ -2,15 +2,39 @@
 
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
+import { delimited } from "./delimited.ts";
+import { docx } from "./docx.ts";
+import { epub } from "./epub.ts";
+import { html } from "./html.ts";
 import { markdown } from "./markdown.ts";
+import { odf } from "./odf.ts";
 import type { Parser } from "./parser.ts";
 import { pdf } from "./pdf.ts";
+import { pptx } from "./pptx.ts";
+import { rtf } from "./rtf.ts";
+import { source } from "./source.ts";
+import { spreadsheet } from "./spreadsheet.ts";
 import { text } from "./text.ts";
 
 const PARSERS: Partial<Record<FileType, Parser>> = {
   MARKDOWN: markdown,
   TEXT: text,
   PDF: pdf,
+  DOCX: docx,
+  HTML: html,
+  PPTX: pptx,
+  XLSX: spreadsheet,
+  XLS: spreadsheet,
+  ODS: spreadsheet,
+  ODT: odf,
+  ODP: odf,
+  CSV: delimited,
+  TSV: delimited,
+  RTF: rtf,
+  EPUB: epub,
+  JSON: source,
+  XML: source,
+  CODE: source,
 };
 
 /** Larger files never run in the worker: a parser must not hold its event loop. */

@@ -12,6 +12,8 @@ export interface ParseInput {
   readonly bytes?: Uint8Array | undefined;
   /** First and last page to read, 1-based, both included; a last page past the end is the end. Absent: all. Ignored without pages. */
   readonly pages?: readonly [number, number] | undefined;
+  /** The file's own name, where a parser can learn something from it. */
+  readonly name?: string | undefined;
 }
 
 export interface Parser {

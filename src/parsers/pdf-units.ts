@@ -1,8 +1,9 @@
 /** The only place that turns liteparse's layout blocks into text units. */
 
-import type { LayoutBlock, LayoutCell, ParsedPage } from "@llamaindex/liteparse";
+import type { LayoutBlock, ParsedPage } from "@llamaindex/liteparse";
 import type { TextUnit, UnitType } from "../domain/text-unit.ts";
 import type { HeadingPath } from "./heading-path.ts";
+import { fenced, pipeTable } from "./markdown-format.ts";
 import { storableText } from "./parser.ts";
 
 const LIST_INDENT = "  ";
@@ -27,8 +28,8 @@ export function pageUnits(page: ParsedPage, path: HeadingPath): TextUnit[] {
     endList();
     if (block.kind === "heading") addHeading(units, block, { page, path });
     else if (block.kind === "paragraph") add("paragraph", plainInline(block.text ?? ""));
-    else if (block.kind === "table") add("table", markdownTable(block));
-    else if (block.kind === "code") add("code", fenced(block));
+    else if (block.kind === "table") add("table", tableText(block));
+    else if (block.kind === "code") add("code", fenced(block.lines ?? [], block.lang));
     else if (block.kind === "grid_fallback") add("paragraph", (block.lines ?? []).join("\n"));
   }
   endList();
@@ -54,27 +55,7 @@ function plainInline(text: string): string {
   return text.includes("*") || text.includes("\\") ? text.replace(/\\([\\*_])|\*+/g, "$1") : text;
 }
 
-function fenced(block: LayoutBlock): string {
-  const lines = block.lines ?? [];
-  if (lines.every((line) => line.trim() === "")) return "";
-  const fence = lines.some((line) => line.trimStart().startsWith("```")) ? "~~~~" : "```";
-  return [`${fence}${block.lang ?? ""}`, ...lines, fence].join("\n");
-}
-
-/** A pipe table; its first row is its head where the page shows none, since Markdown has no table without one. */
-function markdownTable(block: LayoutBlock): string {
+function tableText(block: LayoutBlock): string {
   const rows = [...(block.header === undefined ? [] : [block.header]), ...(block.rows ?? [])];
-  const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
-  const [head, ...body] = rows.map((row) => tableRow(row, columns));
-  if (head === undefined || rows.every((row) => row.every((cell) => cell.text.trim() === ""))) return "";
-  return [head, `|${" --- |".repeat(columns)}`, ...body].join("\n");
-}
-
-function tableRow(row: readonly LayoutCell[], columns: number): string {
-  const cells = Array.from({ length: columns }, (_, column) => cellText(row[column]?.text ?? ""));
-  return `| ${cells.join(" | ")} |`;
-}
-
-function cellText(text: string): string {
-  return text.replace(/\s+/g, " ").trim().replaceAll("|", "\\|");
+  return pipeTable(rows.map((row) => row.map((cell) => cell.text)));
 }

@@ -1,7 +1,7 @@
 /** The parser of plain text, and the only place that decides which character set bytes are in. */
 
 import { isUtf8 } from "node:buffer";
-import { detect } from "chardet";
+import { analyse } from "chardet";
 import { DomainError } from "../domain/errors.ts";
 import type { TextUnit } from "../domain/text-unit.ts";
 import { readInput, storableText, type Parser } from "./parser.ts";
@@ -23,19 +23,51 @@ export const text: Parser = {
 };
 
 /**
- * Bytes as text: by byte order mark, else strict UTF-8, else the likeliest character set; NUL and lone surrogates are removed.
- * Strict UTF-8 is first since chardet takes nearly-ASCII UTF-8 for ISO-8859-1.
+ * Bytes as text: by byte order mark, else strict UTF-8, else the character set that the file declares, else the likeliest one; NUL and
+ * lone surrogates are removed. Strict UTF-8 is first since chardet takes nearly-ASCII UTF-8 for ISO-8859-1.
  */
-export function decodeText(bytes: Buffer): string {
-  return storableText(new TextDecoder(charsetOf(bytes)).decode(bytes));
+export function decodeText(bytes: Buffer, declared?: string): string {
+  return storableText(new TextDecoder(charsetOf(bytes, declared)).decode(bytes));
 }
 
-function charsetOf(bytes: Buffer): string {
+function charsetOf(bytes: Buffer, declared: string | undefined): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
   if (isUtf8(bytes)) return "utf-8";
-  const guess = detect(bytes.subarray(0, CHARSET_SAMPLE_BYTES));
-  return guess !== null && isKnownToDecoder(guess) ? guess : "windows-1252";
+  if (declared !== undefined && isKnownToDecoder(declared) && !/^utf-?\d/i.test(declared)) return declared;
+  return likeliestCharset(bytes);
+}
+
+function likeliestCharset(bytes: Buffer): string {
+  const sample = bytes.subarray(0, CHARSET_SAMPLE_BYTES);
+  const guesses = analyse(sample).filter((guess) => guess.confidence > 0 && isKnownToDecoder(guess.name));
+  const [likeliest] = guesses;
+  if (likeliest === undefined) return "windows-1252";
+  const eastAsian = likeliest.confidence < UNSURE_BELOW && isMostlyHigh(sample) ? guesses.find((guess) => EAST_ASIAN.has(guess.name) && isStrictly(guess.name, bytes)) : undefined;
+  return (eastAsian ?? likeliest).name;
+}
+
+/** chardet takes short East Asian text for Western: where it is unsure, what fits strictly goes first. */
+const UNSURE_BELOW = 30;
+const EAST_ASIAN = new Set(["Shift_JIS", "EUC-JP", "EUC-KR", "Big5", "GB18030"]);
+
+/** In Western text letters outside ASCII are few. */
+function isMostlyHigh(sample: Buffer): boolean {
+  let high = 0;
+  let letters = 0;
+  for (const byte of sample) {
+    if (byte >= 0x80) high++;
+    else if ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a) letters++;
+  }
+  return high > letters;
+}
+
+function isStrictly(charset: string, bytes: Buffer): boolean {
+  try {
+    return !/\p{Co}/u.test(new TextDecoder(charset, { fatal: true }).decode(bytes));
+  } catch {
+    return false;
+  }
 }
 
 function isKnownToDecoder(charset: string): boolean {
@@ -61,7 +93,7 @@ function* paragraphs(whole: string): Generator<string> {
   yield* bounded(whole.slice(start));
 }
 
-function* bounded(paragraph: string): Generator<string> {
+export function* bounded(paragraph: string): Generator<string> {
   let start = 0;
   while (paragraph.length - start > MAX_PARAGRAPH_CHARS) {
     const end = cutBefore(paragraph, start, start + MAX_PARAGRAPH_CHARS);

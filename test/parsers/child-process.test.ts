@@ -181,5 +181,5 @@ test("real PDF files go through: bytes small and large, ranges, and page counts"
   expect((await pool.parse({ fileType: "PDF", bytes: large, pages: [1990, 1999] })).units).toHaveLength(20);
   expect(await pool.pageCount({ fileType: "PDF", bytes: small })).toBe(3);
   await expect(pool.parse({ fileType: "PDF", path: "/nowhere/x.pdf" })).rejects.toMatchObject({ code: "internal" });
-  await expect(pool.parse({ fileType: "DOCX", bytes: small })).rejects.toMatchObject({ code: "unsupported_file_type" });
+  await expect(pool.parse({ fileType: "OTHER", bytes: small })).rejects.toMatchObject({ code: "unsupported_file_type" });
 });

@@ -1,0 +1,107 @@
+/** The parser of source code, XML and JSON as they are written: blocks of lines within fences, and notebooks as their cells. */
+
+import { extname } from "node:path";
+import { DomainError } from "../domain/errors.ts";
+import { parseMarkdown } from "./markdown.ts";
+import { fenced } from "./markdown-format.ts";
+import { readInput, type ParseInput, type Parser } from "./parser.ts";
+import { bounded, decodeText } from "./text.ts";
+import { createUnitWriter, type UnitWriter } from "./unit-writer.ts";
+
+/** A block ends at the first blank line behind this many characters, so that functions stay whole. */
+const BLOCK_CHARS = 1_500;
+const MAX_BLOCK_CHARS = 6_000;
+
+export const source: Parser = {
+  name: "source",
+  runsIn: "child",
+  async parse(input) {
+    const bytes = await readInput(input);
+    const text = decodeText(bytes, /encoding=["']([\w-]{2,40})/.exec(bytes.subarray(0, 256).toString("latin1"))?.[1]);
+    const writer = createUnitWriter();
+    const cells = input.fileType === "JSON" ? notebookCells(text) : undefined;
+    if (cells === undefined) writeCode(writer, readable(text, input), languageOf(input));
+    else for (const cell of cells) writeCell(writer, cell);
+    if (writer.units.length === 0) throw new DomainError("no_text", "The file holds no text.");
+    return { parser_name: source.name, units: writer.units, page_count: null, metadata: {}, warnings: [] };
+  },
+};
+
+function languageOf(input: ParseInput): string {
+  if (input.fileType !== "CODE") return input.fileType.toLowerCase();
+  const extension = extname(input.name ?? "").slice(1);
+  return /^[\w+#]{1,20}$/.test(extension) ? extension.toLowerCase() : "";
+}
+
+/** JSON without line breaks is written out, one value a line: a line is the smallest thing that chunkers keep whole. */
+function readable(text: string, input: ParseInput): string {
+  if (input.fileType !== "JSON" || text.trim().includes("\n")) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}
+
+function writeCode(writer: UnitWriter, text: string, language: string): void {
+  let block: string[] = [];
+  let chars = 0;
+  const end = (): void => {
+    while (block.at(-1)?.trim() === "") block.pop();
+    if (block.length > 0) writer.add("code", fenced(block, language));
+    block = [];
+    chars = 0;
+  };
+  for (const long of text.split(/\r\n|\n|\r/)) {
+    for (const line of long.length > MAX_BLOCK_CHARS ? bounded(long) : [long]) {
+      const blank = line.trim() === "";
+      if ((blank && chars > BLOCK_CHARS) || chars + line.length > MAX_BLOCK_CHARS) end();
+      if (blank && block.length === 0) continue;
+      block.push(line);
+      chars += line.length + 1;
+    }
+  }
+  end();
+}
+
+interface NotebookCell {
+  readonly kind: string;
+  readonly text: string;
+  readonly outputs: readonly string[];
+}
+
+/** Cells of a Jupyter notebook; undefined where it is none. */
+function notebookCells(text: string): NotebookCell[] | undefined {
+  if (!text.includes('"nbformat"')) return undefined;
+  try {
+    const notebook = JSON.parse(text) as { cells?: unknown };
+    return Array.isArray(notebook.cells) ? notebook.cells.map(notebookCell) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function notebookCell(cell: unknown): NotebookCell {
+  const { cell_type: kind, source: written, outputs } = cell as { cell_type?: unknown; source?: unknown; outputs?: unknown };
+  const printed = Array.isArray(outputs) ? outputs.map((output) => outputText(output as Record<string, unknown>)) : [];
+  return { kind: typeof kind === "string" ? kind : "code", text: joined(written), outputs: printed };
+}
+
+function outputText(output: Record<string, unknown>): string {
+  const data = output["data"] as Record<string, unknown> | undefined;
+  return joined(output["text"] ?? data?.["text/plain"]);
+}
+
+function joined(lines: unknown): string {
+  return Array.isArray(lines) ? lines.join("") : typeof lines === "string" ? lines : "";
+}
+
+function writeCell(writer: UnitWriter, cell: NotebookCell): void {
+  if (cell.kind === "markdown") {
+    for (const unit of parseMarkdown(cell.text).units) {
+      if (unit.type === "heading") writer.heading(unit.level ?? 1, unit.text);
+      else writer.add(unit.type, unit.text);
+    }
+  } else writeCode(writer, cell.text, cell.kind === "code" ? "python" : "");
+  for (const output of cell.outputs) writeCode(writer, output, "");
+}

@@ -1,0 +1,129 @@
+/** The parser of spreadsheets — XLSX, XLS and ODS: a sheet is a page, its name a heading, each block of rows a table. */
+
+import { read, type CellObject, type WorkBook, type WorkSheet } from "@e965/xlsx";
+import { DomainError } from "../domain/errors.ts";
+import { pipeTables, quoted } from "./markdown-format.ts";
+import { described, isoDate } from "./metadata.ts";
+import { readInput, type Parser } from "./parser.ts";
+import { createUnitWriter, type UnitWriter } from "./unit-writer.ts";
+import { openZip } from "./zip-archive.ts";
+
+const MAX_CELLS = 2_000_000;
+const MAX_COLUMNS = 1_000;
+
+export const spreadsheet: Parser = {
+  name: "spreadsheet",
+  runsIn: "child",
+  async parse(input) {
+    const bytes = await readInput(input);
+    if (input.fileType !== "XLS") await assertUnpacks(bytes);
+    const book = openBook(bytes);
+    const writer = createUnitWriter();
+    const budget = { cells: MAX_CELLS };
+    const filled = book.SheetNames.map((name, index) => {
+      writer.setPage(index + 1);
+      return writeSheet(writer, name, book.Sheets[name], budget);
+    });
+    if (!filled.includes(true)) throw new DomainError("no_text", "The spreadsheet holds no text.");
+    return { parser_name: spreadsheet.name, units: writer.units, page_count: book.SheetNames.length, metadata: bookMetadata(book), warnings: [] };
+  },
+};
+
+/** SheetJS unpacks all parts without asking for their size: sheets and strings are counted before. */
+async function assertUnpacks(bytes: Buffer): Promise<void> {
+  if (bytes.subarray(0, 2).toString("latin1") !== "PK" && bytes[0] !== 0xd0) return;
+  const zip = await openZip(bytes);
+  if (zip.unpackedBytes((name) => name.endsWith(".xml") || name.endsWith(".bin")) > MAX_UNPACKED_BYTES) {
+    throw new DomainError("too_large", "The spreadsheet unpacks to more than a parser may read.");
+  }
+}
+
+const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
+
+function openBook(bytes: Buffer): WorkBook {
+  try {
+    return read(bytes, { type: "buffer", dense: true, cellDates: true, UTC: true, cellFormula: false, cellHTML: false, cellStyles: false });
+  } catch (error) {
+    if (error instanceof Error && /password|encrypt/i.test(error.message)) throw new DomainError("encrypted", "The spreadsheet is protected by a password.");
+    if (error instanceof RangeError) throw error;
+    throw new DomainError("corrupt", "The file is not a readable spreadsheet.", { cause: error });
+  }
+}
+
+/** False where the sheet has nothing but its name. */
+function writeSheet(writer: UnitWriter, name: string, sheet: WorkSheet | undefined, budget: { cells: number }): boolean {
+  writer.heading(1, name);
+  const before = writer.units.length;
+  const comments: string[] = [];
+  for (const block of blocks(rowsOf(sheet, comments, budget))) writeBlock(writer, block);
+  for (const comment of comments) writer.add("quote", comment);
+  return writer.units.length > before;
+}
+
+/** Rows with something in them, each cell by its column; undefined for one row or more with nothing in it. */
+function* rowsOf(sheet: WorkSheet | undefined, comments: string[], budget: { cells: number }): Generator<string[] | undefined> {
+  const rows: (CellObject | undefined)[][] = sheet?.["!data"] ?? [];
+  for (const row of rows) {
+    const cells: string[] = [];
+    // forEach passes over what a sparse row does not have.
+    row?.forEach((cell, column) => {
+      const text = cell === undefined || column >= MAX_COLUMNS ? "" : cellText(cell);
+      if (text !== "") cells[column] = text;
+      for (const comment of cell?.c ?? []) if (comment.t) comments.push(quoted(`Comment by ${comment.a || "unknown"}: ${comment.t.trim()}`));
+    });
+    budget.cells -= cells.length;
+    if (budget.cells < 0) throw new DomainError("too_large", `The spreadsheet has more than ${MAX_CELLS} cells.`);
+    yield cells.length === 0 ? undefined : Array.from(cells, (text) => text ?? "");
+  }
+}
+
+function cellText(cell: CellObject): string {
+  if (cell.v instanceof Date) {
+    const iso = isoDate(cell.v) ?? "";
+    return iso.endsWith("T00:00:00.000Z") ? iso.slice(0, 10) : iso.replace("T", " ").replace(/(?::00)?\.000Z$/, "");
+  }
+  if (cell.t === "e") return cell.w ?? "";
+  return (cell.w ?? (cell.v === undefined ? "" : String(cell.v))).trim();
+}
+
+/** Runs of rows between empty ones, without columns that are empty at the left. */
+function* blocks(rows: Iterable<string[] | undefined>): Generator<string[][]> {
+  let block: string[][] = [];
+  for (const row of rows) {
+    if (row !== undefined) block.push(row);
+    else if (block.length > 0) {
+      yield cropped(block);
+      block = [];
+    }
+  }
+  if (block.length > 0) yield cropped(block);
+}
+
+function cropped(block: string[][]): string[][] {
+  const left = block.reduce(
+    (least, row) =>
+      Math.min(
+        least,
+        Math.max(
+          row.findIndex((cell) => cell !== ""),
+          0,
+        ),
+      ),
+    MAX_COLUMNS,
+  );
+  return left === 0 ? block : block.map((row) => row.slice(left));
+}
+
+/** Rows of one cell above wider ones are the table's caption. */
+function writeBlock(writer: UnitWriter, block: string[][]): void {
+  const filled = (row: string[]): number => row.filter((cell) => cell !== "").length;
+  const wide = block.findIndex((row) => filled(row) > 1);
+  const captions = wide > 0 ? block.slice(0, wide) : [];
+  for (const row of captions) writer.add("paragraph", row.join(" ").trim());
+  for (const part of pipeTables(block.slice(captions.length))) writer.add("table", part);
+}
+
+function bookMetadata(book: WorkBook): ReturnType<typeof described> {
+  const { Title, Author, CreatedDate, ModifiedDate } = book.Props ?? {};
+  return described({ title: Title, author: Author, language: undefined, created_at: isoDate(CreatedDate), modified_at: isoDate(ModifiedDate) });
+}
