@@ -7,12 +7,12 @@ import { Command } from "commander";
 import { migrate } from "../src/db/migrate.ts";
 import { type Database, inTenant, openDatabase } from "../src/db/pool.ts";
 import { denseCandidates } from "../src/db/search/embeddings.ts";
-import { sparseCandidates } from "../src/db/search/postings.ts";
-import { NO_CONDITIONS, type ChunkKey, readSearchScope } from "../src/db/search/scope.ts";
+import { type ChunkKey, readSearchScope } from "../src/db/search/scope.ts";
 import type { EmbeddingModel } from "../src/models/embedding-model.ts";
 import { createLocalMiniLm } from "../src/models/local-minilm.ts";
 import { STEMMED_LANGUAGES, analyzeQuery } from "../src/search/analyzer.ts";
-import { weighWords } from "../src/search/bm25.ts";
+import { scoreSparse } from "../src/search/bm25.ts";
+import { createChunkSet } from "../src/search/chunk-set.ts";
 import { hybridSearch } from "../src/search/hybrid.ts";
 import { type SearchSpace, createOrganization, createSpace, publishDocuments } from "../test/support/search-space.ts";
 import { throwawayDatabase } from "./throwaway-database.ts";
@@ -125,11 +125,11 @@ function print(line: string): void {
 async function sidesOf({ db, target, model, byRun }: Loaded, text: string, vector: Float32Array | null): Promise<{ sparse: string[]; dense: string[] }> {
   return inTenant(db, target.organization, async (sql) => {
     const scope = await readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null }, languages: STEMMED_LANGUAGES, modelName: model.name });
-    const terms = await weighWords(sql, scope, analyzeQuery(text, scope.languages));
     const name = (found: ChunkKey): string => byRun.get(found.run_num)!;
-    const sparse = await sparseCandidates(sql, scope, NO_CONDITIONS, { terms, limit: DEPTH });
+    const scores = await scoreSparse(sql, scope, analyzeQuery(text, scope.languages));
+    const sparse = scores.best({ required: null, excluded: createChunkSet(0) }, DEPTH);
     if (vector === null || scope.modelNum === null) return { sparse: sparse.map(name), dense: [] };
-    const dense = await denseCandidates(sql, scope, NO_CONDITIONS, { query: { vector, modelNum: scope.modelNum, dimensions: model.dimensions }, limit: DEPTH });
+    const dense = await denseCandidates(sql, scope, { required: null, excluded: [] }, { query: { vector, modelNum: scope.modelNum, dimensions: model.dimensions }, limit: DEPTH });
     return { sparse: sparse.map(name), dense: dense.map(name) };
   });
 }

@@ -15,7 +15,8 @@ import {
   takeDocuments,
 } from "../db/purge.ts";
 import { type Database, inTenant } from "../db/pool.ts";
-import { deleteSearchEntries } from "../db/search/hidden.ts";
+import { deleteEmbeddings } from "../db/search/embeddings.ts";
+import { findSegmentsToPurge, purgeSegment } from "../db/search/segments.ts";
 import type { DeletionInput, PurgeOutcome } from "../domain/deletion.ts";
 import type { Log } from "../log.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -44,7 +45,8 @@ export async function purgeStep(deps: DeletionDeps, input: DeletionInput): Promi
     if (documents.length > 0) return { purged: documents.length, done: false };
     const files = await purgeLooseFiles(deps, input, deletion);
     if (files > 0) return { purged: 0, done: false };
-    return await finish(deps, input, deletion);
+    const isPurged = await purgePostings(deps, input);
+    return isPurged ? await finish(deps, input, deletion) : { purged: 0, done: false };
   } catch (error) {
     deps.log.warn({ err: error, deletion_id: input.deletionId }, "a deletion waits");
     throw asActivityFailure(error);
@@ -56,7 +58,7 @@ async function purgeDocument(deps: DeletionDeps, input: DeletionInput, documentI
   const { organization } = input;
   for (const name of await inTenant(deps.db, organization, (sql) => objectsOf(sql, documentId, withRawFile))) await deps.storage.delete(name);
   for (const run of await inTenant(deps.db, organization, (sql) => runsOf(sql, documentId))) {
-    await untilNoneLeft(() => inTenant(deps.db, organization, (sql) => deleteSearchEntries(sql, { spaceNum: run.space_num, runNum: run.num, limit: ROWS_A_STATEMENT })));
+    await untilNoneLeft(() => inTenant(deps.db, organization, (sql) => deleteEmbeddings(sql, { spaceNum: run.space_num, runNum: run.num, limit: ROWS_A_STATEMENT })));
     await untilNoneLeft(() => inTenant(deps.db, organization, (sql) => deleteText(sql, run.num, ROWS_A_STATEMENT)));
   }
   await inTenant(deps.db, organization, (sql) => deleteDocumentRows(sql, organization.id, documentId, withRawFile));
@@ -78,6 +80,16 @@ async function purgeLooseFiles(deps: DeletionDeps, input: DeletionInput, deletio
       ),
     );
   return files.length;
+}
+
+/** Many deletions share segments: whoever comes first purges for all. @returns false where another has a segment in hand. */
+async function purgePostings({ db }: DeletionDeps, { organization }: DeletionInput): Promise<boolean> {
+  let isPurged = true;
+  for (const segment of await inTenant(db, organization, (sql) => findSegmentsToPurge(sql, "deleted"))) {
+    Context.current().heartbeat();
+    if (await inTenant(db, organization, (sql) => purgeSegment(sql, segment))) isPurged = false;
+  }
+  return isPurged;
 }
 
 async function finish(deps: DeletionDeps, input: DeletionInput, deletion: Deletion): Promise<PurgeOutcome> {

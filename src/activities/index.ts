@@ -1,12 +1,14 @@
 /** Every activity of the worker process, each bound to what it needs. */
 import type { BatchInput, BatchStep } from "../domain/batch.ts";
 import type { DeletionInput, PurgeOutcome } from "../domain/deletion.ts";
+import type { SpaceInput } from "../domain/index-upkeep.ts";
 import type { MaintenanceCounts, OrganizationInput } from "../domain/maintenance.ts";
 import type { AttemptInput, GroupOutcome } from "../domain/processing.ts";
 import type { SearchDeps } from "../search/hybrid.ts";
 import { stepBatch } from "./batch.ts";
 import { purgeStep } from "./deletion.ts";
 import { embedAndPublish } from "./embed-and-publish.ts";
+import { listSpacesToTend, tendSpace } from "./index-upkeep.ts";
 import { listOrganizations, maintainInstance, maintainOrganization } from "./maintenance.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 import { prepareDocuments } from "./prepare-documents.ts";
@@ -20,6 +22,8 @@ export interface Activities extends ToolActivities {
   listOrganizations(after: number): Promise<Array<{ id: string; num: number }>>;
   maintainInstance(): Promise<MaintenanceCounts>;
   maintainOrganization(input: OrganizationInput): Promise<MaintenanceCounts>;
+  listSpacesToTend(): Promise<SpaceInput[]>;
+  tendSpace(input: SpaceInput): Promise<MaintenanceCounts>;
 }
 
 export function createActivities(deps: PipelineDeps & SearchDeps): Activities {
@@ -32,5 +36,7 @@ export function createActivities(deps: PipelineDeps & SearchDeps): Activities {
     listOrganizations: (after) => listOrganizations(deps, after),
     maintainInstance: () => maintainInstance(deps),
     maintainOrganization: (input) => maintainOrganization(deps, input),
+    listSpacesToTend: () => listSpacesToTend(deps),
+    tendSpace: (input) => tendSpace(deps, input),
   };
 }

@@ -19,7 +19,8 @@ import { findUnnamed } from "../db/object-names.ts";
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../db/pool.ts";
 import { deleteText } from "../db/purge.ts";
 import { deleteExpired, listOrganizationKeys, requeueStrayRuns } from "../db/retention.ts";
-import { deleteSearchEntries, hideRun } from "../db/search/hidden.ts";
+import { hideRun } from "../db/search/hidden.ts";
+import { findSegmentsToPurge, purgeSegment } from "../db/search/segments.ts";
 import { type MaintenanceCounts, ORGANIZATIONS_A_PAGE, type OrganizationInput, ROWS_A_PURGE, addCounts } from "../domain/maintenance.ts";
 import type { Log } from "../log.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -66,6 +67,7 @@ export async function maintainOrganization(deps: MaintenanceDeps, { organization
     let counts: MaintenanceCounts = {};
     const add = (kind: string, count: number): void => void (counts = addCounts(counts, { [kind]: count }));
     if (isThorough) add("orphan_runs", await removeOrphans(deps, organization));
+    add("purged_segments", await purgeSegments(tenant));
     add("hidden_runs", await purgeRuns(tenant, findHiddenRuns, purgeHiddenRun));
     add("spent_runs", await purgeRuns(tenant, findSpentRuns, purgeSpentRun));
     add("objects", await untilNone(() => purgeSpentObjects(deps, tenant), OBJECTS_A_STEP));
@@ -100,6 +102,16 @@ async function purgeRuns(tenant: Tenant, find: (sql: Sql, limit: number) => Prom
     for (const run of runs) while (await tenant((sql) => purge(sql, run))) Context.current().heartbeat();
     return runs.length;
   }, RUNS_A_STEP);
+}
+
+/** A segment that somebody else has in hand is left to the next round. */
+async function purgeSegments(tenant: Tenant): Promise<number> {
+  const segments = await tenant((sql) => findSegmentsToPurge(sql, "any"));
+  for (const segment of segments) {
+    await tenant((sql) => purgeSegment(sql, segment));
+    Context.current().heartbeat();
+  }
+  return segments.length;
 }
 
 async function purgeSpentObjects(deps: MaintenanceDeps, tenant: Tenant): Promise<number> {
@@ -158,10 +170,9 @@ async function purgeUnnamedObjects(deps: MaintenanceDeps, organizationId: string
 /** Removes what runs left behind that are gone, and hides entries that no version serves, so that they are purged as such. */
 async function removeOrphans({ db }: MaintenanceDeps, organization: OrganizationKey): Promise<number> {
   const orphans = await findOrphanRuns(db.owner, organization);
-  for (const { run_num: runNum, space_num: spaceNum, kind } of orphans) {
+  for (const { run_num: runNum, space_num: spaceNum } of orphans) {
     const step = async (sql: Sql): Promise<boolean> => {
       if (spaceNum === null) return deleteText(sql, runNum, ROWS_A_PURGE);
-      if (kind === "entries_without_run") return deleteSearchEntries(sql, { spaceNum, runNum, limit: ROWS_A_PURGE });
       await hideRun(sql, { organizationNum: organization.num, spaceNum, runNum, reason: "superseded" });
       return false;
     };

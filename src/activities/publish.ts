@@ -5,7 +5,7 @@ import { type Publishable, addTermCounts, countEntries, flipPublished, lockForPu
 import type { Member } from "../db/run-attempts.ts";
 import { insertEmbeddingsFromCache } from "../db/search/embeddings.ts";
 import { hideRun } from "../db/search/hidden.ts";
-import { insertPostings } from "../db/search/postings.ts";
+import { type IndexedChunk, insertPostings } from "../db/search/postings.ts";
 import { DomainError } from "../domain/errors.ts";
 import { type AttemptInput, MAX_PUBLISH_CHUNKS } from "../domain/processing.ts";
 import { ANALYZER_VERSION, analyze } from "../search/analyzer.ts";
@@ -16,12 +16,6 @@ interface PublishWork {
   readonly input: AttemptInput;
   readonly attempt: Attempt;
   readonly modelNum: number;
-}
-
-interface IndexedChunk {
-  readonly runNum: number;
-  readonly chunkIndex: number;
-  readonly terms: string[];
 }
 
 /**
@@ -126,11 +120,10 @@ async function analyzedChunks(sql: Sql, runNum: number, from: number, limit: num
 async function writeEntries(sql: Sql, work: PublishWork, spaceNum: number, chunks: readonly IndexedChunk[]): Promise<void> {
   if (chunks.length === 0) return;
   const { organization } = work.input;
-  const terms = new Map<number, number>();
-  for (const chunk of chunks) terms.set(chunk.runNum, (terms.get(chunk.runNum) ?? 0) + chunk.terms.length);
+  const runNums = [...new Set(chunks.map((chunk) => chunk.runNum))];
   const range = { from: chunks[0]!.chunkIndex, to: chunks.at(-1)!.chunkIndex };
-  await insertEmbeddingsFromCache(sql, { organization, spaceNum, modelNum: work.modelNum, runNums: [...terms.keys()], ...(terms.size === 1 ? { chunks: range } : {}) });
-  await insertPostings(sql, { organizationNum: organization.num, spaceNum }, chunks);
+  await insertEmbeddingsFromCache(sql, { organization, spaceNum, modelNum: work.modelNum, runNums, ...(runNums.length === 1 ? { chunks: range } : {}) });
+  const terms = await insertPostings(sql, { organizationNum: organization.num, spaceNum }, chunks, ANALYZER_VERSION);
   await addTermCounts(sql, terms, ANALYZER_VERSION);
 }
 

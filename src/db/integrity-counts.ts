@@ -1,6 +1,7 @@
 /** All SQL that compares everything of one organization with everything: for the command line and for thorough maintenance. Reads much. */
 import type pg from "pg";
-import { type OrganizationKey, queryOnce } from "./pool.ts";
+import { type OrganizationKey, type Sql, inTransaction, queryOnce } from "./pool.ts";
+import { countIndexedTerms } from "./search/indexed-terms.ts";
 
 /** Rows of any kind whose number must be 0. */
 export interface IntegrityCounts {
@@ -25,11 +26,7 @@ const stepsThrough = (table: "chunks" | "text_blocks"): string => `(
     union all select n.run_num, n.organization_id from step s, lateral (select run_num, organization_id from ${table} where run_num > s.run_num order by run_num limit 1) n)
   select run_num from step where organization_id = $1)`;
 
-const POSTED_RUNS = `(
-  with recursive step as (
-    (select run_num, space_num, organization_num from postings order by run_num limit 1)
-    union all select n.* from step s, lateral (select run_num, space_num, organization_num from postings where run_num > s.run_num order by run_num limit 1) n)
-  select run_num, space_num from step where organization_num = $2)`;
+const POSTED_RUNS = `(select distinct run_num, space_num from posting_runs where organization_num = $2)`;
 
 const EMBEDDED_RUNS = `(
   with recursive step as (
@@ -68,7 +65,7 @@ export async function findOrphanRuns(owner: pg.Pool, organization: OrganizationK
 const INCOMPLETE = `select r.num from documents d join pipeline_runs r on r.num = d.published_run_num
   left join (select run_num, count(*) as count from chunks where organization_id = $1 group by run_num) c on c.run_num = r.num
   left join (select run_num, count(*) as count from embeddings where organization_num = $2 group by run_num) e on e.run_num = r.num
-  left join (select run_num, sum(term_count) as terms from postings where organization_num = $2 group by run_num) p on p.run_num = r.num
+  left join unnest($3::int[], $4::bigint[]) p(run_num, terms) on p.run_num = r.num
   where d.organization_id = $1 and d.deleted_at is null
     and (coalesce(c.count, 0) <> r.chunk_count or coalesce(e.count, 0) <> r.chunk_count or coalesce(p.terms, 0) <> r.term_count)`;
 
@@ -83,8 +80,31 @@ const WRONG_STATISTICS = `select s.num from spaces s
 /** Takes the owner's connection, to whom the tenant policies do not apply: the indexes are by run, over all organizations. */
 export async function countFaults(owner: pg.Pool, organization: OrganizationKey): Promise<IntegrityCounts> {
   const orphans = await findOrphanRuns(owner, organization);
-  const { rows } = await queryOnce<Omit<IntegrityCounts, OrphanRun["kind"]>>(
+  // Postings can be counted here alone; what is compared with them must be of the same moment.
+  const { rows } = await inTransaction(
     owner,
+    async (sql) => {
+      const segments = await sql.query<{ num: number }>("select num from posting_segments where organization_num = $1", [organization.num]);
+      const terms = await countIndexedTerms(
+        sql,
+        segments.rows.map((row) => row.num),
+      );
+      return countRows(sql, organization, terms);
+    },
+    "begin isolation level repeatable read",
+  );
+  const count = (kind: OrphanRun["kind"]): number => orphans.filter((orphan) => orphan.kind === kind).length;
+  return {
+    chunks_without_run: count("chunks_without_run"),
+    text_without_run: count("text_without_run"),
+    entries_without_run: count("entries_without_run"),
+    entries_not_served: count("entries_not_served"),
+    ...rows[0]!,
+  };
+}
+
+async function countRows(sql: Sql, organization: OrganizationKey, terms: ReadonlyMap<number, number>): Promise<{ rows: Omit<IntegrityCounts, OrphanRun["kind"]>[] }> {
+  return sql.query<Omit<IntegrityCounts, OrphanRun["kind"]>>(
     `select
        ((select count(*) from documents d where d.organization_id = $1 and d.deleted_at is null and d.published_run_num is not null
            and not exists (select from pipeline_runs r where r.num = d.published_run_num))
@@ -96,14 +116,6 @@ export async function countFaults(owner: pg.Pool, organization: OrganizationKey)
        (select count(*) from documents d where d.organization_id = $1 and d.deleted_at is null
           and not exists (select from raw_files f where f.document_id = d.id and f.deleted_at is null))::int as documents_without_file,
        (select count(*) from (${WRONG_STATISTICS}) w)::int as statistics_wrong`,
-    [organization.id, organization.num],
+    [organization.id, organization.num, [...terms.keys()], [...terms.values()]],
   );
-  const count = (kind: OrphanRun["kind"]): number => orphans.filter((orphan) => orphan.kind === kind).length;
-  return {
-    chunks_without_run: count("chunks_without_run"),
-    text_without_run: count("text_without_run"),
-    entries_without_run: count("entries_without_run"),
-    entries_not_served: count("entries_not_served"),
-    ...rows[0]!,
-  };
 }

@@ -1,5 +1,6 @@
 /** All SQL that proves a document whole: what its published version must have, and what nothing may have left behind. */
 import type { Sql } from "./pool.ts";
+import { countIndexedTerms, segmentsOf } from "./search/indexed-terms.ts";
 
 const FINDING_CODES = [
   "published_run_missing",
@@ -70,20 +71,21 @@ export async function readDocumentEvidence(sql: Sql, documentId: string): Promis
     [documentId],
   );
   if (rows[0] === undefined) return undefined;
-  const runs = await sql.query<RunEvidence>(
-    `select r.id, r.status, r.num = d.published_run_num as is_published, r.chunk_count, r.term_count,
+  const runs = await sql.query<Omit<RunEvidence, "terms"> & { num: number }>(
+    `select r.id, r.num, r.status, r.num = d.published_run_num as is_published, r.chunk_count, r.term_count,
        exists (select from hidden_runs h where h.space_num = r.space_num and h.run_num = r.num) as is_hidden,
        (select count(*) from chunks c where c.run_num = r.num)::int as chunks,
        (select count(*) from embeddings e where e.space_num = r.space_num and e.run_num = r.num)::int as embeddings,
-       (select coalesce(sum(p.term_count), 0) from postings p where p.run_num = r.num)::bigint as terms,
-       exists (select from postings p where p.run_num = r.num) as has_postings,
+       exists (select from posting_runs p where p.run_num = r.num) as has_postings,
        case when r.claim_id is not null then c.id is not null and c.closed_at is null end as claim_is_open,
        coalesce(c.closed_at is null and c.leased_until < now() - ${STALLED_AFTER}, false) as is_stalled
      from pipeline_runs r join documents d on d.id = r.document_id left join claims c on c.id = r.claim_id
      where r.document_id = $1 order by r.num desc`,
     [documentId],
   );
-  return { ...rows[0], runs: runs.rows };
+  const indexed = runs.rows.filter((run) => run.has_postings).map((run) => run.num);
+  const terms = await countIndexedTerms(sql, await segmentsOf(sql, indexed));
+  return { ...rows[0], runs: runs.rows.map((run) => ({ ...run, terms: terms.get(run.num) ?? 0 })) };
 }
 
 const ACTIVE = new Set(["queued", "parsing", "chunking", "embedding"]);

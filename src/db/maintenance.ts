@@ -2,7 +2,8 @@
 import { KEPT_RUNS, ROWS_A_PURGE } from "../domain/maintenance.ts";
 import type { Sql } from "./pool.ts";
 import { deleteText } from "./purge.ts";
-import { deleteSearchEntries } from "./search/hidden.ts";
+import { deleteEmbeddings } from "./search/embeddings.ts";
+import { forgetHiddenRuns } from "./search/hidden.ts";
 import { foldStatistics } from "./search/statistics.ts";
 
 export interface RunOfSpace {
@@ -13,22 +14,23 @@ export interface RunOfSpace {
 /** A run that ended so lately may still be in the hand of an activity that has not noticed. */
 const ENDED = "r.status in ('completed', 'failed', 'cancelled') and r.completed_at < now() - interval '2 minutes'";
 
-/** Hidden runs whose search entries nobody will serve: superseded, never published, or of documents that are gone. */
+/** Hidden runs whose embeddings nobody will serve: superseded, never published, or of documents that are gone. Their postings went before. */
 export async function findHiddenRuns(sql: Sql, limit: number): Promise<RunOfSpace[]> {
   const { rows } = await sql.query<RunOfSpace>(
     `select h.run_num, h.space_num from hidden_runs h left join pipeline_runs r on r.num = h.run_num left join documents d on d.id = r.document_id
-     where r.num is null or (${ENDED} and (d.id is null or d.deleted_at is null and d.published_run_num is distinct from h.run_num))
+     where (r.num is null or (${ENDED} and (d.id is null or d.deleted_at is null and d.published_run_num is distinct from h.run_num)))
+       and not exists (select from posting_runs p where p.run_num = h.run_num)
      order by h.run_num limit $1`,
     [limit],
   );
   return rows;
 }
 
-/** Removes a part of the hidden run's search entries, and its mark with the last. @returns whether there is more to do. */
+/** Removes a part of the hidden run's embeddings, and its mark with the last. @returns whether there is more to do. */
 export async function purgeHiddenRun(sql: Sql, run: RunOfSpace): Promise<boolean> {
   if (await isServed(sql, run.run_num)) return false;
-  if (await deleteSearchEntries(sql, { spaceNum: run.space_num, runNum: run.run_num, limit: ROWS_A_PURGE })) return true;
-  await sql.query("delete from hidden_runs where space_num = $1 and run_num = $2", [run.space_num, run.run_num]);
+  if (await deleteEmbeddings(sql, { spaceNum: run.space_num, runNum: run.run_num, limit: ROWS_A_PURGE })) return true;
+  await forgetHiddenRuns(sql, [run.run_num]);
   return false;
 }
 
@@ -55,14 +57,14 @@ export async function findSpentRuns(sql: Sql, limit: number): Promise<RunOfSpace
   return rows;
 }
 
-/** Removes a part of the spent run's search entries, text and chunks, and notes when nothing is left. @returns whether there is more to do. */
+/** Removes a part of the spent run's embeddings, text and chunks, and notes when nothing is left. @returns whether there is more to do. */
 export async function purgeSpentRun(sql: Sql, run: RunOfSpace): Promise<boolean> {
   await isServed(sql, run.run_num);
   const { rowCount } = await sql.query(`select from pipeline_runs r join documents d on d.id = r.document_id where r.num = $1 and ${TEXT_IS_OVER}`, [run.run_num]);
   if (rowCount === 0) return false;
-  if (await deleteSearchEntries(sql, { spaceNum: run.space_num, runNum: run.run_num, limit: ROWS_A_PURGE })) return true;
+  if (await deleteEmbeddings(sql, { spaceNum: run.space_num, runNum: run.run_num, limit: ROWS_A_PURGE })) return true;
   if (await deleteText(sql, run.run_num, ROWS_A_PURGE)) return true;
-  await sql.query("delete from hidden_runs where space_num = $1 and run_num = $2", [run.space_num, run.run_num]);
+  await forgetHiddenRuns(sql, [run.run_num]);
   await sql.query("update pipeline_runs set text_purged = true where num = $1", [run.run_num]);
   return false;
 }

@@ -46,8 +46,8 @@ export async function countEntries(sql: Sql, spaceNum: number, runNums: readonly
 }
 
 /**
- * Flips the pointers of locked documents to their new runs, in the transaction that holds the locks. The entries of a small
- * run before are deleted here; those of a large one are hidden, and purged by maintenance.
+ * Flips the pointers of locked documents to their new runs, in the transaction that holds the locks. The run before is hidden; what is
+ * left of its entries is purged by maintenance.
  * The caller has made sure that every run's entries are whole.
  */
 export async function flipPublished(sql: Sql, organizationNum: number, claimId: string, runs: readonly Publishable[]): Promise<void> {
@@ -91,22 +91,19 @@ export async function addTermCounts(sql: Sql, terms: ReadonlyMap<number, number>
   );
 }
 
+/** Postings stay under cover until a purge of their segment; so do the embeddings of a large run. */
 async function retireRuns(sql: Sql, organizationNum: number, replaced: readonly Publishable[]): Promise<void> {
   const { rows } = await sql.query<{ run_num: number; space_num: number; chunk_count: number }>(
-    `select r.num as run_num, u.space_num, r.chunk_count from unnest($1::int[], $2::int[]) u(num, space_num) join pipeline_runs r on r.num = u.num`,
-    [replaced.map((run) => run.old_run_num), replaced.map((run) => run.space_num)],
+    `with retired as (select r.num, u.space_num, r.chunk_count from unnest($2::int[], $3::int[]) u(num, space_num) join pipeline_runs r on r.num = u.num),
+     hidden as (
+       insert into hidden_runs (organization_num, space_num, run_num, reason) select $1, space_num, num, 'superseded' from retired on conflict do nothing)
+     select num as run_num, space_num, chunk_count from retired`,
+    [organizationNum, replaced.map((run) => run.old_run_num), replaced.map((run) => run.space_num)],
   );
   const small = rows.filter((row) => row.chunk_count <= MAX_PUBLISH_CHUNKS);
-  const large = rows.filter((row) => row.chunk_count > MAX_PUBLISH_CHUNKS);
-  for (const row of large) {
-    await sql.query("insert into hidden_runs (organization_num, space_num, run_num, reason) values ($1, $2, $3, 'superseded') on conflict do nothing", [
-      organizationNum,
-      row.space_num,
-      row.run_num,
-    ]);
-  }
   if (small.length === 0) return;
-  const values = [small.map((row) => row.space_num), small.map((row) => row.run_num)];
-  await sql.query("delete from embeddings e using unnest($1::int[], $2::int[]) u(space_num, run_num) where e.space_num = u.space_num and e.run_num = u.run_num", values);
-  await sql.query("delete from postings where run_num = any($1::int[])", [values[1]]);
+  await sql.query("delete from embeddings e using unnest($1::int[], $2::int[]) u(space_num, run_num) where e.space_num = u.space_num and e.run_num = u.run_num", [
+    small.map((row) => row.space_num),
+    small.map((row) => row.run_num),
+  ]);
 }

@@ -1,6 +1,7 @@
 /** All SQL by which a deletion's workflow finds what is left of the thing, removes it in bounded steps, and reads back that nothing is. */
 import { type DeletionKind, hideDocuments } from "./deletions.ts";
 import type { Sql } from "./pool.ts";
+import { forgetHiddenRuns } from "./search/hidden.ts";
 
 export interface Deletion {
   readonly id: string;
@@ -79,7 +80,7 @@ async function forgetEmbeddings(sql: Sql, organizationId: string, rawFileIds: re
   );
 }
 
-/** The document's rows, once its entries, text and objects are gone. */
+/** The document's rows, once its embeddings, text and objects are gone. Its postings stay hidden until their segments are purged. */
 export async function deleteDocumentRows(sql: Sql, organizationId: string, documentId: string, withRawFile: boolean): Promise<void> {
   if (withRawFile) {
     const { rows } = await sql.query<{ id: string }>("select id from raw_files where document_id = $1", [documentId]);
@@ -90,7 +91,11 @@ export async function deleteDocumentRows(sql: Sql, organizationId: string, docum
     );
     await sql.query("delete from raw_files where document_id = $1", [documentId]);
   }
-  await sql.query("delete from hidden_runs h using pipeline_runs r where r.document_id = $1 and h.space_num = r.space_num and h.run_num = r.num", [documentId]);
+  const runs = await runsOf(sql, documentId);
+  await forgetHiddenRuns(
+    sql,
+    runs.map((run) => run.num),
+  );
   await sql.query("delete from pipeline_runs where document_id = $1", [documentId]);
   await sql.query("delete from documents where id = $1 and deleted_at is not null", [documentId]);
 }

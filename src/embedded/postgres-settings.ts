@@ -34,7 +34,7 @@ export function postgresSettings({ port, memoryMiB, sharedBuffersMiB, isDurable 
     jit: "off",
     max_wal_size: "2GB",
     wal_compression: "on",
-    // Index-only scans of the postings need pages that vacuum has seen; look often.
+    // Merging and purging postings leaves dead rows; look often.
     autovacuum_naptime: "10s",
     autovacuum_vacuum_cost_limit: "1000",
     log_timezone: "UTC",

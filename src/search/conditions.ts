@@ -1,17 +1,45 @@
 /** The only place that turns a query's operators into conditions on chunks. */
-import { type ChunkConditions, type ChunkKey, NO_CONDITIONS, type SearchScope } from "../db/search/scope.ts";
-import { chunksWithAllWords } from "../db/search/postings.ts";
+import { readTexts } from "../db/search/hits.ts";
 import type { Sql } from "../db/pool.ts";
+import { readPostings } from "../db/search/postings.ts";
+import type { ChunkKey, SearchScope } from "../db/search/scope.ts";
 import { analyzeQuery } from "./analyzer.ts";
+import { type ChunkSet, createChunkSet } from "./chunk-set.ts";
 import { type ParsedQuery, holdsPhrase } from "./query.ts";
+
+export interface ChunkConditions {
+  /** The only chunks to be seen; null is no narrowing. */
+  readonly required: ChunkSet | null;
+  readonly excluded: ChunkSet;
+}
 
 /** Chunks that have a phrase's words and are looked through for the phrase itself. */
 const MAX_PHRASE_CHUNKS = 2_000;
 
+function add(set: ChunkSet, keys: readonly ChunkKey[]): ChunkSet {
+  for (const key of keys) set.add(key.run_num, key.chunk_index, 1);
+  return set;
+}
+
+/** Chunks that have any of the terms. */
+async function chunksWith(sql: Sql, scope: SearchScope, terms: readonly string[]): Promise<ChunkSet> {
+  const found = createChunkSet(0);
+  const runs = scope.runs === null ? null : new Set(scope.runs);
+  for (const list of (await readPostings(sql, scope, terms)).values()) {
+    for (let at = 0; at < list.size; at++) if (runs === null || runs.has(list.runs[at]!)) found.add(list.runs[at]!, list.chunks[at]!, 1);
+  }
+  return found;
+}
+
 async function chunksWithPhrase(sql: Sql, scope: SearchScope, phrase: string): Promise<ChunkKey[]> {
-  const words = analyzeQuery(phrase, scope.languages).map((word) => word.terms);
-  const chunks = await chunksWithAllWords(sql, scope, words, MAX_PHRASE_CHUNKS);
-  return chunks.filter((chunk) => holdsPhrase(chunk.text, phrase)).map(({ run_num, chunk_index }) => ({ run_num, chunk_index }));
+  let candidates: ChunkKey[] | null = null;
+  for (const { terms } of analyzeQuery(phrase, scope.languages)) {
+    const found = await chunksWith(sql, scope, terms);
+    const before: ChunkKey[] = candidates ?? found.keys();
+    candidates = before.filter((key) => found.has(key.run_num, key.chunk_index));
+  }
+  const texts = await readTexts(sql, (candidates ?? []).slice(0, MAX_PHRASE_CHUNKS));
+  return texts.filter((chunk) => holdsPhrase(chunk.text, phrase));
 }
 
 /** A phrase of function words alone is no condition: no chunk is found by them. */
@@ -20,17 +48,19 @@ function isTelling(phrase: string): boolean {
 }
 
 export async function readConditions(sql: Sql, scope: SearchScope, query: ParsedQuery): Promise<ChunkConditions> {
-  if (query.phrases.length + query.excludedPhrases.length + query.excludedWords.length === 0) return NO_CONDITIONS;
-  let required: ChunkKey[] | null = null;
+  let required: ChunkSet | null = null;
   for (const phrase of query.phrases.filter(isTelling)) {
+    const before: ChunkSet | null = required;
     const found = await chunksWithPhrase(sql, scope, phrase);
-    const before: Set<string> | null = required === null ? null : new Set(required.map(nameOf));
-    required = before === null ? found : found.filter((key) => before.has(nameOf(key)));
+    required = add(
+      createChunkSet(found.length),
+      found.filter((key) => before === null || before.has(key.run_num, key.chunk_index)),
+    );
   }
-  const excluded: ChunkKey[] = [];
-  for (const phrase of query.excludedPhrases.filter(isTelling)) excluded.push(...(await chunksWithPhrase(sql, scope, phrase)));
   const excludedTerms = query.excludedWords.flatMap((word) => analyzeQuery(word, scope.languages).flatMap(({ terms }) => terms));
-  return { required, excluded, excludedTerms: [...new Set(excludedTerms)] };
+  const excluded = await chunksWith(sql, scope, excludedTerms);
+  for (const phrase of query.excludedPhrases.filter(isTelling)) add(excluded, await chunksWithPhrase(sql, scope, phrase));
+  return { required, excluded };
 }
 
 /** One string for a chunk, for maps. */

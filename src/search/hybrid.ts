@@ -2,16 +2,15 @@
 import type { Database, OrganizationKey, Sql } from "../db/pool.ts";
 import { type QueryVector, denseCandidates, denseScores } from "../db/search/embeddings.ts";
 import { type ShownChunk, readHits } from "../db/search/hits.ts";
-import { type WeightedTerm, sparseCandidates, sparseScores } from "../db/search/postings.ts";
-import { type ChunkConditions, type ChunkKey, type SearchScope, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
+import { type ChunkKey, type SearchScope, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
 import { type Beside, inTwoTenantReads } from "../db/search/snapshot.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { type Scores, fuse } from "../domain/fusion.ts";
 import type { EmbeddingModel } from "../models/embedding-model.ts";
 import { STEMMED_LANGUAGES, analyzeQuery, findTerms } from "./analyzer.ts";
-import { weighWords } from "./bm25.ts";
-import { nameOf, readConditions } from "./conditions.ts";
+import { type SparseScores, scoreSparse } from "./bm25.ts";
+import { type ChunkConditions, nameOf, readConditions } from "./conditions.ts";
 import { type Gate, createGate } from "./gate.ts";
 import { type ParsedQuery, parseQuery } from "./query.ts";
 
@@ -117,14 +116,14 @@ async function searchIn(search: Search, sql: Sql, beside: Beside): Promise<Searc
   const filter = { documentIds: request.document_ids ?? null, folderIds: request.folder_ids ?? null };
   const scope = await readSearchScope(sql, { space, filter, languages: STEMMED_LANGUAGES, modelName: model.name });
   const conditions = await readConditions(sql, scope, query);
-  if (scope.runs?.length === 0 || conditions.required?.length === 0) return [];
+  if (scope.runs?.length === 0 || conditions.required?.size === 0) return [];
   const vector = queryVector(search, scope);
-  const { terms, relevance } = await beside((second) => bothSides({ scope, conditions, query, vector, limit: candidatesFor(request) }, sql, second));
+  const { sparse, relevance } = await beside((second) => bothSides({ scope, conditions, query, vector, limit: candidatesFor(request) }, sql, second));
   const best = choose(
     [...relevance.values()].map((found) => ({ ...found, ...fuse(found, model.fusion) })),
     request,
   );
-  return present(await readHits(sql, space, best), best, new Set(terms.map(({ term }) => term)));
+  return present(await readHits(sql, space, best), best, new Set(sparse.terms.map(({ term }) => term)));
 }
 
 function queryVector({ deps, vector }: Search, { modelNum }: SearchScope): QueryVector | null {
@@ -151,27 +150,26 @@ interface Found extends ChunkKey {
 }
 
 /** The candidates of both sides, each with what the other side has for it. */
-async function bothSides({ scope, conditions, query, vector, limit }: Sides, denseSql: Sql, sparseSql: Sql): Promise<{ terms: WeightedTerm[]; relevance: Map<string, Found> }> {
-  const findSparse = async () => {
-    const terms = await weighWords(sparseSql, scope, analyzeQuery(query.text, scope.languages));
-    return { terms, candidates: await sparseCandidates(sparseSql, scope, conditions, { terms, limit }) };
-  };
-  const [dense, sparse] = await settle([vector === null ? [] : denseCandidates(denseSql, scope, conditions, { query: vector, limit }), findSparse()]);
+async function bothSides({ scope, conditions, query, vector, limit }: Sides, denseSql: Sql, sparseSql: Sql): Promise<{ sparse: SparseScores; relevance: Map<string, Found> }> {
+  const narrowing = { required: conditions.required?.keys() ?? null, excluded: conditions.excluded.keys() };
+  const [dense, sparse] = await settle([
+    vector === null ? [] : denseCandidates(denseSql, scope, narrowing, { query: vector, limit }),
+    scoreSparse(sparseSql, scope, analyzeQuery(query.text, scope.languages)),
+  ]);
   const relevance = new Map<string, Found>();
-  for (const found of dense) relevance.set(nameOf(found), { ...found, bm25: null });
-  for (const { run_num, chunk_index, bm25 } of sparse.candidates) {
+  for (const found of dense) relevance.set(nameOf(found), { ...found, bm25: sparse.of(found) });
+  const missed: Found[] = [];
+  for (const { run_num, chunk_index, bm25 } of sparse.best(conditions, limit)) {
     const key = nameOf({ run_num, chunk_index });
-    relevance.set(key, { run_num, chunk_index, bm25, cosine: relevance.get(key)?.cosine ?? null });
+    if (relevance.has(key)) continue;
+    const found: Found = { run_num, chunk_index, bm25, cosine: null };
+    relevance.set(key, found);
+    missed.push(found);
   }
   // A side that is not full has named every chunk that it has something for.
-  const without = (side: "cosine" | "bm25", count: number): Found[] => (count < limit ? [] : [...relevance.values()].filter((found) => found[side] === null));
-  const [cosines, scores] = await settle([
-    vector === null ? [] : denseScores(denseSql, scope, vector, without("cosine", dense.length)),
-    sparseScores(sparseSql, scope, sparse.terms, without("bm25", sparse.candidates.length)),
-  ]);
+  const cosines = vector === null || dense.length < limit ? [] : await denseScores(denseSql, scope, vector, missed);
   for (const found of cosines) relevance.get(nameOf(found))!.cosine = found.cosine;
-  for (const found of scores) relevance.get(nameOf(found))!.bm25 = found.bm25;
-  return { terms: sparse.terms, relevance };
+  return { sparse, relevance };
 }
 
 /** Like Promise.all, but a failure is told once both have ended: no connection goes back to the pool while a query runs on it. */

@@ -26,7 +26,25 @@ function maintenanceSchedule(name: string, every: "10 minutes" | "1 day", input:
   } satisfies ScheduleOptions;
 }
 
-const SCHEDULES = [maintenanceSchedule("maintenance", "10 minutes", { isThorough: false }), maintenanceSchedule("maintenance-thorough", "1 day", { isThorough: true })];
+const indexUpkeepSchedule = {
+  scheduleId: "index-upkeep",
+  spec: { intervals: [{ every: "1 minute" }] },
+  action: {
+    type: "startWorkflow",
+    workflowType: "indexUpkeep",
+    workflowId: "index-upkeep",
+    taskQueue: QUEUES.pipeline,
+    staticSummary: "tends search indexes",
+    typedSearchAttributes: new TypedSearchAttributes([{ key: ATTRIBUTES.Trigger, value: "schedule" }]),
+  },
+  policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCHUP_WINDOW },
+} satisfies ScheduleOptions;
+
+const SCHEDULES = [
+  maintenanceSchedule("maintenance", "10 minutes", { isThorough: false }),
+  maintenanceSchedule("maintenance-thorough", "1 day", { isThorough: true }),
+  indexUpkeepSchedule,
+];
 
 /** Makes the schedules, or brings those that exist up to date; one that an operator paused stays paused. Any process, at any time. */
 export async function ensureSchedules(client: Client): Promise<void> {

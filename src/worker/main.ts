@@ -31,7 +31,7 @@ const PARSER_CHILDREN = 2;
 /** Activities of each queue, and how many a process runs at once. */
 const HOSTED: Partial<Record<QueueName, { activities: ReadonlyArray<keyof Activities>; atOnce: number }>> = {
   parse: { activities: ["prepareDocuments"], atOnce: 4 },
-  embed: { activities: ["embedAndPublish", "purgeStep", "stepBatch", "listOrganizations", "maintainInstance", "maintainOrganization"], atOnce: 4 },
+  embed: { activities: ["embedAndPublish", "purgeStep", "stepBatch", "listOrganizations", "maintainInstance", "maintainOrganization", "listSpacesToTend", "tendSpace"], atOnce: 4 },
   tools: { activities: ["runTool"], atOnce: 20 },
 };
 

@@ -4,4 +4,5 @@ export { chatTurn } from "./chat-turn.ts";
 export { chatTurns } from "./chat-turns.ts";
 export { deleteTarget } from "./delete-target.ts";
 export { documentPipeline } from "./document-pipeline.ts";
+export { indexUpkeep } from "./index-upkeep.ts";
 export { maintenance } from "./maintenance.ts";

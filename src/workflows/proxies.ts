@@ -33,3 +33,11 @@ export const maintain = proxyActivities<Pick<Activities, "listOrganizations" | "
   heartbeatTimeout: "2 minutes",
   retry: { initialInterval: "1 second", maximumAttempts: 3 },
 });
+
+/** What fails is left to the next round, a minute later. */
+export const tend = proxyActivities<Pick<Activities, "listSpacesToTend" | "tendSpace">>({
+  taskQueue: "embed",
+  startToCloseTimeout: "2 hours",
+  heartbeatTimeout: "1 minute",
+  retry: { initialInterval: "1 second", maximumAttempts: 2 },
+});

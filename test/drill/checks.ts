@@ -14,13 +14,17 @@ const FAULTS: Readonly<Record<string, string>> = {
   "a published run has lost or doubled chunks": `
     select d.id from documents d join pipeline_runs r on r.num = d.published_run_num
     where d.deleted_at is null and r.chunk_count is distinct from (select count(*) from chunks c where c.run_num = r.num)`,
-  "a chunk is in no posting": `
-    select c.run_num from chunks c join documents d on d.published_run_num = c.run_num
-    where d.deleted_at is null and not exists (select from postings p where p.run_num = c.run_num and p.chunk_index = c.chunk_index)`,
+  "a published run is not indexed whole, or twice": `
+    select r.num from documents d join pipeline_runs r on r.num = d.published_run_num
+    where d.deleted_at is null and (r.chunk_count, r.term_count) is distinct from (select (sum(p.chunk_count)::int, sum(p.terms)::bigint) from posting_runs p where p.run_num = r.num)`,
+  "a segment has no run, or a run no segment": `
+    select s.num from posting_segments s where s.terms is distinct from (select sum(p.terms)::bigint from posting_runs p where p.segment_num = s.num)
+    union select p.segment_num from posting_runs p where not exists (select from posting_segments s where s.num = p.segment_num)
+    union select p.segment_num from postings p where not exists (select from posting_segments s where s.num = p.segment_num)`,
   "search entries of a run that is not published and not hidden": `
     select distinct e.run_num from embeddings e where not exists (select from documents d where d.published_run_num = e.run_num)
       and not exists (select from hidden_runs h where h.run_num = e.run_num)
-    union select distinct p.run_num from postings p where not exists (select from documents d where d.published_run_num = p.run_num)
+    union select distinct p.run_num from posting_runs p where not exists (select from documents d where d.published_run_num = p.run_num)
       and not exists (select from hidden_runs h where h.run_num = p.run_num)`,
   "the space's totals are not those of its published chunks": `
     select s.num from spaces s

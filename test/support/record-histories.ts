@@ -16,7 +16,7 @@ import { AGENTS, KEYS, SPACES } from "./tenants.ts";
 import { until } from "./until.ts";
 
 const FOLDER = join(import.meta.dirname, "../replay");
-const WORKFLOWS = ["documentPipeline", "chatTurns", "chatTurn", "batchReprocess", "deleteTarget", "maintenance"];
+const WORKFLOWS = ["documentPipeline", "chatTurns", "chatTurn", "batchReprocess", "deleteTarget", "maintenance", "indexUpkeep"];
 
 /** Does what starts each workflow once. */
 async function exercise({ url, provider }: Stack, client: Client): Promise<void> {
@@ -30,6 +30,7 @@ async function exercise({ url, provider }: Stack, client: Client): Promise<void>
   await until("the batch has ended", async () => (await call(url, KEYS.editor, "GET", `/data/batches/${batch.batch_id}`)).body.status === "completed");
   await call(url, KEYS.editor, "DELETE", `/data/${document.id}`);
   await client.schedule.getHandle("maintenance").trigger();
+  await client.schedule.getHandle("index-upkeep").trigger();
 }
 
 function isPayload(value: object): value is Payload {

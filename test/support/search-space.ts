@@ -2,12 +2,12 @@
 import { createHash } from "node:crypto";
 import { embeddingModelNum, keepEmbeddings } from "../../src/db/chunks.ts";
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../../src/db/pool.ts";
-import { insertEmbeddingsFromCache } from "../../src/db/search/embeddings.ts";
-import { deleteSearchEntries } from "../../src/db/search/hidden.ts";
+import { deleteEmbeddings, insertEmbeddingsFromCache } from "../../src/db/search/embeddings.ts";
+import { hideRun } from "../../src/db/search/hidden.ts";
 import { insertPostings } from "../../src/db/search/postings.ts";
 import { addStatistics } from "../../src/db/search/statistics.ts";
 import { newId } from "../../src/domain/ids.ts";
-import { analyze } from "../../src/search/analyzer.ts";
+import { ANALYZER_VERSION, analyze } from "../../src/search/analyzer.ts";
 
 export interface SearchSpace {
   readonly organization: OrganizationKey;
@@ -81,7 +81,9 @@ export async function republishDocument(
     await sql.query("update documents set published_run_num = $2, published_version = published_version + 1 where id = $1", [old.id, runNum]);
     await insertChunks(sql, target, { id: old.id, runNum, chunkIds: chunks.map(() => newId()) }, chunks);
     await indexChunks(sql, target, [{ runNum, chunks }], modelName);
-    await deleteSearchEntries(sql, { spaceNum: target.space.num, runNum: old.runNum, limit: 1_000_000 });
+    const gone = { organizationNum: target.organization.num, spaceNum: target.space.num, runNum: old.runNum };
+    await hideRun(sql, { ...gone, reason: "superseded" });
+    await deleteEmbeddings(sql, { ...gone, limit: 1_000_000 });
   });
   return runNum;
 }
@@ -122,7 +124,7 @@ async function indexChunks(
   modelName: string,
 ): Promise<void> {
   const indexed = runs.flatMap(({ runNum, chunks }) => chunks.map((chunk, chunkIndex) => ({ runNum, chunkIndex, terms: chunk.terms ?? analyze(chunk.text).terms })));
-  await insertPostings(sql, { organizationNum: organization.num, spaceNum: space.num }, indexed);
+  await insertPostings(sql, { organizationNum: organization.num, spaceNum: space.num }, indexed, ANALYZER_VERSION);
   await addStatistics(sql, { organizationNum: organization.num, spaceNum: space.num, chunks: indexed.length, terms: indexed.reduce((sum, chunk) => sum + chunk.terms.length, 0) });
   const embedded = runs.flatMap(({ chunks }) => chunks.flatMap(({ text, vector }) => (vector === undefined ? [] : [{ hash: hashOf(text), vector }])));
   if (embedded.length === 0) return;

@@ -32,7 +32,7 @@ async function entriesOf(documentId: string) {
   const { rows } = await stack.database.db.owner.query(
     `select (select count(*)::int from chunks c where c.run_num = d.published_run_num) as chunks,
             (select count(*)::int from embeddings e where e.run_num = d.published_run_num) as embeddings,
-            (select count(distinct chunk_index)::int from postings p where p.run_num = d.published_run_num) as indexed,
+            (select sum(chunk_count)::int from posting_runs p where p.run_num = d.published_run_num) as indexed,
             (select count(*)::int from embeddings e join pipeline_runs r on r.num = e.run_num where r.document_id = d.id) as all_embeddings
      from documents d where d.id = $1`,
     [documentId],

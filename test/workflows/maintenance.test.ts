@@ -80,7 +80,7 @@ test("its schedules are there once a worker is up, skip rounds that would overla
   stack.restartWorker();
   await until("the worker is up again", () => stack.worker.output().includes("worker is up"));
   const { schedules } = await connection.workflowService.listSchedules({ namespace: "default", maximumPageSize: 10 });
-  expect(new Set(schedules!.map((schedule) => schedule.scheduleId))).toEqual(new Set(["maintenance", "maintenance-thorough"]));
+  expect(new Set(schedules!.map((schedule) => schedule.scheduleId))).toEqual(new Set(["index-upkeep", "maintenance", "maintenance-thorough"]));
   expect((await describeSchedule("maintenance")).schedule!.policies!.overlapPolicy).toBe(SKIP);
 });
 
@@ -111,7 +111,7 @@ describe("versions", () => {
     await maintain();
     expect(await count("hidden_runs where run_num = $1", [old.num])).toBe(0);
     expect(await count("embeddings where run_num = $1", [old.num])).toBe(0);
-    expect(await count("postings where run_num = $1", [old.num])).toBe(0);
+    expect(await count("posting_runs where run_num = $1", [old.num])).toBe(0);
     expect(await count("chunks where run_num = $1", [old.num])).toBe(await count("chunks where run_num = $1", [current.num]));
     const found = await post("/data/hybrid-search", { query: "part 700", space_id: SPACES.research, document_ids: [id] });
     expect(found.body.results.length).toBeGreaterThan(0);
@@ -243,10 +243,9 @@ describe("what does not fit together is put right", () => {
       [ACME, gone],
     );
     await rows("insert into text_blocks (organization_id, run_num, first_index, unit_count, units) values ($1, $2, 0, 0, '[]')", [ACME, gone]);
-    await rows(
-      "insert into postings (organization_num, space_num, term, run_num, chunk_index, term_count, chunk_length) select o.num, s.num, 'left', $2, 0, 1, 1 from organizations o join spaces s on s.organization_id = o.id where o.id = $1 limit 1",
-      [ACME, gone],
-    );
+    const segment =
+      "insert into posting_segments (organization_num, space_num, analyzer_version, terms) select organization_num, space_num, 1, 1 from posting_runs limit 1 returning *";
+    await rows(`with s as (${segment}) insert into posting_runs select organization_num, space_num, $1, 0, 1, 1, num from s`, [gone]);
     const { id } = await put("Not served twice.", "served.md");
     await end(id);
     await reprocess(id);
@@ -255,13 +254,14 @@ describe("what does not fit together is put right", () => {
       "insert into embeddings select organization_num, space_num, $2, chunk_index, model_num, embedding from embeddings where run_num = (select published_run_num from documents where id = $1)",
       [id, old.num],
     );
+    await rows("delete from hidden_runs where run_num = $1", [old.num]);
     await age();
     const report = await runCli(["integrity", "--json"], stack.env).catch((error: Error) => error.message);
     expect(report).toContain("ended with 1");
     for (const fault of ["chunks_without_run", "text_without_run", "entries_without_run", "entries_not_served"]) expect(report).toContain(`"${fault}": 1`);
     expect((await call(stack.url, KEYS.viewer, "GET", `/data/${id}/integrity`)).body).toMatchObject({ ok: false, findings: [{ code: "entries_not_served" }] });
     await maintain("maintenance-thorough");
-    for (const table of ["chunks", "text_blocks", "postings"]) expect(await count(`${table} where run_num = $1`, [gone])).toBe(0);
+    for (const table of ["chunks", "text_blocks", "posting_runs"]) expect(await count(`${table} where run_num = $1`, [gone])).toBe(0);
     expect(await count("embeddings where run_num = $1", [old.num])).toBe(0);
     expect((await call(stack.url, KEYS.viewer, "GET", `/data/${id}/integrity`)).body).toMatchObject({ ok: true, findings: [] });
   });

@@ -79,23 +79,49 @@ begin
   end loop;
 end $$;
 
+-- A part of a space's inverted index: what one publish wrote, or what several such were merged into.
+create table posting_segments (
+  organization_num int not null,
+  space_num int not null,
+  num int generated always as identity primary key,
+  analyzer_version smallint not null,
+  -- Terms of its chunks with their repetitions: how large it is.
+  terms bigint not null
+);
+create index on posting_segments (space_num, terms);
+call protect_tenant_table('posting_segments');
+call open_to_system('posting_segments');
+
+-- Which chunks of a run are in which segment: from `first_chunk` on. A part of a run is indexed once.
+create table posting_runs (
+  organization_num int not null,
+  space_num int not null,
+  run_num int not null,
+  first_chunk int not null,
+  chunk_count int not null,
+  terms bigint not null,
+  segment_num int not null,
+  primary key (run_num, first_chunk)
+);
+create index on posting_runs (segment_num);
+call protect_tenant_table('posting_runs');
+call open_to_system('posting_runs');
+
+-- A term's chunks in one segment, as src/db/search/posting-blocks.ts packs them.
 create table postings (
   organization_num int not null,
   space_num int not null,
+  segment_num int not null,
   term text collate "C" not null,
-  run_num int not null,
-  chunk_index int not null,
-  -- Occurrences of the term in the chunk, and the chunk's length in terms.
-  term_count smallint not null,
-  chunk_length smallint not null,
-  -- Holds every column, what the tenant policy reads too, so that a query never visits the table.
-  primary key (space_num, term, run_num, chunk_index) include (organization_num, term_count, chunk_length)
+  data bytea not null,
+  primary key (space_num, term, segment_num)
 );
-alter table postings set (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
-create index postings_run on postings (run_num);
+alter table postings alter column data set storage external;
+alter table postings set (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
+create index postings_segment on postings (segment_num);
 call protect_tenant_table('postings');
 
--- Runs whose search entries exist but are not served: not published yet, or not any more.
+-- Runs whose search entries exist but are not served: not published yet, or not any more. The mark stays for as long as a posting does.
 create table hidden_runs (
   organization_num int not null,
   space_num int not null,

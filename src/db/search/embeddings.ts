@@ -1,7 +1,7 @@
 /** The only SQL on the live embeddings: written from the cache, read as nearest neighbours. */
 import pgvector from "pgvector";
 import type { OrganizationKey, Sql } from "../pool.ts";
-import { type ChunkConditions, type ChunkKey, type SearchScope, keyColumns, seenIn, spaceLiteral } from "./scope.ts";
+import { type ChunkKey, type ChunkNarrowing, type SearchScope, keyColumns, seenIn, spaceLiteral } from "./scope.ts";
 
 interface EmbeddingsToWrite {
   readonly organization: OrganizationKey;
@@ -48,7 +48,7 @@ function distanceTo({ vector, dimensions }: QueryVector, values: unknown[]): str
 export async function denseCandidates(
   sql: Sql,
   scope: SearchScope,
-  conditions: ChunkConditions,
+  conditions: ChunkNarrowing,
   { query, limit }: { query: QueryVector; limit: number },
 ): Promise<DenseCandidate[]> {
   const values: unknown[] = [];
@@ -76,4 +76,15 @@ export async function denseScores(sql: Sql, scope: SearchScope, query: QueryVect
     values,
   );
   return rows;
+}
+
+/** Deletes at most `limit` embeddings of a run that is hidden. @returns whether any may be left. */
+export async function deleteEmbeddings(sql: Sql, { spaceNum, runNum, limit }: { readonly spaceNum: number; readonly runNum: number; readonly limit: number }): Promise<boolean> {
+  const space = spaceLiteral(spaceNum);
+  const { rowCount } = await sql.query(
+    `delete from embeddings where space_num = ${space} and run_num = $1
+     and chunk_index in (select chunk_index from embeddings where space_num = ${space} and run_num = $1 order by chunk_index limit $2)`,
+    [runNum, limit],
+  );
+  return (rowCount ?? 0) >= limit;
 }

@@ -1,6 +1,5 @@
 /** The only SQL that takes whole runs out of search and brings them back. */
 import type { Sql } from "../pool.ts";
-import { spaceLiteral } from "./scope.ts";
 
 export type HiddenReason = "in_flight" | "superseded" | "deleted";
 
@@ -24,18 +23,11 @@ export async function unhideRun(sql: Sql, { spaceNum, runNum }: { readonly space
   await sql.query("delete from hidden_runs where space_num = $1 and run_num = $2", [spaceNum, runNum]);
 }
 
-/**
- * Deletes at most `limit` postings and `limit` embeddings of a run that is hidden; its mark stays, and goes when nothing
- * is left.
- * @returns whether entries are left.
- */
-export async function deleteSearchEntries(sql: Sql, { spaceNum, runNum, limit }: { readonly spaceNum: number; readonly runNum: number; readonly limit: number }): Promise<boolean> {
-  const space = spaceLiteral(spaceNum);
-  const postings = await sql.query(`delete from postings where ctid = any(array(select ctid from postings where run_num = $1 and space_num = ${space} limit $2))`, [runNum, limit]);
-  const embeddings = await sql.query(
-    `delete from embeddings where space_num = ${space} and run_num = $1
-     and chunk_index in (select chunk_index from embeddings where space_num = ${space} and run_num = $1 order by chunk_index limit $2)`,
-    [runNum, limit],
+/** Takes the marks of runs away that have no search entry left; the others stay, or their entries would be served. */
+export async function forgetHiddenRuns(sql: Sql, runNums: readonly number[]): Promise<void> {
+  await sql.query(
+    `delete from hidden_runs h where h.run_num = any($1::int[]) and not exists (select from posting_runs p where p.run_num = h.run_num)
+       and not exists (select from embeddings e where e.space_num = h.space_num and e.run_num = h.run_num)`,
+    [runNums],
   );
-  return (postings.rowCount ?? 0) >= limit || (embeddings.rowCount ?? 0) >= limit;
 }

@@ -37,3 +37,15 @@ export async function readHits(sql: Sql, space: SpaceRef, keys: readonly ChunkKe
   });
   return rows;
 }
+
+/** Texts of chunks, in no order. */
+export async function readTexts(sql: Sql, keys: readonly ChunkKey[]): Promise<(ChunkKey & { readonly text: string })[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await sql.query<ChunkKey & { text: string }>({
+    name: "search.read-texts",
+    text: `select c.run_num, c.chunk_index, c.text from unnest($1::int[], $2::int[]) k(run_num, chunk_index)
+           join chunks c on c.run_num = k.run_num and c.chunk_index = k.chunk_index`,
+    values: keyColumns(keys),
+  });
+  return rows;
+}

@@ -81,16 +81,12 @@ export async function readSearchScope(sql: Sql, { space, filter, languages, mode
   return { spaceNum: space.num, hiddenRuns: row.hidden, runs: row.runs, chunks: row.chunks, terms: Number(row.terms), languages: row.languages, modelNum: row.model_num };
 }
 
-/** Conditions that a query's words add to the scope. */
-export interface ChunkConditions {
+/** Chunks that a query's operators demand and forbid. */
+export interface ChunkNarrowing {
   /** The only chunks to be seen; null is no narrowing. */
   readonly required: readonly ChunkKey[] | null;
   readonly excluded: readonly ChunkKey[];
-  /** Chunks with any of these terms are out. */
-  readonly excludedTerms: readonly string[];
 }
-
-export const NO_CONDITIONS: ChunkConditions = { required: null, excluded: [], excludedTerms: [] };
 
 /** Lists of numbers of chunks, for `unnest($n::int[], $m::int[])`. */
 export function keyColumns(keys: readonly ChunkKey[]): [number[], number[]] {
@@ -98,7 +94,7 @@ export function keyColumns(keys: readonly ChunkKey[]): [number[], number[]] {
 }
 
 /** ` and …` conditions on the search entry `entry`; appends their values. Lists are values: a query is planned with them in sight. */
-export function seenIn(scope: SearchScope, conditions: ChunkConditions, entry: string, values: unknown[]): string {
+export function seenIn(scope: SearchScope, conditions: ChunkNarrowing, entry: string, values: unknown[]): string {
   const parts: string[] = [];
   const value = (given: unknown): string => `$${values.push(given)}`;
   if (scope.runs !== null) parts.push(`${entry}.run_num = any(${value(scope.runs)}::int[])`);
@@ -109,9 +105,5 @@ export function seenIn(scope: SearchScope, conditions: ChunkConditions, entry: s
   };
   if (conditions.required !== null) parts.push(isIn(conditions.required));
   if (conditions.excluded.length > 0) parts.push(`not ${isIn(conditions.excluded)}`);
-  if (conditions.excludedTerms.length > 0) {
-    parts.push(`not exists (select from postings x where x.space_num = ${spaceLiteral(scope.spaceNum)} and x.term = any(${value(conditions.excludedTerms)}::text[])
-      and x.run_num = ${entry}.run_num and x.chunk_index = ${entry}.chunk_index)`);
-  }
   return parts.map((part) => ` and ${part}`).join("");
 }

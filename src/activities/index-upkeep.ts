@@ -1,0 +1,55 @@
+/** The steps of the workflow that tends search indexes, in bounded transactions; each may be repeated, and several may run at once. */
+import { Context } from "@temporalio/activity";
+import { type Database, type Sql, inTenant } from "../db/pool.ts";
+import { findOutdatedSegment, readSegmentTexts, rewriteSegment } from "../db/search/reindex.ts";
+import { findSegmentsToPurge, listSpacesToTend as listDueSpaces, mergeSegments, purgeSegment } from "../db/search/segments.ts";
+import { SPACES_A_ROUND, type SpaceInput } from "../domain/index-upkeep.ts";
+import { type MaintenanceCounts, addCounts } from "../domain/maintenance.ts";
+import { ANALYZER_VERSION, analyze } from "../search/analyzer.ts";
+import { asActivityFailure } from "./failure.ts";
+
+interface UpkeepDeps {
+  readonly db: Database;
+}
+
+export async function listSpacesToTend({ db }: UpkeepDeps): Promise<SpaceInput[]> {
+  try {
+    return await listDueSpaces(db.system, ANALYZER_VERSION, SPACES_A_ROUND);
+  } catch (error) {
+    throw asActivityFailure(error);
+  }
+}
+
+type Tenant = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+
+/** Purges, indexes anew and merges what is due in the space, until nothing is. @returns how many segments, by kind. */
+export async function tendSpace({ db }: UpkeepDeps, { organization, spaceNum }: SpaceInput): Promise<MaintenanceCounts> {
+  const tenant: Tenant = (work) => inTenant(db, organization, work);
+  // A transaction takes seconds at most, but a thread that is busy with it would say nothing meanwhile.
+  const beat = setInterval(() => Context.current().heartbeat(), 5_000);
+  try {
+    const purged = await tenant((sql) => findSegmentsToPurge(sql, { spaceNum }));
+    for (const segment of purged) await tenant((sql) => purgeSegment(sql, segment));
+    let counts: MaintenanceCounts = { purged_segments: purged.length };
+    counts = addCounts(counts, { rewritten_segments: await rewriteOutdated(tenant, organization.num, spaceNum) });
+    for (let merged = 0; (merged = await tenant((sql) => mergeSegments(sql, organization.num, spaceNum))) > 0;) counts = addCounts(counts, { merged_segments: merged });
+    return addCounts({}, counts);
+  } catch (error) {
+    throw asActivityFailure(error);
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+/** The text is analyzed before anything is locked: that takes the time. */
+async function rewriteOutdated(tenant: Tenant, organizationNum: number, spaceNum: number): Promise<number> {
+  for (let rewritten = 0; ; rewritten++) {
+    Context.current().cancellationSignal.throwIfAborted();
+    const segmentNum = await tenant((sql) => findOutdatedSegment(sql, spaceNum, ANALYZER_VERSION));
+    if (segmentNum === undefined) return rewritten;
+    const texts = await tenant((sql) => readSegmentTexts(sql, segmentNum));
+    const chunks = texts.map(({ run_num, chunk_index, text }) => ({ runNum: run_num, chunkIndex: chunk_index, terms: analyze(text).terms }));
+    const isRewritten = await tenant((sql) => rewriteSegment(sql, { organizationNum, spaceNum, segmentNum, analyzerVersion: ANALYZER_VERSION }, chunks));
+    if (!isRewritten) return rewritten;
+  }
+}

@@ -1,0 +1,162 @@
+/** The only SQL that keeps the inverted index small and fast: merges segments, and takes out the postings of runs that nobody will serve. */
+import type pg from "pg";
+import { type OrganizationKey, type Sql, queryOnce } from "../pool.ts";
+import { forgetHiddenRuns } from "./hidden.ts";
+import { stripPostings } from "./posting-blocks.ts";
+
+/** Segments of about one size that wait for each other before they are merged; a query reads a row a term of every segment. */
+const MERGE_AT = 8;
+const MOST_MERGED = 64;
+/** A segment this large stays as it is: some 8,000 chunks. Merging and purging are transactions of a few seconds at most. */
+const FINAL_TERMS = 1_000_000;
+const MOST_TERMS_MERGED = 2 * FINAL_TERMS;
+const SMALLEST_TIER_TERMS = 8_192;
+const TIER_FACTOR = 8;
+/** Postings of runs that are not served cost time and space in every query; below this share they are left for later. */
+const DEAD_SHARE = 0.1;
+
+/** How many times eight times 8,192 terms; the SQL below says the same. */
+const TIER = `greatest(0, floor(ln(greatest(s.terms, 1)::float8 / ${SMALLEST_TIER_TERMS}) / ln(${TIER_FACTOR})))::int`;
+
+/** Hidden runs, as `h`, that no document will publish; a run that ended so lately may still be in the hand of an activity. */
+const NEVER_SERVED = `(h.reason = 'deleted' or not exists (select from pipeline_runs r where r.num = h.run_num)
+  or exists (select from pipeline_runs r where r.num = h.run_num and r.status in ('completed', 'failed', 'cancelled') and r.completed_at < now() - interval '2 minutes'))`;
+const NOT_PUBLISHED = "not exists (select from documents d where d.published_run_num = h.run_num and d.deleted_at is null)";
+
+export interface SpaceToTend {
+  readonly organization: OrganizationKey;
+  readonly spaceNum: number;
+}
+
+/** Spaces with segments to merge, to purge, or of another version of the analyzer; at most `limit`. */
+export async function listSpacesToTend(system: pg.Pool, analyzerVersion: number, limit: number): Promise<SpaceToTend[]> {
+  const { rows } = await queryOnce<{ space_num: number; id: string; num: number }>(
+    system,
+    `with due as (
+       select s.organization_num, s.space_num from posting_segments s where s.terms < ${FINAL_TERMS} group by s.organization_num, s.space_num, s.analyzer_version, ${TIER} having count(*) >= ${MERGE_AT}
+       union select organization_num, space_num from posting_segments where analyzer_version <> $1
+       union select p.organization_num, p.space_num from hidden_runs h join posting_runs p on p.run_num = h.run_num join posting_segments s on s.num = p.segment_num
+         where ${NEVER_SERVED} group by p.organization_num, p.space_num, s.num, s.terms having sum(p.terms) >= ${DEAD_SHARE} * s.terms)
+     select due.space_num, o.id, o.num from due join organizations o on o.num = due.organization_num and o.deleted_at is null order by random() limit $2`,
+    [analyzerVersion, limit],
+  );
+  return rows.map(({ space_num, id, num }) => ({ organization: { id, num }, spaceNum: space_num }));
+}
+
+interface SegmentRow {
+  readonly num: number;
+  readonly terms: number;
+  readonly analyzer_version: number;
+  readonly tier: number;
+}
+
+/** The smallest tier with enough segments to merge, cut to what one transaction may hold. */
+function chooseMerge(segments: readonly SegmentRow[]): SegmentRow[] {
+  const tiers = [...Map.groupBy(segments, (segment) => `${segment.tier} ${segment.analyzer_version}`).values()].filter((tier) => tier.length >= MERGE_AT);
+  const chosen: SegmentRow[] = [];
+  let terms = 0;
+  for (const segment of tiers.toSorted((one, other) => one[0]!.tier - other[0]!.tier)[0] ?? []) {
+    terms += segment.terms;
+    if (chosen.length === MOST_MERGED || terms > MOST_TERMS_MERGED) break;
+    chosen.push(segment);
+  }
+  return chosen;
+}
+
+/**
+ * Makes one segment of several of about one size, in the caller's transaction: a search sees either all of them or the one. Segments
+ * that somebody else has in hand are passed over.
+ * @returns how many were merged; 0 where nothing is due.
+ */
+export async function mergeSegments(sql: Sql, organizationNum: number, spaceNum: number): Promise<number> {
+  const { rows } = await sql.query<SegmentRow>(
+    `select s.num, s.terms, s.analyzer_version, ${TIER} as tier from posting_segments s where s.space_num = $1 and s.terms < ${FINAL_TERMS}
+     order by s.terms, s.num for update skip locked`,
+    [spaceNum],
+  );
+  const chosen = chooseMerge(rows);
+  if (chosen.length < 2) return 0;
+  const nums = chosen.map((segment) => segment.num);
+  const merged = await sql.query<{ num: number }>("insert into posting_segments (organization_num, space_num, analyzer_version, terms) values ($1, $2, $3, $4) returning num", [
+    organizationNum,
+    spaceNum,
+    chosen[0]!.analyzer_version,
+    chosen.reduce((sum, segment) => sum + segment.terms, 0),
+  ]);
+  // Blocks may be joined end to end.
+  await sql.query(
+    `insert into postings (organization_num, space_num, segment_num, term, data)
+     select $1, $2, $3, term, string_agg(data, ''::bytea) from postings where segment_num = any($4::int[]) group by term order by term`,
+    [organizationNum, spaceNum, merged.rows[0]!.num, nums],
+  );
+  await sql.query("update posting_runs set segment_num = $1 where segment_num = any($2::int[])", [merged.rows[0]!.num, nums]);
+  await dropSegments(sql, nums);
+  return chosen.length;
+}
+
+export async function dropSegments(sql: Sql, nums: readonly number[]): Promise<void> {
+  await sql.query("delete from postings where segment_num = any($1::int[])", [nums]);
+  await sql.query("delete from posting_runs where segment_num = any($1::int[])", [nums]);
+  await sql.query("delete from posting_segments where num = any($1::int[])", [nums]);
+}
+
+/** Which segments are worth purging: of one space where much of them is dead, or everywhere in the organization. */
+export type PurgeReason = { readonly spaceNum: number } | "deleted" | "any";
+
+/** Segments of the tenant that hold postings of runs which nobody will serve. */
+export async function findSegmentsToPurge(sql: Sql, reason: PurgeReason): Promise<number[]> {
+  const isSpace = typeof reason === "object";
+  const { rows } = await sql.query<{ num: number }>(
+    `select s.num from hidden_runs h join posting_runs p on p.run_num = h.run_num join posting_segments s on s.num = p.segment_num
+     where ${NEVER_SERVED} and ${NOT_PUBLISHED} and ${isSpace ? "p.space_num = $1" : "$1::int is null"}${reason === "deleted" ? " and h.reason = 'deleted'" : ""}
+     group by s.num, s.terms having sum(p.terms) >= ${isSpace ? DEAD_SHARE : 0} * s.terms order by s.num`,
+    [isSpace ? reason.spaceNum : null],
+  );
+  return rows.map((row) => row.num);
+}
+
+/**
+ * Takes the postings of all runs that nobody will serve out of a segment, and their marks where nothing else of them is left, in the
+ * caller's transaction. A segment that somebody else has in hand is left to them. @returns whether it was.
+ */
+export async function purgeSegment(sql: Sql, segmentNum: number): Promise<boolean> {
+  const held = await sql.query("select from posting_segments where num = $1 for update skip locked", [segmentNum]);
+  if (held.rowCount === 0) return ((await sql.query("select from posting_segments where num = $1", [segmentNum])).rowCount ?? 0) > 0;
+  const { rows } = await sql.query<{ run_num: number; terms: number; is_dead: boolean }>(
+    `select p.run_num, sum(p.terms)::bigint as terms, exists (
+       select from hidden_runs h where h.space_num = p.space_num and h.run_num = p.run_num and ${NEVER_SERVED} and ${NOT_PUBLISHED}) as is_dead
+     from posting_runs p where p.segment_num = $1 group by p.space_num, p.run_num`,
+    [segmentNum],
+  );
+  const dead = rows.filter((row) => row.is_dead);
+  if (dead.length === rows.length) await dropSegments(sql, [segmentNum]);
+  else if (dead.length > 0) await stripRuns(sql, segmentNum, dead);
+  await forgetHiddenRuns(
+    sql,
+    dead.map((row) => row.run_num),
+  );
+  return false;
+}
+
+async function stripRuns(sql: Sql, segmentNum: number, dead: readonly { run_num: number; terms: number }[]): Promise<void> {
+  const runs = dead.map((row) => row.run_num);
+  const without = new Set(runs);
+  const { rows } = await sql.query<{ term: string; data: Buffer }>("select term, data from postings where segment_num = $1", [segmentNum]);
+  const changed = rows.map(({ term, data }) => ({ term, data: stripPostings(data, without) })).filter((row) => row.data !== null);
+  const [empty, smaller] = [changed.filter((row) => row.data!.length === 0), changed.filter((row) => row.data!.length > 0)];
+  // The rows' key leads with the space; by it each is one step away.
+  const { space_num: spaceNum } = (await sql.query<{ space_num: number }>("select space_num from posting_segments where num = $1", [segmentNum])).rows[0]!;
+  await sql.query("delete from postings p using unnest($3::text[]) t(term) where p.space_num = $1 and p.segment_num = $2 and p.term = t.term", [
+    spaceNum,
+    segmentNum,
+    empty.map((row) => row.term),
+  ]);
+  await sql.query("update postings p set data = t.data from unnest($3::text[], $4::bytea[]) t(term, data) where p.space_num = $1 and p.segment_num = $2 and p.term = t.term", [
+    spaceNum,
+    segmentNum,
+    smaller.map((row) => row.term),
+    smaller.map((row) => row.data),
+  ]);
+  await sql.query("delete from posting_runs where segment_num = $1 and run_num = any($2::int[])", [segmentNum, runs]);
+  await sql.query("update posting_segments set terms = terms - $2 where num = $1", [segmentNum, dead.reduce((sum, row) => sum + row.terms, 0)]);
+}

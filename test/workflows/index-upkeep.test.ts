@@ -1,0 +1,71 @@
+/** The upkeep of search indexes on the real stack: segments are merged, purged and written anew while search goes on. */
+import { Client, Connection } from "@temporalio/client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ANALYZER_VERSION } from "../../src/search/analyzer.ts";
+import { call, ended, upload } from "../support/client.ts";
+import { runCli } from "../support/processes.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { KEYS, SPACES } from "../support/tenants.ts";
+import { until } from "../support/until.ts";
+
+let stack: Stack;
+let connection: Connection;
+let client: Client;
+
+beforeAll(async () => {
+  stack = await startStack();
+  connection = await Connection.connect({ address: stack.temporalAddress });
+  client = new Client({ connection });
+  await until("the schedule is there", () =>
+    connection.workflowService.describeSchedule({ namespace: "default", scheduleId: "index-upkeep" }).then(
+      () => true,
+      () => false,
+    ),
+  );
+});
+
+afterAll(async () => {
+  await connection.close();
+  await stack.close();
+});
+
+const rows = async (query: string, values: unknown[] = []) => (await stack.database.db.owner.query(query, values)).rows;
+const tend = () => client.schedule.getHandle("index-upkeep").trigger();
+const search = async (query: string, space: string = SPACES.research): Promise<{ document_name: string; sparse_score: number | null }[]> =>
+  (await call(stack.url, KEYS.editor, "POST", "/data/hybrid-search", { query, space_id: space, limit: 100 })).body.results;
+
+test("segments of single documents become one, and those of replaced versions go", async () => {
+  const documents = await Promise.all(
+    Array.from({ length: 10 }, (_, at) => upload(stack.url, KEYS.editor, SPACES.research, `# Part ${at}\n\nThe walrus number${at} sleeps.`, `walrus-${at}.md`)),
+  );
+  for (const { id } of documents) await ended(stack.url, KEYS.editor, id, 60_000);
+  await call(stack.url, KEYS.editor, "POST", `/data/${documents[0]!.id}/reprocess`);
+  await ended(stack.url, KEYS.editor, documents[0]!.id, 60_000);
+  await rows("update pipeline_runs set completed_at = completed_at - interval '1 hour'");
+  const before = await search("walrus number3");
+  expect(before.filter((hit) => hit.sparse_score !== null).length).toBe(10);
+  // Small segments are few where documents came in groups.
+  await rows("update posting_segments set analyzer_version = 0");
+  await until("all is tended", async () => {
+    await tend();
+    const left = await rows("select 1 from posting_segments where analyzer_version <> $1 union all select 1 from hidden_runs", [ANALYZER_VERSION]);
+    return left.length === 0;
+  });
+  expect(await search("walrus number3")).toEqual(before);
+  expect(await runCli(["integrity"], stack.env)).toMatch(/are whole/);
+}, 120_000);
+
+test("terms of another version of the analyzer are made anew from the text, and nothing is embedded again", async () => {
+  const asked = stack.provider.counts.texts;
+  const wrong = "update postings set term = 'old ' || term where segment_num in (select num from posting_segments where analyzer_version = 0)";
+  await rows("update posting_segments set analyzer_version = 0, terms = terms - 1 where num in (select segment_num from posting_runs)");
+  await rows("update posting_runs set terms = terms - 1 where (run_num, first_chunk) in (select run_num, first_chunk from posting_runs limit 1)");
+  await rows(wrong);
+  expect((await search("walrus")).filter((hit) => hit.sparse_score !== null)).toEqual([]);
+  await until("all is made anew", async () => {
+    await tend();
+    return (await rows("select 1 from posting_segments where analyzer_version = 0")).length === 0;
+  });
+  expect((await search("walrus")).filter((hit) => hit.sparse_score !== null).length).toBe(10);
+  expect(stack.provider.counts.texts).toBe(asked + 1);
+}, 120_000);
