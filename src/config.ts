@@ -47,6 +47,27 @@ const queueList = z
   ])
   .pipe(z.array(z.enum(QUEUE_NAMES, `must be a comma-separated list of: ${QUEUE_NAMES.join(", ")}`)).min(1, "must name at least one queue"));
 
+const hostPatterns = z
+  .string()
+  .transform((text) =>
+    text
+      .split(",")
+      .map((host) => host.trim().toLowerCase())
+      .filter((host) => host !== ""),
+  )
+  .pipe(z.array(z.string().regex(/^(\*\.)?[a-z0-9.-]+$/, "must be a comma-separated list of host names, or *.example.org for all below one")));
+
+const McpServers = z.record(
+  z.string().regex(/^[a-z0-9_-]{1,24}$/),
+  z.strictObject({ url: url("https", "http"), headers: z.record(z.string(), z.string()).optional(), tools: z.array(z.string()).optional() }),
+);
+const mcpServers = z.string().transform((text, context) => {
+  const parsed = McpServers.safeParse(jsonOf(text));
+  if (parsed.success) return parsed.data;
+  context.addIssue({ code: "custom", message: 'must be JSON: {"name": {"url": "https://…", "headers": {…}, "tools": [names]}}' });
+  return z.NEVER;
+});
+
 const Environment = z.object({
   NODE_ENV: z.enum(["production", "development", "test"], "must be production, development or test").default("development"),
   PORT: integer(0, 65_535).default(8080),
@@ -85,6 +106,8 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"], "must be trace, debug, info, warn, error, fatal or silent").default("info"),
   METRICS_PORT: integer(1, 65_535).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: url("https", "http").optional(),
+  HTTP_FETCH_HOSTS: hostPatterns.default([]),
+  MCP_SERVERS: mcpServers.default({}),
   HOLDFAST_CACHE: z.string().optional(),
 });
 
@@ -185,11 +208,20 @@ function group(env: z.infer<typeof Environment>) {
     },
     oidc: env.OIDC_ISSUER === undefined || env.OIDC_AUDIENCE === undefined ? undefined : { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE },
     limits: { maxUploadBytes: env.MAX_UPLOAD_BYTES, requestsPerMinute: env.RATE_LIMIT_RPM, chatTurnsPerMinute: env.CHAT_RATE_LIMIT_RPM },
+    tools: { httpFetchHosts: env.HTTP_FETCH_HOSTS, mcpServers: env.MCP_SERVERS },
     worker: { queues: env.WORKER_QUEUES },
     log: { level: env.LOG_LEVEL },
     metrics: { port: env.METRICS_PORT },
     telemetry: { otlpEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT },
   };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The address under which this machine reaches a server that listens on `host`. */

@@ -9,6 +9,7 @@ import { type LastUsed, createLastUsed } from "./auth/last-used.ts";
 import type { RealConfig } from "./config.ts";
 import { createChatActivities } from "./activities/chat.ts";
 import { type Readiness, createReadiness } from "./api/readiness.ts";
+import { type Toolbox, createToolbox } from "./agents/tools/index.ts";
 import { type ChatHost, createChatHost } from "./api/turns/chat-host.ts";
 import { createChatModel } from "./models/chat-model.ts";
 import { QUEUES } from "./temporal/queues.ts";
@@ -40,6 +41,7 @@ export interface SharedDeps {
   readonly dataConverter: DataConverter;
   readonly temporal: Client;
   readonly dispatcher: Dispatcher;
+  readonly toolbox: Toolbox;
   /** 32 bytes that key the organization's embedding cache; they do not change when its encryption key is rotated. */
   contentSecret(organizationId: string): Promise<Buffer>;
   close(): Promise<void>;
@@ -77,6 +79,7 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
     dataConverter,
     temporal,
     dispatcher,
+    toolbox: createToolbox(config.tools, (error, server) => log.warn({ err: error, server }, "the tools of an MCP server could not be listed")),
     contentSecret: async (organizationId) => Buffer.from(hkdfSync("sha256", contentSecret, organizationId, "holdfast content hash", SECRET_BYTES)),
     async close() {
       await dispatcher.idle();
@@ -144,12 +147,13 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
 }
 
 /** Turns are refused until its workers have connected to Temporal; it goes on trying. */
-async function openChat({ config, db, log, dataConverter, temporal }: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHost> {
+async function openChat({ config, db, log, dataConverter, temporal, toolbox }: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHost> {
   return createChatHost({
     db,
     log,
     model: await createChatModel(config.models),
     search: { db, queryEmbedding },
+    toolbox,
     connect: (signal) => connectWorkers(config.temporal, signal),
     probe: temporal,
     namespace: config.temporal.namespace,

@@ -4,7 +4,6 @@ import type { DeletionInput, PurgeOutcome } from "../domain/deletion.ts";
 import type { SpaceInput } from "../domain/index-upkeep.ts";
 import type { MaintenanceCounts, OrganizationInput } from "../domain/maintenance.ts";
 import type { AttemptInput, GroupOutcome } from "../domain/processing.ts";
-import type { SearchDeps } from "../search/hybrid.ts";
 import { stepBatch } from "./batch.ts";
 import { purgeStep } from "./deletion.ts";
 import { embedAndPublish } from "./embed-and-publish.ts";
@@ -12,7 +11,7 @@ import { listSpacesToTend, tendSpace } from "./index-upkeep.ts";
 import { listOrganizations, maintainInstance, maintainOrganization } from "./maintenance.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 import { prepareDocuments } from "./prepare-documents.ts";
-import { type ToolActivities, createToolActivities } from "./tools.ts";
+import { type ToolActivities, type ToolDeps, createToolActivities } from "./tools.ts";
 
 export interface Activities extends ToolActivities {
   prepareDocuments(input: AttemptInput): Promise<GroupOutcome>;
@@ -26,7 +25,7 @@ export interface Activities extends ToolActivities {
   tendSpace(input: SpaceInput): Promise<MaintenanceCounts>;
 }
 
-export function createActivities(deps: PipelineDeps & SearchDeps): Activities {
+export function createActivities(deps: PipelineDeps & ToolDeps): Activities {
   return {
     ...createToolActivities(deps),
     prepareDocuments: (input) => prepareDocuments(deps, input),

@@ -1,7 +1,7 @@
 /** The activity that runs one tool of a turn, with what its caller reaches at that moment. */
 import { Context } from "@temporalio/activity";
 import { knowledgeScope } from "../agents/reach.ts";
-import { findTool } from "../agents/tools/index.ts";
+import type { Toolbox } from "../agents/tools/index.ts";
 import type { ToolOutput } from "../agents/tools/tool.ts";
 import { type Agent, findAgentAndReach, type ReachRow } from "../db/agents.ts";
 import { inTenant } from "../db/pool.ts";
@@ -29,14 +29,21 @@ export interface ToolActivities {
 }
 
 const HEARTBEAT_MS = 1_000;
+/** A reader waits for it. Below the activity's own limit, so that the model is told and the tool is not tried again. */
+const TOOL_TIMEOUT_MS = 25_000;
 
-export function createToolActivities(deps: SearchDeps): ToolActivities {
+export interface ToolDeps extends SearchDeps {
+  readonly toolbox: Toolbox;
+  readonly toolTimeoutMs?: number;
+}
+
+export function createToolActivities(deps: ToolDeps): ToolActivities {
   return {
     async runTool(input) {
       const context = Context.current();
       const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
       try {
-        return await run(deps, input, context.cancellationSignal);
+        return await withinTime(deps.toolTimeoutMs ?? TOOL_TIMEOUT_MS, context.cancellationSignal, (signal) => run(deps, input, signal));
       } catch (error) {
         if (error instanceof DomainError && error.code === "invalid") return { id: input.call.id, type: "invalid", text: error.message };
         throw context.cancellationSignal.aborted ? error : asActivityFailure(error);
@@ -47,7 +54,22 @@ export function createToolActivities(deps: SearchDeps): ToolActivities {
   };
 }
 
-async function run(deps: SearchDeps, { caller, call, maxBytes }: RunToolInput, signal: AbortSignal): Promise<ToolResult> {
+/** Lets go of `work` even where it does not look at its signal. */
+async function withinTime<T>(timeoutMs: number, cancelled: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const timeout = new AbortController();
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new DomainError("bad_request", "The tool did not answer in time."));
+    timeout.abort();
+  }, timeoutMs);
+  try {
+    return await Promise.race([work(AbortSignal.any([cancelled, timeout.signal])), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function run(deps: ToolDeps, { caller, call, maxBytes }: RunToolInput, signal: AbortSignal): Promise<ToolResult> {
   const found = await inTenant(deps.db, caller.organization, (sql) => findAgentAndReach(sql, caller.agentId, caller.userId, caller.apiKeyId));
   if (!found) throw new DomainError("not_found", "The agent is not available any more.");
   const output = await callTool(deps, { ...found, caller, call }, signal);
@@ -61,8 +83,8 @@ interface FoundCall {
   readonly call: ToolCall;
 }
 
-function callTool(deps: SearchDeps, { agent, spaces, caller, call }: FoundCall, signal: AbortSignal): Promise<ToolOutput> {
-  const found = findTool(agent, call.name);
+async function callTool(deps: ToolDeps, { agent, spaces, caller, call }: FoundCall, signal: AbortSignal): Promise<ToolOutput> {
+  const found = await deps.toolbox.find(agent, call.name);
   if (!found) throw new DomainError("invalid", `There is no tool named ${JSON.stringify(call.name.slice(0, 100))}.`);
   const context = { deps, scope: knowledgeScope(agent, caller.organization, spaces), config: found.config };
   return found.tool.run(context, parseArguments(call.arguments), signal);

@@ -5,6 +5,7 @@ import type { Client } from "@temporalio/client";
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundleWithSourceMap, bundleWorkflowCode } from "@temporalio/worker";
 import { createChatActivities } from "../../src/activities/chat.ts";
 import { createToolActivities } from "../../src/activities/tools.ts";
+import { type ToolSettings, createToolbox } from "../../src/agents/tools/index.ts";
 import { createApp } from "../../src/api/app.ts";
 import { createChatCompletion } from "../../src/api/routes/chat.ts";
 import { listModels } from "../../src/api/routes/models.ts";
@@ -33,6 +34,7 @@ import { type ScriptedProvider, startScriptedProvider } from "./scripted-provide
 
 const WORKFLOWS = fileURLToPath(new URL("../../src/workflows/index.ts", import.meta.url));
 const DIMENSIONS = 64;
+const TOOL_TIMEOUT_MS = 1_500;
 
 export interface ChatHarness {
   readonly url: string;
@@ -55,7 +57,7 @@ export interface ChatHarness {
 let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
 
 /** `temporalAddress` lets a test put something between this process and Temporal. */
-export async function startChat(options: { withTools?: boolean; temporalAddress?: string } = {}): Promise<ChatHarness> {
+export async function startChat(options: { withTools?: boolean; temporalAddress?: string; tools?: Partial<ToolSettings> } = {}): Promise<ChatHarness> {
   // oxlint-disable-next-line node/no-process-env -- the set-up of the tests hands the server over in it
   const address = process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"];
   if (address === undefined) throw new Error("HOLDFAST_TEST_TEMPORAL_ADDRESS is not set");
@@ -73,11 +75,13 @@ export async function startChat(options: { withTools?: boolean; temporalAddress?
   const queryEmbedding = cacheQueries(await createEmbeddingModel(models), { timeoutMs: 2_000 });
   const queues = { chat: `chat-${randomUUID()}`, tools: `tools-${randomUUID()}` };
   const probe = lazyClient({ address: options.temporalAddress ?? address, namespace: "default" }, dataConverter);
+  const toolbox = createToolbox({ httpFetchHosts: [], mcpServers: {}, ...options.tools }, (error) => log.warn({ err: error }, "listing failed"));
   const host = await createChatHost({
     db,
     log,
     model: await createChatModel(models),
     search: { db, queryEmbedding },
+    toolbox,
     connect: () => NativeConnection.connect({ address: options.temporalAddress ?? address }),
     probe,
     namespace: "default",
@@ -89,7 +93,12 @@ export async function startChat(options: { withTools?: boolean; temporalAddress?
   const tools =
     options.withTools === false
       ? undefined
-      : await Worker.create({ connection, taskQueue: queues.tools, dataConverter, activities: { ...createToolActivities({ db, queryEmbedding }) } });
+      : await Worker.create({
+          connection,
+          taskQueue: queues.tools,
+          dataConverter,
+          activities: { ...createToolActivities({ db, queryEmbedding, toolbox, toolTimeoutMs: TOOL_TIMEOUT_MS }) },
+        });
   const toolsRun = tools?.run();
   const audit = createAuditLog(db, log);
   const lastUsed = createLastUsed(db, log);

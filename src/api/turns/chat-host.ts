@@ -7,6 +7,7 @@ import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Log } from "../../log.ts";
 import type { ChatModel } from "../../models/chat-model.ts";
+import type { Toolbox } from "../../agents/tools/index.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import { hostChat } from "../../temporal/chat-host.ts";
 import { createChatStarter, pingTemporal } from "../../temporal/start-chat.ts";
@@ -24,6 +25,7 @@ export interface ChatHostDeps {
   readonly log: Log;
   readonly model: ChatModel;
   readonly search: SearchDeps;
+  readonly toolbox: Toolbox;
   readonly connect: (signal: AbortSignal) => Promise<NativeConnection>;
   /** A client whose calls fail at once while Temporal is down; the one that starts workflows tries for seconds. */
   readonly probe: Client;
@@ -86,7 +88,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   });
   const starter = createChatStarter(() => workers.client(), queues.chat);
   const books = createBooks({ apiProcessId, queues, starter, ledger, openTurns, health, log });
-  const turnDeps: TurnDeps = { apiProcessId, model: deps.model, search: deps.search, ledger, log, handOver: (turn, calls) => books.handOver(turn, calls) };
+  const turnDeps: TurnDeps = { apiProcessId, model: deps.model, search: deps.search, toolbox: deps.toolbox, ledger, log, handOver: (turn, calls) => books.handOver(turn, calls) };
   let isStopping = false;
 
   return {

@@ -3,7 +3,6 @@ import { PASSAGES_DEFAULT, searchKnowledge } from "../../agents/knowledge.ts";
 import { requestDefaults } from "../../agents/model-request.ts";
 import { knowledgeScope } from "../../agents/reach.ts";
 import { createSources } from "../../agents/sources.ts";
-import { toolDefinitions } from "../../agents/tools/index.ts";
 import { assembleMessages, budgetNotice, lastCallMessage, presentSources, searchQuery, toolMessages } from "../../agents/turn.ts";
 import { addUsage, countUsage } from "../../agents/usage.ts";
 import { TOOL_ARGUMENTS_MAX_BYTES, TOOL_CALLS_MAX_PER_STEP, TURN_BUDGET, type Passage, type ToolCall, type ToolResult, exhaustedBudget } from "../../domain/turn.ts";
@@ -24,7 +23,7 @@ export interface TurnLoop {
 
 interface LoopInput {
   readonly turnId: string;
-  readonly deps: Pick<TurnDeps, "model" | "search" | "ledger">;
+  readonly deps: Pick<TurnDeps, "model" | "search" | "toolbox" | "ledger">;
   readonly request: TurnRequest;
   readonly sink: AnswerSink;
   readonly signal: AbortSignal;
@@ -35,8 +34,8 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
   const startedAtMs = Date.now();
   const sources = createSources();
   const writer = createAnswerWriter(sink, sources, agent.show_citations);
-  const tools = toolDefinitions(agent);
   const defaults = requestDefaults(agent, options, deps.model.name);
+  let tools: readonly ToolDefinition[] = [];
   let messages: ChatMessage[] = [];
   let asked: ModelAnswer | undefined;
   let usage = { prompt_tokens: 0, completion_tokens: 0 };
@@ -87,6 +86,7 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
 
   return {
     async begin() {
+      tools = await deps.toolbox.definitions(agent);
       const found = agent.agent_type === "rag" ? await searchAhead(request, deps.search, signal) : null;
       messages = assembleMessages(agent, request.messages, found && presentSources(agent, sources, found));
       return next();

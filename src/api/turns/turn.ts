@@ -11,6 +11,7 @@ import type { Principal } from "../../domain/principal.ts";
 import { TURN_BUDGET, type StepResult, type ToolCall, type ToolResult, type TurnBudget } from "../../domain/turn.ts";
 import type { Log } from "../../log.ts";
 import type { ChatModel } from "../../models/chat-model.ts";
+import type { Toolbox } from "../../agents/tools/index.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import type { Ledger } from "./ledger.ts";
 import { type LoopStep, createLoop } from "./turn-loop.ts";
@@ -65,6 +66,7 @@ export interface TurnDeps {
   readonly apiProcessId: string;
   readonly model: ChatModel;
   readonly search: SearchDeps;
+  readonly toolbox: Toolbox;
   readonly ledger: Ledger;
   readonly log: Log;
   /** Starts the workflow of a turn that asks for tools. */

@@ -220,6 +220,8 @@ describe("a failure in mid-stream", () => {
 describe("a client that goes away", () => {
   it("aborts the provider within 50 ms, and its turn and workflow end as cancelled", async () => {
     chat.provider.reply({ pieces: ["one", "two"], after: 1, breakWith: "hang" });
+    // A workflow that this turn shared with others that were answered would end as completed.
+    await until("the turns before are closed", () => chat.host.counts().open === 0);
     const leave = new AbortController();
     const agent = await chat.addAgent();
     const response = await chat.chat({ model: agent, messages: user("hi"), stream: true }, { signal: leave.signal });

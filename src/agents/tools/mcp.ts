@@ -1,0 +1,122 @@
+/** The only place that uses tools of Model Context Protocol servers, over streamable HTTP. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { z } from "zod";
+import type { Agent } from "../../db/agents.ts";
+import { DomainError } from "../../domain/errors.ts";
+import type { ToolDefinition } from "../../models/chat-model.ts";
+import { fenceData } from "../sources.ts";
+import type { Tool, ToolOutput } from "./tool.ts";
+
+/** A server as the operator set it up; an agent's `config` names it as `server`. */
+export interface McpServer {
+  readonly url: string;
+  /** Sent with every request: the place for its secrets. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Tools that the operator vouches for as only reading; those that the server itself calls read-only need no naming. */
+  readonly tools?: readonly string[] | undefined;
+}
+
+export interface McpTools {
+  /** Of all servers that are attached to the agent; one that does not answer has none. */
+  definitions(agent: Agent): Promise<ToolDefinition[]>;
+  find(agent: Agent, name: string): Promise<Tool | undefined>;
+}
+
+/** An agent may use fewer tools than its server has. */
+const Config = z.object({ server: z.string(), tools: z.array(z.string()).nullish() });
+
+const LIST_TIMEOUT_MS = 3_000;
+const CALL_TIMEOUT_MS = 25_000;
+const LIST_KEPT_MS = 60_000;
+const FAILURE_KEPT_MS = 5_000;
+const TOOLS_MAX = 100;
+/** What model providers take as a tool's name. */
+const USABLE_NAME = /^[\w-]{1,64}$/;
+
+interface Offered {
+  /** For the model: `mcp_<server>_<tool>`. */
+  readonly definition: ToolDefinition;
+  readonly nameAtServer: string;
+}
+
+export function createMcpTools(servers: Readonly<Record<string, McpServer>>, onError: (error: unknown, server: string) => void): McpTools {
+  const lists = new Map<string, { readonly until: number; readonly tools: Promise<readonly Offered[]> }>();
+
+  const listed = (name: string, server: McpServer): Promise<readonly Offered[]> => {
+    const kept = lists.get(name);
+    if (kept !== undefined && kept.until > Date.now()) return kept.tools;
+    const tools = listTools(name, server).catch((error: unknown) => {
+      lists.set(name, { until: Date.now() + FAILURE_KEPT_MS, tools });
+      onError(error, name);
+      return [];
+    });
+    lists.set(name, { until: Date.now() + LIST_KEPT_MS, tools });
+    return tools;
+  };
+  const attached = async (agent: Agent): Promise<{ server: McpServer; offered: Offered }[]> => {
+    const configs = agent.tool_attachments.flatMap(({ tool_id, config }) => (tool_id === "mcp" ? (Config.safeParse(config).data ?? []) : []));
+    const all = configs.map(async ({ server: name, tools: wanted }) => {
+      const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
+      if (server === undefined) return [];
+      const offered = await listed(name, server);
+      return offered.filter(({ nameAtServer }) => !wanted || wanted.includes(nameAtServer)).map((tool) => ({ server, offered: tool }));
+    });
+    return (await Promise.all(all)).flat();
+  };
+
+  return {
+    definitions: async (agent) => (await attached(agent)).map(({ offered }) => offered.definition),
+    async find(agent, name) {
+      const found = (await attached(agent)).find(({ offered }) => offered.definition.name === name);
+      if (found === undefined) return undefined;
+      const { server, offered } = found;
+      return { ...offered.definition, run: (_context, args, signal) => callTool(server, offered.nameAtServer, args, signal) };
+    },
+  };
+}
+
+/** One session, which is given back however `work` ends. */
+async function withClient<T>(server: McpServer, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ name: "holdfast", version: "1" });
+  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+    requestInit: { headers: { ...server.headers } },
+    reconnectionOptions: { maxRetries: 0, initialReconnectionDelay: 1_000, maxReconnectionDelay: 1_000, reconnectionDelayGrowFactor: 1 },
+  });
+  try {
+    await client.connect(transport, { timeout: LIST_TIMEOUT_MS });
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+async function listTools(serverName: string, server: McpServer): Promise<Offered[]> {
+  const { tools } = await withClient(server, (client) => client.listTools(undefined, { timeout: LIST_TIMEOUT_MS }));
+  return tools.slice(0, TOOLS_MAX).flatMap(({ name, description = "", inputSchema, annotations }) => {
+    const isReading = annotations?.readOnlyHint === true || server.tools?.includes(name) === true;
+    const definition = { name: `mcp_${serverName}_${name}`, description, parameters: inputSchema };
+    return isReading && USABLE_NAME.test(definition.name) ? [{ definition, nameAtServer: name }] : [];
+  });
+}
+
+async function callTool(server: McpServer, name: string, args: unknown, signal: AbortSignal): Promise<ToolOutput> {
+  if (typeof args !== "object" || args === null || Array.isArray(args)) throw new DomainError("invalid", "The arguments are not an object.");
+  const result = await withClient(server, (client) => client.callTool({ name, arguments: { ...args } }, undefined, { signal, timeout: CALL_TIMEOUT_MS })).catch(
+    (error: unknown) => {
+      signal.throwIfAborted();
+      throw new DomainError("bad_request", "The tool's server did not answer.", { cause: error });
+    },
+  );
+  const text = textOf(result.content);
+  if (result.isError === true) throw new DomainError("bad_request", `The tool reported an error: ${text.slice(0, 1_000)}`);
+  return { type: "text", text: fenceData(text) };
+}
+
+const TextPart = z.object({ type: z.literal("text"), text: z.string() });
+
+/** Text parts joined; others are only named. */
+function textOf(content: unknown): string {
+  if (!Array.isArray(content)) return "";
+  return content.map((part: unknown) => TextPart.safeParse(part).data?.text ?? "(a part that is no text)").join("\n");
+}

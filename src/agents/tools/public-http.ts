@@ -1,0 +1,132 @@
+/** The only place that asks addresses on the web for a model: allowed hosts, public addresses only, bounded in time and size. */
+import { type LookupAddress, lookup as systemLookup } from "node:dns";
+import { type IncomingMessage, request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { type LookupFunction, isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+import { DomainError } from "../../domain/errors.ts";
+
+interface Page {
+  /** After redirects. */
+  readonly url: string;
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+  readonly isCut: boolean;
+}
+
+interface FetchRules {
+  readonly isAllowed: (host: string) => boolean;
+  readonly isPublic?: (address: string) => boolean;
+  readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>;
+  readonly maxBytes?: number;
+  readonly timeoutMs?: number;
+}
+
+const REDIRECTS_MAX = 5;
+const BYTES_MAX = 1_048_576;
+const TIMEOUT_MS = 10_000;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const TEXT_TYPE = /^(text\/|application\/([\w.-]+\+)?(json|xml|javascript|yaml|x-yaml|x-ndjson))/;
+
+/** True for `host` itself, and below it for patterns `*.example.org`. */
+export function isAllowedHost(host: string, patterns: readonly string[]): boolean {
+  const name = host.toLowerCase().replace(/\.$/, "");
+  return patterns.some((pattern) => {
+    const wanted = pattern.trim().toLowerCase();
+    return wanted.startsWith("*.") ? name.endsWith(wanted.slice(1)) : name === wanted;
+  });
+}
+
+/** False for everything that is not routed on the public internet, also where it hides in an IPv6 form of an IPv4 address. */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  // `process` turns IPv4-mapped addresses into IPv4; the other tunnels have ranges of their own, which are not unicast.
+  return ipaddr.process(address).range() === "unicast";
+}
+
+/**
+ * Reads the text at `url`. The connection goes to the very address that was checked, so that a name cannot resolve to another one in
+ * between; each redirect is checked anew.
+ * @throws DomainError `invalid` for what is no address, `bad_request` for what is not allowed, is no text or does not answer in time.
+ */
+export async function fetchPublic(url: string, rules: FetchRules, signal: AbortSignal): Promise<Page> {
+  const { maxBytes = BYTES_MAX, timeoutMs = TIMEOUT_MS } = rules;
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  try {
+    let at = url;
+    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
+      const target = checkedUrl(at, rules);
+      const response = await get(target, await pinnedAddress(target, rules, bounded), bounded);
+      const location = response.headers.location;
+      if (!REDIRECTS.has(response.statusCode ?? 0) || location === undefined) return await readPage(target, response, maxBytes);
+      response.destroy();
+      at = new URL(location, target).href;
+    }
+    throw new DomainError("bad_request", "url: too many redirects");
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof DomainError) throw error;
+    if (bounded.aborted) throw new DomainError("bad_request", `url: no whole answer within ${timeoutMs / 1_000} s`);
+    throw new DomainError("bad_request", `url: cannot be read (${error instanceof Error && "code" in error ? String(error.code) : "failed"})`);
+  }
+}
+
+function checkedUrl(text: string, { isAllowed }: FetchRules): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "http:" && url?.protocol !== "https:") throw new DomainError("invalid", "url: not an http or https address");
+  if (url.username !== "" || url.password !== "") throw new DomainError("bad_request", "url: must not hold credentials");
+  if (!isAllowed(url.hostname)) throw new DomainError("bad_request", `url: the host ${url.hostname.slice(0, 255)} is not allowed`);
+  return url;
+}
+
+/** One refused address among several refuses the name: nobody publishes both in good faith. */
+async function pinnedAddress(url: URL, { resolve = systemAddresses, isPublic = isPublicAddress }: FetchRules, signal: AbortSignal): Promise<LookupAddress> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const family = isIP(host);
+  const addresses = family === 0 ? await abortable(resolve(host), signal) : [{ address: host, family }];
+  const [first] = addresses;
+  if (first === undefined || !addresses.every(({ address }) => isPublic(address))) throw new DomainError("bad_request", "url: the host has no public address");
+  return first;
+}
+
+function systemAddresses(host: string): Promise<LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    systemLookup(host, { all: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)));
+  });
+}
+
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    work.then(resolve, reject);
+  });
+}
+
+function get(url: URL, { address, family }: LookupAddress, signal: AbortSignal): Promise<IncomingMessage> {
+  const pinned: LookupFunction = (_host, options, callback) => (options.all === true ? callback(null, [{ address, family }]) : callback(null, address, family));
+  const send = url.protocol === "https:" ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    // Without an agent: no connection outlives the call, and none that was opened for another address is used again.
+    const made = send(url, { agent: false, lookup: pinned, signal, headers: { accept: "text/*, application/json;q=0.9, */*;q=0.1", "user-agent": "Holdfast" } }, resolve);
+    made.on("error", reject);
+    made.end();
+  });
+}
+
+async function readPage(url: URL, response: IncomingMessage, maxBytes: number): Promise<Page> {
+  const contentType = response.headers["content-type"] ?? "";
+  if (contentType !== "" && !TEXT_TYPE.test(contentType)) {
+    response.destroy();
+    throw new DomainError("bad_request", "url: its content is no text");
+  }
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of response as AsyncIterable<Buffer>) {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes > maxBytes) break;
+  }
+  const text = new TextDecoder().decode(Buffer.concat(parts).subarray(0, maxBytes), { stream: true });
+  return { url: url.href, status: response.statusCode ?? 0, contentType, text, isCut: bytes > maxBytes };
+}
