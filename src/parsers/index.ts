@@ -3,18 +3,26 @@
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { delimited } from "./delimited.ts";
+import { doc } from "./doc.ts";
 import { docx } from "./docx.ts";
+import { emlWith } from "./eml.ts";
 import { epub } from "./epub.ts";
 import { html } from "./html.ts";
 import { markdown } from "./markdown.ts";
+import { msgWith } from "./msg.ts";
+import { sectionsWith } from "./nested.ts";
 import { odf } from "./odf.ts";
 import type { Parser } from "./parser.ts";
 import { pdf } from "./pdf.ts";
+import { ppt } from "./ppt.ts";
 import { pptx } from "./pptx.ts";
 import { rtf } from "./rtf.ts";
 import { source } from "./source.ts";
 import { spreadsheet } from "./spreadsheet.ts";
 import { text } from "./text.ts";
+import { zipWith } from "./zip.ts";
+
+const openSections = sectionsWith(parserFor);
 
 const PARSERS: Partial<Record<FileType, Parser>> = {
   MARKDOWN: markdown,
@@ -22,7 +30,9 @@ const PARSERS: Partial<Record<FileType, Parser>> = {
   PDF: pdf,
   DOCX: docx,
   HTML: html,
+  DOC: doc,
   PPTX: pptx,
+  PPT: ppt,
   XLSX: spreadsheet,
   XLS: spreadsheet,
   ODS: spreadsheet,
@@ -32,6 +42,9 @@ const PARSERS: Partial<Record<FileType, Parser>> = {
   TSV: delimited,
   RTF: rtf,
   EPUB: epub,
+  EML: emlWith(openSections),
+  MSG: msgWith(openSections),
+  ZIP: zipWith(openSections),
   JSON: source,
   XML: source,
   CODE: source,

@@ -14,6 +14,15 @@ export interface ParseInput {
   readonly pages?: readonly [number, number] | undefined;
   /** The file's own name, where a parser can learn something from it. */
   readonly name?: string | undefined;
+  /** Set for a document inside another. */
+  readonly nesting?: Nesting | undefined;
+}
+
+export interface Nesting {
+  /** How many documents it is inside of. */
+  readonly depth: number;
+  /** What may still be read inside the outermost document. */
+  readonly left: { files: number; bytes: number };
 }
 
 export interface Parser {

@@ -60,7 +60,7 @@ interface Reader {
 }
 
 /** Writes the document's blocks and returns its description by RTF's own names (`title`, `author`). */
-function writeRtf(source: string, writer: UnitWriter): ReadonlyMap<string, string> {
+export function writeRtf(source: string, writer: UnitWriter): ReadonlyMap<string, string> {
   const reader: Reader = {
     writer,
     info: new Map(),

@@ -1,0 +1,71 @@
+/** The only place that reads documents inside documents: attachments and archived files, as sections, within bounds for all together. */
+
+import { DomainError } from "../domain/errors.ts";
+import type { FileType } from "../domain/file-type.ts";
+import type { ParsedDocument, ParseWarning } from "../domain/text-unit.ts";
+import { detectFileKind } from "./file-kind.ts";
+import type { Nesting, ParseInput, Parser } from "./parser.ts";
+import type { UnitWriter } from "./unit-writer.ts";
+
+/** Documents inside documents inside documents: what is deeper is named and not opened. */
+const MAX_DEPTH = 3;
+const MAX_NESTED_FILES = 1_000;
+const MAX_NESTED_BYTES = 512 * 1024 * 1024;
+
+export interface NestedFile {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** Writes files as sections of a document; what cannot be read is named, with a warning. */
+interface Sections {
+  readonly warnings: ParseWarning[];
+  add(file: NestedFile): Promise<void>;
+  /** Notes that something was left out. */
+  warn(code: string): void;
+}
+
+export type OpenSections = (input: ParseInput, writer: UnitWriter, level: number) => Sections;
+
+/** @param parsers Throws for a type without a parser. */
+export function sectionsWith(parsers: (fileType: FileType) => Parser): OpenSections {
+  return (input, writer, level) => {
+    const nesting: Nesting = input.nesting ?? { depth: 0, left: { files: MAX_NESTED_FILES, bytes: MAX_NESTED_BYTES } };
+    const warnings: ParseWarning[] = [];
+    const warn = (code: string): void => {
+      if (!warnings.some((warning) => warning.code === code)) warnings.push({ pages: null, code });
+    };
+    return {
+      warnings,
+      warn,
+      async add(file) {
+        writer.heading(level, file.name);
+        nesting.left.files--;
+        nesting.left.bytes -= file.bytes.length;
+        if (nesting.depth >= MAX_DEPTH) return warn("too_deep");
+        if (nesting.left.files < 0 || nesting.left.bytes < 0) return warn("too_many_files");
+        try {
+          const document = await parseNested(parsers, file, { ...input, nesting: { ...nesting, depth: nesting.depth + 1 } });
+          writeSection(writer, document, level);
+          for (const warning of document.warnings) warn(warning.code);
+        } catch (error) {
+          if (!(error instanceof DomainError)) throw error;
+          warn(error.code);
+        }
+      },
+    };
+  };
+}
+
+async function parseNested(parsers: (fileType: FileType) => Parser, file: NestedFile, input: ParseInput): Promise<ParsedDocument> {
+  const { fileType } = await detectFileKind(file.bytes, file.name);
+  return parsers(fileType).parse({ ...input, fileType, bytes: file.bytes, path: undefined, pages: undefined, name: file.name });
+}
+
+/** Pages of an attachment are no pages of the whole. */
+function writeSection(writer: UnitWriter, document: ParsedDocument, level: number): void {
+  for (const unit of document.units) {
+    if (unit.type === "heading") writer.heading(level + (unit.level ?? 1), unit.text);
+    else writer.add(unit.type, unit.text, unit.repeats);
+  }
+}

@@ -1,0 +1,141 @@
+/** Golden: mails with attachments, archives of documents, old presentations; and the bounds on documents inside documents. */
+
+import { describe, expect, test } from "vitest";
+import type { FileType } from "../../src/domain/file-type.ts";
+import { unitsAsMarkdown, type ParsedDocument } from "../../src/domain/text-unit.ts";
+import { unpackRtf } from "../../src/parsers/compressed-rtf.ts";
+import { parserFor } from "../../src/parsers/index.ts";
+import { makeMsg, makePpt } from "../support/make-compound-files.ts";
+import { makePdf } from "../support/make-documents.ts";
+import { makeDocx, makeZip } from "../support/make-office-documents.ts";
+
+const parse = (fileType: FileType, bytes: Buffer | string): Promise<ParsedDocument> => parserFor(fileType).parse({ fileType, bytes: Buffer.from(bytes as string) });
+
+/** A mail with a body and attachments, each base64. */
+function makeEml(subject: string, body: string, attachments: readonly { name: string; bytes: Buffer }[] = []): Buffer {
+  const boundary = `b-${subject.length}-${attachments.length}`;
+  const parts = attachments.map(({ name, bytes }) =>
+    [
+      `--${boundary}`,
+      `Content-Type: application/octet-stream; name="${name}"`,
+      `Content-Disposition: attachment; filename="${name}"`,
+      "Content-Transfer-Encoding: base64",
+      "",
+      bytes
+        .toString("base64")
+        .match(/.{1,76}/g)!
+        .join("\r\n"),
+    ].join("\r\n"),
+  );
+  return Buffer.from(
+    [
+      "From: Ann <ann@example.com>",
+      "To: Bo <bo@example.com>, Cy <cy@example.com>",
+      `Subject: =?utf-8?B?${Buffer.from(subject).toString("base64")}?=`,
+      "Date: Sat, 17 Jan 2026 10:00:00 +0000",
+      "MIME-Version: 1.0",
+      `Content-Type: multipart/mixed; boundary="${boundary}"`,
+      "",
+      `--${boundary}\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${body}`,
+      ...parts,
+      `--${boundary}--`,
+      "",
+    ].join("\r\n"),
+  );
+}
+
+test("EML: head, body, and attachments as sections below the subject", async () => {
+  const mail = makeEml("Grüße", "Hello Bo,\r\n\r\nsee the plan.", [
+    { name: "plan.docx", bytes: await makeDocx() },
+    { name: "page.pdf", bytes: makePdf([["Text of the page."]]) },
+    { name: "blob.bin", bytes: Buffer.from([0, 1, 2, 255]) },
+  ]);
+  const parsed = await parse("EML", mail);
+  const markdown = unitsAsMarkdown(parsed.units);
+  expect(markdown).toMatch(
+    /^# Grüße\n\nFrom: Ann <ann@example.com>\nTo: Bo <bo@example.com>, Cy <cy@example.com>\nDate: .*2026.*\n\nHello Bo,\n\nsee the plan.\n\n## plan.docx\n\n/,
+  );
+  expect(markdown).toContain("### Plan\n\nWe build bold things.");
+  expect(markdown).toContain("## page.pdf");
+  expect(parsed.units.find((unit) => unit.text === "Text of the page.")).toMatchObject({ heading_path: ["Grüße", "page.pdf"], page: null });
+  expect(parsed.warnings).toEqual([{ pages: null, code: "unsupported_file_type" }]);
+  expect(parsed.metadata).toEqual({ title: "Grüße", author: "Ann <ann@example.com>", created_at: "2026-01-17T10:00:00.000Z" });
+});
+
+test("MSG: Unicode and ANSI properties, bodies in order of worth, attachments and attached messages", async () => {
+  const parsed = await parse(
+    "MSG",
+    makeMsg({
+      "__substg1.0_0037001F": "Grüße",
+      "__substg1.0_0C1A001F": "Ann",
+      "__substg1.0_0C1F001F": "ann@example.com",
+      "__substg1.0_0E04001E": Buffer.from("Bo"),
+      "__substg1.0_1000001F": "Hello Bo.",
+      "__attach_version1.0_#00000000/__substg1.0_3707001F": "notes.md",
+      "__attach_version1.0_#00000000/__substg1.0_37010102": Buffer.from("# Notes\n\nMore."),
+      "__attach_version1.0_#00000001/__substg1.0_3701000D/__substg1.0_0037001F": "Inner",
+      "__attach_version1.0_#00000001/__substg1.0_3701000D/__substg1.0_1000001F": "Said inside.",
+    }),
+  );
+  const markdown = unitsAsMarkdown(parsed.units);
+  expect(markdown).toContain("# Grüße\n\nFrom: Ann <ann@example.com>\nTo: Bo\n\nHello Bo.\n\n## notes.md\n\n### Notes\n\nMore.");
+  expect(markdown).toMatch(/## Inner\.eml\n\n### Inner\n\n[^]*Said inside\./);
+  const html = await parse("MSG", makeMsg({ "__substg1.0_0037001F": "S", "__substg1.0_10130102": Buffer.from("<p>As <b>HTML</b></p>"), "__substg1.0_1000001F": "As text" }));
+  expect(unitsAsMarkdown(html.units)).toBe("# S\n\nAs HTML");
+  await expect(parse("MSG", Buffer.alloc(4096))).rejects.toMatchObject({ code: "corrupt" });
+});
+
+test("compressed RTF is unpacked as the format's description has it", () => {
+  // The example of [MS-OXRTFCP], section 4.1.
+  const packed = "2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0";
+  expect(unpackRtf(Buffer.from(packed, "hex")).toString("latin1")).toBe("{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n");
+  expect(unpackRtf(Buffer.alloc(3))).toHaveLength(0);
+});
+
+test("PPT: slides with their titles, shapes and notes; the master's prompts are no text", async () => {
+  const parsed = await parse(
+    "PPT",
+    makePpt([
+      { title: "One", body: "first\rsecond", shape: "in a shape", notes: "Say it." },
+      { title: "Zwei 数据", body: "third", shape: "another", notes: "Say more." },
+    ]),
+  );
+  expect(unitsAsMarkdown(parsed.units)).toBe("# One\n\nfirst\n\nsecond\n\nin a shape\n\n## Notes\n\nSay it.\n\n# Zwei 数据\n\nthird\n\nanother\n\n## Notes\n\nSay more.");
+  expect(parsed).toMatchObject({ page_count: 2 });
+  await expect(parse("PPT", Buffer.from("nothing"))).rejects.toMatchObject({ code: "corrupt" });
+  await expect(parse("DOC", Buffer.from("nothing"))).rejects.toMatchObject({ code: "corrupt" });
+});
+
+describe("archives", () => {
+  test("every file that a parser reads is a section by its path; what none reads is named, with a warning", async () => {
+    const parsed = await parse(
+      "ZIP",
+      await makeZip({ "a/notes.md": "# Notes\n\nText.", "__MACOSX/a": "x", "a/.hidden": "x", "b.csv": "x,y\n1,2\n", "blob.bin": Buffer.from([0, 1, 2, 255]), "empty.pdf": "" }),
+    );
+    expect(unitsAsMarkdown(parsed.units)).toBe("# a/notes.md\n\n## Notes\n\nText.\n\n# b.csv\n\n| x | y |\n| --- | --- |\n| 1 | 2 |\n\n# blob.bin\n\n# empty.pdf");
+    expect(parsed.warnings.map((warning) => warning.code)).toEqual(["unsupported_file_type", "empty_file"]);
+  });
+
+  test("three inside each other are opened, the fourth is named", async () => {
+    let inner = await makeZip({ "deepest.md": "the deepest text" });
+    for (const name of ["d3.zip", "d2.zip", "d1.zip"]) inner = await makeZip({ [name]: inner, "note.md": `beside ${name}` });
+    const parsed = await parse("ZIP", inner);
+    const markdown = unitsAsMarkdown(parsed.units);
+    expect(markdown).toContain("beside d3.zip");
+    expect(markdown).not.toContain("the deepest text");
+    expect(parsed.warnings.map((warning) => warning.code)).toContain("too_deep");
+  });
+
+  test("an archive of archives of archives is bounded as a whole", async () => {
+    const many = (content: Buffer | string): Promise<Buffer> => makeZip(Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`${index}.md`, content])));
+    const zips = async (content: Buffer): Promise<Buffer> => makeZip(Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`${index}.zip`, content])));
+    const parsed = await parse("ZIP", await zips(await many("text")));
+    expect(parsed.units.filter((unit) => unit.text === "text").length).toBeLessThan(1_000);
+    expect(parsed.warnings.map((warning) => warning.code)).toContain("too_many_files");
+  });
+
+  test("one without readable text is no silent success", async () => {
+    await expect(parse("ZIP", await makeZip({ "a.bin": Buffer.from([0, 255, 1]) }))).rejects.toMatchObject({ code: "no_text" });
+    await expect(parse("ZIP", Buffer.from("PK no"))).rejects.toMatchObject({ code: "corrupt" });
+  });
+});
