@@ -71,7 +71,7 @@ export const patchDocument = defineRoute({
       });
       return findDocument(sql, principal, id);
     });
-    authorize(principal, "documents:read", changed);
+    authorize(principal, "documents:update", changed);
     reply.header("ETag", etagOfDocument(changed));
     return changed;
   },

@@ -58,7 +58,7 @@ const createFolder = defineRoute({
       });
       return findFolder(sql, principal.reach, id);
     });
-    authorizeFolder(principal, "folders:read", folder);
+    authorizeFolder(principal, "folders:write", folder);
     reply.header("ETag", etag(folder));
     return folder;
   },
@@ -167,7 +167,7 @@ const patchFolder = defineRoute({
       });
       return findFolder(sql, principal.reach, found.id);
     });
-    authorizeFolder(principal, "folders:read", folder);
+    authorizeFolder(principal, "folders:write", folder);
     reply.header("ETag", etag(folder));
     return folder;
   },

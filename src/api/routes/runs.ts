@@ -56,7 +56,7 @@ const cancelPipelineRun = defineRoute({
       });
       return findRun(sql, principal, id);
     });
-    authorize(principal, "documents:read", cancelled, MISSING);
+    authorize(principal, "documents:reprocess", cancelled, MISSING);
     return cancelled;
   },
 });
