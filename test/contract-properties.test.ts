@@ -4,10 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createOpenApi } from "../src/api/openapi.ts";
 import { API_ROUTES } from "../src/api/routes/index.ts";
 import { testStack } from "./support/contract-stack.ts";
-import { type Document, type Operation, operationsOf, sample } from "./support/samples.ts";
+import { OPERATORS } from "../src/schema/filters.ts";
+import { type Document, type Operation, operationsOf, resolve, sample, type Schema } from "./support/samples.ts";
 import type { TestStack } from "./support/stack-types.ts";
 
-const RUNS = 60;
+/** Requests for each operation; `FUZZ_RUNS=2000 npx vitest run test/contract-properties.test.ts` looks longer. */
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? 60);
+const LIMIT_MS = Math.max(60_000, RUNS * 200);
 const document = createOpenApi(API_ROUTES) as unknown as Document;
 
 let stack: TestStack;
@@ -52,33 +55,70 @@ interface Generated {
   readonly whole: unknown;
 }
 
-/** Fields, filters and operators that exist are tried more often than chance would. */
+/** Values that the schema allows or just does not, and junk: what exists is tried more often than chance would. */
+function valueOf(given: Schema): fc.Arbitrary<unknown> {
+  const schema = resolve(document, given) ?? {};
+  return fc.oneof({ weight: 3, arbitrary: nearlyRight(schema) }, { weight: 1, arbitrary: junk });
+}
+
+function nearlyRight(schema: Schema): fc.Arbitrary<unknown> {
+  const alternatives: Schema[] | undefined = schema["anyOf"] ?? schema["oneOf"];
+  if (alternatives !== undefined) return fc.oneof(...alternatives.map(valueOf));
+  if (schema["enum"] !== undefined) return fc.constantFrom<unknown>(...schema["enum"]);
+  if (/`field__operator`/.test(schema["description"] ?? "")) return filtersOf(schema["description"]);
+  const known: Record<string, () => fc.Arbitrary<unknown>> = {
+    string: () => (schema["format"] === "uuid" ? fc.oneof(fc.uuid(), fc.constantFrom(...Object.values(stack.ids))) : fc.oneof(junkText, fc.constant(schema["example"]))),
+    integer: () => numbersOf(schema),
+    number: () => numbersOf(schema),
+    boolean: () => fc.boolean(),
+    array: () => fc.array(valueOf(schema["items"] ?? {}), { maxLength: 4 }),
+    object: () => objectOf(schema),
+  };
+  return known[schema["type"]]?.() ?? junk;
+}
+
+function numbersOf({ minimum = 0, maximum = 100 }: Schema): fc.Arbitrary<unknown> {
+  return fc.oneof(fc.constantFrom<unknown>(minimum, maximum, minimum - 1, maximum + 1, minimum + 0.5), fc.integer({ min: Math.ceil(minimum), max: Math.floor(maximum) }));
+}
+
+function objectOf(schema: Schema): fc.Arbitrary<unknown> {
+  const properties = Object.entries<Schema>(schema["properties"] ?? {});
+  if (properties.length === 0) return fc.dictionary(junkText, junk, { maxKeys: 3 });
+  return fc.record(Object.fromEntries(properties.map(([name, property]) => [name, valueOf(property)])), { requiredKeys: [] });
+}
+
+/** Fields and operators as the description lists them. */
+function filtersOf(description: string): fc.Arbitrary<unknown> {
+  const fields = [...description.matchAll(/`([\w.<>]+)`/g)].map(([, name]) => name!.replace("<key>", "original_filename"));
+  const key = fc.tuple(fc.constantFrom(...fields, "nothing"), fc.constantFrom("", "__wrong", ...OPERATORS.map((operator) => `__${operator}`))).map((parts) => parts.join(""));
+  const value = fc.oneof(junk, fc.constantFrom<unknown>(...Object.values(stack.ids), "2026-01-01T00:00:00+14:00", 12, true), fc.array(junkText, { maxLength: 3 }));
+  return fc.dictionary(key, value, { maxKeys: 3 });
+}
+
+/** Some fields of the body, of which a right one is made by the others. */
 function fieldsOf(operation: Operation): fc.Arbitrary<Record<string, unknown>> {
-  const names = Object.keys(operation.body?.["properties"] ?? {});
-  const filter = fc.dictionary(
-    fc
-      .tuple(
-        fc.constantFrom("id", "space_id", "name", "file_size", "created_at", "doc_metadata.k", "nothing"),
-        fc.constantFrom("", "__exact", "__in", "__icontains", "__gt", "__isnull", "__x"),
-      )
-      .map((parts) => parts.join("")),
-    junk,
-    { maxKeys: 3 },
-  );
-  const value = (name: string): fc.Arbitrary<unknown> =>
-    name === "filters" ? fc.oneof(filter, junk) : name === "order_by" ? fc.oneof(fc.array(fc.constantFrom("-created_at", "name", "x")), junk) : junk;
-  return fc.subarray(names, { maxLength: Math.min(2, names.length) }).chain((some) => fc.record(Object.fromEntries(some.map((name) => [name, value(name)]))));
+  const properties: Record<string, Schema> = resolve(document, operation.body?.["anyOf"]?.[0] ?? operation.body)?.["properties"] ?? {};
+  return fc
+    .subarray(Object.keys(properties), { maxLength: Math.min(3, Object.keys(properties).length) })
+    .chain((some) => fc.record(Object.fromEntries(some.map((name) => [name, valueOf(properties[name]!)]))));
 }
 
 function requestOf(operation: Operation): fc.Arbitrary<Generated> {
   const ofKind = (kind: string) => operation.parameters.filter((parameter) => parameter["in"] === kind).map((parameter) => parameter["name"] as string);
   return fc.record({
     ids: fc.tuple(...ofKind("path").map((name) => fc.oneof(fc.constant(stack.ids[name] ?? "x"), fc.uuid(), junkText))),
-    query: fc.record(Object.fromEntries(ofKind("query").map((name) => [name, junkText])), { requiredKeys: [] }),
+    query: fc.record(
+      Object.fromEntries(
+        ofKind("query").map((name) => [name, fc.oneof(junkText, valueOf(operation.parameters.find((parameter) => parameter["name"] === name)!["schema"]).map(asText))]),
+      ),
+      { requiredKeys: [] },
+    ),
     fields: fieldsOf(operation),
     whole: fc.option(junk, { nil: undefined, freq: 5 }),
   });
 }
+
+const asText = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 
 /** Dots and nothing are other paths, not other ids. */
 function segment(id: string): string {
@@ -112,21 +152,29 @@ function bodyOf(operation: Operation, { fields, whole }: Generated): string | Fo
   return form;
 }
 
+function expectDeclaredBody(operation: Operation, response: Response, text: string): void {
+  const mediaTypes = Object.keys(operation.responses[String(response.status)]?.["content"] ?? {});
+  const mediaType = response.headers.get("content-type")?.split(";")[0] ?? "";
+  if (text !== "") expect(mediaTypes.length === 0 ? ["application/json"] : mediaTypes.includes("application/octet-stream") ? [mediaType] : mediaTypes).toContain(mediaType);
+  if (response.status >= 400) expect(JSON.parse(text)).toEqual({ detail: response.status === 422 ? expect.arrayContaining([expect.anything()]) : expect.any(String) });
+}
+
 /** A deletion of something that the other operations need would make them answer 404 and prove less. */
 const isKeptAlive = (operation: Operation): boolean => operation.method === "DELETE" || operation.path.endsWith("/revoke");
 
 describe.each(operationsOf(document).map((operation) => ({ name: `${operation.method} ${operation.path}`, operation })))("$name", ({ operation }) => {
-  test("answers whatever it is sent with what it declares, and never with 500", { timeout: 120_000 }, async () => {
+  test("answers whatever it is sent with what it declares, and never with 500", { timeout: 2 * LIMIT_MS }, async () => {
     const property = fc.asyncProperty(requestOf(operation), async (generated) => {
       const response = await send(
         operation,
         isKeptAlive(operation) ? { ...generated, ids: generated.ids.map((id) => (Object.values(stack.ids).includes(String(id)) ? "x" : id)) } : generated,
       );
-      await response.text();
+      const text = await response.text();
       expect(response.status).not.toBe(500);
       // The URL's own bounds are answered before any operation is looked at.
       expect([...Object.keys(operation.responses), "414", "431"]).toContain(String(response.status));
+      expectDeclaredBody(operation, response, text);
     });
-    await fc.assert(property, { numRuns: RUNS, interruptAfterTimeLimit: 60_000 });
+    await fc.assert(property, { numRuns: RUNS, interruptAfterTimeLimit: LIMIT_MS });
   });
 });

@@ -1,6 +1,6 @@
 /** Makes the smallest request that an operation of the OpenAPI document takes, from its schemas and examples alone. */
 
-type Schema = Record<string, any>;
+export type Schema = Record<string, any>;
 
 export interface Operation {
   readonly method: string;
@@ -39,7 +39,7 @@ export function operationsOf(document: Document): Operation[] {
   );
 }
 
-function resolve(document: Document, schema: Schema | undefined): Schema | undefined {
+export function resolve(document: Document, schema: Schema | undefined): Schema | undefined {
   const name = /^#\/components\/schemas\/(.+)$/.exec(schema?.["$ref"] ?? "")?.[1];
   return name === undefined ? schema : document.components.schemas[name];
 }
