@@ -147,10 +147,11 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
 }
 
 /** Turns are refused until its workers have connected to Temporal; it goes on trying. */
-async function openChat({ config, db, log, dataConverter, temporal, toolbox }: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHost> {
+async function openChat({ config, db, log, dataConverter, temporal, toolbox, keyring }: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHost> {
   return createChatHost({
     db,
     log,
+    keyring,
     model: await createChatModel(config.models),
     search: { db, queryEmbedding },
     toolbox,

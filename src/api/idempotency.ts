@@ -47,7 +47,7 @@ interface Attempt {
  */
 export async function answerOnce(route: Route, context: Context, work: (idempotency: Idempotency | undefined) => Promise<unknown>): Promise<unknown> {
   const { principal, request } = context;
-  if (request.idempotencyKey === undefined) return work(undefined);
+  if (request.idempotencyKey === undefined || route.idempotent !== true) return work(undefined);
   const key = {
     organizationId: principal.organization.id,
     callerId: principal.apiKeyId ?? principal.user.id,

@@ -114,7 +114,7 @@ function securityOf({ access }: Route): Record<string, string[]>[] {
 function headerParameters(route: Route): z.ZodObject | undefined {
   const described: Record<string, string> = {
     ...(route.access === "public" ? {} : { "X-Organization-Id": "The caller's organization; any other one is refused with 403" }),
-    ...(route.idempotent === true ? { "Idempotency-Key": "Sending the same request again with the same key answers as the first time, for 24 hours" } : {}),
+    ...(route.idempotent !== undefined ? { "Idempotency-Key": "Sending the same request again with the same key answers as the first time, for 24 hours" } : {}),
     ...route.headers,
   };
   const names = Object.keys(described);
@@ -163,7 +163,7 @@ function failures(route: Route): Record<string, ZodOpenApiResponseObject> {
 export function declaredErrors(route: Route): number[] {
   const hasBody = route.body !== undefined || route.multipart !== undefined;
   const hasParams = route.params !== undefined && Object.keys(route.params.shape).length > 0;
-  const isChecked = hasBody || hasParams || route.query !== undefined || route.idempotent === true;
+  const isChecked = hasBody || hasParams || route.query !== undefined || route.idempotent !== undefined;
   const authenticated = route.access === "public" ? [] : [route.unauthenticatedStatus ?? 401, 403, 429, 503];
   const statuses = [500, ...(route.errors ?? []), ...authenticated, ...(hasBody ? [400] : []), ...(isChecked ? [422] : []), ...(hasParams ? [404] : [])];
   return [...new Set(statuses)].toSorted((a, b) => a - b);

@@ -71,7 +71,7 @@ async function contextOf(route: Route, { deps, ctx, principal }: Call): Promise<
       id: ctx.state["requestId"] as string,
       headers: ctx.headers,
       signal: goneSignal(ctx),
-      idempotencyKey: route.idempotent === true ? ctx.get("idempotency-key") || undefined : undefined,
+      idempotencyKey: route.idempotent !== undefined ? ctx.get("idempotency-key") || undefined : undefined,
       bodyHash: json.hash,
       req: ctx.req,
       res: ctx.res,
@@ -88,7 +88,7 @@ function readPart(schema: Route["params"], strings: unknown, part: "path" | "que
 
 function idempotencyKeyProblems(route: Route, ctx: Context): Problem[] {
   const key = ctx.get("idempotency-key");
-  if (route.idempotent !== true || key.length <= MAX_IDEMPOTENCY_KEY) return [];
+  if (route.idempotent === undefined || key.length <= MAX_IDEMPOTENCY_KEY) return [];
   return [valueError(["header", "idempotency-key"], `must have at most ${MAX_IDEMPOTENCY_KEY} characters`)];
 }
 

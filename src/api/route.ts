@@ -82,8 +82,8 @@ interface RouteContract<A extends Access> {
   readonly errors?: readonly number[];
   /** Successful statuses beyond `status`, with their meaning. */
   readonly otherStatuses?: Readonly<Record<number, string>>;
-  /** Takes an `Idempotency-Key`. */
-  readonly idempotent?: boolean;
+  /** Takes an `Idempotency-Key`. Where it is `turn` the handler itself sees to repeats. */
+  readonly idempotent?: true | "turn";
   /** Optional request headers of its own, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Headers of the answer, with their meaning. */

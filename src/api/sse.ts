@@ -56,6 +56,8 @@ export function openEventStream(res: ServerResponse, { pingMs = PING_MS, headers
     if (!isEnded) gone.abort();
   });
   res.on("error", () => gone.abort());
+  // It left before the head was written: nothing of that would be told again.
+  if (res.destroyed) gone.abort();
 
   return {
     closed: gone.signal,

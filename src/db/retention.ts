@@ -31,6 +31,7 @@ export async function requeueStrayRuns(system: pg.Pool): Promise<number> {
 /** What is deleted by its age alone: its table, the condition, and the role that may. */
 const RETENTIONS = [
   { kind: "idempotency_keys", role: "system", where: "claimed_at < now() - interval '24 hours'" },
+  { kind: "kept_turns", role: "system", where: "created_at < now() - interval '24 hours'" },
   { kind: "claims", role: "system", where: "closed_at < now() - interval '1 day'" },
   { kind: "deletions", role: "system", where: "completed_at < now() - interval '30 days'" },
   { kind: "turn_calls", role: "system", where: "at < now() - interval '400 days'" },

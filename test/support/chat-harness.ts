@@ -57,7 +57,7 @@ export interface ChatHarness {
 let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
 
 /** `temporalAddress` lets a test put something between this process and Temporal. */
-export async function startChat(options: { withTools?: boolean; temporalAddress?: string; tools?: Partial<ToolSettings> } = {}): Promise<ChatHarness> {
+export async function startChat(options: { withTools?: boolean; temporalAddress?: string; tools?: Partial<ToolSettings>; unreadMaxMs?: number } = {}): Promise<ChatHarness> {
   // oxlint-disable-next-line node/no-process-env -- the set-up of the tests hands the server over in it
   const address = process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"];
   if (address === undefined) throw new Error("HOLDFAST_TEST_TEMPORAL_ADDRESS is not set");
@@ -79,6 +79,8 @@ export async function startChat(options: { withTools?: boolean; temporalAddress?
   const host = await createChatHost({
     db,
     log,
+    keyring,
+    ...(options.unreadMaxMs === undefined ? {} : { unreadMaxMs: options.unreadMaxMs }),
     model: await createChatModel(models),
     search: { db, queryEmbedding },
     toolbox,

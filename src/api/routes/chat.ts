@@ -1,11 +1,12 @@
 /** Chat completions: stateless, whole or streamed, with an agent as the model. */
 import { z } from "zod";
 import { authorize } from "../../auth/policy.ts";
-import { DomainError } from "../../domain/errors.ts";
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, ChatStreamError } from "../../schema/chat.ts";
 import { defineRoute } from "../route.ts";
+import { keptAnswer } from "../turns/kept-answer.ts";
 import { streamedAnswer } from "../turns/streamed-answer.ts";
 import type { AnswerSink, Turn } from "../turns/turn.ts";
+import { wholeAnswer } from "../turns/whole-answer.ts";
 
 export const createChatCompletion = defineRoute({
   method: "POST",
@@ -13,6 +14,8 @@ export const createChatCompletion = defineRoute({
   access: "keys",
   capability: "chat",
   budget: "chat",
+  idempotent: "turn",
+  headers: { "Last-Event-ID": "With an `Idempotency-Key`: the last event that was received; the stream goes on behind it" },
   status: 200,
   body: ChatCompletionRequest,
   response: ChatCompletion,
@@ -22,10 +25,11 @@ export const createChatCompletion = defineRoute({
       description: "With `stream: true`: chunks, then `[DONE]`; an answer that breaks off ends with an error event instead.",
     },
   },
-  errors: [404, 502, 503, 504],
+  errors: [404, 409, 502, 503, 504],
   tags: ["Chat"],
   summary: "Chat with an agent.",
-  description: "The whole history is sent with every call. Tools run inside the service, so `tool_calls` is always null. A client that goes away cancels its turn.",
+  description:
+    "The whole history is sent with every call. Tools run inside the service, so `tool_calls` is always null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a minute, and a repeat gets its answer.",
   async handle({ deps, principal, body, request }) {
     const agent = await deps.chat.findAgent(principal.organization, body.model);
     authorize(principal, "agents:chat", agent, `Model '${body.model}' not found`);
@@ -39,32 +43,33 @@ export const createChatCompletion = defineRoute({
         responseFormat: body.response_format ?? undefined,
       },
     };
+    const options = { includeUsage: body.stream_options?.include_usage ?? false, showCitations: agent.show_citations };
+    const isStream = body.stream === true;
+    if (request.idempotencyKey !== undefined) {
+      const key = { organization: principal.organization, callerId: principal.apiKeyId ?? principal.user.id, key: request.idempotencyKey };
+      const lastEventNo = eventNo(request.headers["last-event-id"]);
+      return keptAnswer(deps.db, deps.chat, {
+        turn: turnRequest,
+        key,
+        bodyHash: request.bodyHash ?? Buffer.alloc(0),
+        signal: request.signal,
+        lastEventNo,
+        isStream,
+        model: body.model,
+        options,
+      });
+    }
     const begin = async (sink: AnswerSink): Promise<Turn> => {
       const turn = await deps.chat.begin(turnRequest, sink, request.signal);
       if (request.signal.aborted) turn.abort();
       request.signal.addEventListener("abort", () => turn.abort(), { once: true });
       return turn;
     };
-    const head = { created: Math.floor(Date.now() / 1_000), model: body.model };
-    if (body.stream) return streamedAnswer(begin, { head, includeUsage: body.stream_options?.include_usage ?? false, showCitations: agent.show_citations });
-    return { ...head, ...(await wholeAnswer(begin)) };
+    const all = { ...options, head: { created: Math.floor(Date.now() / 1_000), model: body.model } };
+    return isStream ? streamedAnswer(begin, all) : wholeAnswer(begin, all);
   },
 });
 
-async function wholeAnswer(begin: (sink: AnswerSink) => Promise<Turn>) {
-  const pieces: string[] = [];
-  const turn = await begin({ isCommitted: false, begun: () => undefined, content: (text) => void pieces.push(text) });
-  const result = await turn.result;
-  if (result.status === "failed") throw result.error;
-  if (result.status === "cancelled") throw new DomainError("cancelled", "The request was cancelled.");
-  const { prompt_tokens, completion_tokens } = result.usage;
-  return {
-    id: `chatcmpl-${turn.row.id}`,
-    object: "chat.completion" as const,
-    choices: [{ index: 0, message: { role: "assistant" as const, content: pieces.join(""), tool_calls: null, refusal: null }, finish_reason: result.finishReason, logprobs: null }],
-    usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },
-    system_fingerprint: null,
-    service_tier: null,
-    ...(turn.agent.show_citations ? { citations: [...result.citations] } : {}),
-  };
+function eventNo(header: unknown): number | null {
+  return typeof header === "string" && /^\d{1,9}$/.test(header) ? Number(header) : null;
 }

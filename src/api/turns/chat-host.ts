@@ -2,10 +2,8 @@
 import type { ChatActivities, HeldTurns } from "../../activities/chat.ts";
 import type { Client } from "@temporalio/client";
 import type { DataConverter, NativeConnection, WorkflowBundleOption } from "@temporalio/worker";
-import type { Database } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
-import type { Log } from "../../log.ts";
 import type { ChatModel } from "../../models/chat-model.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
@@ -18,11 +16,10 @@ import { holdLease } from "./lease.ts";
 import { createLedger } from "./ledger.ts";
 import { createOpenTurns } from "./open-turns.ts";
 import { watchTemporal } from "./temporal-health.ts";
+import { type TurnRecords, type TurnRecordsDeps, createTurnRecords } from "./turn-record.ts";
 import { type AnswerSink, type Turn, type TurnDeps, type TurnRequest, startTurn } from "./turn.ts";
 
-export interface ChatHostDeps {
-  readonly db: Database;
-  readonly log: Log;
+export interface ChatHostDeps extends TurnRecordsDeps {
   readonly model: ChatModel;
   readonly search: SearchDeps;
   readonly toolbox: Toolbox;
@@ -42,6 +39,7 @@ export interface ChatHost {
   /** Resolves when the workers poll for the first time; until then turns are refused. */
   readonly ready: Promise<void>;
   readonly findAgent: FindAgent;
+  readonly records: TurnRecords;
   /**
    * Begins a turn; its first model call is under way when this resolves.
    * @throws DomainError `workflows_unavailable` where Temporal is known to be down, `overloaded` where too many turns are open.
@@ -64,6 +62,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   const apiProcessId = newId();
   const openTurns = createOpenTurns();
   const ledger = createLedger(db, log);
+  const records = createTurnRecords(deps);
   const abortAll = (error: DomainError, which: (turn: Turn) => boolean = () => true): void => {
     for (const turn of openTurns.all()) if (turn.status === undefined && which(turn)) turn.abort(error);
   };
@@ -95,6 +94,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     apiProcessId,
     ready: workers.ready,
     findAgent: createAgentLookup(db),
+    records,
     async begin(request, sink, signal) {
       if (isStopping) throw new DomainError("overloaded", "This process is shutting down.", { retryAfterSeconds: 1 });
       if (health.downForMs() > 0) throw workflowsUnavailable();
@@ -109,7 +109,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
       isStopping = true;
       await openTurns.drained(DRAIN_MS);
       abortAll(new DomainError("turn_lost", "The service is shutting down."));
-      await ledger.flushed(FLUSH_MS);
+      await Promise.all([ledger.flushed(FLUSH_MS), records.flushed(FLUSH_MS)]);
       health.stop();
       stopWatching();
       await workers.shutdown();

@@ -17,6 +17,8 @@ import type { Ledger } from "./ledger.ts";
 import { type LoopStep, createLoop } from "./turn-loop.ts";
 
 export interface TurnRequest {
+  /** A UUID of version 7; a new one where it is left out. */
+  readonly id?: string;
   readonly principal: Principal;
   readonly agent: Agent;
   readonly messages: readonly ClientMessage[];
@@ -142,9 +144,9 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
   return turn;
 }
 
-function rowOf(apiProcessId: string, { principal, agent, messages }: TurnRequest): TurnRow {
+function rowOf(apiProcessId: string, { id = newId(), principal, agent, messages }: TurnRequest): TurnRow {
   return {
-    id: newId(),
+    id,
     organization_id: principal.organization.id,
     space_id: agent.space_id,
     agent_id: agent.id,

@@ -1,0 +1,196 @@
+/** The only place that keeps the answers of turns with an Idempotency-Key: pieces sealed and written as they come, and read again. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type KeptTurnState, type Sealed, type SealedPieces, dropKeptTurn, keptTurnUnreadMs, readKeptTurn, touchKeptTurn, writeKeptTurn } from "../../db/kept-turns.ts";
+import type { Database, OrganizationKey } from "../../db/pool.ts";
+import { DomainError, type ErrorCode } from "../../domain/errors.ts";
+import type { Log } from "../../log.ts";
+import { type Keyring, openBytes, sealBytes } from "../../storage/keyring.ts";
+import type { Turn, TurnResult } from "./turn.ts";
+
+export interface TurnRecord {
+  /** Takes the next piece of the answer. @returns its number, from 1. */
+  piece(text: string): number;
+  /** Records the turn's end once it has one, and gives the turn up once nobody has read it for a while. */
+  attach(turn: Turn): void;
+  /** The turn never began: its key is free again. */
+  drop(): Promise<void>;
+  /** The connection that began the turn is gone. */
+  clientLeft(): void;
+}
+
+/** What is read of a kept answer; exactly one `end` comes last. */
+export type RecordEvent =
+  | { readonly type: "piece"; readonly no: number; readonly text: string }
+  | { readonly type: "end"; readonly pieceCount: number; readonly result: TurnResult };
+
+export interface TurnRecords {
+  open(organization: OrganizationKey, turnId: string): TurnRecord;
+  /**
+   * The answer behind piece `afterNo`, from whichever process writes it, as it comes.
+   * @throws DomainError `turn_lost` where the process that ran the turn is gone, or nobody read it for so long that it was cancelled.
+   */
+  read(organization: OrganizationKey, turnId: string, afterNo: number, signal: AbortSignal): AsyncGenerator<RecordEvent>;
+  /** Resolves when all that was recorded is written, or `timeoutMs` have passed. */
+  flushed(timeoutMs: number): Promise<void>;
+}
+
+export interface TurnRecordsDeps {
+  readonly db: Database;
+  readonly log: Log;
+  readonly keyring: Keyring;
+  /** A turn that nobody reads is cancelled after this. */
+  readonly unreadMaxMs?: number;
+}
+
+const WRITE_EVERY_MS = 100;
+const READ_EVERY_MS = 100;
+const UNREAD_MAX_MS = 60_000;
+const RETRY_MS = 1_000;
+const WRITE_ATTEMPTS = 30;
+/** Looks and touches happen this often within {@link UNREAD_MAX_MS}. */
+const LOOKS = 6;
+
+interface KeptEnd {
+  readonly pieceCount: number;
+  readonly result: Extract<TurnResult, { status: "completed" | "cancelled" }> | { readonly status: "failed"; readonly code: ErrorCode; readonly message: string };
+}
+
+export function createTurnRecords(deps: TurnRecordsDeps): TurnRecords {
+  const { db, log, unreadMaxMs = UNREAD_MAX_MS } = deps;
+  const writing = new Set<Promise<void>>();
+
+  const open = (organization: OrganizationKey, turnId: string): TurnRecord => {
+    const waiting: string[] = [];
+    let count = 0;
+    let queue: Promise<void> = Promise.resolve();
+    let timer: NodeJS.Timeout | undefined;
+    let turn: Turn | undefined;
+    let hasLeft = false;
+
+    const write = (result: TurnResult | null): void => {
+      clearTimeout(timer);
+      timer = undefined;
+      const texts = waiting.splice(0);
+      const firstNo = count - texts.length + 1;
+      const done = queue.then(() => writeOut(deps, { organization, turnId, firstNo, texts }, result === null ? null : { pieceCount: count, result: keptResult(result) }));
+      queue = done.catch((error: unknown) => log.error({ err: error, turn_id: turnId }, "a kept answer could not be written"));
+      const tracked = queue;
+      writing.add(tracked);
+      void tracked.then(() => writing.delete(tracked));
+    };
+    return {
+      piece(text) {
+        waiting.push(text);
+        timer ??= setTimeout(() => write(null), WRITE_EVERY_MS);
+        return ++count;
+      },
+      attach(started) {
+        turn = started;
+        void started.result.then(write);
+        if (hasLeft) watchReaders(deps, { organization, turnId }, started);
+      },
+      drop: () => dropKeptTurn(db, organization, turnId),
+      clientLeft() {
+        if (hasLeft) return;
+        hasLeft = true;
+        if (turn !== undefined) watchReaders(deps, { organization, turnId }, turn);
+      },
+    };
+  };
+
+  return {
+    open,
+    async *read(organization, turnId, afterNo, signal) {
+      let [last, touchedAt] = [afterNo, -Infinity];
+      for (;;) {
+        if (performance.now() - touchedAt > unreadMaxMs / LOOKS) {
+          await touchKeptTurn(db, organization, turnId);
+          touchedAt = performance.now();
+        }
+        const state = await readKeptTurn(db, organization, turnId, last);
+        // Before the pieces: nobody is given the beginning of an answer that has no end.
+        const end = await endOf(deps, { organization, turnId }, state);
+        for (const piece of await opened(deps, { organization, turnId }, state?.pieces ?? [])) {
+          if (piece.no <= last) continue;
+          last = piece.no;
+          yield piece;
+        }
+        if (end !== undefined) return yield end;
+        await sleep(READ_EVERY_MS, undefined, { signal });
+      }
+    },
+    async flushed(timeoutMs) {
+      await Promise.race([Promise.all(writing), sleep(timeoutMs, undefined, { ref: false })]);
+    },
+  };
+}
+
+interface Place {
+  readonly organization: OrganizationKey;
+  readonly turnId: string;
+}
+
+/** Cancels the turn once nobody has read its answer for too long, in this process or another. */
+function watchReaders({ db, log, unreadMaxMs = UNREAD_MAX_MS }: TurnRecordsDeps, { organization, turnId }: Place, turn: Turn): void {
+  const watch = async (): Promise<void> => {
+    await touchKeptTurn(db, organization, turnId);
+    while (turn.status === undefined) {
+      await sleep(unreadMaxMs / LOOKS, undefined, { ref: false });
+      if (turn.status === undefined && (await keptTurnUnreadMs(db, organization, turnId)) >= unreadMaxMs) turn.abort();
+    }
+  };
+  watch().catch((error: unknown) => {
+    log.warn({ err: error, turn_id: turnId }, "the readers of a kept answer could not be looked for");
+    turn.abort();
+  });
+}
+
+const aad = (turnId: string, what: string): Buffer => Buffer.from(`kept answer\0${turnId}\0${what}`);
+
+async function writeOut(
+  deps: TurnRecordsDeps,
+  { organization, turnId, firstNo, texts }: Place & { firstNo: number; texts: readonly string[] },
+  end: KeptEnd | null,
+): Promise<void> {
+  if (texts.length === 0 && end === null) return;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const { id: keyId, secret } = await deps.keyring.current(organization.id);
+      const seal = (value: unknown, what: string): Sealed => ({ keyId, sealed: sealBytes(secret, Buffer.from(JSON.stringify(value)), aad(turnId, what)) });
+      const pieces = texts.length === 0 ? null : { ...seal(texts, String(firstNo)), firstNo, lastNo: firstNo + texts.length - 1 };
+      const sealedEnd = end === null ? null : { ...seal(end, "end"), status: end.result.status, pieceCount: end.pieceCount };
+      return await writeKeptTurn(deps.db, { organization, id: turnId }, pieces, sealedEnd);
+    } catch (error) {
+      if (attempt >= WRITE_ATTEMPTS) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+async function opened({ keyring }: TurnRecordsDeps, { organization, turnId }: Place, pieces: readonly SealedPieces[]): Promise<Extract<RecordEvent, { type: "piece" }>[]> {
+  const lists = pieces.map(async ({ keyId, sealed, firstNo }) => {
+    const { secret } = await keyring.byId(organization.id, keyId);
+    const texts = JSON.parse(openBytes(secret, sealed, aad(turnId, String(firstNo))).toString()) as string[];
+    return texts.map((text, index) => ({ type: "piece" as const, no: firstNo + index, text }));
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+/** Undefined while the turn runs. */
+async function endOf({ keyring }: TurnRecordsDeps, { organization, turnId }: Place, state: KeptTurnState | undefined): Promise<RecordEvent | undefined> {
+  if (state === undefined || state.isOrphan) throw turnLost("The turn was lost with its API process; a new Idempotency-Key starts a new one.");
+  if (state.end === null) return undefined;
+  const { secret } = await keyring.byId(organization.id, state.end.keyId);
+  const { result, pieceCount } = JSON.parse(openBytes(secret, state.end.sealed, aad(turnId, "end")).toString()) as KeptEnd;
+  if (result.status === "cancelled") throw turnLost("The turn was cancelled because nobody read it; a new Idempotency-Key starts a new one.");
+  if (result.status === "completed") return { type: "end", pieceCount, result };
+  return { type: "end", pieceCount, result: { status: "failed", error: new DomainError(result.code, result.message) } };
+}
+
+function keptResult(result: TurnResult): KeptEnd["result"] {
+  return result.status === "failed" ? { status: "failed", code: result.error.code, message: result.error.message } : result;
+}
+
+export function turnLost(message: string): DomainError {
+  return new DomainError("turn_lost", message);
+}
