@@ -99,6 +99,10 @@ const Environment = z.object({
   OIDC_ISSUER: issuer.optional(),
   OIDC_AUDIENCE: z.string().optional(),
   PROVISION_FILE: z.string().optional(),
+  OCR_LANGUAGES: z
+    .string()
+    .regex(/^[a-z_]{3,20}(?:\+[a-z_]{3,20})*$/i, "must be tesseract's codes, joined by +")
+    .default("eng"),
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(104_857_600),
   RATE_LIMIT_RPM: integer(1, 1_000_000).default(600),
   CHAT_RATE_LIMIT_RPM: integer(1, 1_000_000).default(60),
@@ -210,6 +214,7 @@ function group(env: z.infer<typeof Environment>) {
     limits: { maxUploadBytes: env.MAX_UPLOAD_BYTES, requestsPerMinute: env.RATE_LIMIT_RPM, chatTurnsPerMinute: env.CHAT_RATE_LIMIT_RPM },
     tools: { httpFetchHosts: env.HTTP_FETCH_HOSTS, mcpServers: env.MCP_SERVERS },
     worker: { queues: env.WORKER_QUEUES },
+    ocr: { languages: env.OCR_LANGUAGES.split("+"), dataFolder: join(env.HOLDFAST_CACHE === undefined ? dataDir : resolve(env.HOLDFAST_CACHE), "tessdata") },
     log: { level: env.LOG_LEVEL },
     metrics: { port: env.METRICS_PORT },
     telemetry: { otlpEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT },

@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ParsedDocument } from "../domain/text-unit.ts";
 import type { ChildRequest, ChildTask } from "./child-protocol.ts";
-import type { ParseInput } from "./parser.ts";
+import type { OcrSettings, ParseInput } from "./parser.ts";
 import { outOfMemory, startParserChild, type ChildLimits, type ChildOutcome, type ParserChild } from "./parser-child.ts";
 import { residentBytes } from "./process-memory.ts";
 
 export interface ParserPoolOptions extends ChildLimits {
+  /** Absent: pictures and scans are not read. */
+  readonly ocr?: OcrSettings;
   /** Processes that are kept warm, and documents that are parsed at once. */
   readonly size: number;
   /** A process is replaced after so many documents, since what leaks would add up. */
@@ -55,7 +57,7 @@ export function createParserPool(given: Partial<ParserPoolOptions> = {}): Parser
 
   const run = async (task: ChildTask, input: ParseInput, signal?: AbortSignal): Promise<ChildOutcome> => {
     await using placed = await placeInput(input);
-    const request: ChildRequest = { task, input: placed.input };
+    const request: ChildRequest = { task, input: { ...placed.input, ocr: options.ocr } };
     let outcome: ChildOutcome = { kind: "lost", started: false };
     for (let attempt = 0; attempt < 2 && outcome.kind === "lost"; attempt++) outcome = await children.use((child) => child.run(request, signal), signal);
     if (outcome.kind === "failed") throw outcome.error;

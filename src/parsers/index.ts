@@ -8,6 +8,7 @@ import { docx } from "./docx.ts";
 import { emlWith } from "./eml.ts";
 import { epub } from "./epub.ts";
 import { html } from "./html.ts";
+import { image } from "./image.ts";
 import { markdown } from "./markdown.ts";
 import { msgWith } from "./msg.ts";
 import { sectionsWith } from "./nested.ts";
@@ -40,6 +41,9 @@ const PARSERS: Partial<Record<FileType, Parser>> = {
   ODP: odf,
   CSV: delimited,
   TSV: delimited,
+  PNG: image,
+  JPEG: image,
+  TIFF: image,
   RTF: rtf,
   EPUB: epub,
   EML: emlWith(openSections),

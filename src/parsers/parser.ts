@@ -14,8 +14,18 @@ export interface ParseInput {
   readonly pages?: readonly [number, number] | undefined;
   /** The file's own name, where a parser can learn something from it. */
   readonly name?: string | undefined;
+  /** Absent where there is no OCR. */
+  readonly ocr?: OcrSettings | undefined;
+  /** Asks for the format's second parser, where it has one: the first one ended on this file. */
+  readonly fallback?: boolean | undefined;
   /** Set for a document inside another. */
   readonly nesting?: Nesting | undefined;
+}
+
+export interface OcrSettings {
+  /** Tesseract's codes, joined by `+`. */
+  readonly languages: string;
+  readonly dataFolder: string;
 }
 
 export interface Nesting {

@@ -29,6 +29,11 @@ export async function unpdfPageCount(input: ParseInput): Promise<number> {
   return withDocument(input, async (document) => document.numPages);
 }
 
+/** What the document says about itself; nothing where it cannot be read. */
+export async function unpdfMetadata(input: ParseInput): Promise<ExtractedMetadata> {
+  return withDocument(input, documentMetadata).catch(() => ({}));
+}
+
 async function withDocument<T>(input: ParseInput, use: (document: PdfDocument) => Promise<T>): Promise<T> {
   // A copy: pdf.js takes the bytes' buffer for itself.
   const document = await openDocument(new Uint8Array(await readInput(input)));

@@ -1,15 +1,15 @@
 /** The parser of PDF files: liteparse, and unpdf where liteparse's native part cannot load or gives up on the file. */
 
-import type { LiteParse, LiteParseConfig, ParseResult } from "@llamaindex/liteparse";
+import type { ParsedPage, ParseResult } from "@llamaindex/liteparse";
 import { DomainError } from "../domain/errors.ts";
-import type { ExtractedMetadata, ParsedDocument, ParseWarning, TextUnit } from "../domain/text-unit.ts";
+import type { ExtractedMetadata, ParsedDocument, ParseWarning } from "../domain/text-unit.ts";
 import { createHeadingPath } from "./heading-path.ts";
+import { isSparse, LITEPARSE_CONFIG, loadLiteparse, MAX_PDF_PAGES, pictorialPages, recognizePages, type LiteParseConstructor } from "./liteparse.ts";
+import { markRepeats, type PlacedUnit } from "./page-edges.ts";
 import { inputSizeBytes, readInput, type ParseInput, type Parser } from "./parser.ts";
 import { pdfDateAsIso, xmpMetadata } from "./pdf-metadata.ts";
 import { pageUnits } from "./pdf-units.ts";
-import { unpdfPageCount, unpdfParse } from "./pdf-unpdf.ts";
-
-const MAX_PDF_PAGES = 20_000;
+import { unpdfMetadata, unpdfPageCount, unpdfParse } from "./pdf-unpdf.ts";
 
 /** Pages in memory at once: 500 pages then take 120 MB instead of 290. */
 const PAGES_PER_BATCH = 25;
@@ -18,7 +18,7 @@ export const pdf: Parser = {
   name: "liteparse",
   runsIn: "child",
   async parse(input) {
-    const parsed = await withFallback(input, liteparseDocument, unpdfParse);
+    const parsed = input.fallback === true ? await unpdfParse(input) : await withFallback(input, liteparseDocument, unpdfParse);
     assertPageCount(parsed.page_count ?? 0);
     if (parsed.units.length === 0 && input.pages === undefined) throw new DomainError("no_text", "The PDF holds no text.");
     return parsed;
@@ -37,8 +37,6 @@ function assertPageCount(pages: number): void {
   if (pages > MAX_PDF_PAGES) throw new DomainError("too_large", `The PDF has ${pages} pages; at most ${MAX_PDF_PAGES} are read.`);
 }
 
-type LiteParseConstructor = typeof LiteParse;
-
 async function withFallback<T>(
   input: ParseInput,
   first: (input: ParseInput, Constructor: LiteParseConstructor) => Promise<T>,
@@ -56,45 +54,20 @@ async function withFallback<T>(
   }
 }
 
-/** Undefined where the native part does not load, for example on a platform that it is not built for. */
-async function loadLiteparse(): Promise<LiteParseConstructor | undefined> {
-  try {
-    return (await import("@llamaindex/liteparse")).LiteParse;
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Headers and footers are kept: leaving them out also leaves out headings that recur at the top of pages. `maxPages` is set since
- * liteparse otherwise stops after 1,000 without a word.
- */
-const CONFIG: Partial<LiteParseConfig> = {
-  ocrEnabled: false,
-  extractBlocks: true,
-  extractLinks: false,
-  extractDocumentMetadata: true,
-  keepHeadersFooters: true,
-  continueOnPageError: true,
-  imageMode: "off",
-  maxPages: MAX_PDF_PAGES,
-  quiet: true,
-};
-
 async function liteparseDocument(input: ParseInput, Constructor: LiteParseConstructor): Promise<ParsedDocument> {
   const path = createHeadingPath();
-  const units: TextUnit[] = [];
+  const placed: PlacedUnit[] = [];
   const warnings: ParseWarning[] = [];
   let metadata: ExtractedMetadata = {};
   let pageCount = 0;
   let next = input.pages?.[0] ?? 1;
   for await (const batch of batches(input, Constructor)) {
-    if (pageCount === 0) metadata = documentMetadata(batch);
+    if (pageCount === 0) metadata = await documentMetadata(batch, input);
     pageCount = batch.totalPages;
     assertPageCount(pageCount);
-    for (const page of batch.pages) {
+    for (const page of await withRecognized(batch.pages, input, Constructor)) {
       const found = pageUnits(page, path);
-      for (const unit of found) units.push(unit);
+      for (const unit of found) placed.push(unit);
       if (page.pageNum > next) warnings.push({ pages: [next, page.pageNum - 1], code: "page_unreadable" });
       if (found.length === 0) warnings.push({ pages: [page.pageNum, page.pageNum], code: "no_text" });
       next = page.pageNum + 1;
@@ -102,7 +75,24 @@ async function liteparseDocument(input: ParseInput, Constructor: LiteParseConstr
   }
   const last = Math.min(input.pages?.[1] ?? pageCount, pageCount);
   if (next <= last) warnings.push({ pages: [next, last], code: "page_unreadable" });
+  const units = markRepeats(placed, createHeadingPath());
   return { parser_name: pdf.name, units, page_count: pageCount, metadata, warnings: mergeNeighbours(warnings) };
+}
+
+/** Pages with hardly any text as OCR reads them, where it reads more. */
+async function withRecognized(pages: readonly ParsedPage[], input: ParseInput, Constructor: LiteParseConstructor): Promise<readonly ParsedPage[]> {
+  const sparse = pages.filter(isSparse);
+  if (input.ocr === undefined || sparse.length === 0) return pages;
+  const source = await liteparseInput(input);
+  const isBlank = (page: ParsedPage): boolean => page.text.trim() === "";
+  const written = sparse.filter((page) => !isBlank(page)).map((page) => page.pageNum);
+  const toRead = [...sparse.filter(isBlank).map((page) => page.pageNum), ...(await pictorialPages(Constructor, source, written))];
+  const recognized = await recognizePages(Constructor, source, toRead, input.ocr);
+  const byNumber = new Map(recognized.map((page) => [page.pageNum, page]));
+  return pages.map((page) => {
+    const read = byNumber.get(page.pageNum);
+    return read !== undefined && read.text.trim().length > page.text.trim().length ? read : page;
+  });
 }
 
 /** One warning for each run of pages with the same code. */
@@ -118,7 +108,7 @@ function mergeNeighbours(warnings: readonly ParseWarning[]): ParseWarning[] {
 }
 
 async function liteparsePageCount(input: ParseInput, Constructor: LiteParseConstructor): Promise<number> {
-  const parser = new Constructor({ ...CONFIG, extractBlocks: false, targetPages: "1" });
+  const parser = new Constructor({ ...LITEPARSE_CONFIG, extractBlocks: false, targetPages: "1" });
   return (await parser.parse(await liteparseInput(input))).totalPages;
 }
 
@@ -126,7 +116,7 @@ async function liteparsePageCount(input: ParseInput, Constructor: LiteParseConst
 async function* batches(input: ParseInput, Constructor: LiteParseConstructor): AsyncGenerator<ParseResult> {
   const source = await liteparseInput(input);
   if (input.pages === undefined) {
-    for await (const batch of new Constructor(CONFIG).parseBatches(source, { batchSize: PAGES_PER_BATCH })) {
+    for await (const batch of new Constructor(LITEPARSE_CONFIG).parseBatches(source, { batchSize: PAGES_PER_BATCH })) {
       yield { ...batch.result, totalPages: batch.totalPages };
     }
     return;
@@ -134,7 +124,7 @@ async function* batches(input: ParseInput, Constructor: LiteParseConstructor): A
   const [first, last] = input.pages;
   for (let from = first, total = last; from <= Math.min(last, total); from += PAGES_PER_BATCH) {
     const to = Math.min(from + PAGES_PER_BATCH - 1, last);
-    const result = await new Constructor({ ...CONFIG, targetPages: `${from}-${to}` }).parse(source);
+    const result = await new Constructor({ ...LITEPARSE_CONFIG, targetPages: `${from}-${to}` }).parse(source);
     total = result.totalPages;
     yield result;
   }
@@ -145,11 +135,19 @@ async function liteparseInput(input: ParseInput): Promise<string | Buffer> {
   return input.path?.toLowerCase().endsWith(".pdf") === true ? input.path : readInput(input);
 }
 
-function documentMetadata(result: ParseResult): ExtractedMetadata {
+/** Larger files are not opened a second time for their title. */
+const MAX_INFO_BYTES = 16 * 1024 * 1024;
+
+/** Of the XMP packet, and where there is none of the older dictionary, which liteparse does not give. */
+async function documentMetadata(result: ParseResult, input: ParseInput): Promise<ExtractedMetadata> {
   const created = pdfDateAsIso(result.docMeta?.creationDate);
   const modified = pdfDateAsIso(result.docMeta?.modDate);
+  const xmp = xmpMetadata(result.docMeta?.xmp ?? "");
+  const isFirst = (input.pages?.[0] ?? 1) === 1;
+  const older = isFirst && xmp.title === undefined && (await inputSizeBytes(input)) <= MAX_INFO_BYTES ? await unpdfMetadata(input) : {};
   return {
-    ...xmpMetadata(result.docMeta?.xmp ?? ""),
+    ...older,
+    ...xmp,
     ...(created === undefined ? {} : { created_at: created }),
     ...(modified === undefined ? {} : { modified_at: modified }),
   };

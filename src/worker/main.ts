@@ -15,6 +15,7 @@ import { mergeEmbeddings } from "../models/merge-embeddings.ts";
 import { behindGate } from "../models/provider-gate.ts";
 import { cacheQueries } from "../models/query-embeddings.ts";
 import { createParserPool } from "../parsers/child-process.ts";
+import { prepareOcrData } from "../parsers/ocr-data.ts";
 import { aborted, watchSignals } from "../process-stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { QUEUES, type QueueName } from "../temporal/queues.ts";
@@ -84,7 +85,7 @@ async function main(): Promise<void> {
   installRuntime("WARN");
   const deps = await openSharedDeps(config, "worker");
   const { log } = deps;
-  const parserPool = createParserPool({ size: PARSER_CHILDREN });
+  const parserPool = createParserPool({ size: PARSER_CHILDREN, ocr: await prepareOcrData(config.ocr.languages, config.ocr.dataFolder) });
   const temporaryFolder = await openTemporaryFolder(config.dataDir);
   const activities = createActivities({
     ...deps,

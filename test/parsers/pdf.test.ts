@@ -106,6 +106,40 @@ test("the fallback gives pages, text, title and codes without the native part", 
   await expect(unpdfParse(input(makeGarbagePdf()))).rejects.toMatchObject({ code: "corrupt" });
 });
 
+describe("running headers and footers", () => {
+  const bodies = ["Wheat was sold early.", "Rain fell for a week.", "Boats stayed in port.", "Nobody counted the crates."];
+  const paged = (header: (page: number) => string): Buffer =>
+    makePdf(
+      bodies.map((body, index) => [
+        { text: header(index + 1), y: 770, size: 9 },
+        { text: body, y: 500 },
+        { text: `Page ${index + 1} of 4`, y: 20, size: 9 },
+      ]),
+    );
+
+  test("that recur are marked, with their numbers, and stay in the text", async () => {
+    const { units } = await pdf.parse(input(paged(() => "Company confidential")));
+    expect(units.filter((unit) => unit.repeats).map((unit) => unit.text)).toEqual([1, 2, 3, 4].flatMap((page) => ["Company confidential", `Page ${page} of 4`]));
+    expect(units.filter((unit) => !unit.repeats).map((unit) => unit.text)).toEqual(bodies);
+    expect(units.every((unit) => unit.heading_path.length === 0)).toBe(true);
+  });
+
+  test("that differ are text", async () => {
+    const { units } = await pdf.parse(input(paged((page) => ["On wheat", "On rain", "On boats", "On crates"][page - 1]!)));
+    expect(units.filter((unit) => unit.repeats).every((unit) => unit.text.startsWith("Page"))).toBe(true);
+  });
+
+  test("on chapters that are numbered at the top of their pages there is none", async () => {
+    const { units } = await pdf.parse(input(makeLongPdf(12)));
+    expect(units.filter((unit) => unit.repeats)).toEqual([]);
+    expect(units.filter((unit) => unit.type === "heading")).toHaveLength(12);
+  });
+});
+
+test("title and author come from the older dictionary where there is no XMP", async () => {
+  expect((await pdf.parse(input(report))).metadata).toMatchObject({ title: "The report", author: "Ann" });
+});
+
 test("dates and XMP are read as they are written", () => {
   expect(pdfDateAsIso("D:20230112174637+01'00'")).toBe("2023-01-12T16:46:37.000Z");
   expect(pdfDateAsIso("D:2023")).toBe("2023-01-01T00:00:00.000Z");

@@ -1,6 +1,7 @@
 /** The only place that makes files to parse, from text that the test knows. */
 
 import { createHash } from "node:crypto";
+import { deflateSync } from "node:zlib";
 
 /** A line of text on a page; y counts from the bottom in points, as PDF does. */
 export interface PdfLine {
@@ -47,6 +48,22 @@ export function makePdf(pages: readonly (readonly (PdfLine | string)[])[], optio
 /** `count` pages of a heading and two sentences that name their page. */
 export function makeLongPdf(count: number): Buffer {
   return makePdf(Array.from({ length: count }, (_, index) => [{ text: `Chapter ${index + 1}`, size: 20 }, `This is the text of page ${index + 1}. It says nothing else.`]));
+}
+
+/** A PDF whose only page is this picture, as a scanner makes them. */
+export function makeScannedPdf({ width, height, rgb }: { width: number; height: number; rgb: Buffer }): Buffer {
+  const pixels = deflateSync(rgb);
+  const content = Buffer.from(`q ${PAGE_WIDTH} 0 0 ${PAGE_HEIGHT} 0 0 cm /Scan Do Q`);
+  const dictionary = `<< /Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode /Length ${pixels.length} >>`;
+  const objects = [
+    Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
+    Buffer.from("<< /Type /Pages /Count 1 /Kids [5 0 R] >>"),
+    Buffer.concat([Buffer.from(`${dictionary}\nstream\n`), pixels, Buffer.from("\nendstream")]),
+    Buffer.from("<< >>"),
+    Buffer.from(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /XObject << /Scan 3 0 R >> >> /Contents 6 0 R >>`),
+    Buffer.concat([Buffer.from(`<< /Length ${content.length} >>\nstream\n`), content, Buffer.from("\nendstream")]),
+  ];
+  return assemble(objects, createHash("md5").update(rgb).digest(), undefined);
 }
 
 /** Says that it is a PDF, and is none. */

@@ -1,0 +1,88 @@
+/** Golden: pictures of known text, as files and as scans in a PDF. */
+
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inflateSync } from "node:zlib";
+import { LiteParse } from "@llamaindex/liteparse";
+import { beforeAll, describe, expect, test } from "vitest";
+import { image } from "../../src/parsers/image.ts";
+import { prepareOcrData } from "../../src/parsers/ocr-data.ts";
+import type { OcrSettings } from "../../src/parsers/parser.ts";
+import { pdf } from "../../src/parsers/pdf.ts";
+import { makePdf, makeScannedPdf } from "../support/make-documents.ts";
+
+const LINES = ["The harbour office opens at seven.", "Every vessel reports its cargo", "before it enters the inner basin.", "Fees are paid on the same day."];
+const WORDS = LINES.join(" ").split(" ");
+
+let ocr: OcrSettings;
+let png: Buffer;
+
+beforeAll(async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-ocr-"));
+  ocr = await prepareOcrData(["eng"], folder);
+  const [page] = await new LiteParse({ quiet: true, dpi: 130 }).screenshot(makePdf([LINES.map((text, line) => ({ text, size: 16, y: 700 - line * 30 }))]), [1]);
+  png = page!.imageBuffer;
+});
+
+const read = (units: readonly { text: string }[]): string => units.map((unit) => unit.text).join(" ");
+const recall = (text: string): number => WORDS.filter((word) => text.includes(word)).length / WORDS.length;
+
+/** Pixels of a PNG of 8 bits a channel with transparency, without it. */
+function pixelsOf(file: Buffer): { width: number; height: number; rgb: Buffer } {
+  const width = file.readUInt32BE(16);
+  const height = file.readUInt32BE(20);
+  const data: Buffer[] = [];
+  for (let at = 8; at < file.length; at += 12 + file.readUInt32BE(at))
+    if (file.toString("latin1", at + 4, at + 8) === "IDAT") data.push(file.subarray(at + 8, at + 8 + file.readUInt32BE(at)));
+  const raw = inflateSync(Buffer.concat(data));
+  const stride = width * 4;
+  const rgb = Buffer.alloc(width * height * 3);
+  let above = Buffer.alloc(stride);
+  for (let y = 0; y < height; y++) {
+    const filter = raw[y * (stride + 1)]!;
+    const line = Buffer.from(raw.subarray(y * (stride + 1) + 1, (y + 1) * (stride + 1)));
+    for (let x = 0; x < stride; x++) {
+      const [left, up, corner] = [x < 4 ? 0 : line[x - 4]!, above[x]!, x < 4 ? 0 : above[x - 4]!];
+      line[x] = (line[x]! + [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter]!) & 255;
+    }
+    for (let x = 0; x < width; x++) line.copy(rgb, (y * width + x) * 3, x * 4, x * 4 + 3);
+    above = line;
+  }
+  return { width, height, rgb };
+}
+
+function paeth(left: number, up: number, corner: number): number {
+  const [a, b, c] = [up - corner, left - corner, left + up - 2 * corner].map(Math.abs) as [number, number, number];
+  return a <= b && a <= c ? left : b <= c ? up : corner;
+}
+
+test("a picture of text gives its words", async () => {
+  const parsed = await image.parse({ fileType: "PNG", bytes: png, ocr });
+  expect(parsed).toMatchObject({ parser_name: "ocr", page_count: 1 });
+  expect(recall(read(parsed.units))).toBeGreaterThanOrEqual(0.99);
+});
+
+describe("a scanned PDF", () => {
+  test("gives the words of its picture, and none without OCR", async () => {
+    const scan = makeScannedPdf(pixelsOf(png));
+    const parsed = await pdf.parse({ fileType: "PDF", bytes: scan, ocr });
+    expect(recall(read(parsed.units))).toBeGreaterThanOrEqual(0.99);
+    expect(parsed).toMatchObject({ page_count: 1, warnings: [] });
+    await expect(pdf.parse({ fileType: "PDF", bytes: scan })).rejects.toMatchObject({ code: "no_text" });
+  });
+
+  test("of a blank sheet is no silent success", async () => {
+    const blank = makeScannedPdf({ width: 200, height: 300, rgb: Buffer.alloc(200 * 300 * 3, 255) });
+    await expect(pdf.parse({ fileType: "PDF", bytes: blank, ocr })).rejects.toMatchObject({ code: "no_text" });
+  });
+});
+
+test("what is no picture is corrupt, and without OCR pictures are not supported", async () => {
+  await expect(image.parse({ fileType: "PNG", bytes: Buffer.from("no picture"), ocr })).rejects.toMatchObject({ code: "corrupt" });
+  await expect(image.parse({ fileType: "PNG", bytes: png })).rejects.toMatchObject({ code: "unsupported_file_type" });
+});
+
+test("a language without data is refused by the name of the package that brings it", async () => {
+  await expect(prepareOcrData(["xxx"], mkdtempSync(join(tmpdir(), "holdfast-ocr-")))).rejects.toThrow("npm install @tesseract.js-data/xxx");
+});
