@@ -8,7 +8,7 @@ import { stepBatch } from "./batch.ts";
 import { purgeStep } from "./deletion.ts";
 import { embedAndPublish } from "./embed-and-publish.ts";
 import { listSpacesToTend, tendSpace } from "./index-upkeep.ts";
-import { listOrganizations, maintainInstance, maintainOrganization } from "./maintenance.ts";
+import { type MaintenanceDeps, listOrganizations, maintainInstance, maintainOrganization } from "./maintenance.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 import { prepareDocuments } from "./prepare-documents.ts";
 import { type ToolActivities, type ToolDeps, createToolActivities } from "./tools.ts";
@@ -25,7 +25,7 @@ export interface Activities extends ToolActivities {
   tendSpace(input: SpaceInput): Promise<MaintenanceCounts>;
 }
 
-export function createActivities(deps: PipelineDeps & ToolDeps): Activities {
+export function createActivities(deps: PipelineDeps & ToolDeps & MaintenanceDeps): Activities {
   return {
     ...createToolActivities(deps),
     prepareDocuments: (input) => prepareDocuments(deps, input),

@@ -1,5 +1,7 @@
 /** The steps of the maintenance workflow: each goes on until nothing of its kind is due, in bounded transactions, and may be repeated. */
 import { Context } from "@temporalio/activity";
+import { AUDIT_CHAIN_SECRET, chainAuditRows, deleteOldAuditRows } from "../db/audit-chain.ts";
+import { loadInstanceSecret } from "../db/instance-secrets.ts";
 import { findOrphanRuns } from "../db/integrity-counts.ts";
 import {
   type RunOfSpace,
@@ -21,8 +23,9 @@ import { deleteText } from "../db/purge.ts";
 import { deleteExpired, listOrganizationKeys, requeueStrayRuns } from "../db/retention.ts";
 import { hideRun } from "../db/search/hidden.ts";
 import { findSegmentsToPurge, purgeSegment } from "../db/search/segments.ts";
-import { type MaintenanceCounts, ORGANIZATIONS_A_PAGE, type OrganizationInput, ROWS_A_PURGE, addCounts } from "../domain/maintenance.ts";
+import { KEPT_AUDIT_DAYS, type MaintenanceCounts, ORGANIZATIONS_A_PAGE, type OrganizationInput, ROWS_A_PURGE, addCounts } from "../domain/maintenance.ts";
 import type { Log } from "../log.ts";
+import type { MasterKey } from "../storage/keyring.ts";
 import type { Storage } from "../storage/storage.ts";
 import { asActivityFailure } from "./failure.ts";
 
@@ -30,10 +33,12 @@ export interface MaintenanceDeps {
   readonly db: Database;
   readonly log: Log;
   readonly storage: Storage;
+  readonly masterKey: MasterKey;
 }
 
 const RUNS_A_STEP = 100;
 const OBJECTS_A_STEP = 200;
+const ROWS_A_CHAINING = 1_000;
 const OBJECTS_A_PAGE = 1_000;
 /** Each step reads all chunks of the organization once. */
 const EMBEDDINGS_A_STEP = 20_000;
@@ -66,6 +71,8 @@ export async function maintainOrganization(deps: MaintenanceDeps, { organization
     const tenant = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => inTenant(deps.db, organization, work);
     let counts: MaintenanceCounts = {};
     const add = (kind: string, count: number): void => void (counts = addCounts(counts, { [kind]: count }));
+    add("audit_rows_chained", await chainRows(deps, organization.id));
+    add("audit_log", await untilNone(() => deleteOldAuditRows(deps.db, organization.id, KEPT_AUDIT_DAYS, ROWS_A_PURGE), ROWS_A_PURGE));
     if (isThorough) add("orphan_runs", await removeOrphans(deps, organization));
     add("purged_segments", await purgeSegments(tenant));
     add("hidden_runs", await purgeRuns(tenant, findHiddenRuns, purgeHiddenRun));
@@ -81,6 +88,11 @@ export async function maintainOrganization(deps: MaintenanceDeps, { organization
     if (Object.keys(counts).length > 0) deps.log.info({ organization_id: organization.id, ...counts }, "maintenance has removed what was not needed any more");
     return counts;
   });
+}
+
+async function chainRows({ db, masterKey }: MaintenanceDeps, organizationId: string): Promise<number> {
+  const secret = await loadInstanceSecret(db, AUDIT_CHAIN_SECRET, masterKey);
+  return untilNone(() => chainAuditRows(db, secret, organizationId, ROWS_A_CHAINING), ROWS_A_CHAINING);
 }
 
 type Tenant = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;

@@ -18,6 +18,8 @@ export interface Connection {
   readonly db: Database;
   /** The secret that key hashes are made with. */
   readonly pepper: () => Promise<Buffer>;
+  /** The instance secret with that name. */
+  readonly secret: (name: string) => Promise<Buffer>;
 }
 
 /**
@@ -29,7 +31,8 @@ export async function withDatabase<T>(work: (connection: Connection) => Promise<
   const db = openDatabase({ url: config.database.url ?? (await embeddedUrl(config.dataDir)), poolSize: POOL_SIZE, onIdleError: () => undefined });
   try {
     if (!options.mayLackMigrations) await assertMigrated(db);
-    return await work({ config, db, pepper: async () => loadInstanceSecret(db, PEPPER, localMasterKey(await masterKey(config))) });
+    const secret = async (name: string): Promise<Buffer> => loadInstanceSecret(db, name, localMasterKey(await masterKey(config)));
+    return await work({ config, db, secret, pepper: () => secret(PEPPER) });
   } finally {
     await db.close();
   }

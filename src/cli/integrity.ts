@@ -3,13 +3,13 @@ import type { Command } from "commander";
 import { countFaults, type IntegrityCounts } from "../db/integrity-counts.ts";
 import { findNamed, findUnnamed } from "../db/object-names.ts";
 import { type Database, inTenant, type OrganizationKey } from "../db/pool.ts";
-import { listOrganizationKeys } from "../db/retention.ts";
 import { DomainError } from "../domain/errors.ts";
 import { createDirectoryStore } from "../storage/directory.ts";
 import { createGcsStore } from "../storage/gcs.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { withDatabase } from "./connect.ts";
-import { CommandError, printJson, printLine, printTable } from "./output.ts";
+import { everyOrganization } from "./organizations.ts";
+import { printJson, printLine, printTable } from "./output.ts";
 
 interface Options {
   readonly organization?: string;
@@ -23,7 +23,6 @@ interface Counts extends IntegrityCounts {
   readonly rows_without_object: number;
 }
 
-const ORGANIZATIONS_A_PAGE = 100;
 const OBJECTS_A_PAGE = 1_000;
 /** An object is stored before its row is written; maintenance leaves it alone for as long. */
 const ORPHAN_AGE_MS = 24 * 60 * 60_000;
@@ -42,7 +41,7 @@ async function checkIntegrity({ organization, json }: Options): Promise<void> {
     const { gcsBucket, emulatorHost, directory } = config.storage;
     const store = gcsBucket === undefined ? createDirectoryStore(directory) : createGcsStore({ bucket: gcsBucket, emulatorHost });
     const checked: Array<{ organization_id: string; counts: Counts }> = [];
-    for (const one of await organizationsToCheck(db, organization)) {
+    for (const one of await everyOrganization(db, organization)) {
       checked.push({ organization_id: one.id, counts: { ...(await countFaults(db.owner, one)), ...(await compareObjects(db, store, one)) } });
     }
     return checked;
@@ -55,19 +54,6 @@ async function checkIntegrity({ organization, json }: Options): Promise<void> {
   else if (ok) printLine(`${results.length === 1 ? "1 organization is" : `${results.length} organizations are`} whole: nothing is missing and nothing was left behind`);
   else printTable(["ORGANIZATION", "FAULT", "COUNT"], faults);
   if (!ok) process.exitCode = 1;
-}
-
-async function organizationsToCheck(db: Database, id: string | undefined): Promise<OrganizationKey[]> {
-  const all: OrganizationKey[] = [];
-  for (;;) {
-    const page = await listOrganizationKeys(db.system, all.at(-1)?.num ?? 0, ORGANIZATIONS_A_PAGE);
-    all.push(...page);
-    if (page.length < ORGANIZATIONS_A_PAGE) break;
-  }
-  if (id === undefined) return all;
-  const found = all.filter((one) => one.id === id.toLowerCase());
-  if (found.length === 0) throw new CommandError(`There is no organization with the id ${id}.`);
-  return found;
 }
 
 /** Goes through the store and the rows side by side, in byte order. */

@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { ConfigError } from "../config.ts";
 import { DomainError } from "../domain/errors.ts";
 import { ProvisionError } from "../domain/provision.ts";
+import { addAuditCommand } from "./audit.ts";
 import { addIntegrityCommand } from "./integrity.ts";
 import { addKeysCommand } from "./keys.ts";
 import { addMigrateCommand } from "./migrate.ts";
@@ -17,6 +18,7 @@ addProvisionCommand(program);
 addKeysCommand(program);
 addTokenCommand(program);
 addIntegrityCommand(program);
+addAuditCommand(program);
 
 const EXPECTED = [CommandError, ConfigError, DomainError, ProvisionError];
 

@@ -36,7 +36,6 @@ const RETENTIONS = [
   { kind: "deletions", role: "system", where: "completed_at < now() - interval '30 days'" },
   { kind: "turn_calls", role: "system", where: "at < now() - interval '400 days'" },
   { kind: "turns", role: "system", where: "started_at < now() - interval '400 days' and status <> 'open'" },
-  { kind: "audit_log", role: "owner", where: "at < now() - interval '400 days'" },
 ] as const;
 
 /** Deletes a part of what is over its time in every table. @returns how many rows of each, and whether there may be more. */

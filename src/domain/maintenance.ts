@@ -16,6 +16,7 @@ export type MaintenanceCounts = Readonly<Record<string, number>>;
 export const ORGANIZATIONS_A_PAGE = 100;
 /** Rows of one transaction that deletes. */
 export const ROWS_A_PURGE = 5_000;
+export const KEPT_AUDIT_DAYS = 400;
 /** Runs of a document whose rows are kept. */
 export const KEPT_RUNS = 50;
 

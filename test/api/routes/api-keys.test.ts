@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownKeyRoutes } from "../../../src/api/routes/api-keys.ts";
 import { organizationKeyRoutes } from "../../../src/api/routes/organization-keys.ts";
+import { freePort } from "../../../src/embedded/ports.ts";
 import { call } from "../../support/client.ts";
+import { startProcess } from "../../support/processes.ts";
 import { routesOpenToKeys, type SignedIn, startSignedIn } from "../../support/signed-in.ts";
 import { ACME, AGENTS, KEYS, RIVAL, SPACES } from "../../support/tenants.ts";
 import { until } from "../../support/until.ts";
@@ -97,6 +99,23 @@ describe("own keys", () => {
     expect((await people.as("eve", "DELETE", `/me/api-keys/${gone.id}`)).status).toBe(204);
     const { body: list } = await people.as("eve", "GET", "/me/api-keys");
     expect(list.items.find((key: { id: string }) => key.id === gone.id).revoked_at).toMatch(/Z$/);
+  });
+
+  test("one that is revoked in one process is refused by the other within 5 seconds", async () => {
+    const port = await freePort();
+    const other = startProcess("src/api/main.ts", { ...people.stack.env, PORT: String(port) });
+    try {
+      const otherUrl = `http://127.0.0.1:${port}`;
+      await until("the other process answers", async () => (await fetch(`${otherUrl}/health`)).ok, 60_000);
+      const { body: key } = await make("elsewhere");
+      expect((await call(otherUrl, key.key, "GET", "/models")).status).toBe(200);
+      const revokedAt = Date.now();
+      expect((await people.as("eve", "DELETE", `/me/api-keys/${key.id}`)).status).toBe(204);
+      await until("the other process refuses the key", async () => (await call(otherUrl, key.key, "GET", "/models")).status === 401, 5_000);
+      expect(Date.now() - revokedAt).toBeLessThan(5_000);
+    } finally {
+      await other.kill("SIGTERM");
+    }
   });
 
   test("those of others are not found", async () => {

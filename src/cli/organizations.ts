@@ -1,0 +1,20 @@
+/** The only place where a command goes through all organizations, or picks one by its id. */
+import type { Database, OrganizationKey } from "../db/pool.ts";
+import { listOrganizationKeys } from "../db/retention.ts";
+import { CommandError } from "./output.ts";
+
+const ORGANIZATIONS_A_PAGE = 100;
+
+/** @throws CommandError where there is none with that id. */
+export async function everyOrganization(db: Database, id: string | undefined): Promise<OrganizationKey[]> {
+  const all: OrganizationKey[] = [];
+  for (;;) {
+    const page = await listOrganizationKeys(db.system, all.at(-1)?.num ?? 0, ORGANIZATIONS_A_PAGE);
+    all.push(...page);
+    if (page.length < ORGANIZATIONS_A_PAGE) break;
+  }
+  if (id === undefined) return all;
+  const found = all.filter((one) => one.id === id.toLowerCase());
+  if (found.length === 0) throw new CommandError(`There is no organization with the id ${id}.`);
+  return found;
+}
