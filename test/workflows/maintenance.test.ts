@@ -211,8 +211,7 @@ test("bookkeeping goes when it has had its time", async () => {
   expect(await count("claims where closed_at < now() - interval '1 day'")).toBe(0);
   expect(await count("audit_log where action = 'x'")).toBe(0);
   expect(await count("audit_log")).toBeGreaterThanOrEqual(recent);
-  const { ok, organizations } = JSON.parse(await runCli(["audit", "verify", "--organization", ACME, "--json"], stack.env));
-  expect({ ok, checked: organizations[0].checked > 0 }).toEqual({ ok: true, checked: true });
+  expect(JSON.parse(await runCli(["audit", "verify", "--organization", ACME, "--json"], stack.env))).toMatchObject({ ok: true, organizations: [{ fault: null }] });
 });
 
 test("cached embeddings go 90 days after the last chunk with their text, and a space's statistics are folded without a change", async () => {
