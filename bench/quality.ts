@@ -10,7 +10,7 @@ import { denseCandidates } from "../src/db/search/embeddings.ts";
 import { type ChunkKey, readSearchScope } from "../src/db/search/scope.ts";
 import type { EmbeddingModel } from "../src/models/embedding-model.ts";
 import { createLocalMiniLm } from "../src/models/local-minilm.ts";
-import { STEMMED_LANGUAGES, analyzeQuery } from "../src/search/analyzer.ts";
+import { analyzeQuery } from "../src/search/analyzer.ts";
 import { scoreSparse } from "../src/search/bm25.ts";
 import { createChunkSet } from "../src/search/chunk-set.ts";
 import { hybridSearch } from "../src/search/hybrid.ts";
@@ -124,7 +124,7 @@ function print(line: string): void {
 /** Documents of each side alone, best first. */
 async function sidesOf({ db, target, model, byRun }: Loaded, text: string, vector: Float32Array | null): Promise<{ sparse: string[]; dense: string[] }> {
   return inTenant(db, target.organization, async (sql) => {
-    const scope = await readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null }, languages: STEMMED_LANGUAGES, modelName: model.name });
+    const scope = await readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null }, modelName: model.name });
     const name = (found: ChunkKey): string => byRun.get(found.run_num)!;
     const scores = await scoreSparse(sql, scope, analyzeQuery(text, scope.languages));
     const sparse = scores.best({ required: null, excluded: createChunkSet(0) }, DEPTH);

@@ -2,6 +2,7 @@
 import { Context } from "@temporalio/activity";
 import { type Database, type Sql, inTenant } from "../db/pool.ts";
 import { findOutdatedSegment, readSegmentTexts, rewriteSegment } from "../db/search/reindex.ts";
+import { listSpacesToIndex, tendVectorIndexes } from "../db/search/vector-indexes.ts";
 import { findSegmentsToPurge, listSpacesToTend as listDueSpaces, mergeSegments, purgeSegment } from "../db/search/segments.ts";
 import { SPACES_A_ROUND, type SpaceInput } from "../domain/index-upkeep.ts";
 import { type MaintenanceCounts, addCounts } from "../domain/maintenance.ts";
@@ -14,7 +15,8 @@ interface UpkeepDeps {
 
 export async function listSpacesToTend({ db }: UpkeepDeps): Promise<SpaceInput[]> {
   try {
-    return await listDueSpaces(db.system, ANALYZER_VERSION, SPACES_A_ROUND);
+    const due = [...(await listDueSpaces(db.system, ANALYZER_VERSION, SPACES_A_ROUND)), ...(await listSpacesToIndex(db.system, SPACES_A_ROUND))];
+    return [...new Map(due.map((space) => [space.spaceNum, space])).values()];
   } catch (error) {
     throw asActivityFailure(error);
   }
@@ -22,7 +24,7 @@ export async function listSpacesToTend({ db }: UpkeepDeps): Promise<SpaceInput[]
 
 type Tenant = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
-/** Purges, indexes anew and merges what is due in the space, until nothing is. @returns how many segments, by kind. */
+/** Purges, writes anew and merges what is due in the space, until nothing is, and builds or drops its vectors' index. @returns how many, by kind. */
 export async function tendSpace({ db }: UpkeepDeps, { organization, spaceNum }: SpaceInput): Promise<MaintenanceCounts> {
   const tenant: Tenant = (work) => inTenant(db, organization, work);
   // A transaction takes seconds at most, but a thread that is busy with it would say nothing meanwhile.
@@ -33,7 +35,7 @@ export async function tendSpace({ db }: UpkeepDeps, { organization, spaceNum }: 
     let counts: MaintenanceCounts = { purged_segments: purged.length };
     counts = addCounts(counts, { rewritten_segments: await rewriteOutdated(tenant, organization.num, spaceNum) });
     for (let merged = 0; (merged = await tenant((sql) => mergeSegments(sql, organization.num, spaceNum))) > 0;) counts = addCounts(counts, { merged_segments: merged });
-    return addCounts({}, counts);
+    return addCounts(counts, { vector_indexes: await tendVectorIndexes(db, organization.num, spaceNum) });
   } catch (error) {
     throw asActivityFailure(error);
   } finally {

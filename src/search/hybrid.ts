@@ -8,7 +8,7 @@ import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { type Scores, fuse } from "../domain/fusion.ts";
 import type { EmbeddingModel } from "../models/embedding-model.ts";
-import { STEMMED_LANGUAGES, analyzeQuery, findTerms } from "./analyzer.ts";
+import { analyzeQuery, findTerms } from "./analyzer.ts";
 import { type SparseScores, scoreSparse } from "./bm25.ts";
 import { type ChunkConditions, nameOf, readConditions } from "./conditions.ts";
 import { type Gate, createGate } from "./gate.ts";
@@ -114,7 +114,7 @@ async function searchIn(search: Search, sql: Sql, beside: Beside): Promise<Searc
   const { space, request, query } = search;
   const { model } = search.deps.queryEmbedding;
   const filter = { documentIds: request.document_ids ?? null, folderIds: request.folder_ids ?? null };
-  const scope = await readSearchScope(sql, { space, filter, languages: STEMMED_LANGUAGES, modelName: model.name });
+  const scope = await readSearchScope(sql, { space, filter, modelName: model.name });
   const conditions = await readConditions(sql, scope, query);
   if (scope.runs?.length === 0 || conditions.required?.size === 0) return [];
   const vector = queryVector(search, scope);

@@ -245,7 +245,7 @@ describe("what does not fit together is put right", () => {
     );
     await rows("insert into text_blocks (organization_id, run_num, first_index, unit_count, units) values ($1, $2, 0, 0, '[]')", [ACME, gone]);
     const segment =
-      "insert into posting_segments (organization_num, space_num, analyzer_version, terms) select organization_num, space_num, 1, 1 from posting_runs limit 1 returning *";
+      "insert into posting_segments (organization_num, space_num, analyzer_version, languages, terms) select organization_num, space_num, 1, '{}', 1 from posting_runs limit 1 returning *";
     await rows(`with s as (${segment}) insert into posting_runs select organization_num, space_num, $1, 0, 1, 1, num from s`, [gone]);
     const { id } = await put("Not served twice.", "served.md");
     await end(id);

@@ -85,6 +85,8 @@ create table posting_segments (
   space_num int not null,
   num int generated always as identity primary key,
   analyzer_version smallint not null,
+  -- The languages whose stems are among its terms.
+  languages text[] not null,
   -- Terms of its chunks with their repetitions: how large it is.
   terms bigint not null
 );
@@ -107,18 +109,17 @@ create index on posting_runs (segment_num);
 call protect_tenant_table('posting_runs');
 call open_to_system('posting_runs');
 
--- A term's chunks in one segment, as src/db/search/posting-blocks.ts packs them.
+-- The terms of a segment with the chunks that have them, in the order of terms and packed as src/db/search/term-blocks.ts says.
 create table postings (
   organization_num int not null,
   space_num int not null,
   segment_num int not null,
-  term text collate "C" not null,
+  first_term text collate "C" not null,
   data bytea not null,
-  primary key (space_num, term, segment_num)
+  primary key (segment_num, first_term)
 );
 alter table postings alter column data set storage external;
-alter table postings set (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
-create index postings_segment on postings (segment_num);
+alter table postings set (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 call protect_tenant_table('postings');
 
 -- Runs whose search entries exist but are not served: not published yet, or not any more. The mark stays for as long as a posting does.

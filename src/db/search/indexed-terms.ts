@@ -1,6 +1,7 @@
 /** The only place that counts what postings hold, for proofs that nothing of a run is missing. Reads whole segments. */
 import type { Sql } from "../pool.ts";
 import { listFor, unpackPostings } from "./posting-blocks.ts";
+import { readBlock } from "./term-blocks.ts";
 
 /** Terms with their repetitions by run, over all postings of the segments. */
 export async function countIndexedTerms(sql: Sql, segmentNums: readonly number[]): Promise<Map<number, number>> {
@@ -8,9 +9,11 @@ export async function countIndexedTerms(sql: Sql, segmentNums: readonly number[]
   for (const segment of segmentNums) {
     const { rows } = await sql.query<{ data: Buffer }>("select data from postings where segment_num = $1", [segment]);
     for (const { data } of rows) {
-      const list = listFor([data]);
-      unpackPostings(data, list, new Set());
-      for (let at = 0; at < list.size; at++) terms.set(list.runs[at]!, (terms.get(list.runs[at]!) ?? 0) + list.counts[at]!);
+      readBlock(data, (_, postings) => {
+        const list = listFor([postings]);
+        unpackPostings(postings, list, new Set());
+        for (let at = 0; at < list.size; at++) terms.set(list.runs[at]!, (terms.get(list.runs[at]!) ?? 0) + list.counts[at]!);
+      });
     }
   }
   return terms;

@@ -1,4 +1,4 @@
-/** The only place that knows how postings are packed: runs in any order, each with its chunks that have the term. Blocks may be joined end to end. */
+/** The only place that knows how the postings of a term are packed: runs in any order, each with its chunks that have the term. Blocks may be joined end to end. */
 
 /** Postings of one term, column by column; only the first `size` of each count. */
 export interface PostingList {
@@ -90,11 +90,11 @@ export function unpackPostings(block: Uint8Array, list: PostingList, without: Re
   list.size = size;
 }
 
-/** The block without the postings of some runs; null where it has none of them. */
-export function stripPostings(block: Uint8Array, without: ReadonlySet<number>): Buffer | null {
+/** The block without the postings of some runs. */
+export function stripPostings(block: Buffer, without: ReadonlySet<number>): Buffer {
   const all = listFor([block]);
   unpackPostings(block, all, new Set());
   const kept: number[] = [];
   for (let at = 0; at < all.size; at++) if (!without.has(all.runs[at]!)) kept.push(all.runs[at]!, all.chunks[at]!, all.counts[at]!, all.lengths[at]!);
-  return kept.length === all.size * 4 ? null : packPostings(kept);
+  return kept.length === all.size * 4 ? block : packPostings(kept);
 }

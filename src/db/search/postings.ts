@@ -3,6 +3,7 @@ import { MAX_PUBLISH_CHUNKS } from "../../domain/processing.ts";
 import type { Sql } from "../pool.ts";
 import { type PostingList, listFor, packPostings, unpackPostings } from "./posting-blocks.ts";
 import type { SearchScope } from "./scope.ts";
+import { type TermBlock, type TermBytes, bytesOf, findTerm, languagesAmong, packBlocks } from "./term-blocks.ts";
 
 export interface IndexedChunk {
   readonly runNum: number;
@@ -37,8 +38,7 @@ function partsOf(chunks: readonly IndexedChunk[]): RunPart[] {
 
 const termsOf = (chunks: readonly IndexedChunk[]): number => chunks.reduce((sum, chunk) => sum + chunk.terms.length, 0);
 
-/** Every term with its packed postings, in the order of the index, which is half the work of writing them. */
-function packTerms(parts: readonly RunPart[]): [term: string, data: Buffer][] {
+function packTerms(parts: readonly RunPart[]): Map<TermBytes, Buffer> {
   const byTerm = new Map<string, number[]>();
   for (const { runNum, chunkIndex, terms } of parts.flatMap((part) => part.chunks)) {
     const counts = new Map<string, number>();
@@ -49,7 +49,7 @@ function packTerms(parts: readonly RunPart[]): [term: string, data: Buffer][] {
       else postings.push(runNum, chunkIndex, count, terms.length);
     }
   }
-  return [...byTerm.keys()].toSorted().map((term) => [term, packPostings(byTerm.get(term)!)]);
+  return new Map([...byTerm].map(([term, postings]) => [bytesOf(term), packPostings(postings)]));
 }
 
 /**
@@ -62,7 +62,7 @@ export async function insertPostings(sql: Sql, space: IndexedSpace, chunks: read
   if (parts.length === 0) return new Map();
   const { rows } = await sql.query<{ run_num: number; first_chunk: number; segment_num: number }>({
     name: "search.insert-segment",
-    text: `with segment as (insert into posting_segments (organization_num, space_num, analyzer_version, terms) values ($1, $2, $3, $8) returning num)
+    text: `with segment as (insert into posting_segments (organization_num, space_num, analyzer_version, terms, languages) values ($1, $2, $3, $8, $9) returning num)
            insert into posting_runs (organization_num, space_num, segment_num, run_num, first_chunk, chunk_count, terms)
            select $1, $2, segment.num, u.* from segment, unnest($4::int[], $5::int[], $6::int[], $7::bigint[]) u(run_num, first_chunk, chunk_count, terms)
            on conflict do nothing returning run_num, first_chunk, segment_num`,
@@ -75,13 +75,14 @@ export async function insertPostings(sql: Sql, space: IndexedSpace, chunks: read
       parts.map((part) => part.chunks.length),
       parts.map((part) => termsOf(part.chunks)),
       termsOf(chunks),
+      languagesAmong(chunks.flatMap((chunk) => chunk.terms)),
     ],
   });
   const isNew = new Set(rows.map((row) => `${row.run_num}/${row.first_chunk}`));
   const written = parts.filter((part) => isNew.has(`${part.runNum}/${part.firstChunk}`));
   const terms = new Map<number, number>();
   for (const part of written) terms.set(part.runNum, (terms.get(part.runNum) ?? 0) + termsOf(part.chunks));
-  if (written.length > 0) await insertTerms(sql, space, rows[0]!.segment_num, packTerms(written));
+  if (written.length > 0) await insertBlocks(sql, space, rows[0]!.segment_num, packBlocks(packTerms(written)));
   if (written.length < parts.length) await correctSegments(sql, space);
   return terms;
 }
@@ -96,27 +97,32 @@ async function correctSegments(sql: Sql, { spaceNum }: IndexedSpace): Promise<vo
   await sql.query("delete from posting_segments s where s.space_num = $1 and not exists (select from posting_runs p where p.segment_num = s.num)", [spaceNum]);
 }
 
-async function insertTerms(sql: Sql, space: IndexedSpace, segmentNum: number, terms: readonly (readonly [term: string, data: Buffer])[]): Promise<void> {
+export async function insertBlocks(sql: Sql, space: IndexedSpace, segmentNum: number, blocks: readonly TermBlock[]): Promise<void> {
   await sql.query({
     name: "search.insert-postings",
-    text: `insert into postings (organization_num, space_num, segment_num, term, data) select $1, $2, $3, * from unnest($4::text[], $5::bytea[])`,
-    values: [space.organizationNum, space.spaceNum, segmentNum, terms.map(([term]) => term), terms.map(([, data]) => data)],
+    text: "insert into postings (organization_num, space_num, segment_num, first_term, data) select $1, $2, $3, * from unnest($4::text[], $5::bytea[])",
+    values: [space.organizationNum, space.spaceNum, segmentNum, blocks.map((block) => block.firstTerm), blocks.map((block) => block.data)],
   });
 }
 
 /** The live postings of each term, of all runs of the space that are not hidden; terms without any are left out. */
 export async function readPostings(sql: Sql, scope: Pick<SearchScope, "spaceNum" | "hiddenRuns">, terms: readonly string[]): Promise<Map<string, PostingList>> {
   if (terms.length === 0) return new Map();
+  // One step into the index for each term and segment: the last block that does not begin behind the term.
   const { rows } = await sql.query<{ term: string; data: Buffer }>({
     name: "search.read-postings",
-    text: "select term, data from postings where space_num = $1 and term = any($2::text[])",
+    text: `select t.term, b.data from posting_segments s cross join unnest($2::text[]) t(term)
+           cross join lateral (select p.data from postings p where p.segment_num = s.num and p.first_term <= t.term collate "C" order by p.first_term desc limit 1) b
+           where s.space_num = $1`,
     values: [scope.spaceNum, [...new Set(terms)]],
   });
   const hidden = new Set(scope.hiddenRuns);
   const lists = new Map<string, PostingList>();
-  for (const [term, blocks] of Map.groupBy(rows, (row) => row.term)) {
-    const list = listFor(blocks.map((row) => row.data));
-    for (const { data } of blocks) unpackPostings(data, list, hidden);
+  for (const [term, ofTerm] of Map.groupBy(rows, (row) => row.term)) {
+    const wanted = bytesOf(term);
+    const blocks = ofTerm.map((row) => findTerm(row.data, wanted)).filter((block) => block !== null);
+    const list = listFor(blocks);
+    for (const block of blocks) unpackPostings(block, list, hidden);
     if (list.size > 0) lists.set(term, list);
   }
   return lists;

@@ -30,12 +30,13 @@ export interface SearchScope {
   /** The languages whose stems are among the space's terms. */
   readonly languages: readonly string[];
   readonly modelNum: number | null;
+  /** Whether the model's vectors of the space have an index. */
+  readonly hasVectorIndex: boolean;
 }
 
 interface ScopeQuestion {
   readonly space: SpaceRef;
   readonly filter: DocumentFilter;
-  readonly languages: readonly string[];
   readonly modelName: string;
 }
 
@@ -50,35 +51,34 @@ export function spaceLiteral(spaceNum: number): string {
 
 const FILTERED_RUNS = `array(
     with recursive inside as (
-      select id from folders where id = any($5::uuid[]) and space_id = $1 and deleted_at is null
+      select id from folders where id = any($4::uuid[]) and space_id = $1 and deleted_at is null
       union select f.id from folders f join inside i on f.parent_folder_id = i.id where f.deleted_at is null)
     select d.published_run_num from documents d left join folders f on f.id = d.folder_id
     where d.space_id = $1 and d.deleted_at is null and d.published_run_num is not null and f.deleted_at is null
-      and ($4::uuid[] is null or d.id = any($4::uuid[])) and ($5::uuid[] is null or d.folder_id in (select id from inside)))`;
+      and ($3::uuid[] is null or d.id = any($3::uuid[])) and ($4::uuid[] is null or d.folder_id in (select id from inside)))`;
 
 /**
  * What a search of the space may see now, in one statement.
- * Each language is one step into the index: with `exists` the planner would join all postings.
  * A document in a deleted folder is hidden from the moment the folder is marked: only folders carry the mark at first.
  */
-export async function readSearchScope(sql: Sql, { space, filter, languages, modelName }: ScopeQuestion): Promise<SearchScope> {
+export async function readSearchScope(sql: Sql, { space, filter, modelName }: ScopeQuestion): Promise<SearchScope> {
   const num = spaceLiteral(space.num);
   const isFiltered = filter.documentIds !== null || filter.folderIds !== null;
-  const { rows } = await sql.query<{ hidden: number[]; runs: number[] | null; chunks: number; terms: number; languages: string[]; model_num: number | null }>(
+  const { rows } = await sql.query<{ hidden: number[]; runs: number[] | null; chunks: number; terms: number; languages: string[]; model_num: number | null; has_index: boolean }>(
     `select array(
         select run_num from hidden_runs where space_num = ${num}
         union all select d.published_run_num from folders f join documents d on d.folder_id = f.id
           where f.space_id = $1 and f.deleted_at is not null and d.published_run_num is not null) as hidden,
       ${isFiltered ? FILTERED_RUNS : "null::int[]"} as runs,
       coalesce(s.chunks, 0)::int as chunks, coalesce(s.terms, 0)::bigint as terms,
-      array(select l from unnest($2::text[]) l
-        where (select true from postings p where p.space_num = ${num} and p.term >= l || ':' and p.term < l || ';' order by p.term limit 1)) as languages,
-      (select num from embedding_models where name = $3) as model_num
-     from (select sum(chunks) as chunks, sum(terms) as terms from space_statistics where space_num = ${num}) s`,
-    isFiltered ? [space.id, languages, modelName, filter.documentIds, filter.folderIds] : [space.id, languages, modelName],
+      array(select distinct l from posting_segments g cross join unnest(g.languages) l where g.space_num = ${num}) as languages,
+      m.num as model_num, exists (select from vector_indexes v where v.space_num = ${num} and v.model_num = m.num) as has_index
+     from (select sum(chunks) as chunks, sum(terms) as terms from space_statistics where space_num = ${num}) s left join embedding_models m on m.name = $2`,
+    isFiltered ? [space.id, modelName, filter.documentIds, filter.folderIds] : [space.id, modelName],
   );
   const row = rows[0]!;
-  return { spaceNum: space.num, hiddenRuns: row.hidden, runs: row.runs, chunks: row.chunks, terms: Number(row.terms), languages: row.languages, modelNum: row.model_num };
+  const { hidden: hiddenRuns, runs, chunks, terms, languages, model_num: modelNum, has_index: hasVectorIndex } = row;
+  return { spaceNum: space.num, hiddenRuns, runs, chunks, terms: Number(terms), languages, modelNum, hasVectorIndex };
 }
 
 /** Chunks that a query's operators demand and forbid. */

@@ -3,6 +3,8 @@ import type pg from "pg";
 import { type OrganizationKey, type Sql, queryOnce } from "../pool.ts";
 import { forgetHiddenRuns } from "./hidden.ts";
 import { stripPostings } from "./posting-blocks.ts";
+import { type IndexedSpace, insertBlocks } from "./postings.ts";
+import { type TermBytes, languagesAmong, packBlocks, readBlock } from "./term-blocks.ts";
 
 /** Segments of about one size that wait for each other before they are merged; a query reads a row a term of every segment. */
 const MERGE_AT = 8;
@@ -77,21 +79,45 @@ export async function mergeSegments(sql: Sql, organizationNum: number, spaceNum:
   const chosen = chooseMerge(rows);
   if (chosen.length < 2) return 0;
   const nums = chosen.map((segment) => segment.num);
-  const merged = await sql.query<{ num: number }>("insert into posting_segments (organization_num, space_num, analyzer_version, terms) values ($1, $2, $3, $4) returning num", [
-    organizationNum,
-    spaceNum,
-    chosen[0]!.analyzer_version,
-    chosen.reduce((sum, segment) => sum + segment.terms, 0),
-  ]);
-  // Blocks may be joined end to end.
-  await sql.query(
-    `insert into postings (organization_num, space_num, segment_num, term, data)
-     select $1, $2, $3, term, string_agg(data, ''::bytea) from postings where segment_num = any($4::int[]) group by term order by term`,
-    [organizationNum, spaceNum, merged.rows[0]!.num, nums],
-  );
-  await sql.query("update posting_runs set segment_num = $1 where segment_num = any($2::int[])", [merged.rows[0]!.num, nums]);
-  await dropSegments(sql, nums);
+  await writeMerged(sql, { organizationNum, spaceNum }, nums, await findDeadRuns(sql, nums));
   return chosen.length;
+}
+
+/** One segment with what the given ones have, but for the postings of some runs. The caller holds them. */
+async function writeMerged(sql: Sql, space: IndexedSpace, nums: readonly number[], dead: readonly number[]): Promise<void> {
+  const without = new Set(dead);
+  const blocks = await sql.query<{ data: Buffer }>("select data from postings where segment_num = any($1::int[])", [nums]);
+  const byTerm = new Map<TermBytes, Buffer[]>();
+  for (const { data } of blocks.rows) {
+    readBlock(data, (term, postings) => {
+      const kept = without.size === 0 ? postings : stripPostings(postings, without);
+      const before = byTerm.get(term);
+      if (kept.length === 0) return;
+      if (before === undefined) byTerm.set(term, [kept]);
+      else before.push(kept);
+    });
+  }
+  const { rows } = await sql.query<{ num: number }>(
+    `insert into posting_segments (organization_num, space_num, analyzer_version, terms, languages)
+     select $1, $2, min(analyzer_version), (select coalesce(sum(terms), 0) from posting_runs where segment_num = any($3::int[]) and run_num <> all($4::int[])), $5
+     from posting_segments where num = any($3::int[]) returning num`,
+    [space.organizationNum, space.spaceNum, nums, dead, languagesAmong(byTerm.keys())],
+  );
+  // Postings of one term may be joined end to end.
+  await insertBlocks(sql, space, rows[0]!.num, packBlocks(new Map([...byTerm].map(([term, parts]) => [term, parts.length === 1 ? parts[0]! : Buffer.concat(parts)]))));
+  await sql.query("update posting_runs set segment_num = $1 where segment_num = any($2::int[]) and run_num <> all($3::int[])", [rows[0]!.num, nums, dead]);
+  await dropSegments(sql, nums);
+  await forgetHiddenRuns(sql, dead);
+}
+
+/** Runs with postings in the segments that nobody will serve. */
+async function findDeadRuns(sql: Sql, nums: readonly number[]): Promise<number[]> {
+  const { rows } = await sql.query<{ run_num: number }>(
+    `select distinct p.run_num from posting_runs p join hidden_runs h on h.space_num = p.space_num and h.run_num = p.run_num
+     where p.segment_num = any($1::int[]) and ${NEVER_SERVED} and ${NOT_PUBLISHED}`,
+    [nums],
+  );
+  return rows.map((row) => row.run_num);
 }
 
 export async function dropSegments(sql: Sql, nums: readonly number[]): Promise<void> {
@@ -116,47 +142,22 @@ export async function findSegmentsToPurge(sql: Sql, reason: PurgeReason): Promis
 }
 
 /**
- * Takes the postings of all runs that nobody will serve out of a segment, and their marks where nothing else of them is left, in the
- * caller's transaction. A segment that somebody else has in hand is left to them. @returns whether it was.
+ * Writes a segment anew without the postings of runs that nobody will serve, and takes away their marks where nothing else of them is
+ * left, in the caller's transaction. A segment that somebody else has in hand is left to them. @returns whether it was.
  */
 export async function purgeSegment(sql: Sql, segmentNum: number): Promise<boolean> {
-  const held = await sql.query("select from posting_segments where num = $1 for update skip locked", [segmentNum]);
-  if (held.rowCount === 0) return ((await sql.query("select from posting_segments where num = $1", [segmentNum])).rowCount ?? 0) > 0;
-  const { rows } = await sql.query<{ run_num: number; terms: number; is_dead: boolean }>(
-    `select p.run_num, sum(p.terms)::bigint as terms, exists (
-       select from hidden_runs h where h.space_num = p.space_num and h.run_num = p.run_num and ${NEVER_SERVED} and ${NOT_PUBLISHED}) as is_dead
-     from posting_runs p where p.segment_num = $1 group by p.space_num, p.run_num`,
-    [segmentNum],
-  );
-  const dead = rows.filter((row) => row.is_dead);
-  if (dead.length === rows.length) await dropSegments(sql, [segmentNum]);
-  else if (dead.length > 0) await stripRuns(sql, segmentNum, dead);
-  await forgetHiddenRuns(
-    sql,
-    dead.map((row) => row.run_num),
-  );
+  const held = await sql.query<{ organization_num: number; space_num: number }>("select organization_num, space_num from posting_segments where num = $1 for update skip locked", [
+    segmentNum,
+  ]);
+  if (held.rows[0] === undefined) return ((await sql.query("select from posting_segments where num = $1", [segmentNum])).rowCount ?? 0) > 0;
+  const dead = await findDeadRuns(sql, [segmentNum]);
+  const others = await sql.query("select from posting_runs where segment_num = $1 and run_num <> all($2::int[]) limit 1", [segmentNum, dead]);
+  if (others.rowCount === 0) {
+    await dropSegments(sql, [segmentNum]);
+    await forgetHiddenRuns(sql, dead);
+  } else if (dead.length > 0) {
+    const { organization_num: organizationNum, space_num: spaceNum } = held.rows[0];
+    await writeMerged(sql, { organizationNum, spaceNum }, [segmentNum], dead);
+  }
   return false;
-}
-
-async function stripRuns(sql: Sql, segmentNum: number, dead: readonly { run_num: number; terms: number }[]): Promise<void> {
-  const runs = dead.map((row) => row.run_num);
-  const without = new Set(runs);
-  const { rows } = await sql.query<{ term: string; data: Buffer }>("select term, data from postings where segment_num = $1", [segmentNum]);
-  const changed = rows.map(({ term, data }) => ({ term, data: stripPostings(data, without) })).filter((row) => row.data !== null);
-  const [empty, smaller] = [changed.filter((row) => row.data!.length === 0), changed.filter((row) => row.data!.length > 0)];
-  // The rows' key leads with the space; by it each is one step away.
-  const { space_num: spaceNum } = (await sql.query<{ space_num: number }>("select space_num from posting_segments where num = $1", [segmentNum])).rows[0]!;
-  await sql.query("delete from postings p using unnest($3::text[]) t(term) where p.space_num = $1 and p.segment_num = $2 and p.term = t.term", [
-    spaceNum,
-    segmentNum,
-    empty.map((row) => row.term),
-  ]);
-  await sql.query("update postings p set data = t.data from unnest($3::text[], $4::bytea[]) t(term, data) where p.space_num = $1 and p.segment_num = $2 and p.term = t.term", [
-    spaceNum,
-    segmentNum,
-    smaller.map((row) => row.term),
-    smaller.map((row) => row.data),
-  ]);
-  await sql.query("delete from posting_runs where segment_num = $1 and run_num = any($2::int[])", [segmentNum, runs]);
-  await sql.query("update posting_segments set terms = terms - $2 where num = $1", [segmentNum, dead.reduce((sum, row) => sum + row.terms, 0)]);
 }

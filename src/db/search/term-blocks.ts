@@ -1,0 +1,85 @@
+/** The only place that knows how a segment's terms are packed: sorted by their bytes, some dozens a block, each with its postings. */
+
+/** A term by its UTF-8 bytes, one a character, so that strings sort as Postgres sorts them under "C". */
+export type TermBytes = string & { readonly encoding: "term bytes" };
+
+export interface TermBlock {
+  readonly firstTerm: string;
+  readonly data: Buffer;
+}
+
+/** A query reads one block a term and segment: small ones waste little, and a row of Postgres costs a hundred bytes by itself. */
+const BLOCK_BYTES = 1_024;
+
+export function bytesOf(term: string): TermBytes {
+  return Buffer.from(term, "utf8").toString("latin1") as TermBytes;
+}
+
+/** Whether terms of a language (`de:haus`) are among these, by the language. */
+export function languagesAmong(terms: Iterable<string>): string[] {
+  const found = new Set<string>();
+  for (const term of terms) if (term.charCodeAt(2) === 0x3a) found.add(term.slice(0, 2));
+  return [...found].filter((language) => /^[a-z]{2}$/.test(language)).toSorted();
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+  bytes.push(rest);
+  return bytes;
+}
+
+/**
+ * Packs terms with their postings; a term with many postings has a block of its own. Of each entry: how many bytes the term has, the
+ * term, how many the postings have, the postings.
+ */
+export function packBlocks(postings: ReadonlyMap<TermBytes, Uint8Array>): TermBlock[] {
+  const blocks: TermBlock[] = [];
+  let [first, parts, size]: [string, Uint8Array[], number] = ["", [], 0];
+  const flush = (): void => {
+    if (parts.length > 0) blocks.push({ firstTerm: first, data: Buffer.concat(parts) });
+    [parts, size] = [[], 0];
+  };
+  for (const term of [...postings.keys()].toSorted()) {
+    const data = postings.get(term)!;
+    if (size + term.length + data.length > BLOCK_BYTES) flush();
+    const bytes = Buffer.from(term, "latin1");
+    if (parts.length === 0) first = bytes.toString("utf8");
+    parts.push(Uint8Array.from(varint(bytes.length)), bytes, Uint8Array.from(varint(data.length)), data);
+    size += bytes.length + data.length + 3;
+  }
+  flush();
+  return blocks;
+}
+
+/** Reads the block's entries in order, until `visit` answers true. */
+export function readBlock(block: Buffer, visit: (term: TermBytes, postings: Buffer) => boolean | void): void {
+  let at = 0;
+  const read = (): number => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = block[at++]!;
+      value |= (byte & 0x7f) << shift;
+      if (byte <= 0x7f) return value;
+    }
+  };
+  while (at < block.length) {
+    const termEnd = read() + at;
+    const term = block.toString("latin1", at, termEnd) as TermBytes;
+    at = termEnd;
+    const end = read() + at;
+    if (visit(term, block.subarray(at, end)) === true) return;
+    at = end;
+  }
+}
+
+/** The postings of a term; null where the block does not have it. */
+export function findTerm(block: Buffer, wanted: TermBytes): Buffer | null {
+  let found: Buffer | null = null;
+  readBlock(block, (term, postings) => {
+    if (term === wanted) found = postings;
+    return term >= wanted;
+  });
+  return found;
+}
