@@ -89,6 +89,10 @@ function expectDeclared({ operation }: Case, answer: Answer): void {
   expect(answer.headers.get("x-request-id")).toBeTruthy();
 }
 
+test("every route that knows its caller says what the audit log is told of it", () => {
+  expect(cases.filter(({ route }) => route.access !== "public" && route.audit === undefined).map(({ name }) => name)).toEqual([]);
+});
+
 const closed = cases.filter(({ route }) => route.access !== "public");
 
 describe.each(closed)("$name", (one) => {

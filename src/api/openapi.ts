@@ -111,6 +111,16 @@ function securityOf({ access }: Route): Record<string, string[]>[] {
   return access === "jwt" ? [{ jwt: [] }] : [{ apiKey: [] }, { jwt: [] }];
 }
 
+const HEADER_EXAMPLES: Readonly<Record<string, string>> = {
+  "X-Organization-Id": "01900000-0000-7000-8000-000000000001",
+  "Idempotency-Key": "upload-2026-01-31-0001",
+  "If-Match": '"wJ8kq0Y3mZ1f5pXcR7tVbA"',
+  "If-None-Match": '"wJ8kq0Y3mZ1f5pXcR7tVbA"',
+  "If-Range": '"wJ8kq0Y3mZ1f5pXcR7tVbA"',
+  Range: "bytes=0-1023",
+  "Last-Event-ID": "12",
+};
+
 function headerParameters(route: Route): z.ZodObject | undefined {
   const described: Record<string, string> = {
     ...(route.access === "public" ? {} : { "X-Organization-Id": "The caller's organization; any other one is refused with 403" }),
@@ -126,7 +136,7 @@ function headerParameters(route: Route): z.ZodObject | undefined {
         z
           .string()
           .optional()
-          .meta({ description: described[name] ?? "" }),
+          .meta({ description: described[name] ?? "", example: HEADER_EXAMPLES[name] }),
       ]),
     ),
   );
@@ -145,7 +155,8 @@ function successes(route: Route): Record<string, ZodOpenApiResponseObject> {
   const limits = route.access === "public" ? {} : headerRefs("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset");
   const own = Object.fromEntries(Object.entries(route.replyHeaders ?? {}).map(([name, description]) => [name, text(description)]));
   const answer = { headers: { ...headerRefs("X-Request-Id"), ...limits, ...own }, ...(Object.keys(content).length === 0 ? {} : { content }) };
-  const extra = Object.entries(route.otherStatuses ?? {}).map(([status, description]) => [status, { ...answer, description }]);
+  // An answer that nothing has changed has no content.
+  const extra = Object.entries(route.otherStatuses ?? {}).map(([status, description]) => [status, { ...(status === "304" ? { headers: answer.headers } : answer), description }]);
   return { [String(route.status)]: { ...answer, description: STATUS_DESCRIPTIONS[route.status] ?? "" }, ...Object.fromEntries(extra) } as Record<string, ZodOpenApiResponseObject>;
 }
 

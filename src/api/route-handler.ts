@@ -8,7 +8,7 @@ import { answerOnce } from "./idempotency.ts";
 import { type JsonBody, readJsonBody } from "./json-body.ts";
 import type { CountRequest } from "./middleware/rate-limit.ts";
 import { isRaw, isStream, type RawAnswer, type StreamAnswer } from "./response.ts";
-import type { Route, RouteContext } from "./route.ts";
+import type { AuditRule, Route, RouteContext } from "./route.ts";
 import { allValues, findUnusable, type Parsed, parsePart } from "./validation.ts";
 
 const KEY_REFUSED = "API key not accepted on this endpoint, use an identity-provider access token";
@@ -18,13 +18,15 @@ export function routeHandler(route: Route, deps: Deps, count: CountRequest): Mid
   return async (ctx) => {
     const principal = route.access === "public" ? undefined : await identify(route, deps, ctx);
     if (principal !== undefined) await count(ctx, principal, route.budget ?? "requests");
+    let body: unknown;
     try {
       const context = await contextOf(route, { deps, ctx, principal });
+      body = context.body;
       const answer = await answerOnce(route, context, (idempotency) => route.handle({ ...context, request: { ...context.request, idempotency } }));
       send(ctx, route, { answer, deps });
-      audit(route, { deps, ctx, principal }, "success");
+      audit(route, { deps, ctx, principal, body }, "success");
     } catch (error) {
-      if (error instanceof DomainError && error.code === "permission_denied") audit(route, { deps, ctx, principal }, "denied");
+      if (error instanceof DomainError && error.code === "permission_denied") audit(route, { deps, ctx, principal, body }, "denied");
       throw error;
     }
   };
@@ -146,18 +148,17 @@ function sendStream(ctx: Context, answer: StreamAnswer, { log }: Pick<Deps, "log
   });
 }
 
-function audit(route: Route, { deps, ctx, principal }: Call, outcome: "success" | "denied"): void {
+function audit(route: Route, { deps, ctx, principal, body }: Call & { readonly body: unknown }, outcome: "success" | "denied"): void {
   const { audit: rule } = route;
   if (rule === undefined || principal === undefined) return;
   const isChange = rule.isChange ?? route.method !== "GET";
   if (isChange && outcome === "success") return;
-  const params = (ctx["params"] ?? {}) as Record<string, string>;
-  deps.audit.record(principal, {
-    action: rule.action,
-    resource_type: rule.resource,
-    resource_id: params[`${rule.resource}_id`]?.toLowerCase() ?? null,
-    space_id: params["space_id"]?.toLowerCase() ?? null,
-    request_id: ctx.state["requestId"] as string,
-    outcome,
-  });
+  const named = namedBy(rule, (ctx["params"] ?? {}) as Record<string, string>, body);
+  deps.audit.record(principal, { action: rule.action, resource_type: rule.resource, ...named, request_id: ctx.state["requestId"] as string, outcome });
+}
+
+function namedBy({ resource, idField }: AuditRule, params: Readonly<Record<string, string>>, body: unknown): { resource_id: string | null; space_id: string | null } {
+  const field = idField === undefined ? undefined : (body as Record<string, unknown> | undefined)?.[idField];
+  const id = (params[`${resource}_id`] ?? (typeof field === "string" ? field : null))?.toLowerCase() ?? null;
+  return { resource_id: id, space_id: resource === "space" ? id : (params["space_id"]?.toLowerCase() ?? null) };
 }

@@ -48,11 +48,13 @@ interface OtherContent {
   readonly description?: string;
 }
 
-interface AuditRule {
+export interface AuditRule {
   /** In the policy's words: `documents:read`. */
   readonly action: string;
   /** `document`: its id is the parameter `document_id`. */
   readonly resource: string;
+  /** The field of the body that holds its id, where the path does not. */
+  readonly idField?: string;
   /** False for a POST that only reads; GET always does. */
   readonly isChange?: boolean;
 }

@@ -11,9 +11,8 @@ const MAX_TOKENS = 2_000_000;
 const MAX_TOOLS = 32;
 const MAX_FOLDERS = 1_000;
 
-const ToolAttachment = z
-  .object({ tool_id: z.string().min(1).max(100).meta({ example: "knowledge_search" }), config: z.record(z.string(), z.unknown()).nullish() })
-  .meta({ id: "ToolAttachment" });
+const toolConfig = z.record(z.string(), z.unknown()).nullish().meta({ example: null });
+const ToolAttachment = z.object({ tool_id: z.string().min(1).max(100).meta({ example: "knowledge_search" }), config: toolConfig }).meta({ id: "ToolAttachment" });
 
 const configuration = {
   description: z.string().max(4_000).meta({ example: "Answers from the documents of this space." }),
@@ -32,7 +31,7 @@ const configuration = {
 };
 
 /** In requests only: what an agent was given stays readable, whatever is known today. */
-const AttachedTool = z.object({ tool_id: z.enum(TOOL_IDS), config: z.record(z.string(), z.unknown()).nullish() }).meta({ id: "AttachedTool" });
+const AttachedTool = z.object({ tool_id: z.enum(TOOL_IDS), config: toolConfig }).meta({ id: "AttachedTool" });
 const writable = {
   ...configuration,
   model: z

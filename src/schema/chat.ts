@@ -5,9 +5,12 @@ import { Uuid } from "./common.ts";
 const MAX_MESSAGES = 2_000;
 const MAX_TOKENS = 2_000_000;
 
-const TextPart = z.object({ type: z.literal("text"), text: z.string() });
-const ImagePart = z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string(), detail: z.enum(["auto", "low", "high"]).nullish() }) });
-const RefusalPart = z.object({ type: z.literal("refusal"), refusal: z.string() });
+const TextPart = z.object({ type: z.literal("text"), text: z.string().meta({ example: "What is in this picture?" }) });
+const ImagePart = z.object({
+  type: z.literal("image_url"),
+  image_url: z.object({ url: z.string().meta({ example: "data:image/png;base64,iVBORw0KGgo=" }), detail: z.enum(["auto", "low", "high"]).nullish() }),
+});
+const RefusalPart = z.object({ type: z.literal("refusal"), refusal: z.string().meta({ example: "I cannot help with that." }) });
 /** Other parts, such as audio, are refused rather than dropped: the answer would not be about what was asked. */
 const ContentPart = z.discriminatedUnion("type", [TextPart, ImagePart, RefusalPart]).meta({ id: "ContentPart" });
 
@@ -21,11 +24,11 @@ export const ChatMessage = z
     withContent("system", "developer"),
     withContent("user"),
     z.object({ role: z.literal("assistant"), content: content.nullish() }),
-    z.object({ role: z.literal("tool"), content: z.unknown().optional() }),
+    z.object({ role: z.literal("tool"), content: z.unknown().optional().meta({ example: "2 hits" }) }),
   ])
   .meta({ id: "ChatMessage" });
 
-const ignored = z.unknown().optional().meta({ description: "Accepted and ignored" });
+const ignored = (example: unknown) => z.unknown().optional().meta({ description: "Accepted and ignored", example });
 
 export const ChatCompletionRequest = z
   .object({
@@ -34,23 +37,25 @@ export const ChatCompletionRequest = z
     stream: z.boolean().nullish().meta({ description: "True streams server-sent events", example: false }),
     temperature: z.number().min(0).max(2).nullish().meta({ description: "Overrides the agent's", example: 0.2 }),
     max_tokens: z.int().min(1).max(MAX_TOKENS).nullish().meta({ description: "Overrides the agent's", example: 800 }),
-    max_completion_tokens: z.int().min(1).max(MAX_TOKENS).nullish().meta({ description: "The same as max_tokens" }),
+    max_completion_tokens: z.int().min(1).max(MAX_TOKENS).nullish().meta({ description: "The same as max_tokens", example: 800 }),
     response_format: z
       .looseObject({ type: z.string().meta({ example: "json_object" }) })
       .nullish()
       .meta({ description: "`{type: json_object}` is passed to the model and not enforced" }),
-    stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
-    top_p: ignored,
-    stop: ignored,
-    presence_penalty: ignored,
-    frequency_penalty: ignored,
-    seed: ignored,
-    n: ignored,
-    logit_bias: ignored,
+    stream_options: z.object({ include_usage: z.boolean().nullish().meta({ example: true }) }).nullish(),
+    top_p: ignored(1),
+    stop: ignored(["END"]),
+    presence_penalty: ignored(0),
+    frequency_penalty: ignored(0),
+    seed: ignored(7),
+    n: ignored(1),
+    logit_bias: ignored({ "50256": -100 }),
   })
   .meta({ id: "ChatCompletionRequest" });
 
-const Usage = z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }).meta({ id: "Usage" });
+const Usage = z
+  .object({ prompt_tokens: z.int().meta({ example: 412 }), completion_tokens: z.int().meta({ example: 38 }), total_tokens: z.int().meta({ example: 450 }) })
+  .meta({ id: "Usage" });
 
 const Citation = z
   .object({
@@ -79,7 +84,7 @@ export const ChatCompletion = z
     choices: z.array(
       z.object({
         index: z.int().meta({ example: 0 }),
-        message: z.object({ role: z.literal("assistant"), content: z.string(), tool_calls: z.null(), refusal: z.null() }),
+        message: z.object({ role: z.literal("assistant"), content: z.string().meta({ example: "It grew by 12 percent [1]." }), tool_calls: z.null(), refusal: z.null() }),
         finish_reason: z.string().meta({ example: "stop" }),
         logprobs: z.null(),
       }),
@@ -95,9 +100,9 @@ export const ChatCompletionChunk = z
     object: z.literal("chat.completion.chunk"),
     choices: z.array(
       z.object({
-        index: z.int(),
-        delta: z.object({ role: z.literal("assistant").optional(), content: z.string().optional() }),
-        finish_reason: z.string().nullable(),
+        index: z.int().meta({ example: 0 }),
+        delta: z.object({ role: z.literal("assistant").optional(), content: z.string().optional().meta({ example: "It grew" }) }),
+        finish_reason: z.string().nullable().meta({ example: null }),
         logprobs: z.null(),
       }),
     ),
@@ -107,4 +112,12 @@ export const ChatCompletionChunk = z
   .meta({ id: "ChatCompletionChunk" });
 
 /** The event of a stream that failed after its first byte; no `[DONE]` follows. */
-export const ChatStreamError = z.object({ error: z.object({ message: z.string(), type: z.string(), code: z.string() }) }).meta({ id: "ChatStreamError" });
+export const ChatStreamError = z
+  .object({
+    error: z.object({
+      message: z.string().meta({ example: "The model provider is not reachable." }),
+      type: z.string().meta({ example: "server_error" }),
+      code: z.string().meta({ example: "provider_unavailable" }),
+    }),
+  })
+  .meta({ id: "ChatStreamError" });

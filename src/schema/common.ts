@@ -78,7 +78,7 @@ export function pageOf<Item>(items: Item[], totalItems: number, { page, limit }:
 }
 
 /** A person as shown beside what they made. */
-export const Person = z.object({ id: Uuid, name: z.string().meta({ example: "Ada Example" }), avatar_url: z.string().nullable() }).meta({ id: "Person" });
+export const Person = z.object({ id: Uuid, name: z.string().meta({ example: "Ada Example" }), avatar_url: z.string().nullable().meta({ example: null }) }).meta({ id: "Person" });
 
 export const SpaceParams = z.object({ space_id: Uuid });
 export const FolderParams = z.object({ folder_id: Uuid });
@@ -95,7 +95,7 @@ export const Name = z
   .meta({ example: "Research" });
 
 /** The file of a multipart form; only its place in the OpenAPI document, the parser streams it. */
-export const FilePart = z.custom<unknown>().meta({ override: { type: "string", format: "binary" }, description: "The file" });
+export const FilePart = z.custom<unknown>().meta({ override: { type: "string", format: "binary" }, example: "(bytes)", description: "The file" });
 
 /** A failure without a list of problems. */
 export const ErrorBody = z.object({ detail: z.string().meta({ example: "Not Found" }) }).meta({ id: "Error" });
@@ -107,8 +107,8 @@ export const ValidationErrorBody = z
         loc: z.array(z.union([z.string(), z.int()])).meta({ example: ["body", "space_id"] }),
         msg: z.string().meta({ example: "Field required" }),
         type: z.string().meta({ example: "missing" }),
-        input: z.unknown().optional(),
-        ctx: z.record(z.string(), z.unknown()).optional(),
+        input: z.unknown().optional().meta({ example: null }),
+        ctx: z.record(z.string(), z.unknown()).optional().meta({ example: {} }),
       }),
     ),
   })

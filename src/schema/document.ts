@@ -18,7 +18,9 @@ export const RunError = z
   })
   .meta({ id: "RunError" });
 
-const Warnings = z.array(z.record(z.string(), z.unknown())).meta({ description: "Parts that were left out of a document that is otherwise whole" });
+const Warnings = z
+  .array(z.record(z.string(), z.unknown()))
+  .meta({ example: [{ code: "page_failed", page: 7 }], description: "Parts that were left out of a document that is otherwise whole" });
 
 /** Directly after upload exactly the three flags; everything else once the run has got there. */
 const ProcessingState = z

@@ -17,7 +17,7 @@ export const Member = z
     email: z.string().meta({ example: "ada@acme.example" }),
     name: z.string().meta({ example: "Ada Example" }),
     role,
-    avatar_url: z.string().nullable(),
+    avatar_url: z.string().nullable().meta({ example: null }),
     created_at: Timestamp,
   })
   .meta({ id: "Member" });
@@ -30,14 +30,14 @@ export const AuditRow = z
   .object({
     id: Uuid,
     at: Timestamp,
-    actor: z.object({ id: Uuid, name: z.string().nullable() }).nullable(),
+    actor: z.object({ id: Uuid, name: z.string().nullable().meta({ example: "Ada Example" }) }).nullable(),
     auth_method: z.enum(["api_key", "jwt", "system"]),
     api_key_id: Uuid.nullable(),
     action: z.string().meta({ example: "documents:create" }),
     resource_type: z.string().meta({ example: "document" }),
-    resource_id: z.string().nullable(),
+    resource_id: z.string().nullable().meta({ example: "01900000-0000-7000-8000-000000000030" }),
     space_id: Uuid.nullable(),
-    request_id: z.string().nullable(),
+    request_id: z.string().nullable().meta({ example: "01900000-0000-7000-8000-0000000000aa" }),
     outcome: z.string().meta({ example: "success" }),
   })
   .meta({ id: "AuditRow" });
@@ -95,11 +95,11 @@ const UsageRow = z
     user_id: Uuid.nullable(),
     api_key_id: Uuid.nullable(),
     agent_id: Uuid.nullable(),
-    prompt_tokens: z.int(),
-    completion_tokens: z.int(),
-    turns: z.int(),
-    documents: z.int(),
-    bytes: z.int(),
+    prompt_tokens: z.int().meta({ example: 412 }),
+    completion_tokens: z.int().meta({ example: 38 }),
+    turns: z.int().meta({ example: 1 }),
+    documents: z.int().meta({ example: 0 }),
+    bytes: z.int().meta({ example: 0 }),
   })
   .meta({ id: "UsageRow" });
 export const UsagePage = envelope(UsageRow, "UsagePage");

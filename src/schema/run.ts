@@ -44,8 +44,8 @@ const DEFAULT_CHUNK_TOKENS = 240;
 
 const ChunkerConfig = z
   .object({
-    max_tokens: z.int().min(50).max(MAX_CHUNK_TOKENS).default(DEFAULT_CHUNK_TOKENS).meta({ description: "Never above the embedding model's limit" }),
-    overlap_tokens: z.int().min(0).default(0).meta({ description: "At most half of max_tokens" }),
+    max_tokens: z.int().min(50).max(MAX_CHUNK_TOKENS).default(DEFAULT_CHUNK_TOKENS).meta({ description: "Never above the embedding model's limit", example: DEFAULT_CHUNK_TOKENS }),
+    overlap_tokens: z.int().min(0).default(0).meta({ description: "At most half of max_tokens", example: 0 }),
   })
   .superRefine((config, context) => {
     if (config.overlap_tokens > config.max_tokens / 2)
@@ -91,7 +91,7 @@ export const BatchResult = z
     error: z
       .object({
         code: z.string().meta({ description: "invalid_id, not_found or forbidden; in the results of a batch also a run's codes", example: "not_found" }),
-        message: z.string(),
+        message: z.string().meta({ example: "Document not found" }),
       })
       .nullable(),
   })
@@ -113,13 +113,13 @@ export const Batch = z
   .object({
     batch_id: Uuid,
     status: z.enum(BATCH_STATUSES),
-    total: z.int(),
-    accepted: z.int(),
-    rejected: z.int(),
-    counts: z.record(z.enum(RUN_STATUSES), z.int()).meta({ description: "Runs by status" }),
-    progress: z.number().min(0).max(1),
-    documents_per_minute: z.number().nullable(),
-    estimated_seconds_left: z.int().nullable(),
+    total: z.int().meta({ example: 12 }),
+    accepted: z.int().meta({ example: 11 }),
+    rejected: z.int().meta({ example: 1 }),
+    counts: z.record(z.enum(RUN_STATUSES), z.int()).meta({ description: "Runs by status", example: { queued: 4, completed: 7 } }),
+    progress: z.number().min(0).max(1).meta({ example: 0.64 }),
+    documents_per_minute: z.number().nullable().meta({ example: 120 }),
+    estimated_seconds_left: z.int().nullable().meta({ example: 2 }),
     created_at: Timestamp,
     completed_at: Timestamp.nullable(),
   })

@@ -19,7 +19,7 @@ export const HybridSearch = z
     space_id: Uuid,
     document_ids: z.array(Uuid).max(MAX_IDS).nullish().meta({ description: "Narrows to these; an empty list narrows to nothing, null does not narrow" }),
     folder_ids: z.array(Uuid).max(MAX_IDS).nullish().meta({ description: "Narrows to these and all folders below; an empty list narrows to nothing, null does not narrow" }),
-    limit: z.int().min(1).max(MAX_HITS).default(DEFAULT_HITS),
+    limit: z.int().min(1).max(MAX_HITS).default(DEFAULT_HITS).meta({ example: DEFAULT_HITS }),
     min_score: z.number().min(0).max(1).nullish().meta({ example: 0.2 }),
     max_chunks_per_document: z.int().min(1).max(MAX_HITS).nullish().meta({ example: 3 }),
   })

@@ -35,6 +35,22 @@ describe.each(operations)("$name", ({ path, operation }) => {
   });
 });
 
+/** Places below the schema that have neither an example nor few enough values to need none. */
+function withoutExample(schema: any, at: string): string[] {
+  if (schema === undefined || "$ref" in schema || "example" in schema || "enum" in schema || "const" in schema) return [];
+  if (schema.properties !== undefined) return Object.entries(schema.properties).flatMap(([name, property]) => withoutExample(property, `${at}.${name}`));
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives !== undefined) return alternatives.flatMap((one: any) => withoutExample(one, at));
+  if (schema.type === "array") return withoutExample(schema.items, `${at}[]`);
+  return schema.type === "boolean" || schema.type === "null" ? [] : [at];
+}
+
+test("every parameter and every field has an example", () => {
+  const fields = Object.entries<any>(document.components.schemas).flatMap(([name, schema]) => withoutExample(schema, name));
+  const parameters = operations.flatMap(({ name, operation }) => (operation.parameters ?? []).flatMap((one: any) => withoutExample(one.schema, `${name} ${one.name}`)));
+  expect([...fields, ...parameters]).toEqual([]);
+});
+
 test("errors follow from the contract of a route", () => {
   const open = { summary: "A test.", tags: ["Test"], handle: async () => {} } as const;
   expect(declaredErrors(defineRoute({ ...open, method: "GET", path: "/a", access: "public", status: 204 }))).toEqual([500]);

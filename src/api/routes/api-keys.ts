@@ -17,6 +17,7 @@ const listOwnKeys = defineRoute({
   method: "GET",
   path: "/me/api-keys",
   access: "jwt",
+  audit: { action: "api_keys:read", resource: "api_key" },
   status: 200,
   summary: "List the caller's API keys, revoked ones too.",
   tags: ["API keys"],

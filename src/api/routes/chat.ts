@@ -13,6 +13,7 @@ export const createChatCompletion = defineRoute({
   path: "/chat/completions",
   access: "keys",
   capability: "chat",
+  audit: { action: "agents:chat", resource: "agent", idField: "model", isChange: false },
   budget: "chat",
   idempotent: "turn",
   headers: { "Last-Event-ID": "With an `Idempotency-Key`: the last event that was received; the stream goes on behind it" },

@@ -11,6 +11,7 @@ export const listDocuments = defineRoute({
   path: "/data/search",
   access: "keys",
   capability: "read",
+  audit: { action: "documents:list", resource: "document", isChange: false },
   status: 200,
   summary: "List the documents that the caller reaches, by their fields.",
   tags: ["Documents"],

@@ -9,6 +9,7 @@ export const searchDocuments = defineRoute({
   path: "/data/hybrid-search",
   access: "keys",
   capability: "search",
+  audit: { action: "documents:search", resource: "space", idField: "space_id", isChange: false },
   status: 200,
   summary: "Search the chunks of a space: dense vectors and BM25 in one ranking.",
   description: "A space, document or folder out of reach narrows to nothing; it is never an error.",

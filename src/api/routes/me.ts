@@ -6,6 +6,7 @@ export const getMe = defineRoute({
   method: "GET",
   path: "/me",
   access: "jwt",
+  audit: { action: "users:read", resource: "user" },
   status: 200,
   summary: "The caller's own profile.",
   tags: ["Profile"],

@@ -11,6 +11,7 @@ export const listModels = defineRoute({
   path: "/models",
   access: "keys",
   capability: "chat",
+  audit: { action: "agents:list", resource: "agent" },
   status: 200,
   response: ModelList,
   tags: ["Chat"],

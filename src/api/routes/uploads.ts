@@ -15,6 +15,7 @@ export const uploadDocument = defineRoute({
   path: "/data/upload",
   access: "keys",
   capability: "write",
+  audit: { action: "documents:create", resource: "document" },
   status: 201,
   summary: "Upload a file into a space; the pipeline makes it searchable.",
   tags: ["Documents"],

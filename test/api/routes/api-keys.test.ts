@@ -140,6 +140,14 @@ describe("own keys", () => {
     expect(Date.parse(used.last_used_at)).toBeGreaterThan(Date.now() - 10_000);
     const row = await until("the read is audited", async () => (await people.audited("agents:read", AGENTS.analyst)).find((one) => one["api_key_id"] === body.id), 3_000);
     expect(row).toMatchObject({ auth_method: "api_key", actor_id: people.ids.eve, outcome: "success", resource_type: "agent" });
+
+    await call(url, body.key, "POST", "/data/hybrid-search", { query: "anything", space_id: SPACES.research });
+    const search = await until(
+      "the search is audited",
+      async () => (await people.audited("documents:search", SPACES.research)).find((one) => one["api_key_id"] === body.id),
+      3_000,
+    );
+    expect(search).toMatchObject({ outcome: "success", resource_type: "space", space_id: SPACES.research });
   });
 });
 
