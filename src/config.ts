@@ -68,6 +68,14 @@ const mcpServers = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const ChatFallbacks = z.array(z.strictObject({ base_url: url("https", "http"), api_key: z.string().optional(), model: z.string().min(1) })).max(8);
+const chatFallbacks = z.string().transform((text, context) => {
+  const parsed = ChatFallbacks.safeParse(jsonOf(text));
+  if (parsed.success) return parsed.data.map(({ base_url, api_key, model }) => ({ baseUrl: base_url, apiKey: api_key, model }));
+  context.addIssue({ code: "custom", message: 'must be JSON: [{"base_url": "https://…", "api_key": "…", "model": "…"}]' });
+  return z.NEVER;
+});
+
 const Environment = z.object({
   NODE_ENV: z.enum(["production", "development", "test"], "must be production, development or test").default("development"),
   PORT: integer(0, 65_535).default(8080),
@@ -112,6 +120,10 @@ const Environment = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: url("https", "http").optional(),
   HTTP_FETCH_HOSTS: hostPatterns.default([]),
   MCP_SERVERS: mcpServers.default({}),
+  CHAT_FALLBACKS: chatFallbacks.default([]),
+  CHAT_CONTEXT_TOKENS: integer(1_000, 100_000_000).default(128_000),
+  MONTHLY_TOKENS_PER_ORGANIZATION: integer(1, Number.MAX_SAFE_INTEGER).optional(),
+  MONTHLY_TOKENS_PER_KEY: integer(1, Number.MAX_SAFE_INTEGER).optional(),
   HOLDFAST_CACHE: z.string().optional(),
 });
 
@@ -121,6 +133,7 @@ type Given = Partial<Record<Variable, string>>;
 /** Settings that are right alone and wrong together: [the variable to name, whether it is wrong, why]. */
 const CONTRADICTIONS: [Variable, (given: Given) => boolean, string][] = [
   ["CHAT_MODEL", (given) => given.CHAT_MODEL !== undefined && !hasProvider(given), "needs a provider: set OPENAI_API_KEY, or OPENAI_BASE_URL for one that takes no key"],
+  ["CHAT_FALLBACKS", (given) => given.CHAT_FALLBACKS !== undefined && given.CHAT_MODEL === undefined, "needs CHAT_MODEL: a provider to fall back from"],
   ["EMBEDDING_MODEL", (given) => given.EMBEDDING_MODEL !== undefined && !hasProvider(given), "needs a provider: set OPENAI_API_KEY, or OPENAI_BASE_URL for one that takes no key"],
   [
     "EMBEDDING_DIMENSIONS",
@@ -206,11 +219,16 @@ function group(env: z.infer<typeof Environment>) {
       apiKey: env.OPENAI_API_KEY,
       /** Undefined: the built-in extractive answers. */
       chatModel: env.CHAT_MODEL,
+      chatFallbacks: env.CHAT_FALLBACKS,
       /** Undefined: the built-in MiniLM. */
       embeddingModel: env.EMBEDDING_MODEL,
       embeddingDimensions: env.EMBEDDING_DIMENSIONS,
     },
     oidc: env.OIDC_ISSUER === undefined || env.OIDC_AUDIENCE === undefined ? undefined : { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE },
+    chat: {
+      contextTokens: env.CHAT_CONTEXT_TOKENS,
+      budgets: { monthlyTokensPerOrganization: env.MONTHLY_TOKENS_PER_ORGANIZATION, monthlyTokensPerKey: env.MONTHLY_TOKENS_PER_KEY },
+    },
     limits: { maxUploadBytes: env.MAX_UPLOAD_BYTES, requestsPerMinute: env.RATE_LIMIT_RPM, chatTurnsPerMinute: env.CHAT_RATE_LIMIT_RPM },
     tools: { httpFetchHosts: env.HTTP_FETCH_HOSTS, mcpServers: env.MCP_SERVERS },
     worker: { queues: env.WORKER_QUEUES },

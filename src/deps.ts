@@ -155,6 +155,7 @@ async function openChat({ config, db, log, dataConverter, temporal, toolbox, key
     model: await createChatModel(config.models),
     search: { db, queryEmbedding },
     toolbox,
+    ...config.chat,
     connect: (signal) => connectWorkers(config.temporal, signal),
     probe: temporal,
     namespace: config.temporal.namespace,

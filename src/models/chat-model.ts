@@ -1,5 +1,6 @@
 /** The only place that says what a chat model is, and which one a configuration asks for. */
 import type { ModelsConfig } from "./embedding-model.ts";
+import { withFallbacks } from "./chat-fallbacks.ts";
 import { createLocalExtractive } from "./local-extractive.ts";
 import { createOpenAiChat } from "./openai-chat.ts";
 
@@ -48,7 +49,7 @@ export interface Usage {
 export type ChatEvent =
   | { readonly type: "content"; readonly text: string }
   | { readonly type: "tool_calls"; readonly calls: readonly ToolCall[] }
-  | { readonly type: "finish"; readonly reason: string; readonly usage: Usage | null };
+  | { readonly type: "finish"; readonly reason: string; readonly usage: Usage | null; /** Where it is not the one that was asked for. */ readonly model?: string };
 
 export interface ChatModel {
   readonly name: string;
@@ -62,7 +63,16 @@ export interface ChatModel {
   countTokens(text: string): number;
 }
 
-/** The provider's model where `chatModel` is set, else one that only quotes the sources it is given. */
+/** A provider to ask where the first one is down. */
+export interface ChatFallback {
+  readonly baseUrl: string;
+  readonly apiKey?: string | undefined;
+  readonly model: string;
+}
+
+/** The provider's model where `chatModel` is set, with its fallbacks, else one that only quotes the sources it is given. */
 export async function createChatModel(config: ModelsConfig): Promise<ChatModel> {
-  return config.chatModel === undefined ? createLocalExtractive() : createOpenAiChat(config, config.chatModel);
+  if (config.chatModel === undefined) return createLocalExtractive();
+  const others = (config.chatFallbacks ?? []).map((fallback) => createOpenAiChat(fallback, fallback.model));
+  return withFallbacks(await createOpenAiChat(config, config.chatModel), await Promise.all(others));
 }

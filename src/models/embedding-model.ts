@@ -1,4 +1,5 @@
 /** The only place that says what an embedding model is, and which one a configuration asks for. */
+import type { ChatFallback } from "./chat-model.ts";
 import { createLocalMiniLm } from "./local-minilm.ts";
 import { createOpenAiEmbeddings } from "./openai-embeddings.ts";
 
@@ -33,6 +34,7 @@ export interface ModelsConfig {
   readonly embeddingModel?: string | undefined;
   readonly embeddingDimensions?: number | undefined;
   readonly chatModel?: string | undefined;
+  readonly chatFallbacks?: readonly ChatFallback[] | undefined;
 }
 
 /**

@@ -11,6 +11,7 @@ import { createChatCompletion } from "../../src/api/routes/chat.ts";
 import { listModels } from "../../src/api/routes/models.ts";
 import { listen } from "../../src/api/server.ts";
 import { type ChatHost, createChatHost } from "../../src/api/turns/chat-host.ts";
+import type { TokenBudgets } from "../../src/api/turns/token-budgets.ts";
 import { createAuditLog } from "../../src/auth/audit-log.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { createLastUsed } from "../../src/auth/last-used.ts";
@@ -19,7 +20,7 @@ import type { OrganizationKey } from "../../src/db/pool.ts";
 import type { Deps } from "../../src/deps.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { createLog } from "../../src/log.ts";
-import { createChatModel } from "../../src/models/chat-model.ts";
+import { type ChatFallback, createChatModel } from "../../src/models/chat-model.ts";
 import { createEmbeddingModel } from "../../src/models/embedding-model.ts";
 import { cacheQueries } from "../../src/models/query-embeddings.ts";
 import { createKeyring, localMasterKey } from "../../src/storage/keyring.ts";
@@ -57,7 +58,17 @@ export interface ChatHarness {
 let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
 
 /** `temporalAddress` lets a test put something between this process and Temporal. */
-export async function startChat(options: { withTools?: boolean; temporalAddress?: string; tools?: Partial<ToolSettings>; unreadMaxMs?: number } = {}): Promise<ChatHarness> {
+export async function startChat(
+  options: {
+    withTools?: boolean;
+    temporalAddress?: string;
+    tools?: Partial<ToolSettings>;
+    unreadMaxMs?: number;
+    contextTokens?: number;
+    budgets?: TokenBudgets;
+    fallbacks?: readonly ChatFallback[];
+  } = {},
+): Promise<ChatHarness> {
   // oxlint-disable-next-line node/no-process-env -- the set-up of the tests hands the server over in it
   const address = process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"];
   if (address === undefined) throw new Error("HOLDFAST_TEST_TEMPORAL_ADDRESS is not set");
@@ -71,7 +82,14 @@ export async function startChat(options: { withTools?: boolean; temporalAddress?
   const dataConverter = createDataConverter(createPayloadSealer(keyring, randomBytes(32)));
   const client = eagerClient(connection, "default", dataConverter);
   await registerSearchAttributes(client, "default");
-  const models = { baseUrl: provider.url, apiKey: "sk-scripted", chatModel: "scripted-chat", embeddingModel: "scripted-embedding", embeddingDimensions: DIMENSIONS };
+  const models = {
+    baseUrl: provider.url,
+    apiKey: "sk-scripted",
+    chatModel: "scripted-chat",
+    embeddingModel: "scripted-embedding",
+    embeddingDimensions: DIMENSIONS,
+    chatFallbacks: options.fallbacks,
+  };
   const queryEmbedding = cacheQueries(await createEmbeddingModel(models), { timeoutMs: 2_000 });
   const queues = { chat: `chat-${randomUUID()}`, tools: `tools-${randomUUID()}` };
   const probe = lazyClient({ address: options.temporalAddress ?? address, namespace: "default" }, dataConverter);
@@ -84,6 +102,8 @@ export async function startChat(options: { withTools?: boolean; temporalAddress?
     model: await createChatModel(models),
     search: { db, queryEmbedding },
     toolbox,
+    contextTokens: options.contextTokens ?? 128_000,
+    budgets: options.budgets ?? {},
     connect: () => NativeConnection.connect({ address: options.temporalAddress ?? address }),
     probe,
     namespace: "default",

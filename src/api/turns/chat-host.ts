@@ -16,6 +16,7 @@ import { holdLease } from "./lease.ts";
 import { createLedger } from "./ledger.ts";
 import { createOpenTurns } from "./open-turns.ts";
 import { watchTemporal } from "./temporal-health.ts";
+import { type TokenBudgets, createTokenBudgets } from "./token-budgets.ts";
 import { type TurnRecords, type TurnRecordsDeps, createTurnRecords } from "./turn-record.ts";
 import { type AnswerSink, type Turn, type TurnDeps, type TurnRequest, startTurn } from "./turn.ts";
 
@@ -23,6 +24,8 @@ export interface ChatHostDeps extends TurnRecordsDeps {
   readonly model: ChatModel;
   readonly search: SearchDeps;
   readonly toolbox: Toolbox;
+  readonly contextTokens: number;
+  readonly budgets: TokenBudgets;
   readonly connect: (signal: AbortSignal) => Promise<NativeConnection>;
   /** A client whose calls fail at once while Temporal is down; the one that starts workflows tries for seconds. */
   readonly probe: Client;
@@ -42,7 +45,7 @@ export interface ChatHost {
   readonly records: TurnRecords;
   /**
    * Begins a turn; its first model call is under way when this resolves.
-   * @throws DomainError `workflows_unavailable` where Temporal is known to be down, `overloaded` where too many turns are open.
+   * @throws DomainError `workflows_unavailable` where Temporal is known to be down, `rate_limited` where a token budget is used up, `overloaded` where too many turns are open.
    */
   begin(request: TurnRequest, sink: AnswerSink, signal: AbortSignal): Promise<Turn>;
   /** Turns that are held, and those of them whose answer is out. */
@@ -87,7 +90,17 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   });
   const starter = createChatStarter(() => workers.client(), queues.chat);
   const books = createBooks({ apiProcessId, queues, starter, ledger, openTurns, health, log });
-  const turnDeps: TurnDeps = { apiProcessId, model: deps.model, search: deps.search, toolbox: deps.toolbox, ledger, log, handOver: (turn, calls) => books.handOver(turn, calls) };
+  const turnDeps: TurnDeps = {
+    apiProcessId,
+    model: deps.model,
+    search: deps.search,
+    toolbox: deps.toolbox,
+    contextTokens: deps.contextTokens,
+    ledger,
+    log,
+    handOver: (turn, calls) => books.handOver(turn, calls),
+  };
+  const checkBudgets = createTokenBudgets(db, deps.budgets);
   let isStopping = false;
 
   return {
@@ -98,6 +111,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     async begin(request, sink, signal) {
       if (isStopping) throw new DomainError("overloaded", "This process is shutting down.", { retryAfterSeconds: 1 });
       if (health.downForMs() > 0) throw workflowsUnavailable();
+      await checkBudgets(request.principal);
       await openTurns.room(signal);
       const turn = startTurn(turnDeps, request, sink);
       openTurns.add(turn);

@@ -20,6 +20,7 @@ interface KeptRequest {
   /** As the request named it. */
   readonly model: string;
   readonly options: Omit<StreamOptions, "head">;
+  readonly onBegun: (turn: Turn) => void;
 }
 
 /**
@@ -38,11 +39,12 @@ export async function keptAnswer(db: Database, chat: ChatHost, request: KeptRequ
   return replay(chat, found.turn_id, request);
 }
 
-function begin(chat: ChatHost, turnId: string, { turn: turnRequest, key, signal, isStream, model, options }: KeptRequest) {
+function begin(chat: ChatHost, turnId: string, { turn: turnRequest, key, signal, isStream, model, options, onBegun }: KeptRequest) {
   const record = chat.records.open(key.organization, turnId);
   const start = async (sink: AnswerSink): Promise<Turn> => {
     try {
       const turn = await chat.begin({ ...turnRequest, id: turnId }, sink, signal);
+      onBegun(turn);
       record.attach(turn);
       if (signal.aborted) record.clientLeft();
       signal.addEventListener("abort", () => record.clientLeft(), { once: true });

@@ -11,6 +11,8 @@ export interface ModelAnswer {
   readonly reason: string;
   /** Null where the provider did not say. */
   readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number } | null;
+  /** Where another model answered than was asked. */
+  readonly model?: string | undefined;
 }
 
 interface Listener {
@@ -56,7 +58,7 @@ async function readAnswer(model: ChatModel, request: ChatRequest, listener: List
       pieces.push(event.text);
       await listener.content(event.text);
     } else if (event.type === "tool_calls") calls = event.calls;
-    else return { text: pieces.join(""), calls, reason: event.reason, usage: event.usage };
+    else return { text: pieces.join(""), calls, reason: event.reason, usage: event.usage, model: event.model };
   }
   signal.throwIfAborted();
   throw new DomainError("provider_unavailable", "The model provider's answer ended early.");

@@ -1,8 +1,9 @@
 /** The only place with the loop of a turn: search, model call, tools asked for, and again, within its budget. */
+import { fitContext } from "../../agents/context-window.ts";
 import { PASSAGES_DEFAULT, searchKnowledge } from "../../agents/knowledge.ts";
 import { requestDefaults } from "../../agents/model-request.ts";
 import { knowledgeScope } from "../../agents/reach.ts";
-import { createSources } from "../../agents/sources.ts";
+import { type Sources, createSources } from "../../agents/sources.ts";
 import { assembleMessages, budgetNotice, lastCallMessage, presentSources, searchQuery, toolMessages } from "../../agents/turn.ts";
 import { addUsage, countUsage } from "../../agents/usage.ts";
 import { TOOL_ARGUMENTS_MAX_BYTES, TOOL_CALLS_MAX_PER_STEP, TURN_BUDGET, type Passage, type ToolCall, type ToolResult, exhaustedBudget } from "../../domain/turn.ts";
@@ -15,6 +16,8 @@ import type { AnswerSink, Completed, TurnDeps, TurnRequest } from "./turn.ts";
 export type LoopStep = { readonly type: "tools"; readonly calls: readonly ToolCall[] } | { readonly type: "answered"; readonly result: Completed };
 
 export interface TurnLoop {
+  /** Messages of the history that did not fit the model's context. */
+  droppedMessages(): number;
   /** The search of a `rag` agent, then the first model call. */
   begin(): Promise<LoopStep>;
   /** The model call after tools. */
@@ -23,7 +26,7 @@ export interface TurnLoop {
 
 interface LoopInput {
   readonly turnId: string;
-  readonly deps: Pick<TurnDeps, "model" | "search" | "toolbox" | "ledger">;
+  readonly deps: Pick<TurnDeps, "model" | "search" | "toolbox" | "ledger" | "contextTokens">;
   readonly request: TurnRequest;
   readonly sink: AnswerSink;
   readonly signal: AbortSignal;
@@ -34,31 +37,35 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
   const startedAtMs = Date.now();
   const sources = createSources();
   const writer = createAnswerWriter(sink, sources, agent.show_citations);
+  const window = { tokens: deps.contextTokens, count: (text: string) => deps.model.countTokens(text) };
   const defaults = requestDefaults(agent, options, deps.model.name);
-  let tools: readonly ToolDefinition[] = [];
-  let messages: ChatMessage[] = [];
+  let [tools, messages]: [readonly ToolDefinition[], ChatMessage[]] = [[], []];
   let asked: ModelAnswer | undefined;
   let usage = { prompt_tokens: 0, completion_tokens: 0 };
-  let [modelCalls, invalidRounds] = [0, 0];
+  let [modelCalls, invalidRounds, droppedMessages] = [0, 0, 0];
 
-  const account = (answer: Pick<ModelAnswer, "text" | "usage">): void => {
-    const { prompt_tokens, completion_tokens } = answer.usage ?? countUsage((text) => deps.model.countTokens(text), messages, answer.text);
+  const account = (answer: Pick<ModelAnswer, "text" | "usage" | "model">): void => {
+    const { prompt_tokens, completion_tokens } = answer.usage ?? countUsage(window.count, messages, answer.text);
     usage = addUsage(usage, { prompt_tokens, completion_tokens });
-    deps.ledger.call({ turn_id: turnId, call_no: modelCalls, organization_id: principal.organization.id, model: defaults.model, prompt_tokens, completion_tokens });
+    deps.ledger.call({ turn_id: turnId, call_no: modelCalls, organization_id: principal.organization.id, model: answer.model ?? defaults.model, prompt_tokens, completion_tokens });
   };
   const call = async (offered: readonly ToolDefinition[]): Promise<ModelAnswer> => {
     let streamed = "";
+    const fitted = fitContext(messages, offered, defaults.max_tokens, window);
+    droppedMessages = fitted.dropped;
     modelCalls += 1;
     writer.startPart();
-    const listener = {
-      begun: sink.begun,
-      content: (text: string) => {
-        streamed += text;
-        return writer.write(text);
-      },
+    const content = (text: string): Promise<void> | undefined => {
+      streamed += text;
+      return writer.write(text);
     };
     try {
-      const answer = await callModel(deps.model, { ...defaults, messages: [...messages], ...(offered.length === 0 ? {} : { tools: offered }) }, listener, signal);
+      const answer = await callModel(
+        deps.model,
+        { ...defaults, messages: fitted.messages, ...(offered.length === 0 ? {} : { tools: offered }) },
+        { begun: sink.begun, content },
+        signal,
+      );
       account(answer);
       return answer;
     } catch (error) {
@@ -73,8 +80,8 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
     return { type: "answered", result: { status: "completed", finishReason, usage, citations: await writer.end() } };
   };
   const next = async (): Promise<LoopStep> => {
-    const seconds = (Date.now() - startedAtMs) / 1_000;
-    const exhausted = tools.length === 0 ? null : exhaustedBudget({ modelCalls, tokens: usage.prompt_tokens + usage.completion_tokens, seconds, invalidRounds }, budget);
+    const used = { modelCalls, tokens: usage.prompt_tokens + usage.completion_tokens, seconds: (Date.now() - startedAtMs) / 1_000, invalidRounds };
+    const exhausted = tools.length === 0 ? null : exhaustedBudget(used, budget);
     if (exhausted !== null) messages.push(lastCallMessage(exhausted));
     const offered = exhausted === null ? tools : [];
     const answer = await call(offered);
@@ -85,10 +92,10 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
   };
 
   return {
+    droppedMessages: () => droppedMessages,
     async begin() {
       tools = await deps.toolbox.definitions(agent);
-      const found = agent.agent_type === "rag" ? await searchAhead(request, deps.search, signal) : null;
-      messages = assembleMessages(agent, request.messages, found && presentSources(agent, sources, found));
+      messages = await firstMessages(request, sources, deps.search, signal);
       return next();
     },
     async goOn(results) {
@@ -98,6 +105,12 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
       return next();
     },
   };
+}
+
+async function firstMessages(request: TurnRequest, sources: Sources, search: SearchDeps, signal: AbortSignal): Promise<ChatMessage[]> {
+  const { agent, messages } = request;
+  const found = agent.agent_type === "rag" ? await searchAhead(request, search, signal) : null;
+  return assembleMessages(agent, messages, found && presentSources(agent, sources, found));
 }
 
 function searchAhead({ agent, principal, messages }: TurnRequest, search: SearchDeps, signal: AbortSignal): Promise<Passage[]> {

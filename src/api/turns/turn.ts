@@ -52,6 +52,8 @@ export interface Turn {
   readonly principal: Principal;
   readonly isCommitted: boolean;
   readonly isWaitingForTools: boolean;
+  /** Messages of the history that did not fit the model's context; known from the first piece on. */
+  readonly droppedMessages: number;
   /** Undefined while the turn runs. */
   readonly status: EndStatus | undefined;
   /** Settles when the turn has ended; never rejects. */
@@ -69,6 +71,8 @@ export interface TurnDeps {
   readonly model: ChatModel;
   readonly search: SearchDeps;
   readonly toolbox: Toolbox;
+  /** Of the model, for question and answer together. */
+  readonly contextTokens: number;
   readonly ledger: Ledger;
   readonly log: Log;
   /** Starts the workflow of a turn that asks for tools. */
@@ -132,6 +136,9 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
     },
     get status() {
       return status;
+    },
+    get droppedMessages() {
+      return loop.droppedMessages();
     },
     result: result.promise,
     firstPart: runFirstPart(),

@@ -1,0 +1,78 @@
+/** The only place that makes a conversation fit its model's context: oldest turns go first, then results of tools. */
+import { DomainError } from "../domain/errors.ts";
+import type { ChatMessage, ToolDefinition } from "../models/chat-model.ts";
+
+export interface ContextWindow {
+  /** Tokens of question and answer together. */
+  readonly tokens: number;
+  readonly count: (text: string) => number;
+}
+
+interface Fitted {
+  readonly messages: ChatMessage[];
+  /** Messages of the history that were left out. */
+  readonly dropped: number;
+}
+
+/** Kept free for the answer where the request does not say how long it may be. */
+const ANSWER_TOKENS = 4_096;
+/** What a chat format adds to each message (OpenAI's cookbook, "How to count tokens"), with one to spare. */
+const TOKENS_A_MESSAGE = 4;
+/** Of a small window the answer gets no more than this share. */
+const ANSWER_SHARE = 0.5;
+const LEFT_OUT = "(left out: the conversation has become too long)";
+
+/**
+ * Never drops system messages nor the last message of the user and what follows it. Images count as nothing: providers bill and bound
+ * them in ways of their own.
+ * @throws DomainError `bad_request` where even these do not fit.
+ */
+export function fitContext(messages: readonly ChatMessage[], offered: readonly ToolDefinition[], maxTokens: number | undefined, window: ContextWindow): Fitted {
+  const free = window.tokens - Math.min(maxTokens ?? ANSWER_TOKENS, Math.floor(window.tokens * ANSWER_SHARE));
+  // No token is shorter than a byte: most conversations need no counting.
+  if (bytesOf(messages) + bytesOf(offered) <= free) return { messages: [...messages], dropped: 0 };
+  const sizes = new Map(messages.map((message) => [message, sizeOf(message, window.count)]));
+  let left = free - window.count(JSON.stringify(offered)) - [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const kept = new Set(messages);
+  const drop = (message: ChatMessage): void => {
+    kept.delete(message);
+    left += sizes.get(message) ?? 0;
+  };
+  const question = messages.findLastIndex(({ role }) => role === "user");
+  const history = messages.slice(0, Math.max(0, question)).filter(({ role }) => role !== "system");
+  for (const turn of turnsOf(history)) {
+    if (left >= 0) break;
+    turn.forEach(drop);
+  }
+  const fitted = [...kept].map((message, index, all) => {
+    // The newest results stay: the model has not seen them yet.
+    if (left >= 0 || message.role !== "tool" || !all.slice(index + 1).some(({ role }) => role === "assistant")) return message;
+    left += (sizes.get(message) ?? 0) - window.count(LEFT_OUT);
+    return { ...message, content: LEFT_OUT };
+  });
+  if (left < 0) throw new DomainError("bad_request", `The conversation does not fit the model's context of ${window.tokens} tokens, even without its earlier turns.`);
+  return { messages: fitted, dropped: messages.length - kept.size };
+}
+
+/** A message of the user with what follows it until the next one. */
+function turnsOf(history: readonly ChatMessage[]): ChatMessage[][] {
+  const turns: ChatMessage[][] = [];
+  for (const message of history) {
+    const last = turns.at(-1);
+    if (last === undefined || message.role === "user") turns.push([message]);
+    else last.push(message);
+  }
+  return turns;
+}
+
+function bytesOf(values: readonly object[]): number {
+  return values.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value, withoutImages)), 0);
+}
+
+function sizeOf(message: ChatMessage, count: (text: string) => number): number {
+  return TOKENS_A_MESSAGE + count(JSON.stringify(message, withoutImages));
+}
+
+function withoutImages(key: string, value: unknown): unknown {
+  return key === "image_url" ? undefined : value;
+}
