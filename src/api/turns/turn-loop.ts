@@ -55,10 +55,7 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
     droppedMessages = fitted.dropped;
     modelCalls += 1;
     writer.startPart();
-    const content = (text: string): Promise<void> | undefined => {
-      streamed += text;
-      return writer.write(text);
-    };
+    const content = (text: string): Promise<void> | undefined => ((streamed += text), writer.write(text));
     try {
       const answer = await callModel(
         deps.model,
