@@ -15,6 +15,9 @@ import { newId } from "../domain/ids.ts";
 import { type AttemptInput, type GroupOutcome, MAX_DOCUMENT_CHUNKS } from "../domain/processing.ts";
 import type { ParsedDocument, TextUnit } from "../domain/text-unit.ts";
 import { mayParseInWorker, parserFor } from "../parsers/index.ts";
+import { parsePages } from "../parsers/page-range.ts";
+import type { ParseInput } from "../parsers/parser.ts";
+import { type Checkpoint, type DocumentPart, documentParts, onlyPart } from "./document-parts.ts";
 import { type Attempt, attemptStep } from "./members.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
@@ -27,10 +30,15 @@ const HASH_BYTES = 16;
 export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput): Promise<GroupOutcome> {
   return attemptStep(deps, input, "prepare", async (attempt) => {
     const secret = await deps.contentSecret(input.organization.id);
-    const write = inTurns<PreparedRun>((runs) => inTenant(deps.db, input.organization, (sql) => writePrepared(sql, input.organization.id, attempt.fence, runs)));
+    const write = inTurns<PreparedRun>(async (runs) => {
+      await inTenant(deps.db, input.organization, (sql) => writePrepared(sql, input.organization.id, attempt.fence, runs));
+    });
     await eachOf(attempt.members, MEMBERS_AT_ONCE, async (member) => {
       try {
-        await write(await prepareMember(deps, input, attempt, { member, secret }));
+        for await (const part of preparedParts(deps, input.organization.id, { member, secret, signal: attempt.signalOf(member) })) {
+          if (part.checkpoint === null) await write(part);
+          else await keepPart(deps, input, attempt, part);
+        }
       } catch (error) {
         attempt.ended(member, "parsing", error);
       }
@@ -38,27 +46,54 @@ export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput):
   });
 }
 
-async function prepareMember(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, { member, secret }: { member: Member; secret: Buffer }): Promise<PreparedRun> {
-  const signal = attempt.signalOf(member);
-  const parsed = await parseMember(deps, input.organization.id, member, signal);
+/** @throws DomainError `cancelled` where the run is no longer in this attempt's hand. */
+async function keepPart(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, part: PreparedRun): Promise<void> {
+  const written = await inTenant(deps.db, input.organization, (sql) => writePrepared(sql, input.organization.id, attempt.fence, [part]));
+  if (!written.has(part.runId)) throw new DomainError("cancelled", "The run was taken by another attempt.");
+}
+
+interface MemberWork {
+  readonly member: Member;
+  readonly secret: Buffer;
+  readonly signal: AbortSignal;
+}
+
+/** What is to be written of a member: of a long document one part after the other, from its checkpoint on. */
+async function* preparedParts(deps: PipelineDeps, organizationId: string, work: MemberWork): AsyncGenerator<PreparedRun> {
+  const { member, secret, signal } = work;
+  const before = member.checkpoint as Checkpoint | null;
+  let unitsBefore = before?.units ?? 0;
+  let chunksBefore = before?.chunks ?? 0;
+  for await (const { document, next } of parsedParts(deps, organizationId, work)) {
+    const chunks = await chunkPart(deps, member, document, signal);
+    const total = chunksBefore + chunks.length;
+    if (next === null && total === 0) throw new DomainError("no_text", "There is no text in the file.");
+    if (total > MAX_DOCUMENT_CHUNKS) throw new DomainError("too_large", `The document has more than ${MAX_DOCUMENT_CHUNKS} chunks.`);
+    signal.throwIfAborted();
+    yield {
+      runId: member.id,
+      runNum: member.num,
+      documentId: member.document_id,
+      parserName: document.parser_name,
+      embeddingModel: deps.embedding.name,
+      pageCount: document.page_count,
+      warnings: document.warnings,
+      extracted: { ...document.metadata },
+      units: document.units,
+      chunks: chunks.map((chunk) => newChunk(chunk, secret)),
+      unitsBefore,
+      chunksBefore,
+      checkpoint: next === null ? null : { state: { ...next, chunks: total } satisfies Checkpoint, progress: (0.5 * (next.next_page - 1)) / next.page_count },
+    };
+    unitsBefore += document.units.length;
+    chunksBefore = total;
+  }
+}
+
+async function chunkPart(deps: PipelineDeps, member: Member, document: ParsedDocument, signal: AbortSignal): Promise<Chunk[]> {
   const maxTokens = Math.min(member.chunker_config.max_tokens ?? DEFAULT_MAX_TOKENS, deps.embedding.maxTokens);
-  const units = chunkedUnits(parsed.units);
-  const chunks = await deps.chunking({ chunkerName: member.chunker_name, units, maxTokens, overlapTokens: member.chunker_config.overlap_tokens ?? 0 }, signal);
-  if (chunks.length === 0) throw new DomainError("no_text", "There is no text in the file.");
-  if (chunks.length > MAX_DOCUMENT_CHUNKS) throw new DomainError("too_large", `The document has more than ${MAX_DOCUMENT_CHUNKS} chunks.`);
-  signal.throwIfAborted();
-  return {
-    runId: member.id,
-    runNum: member.num,
-    documentId: member.document_id,
-    parserName: parsed.parser_name,
-    embeddingModel: deps.embedding.name,
-    pageCount: parsed.page_count,
-    warnings: parsed.warnings,
-    extracted: { ...parsed.metadata },
-    units: parsed.units,
-    chunks: chunks.map((chunk) => newChunk(chunk, secret)),
-  };
+  const units = chunkedUnits(document.units);
+  return deps.chunking({ chunkerName: member.chunker_name, units, maxTokens, overlapTokens: member.chunker_config.overlap_tokens ?? 0 }, signal);
 }
 
 /** Running headers and footers would be in the way of every search; where there is nothing else, they are the text. */
@@ -79,19 +114,24 @@ function newChunk(chunk: Chunk, secret: Buffer): NewChunk {
   };
 }
 
-async function parseMember(deps: PipelineDeps, organizationId: string, member: Member, signal: AbortSignal): Promise<ParsedDocument> {
+async function* parsedParts(deps: PipelineDeps, organizationId: string, { member, signal }: MemberWork): AsyncGenerator<DocumentPart> {
   if (member.file_size === 0) throw new DomainError("empty_file", "The file is empty.");
   const fileType = member.file_type as FileType;
   const parser = parserFor(fileType);
   const stored = await deps.storage.get({ organizationId, name: member.object_key, signal });
-  if (mayParseInWorker(parser, member.file_size)) return parser.parse({ fileType, bytes: await buffer(stored), name: member.file_name });
+  if (mayParseInWorker(parser, member.file_size)) {
+    yield onlyPart(await parser.parse({ fileType, bytes: await buffer(stored), name: member.file_name }));
+    return;
+  }
   const folder = join(deps.temporaryFolder, member.id);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
     // Parsers of native code tell formats by the name.
     const path = join(folder, `original.${fileType.toLowerCase()}`);
     await pipeline(stored, createWriteStream(path, { mode: 0o600 }), { signal });
-    return await deps.parserPool.parse({ fileType, path, name: member.file_name }, signal);
+    const input: ParseInput = { fileType, path, name: member.file_name };
+    if (parser.pageCount === undefined) yield onlyPart(await deps.parserPool.parse(input, signal));
+    else yield* documentParts((pages) => parsePages(deps.parserPool, input, pages, signal), member.checkpoint as Checkpoint | null);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -26,6 +26,11 @@ export interface PreparedRun {
   readonly extracted: Record<string, unknown>;
   readonly units: readonly TextUnit[];
   readonly chunks: readonly NewChunk[];
+  /** Units and chunks of the run that are written already. */
+  readonly unitsBefore: number;
+  readonly chunksBefore: number;
+  /** Where the run goes on behind this part; null with the last. */
+  readonly checkpoint: { readonly state: object; readonly progress: number } | null;
 }
 
 const UNITS_A_BLOCK = 100;
@@ -33,10 +38,11 @@ const ROWS_A_STATEMENT = 2_000;
 
 /**
  * Writes the text and chunks of prepared runs and turns their flags, each run once: what an earlier attempt wrote stays.
- * Runs that the fence no longer holds are left out.
+ * Runs that the fence no longer holds are left out. A part that is not the last moves the run's checkpoint, in the same transaction.
+ * @returns the ids of the runs that were written.
  */
-export async function writePrepared(sql: Sql, organizationId: string, fence: Fence, prepared: readonly PreparedRun[]): Promise<void> {
-  const isDescribed = (run: PreparedRun): boolean => Object.keys(run.extracted).length > 0;
+export async function writePrepared(sql: Sql, organizationId: string, fence: Fence, prepared: readonly PreparedRun[]): Promise<ReadonlySet<string>> {
+  const isDescribed = (run: PreparedRun): boolean => run.checkpoint === null && Object.keys(run.extracted).length > 0;
   const toDescribe = prepared.filter(isDescribed).map((run) => run.documentId);
   // Documents before runs, as everyone locks them: a request that supersedes a run holds its document first.
   if (toDescribe.length > 0) await sql.query("select from documents where id = any($1::uuid[]) order by id for no key update", [toDescribe]);
@@ -47,18 +53,41 @@ export async function writePrepared(sql: Sql, organizationId: string, fence: Fen
   );
   const mine = new Set(held.rows.map((row) => row.id));
   const runs = prepared.filter((run) => mine.has(run.runId));
-  if (runs.length === 0) return;
+  if (runs.length === 0) return mine;
   await insertTextBlocks(sql, organizationId, runs);
   await insertChunks(sql, organizationId, runs);
   await sql.query(
     `insert into embedding_cache_references (organization_id, content_hash, raw_file_id)
-     select distinct c.organization_id, c.content_hash, f.id from chunks c
-     join raw_files f on f.document_id = c.document_id and f.deleted_at is null
-     where c.run_num = any($1::int[]) on conflict do nothing`,
-    [runs.map((run) => run.runNum)],
+     select distinct c.organization_id, c.content_hash, f.id from unnest($1::int[], $2::int[]) r(run_num, first)
+     join chunks c on c.run_num = r.run_num and c.chunk_index >= r.first
+     join raw_files f on f.document_id = c.document_id and f.deleted_at is null on conflict do nothing`,
+    [runs.map((run) => run.runNum), runs.map((run) => run.chunksBefore)],
   );
+  await moveCheckpoints(sql, runs);
+  await endPreparation(
+    sql,
+    runs.filter((run) => run.checkpoint === null),
+  );
+  const described = runs.filter(isDescribed);
+  if (described.length === 0) return mine;
+  await sql.query("update documents d set extracted = e.extracted from unnest($1::uuid[], $2::jsonb[]) e(id, extracted) where d.id = e.id", [
+    described.map((run) => run.documentId),
+    described.map((run) => JSON.stringify(run.extracted)),
+  ]);
+  return mine;
+}
+
+/** A run that got on is no longer suspected of ending its worker. */
+async function moveCheckpoints(sql: Sql, runs: readonly PreparedRun[]): Promise<void> {
+  for (const { runId, checkpoint } of runs) {
+    if (checkpoint === null) continue;
+    await sql.query("update pipeline_runs set checkpoint = $2, progress = $3, lost_attempts = 0 where id = $1", [runId, JSON.stringify(checkpoint.state), checkpoint.progress]);
+  }
+}
+
+async function endPreparation(sql: Sql, runs: readonly PreparedRun[]): Promise<void> {
   await sql.query(
-    `update pipeline_runs r set parsed = true, chunked = true, status = 'embedding', attempt_id = null, progress = 0.5,
+    `update pipeline_runs r set parsed = true, chunked = true, status = 'embedding', attempt_id = null, progress = 0.5, checkpoint = null,
        parser_name = p.parser_name, embedding_model = p.embedding_model, page_count = p.page_count, chunk_count = p.chunk_count, warnings = p.warnings
      from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::int[], $6::jsonb[]) p(id, parser_name, embedding_model, page_count, chunk_count, warnings)
      where r.id = p.id`,
@@ -67,23 +96,17 @@ export async function writePrepared(sql: Sql, organizationId: string, fence: Fen
       runs.map((run) => run.parserName),
       runs.map((run) => run.embeddingModel),
       runs.map((run) => run.pageCount),
-      runs.map((run) => run.chunks.length),
+      runs.map((run) => run.chunksBefore + run.chunks.length),
       runs.map((run) => JSON.stringify(run.warnings)),
     ],
   );
-  const described = runs.filter(isDescribed);
-  if (described.length === 0) return;
-  await sql.query("update documents d set extracted = e.extracted from unnest($1::uuid[], $2::jsonb[]) e(id, extracted) where d.id = e.id", [
-    described.map((run) => run.documentId),
-    described.map((run) => JSON.stringify(run.extracted)),
-  ]);
 }
 
 async function insertTextBlocks(sql: Sql, organizationId: string, runs: readonly PreparedRun[]): Promise<void> {
   const blocks = runs.flatMap((run) =>
     Array.from({ length: Math.ceil(run.units.length / UNITS_A_BLOCK) }, (_, block) => {
       const units = run.units.slice(block * UNITS_A_BLOCK, (block + 1) * UNITS_A_BLOCK);
-      return { runNum: run.runNum, first: block * UNITS_A_BLOCK, count: units.length, units: JSON.stringify(units) };
+      return { runNum: run.runNum, first: run.unitsBefore + block * UNITS_A_BLOCK, count: units.length, units: JSON.stringify(units) };
     }),
   );
   for (let from = 0; from < blocks.length; from += ROWS_A_STATEMENT) {
@@ -97,7 +120,7 @@ async function insertTextBlocks(sql: Sql, organizationId: string, runs: readonly
 }
 
 async function insertChunks(sql: Sql, organizationId: string, runs: readonly PreparedRun[]): Promise<void> {
-  const all = runs.flatMap((run) => run.chunks.map((chunk, index) => ({ run, chunk, index })));
+  const all = runs.flatMap((run) => run.chunks.map((chunk, index) => ({ run, chunk, index: run.chunksBefore + index })));
   for (let from = 0; from < all.length; from += ROWS_A_STATEMENT) {
     const rows = all.slice(from, from + ROWS_A_STATEMENT);
     await sql.query(

@@ -22,6 +22,7 @@ export interface Member {
   readonly chunked: boolean;
   readonly chunk_count: number | null;
   readonly started_at: Date;
+  readonly checkpoint: unknown;
 }
 
 /** Who may write: the claim and the attempt that hold the run. A zombie attempt fails this and changes nothing. */
@@ -32,7 +33,7 @@ export interface Fence {
 
 const ACTIVE = "status in ('queued', 'parsing', 'chunking', 'embedding')";
 const MEMBER = `id, num, document_id, space_id, space_num, version, trigger, priority, object_key, file_name, file_type, file_size,
-  chunker_name, chunker_config, chunked, chunk_count, started_at`;
+  chunker_name, chunker_config, chunked, chunk_count, started_at, checkpoint`;
 
 export type Step = "prepare" | "embed";
 

@@ -18,6 +18,9 @@ export interface TextUnit {
   readonly heading_path: readonly string[];
   /** 1–6, headings only. */
   readonly level?: number;
+  /** UTF-16 offsets of `text` in the document as one Markdown text; set when it is kept. */
+  readonly start?: number;
+  readonly end?: number;
   /** A running header or footer: part of the text, but of no chunk. */
   readonly repeats?: boolean;
 }

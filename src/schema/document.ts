@@ -128,6 +128,10 @@ const TextUnit = z
     text: z.string().meta({ description: "Markdown", example: "Results" }),
     page: z.int().nullable().meta({ description: "From 1; null where the format has no pages", example: 1 }),
     heading_path: z.array(z.string()).meta({ description: "Headings it stands under, outermost first", example: ["Results"] }),
+    level: z.int().optional().meta({ description: "Of a heading: 1 to 6", example: 1 }),
+    start: z.int().optional().meta({ description: "Offset of `text` in the whole text as Markdown, in UTF-16 code units", example: 2 }),
+    end: z.int().optional().meta({ example: 9 }),
+    repeats: z.boolean().optional().meta({ description: "True for a running header or footer: in no chunk", example: true }),
   })
   .meta({ id: "TextUnit" });
 

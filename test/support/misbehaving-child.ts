@@ -42,17 +42,33 @@ const behaviours: Record<string, (argument: string) => ParsedDocument | Promise<
   environment: () => documentOf("none", ...Object.keys(env)),
 };
 
+/** A document of 60 pages one of which, the argument, ends the parser: the first, or with `both` the second too. */
+function pages(input: ParseInput, argument: string): ParsedDocument {
+  const [first, last] = input.pages ?? [1, 60];
+  const killer = Number.parseInt(argument, 10);
+  const isDeadly = killer >= first && killer <= last && (input.fallback !== true || argument.endsWith("both"));
+  if (isDeadly) process.abort();
+  const units = Array.from({ length: Math.min(last, 60) - first + 1 }, (_, index) => ({
+    type: "paragraph" as const,
+    text: `page ${first + index}`,
+    page: first + index,
+    heading_path: [],
+  }));
+  return { ...documentOf(), parser_name: input.fallback === true ? "second" : "first", units, page_count: 60 };
+}
+
 /** The document is `behaviour` or `behaviour:argument`. */
 async function behave(input: ParseInput): Promise<ParsedDocument> {
   const [name = "", argument = ""] = Buffer.from(input.bytes ?? [])
     .toString()
     .split(":", 2);
+  if (name === "pages") return pages(input, argument);
   const behaviour = behaviours[name];
   if (behaviour === undefined) throw new Error(`No behaviour is called ${name}.`);
   return behaviour(argument);
 }
 
-const misbehaving: Parser = { name: "misbehaving", runsIn: "child", parse: behave };
+const misbehaving: Parser = { name: "misbehaving", runsIn: "child", parse: behave, pageCount: async () => 60 };
 
 await serveParsers(
   () => misbehaving,

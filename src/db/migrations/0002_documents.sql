@@ -112,6 +112,8 @@ create table pipeline_runs (
   term_count bigint not null default 0,
   error jsonb,
   warnings jsonb not null default '[]',
+  -- Where a long document goes on, as the activity that divides it wrote it; null before the first part and after the last.
+  checkpoint jsonb,
   created_by uuid,
   created_at timestamptz not null default now(),
   started_at timestamptz,

@@ -29,11 +29,12 @@ describe("GET /data/{id}/text", () => {
     const { status, body } = await as(KEYS.viewer, "GET", `/data/${note.id}/text`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ page: 1, page_size: 100, total_pages: 1, total_items: 5 });
-    expect(body.items).toEqual([
-      { index: 0, type: "heading", text: "Zebras", page: null, heading_path: ["Zebras"] },
+    expect(body.items.map((unit: { start: number; end: number }) => NOTE.slice(unit.start, unit.end))).toEqual(body.items.map((unit: { text: string }) => unit.text));
+    expect(body.items.map(({ start: _start, end: _end, ...unit }: { start: number; end: number }) => unit)).toEqual([
+      { index: 0, type: "heading", level: 1, text: "Zebras", page: null, heading_path: ["Zebras"] },
       { index: 1, type: "paragraph", text: "Zebras have stripes that no two of them share.", page: null, heading_path: ["Zebras"] },
       { index: 2, type: "list", text: "- one\n- two", page: null, heading_path: ["Zebras"] },
-      { index: 3, type: "heading", text: "Food", page: null, heading_path: ["Zebras", "Food"] },
+      { index: 3, type: "heading", level: 2, text: "Food", page: null, heading_path: ["Zebras", "Food"] },
       { index: 4, type: "paragraph", text: "They eat grass.", page: null, heading_path: ["Zebras", "Food"] },
     ]);
   });

@@ -1,0 +1,39 @@
+/** The only place that gets by pages which end their parser: the second parser, then without them. */
+
+import { DomainError } from "../domain/errors.ts";
+import type { ParsedDocument } from "../domain/text-unit.ts";
+import type { ParserPool } from "./child-process.ts";
+import type { ParseInput } from "./parser.ts";
+
+/** How a parser's process ends by a document's doing. */
+const ENDINGS: ReadonlySet<string> = new Set(["timeout", "out_of_memory", "corrupt"]);
+
+/**
+ * Parses a range of pages. One that ends its parser is tried with the second one, and then left out, with a warning; where it is all
+ * that there is, its error is thrown. Throws else as `ParserPool.parse` does.
+ */
+export async function parsePages(pool: ParserPool, input: ParseInput, pages: readonly [number, number], signal: AbortSignal): Promise<ParsedDocument> {
+  const range: ParseInput = { ...input, pages };
+  try {
+    return await pool.parse(range, signal);
+  } catch (error) {
+    if (!isEnding(error)) throw error;
+    return withSecondParser(pool, range, signal, error);
+  }
+}
+
+async function withSecondParser(pool: ParserPool, range: ParseInput, signal: AbortSignal, first: DomainError): Promise<ParsedDocument> {
+  try {
+    return await pool.parse({ ...range, fallback: true }, signal);
+  } catch (error) {
+    if (!isEnding(error)) throw error;
+  }
+  const total = await pool.pageCount(range, signal).catch(() => null);
+  const [from, to] = range.pages ?? [1, 1];
+  if (total === null || (from === 1 && to >= total)) throw first;
+  return { parser_name: "none", units: [], page_count: total, metadata: {}, warnings: [{ pages: [from, Math.min(to, total)], code: first.code }] };
+}
+
+function isEnding(error: unknown): error is DomainError {
+  return error instanceof DomainError && ENDINGS.has(error.code);
+}
