@@ -4,6 +4,7 @@ ARG NODE=24.21.0-bookworm-slim
 FROM node:${NODE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY clients/typescript/package.json clients/typescript/
 # No install scripts: every native package ships its binary.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY src src
