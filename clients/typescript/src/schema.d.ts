@@ -926,7 +926,10 @@ export interface components {
              * @example 800
              */
             max_tokens?: number | null;
-            /** @description The same as max_tokens */
+            /**
+             * @description The same as max_tokens
+             * @example 800
+             */
             max_completion_tokens?: number | null;
             /** @description `{type: json_object}` is passed to the model and not enforced */
             response_format?: ({
@@ -936,21 +939,47 @@ export interface components {
                 [key: string]: unknown;
             }) | null;
             stream_options?: {
+                /** @example true */
                 include_usage?: boolean | null;
             } | null;
-            /** @description Accepted and ignored */
+            /**
+             * @description Accepted and ignored
+             * @example 1
+             */
             top_p?: unknown;
-            /** @description Accepted and ignored */
+            /**
+             * @description Accepted and ignored
+             * @example [
+             *       "END"
+             *     ]
+             */
             stop?: unknown;
-            /** @description Accepted and ignored */
+            /**
+             * @description Accepted and ignored
+             * @example 0
+             */
             presence_penalty?: unknown;
-            /** @description Accepted and ignored */
+            /**
+             * @description Accepted and ignored
+             * @example 0
+             */
             frequency_penalty?: unknown;
-            /** @description Accepted and ignored */
+            /**
+             * @description Accepted and ignored
+             * @example 7
+             */
             seed?: unknown;
-            /** @description Accepted and ignored */
+            /**
+             * @description Accepted and ignored
+             * @example 1
+             */
             n?: unknown;
-            /** @description Accepted and ignored */
+            /**
+             * @description Accepted and ignored
+             * @example {
+             *       "50256": -100
+             *     }
+             */
             logit_bias?: unknown;
         };
         ChatMessage: {
@@ -976,22 +1005,26 @@ export interface components {
         } | {
             /** @constant */
             role: "tool";
+            /** @example 2 hits */
             content?: unknown;
         };
         ContentPart: {
             /** @constant */
             type: "text";
+            /** @example What is in this picture? */
             text: string;
         } | {
             /** @constant */
             type: "image_url";
             image_url: {
+                /** @example data:image/png;base64,iVBORw0KGgo= */
                 url: string;
                 detail?: ("auto" | "low" | "high") | null;
             };
         } | {
             /** @constant */
             type: "refusal";
+            /** @example I cannot help with that. */
             refusal: string;
         };
         SpaceSearch: {
@@ -1095,6 +1128,7 @@ export interface components {
         AttachedTool: {
             /** @enum {string} */
             tool_id: "knowledge_search" | "read_document" | "list_documents" | "current_time" | "calculator" | "http_fetch" | "mcp";
+            /** @example null */
             config?: {
                 [key: string]: unknown;
             } | null;
@@ -1183,6 +1217,7 @@ export interface components {
             /**
              * Format: binary
              * @description The file
+             * @example (bytes)
              */
             file: string;
             /**
@@ -1233,11 +1268,13 @@ export interface components {
             /**
              * @description Never above the embedding model's limit
              * @default 240
+             * @example 240
              */
             max_tokens?: number;
             /**
              * @description At most half of max_tokens
              * @default 0
+             * @example 0
              */
             overlap_tokens?: number;
         };
@@ -1277,7 +1314,10 @@ export interface components {
             document_ids?: string[] | null;
             /** @description Narrows to these and all folders below; an empty list narrows to nothing, null does not narrow */
             folder_ids?: string[] | null;
-            /** @default 10 */
+            /**
+             * @default 10
+             * @example 10
+             */
             limit?: number;
             /** @example 0.2 */
             min_score?: number | null;
@@ -1288,6 +1328,7 @@ export interface components {
             /**
              * Format: binary
              * @description The file
+             * @example (bytes)
              */
             file: string;
             /**
@@ -1447,6 +1488,7 @@ export interface components {
                 message: {
                     /** @constant */
                     role: "assistant";
+                    /** @example It grew by 12 percent [1]. */
                     content: string;
                     tool_calls: null;
                     refusal: null;
@@ -1460,8 +1502,11 @@ export interface components {
             citations?: components["schemas"]["Citation"][];
         };
         Usage: {
+            /** @example 412 */
             prompt_tokens: number;
+            /** @example 38 */
             completion_tokens: number;
+            /** @example 450 */
             total_tokens: number;
         };
         Citation: {
@@ -1507,12 +1552,15 @@ export interface components {
             /** @constant */
             object: "chat.completion.chunk";
             choices: {
+                /** @example 0 */
                 index: number;
                 delta: {
                     /** @constant */
                     role?: "assistant";
+                    /** @example It grew */
                     content?: string;
                 };
+                /** @example null */
                 finish_reason: string | null;
                 logprobs: null;
             }[];
@@ -1523,8 +1571,11 @@ export interface components {
         };
         ChatStreamError: {
             error: {
+                /** @example The model provider is not reachable. */
                 message: string;
+                /** @example server_error */
                 type: string;
+                /** @example provider_unavailable */
                 code: string;
             };
         };
@@ -1715,6 +1766,7 @@ export interface components {
         ToolAttachment: {
             /** @example knowledge_search */
             tool_id: string;
+            /** @example null */
             config?: {
                 [key: string]: unknown;
             } | null;
@@ -1727,6 +1779,7 @@ export interface components {
             id: string;
             /** @example Ada Example */
             name: string;
+            /** @example null */
             avatar_url: string | null;
         };
         AgentDetails: {
@@ -1902,7 +1955,15 @@ export interface components {
             /** @example 1 */
             progress?: number;
             error?: components["schemas"]["RunError"] | null;
-            /** @description Parts that were left out of a document that is otherwise whole */
+            /**
+             * @description Parts that were left out of a document that is otherwise whole
+             * @example [
+             *       {
+             *         "code": "page_failed",
+             *         "page": 7
+             *       }
+             *     ]
+             */
             warnings?: {
                 [key: string]: unknown;
             }[];
@@ -1985,6 +2046,23 @@ export interface components {
              *     ]
              */
             heading_path: string[];
+            /**
+             * @description Of a heading: 1 to 6
+             * @example 1
+             */
+            level?: number;
+            /**
+             * @description Offset of `text` in the whole text as Markdown, in UTF-16 code units
+             * @example 2
+             */
+            start?: number;
+            /** @example 9 */
+            end?: number;
+            /**
+             * @description True for a running header or footer: in no chunk
+             * @example true
+             */
+            repeats?: boolean;
         };
         ChunkPage: {
             /** @description Results of the current page */
@@ -2231,6 +2309,7 @@ export interface components {
                  * @example not_found
                  */
                 code: string;
+                /** @example Document not found */
                 message: string;
             } | null;
         };
@@ -2242,15 +2321,27 @@ export interface components {
             batch_id: string;
             /** @enum {string} */
             status: "running" | "paused" | "cancelled" | "completed";
+            /** @example 12 */
             total: number;
+            /** @example 11 */
             accepted: number;
+            /** @example 1 */
             rejected: number;
-            /** @description Runs by status */
+            /**
+             * @description Runs by status
+             * @example {
+             *       "queued": 4,
+             *       "completed": 7
+             *     }
+             */
             counts: {
                 [key: string]: number;
             };
+            /** @example 0.64 */
             progress: number;
+            /** @example 120 */
             documents_per_minute: number | null;
+            /** @example 2 */
             estimated_seconds_left: number | null;
             /**
              * Format: date-time
@@ -2295,6 +2386,7 @@ export interface components {
                  * @example not_found
                  */
                 code: string;
+                /** @example Document not found */
                 message: string;
             } | null;
             status: ("queued" | "parsing" | "chunking" | "embedding" | "completed" | "failed" | "cancelled") | null;
@@ -2648,6 +2740,7 @@ export interface components {
             name: string;
             /** @enum {string} */
             role: "admin" | "member";
+            /** @example null */
             avatar_url: string | null;
             /**
              * Format: date-time
@@ -2695,6 +2788,7 @@ export interface components {
                  * @example 01900000-0000-7000-8000-000000000010
                  */
                 id: string;
+                /** @example Ada Example */
                 name: string | null;
             } | null;
             /** @enum {string} */
@@ -2704,8 +2798,10 @@ export interface components {
             action: string;
             /** @example document */
             resource_type: string;
+            /** @example 01900000-0000-7000-8000-000000000030 */
             resource_id: string | null;
             space_id: string | null;
+            /** @example 01900000-0000-7000-8000-0000000000aa */
             request_id: string | null;
             /** @example success */
             outcome: string;
@@ -2740,10 +2836,15 @@ export interface components {
             user_id: string | null;
             api_key_id: string | null;
             agent_id: string | null;
+            /** @example 412 */
             prompt_tokens: number;
+            /** @example 38 */
             completion_tokens: number;
+            /** @example 1 */
             turns: number;
+            /** @example 0 */
             documents: number;
+            /** @example 0 */
             bytes: number;
         };
         Error: {
@@ -2763,7 +2864,9 @@ export interface components {
                 msg: string;
                 /** @example missing */
                 type: string;
+                /** @example null */
                 input?: unknown;
+                /** @example {} */
                 ctx?: {
                     [key: string]: unknown;
                 };
@@ -2970,6 +3073,8 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    /** @description Messages of the history that were left out because they did not fit the model's context; the oldest first */
+                    "X-Dropped-Messages"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7330,9 +7435,7 @@ export interface operations {
                     "Accept-Ranges"?: string;
                     [name: string]: unknown;
                 };
-                content: {
-                    "*/*": string;
-                };
+                content?: never;
             };
             /** @description No permission, or another organization */
             403: {
