@@ -5,6 +5,7 @@ import type { Database } from "../db/pool.ts";
 import type { BatchInput, BatchStep } from "../domain/batch.ts";
 import type { Log } from "../log.ts";
 import { asActivityFailure } from "./failure.ts";
+import { withHeartbeat } from "./heartbeat.ts";
 
 interface BatchDeps {
   readonly db: Database;
@@ -15,7 +16,7 @@ interface BatchDeps {
 /** Releases, cancels or waits, as the batch's row asks for. Idempotent. */
 export async function stepBatch(deps: BatchDeps, input: BatchInput): Promise<BatchStep> {
   try {
-    const step = await inTenantContended(deps.db, input.organization, (sql) => stepInDatabase(sql, input.batchId));
+    const step = await withHeartbeat(() => inTenantContended(deps.db, input.organization, (sql) => stepInDatabase(sql, input.batchId)));
     if (step.released > 0) deps.wakeBatches(input.organization);
     return step;
   } catch (error) {

@@ -2,6 +2,7 @@
 import { CancelledFailure, Context } from "@temporalio/activity";
 import type { StepResult, ToolResult } from "../domain/turn.ts";
 import { asActivityFailure } from "./failure.ts";
+import { withHeartbeat } from "./heartbeat.ts";
 
 /** Ends of a group's turns by state; `handed_over` ones went on in a workflow of their own. */
 export interface AdoptedTurns {
@@ -32,14 +33,14 @@ export interface ChatActivities {
   callModel(input: CallModelInput): Promise<StepResult>;
 }
 
-const HEARTBEAT_MS = 1_000;
+const FAST_HEARTBEAT_MS = 250;
 /** How long a group whose turns were all cancelled waits for Temporal's word of it, so that it ends as cancelled there too. */
 const CANCEL_WAIT_MS = 3_000;
 
 export function createChatActivities(turns: HeldTurns): ChatActivities {
   return {
     adoptTurns: (turnIds) =>
-      withHeartbeat(async () => {
+      told(async () => {
         const ends = await Promise.all(turnIds.map((turnId) => turns.adopt(turnId)));
         const counts = { completed: 0, failed: 0, cancelled: 0, handed_over: 0, unknown: 0 };
         for (const end of ends) counts[end] += 1;
@@ -48,7 +49,7 @@ export function createChatActivities(turns: HeldTurns): ChatActivities {
         return counts;
       }),
     callModel: (input) =>
-      withHeartbeat(async () => {
+      told(async () => {
         const step = await turns.step(input.turnId, input.results);
         if (step.type === "ended" && step.status === "cancelled") await untilCancelled();
         return step;
@@ -56,22 +57,18 @@ export function createChatActivities(turns: HeldTurns): ChatActivities {
   };
 }
 
-async function withHeartbeat<T>(work: () => Promise<T>): Promise<T> {
-  const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await withHeartbeat(work);
   } catch (error) {
     throw error instanceof CancelledFailure ? error : asActivityFailure(error);
-  } finally {
-    clearInterval(timer);
   }
 }
 
 /** Throws where the server says that the workflow was cancelled, and returns where it does not say so in time. */
 async function untilCancelled(): Promise<void> {
   const context = Context.current();
-  const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS / 4);
+  const beat = setInterval(() => context.heartbeat(), FAST_HEARTBEAT_MS);
   try {
     await context.sleep(CANCEL_WAIT_MS);
   } finally {

@@ -1,5 +1,4 @@
 /** The steps of a deletion's workflow: each removes a bounded part of what is left, and may be repeated. */
-import { Context } from "@temporalio/activity";
 import {
   type Deletion,
   completeDeletion,
@@ -21,6 +20,7 @@ import type { DeletionInput, PurgeOutcome } from "../domain/deletion.ts";
 import type { Log } from "../log.ts";
 import type { Storage } from "../storage/storage.ts";
 import { asActivityFailure } from "./failure.ts";
+import { withHeartbeat } from "./heartbeat.ts";
 
 interface DeletionDeps {
   readonly db: Database;
@@ -35,22 +35,25 @@ const ROWS_A_STATEMENT = 5_000;
 /** Removes up to 50 documents of the target, or up to 200 loose files, or the empty container. Idempotent. */
 export async function purgeStep(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutcome> {
   try {
-    const deletion = await inTenant(deps.db, input.organization, (sql) => findDeletion(sql, input.deletionId));
-    if (!deletion) return { purged: 0, done: true };
-    const documents = await inTenant(deps.db, input.organization, (sql) => takeDocuments(sql, input.organization.num, deletion, DOCUMENTS_A_STEP));
-    for (const id of documents) {
-      Context.current().heartbeat();
-      await purgeDocument(deps, input, id, deletion.kind !== "document");
-    }
-    if (documents.length > 0) return { purged: documents.length, done: false };
-    const files = await purgeLooseFiles(deps, input, deletion);
-    if (files > 0) return { purged: 0, done: false };
-    const isPurged = await purgePostings(deps, input);
-    return isPurged ? await finish(deps, input, deletion) : { purged: 0, done: false };
+    return await withHeartbeat(() => step(deps, input));
   } catch (error) {
     deps.log.warn({ err: error, deletion_id: input.deletionId }, "a deletion waits");
     throw asActivityFailure(error);
   }
+}
+
+async function step(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutcome> {
+  const deletion = await inTenant(deps.db, input.organization, (sql) => findDeletion(sql, input.deletionId));
+  if (!deletion) return { purged: 0, done: true };
+  const documents = await inTenant(deps.db, input.organization, (sql) => takeDocuments(sql, input.organization.num, deletion, DOCUMENTS_A_STEP));
+  for (const id of documents) {
+    await purgeDocument(deps, input, id, deletion.kind !== "document");
+  }
+  if (documents.length > 0) return { purged: documents.length, done: false };
+  const files = await purgeLooseFiles(deps, input, deletion);
+  if (files > 0) return { purged: 0, done: false };
+  const isPurged = await purgePostings(deps, input);
+  return isPurged ? finish(deps, input, deletion) : { purged: 0, done: false };
 }
 
 /** Objects go first, then entries, then text, then rows: what names a thing outlives it, so that a crash in between is made up for. */
@@ -65,7 +68,7 @@ async function purgeDocument(deps: DeletionDeps, input: DeletionInput, documentI
 }
 
 async function untilNoneLeft(step: () => Promise<boolean>): Promise<void> {
-  while (await step()) Context.current().heartbeat();
+  for (let isLeft = true; isLeft;) isLeft = await step();
 }
 
 async function purgeLooseFiles(deps: DeletionDeps, input: DeletionInput, deletion: Deletion): Promise<number> {
@@ -86,7 +89,6 @@ async function purgeLooseFiles(deps: DeletionDeps, input: DeletionInput, deletio
 async function purgePostings({ db }: DeletionDeps, { organization }: DeletionInput): Promise<boolean> {
   let isPurged = true;
   for (const segment of await inTenant(db, organization, (sql) => findSegmentsToPurge(sql, "deleted"))) {
-    Context.current().heartbeat();
     if (await inTenant(db, organization, (sql) => purgeSegment(sql, segment))) isPurged = false;
   }
   return isPurged;

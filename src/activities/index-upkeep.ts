@@ -8,6 +8,7 @@ import { SPACES_A_ROUND, type SpaceInput } from "../domain/index-upkeep.ts";
 import { type MaintenanceCounts, addCounts } from "../domain/maintenance.ts";
 import { ANALYZER_VERSION, analyze } from "../search/analyzer.ts";
 import { asActivityFailure } from "./failure.ts";
+import { withHeartbeat } from "./heartbeat.ts";
 
 interface UpkeepDeps {
   readonly db: Database;
@@ -27,20 +28,20 @@ type Tenant = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 /** Purges, writes anew and merges what is due in the space, until nothing is, and builds or drops its vectors' index. @returns how many, by kind. */
 export async function tendSpace({ db }: UpkeepDeps, { organization, spaceNum }: SpaceInput): Promise<MaintenanceCounts> {
   const tenant: Tenant = (work) => inTenant(db, organization, work);
-  // A transaction takes seconds at most, but a thread that is busy with it would say nothing meanwhile.
-  const beat = setInterval(() => Context.current().heartbeat(), 5_000);
   try {
-    const purged = await tenant((sql) => findSegmentsToPurge(sql, { spaceNum }));
-    for (const segment of purged) await tenant((sql) => purgeSegment(sql, segment));
-    let counts: MaintenanceCounts = { purged_segments: purged.length };
-    counts = addCounts(counts, { rewritten_segments: await rewriteOutdated(tenant, organization.num, spaceNum) });
-    for (let merged = 0; (merged = await tenant((sql) => mergeSegments(sql, organization.num, spaceNum))) > 0;) counts = addCounts(counts, { merged_segments: merged });
-    return addCounts(counts, { vector_indexes: await tendVectorIndexes(db, organization.num, spaceNum) });
+    return await withHeartbeat(() => tend(db, tenant, organization.num, spaceNum));
   } catch (error) {
     throw asActivityFailure(error);
-  } finally {
-    clearInterval(beat);
   }
+}
+
+async function tend(db: Database, tenant: Tenant, organizationNum: number, spaceNum: number): Promise<MaintenanceCounts> {
+  const purged = await tenant((sql) => findSegmentsToPurge(sql, { spaceNum }));
+  for (const segment of purged) await tenant((sql) => purgeSegment(sql, segment));
+  let counts: MaintenanceCounts = { purged_segments: purged.length };
+  counts = addCounts(counts, { rewritten_segments: await rewriteOutdated(tenant, organizationNum, spaceNum) });
+  for (let merged = 0; (merged = await tenant((sql) => mergeSegments(sql, organizationNum, spaceNum))) > 0;) counts = addCounts(counts, { merged_segments: merged });
+  return addCounts(counts, { vector_indexes: await tendVectorIndexes(db, organizationNum, spaceNum) });
 }
 
 /** The text is analyzed before anything is locked: that takes the time. */

@@ -1,5 +1,4 @@
 /** The steps of the maintenance workflow: each goes on until nothing of its kind is due, in bounded transactions, and may be repeated. */
-import { Context } from "@temporalio/activity";
 import { AUDIT_CHAIN_SECRET, chainAuditRows, deleteOldAuditRows } from "../db/audit-chain.ts";
 import { loadInstanceSecret } from "../db/instance-secrets.ts";
 import { findOrphanRuns } from "../db/integrity-counts.ts";
@@ -28,6 +27,7 @@ import type { Log } from "../log.ts";
 import type { MasterKey } from "../storage/keyring.ts";
 import type { Storage } from "../storage/storage.ts";
 import { asActivityFailure } from "./failure.ts";
+import { withHeartbeat } from "./heartbeat.ts";
 
 export interface MaintenanceDeps {
   readonly db: Database;
@@ -55,11 +55,11 @@ export async function listOrganizations(deps: MaintenanceDeps, after: number): P
 export async function maintainInstance(deps: MaintenanceDeps): Promise<MaintenanceCounts> {
   return told(async () => {
     let counts: MaintenanceCounts = { requeued_runs: await requeueStrayRuns(deps.db.system) };
+    counts = addCounts(counts, { unfinished_objects: await deps.storage.removeUnfinished(ORPHAN_AGE_MS) });
     for (let hasMore = true; hasMore;) {
       const deleted = await deleteExpired(deps.db);
       counts = addCounts(counts, deleted.counts);
       hasMore = deleted.hasMore;
-      Context.current().heartbeat();
     }
     return counts;
   });
@@ -103,7 +103,6 @@ async function untilNone(step: () => Promise<number>, most: number): Promise<num
   for (;;) {
     const done = await step();
     total += done;
-    Context.current().heartbeat();
     if (done < most) return total;
   }
 }
@@ -111,7 +110,7 @@ async function untilNone(step: () => Promise<number>, most: number): Promise<num
 async function purgeRuns(tenant: Tenant, find: (sql: Sql, limit: number) => Promise<RunOfSpace[]>, purge: (sql: Sql, run: RunOfSpace) => Promise<boolean>): Promise<number> {
   return untilNone(async () => {
     const runs = await tenant((sql) => find(sql, RUNS_A_STEP));
-    for (const run of runs) while (await tenant((sql) => purge(sql, run))) Context.current().heartbeat();
+    for (const run of runs) await untilDone(() => tenant((sql) => purge(sql, run)));
     return runs.length;
   }, RUNS_A_STEP);
 }
@@ -119,10 +118,7 @@ async function purgeRuns(tenant: Tenant, find: (sql: Sql, limit: number) => Prom
 /** A segment that somebody else has in hand is left to the next round. */
 async function purgeSegments(tenant: Tenant): Promise<number> {
   const segments = await tenant((sql) => findSegmentsToPurge(sql, "any"));
-  for (const segment of segments) {
-    await tenant((sql) => purgeSegment(sql, segment));
-    Context.current().heartbeat();
-  }
+  for (const segment of segments) await tenant((sql) => purgeSegment(sql, segment));
   return segments.length;
 }
 
@@ -136,7 +132,6 @@ async function purgeSpentObjects(deps: MaintenanceDeps, tenant: Tenant): Promise
 async function deleteObjects(deps: MaintenanceDeps, names: readonly string[]): Promise<void> {
   for (const name of names) {
     await deps.storage.delete(name);
-    Context.current().heartbeat();
   }
 }
 
@@ -173,7 +168,6 @@ async function purgeUnnamedObjects(deps: MaintenanceDeps, organizationId: string
     const unnamed = await tenant((sql) => findUnnamed(sql, old));
     await deleteObjects(deps, unnamed);
     purged += unnamed.length;
-    Context.current().heartbeat();
     after = page.at(-1)?.name;
     if (page.length < OBJECTS_A_PAGE) return purged;
   }
@@ -188,14 +182,19 @@ async function removeOrphans({ db }: MaintenanceDeps, organization: Organization
       await hideRun(sql, { organizationNum: organization.num, spaceNum, runNum, reason: "superseded" });
       return false;
     };
-    while (await inTenant(db, organization, step)) Context.current().heartbeat();
+    await untilDone(() => inTenant(db, organization, step));
   }
   return orphans.length;
 }
 
+/** Repeats `step` for as long as it says that there is more to do. */
+async function untilDone(step: () => Promise<boolean>): Promise<void> {
+  for (let isMore = true; isMore;) isMore = await step();
+}
+
 async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await withHeartbeat(work);
   } catch (error) {
     throw asActivityFailure(error);
   }

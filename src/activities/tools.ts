@@ -9,6 +9,7 @@ import { DomainError } from "../domain/errors.ts";
 import type { Passage, ToolCall, ToolResult } from "../domain/turn.ts";
 import type { SearchDeps } from "../search/hybrid.ts";
 import { asActivityFailure } from "./failure.ts";
+import { withHeartbeat } from "./heartbeat.ts";
 
 /** For whom a tool runs. Rights are looked up anew for every call. */
 export interface ToolCaller {
@@ -28,7 +29,6 @@ export interface ToolActivities {
   runTool(input: RunToolInput): Promise<ToolResult>;
 }
 
-const HEARTBEAT_MS = 1_000;
 /** A reader waits for it. Below the activity's own limit, so that the model is told and the tool is not tried again. */
 const TOOL_TIMEOUT_MS = 25_000;
 
@@ -40,15 +40,12 @@ export interface ToolDeps extends SearchDeps {
 export function createToolActivities(deps: ToolDeps): ToolActivities {
   return {
     async runTool(input) {
-      const context = Context.current();
-      const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+      const { cancellationSignal } = Context.current();
       try {
-        return await withinTime(deps.toolTimeoutMs ?? TOOL_TIMEOUT_MS, context.cancellationSignal, (signal) => run(deps, input, signal));
+        return await withHeartbeat(() => withinTime(deps.toolTimeoutMs ?? TOOL_TIMEOUT_MS, cancellationSignal, (signal) => run(deps, input, signal)));
       } catch (error) {
         if (error instanceof DomainError && error.code === "invalid") return { id: input.call.id, type: "invalid", text: error.message };
-        throw context.cancellationSignal.aborted ? error : asActivityFailure(error);
-      } finally {
-        clearInterval(timer);
+        throw cancellationSignal.aborted ? error : asActivityFailure(error);
       }
     },
   };

@@ -114,6 +114,11 @@ export async function markStarted(system: pg.Pool, claimId: string): Promise<voi
   ]);
 }
 
+/** Lets go of a claim whose workflow could not be started: the next round may try again at once. */
+export async function endLease(system: pg.Pool, claimId: string): Promise<void> {
+  await queryOnce(system, "update claims set leased_until = now() where id = $1 and closed_at is null", [claimId]);
+}
+
 /**
  * Open claims whose lease has passed: started by nobody, or not heard of for a minute. Each is leased anew to the caller,
  * so that two reconcilers do not take the same.

@@ -1,6 +1,6 @@
 /** The only place that turns queued runs into workflows: claims them in groups and starts each claim, in any process, at any time. */
 import type { Client } from "@temporalio/client";
-import { type Claim, claimRuns, markStarted, releaseClaim, takeExpiredClaims, waitingOrganizations } from "../db/claims.ts";
+import { type Claim, claimRuns, endLease, markStarted, releaseClaim, takeExpiredClaims, waitingOrganizations } from "../db/claims.ts";
 import { returnBatches, takePendingBatches } from "../db/batches.ts";
 import { returnDeletions, takePendingDeletions } from "../db/deletions.ts";
 import type { Database } from "../db/pool.ts";
@@ -44,7 +44,7 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
   const again = new Set<string>();
 
   const start = async (claim: Claim): Promise<void> => {
-    const state = await startPipeline(client, claim);
+    const state = await startOrLetGo({ db, client }, claim);
     if (state === "running") return markStarted(db.system, claim.id);
     const released = await releaseClaim(db.system, claim.id);
     if (released > 0) log.warn({ claim_id: claim.id, runs: released }, "a workflow had closed before its runs ended; they are queued again");
@@ -68,7 +68,7 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
     const round = async (): Promise<void> => {
       do {
         again.delete(key);
-        // A claim that could not be started keeps its lease; the sweep starts it once Temporal is back.
+        // A claim that could not be started is started by a sweep, once Temporal is back.
         await dispatch(organization, priority).catch((error: unknown) => log.warn({ err: error, organization_id: organization.id }, "runs could not be dispatched"));
       } while (again.has(key));
       running.delete(key);
@@ -113,6 +113,16 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
       await Promise.all(running.values());
     },
   };
+}
+
+/** @throws what the start threw; the claim may be started by anybody then. */
+async function startOrLetGo({ db, client }: Pick<DispatcherDeps, "db" | "client">, claim: Claim): Promise<"running" | "closed"> {
+  try {
+    return await startPipeline(client, claim);
+  } catch (error) {
+    await endLease(db.system, claim.id);
+    throw error;
+  }
 }
 
 interface Start<T> {

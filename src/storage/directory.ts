@@ -13,13 +13,8 @@ const STEP_TIMEOUT_MS = 30_000;
 const READ_BYTES = 256 * 1024;
 const TEMPORARY = ".tmp";
 
-export interface DirectoryStore extends ObjectStore {
-  /** Removes what writes of dead processes left behind: temporary files untouched for `olderThanMs`. Returns how many. */
-  sweepTemporary(olderThanMs: number): Promise<number>;
-}
-
 /** Objects below `folder`, which is made with mode 0700 where it does not exist. */
-export function createDirectoryStore(folder: string): DirectoryStore {
+export function createDirectoryStore(folder: string): ObjectStore {
   const pathOf = (name: string): string => join(folder, assertObjectName(name));
   return {
     put: (name, body, options = {}) => putFile({ folder, path: pathOf(name) }, body, options),
@@ -27,7 +22,7 @@ export function createDirectoryStore(folder: string): DirectoryStore {
     size: async (name) => (await within(STEP_TIMEOUT_MS, stat(pathOf(name)))).size,
     delete: (name) => removeFile(pathOf(name)),
     list: (prefix, options) => listFiles(folder, assertPrefix(prefix), options),
-    sweepTemporary: (olderThanMs) => sweep(join(folder, TEMPORARY), olderThanMs),
+    removeUnfinished: (olderThanMs) => sweep(join(folder, TEMPORARY), olderThanMs),
   };
 }
 

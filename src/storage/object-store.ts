@@ -44,6 +44,8 @@ export interface ObjectStore {
   delete(name: string): Promise<void>;
   /** Names that start with `prefix`, in byte order. */
   list(prefix: string, options: ListOptions): Promise<ListedObject[]>;
+  /** Removes what writes that broke off left behind and nobody has touched for so long. @returns how many. */
+  removeUnfinished(olderThanMs: number): Promise<number>;
 }
 
 const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";

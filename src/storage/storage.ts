@@ -47,6 +47,8 @@ export interface Storage {
   /** Idempotent. */
   delete(name: string): Promise<void>;
   list(prefix: string, options: ListOptions): Promise<ListedObject[]>;
+  /** Removes what writes that broke off left behind and nobody has touched for so long. @returns how many. */
+  removeUnfinished(olderThanMs: number): Promise<number>;
 }
 
 interface StorageParts {
@@ -62,6 +64,7 @@ export function createStorage(parts: StorageParts): Storage {
     size: async (name) => plainSize(await store.size(name)),
     delete: (name) => store.delete(name),
     list: (prefix, options) => store.list(prefix, options),
+    removeUnfinished: (olderThanMs) => store.removeUnfinished(olderThanMs),
   };
 }
 

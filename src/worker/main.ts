@@ -28,6 +28,7 @@ import { openTemporaryFolder } from "./temporary-folder.ts";
 
 const SHUTDOWN_GRACE = "20 seconds";
 const PARSER_CHILDREN = 2;
+const PREPARE_MS = 30_000;
 
 /** Activities of each queue, and how many a process runs at once. */
 const HOSTED: Partial<Record<QueueName, { activities: ReadonlyArray<keyof Activities>; atOnce: number }>> = {
@@ -98,8 +99,11 @@ async function main(): Promise<void> {
   });
 
   const connection = await connectWorkers(config.temporal, stop.signal);
-  await registerSearchAttributes(deps.temporal, config.temporal.namespace);
-  await ensureSchedules(deps.temporal);
+  const prepare = async (): Promise<void> => {
+    await registerSearchAttributes(deps.temporal, config.temporal.namespace);
+    await ensureSchedules(deps.temporal);
+  };
+  await prepare();
   const workers = await createWorkers(deps, connection, activities);
   const running = Promise.all(workers.map((worker) => worker.run()));
   const rounds = [
@@ -109,6 +113,8 @@ async function main(): Promise<void> {
       (error) => log.warn({ err: error }, "a dispatcher round failed"),
     ),
     every(1_000, createTurnSweeper({ db: deps.db, client: deps.temporal }), (error) => log.warn({ err: error }, "a round over lost chat turns failed")),
+    // A Temporal whose database was replaced knows neither any more.
+    every(PREPARE_MS, prepare, (error) => log.warn({ err: error }, "search attributes and schedules could not be looked after")),
   ];
   stop.started();
   log.info({ queues: config.worker.queues }, "worker is up");

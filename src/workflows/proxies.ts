@@ -15,7 +15,7 @@ export const embed = proxyActivities<Pick<Activities, "embedAndPublish">>({ ...a
 export const purge = proxyActivities<Pick<Activities, "purgeStep">>({
   taskQueue: "embed",
   startToCloseTimeout: "10 minutes",
-  heartbeatTimeout: "30 seconds",
+  heartbeatTimeout: "10 seconds",
   retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
 });
 
@@ -23,6 +23,7 @@ export const purge = proxyActivities<Pick<Activities, "purgeStep">>({
 export const batch = proxyActivities<Pick<Activities, "stepBatch">>({
   taskQueue: "embed",
   startToCloseTimeout: "1 minute",
+  heartbeatTimeout: "10 seconds",
   retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
 });
 
@@ -30,7 +31,7 @@ export const batch = proxyActivities<Pick<Activities, "stepBatch">>({
 export const maintain = proxyActivities<Pick<Activities, "listOrganizations" | "maintainInstance" | "maintainOrganization">>({
   taskQueue: "embed",
   startToCloseTimeout: "2 hours",
-  heartbeatTimeout: "2 minutes",
+  heartbeatTimeout: "10 seconds",
   retry: { initialInterval: "1 second", maximumAttempts: 3 },
 });
 
@@ -38,6 +39,6 @@ export const maintain = proxyActivities<Pick<Activities, "listOrganizations" | "
 export const tend = proxyActivities<Pick<Activities, "listSpacesToTend" | "tendSpace">>({
   taskQueue: "embed",
   startToCloseTimeout: "2 hours",
-  heartbeatTimeout: "1 minute",
+  heartbeatTimeout: "20 seconds",
   retry: { initialInterval: "1 second", maximumAttempts: 2 },
 });

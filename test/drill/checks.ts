@@ -1,7 +1,11 @@
 /** What must hold after every step of the drill, read from the database and the object folder, not from the code's own words. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Client } from "@temporalio/client";
 import type pg from "pg";
+import { countFaults } from "../../src/db/integrity-counts.ts";
+import type { Stack } from "../support/stack.ts";
+import { ACME } from "../support/tenants.ts";
 
 /** Each query answers one row for every fault that it finds. */
 const FAULTS: Readonly<Record<string, string>> = {
@@ -35,11 +39,32 @@ const FAULTS: Readonly<Record<string, string>> = {
     select c.id from claims c where c.closed_at is null and not exists (
       select from pipeline_runs r where r.claim_id = c.id and r.status in ('queued', 'parsing', 'chunking', 'embedding')) and c.created_at < now() - interval '2 minutes'`,
   "a deletion is not complete": `select id from deletions where completed_at is null`,
+  "a deleted document is still there": `select id from documents where deleted_at is not null`,
+  "a batch has not ended": `select id from batches where completed_at is null`,
+  "a chat turn has not ended": `select id from turns where status = 'open'`,
   "text of no run": `select run_num from chunks c where not exists (select from pipeline_runs r where r.num = c.run_num)`,
 };
 
-/** Every fault found, in words; empty where all holds. */
-export async function findFaults(owner: pg.Pool): Promise<string[]> {
+interface Looked {
+  readonly stack: Stack;
+  readonly temporal: Client;
+}
+
+/** Everything that is wrong, in words; empty where all holds. */
+export async function findFaults({ stack, temporal }: Looked, accepted: ReadonlySet<string>): Promise<string[]> {
+  const { owner } = stack.database.db;
+  const found = await findWrongRows(owner);
+  for await (const workflow of temporal.workflow.list({ query: "ExecutionStatus = 'Running'" })) found.push(`a workflow that has not ended: ${workflow.workflowId}`);
+  if (found.length > 0) return found;
+  const lost = await findLost(owner, accepted);
+  if (lost > 0) found.push(`accepted documents are lost (${lost})`);
+  for (const name of await findOrphans(owner, join(stack.dataDir, "objects"))) found.push(`an object that nothing names: ${name}`);
+  const { rows } = await owner.query<{ id: string; num: number }>("select id, num from organizations where id = $1", [ACME]);
+  for (const [kind, count] of Object.entries(await countFaults(owner, rows[0]!))) if (count > 0) found.push(`integrity: ${kind} (${count})`);
+  return found;
+}
+
+async function findWrongRows(owner: pg.Pool): Promise<string[]> {
   const found: string[] = [];
   for (const [fault, query] of Object.entries(FAULTS)) {
     const { rowCount } = await owner.query(query);
@@ -48,13 +73,24 @@ export async function findFaults(owner: pg.Pool): Promise<string[]> {
   return found;
 }
 
+/** Accepted documents of which there is nothing, though nobody deleted them. */
+async function findLost(owner: pg.Pool, accepted: ReadonlySet<string>): Promise<number> {
+  const { rows } = await owner.query<{ count: number }>(
+    `select count(*)::int as count from unnest($1::uuid[]) a(id)
+     where not exists (select from documents d where d.id = a.id) and not exists (select from deletions x where x.target_id = a.id)`,
+    [[...accepted]],
+  );
+  return rows[0]!.count;
+}
+
 /** Objects in the folder that no row names and no upload is under way for. */
-export async function findOrphans(owner: pg.Pool, objects: string): Promise<string[]> {
+async function findOrphans(owner: pg.Pool, objects: string): Promise<string[]> {
   const entries = await readdir(objects, { recursive: true, withFileTypes: true }).catch(() => []);
   const names = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(objects.length + 1));
   const { rows } = await owner.query<{ name: string }>(
     "select object_key as name from raw_files where object_key is not null union select object_key from pipeline_runs union select object_key from upload_intents",
   );
   const known = new Set(rows.map((row) => row.name));
-  return names.filter((name) => !known.has(name));
+  // What a broken write could not take back is removed after a day; no reader ever sees it.
+  return names.filter((name) => !known.has(name) && !name.startsWith(".tmp/"));
 }

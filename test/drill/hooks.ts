@@ -1,34 +1,59 @@
-/** Loaded into a process of the drill before its own code: puts a point, or a broken build, into the source as it is read. */
-import { existsSync, writeFileSync } from "node:fs";
+/** Loaded into the processes of the drill before their own code: puts the points, or a broken build, into the source as it is read. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join } from "node:path";
-import { BROKEN, POINTS } from "./points.ts";
+import { BROKEN, type BrokenBuild, POINTS } from "./points.ts";
 
 declare global {
   // oxlint-disable-next-line no-var -- a global can be declared no other way
-  var drillPoint: () => Promise<void>;
+  var drillPoint: (name: string) => Promise<void>;
+  // oxlint-disable-next-line no-var -- as above
+  var drillDisk: () => void;
 }
 
-const { DRILL_POINT: pointName, DRILL_BROKEN: broken, DRILL_FOLDER: folder = "", DRILL_ACTION: action = "kill" } = process.env;
+/** What the drill waits for, in the file `armed`. */
+export interface Armed {
+  readonly point: string;
+  readonly process: "api" | "worker";
+  /** Names the files `reached-N` and `go-N`. */
+  readonly round: number;
+}
+
+const { DRILL_BROKEN: broken, DRILL_FOLDER: folder = "" } = process.env;
+const OWN = process.argv[1]?.endsWith("/src/api/main.ts") === true ? "api" : "worker";
 const POLL_MS = 20;
 
-/** Does what the drill asked for, the first time that any process comes here; later it does nothing. */
-globalThis.drillPoint = async () => {
+/** Holds the first process that comes here after the drill has armed the point, until the drill lets it go on. */
+globalThis.drillPoint = async (name) => {
+  let armed: Armed;
   try {
-    writeFileSync(join(folder, "reached"), String(process.pid), { flag: "wx" });
+    armed = JSON.parse(readFileSync(join(folder, "armed"), "utf8")) as Armed;
+    if (armed.point !== name || armed.process !== OWN) return;
+    writeFileSync(join(folder, `reached-${armed.round}`), String(process.pid), { flag: "wx" });
   } catch {
     return;
   }
-  if (action === "kill") process.kill(process.pid, "SIGKILL");
-  while (!existsSync(join(folder, "go on"))) await new Promise((resume) => setTimeout(resume, POLL_MS));
+  while (!existsSync(join(folder, `go-${armed.round}`))) await new Promise((resume) => setTimeout(resume, POLL_MS));
+};
+
+/** The store's disk is full for as long as the drill says so. */
+globalThis.drillDisk = () => {
+  if (existsSync(join(folder, "disk full"))) throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+};
+
+/** Behind the line that writes a piece of an object. */
+const DISK: { module: string; patches: BrokenBuild["patches"] } = {
+  module: "storage/directory.ts",
+  patches: [["await step(file.writeFile(piece));", "await step((async () => { globalThis.drillDisk(); await file.writeFile(piece); })());"]],
 };
 
 function patched(module: string, source: string): string {
   let text = source;
-  const point = POINTS.find(({ name }) => name === pointName);
-  if (point?.module === module) text = replaceOnce(text, point.after, `${point.after}\nawait globalThis.drillPoint();\n`);
-  const patch = broken === undefined ? undefined : BROKEN[broken];
-  if (patch?.module === module) text = replaceOnce(text, patch.from, patch.to);
+  for (const { name, after } of POINTS.filter((point) => point.module === module))
+    text = replaceOnce(text, after, `${after}\nawait globalThis.drillPoint(${JSON.stringify(name)});\n`);
+  for (const build of broken === undefined ? [DISK] : [DISK, BROKEN[broken]!]) {
+    if (build.module === module) for (const [from, to] of build.patches) text = replaceOnce(text, from, to);
+  }
   return text;
 }
 

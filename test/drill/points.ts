@@ -1,92 +1,125 @@
-/** The steps of the crash matrix: named places between two lines of the code, where a process can be made to die or to wait. */
+/** The steps of the crash matrix: named places between two lines of the code where a process is held while a fault begins. */
+import type { FaultName } from "./faults.ts";
+
+/** What makes a process come to a point. */
+export type Load = "uploads" | "deletions" | "batch" | "maintenance" | "upkeep" | "chat";
 
 export interface Point {
   readonly name: string;
-  /** The process that passes it. */
+  /** The process that is held there. */
   readonly process: "api" | "worker";
   /** Below `src/`. */
   readonly module: string;
   /** A text that stands exactly once in the module; the point lies behind it. */
   readonly after: string;
-  /** What makes a process pass it. */
-  readonly under: "uploads" | "deletion";
+  readonly load: Load;
+  /** The fault of the short form. */
+  readonly short: FaultName;
 }
 
+type Row = readonly [name: string, process: Point["process"], short: FaultName, module: string, after: string];
+
+const rows = (load: Load, workflow: string, table: readonly Row[]): Point[] =>
+  table.map(([name, process, short, module, after]) => ({ name: `${workflow}: ${name}`, process, short, module, after, load }));
+
 export const POINTS: readonly Point[] = [
-  {
-    name: "upload: object stored, nothing accepted",
-    process: "api",
-    module: "api/routes/uploads.ts",
-    after: "const upload = await receiveFile(deps, principal, request);",
-    under: "uploads",
-  },
-  {
-    name: "upload: accepted, nothing dispatched",
-    process: "api",
-    module: "dispatch/dispatcher.ts",
-    after: "const dispatch = async (organization: Organization, priority: Priority): Promise<void> => {",
-    under: "uploads",
-  },
-  {
-    name: "dispatch: claimed, workflow not started",
-    process: "api",
-    module: "dispatch/dispatcher.ts",
-    after: "const start = async (claim: Claim): Promise<void> => {",
-    under: "uploads",
-  },
-  {
-    name: "dispatch: workflow started, claim not marked",
-    process: "api",
-    module: "dispatch/dispatcher.ts",
-    after: "const state = await startPipeline(client, claim);",
-    under: "uploads",
-  },
-  {
-    name: "prepare: members in hand",
-    process: "worker",
-    module: "activities/prepare-documents.ts",
-    after: "const secret = await deps.contentSecret(input.organization.id);",
-    under: "uploads",
-  },
-  { name: "prepare: chunked, nothing written", process: "worker", module: "activities/prepare-documents.ts", after: "signal.throwIfAborted();", under: "uploads" },
-  { name: "embed: members in hand", process: "worker", module: "activities/embed-and-publish.ts", after: "const { name, dimensions } = deps.embedding;", under: "uploads" },
-  { name: "embed: provider answered, nothing kept", process: "worker", module: "activities/embed-and-publish.ts", after: '"passage", work.signal);', under: "uploads" },
-  {
-    name: "embed: kept, nothing published",
-    process: "worker",
-    module: "activities/embed-and-publish.ts",
-    after: "const embedded = await embedMembers(deps, input, attempt, modelNum);",
-    under: "uploads",
-  },
-  {
-    name: "publish: entries written, not committed",
-    process: "worker",
-    module: "activities/publish.ts",
-    after: "await writeEntries(sql, work, spaceNum, indexed.filter((chunk) => nums.has(chunk.runNum)));",
-    under: "uploads",
-  },
-  {
-    name: "publish: committed, workflow not told",
-    process: "worker",
-    module: "activities/embed-and-publish.ts",
-    after: "await publishMembers(deps, { input, attempt, modelNum }, embedded);",
-    under: "uploads",
-  },
-  { name: "delete: objects gone, rows there", process: "worker", module: "activities/deletion.ts", after: "await deps.storage.delete(name);\n", under: "deletion" },
-  { name: "delete: rows gone, deletion open", process: "worker", module: "activities/deletion.ts", after: "await deleteContainers(sql, deletion);", under: "deletion" },
+  ...rows("uploads", "documentPipeline", [
+    ["object stored, nothing accepted", "api", "kill -9 api", "api/routes/uploads.ts", "const upload = await receiveFile(deps, principal, request);"],
+    [
+      "accepted, nothing claimed",
+      "api",
+      "kill -9 Temporal",
+      "dispatch/dispatcher.ts",
+      "const dispatch = async (organization: Organization, priority: Priority): Promise<void> => {",
+    ],
+    ["claimed, workflow not started", "api", "kill -9 api", "dispatch/dispatcher.ts", "const start = async (claim: Claim): Promise<void> => {"],
+    ["workflow started, answer not seen", "api", "stop Postgres", "dispatch/dispatcher.ts", "const state = await startOrLetGo({ db, client }, claim);"],
+    ["prepare has its members", "worker", "object store errors", "activities/prepare-documents.ts", "const secret = await deps.contentSecret(input.organization.id);"],
+    ["prepare has chunks, nothing written", "worker", "stop Postgres", "activities/prepare-documents.ts", "signal.throwIfAborted();"],
+    ["embed has its members", "worker", "provider 429", "activities/embed-and-publish.ts", "const { name, dimensions } = deps.embedding;"],
+    ["provider answered, nothing kept", "worker", "kill -9 worker", "activities/embed-and-publish.ts", '"passage",\n        work.signal,\n      );'],
+    ["embedded, nothing published", "worker", "duplicate delivery", "activities/embed-and-publish.ts", "const embedded = await embedMembers(deps, input, attempt, modelNum);"],
+    ["entries written, not committed", "worker", "callers meanwhile", "activities/publish.ts", "indexed.filter((chunk) => nums.has(chunk.runNum)),\n      );\n    }"],
+    ["published, workflow not told", "worker", "kill -9 Temporal", "activities/embed-and-publish.ts", "await publishMembers(deps, { input, attempt, modelNum }, embedded);"],
+    ["step done, outcome not recorded", "worker", "stop Postgres", "activities/members.ts", "if (members.length > 0) await watched(deps, input, fence, members, ended, work);"],
+  ]),
+  ...rows("deletions", "deleteTarget", [
+    ["accepted, workflow not started", "api", "kill -9 Temporal", "dispatch/dispatcher.ts", "const startDeletions = async (organizationId: string | null): Promise<void> => {"],
+    ["workflow started, answer not seen", "api", "duplicate delivery", "dispatch/dispatcher.ts", "const outcomes = await Promise.allSettled(pending.map(start));"],
+    ["object gone, rows there", "worker", "object store errors", "activities/deletion.ts", "await deps.storage.delete(name);\n"],
+    ["document gone, step not ended", "worker", "stop Postgres", "activities/deletion.ts", 'await purgeDocument(deps, input, id, deletion.kind !== "document");'],
+    ["container gone, not committed", "worker", "kill -9 worker", "activities/deletion.ts", "await deleteContainers(sql, deletion);"],
+  ]),
+  ...rows("batch", "batchReprocess", [
+    ["accepted, workflow not started", "api", "stop Postgres", "dispatch/dispatcher.ts", "const startBatches = async (organizationId: string | null): Promise<void> => {"],
+    ["workflow started, answer not seen", "api", "provider 500", "dispatch/dispatcher.ts", "const outcomes = await Promise.allSettled(pending.map(start));"],
+    ["runs released, not committed", "worker", "stop Postgres", "db/batches.ts", 'const released = status === "running" ? await releaseRuns(sql, batchId) : 0;'],
+    [
+      "step committed, workflow not told",
+      "worker",
+      "kill -9 Temporal",
+      "activities/batch.ts",
+      "const step = await withHeartbeat(() => inTenantContended(deps.db, input.organization, (sql) => stepInDatabase(sql, input.batchId)));",
+    ],
+  ]),
+  ...rows("maintenance", "maintenance", [
+    ["stray runs queued", "worker", "stop Postgres", "activities/maintenance.ts", "let counts: MaintenanceCounts = { requeued_runs: await requeueStrayRuns(deps.db.system) };"],
+    ["hidden entries gone, text there", "worker", "disk full", "activities/maintenance.ts", 'add("hidden_runs", await purgeRuns(tenant, findHiddenRuns, purgeHiddenRun));'],
+    ["text gone, objects there", "worker", "object store errors", "activities/maintenance.ts", 'add("spent_runs", await purgeRuns(tenant, findSpentRuns, purgeSpentRun));'],
+    ["objects gone, not noted", "worker", "provider garbage", "activities/maintenance.ts", "await deleteObjects(deps, names);"],
+  ]),
+  ...rows("upkeep", "indexUpkeep", [
+    ["segments to purge found", "worker", "stop Postgres", "activities/index-upkeep.ts", "const purged = await tenant((sql) => findSegmentsToPurge(sql, { spaceNum }));"],
+    [
+      "segment analyzed, not rewritten",
+      "worker",
+      "kill -9 Temporal",
+      "activities/index-upkeep.ts",
+      "const chunks = texts.map(({ run_num, chunk_index, text }) => ({ runNum: run_num, chunkIndex: chunk_index, terms: analyze(text).terms }));",
+    ],
+  ]),
+  ...rows("chat", "chatTurns", [
+    ["turns noted, workflow not started", "api", "kill -9 Temporal", "api/turns/books.ts", "const noted = ledger.open(group.map((turn) => turn.row));"],
+    ["workflow started, answer not seen", "api", "stop Postgres", "api/turns/books.ts", "turnIds: group.map((turn) => turn.row.id) });"],
+    ["turns ended, workflow not told", "api", "kill -9 api", "activities/chat.ts", "const ends = await Promise.all(turnIds.map((turnId) => turns.adopt(turnId)));"],
+  ]),
+  ...rows("chat", "chatTurn", [
+    ["tools asked for, workflow not started", "api", "stop Postgres", "api/turns/books.ts", "apiKeyId: row.api_key_id };"],
+    ["tool in hand", "worker", "provider hangs", "activities/tools.ts", 'if (!found) throw new DomainError("not_found", "The agent is not available any more.");'],
+    ["tool answered, workflow not told", "worker", "kill -9 Temporal", "activities/tools.ts", "const output = await callTool(deps, { ...found, caller, call }, signal);"],
+    ["model answered, workflow not told", "api", "provider 429", "activities/chat.ts", "const step = await turns.step(input.turnId, input.results);"],
+  ]),
 ];
 
-/** Builds that are broken on purpose: a drill that passes on one of them proves nothing. */
-export const BROKEN: Readonly<Record<string, { readonly module: string; readonly from: string; readonly to: string }>> = {
+/** A build that is broken on purpose, and the cell of the matrix that shows it. */
+export interface BrokenBuild {
+  readonly module: string;
+  readonly patches: ReadonlyArray<readonly [from: string, to: string]>;
+  readonly point: string;
+  readonly fault: FaultName;
+}
+
+/** A drill that passes on one of these proves nothing. */
+export const BROKEN: Readonly<Record<string, BrokenBuild>> = {
   "no fence": {
     module: "db/publish.ts",
-    from: "and r.claim_id = $1 and r.attempt_id = $2 and r.status = 'embedding' and r.chunked",
-    to: "and ($1::uuid is not null or $2::uuid is not null)",
+    patches: [["and r.claim_id = $1 and r.attempt_id = $2 and r.status = 'embedding' and r.chunked", "and ($1::uuid is not null or $2::uuid is not null)"]],
+    point: "documentPipeline: embedded, nothing published",
+    fault: "duplicate delivery",
   },
   "no claim row": {
     module: "db/claims.ts",
-    from: "update pipeline_runs set claim_id = $1 where id = any($4::uuid[])",
-    to: "update pipeline_runs set claim_id = $1 where id = any($4::uuid[]) and false",
+    patches: [["update pipeline_runs set claim_id = $1 where id = any($4::uuid[])", "update pipeline_runs set claim_id = $1 where id = any($4::uuid[]) and false"]],
+    point: "documentPipeline: claimed, workflow not started",
+    fault: "duplicate delivery",
   },
-  "publish without the lock": { module: "db/publish.ts", from: "order by d.id for update of d", to: "order by d.id" },
+  "publish without the lock": {
+    module: "db/publish.ts",
+    patches: [
+      ["order by d.id for update of d", "order by d.id"],
+      ["order by r.num for update of r", "order by r.num"],
+    ],
+    point: "documentPipeline: entries written, not committed",
+    fault: "callers meanwhile",
+  },
 };

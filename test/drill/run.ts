@@ -1,27 +1,35 @@
 /** `npm run drill`: the crash matrix as a table. Exits with 1 where a promise did not hold, or where a broken build was not caught. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
 import { Command } from "commander";
-import { startStack } from "../support/stack.ts";
 import { startParts } from "../support/global-setup.ts";
-import { type StepResult, runOutage, runStep } from "./drill.ts";
-import { type DrillParts, OUTAGES } from "./outages.ts";
-import { BROKEN, POINTS } from "./points.ts";
+import { startStack } from "../support/stack.ts";
+import { type CellResult, type Drill, openDrill } from "./drill.ts";
+import { type Fault, FAULTS } from "./faults.ts";
+import { BROKEN, POINTS, type Point } from "./points.ts";
 
 interface Options {
   readonly documents: string;
   readonly only?: string;
+  readonly fault?: string;
   readonly broken?: string;
   readonly long?: boolean;
+  readonly rounds: string;
   readonly seed: string;
 }
 
-const AWAY_MS = 6_000;
-const RANDOM_ROUNDS = 3;
+const HOOKS = new URL("hooks.ts", import.meta.url).href;
+/** Everything holds this long after a fault is over. */
+const BOUND_MS = 60_000;
+/** A broken build is waited for as long as the right one needs, with room. */
+const BROKEN_BOUND_MS = 15_000;
+/** What `--only` takes for the random faults alone. */
+const RANDOM = "random";
+const RANDOM_DOCUMENTS = 200;
+const RANDOM_AWAY_MS = 6_000;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
-function row(result: StepResult): string {
-  return `| ${result.point} | ${result.fault} | ${result.accepted} | ${result.completed} | ${result.failed} | ${result.seconds.toFixed(1)} | ${result.faults.length === 0 ? "holds" : result.faults.join("; ")} |`;
-}
 
 /** Numbers in [0, 1) that a seed repeats (mulberry32). */
 function seeded(seed: number): () => number {
@@ -34,46 +42,101 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** Each step as it ends: the crash points, and in the long form the outages, one by one and then at random. */
-async function* steps(parts: DrillParts, { documents, only, broken, long, seed }: Options): AsyncGenerator<StepResult> {
-  const isAsked = ({ name }: { name: string }): boolean => only === undefined || name.includes(only);
-  for (const point of POINTS.filter(isAsked)) yield await runStep(parts.stack, point, { documents: Number(documents), ...(broken === undefined ? {} : { broken }) });
-  if (!long) return;
-  for (const outage of OUTAGES.filter(isAsked)) yield await runOutage(parts, outage, { documents: 40, awayMs: AWAY_MS });
-  if (only !== undefined) return;
-  const random = seeded(Number(seed));
-  for (let round = 0; round < RANDOM_ROUNDS; round += 1)
-    yield await runOutage(parts, OUTAGES[Math.floor(random() * OUTAGES.length)]!, { documents: 200, awayMs: 1_000 + random() * AWAY_MS });
+interface Cell {
+  readonly point: Point;
+  readonly fault: Fault;
+}
+
+const faultNamed = (name: string): Fault => FAULTS.find((fault) => fault.name === name)!;
+
+/** One fault a point; in the long form every fault at every point. */
+function cellsOf({ long, only, fault }: Options): Cell[] {
+  const all = POINTS.flatMap((point) => (long || fault !== undefined ? FAULTS : [faultNamed(point.short)]).map((one) => ({ point, fault: one })));
+  return all.filter((cell) => (only === undefined || cell.point.name.includes(only)) && (fault === undefined || cell.fault.name.includes(fault)));
+}
+
+/** Starts everything anew, with the build that is asked for, and answers with what `work` makes of it. */
+async function withDrill<T>(options: Options, broken: string | undefined, work: (drill: Drill) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-drill-"));
+  const settings = { NODE_OPTIONS: `--import ${HOOKS}`, DRILL_FOLDER: folder, ...(broken === undefined ? {} : { DRILL_BROKEN: broken }) };
+  const server = await startParts({ isDurable: true });
+  const stack = await startStack({ keepsWorkflows: true, env: settings });
+  const parts = { stack, folder, settings, killPostgres: () => server.killPostgres(), restartPostgres: () => server.restartPostgres() };
+  const boundMs = broken === undefined ? BOUND_MS : BROKEN_BOUND_MS;
+  const drill = await openDrill(parts, { documents: Number(options.documents), boundMs });
+  try {
+    return await work(drill);
+  } finally {
+    await drill.close();
+    await stack.close();
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Prints each result as it comes. @returns whether all held. */
+async function report(results: AsyncIterable<CellResult>): Promise<boolean> {
+  let areHeld = true;
+  for await (const { point, fault, accepted, seconds, faults } of results) {
+    areHeld &&= faults.length === 0;
+    say(`| ${point} | ${fault} | ${accepted} | ${seconds.toFixed(1)} | ${faults.length === 0 ? "holds" : faults.join("; ")} |`);
+  }
+  return areHeld;
+}
+
+async function* matrix(drill: Drill, options: Options): AsyncGenerator<CellResult> {
+  for (const { point, fault } of cellsOf(options)) yield await drill.cell(point, fault);
+  if (!options.long || (options.only !== undefined && options.only !== RANDOM)) return;
+  const random = seeded(Number(options.seed));
+  for (let round = 0; round < Number(options.rounds); round += 1) {
+    yield await drill.random(FAULTS[Math.floor(random() * FAULTS.length)]!, { documents: RANDOM_DOCUMENTS, awayMs: 1_000 + random() * RANDOM_AWAY_MS });
+  }
+}
+
+async function* brokenBuild(drill: Drill, name: string): AsyncGenerator<CellResult> {
+  const { point, fault } = BROKEN[name]!;
+  const result = await drill.cell(
+    POINTS.find((one) => one.name === point)!,
+    faultNamed(fault),
+  );
+  yield { ...result, fault: `${result.fault}, ${name}` };
+}
+
+/** @returns whether every promise held. */
+async function drillRight(options: Options): Promise<boolean> {
+  const areHeld = await withDrill(options, undefined, (drill) => report(matrix(drill, options)));
+  say(areHeld ? "\nEvery promise held." : "\nA promise did not hold.");
+  return areHeld;
+}
+
+/** @returns whether every broken build was caught. */
+async function drillBroken(options: Options, builds: readonly string[]): Promise<boolean> {
+  let areCaught = true;
+  for (const build of builds) {
+    const isCaught = !(await withDrill(options, build, (drill) => report(brokenBuild(drill, build))));
+    say(`\n"${build}" was ${isCaught ? "caught" : "not caught"}.\n`);
+    areCaught &&= isCaught;
+  }
+  return areCaught;
 }
 
 async function run(options: Options): Promise<void> {
-  const { broken } = options;
-  if (broken !== undefined && !(broken in BROKEN)) throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}`);
-  const server = await startParts({ isDurable: true });
-  const stack = await startStack({ keepsWorkflows: true });
-  const parts = { stack, killPostgres: () => server.killPostgres(), restartPostgres: () => server.restartPostgres() };
-  let isCaught = false;
-  say("| step | fault | accepted | completed | failed, with a reason | seconds | |\n|---|---|---|---|---|---|---|");
-  try {
-    for await (const result of steps(parts, options)) {
-      isCaught ||= result.faults.length > 0;
-      say(row(result));
-    }
-  } finally {
-    await stack.close();
-    await server.stop();
-  }
-  if (options.long) say(`seed ${options.seed}`);
-  say(broken === undefined ? (isCaught ? "A promise did not hold." : "Every promise held.") : isCaught ? "The broken build was caught." : "The broken build was not caught.");
-  process.exitCode = isCaught === (broken !== undefined) ? 0 : 1;
+  const { broken, long, seed } = options;
+  if (broken !== undefined && broken !== "all" && !(broken in BROKEN)) throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}, or all`);
+  say(`${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this machine; bound ${BOUND_MS / 1_000} s${long ? `; seed ${seed}` : ""}\n`);
+  say("| step at which a process is held | fault | documents accepted | seconds from its end until all held | |\n|---|---|---|---|---|");
+  const isGood = broken === undefined ? await drillRight(options) : await drillBroken(options, broken === "all" ? Object.keys(BROKEN) : [broken]);
+  process.exitCode = isGood ? 0 : 1;
 }
 
 await new Command("drill")
-  .description("Kills processes at every step of every workflow and checks that nothing is lost, doubled or stuck.")
-  .option("--documents <n>", "documents of each step", "10")
-  .option("--long", "also outages from outside, and random ones under 200 documents")
-  .option("--seed <n>", "of the random outages", String(Date.now() % 1_000_000))
-  .option("--only <text>", "only the steps whose name contains it")
-  .option("--broken <name>", `a build that is broken on purpose: ${Object.keys(BROKEN).join(", ")}`)
+  .description("Lets every fault begin at every step of every workflow, and checks that nothing is lost, doubled or stuck.")
+  .option("--documents <n>", "documents of each step", "5")
+  .option("--long", "every fault at every step, then random faults under 200 documents; without it one fault a step")
+  .option("--rounds <n>", "random faults of the long form", "5")
+  .option("--seed <n>", "of the random faults", String(Date.now() % 1_000_000))
+  .option("--only <text>", "only the steps whose name contains it; random: the random faults alone")
+  .option("--fault <text>", "only the faults whose name contains it, at every step")
+  .option("--broken <name>", `a build that is broken on purpose, at the step that shows it: ${Object.keys(BROKEN).join(", ")}; or all`)
   .action(run)
   .parseAsync();

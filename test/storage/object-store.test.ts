@@ -154,7 +154,7 @@ describe("directory store", () => {
     await writeFile(join(folder, ".tmp", "old"), "x");
     await utimes(join(folder, ".tmp", "old"), new Date(0), new Date(0));
     await writeFile(join(folder, ".tmp", "new"), "x");
-    expect(await store.sweepTemporary(60_000)).toBe(1);
+    expect(await store.removeUnfinished(60_000)).toBe(1);
     expect(await readdir(join(folder, ".tmp"))).toEqual(["new"]);
     await rm(folder, { recursive: true });
   });

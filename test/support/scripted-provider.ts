@@ -61,6 +61,8 @@ export interface ScriptedProvider {
   failEmbeddings(fault: Fault, times?: number): void;
   failChat(fault: Fault, times?: number): void;
   clearFaults(): void;
+  /** Cuts the connections of requests that a fault has left without an answer. */
+  dropHanging(): void;
   close(): Promise<void>;
 }
 
@@ -70,6 +72,7 @@ interface State {
   readonly queue: ChatScript[];
   always: ChatScript;
   faults: Partial<Record<Route, { fault: Fault; left: number }>>;
+  readonly hanging: Set<ServerResponse>;
 }
 
 /** Answers the last message's first words, so that tests can tell turns apart. */
@@ -201,6 +204,7 @@ function nextFault(state: State, route: Route): Fault | undefined {
 
 async function answer(state: State, route: Route, body: Json, response: ServerResponse): Promise<void> {
   const fault = nextFault(state, route);
+  if (fault !== undefined && "hang" in fault) state.hanging.add(response.on("close", () => state.hanging.delete(response)));
   if (fault !== undefined) return sendFault(response, fault);
   if (route === "embeddings") return sendEmbeddings(state, body, response);
   if (route === "chat") return sendChat(state, body, response);
@@ -224,7 +228,7 @@ export async function startScriptedProvider({
   keepRequests = 1_000,
 }: ProviderOptions = {}): Promise<ScriptedProvider> {
   const counts = { embeddings: 0, chat: 0, models: 0, texts: 0, aborted: 0, connections: 0 };
-  const state: State = { options: { dimensions, firstTokenMs, embeddingMs, keepRequests }, counts, queue: [], always: echo, faults: {} };
+  const state: State = { options: { dimensions, firstTokenMs, embeddingMs, keepRequests }, counts, queue: [], always: echo, faults: {}, hanging: new Set() };
   const requests: RecordedRequest[] = [];
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -258,6 +262,7 @@ export async function startScriptedProvider({
     failEmbeddings: (fault, times = Infinity) => void (state.faults.embeddings = { fault, left: times }),
     failChat: (fault, times = Infinity) => void (state.faults.chat = { fault, left: times }),
     clearFaults: () => void (state.faults = {}),
+    dropHanging: () => state.hanging.forEach((response) => response.destroy()),
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();

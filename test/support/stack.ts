@@ -22,8 +22,10 @@ export interface Stack {
   readonly provider: ScriptedProvider;
   readonly database: TestDatabase;
   readonly temporalAddress: string;
-  /** Kills the stack's Temporal; where `keepsWorkflows` was asked for, it knows its workflows again when it is back. */
+  /** Stops the stack's Temporal; where `keepsWorkflows` was asked for, it knows its workflows again when it is back. */
   stopTemporal(): Promise<void>;
+  /** As {@link Stack.stopTemporal}, without a warning. */
+  killTemporal(): Promise<void>;
   /** Starts it anew at the same address. */
   restartTemporal(): Promise<void>;
   readonly dataDir: string;
@@ -81,6 +83,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     database,
     temporalAddress: temporal.address,
     stopTemporal: () => temporal.stop(),
+    killTemporal: () => temporal.kill(),
     restartTemporal: () => temporal.restart(),
     dataDir,
     env,
@@ -111,6 +114,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 interface OwnTemporal {
   readonly address: string;
   stop(): Promise<void>;
+  kill(): Promise<void>;
   restart(): Promise<void>;
 }
 
@@ -122,6 +126,10 @@ async function ownTemporal(dataDir: string, { keepsWorkflows = false }: StackOpt
   return {
     address: running.address,
     stop: () => running.stop(),
+    async kill() {
+      running.kill();
+      await running.exited;
+    },
     async restart() {
       running = await startTemporal(settings);
     },

@@ -1,5 +1,5 @@
 /** Maintenance on the real stack: what is over its time goes, what is needed stays, and what does not fit together is put right. */
-import { utimes } from "node:fs/promises";
+import { readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import proto from "@temporalio/proto";
@@ -35,13 +35,7 @@ const put = (content: string, filename: string) => upload(stack.url, KEYS.editor
 const end = (id: string) => ended(stack.url, KEYS.editor, id, 60_000);
 const post = (path: string, body?: unknown) => call(stack.url, KEYS.editor, "POST", path, body);
 const store = () => createDirectoryStore(join(stack.dataDir, "objects"));
-const isStored = (name: string): Promise<boolean> =>
-  store()
-    .size(name)
-    .then(
-      () => true,
-      () => false,
-    );
+const isStored = async (name: string): Promise<boolean> => (await Promise.allSettled([store().size(name)]))[0].status === "fulfilled";
 const runsOf = (documentId: string) =>
   rows("select num, version, status, text_purged, object_purged, object_key from pipeline_runs where document_id = $1 order by version", [documentId]);
 /** Maintenance leaves alone what ended within the last two minutes. */
@@ -178,10 +172,12 @@ describe("objects", () => {
     await maintain();
     expect([await isStored(dead), await isStored(alive)]).toEqual([false, true]);
     expect((await rows("select object_key from upload_intents")).map((row) => row.object_key)).toEqual([alive]);
-    await makeOld(alive);
+    await writeFile(join(stack.dataDir, "objects", ".tmp", "broken"), "a piece");
+    for (const name of [alive, ".tmp/broken"]) await makeOld(name);
     await maintain("maintenance-thorough");
     expect(await isStored(alive)).toBe(true);
     await rows("delete from upload_intents");
+    expect(await readdir(join(stack.dataDir, "objects", ".tmp"))).toEqual([]);
   });
 
   test("that nothing names go after a day, and not before", async () => {

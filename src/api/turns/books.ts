@@ -94,6 +94,8 @@ export function createBooks(deps: BooksDeps): Books {
       const { row, principal } = turn;
       const { id, num } = principal.organization;
       const caller = { organization: { id, num }, agentId: row.agent_id, userId: row.user_id, apiKeyId: row.api_key_id };
+      // The turn may be handed over before its group is opened. A workflow of a turn that is in no book is found by nobody once this process died.
+      await ledger.open([row]);
       let workflowId: string;
       try {
         workflowId = await starter.startTurn({ agentId: row.agent_id, spaceId: row.space_id }, { apiQueue: queues.api, toolQueue: queues.tools, turnId: row.id, caller, calls });

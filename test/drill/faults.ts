@@ -1,0 +1,139 @@
+/** The faults of the crash matrix: what begins while a process is held at a point, and how it ends. */
+import { rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { claimRuns } from "../../src/db/claims.ts";
+import { call } from "../support/client.ts";
+import type { Fault as ProviderFault } from "../support/scripted-provider.ts";
+import type { Stack } from "../support/stack.ts";
+import { ACME, KEYS } from "../support/tenants.ts";
+
+export type FaultName =
+  | "kill -9 worker"
+  | "kill -9 api"
+  | "kill -9 Temporal"
+  | "stop Postgres"
+  | "object store errors"
+  | "disk full"
+  | "provider 429"
+  | "provider 500"
+  | "provider hangs"
+  | "provider garbage"
+  | "duplicate delivery"
+  | "callers meanwhile";
+
+export interface DrillParts {
+  readonly stack: Stack;
+  /** Where the drill and the processes talk: see hooks.ts. */
+  readonly folder: string;
+  /** Settings of processes that are started again. */
+  readonly settings: Record<string, string>;
+  killPostgres(): Promise<void>;
+  restartPostgres(): Promise<void>;
+}
+
+/** The process that is held; without one the fault comes at no certain point. */
+export interface Held {
+  readonly process: "api" | "worker";
+  readonly pid: number;
+  /** Lets it go on, where it still runs. */
+  go(): Promise<void>;
+}
+
+export interface Fault {
+  readonly name: FaultName;
+  begin(parts: DrillParts, held: Held | null): Promise<void>;
+  end(parts: DrillParts): Promise<void>;
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
+
+const provider = (name: FaultName, fault: ProviderFault): Fault => ({
+  name,
+  async begin({ stack }) {
+    stack.provider.failEmbeddings(fault);
+    stack.provider.failChat(fault);
+  },
+  async end({ stack }) {
+    stack.provider.clearFaults();
+    stack.provider.dropHanging();
+  },
+});
+
+const objects = ({ stack }: DrillParts): string => join(stack.dataDir, "objects");
+
+/** Longer than Temporal waits for a heartbeat before it gives the work to another worker. */
+const STALL_MS = 12_000;
+const CALLERS_MS = 400;
+
+/** Freezes the worker that has the work in hand until another one was given it too; then both go on. */
+async function deliverTwice(parts: DrillParts, held: Held): Promise<void> {
+  const { stack, settings } = parts;
+  const stalled = stack.worker;
+  stalled.child.kill("SIGSTOP");
+  stack.restartWorker(settings);
+  await pause(STALL_MS);
+  await held.go();
+  stalled.child.kill("SIGCONT");
+  await pause(CALLERS_MS);
+  await stalled.kill("SIGTERM");
+}
+
+/** Makes everything due at once, again and again: whoever sweeps starts what runs already, and claims race with the API's. */
+async function startAgain({ stack }: DrillParts): Promise<void> {
+  const { db } = stack.database;
+  const organization = (await db.owner.query<{ id: string; num: number }>("select id, num from organizations where id = $1", [ACME])).rows[0]!;
+  for (let round = 0; round < 10; round += 1) {
+    await db.owner.query("update claims set leased_until = now() - interval '1 second' where closed_at is null");
+    await db.owner.query("update deletions set last_start_at = null where completed_at is null");
+    await db.owner.query("update batches set last_start_at = null where completed_at is null");
+    await claimRuns(db.system, organization, 0);
+    await pause(100);
+  }
+  await db.owner.query("update claims set leased_until = now() - interval '1 second' where closed_at is null");
+}
+
+/** Deletes and reprocesses the documents that a worker has in hand. Answers are not awaited: they may wait for the process that is held. */
+async function changeWhatIsInHand({ stack }: DrillParts): Promise<void> {
+  const { rows } = await stack.database.db.owner.query<{ document_id: string }>("select document_id from pipeline_runs where attempt_id is not null");
+  for (const [index, { document_id: id }] of rows.entries()) {
+    const [method, path] = index % 2 === 0 ? ["DELETE", `/data/${id}`] : ["POST", `/data/${id}/reprocess`];
+    void call(stack.url, KEYS.editor, method!, path!).catch(() => undefined);
+  }
+  await pause(CALLERS_MS);
+}
+
+export const FAULTS: readonly Fault[] = [
+  {
+    name: "kill -9 worker",
+    begin: ({ stack }) => stack.worker.kill("SIGKILL"),
+    async end({ stack, settings }) {
+      stack.restartWorker(settings);
+    },
+  },
+  { name: "kill -9 api", begin: ({ stack }) => stack.api.kill("SIGKILL"), end: ({ stack, settings }) => stack.restartApi(settings) },
+  { name: "kill -9 Temporal", begin: ({ stack }) => stack.killTemporal(), end: ({ stack }) => stack.restartTemporal() },
+  { name: "stop Postgres", begin: (parts) => parts.killPostgres(), end: (parts) => parts.restartPostgres() },
+  {
+    name: "object store errors",
+    async begin(parts) {
+      await rename(objects(parts), `${objects(parts)}.away`);
+      // A file in the folder's place: everything below it fails.
+      await writeFile(objects(parts), "");
+    },
+    async end(parts) {
+      await rm(objects(parts));
+      await rename(`${objects(parts)}.away`, objects(parts));
+    },
+  },
+  { name: "disk full", begin: ({ folder }) => writeFile(join(folder, "disk full"), ""), end: ({ folder }) => rm(join(folder, "disk full")) },
+  provider("provider 429", { status: 429, headers: { "retry-after": "1" } }),
+  provider("provider 500", { status: 500 }),
+  provider("provider hangs", { hang: true }),
+  provider("provider garbage", { garbage: true }),
+  {
+    name: "duplicate delivery",
+    begin: (parts, held) => (held?.process === "worker" ? deliverTwice(parts, held) : startAgain(parts)),
+    end: () => Promise.resolve(),
+  },
+  { name: "callers meanwhile", begin: changeWhatIsInHand, end: () => Promise.resolve() },
+];
