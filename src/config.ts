@@ -75,6 +75,10 @@ const chatFallbacks = z.string().transform((text, context) => {
   context.addIssue({ code: "custom", message: 'must be JSON: [{"base_url": "https://…", "api_key": "…", "model": "…"}]' });
   return z.NEVER;
 });
+const originList = z
+  .string()
+  .transform((text) => text.split(",").map((part) => part.trim().replace(/\/$/, "")))
+  .pipe(z.array(z.string().regex(/^https?:\/\/[^/\s*]+$/, "must be origins like https://app.example.org, comma-separated")));
 
 const Environment = z.object({
   NODE_ENV: z.enum(["production", "development", "test"], "must be production, development or test").default("development"),
@@ -114,6 +118,9 @@ const Environment = z.object({
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(104_857_600),
   RATE_LIMIT_RPM: integer(1, 1_000_000).default(600),
   CHAT_RATE_LIMIT_RPM: integer(1, 1_000_000).default(60),
+  REFUSAL_RATE_LIMIT_RPM: integer(1, 1_000_000).default(1_200),
+  TRUSTED_PROXIES: integer(0, 10).default(0),
+  CORS_ORIGINS: originList.default([]),
   WORKER_QUEUES: queueList.default(QUEUE_NAMES),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"], "must be trace, debug, info, warn, error, fatal or silent").default("info"),
   METRICS_PORT: integer(1, 65_535).optional(),
@@ -202,7 +209,14 @@ function group(env: z.infer<typeof Environment>) {
     /** Where wheels of embedded parts are kept; without it a folder of the user. */
     cacheDir: env.HOLDFAST_CACHE === undefined ? undefined : resolve(env.HOLDFAST_CACHE),
     provisionFile: env.PROVISION_FILE,
-    api: { host: env.HOST, port: env.PORT, publicUrl: env.PUBLIC_URL?.replace(/\/+$/, "") ?? localAddress(env.HOST, env.PORT), drainDelayMs: env.DRAIN_DELAY_SECONDS * 1_000 },
+    api: {
+      host: env.HOST,
+      port: env.PORT,
+      publicUrl: env.PUBLIC_URL?.replace(/\/+$/, "") ?? localAddress(env.HOST, env.PORT),
+      drainDelayMs: env.DRAIN_DELAY_SECONDS * 1_000,
+      trustedProxies: env.TRUSTED_PROXIES,
+      corsOrigins: env.CORS_ORIGINS,
+    },
     database: { url: env.DATABASE_URL, poolSize: env.DATABASE_POOL_SIZE },
     temporal: {
       address: env.TEMPORAL_ADDRESS,
@@ -229,7 +243,12 @@ function group(env: z.infer<typeof Environment>) {
       contextTokens: env.CHAT_CONTEXT_TOKENS,
       budgets: { monthlyTokensPerOrganization: env.MONTHLY_TOKENS_PER_ORGANIZATION, monthlyTokensPerKey: env.MONTHLY_TOKENS_PER_KEY },
     },
-    limits: { maxUploadBytes: env.MAX_UPLOAD_BYTES, requestsPerMinute: env.RATE_LIMIT_RPM, chatTurnsPerMinute: env.CHAT_RATE_LIMIT_RPM },
+    limits: {
+      maxUploadBytes: env.MAX_UPLOAD_BYTES,
+      requestsPerMinute: env.RATE_LIMIT_RPM,
+      chatTurnsPerMinute: env.CHAT_RATE_LIMIT_RPM,
+      refusalsPerMinute: env.REFUSAL_RATE_LIMIT_RPM,
+    },
     tools: { httpFetchHosts: env.HTTP_FETCH_HOSTS, mcpServers: env.MCP_SERVERS },
     worker: { queues: env.WORKER_QUEUES },
     ocr: { languages: env.OCR_LANGUAGES.split("+"), dataFolder: join(env.HOLDFAST_CACHE === undefined ? dataDir : resolve(env.HOLDFAST_CACHE), "tessdata") },

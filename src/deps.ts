@@ -10,12 +10,14 @@ import type { RealConfig } from "./config.ts";
 import { createChatActivities } from "./activities/chat.ts";
 import { type Readiness, createReadiness } from "./api/readiness.ts";
 import { type Toolbox, createToolbox } from "./agents/tools/index.ts";
+import { type SharedCounter, createSharedCounter } from "./api/shared-counter.ts";
 import { type ChatHost, createChatHost } from "./api/turns/chat-host.ts";
 import { createChatModel } from "./models/chat-model.ts";
 import { QUEUES } from "./temporal/queues.ts";
 import { workflowBundle } from "./worker/bundle.ts";
 import { loadInstanceSecret } from "./db/instance-secrets.ts";
 import { insertFirstOrganizationKey, listOrganizationKeys } from "./db/organization-keys.ts";
+import { addCallerCounts } from "./db/rate-limits.ts";
 import { type Database, openDatabase, queryOnce } from "./db/pool.ts";
 import { type Dispatcher, createDispatcher } from "./dispatch/dispatcher.ts";
 import { type Log, createLog } from "./log.ts";
@@ -108,6 +110,7 @@ export interface Deps extends SharedDeps {
   readonly authenticator: Authenticator;
   readonly audit: AuditLog;
   readonly lastUsed: LastUsed;
+  readonly callerCounts: SharedCounter;
   readonly queryEmbedding: QueryEmbeddings;
   readonly chat: ChatHost;
   readonly readiness: Readiness;
@@ -120,6 +123,7 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
   const pepper = await loadInstanceSecret(db, "pepper", shared.masterKey);
   const audit = createAuditLog(db, log);
   const lastUsed = createLastUsed(db, log);
+  const callerCounts = createSharedCounter({ add: (counts) => addCallerCounts(db, counts) });
   const queryEmbedding = cacheQueries(shared.embedding, { maxEntries: 10_000, timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS });
   const chat = await openChat(shared, queryEmbedding);
   return {
@@ -127,6 +131,7 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
     authenticator: createAuthenticator({ db, pepper, verifyJwt: config.oidc === undefined ? undefined : createJwtVerifier(config.oidc) }),
     audit,
     lastUsed,
+    callerCounts,
     queryEmbedding,
     chat,
     readiness: createReadiness({
@@ -139,6 +144,7 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
     }),
     async close() {
       await chat.shutdown();
+      await callerCounts.close();
       await lastUsed.close();
       await audit.close();
       await shared.close();

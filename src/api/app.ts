@@ -4,6 +4,7 @@ import Koa from "koa";
 import type { Deps } from "../deps.ts";
 import { knownPaths, trailingSlash } from "./middleware/addresses.ts";
 import { errorAnswers } from "./middleware/error-answers.ts";
+import { cors } from "./middleware/cors.ts";
 import { createRateLimit } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
@@ -13,11 +14,13 @@ import { routeHandler } from "./route-handler.ts";
 
 /** Serves `routes` and nothing else. */
 export function createApp(deps: Deps, routes: readonly Route[]): Koa {
-  const app = new Koa();
+  const { trustedProxies, corsOrigins } = deps.config.api;
+  const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   const router = createRouter(deps, routes);
   app.use(requestId);
   app.use(requestLog(deps.log));
   app.use(securityHeaders);
+  app.use(cors(corsOrigins));
   app.use(errorAnswers(deps.log));
   app.use(trailingSlash);
   app.use(knownPaths(router));
@@ -29,9 +32,9 @@ export function createApp(deps: Deps, routes: readonly Route[]): Koa {
 
 function createRouter(deps: Deps, routes: readonly Route[]): Router {
   const router = new Router({ strict: true, sensitive: true });
-  const count = createRateLimit(deps.config.limits);
+  const limit = createRateLimit(deps.config.limits, deps.callerCounts);
   for (const route of routes.toSorted(bySpecificity)) {
-    router.register(route.fullPath, [route.method], routeHandler(route, deps, count));
+    router.register(route.fullPath, [route.method], routeHandler(route, deps, limit));
   }
   return router;
 }

@@ -6,7 +6,7 @@ import type { Principal } from "../domain/principal.ts";
 import { type Problem, valueError } from "../schema/problem.ts";
 import { answerOnce } from "./idempotency.ts";
 import { type JsonBody, readJsonBody } from "./json-body.ts";
-import type { CountRequest } from "./middleware/rate-limit.ts";
+import type { RateLimit } from "./middleware/rate-limit.ts";
 import { isRaw, isStream, type RawAnswer, type StreamAnswer } from "./response.ts";
 import type { AuditRule, Route, RouteContext } from "./route.ts";
 import { allValues, findUnusable, type Parsed, parsePart } from "./validation.ts";
@@ -14,10 +14,10 @@ import { allValues, findUnusable, type Parsed, parsePart } from "./validation.ts
 const KEY_REFUSED = "API key not accepted on this endpoint, use an identity-provider access token";
 const MAX_IDEMPOTENCY_KEY = 255;
 
-export function routeHandler(route: Route, deps: Deps, count: CountRequest): Middleware {
+export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middleware {
   return async (ctx) => {
-    const principal = route.access === "public" ? undefined : await identify(route, deps, ctx);
-    if (principal !== undefined) await count(ctx, principal, route.budget ?? "requests");
+    const principal = route.access === "public" ? undefined : await identify(route, { deps, ctx, limit });
+    if (principal !== undefined) await limit.countRequest(ctx, principal, route.budget ?? "requests");
     let body: unknown;
     try {
       const context = await contextOf(route, { deps, ctx, principal });
@@ -38,7 +38,13 @@ interface Call {
   readonly principal: Principal | undefined;
 }
 
-async function identify(route: Route, deps: Deps, ctx: Context): Promise<Principal> {
+interface Arrival {
+  readonly deps: Deps;
+  readonly ctx: Context;
+  readonly limit: RateLimit;
+}
+
+async function identify(route: Route, { deps, ctx, limit }: Arrival): Promise<Principal> {
   try {
     const { authorization, "x-organization-id": organizationId } = ctx.headers;
     const principal = await deps.authenticator.authenticate({ authorization, organizationId: Array.isArray(organizationId) ? organizationId.at(-1) : organizationId });
@@ -51,6 +57,7 @@ async function identify(route: Route, deps: Deps, ctx: Context): Promise<Princip
     return principal;
   } catch (error) {
     const isRefused = error instanceof DomainError && error.code === "unauthenticated";
+    if (isRefused) await limit.countRefusal(ctx);
     throw isRefused && route.unauthenticatedStatus === 403 ? new DomainError("permission_denied", error.message) : error;
   }
 }

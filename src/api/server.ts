@@ -5,6 +5,8 @@ import type Koa from "koa";
 
 const MAX_HEADER_BYTES = 32 * 1_024;
 const HEADERS_TIMEOUT_MS = 20_000;
+/** How often the two times are looked at. */
+const CHECK_EVERY_MS = 2_000;
 /** Uploads are long; a request as a whole may take this long to arrive. */
 const REQUEST_TIMEOUT_MS = 60 * 60_000;
 /** A connection on which nothing moves: longer than the longest chat turn that answers in one piece. Event streams ping. */
@@ -22,11 +24,24 @@ export interface Listening {
   close(graceMs?: number): Promise<void>;
 }
 
+interface Bounds {
+  readonly host: string;
+  readonly port: number;
+  readonly headersTimeoutMs?: number;
+  readonly checkEveryMs?: number;
+}
+
 /** @throws Error that names the address where it cannot be listened on. */
-export async function listen(app: Koa, { host, port }: { readonly host: string; readonly port: number }): Promise<Listening> {
+export async function listen(app: Koa, { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, checkEveryMs = CHECK_EVERY_MS }: Bounds): Promise<Listening> {
   const handle = app.callback();
   const server = createServer(
-    { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS },
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: checkEveryMs,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    },
     (req, res) => void handle(req, res),
   );
   server.setTimeout(IDLE_TIMEOUT_MS);

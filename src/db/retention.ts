@@ -35,6 +35,7 @@ const RETENTIONS = [
   { kind: "claims", role: "system", where: "closed_at < now() - interval '1 day'" },
   { kind: "deletions", role: "system", where: "completed_at < now() - interval '30 days'" },
   { kind: "turn_calls", role: "system", where: "at < now() - interval '400 days'" },
+  { kind: "rate_limits", role: "system", where: "minute < extract(epoch from now()) / 60 - 60" },
   { kind: "turns", role: "system", where: "started_at < now() - interval '400 days' and status <> 'open'" },
 ] as const;
 

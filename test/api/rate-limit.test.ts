@@ -1,24 +1,34 @@
 import { expect, test } from "vitest";
 import { createRateLimit } from "../../src/api/middleware/rate-limit.ts";
+import { type SharedCounter, createSharedCounter } from "../../src/api/shared-counter.ts";
+import { addCallerCounts } from "../../src/db/rate-limits.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import type { Principal } from "../../src/domain/principal.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { until } from "../support/until.ts";
 
 const caller = (apiKeyId: string | null, userId = "user"): Principal => ({ apiKeyId, user: { id: userId } }) as Principal;
+const alone = (): SharedCounter => createSharedCounter({ add: async () => [] });
 
-function counter() {
-  const count = createRateLimit({ requestsPerMinute: 3, chatTurnsPerMinute: 1 });
-  return async (principal: Principal, budget: "requests" | "chat" = "requests") => {
+function limiter(counter = alone()) {
+  const limit = createRateLimit({ requestsPerMinute: 3, chatTurnsPerMinute: 1, refusalsPerMinute: 2 }, counter);
+  const told = async (count: (ctx: never) => Promise<void>) => {
     const headers: Record<string, string> = {};
-    const error = await count({ set: (more: Record<string, string>) => Object.assign(headers, more) } as never, principal, budget).then(
+    const ctx = { ip: "192.0.2.1", set: (more: Record<string, string>) => Object.assign(headers, more) };
+    const error = await count(ctx as never).then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
     return { headers, error };
   };
+  return {
+    ask: (principal: Principal, budget: "requests" | "chat" = "requests") => told((ctx) => limit.countRequest(ctx, principal, budget)),
+    refuse: () => told((ctx) => limit.countRefusal(ctx)),
+  };
 }
 
 test("the request above the minute's budget is refused until the minute is over", async () => {
-  const ask = counter();
+  const { ask } = limiter();
   for (const remaining of ["2", "1", "0"])
     expect(await ask(caller("key"))).toMatchObject({ error: undefined, headers: { "RateLimit-Limit": "3", "RateLimit-Remaining": remaining } });
   const { error, headers } = await ask(caller("key"));
@@ -27,17 +37,73 @@ test("the request above the minute's budget is refused until the minute is over"
   expect(Number(headers["RateLimit-Reset"])).toBeGreaterThan(0);
 });
 
-test("keys and users are counted each by itself", async () => {
-  const ask = counter();
+test("keys, users and addresses are counted each by itself", async () => {
+  const { ask, refuse } = limiter();
   for (let turn = 0; turn < 3; turn++) await ask(caller("one"));
   expect((await ask(caller("one"))).error).toBeDefined();
   expect((await ask(caller("two"))).error).toBeUndefined();
   expect((await ask(caller(null))).error).toBeUndefined();
+  expect([(await refuse()).error, (await refuse()).error]).toEqual([undefined, undefined]);
+  expect((await refuse()).error).toMatchObject({ code: "rate_limited" });
 });
 
 test("chat turns have a budget of their own within it", async () => {
-  const ask = counter();
+  const { ask } = limiter();
   expect((await ask(caller("key"), "chat")).error).toBeUndefined();
   expect((await ask(caller("key"), "chat")).error).toMatchObject({ code: "rate_limited" });
   expect((await ask(caller("key"))).error).toBeUndefined();
+});
+
+test("two processes let through together what one of them may, and a request far from the limit asks the database nothing", async () => {
+  const database = await createTestDatabase();
+  let statements = 0;
+  const process = (): SharedCounter =>
+    createSharedCounter({
+      now: () => 1_000_000,
+      add: (counts) => {
+        statements += 1;
+        return addCallerCounts(database.db, counts);
+      },
+    });
+  try {
+    const [one, other] = [process(), process()];
+    const first = await Promise.all(Array.from({ length: 40 }, () => one.count("key", 100)));
+    expect(first.every(({ isWithin }) => isWithin)).toBe(true);
+    expect(statements).toBe(0);
+    await until("what one counted is known to the other", async () => {
+      await Promise.all([one.close(), other.close()]);
+      const { rows } = await database.db.owner.query("select count from rate_limits where caller = 'key'");
+      return rows[0]?.count === 40;
+    });
+    const rest = await Promise.all(Array.from({ length: 200 }, (_, at) => (at % 2 === 0 ? one : other).count("key", 100)));
+    const let_through = rest.filter(({ isWithin }) => isWithin).length;
+    // The other may have let through what it counted between two looks at the database: less than one flush of it.
+    expect(let_through).toBeGreaterThanOrEqual(60);
+    expect(let_through).toBeLessThanOrEqual(60 + 90);
+    await Promise.all([one.close(), other.close()]);
+    for (const counter of [one, other]) expect(await counter.count("key", 100)).toMatchObject({ isWithin: false, remaining: 0 });
+    expect(statements).toBeLessThan(40);
+  } finally {
+    await database.drop();
+  }
+});
+
+test("near the limit the count is exact, however many ask at once in however many processes", async () => {
+  const database = await createTestDatabase();
+  try {
+    const processes = Array.from({ length: 3 }, () => createSharedCounter({ now: () => 1_000_000, add: (counts) => addCallerCounts(database.db, counts) }));
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, at) => processes[at % 3]!.count("key", 5)));
+    expect(answers.filter(({ isWithin }) => isWithin)).toHaveLength(5);
+  } finally {
+    await database.drop();
+  }
+});
+
+test("a new minute begins at nothing, and a database that is away leaves each process its own count", async () => {
+  let now = 0;
+  const counter = createSharedCounter({ now: () => now, add: () => Promise.reject(new Error("away")) });
+  for (let at = 0; at < 3; at += 1) expect((await counter.count("key", 3)).isWithin).toBe(true);
+  expect((await counter.count("key", 3)).isWithin).toBe(false);
+  now = 60_000;
+  expect((await counter.count("key", 3)).isWithin).toBe(true);
 });

@@ -6,6 +6,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundleWi
 import { createChatActivities } from "../../src/activities/chat.ts";
 import { createToolActivities } from "../../src/activities/tools.ts";
 import { type ToolSettings, createToolbox } from "../../src/agents/tools/index.ts";
+import { createSharedCounter } from "../../src/api/shared-counter.ts";
 import { createApp } from "../../src/api/app.ts";
 import { createChatCompletion } from "../../src/api/routes/chat.ts";
 import { listModels } from "../../src/api/routes/models.ts";
@@ -127,7 +128,18 @@ export async function startChat(
   const authenticator = createAuthenticator({ db, pepper: TEST_PEPPER, verifyJwt: undefined });
   const limits = { maxUploadBytes: 1_000, requestsPerMinute: 1_000_000, chatTurnsPerMinute: 1_000_000 };
   // What the routes under test use of the composition root.
-  const deps = { config: { limits }, db, log, authenticator, audit, lastUsed, queryEmbedding, chat: host } as unknown as Deps;
+  const callerCounts = createSharedCounter({ add: async () => [] });
+  const deps = {
+    config: { limits, api: { trustedProxies: 0, corsOrigins: [] } },
+    callerCounts,
+    db,
+    log,
+    authenticator,
+    audit,
+    lastUsed,
+    queryEmbedding,
+    chat: host,
+  } as unknown as Deps;
   const listening = await listen(createApp(deps, [createChatCompletion, listModels]), { host: "127.0.0.1", port: 0 });
   const organization = await makeOrganization(db);
   const userId = await makeUser(db, organization);

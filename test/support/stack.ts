@@ -66,6 +66,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     LOG_LEVEL: "info",
     RATE_LIMIT_RPM: "1000000",
     CHAT_RATE_LIMIT_RPM: "1000000",
+    REFUSAL_RATE_LIMIT_RPM: "1000000",
     ...(options.localModels
       ? {}
       : { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: "sk-scripted", EMBEDDING_MODEL: MODEL, EMBEDDING_DIMENSIONS: DIMENSIONS, CHAT_MODEL: "scripted-chat" }),

@@ -1,4 +1,5 @@
 /** The real HTTP layer over a few routes of a test's own, without a database behind it. */
+import { createSharedCounter } from "../../src/api/shared-counter.ts";
 import { createApp } from "../../src/api/app.ts";
 import type { Route } from "../../src/api/route.ts";
 import { listen } from "../../src/api/server.ts";
@@ -19,7 +20,11 @@ export async function startTinyApp(routes: readonly Route[], parts: Partial<Deps
   const log = createLog({ level: "debug", name: "test", destination: { write: (line) => void logged.push(line) } });
   const deps = {
     log,
-    config: { limits: { requestsPerMinute: 1_000, chatTurnsPerMinute: 1_000, maxUploadBytes: 1_000 } },
+    config: {
+      api: { trustedProxies: 0, corsOrigins: [] },
+      limits: { requestsPerMinute: 1_000, chatTurnsPerMinute: 1_000, refusalsPerMinute: 1_000, maxUploadBytes: 1_000 },
+    },
+    callerCounts: createSharedCounter({ add: async () => [] }),
     // Without an issuer and a database it refuses everybody, which is what these tests need of it.
     authenticator: createAuthenticator({ db: undefined as never, pepper: Buffer.alloc(32) }),
     ...parts,

@@ -1,40 +1,37 @@
-/** Counts requests and chat turns of each key or user in this process and refuses those above the minute's budget. */
+/** Refuses requests above the minute's budget: of each key or user, its chat turns, and of each address whose credentials were refused. */
 import type { Context } from "koa";
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/principal.ts";
-
-const WINDOW_SECONDS = 60;
+import type { SharedCounter } from "../shared-counter.ts";
 
 export interface RateLimits {
   readonly requestsPerMinute: number;
   readonly chatTurnsPerMinute: number;
+  /** Requests of one address without good credentials. */
+  readonly refusalsPerMinute: number;
 }
 
 type Budget = "requests" | "chat";
-export type CountRequest = (ctx: Context, principal: Principal, budget: Budget) => Promise<void>;
 
-/** The counter throws DomainError `rate_limited`; the answer names the limit, what remains and when the minute is over. */
-export function createRateLimit(limits: RateLimits): CountRequest {
-  const requests = new RateLimiterMemory({ points: limits.requestsPerMinute, duration: WINDOW_SECONDS });
-  const chatTurns = new RateLimiterMemory({ points: limits.chatTurnsPerMinute, duration: WINDOW_SECONDS });
-  return async (ctx, principal, budget) => {
-    const caller = principal.apiKeyId ?? principal.user.id;
-    await consume(requests, ctx, caller);
-    if (budget === "chat") await consume(chatTurns, ctx, caller);
-  };
+export interface RateLimit {
+  /** @throws DomainError `rate_limited`; the answer names the limit, what remains and when the minute is over. */
+  countRequest(ctx: Context, principal: Principal, budget: Budget): Promise<void>;
+  /** @throws DomainError `rate_limited` in the place of the refusal. */
+  countRefusal(ctx: Context): Promise<void>;
 }
 
-async function consume(limiter: RateLimiterMemory, ctx: Context, caller: string): Promise<void> {
-  const state = await limiter.consume(caller).catch((refusal: unknown) => {
-    if (refusal instanceof RateLimiterRes) return refusal;
-    throw refusal;
-  });
-  const resetSeconds = Math.max(1, Math.ceil(state.msBeforeNext / 1_000));
-  ctx.set({
-    "RateLimit-Limit": String(limiter.points),
-    "RateLimit-Remaining": String(Math.max(0, state.remainingPoints)),
-    "RateLimit-Reset": String(resetSeconds),
-  });
-  if (state.consumedPoints > limiter.points) throw new DomainError("rate_limited", "Rate limit exceeded", { retryAfterSeconds: resetSeconds });
+export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter, "count">): RateLimit {
+  const consume = async (ctx: Context, caller: string, limit: number): Promise<void> => {
+    const { isWithin, remaining, resetSeconds } = await counter.count(caller, limit);
+    ctx.set({ "RateLimit-Limit": String(limit), "RateLimit-Remaining": String(remaining), "RateLimit-Reset": String(resetSeconds) });
+    if (!isWithin) throw new DomainError("rate_limited", "Rate limit exceeded", { retryAfterSeconds: resetSeconds });
+  };
+  return {
+    async countRequest(ctx, principal, budget) {
+      const caller = principal.apiKeyId ?? principal.user.id;
+      await consume(ctx, caller, limits.requestsPerMinute);
+      if (budget === "chat") await consume(ctx, `chat ${caller}`, limits.chatTurnsPerMinute);
+    },
+    countRefusal: (ctx) => consume(ctx, `address ${ctx.ip}`, limits.refusalsPerMinute),
+  };
 }

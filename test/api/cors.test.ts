@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { defineRoute } from "../../src/api/route.ts";
+import { startTinyApp, type TinyApp } from "../support/tiny-app.ts";
+
+const route = defineRoute({
+  method: "GET",
+  path: "/thing",
+  access: "public",
+  status: 200,
+  summary: "A test.",
+  tags: ["Test"],
+  response: z.object({ ok: z.boolean() }),
+  handle: async () => ({ ok: true }),
+});
+const APP = "https://app.example.org";
+
+let open: TinyApp;
+let shut: TinyApp;
+beforeAll(async () => {
+  open = await startTinyApp([route], { config: { api: { trustedProxies: 0, corsOrigins: [APP] }, limits: {} } as never });
+  shut = await startTinyApp([route]);
+});
+afterAll(() => Promise.all([open.close(), shut.close()]));
+
+const ask = (app: TinyApp, origin: string, method = "GET") =>
+  fetch(`${app.url}/v1/thing`, { method, headers: { origin, ...(method === "OPTIONS" ? { "access-control-request-method": "GET" } : {}) } });
+
+test("a page of an origin that is named may read answers and ask beforehand", async () => {
+  const answer = await ask(open, APP);
+  expect([answer.status, answer.headers.get("access-control-allow-origin"), answer.headers.get("vary")]).toEqual([200, APP, "Origin"]);
+  expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
+  const preflight = await ask(open, APP, "OPTIONS");
+  expect(preflight.status).toBe(204);
+  expect(preflight.headers.get("access-control-allow-headers")).toContain("Authorization");
+});
+
+test("others, and all where none is named, are not let in", async () => {
+  for (const answer of [await ask(open, "https://evil.example.org"), await ask(shut, APP)]) {
+    expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([200, null]);
+    expect(answer.headers.get("cross-origin-resource-policy")).toBe("same-origin");
+  }
+  expect((await ask(shut, APP, "OPTIONS")).status).toBe(405);
+});
