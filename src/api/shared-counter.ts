@@ -9,7 +9,7 @@ const NEAR_REQUESTS = 5;
 const MINUTE_MS = 60_000;
 const MAX_CALLERS = 100_000;
 
-export interface Standing {
+interface Standing {
   readonly isWithin: boolean;
   readonly remaining: number;
   readonly resetSeconds: number;
