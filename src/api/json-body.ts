@@ -9,38 +9,58 @@ import { findUnusable, type Parsed } from "./validation.ts";
 
 const MAX_JSON_BODY_BYTES = 4 * 1_024 * 1_024;
 
-/** Reads any body as text: what is no JSON is echoed in its 422 as pydantic does. */
-const readText = koaBody({ json: false, urlencoded: false, multipart: false, text: true, textTypes: ["*/*"], textLimit: MAX_JSON_BODY_BYTES, patchNode: false });
+/** Reads any body, a character a byte, so that bytes that are no UTF-8 are noticed and not replaced. */
+const readBytes = koaBody({
+  json: false,
+  urlencoded: false,
+  multipart: false,
+  text: true,
+  textTypes: ["*/*"],
+  textLimit: MAX_JSON_BODY_BYTES,
+  encoding: "binary",
+  patchNode: false,
+});
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 export interface JsonBody {
   readonly parsed: Parsed;
-  /** SHA-256 of the text as sent; undefined without one. */
+  /** SHA-256 of the bytes as sent; undefined without any. */
   readonly hash: Buffer | undefined;
 }
 
 /**
- * Reads the request's JSON. An absent body is `undefined`.
+ * Reads the request's JSON; what is none is echoed in its 422 as pydantic does. An absent body is `undefined`.
  * @throws DomainError `bad_request` where it is over 4 MiB, cut off, or encoded in a way that cannot be read.
  */
 export async function readJsonBody(ctx: Context): Promise<JsonBody> {
-  const text = await readBody(ctx);
-  if (text === "") return { parsed: { value: undefined }, hash: undefined };
-  const hash = createHash("sha256").update(text).digest();
+  const bytes = await readBody(ctx);
+  if (bytes.length === 0) return { parsed: { value: undefined }, hash: undefined };
+  const hash = createHash("sha256").update(bytes).digest();
+  const text = decode(bytes);
   return { parsed: ctx.is("json", "+json") === false ? { value: text } : parseJson(text), hash };
 }
 
 const UNTYPED = "application/octet-stream";
 
-async function readBody(ctx: Context): Promise<string> {
+async function readBody(ctx: Context): Promise<Buffer> {
   // A body without a type would not be read at all.
   ctx.req.headers["content-type"] ??= UNTYPED;
   try {
-    await readText(ctx, async () => {});
+    await readBytes(ctx, async () => {});
   } catch (error) {
     throw asBadRequest(error);
   }
   const body: unknown = ctx.request.body;
-  return typeof body === "string" ? body : "";
+  return Buffer.from(typeof body === "string" ? body : "", "binary");
+}
+
+/** Without the byte order mark, where there is one. */
+function decode(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (error) {
+    throw asBadRequest(error);
+  }
 }
 
 function asBadRequest(error: unknown): DomainError {

@@ -20,6 +20,7 @@ const FIELDS: FieldColumns = {
   updated_at: "d.updated_at",
   version: "d.published_version",
   "doc_metadata.*": "d.metadata",
+  "doc_metadata.extracted": "coalesce(d.metadata -> 'extracted', nullif(d.extracted, '{}'))",
   "doc_metadata.original_filename": "d.name",
   "doc_metadata.content_type": "d.content_type",
   "processing_state.parsed": "coalesce(r.parsed, false)",

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const put = async (content: string | Uint8Array<ArrayBuffer>, name: string, space = SPACES.research, key = KEYS.editor): Promise<Answer["body"]> =>
     ended(stack.url, key, (await upload(stack.url, key, space, content, name)).id);
   made = {
-    alpha: await put("Alpha is first.", "alpha.md"),
+    alpha: await put("# Alpha\n\nIs first.", "alpha.md"),
     beta: await put("beta is second, and longer than the first.", "Beta 100%.txt"),
     gamma: await put(new Uint8Array([0, 1, 2, 255, 254, 0, 9, 8, 7]), "gamma_x.bin"),
     archived: await put("In the archive.", "archived.md", SPACES.archive, KEYS.owner),
@@ -73,6 +73,7 @@ describe("filters", () => {
     [{ file_type__in: [] }, []],
     [{ file_size__gt: 20, file_size__lte: 1_000 }, [B]],
     [{ "doc_metadata.original_filename__icontains": "BETA" }, [B]],
+    [{ "doc_metadata.extracted__isnull": false }, [A]],
     [{ "doc_metadata.original_filename__contains": "%" }, [B]],
     [{ "doc_metadata.original_filename__endswith": ".md" }, [A]],
     [{ "doc_metadata.original_filename__startswith": "gamma_" }, [G]],

@@ -1,0 +1,42 @@
+/** JSON bodies as bytes: their encoding, and what they unpack to. */
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { defineRoute } from "../../src/api/route.ts";
+import { startTinyApp, type TinyApp } from "../support/tiny-app.ts";
+
+const echo = defineRoute({
+  method: "POST",
+  path: "/echo",
+  access: "public",
+  status: 200,
+  summary: "A test.",
+  tags: ["Test"],
+  body: z.object({ name: z.string() }),
+  response: z.object({ name: z.string() }),
+  handle: async ({ body }) => body,
+});
+
+let app: TinyApp;
+beforeAll(async () => {
+  app = await startTinyApp([echo]);
+});
+afterAll(() => app.close());
+
+async function ask(body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(`${app.url}/v1/echo`, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
+  return { status: response.status, body: await response.json() };
+}
+
+test("JSON is UTF-8: other bytes are 400, never replaced, and a byte order mark is passed over", async () => {
+  const name = (bytes: readonly number[]) => new Uint8Array([...Buffer.from('{"name":"'), ...bytes, ...Buffer.from('"}')]);
+  for (const wrong of [[0xff], [0xc3], [0xed, 0xa0, 0x80]]) expect(await ask(name(wrong))).toMatchObject({ status: 400, body: { detail: "There was an error parsing the body" } });
+  expect(await ask(name([0xef, 0xbf, 0xbd, 0xc3, 0xa9]))).toMatchObject({ status: 200, body: { name: "\ufffdé" } });
+  expect(await ask(new Uint8Array([0xef, 0xbb, 0xbf, ...name([0x61])]))).toMatchObject({ status: 200, body: { name: "a" } });
+});
+
+test("a compressed body counts as it is after unpacking", async () => {
+  const packed = (text: string) => ask(new Uint8Array(gzipSync(text)), { "content-encoding": "gzip" });
+  expect(await packed('{"name":"a"}')).toMatchObject({ status: 200, body: { name: "a" } });
+  expect((await packed(`{"name":"${"x".repeat(5_000_000)}"}`)).status).toBe(400);
+});
