@@ -124,12 +124,13 @@ function print(line: string): void {
 /** Documents of each side alone, best first. */
 async function sidesOf({ db, target, model, byRun }: Loaded, text: string, vector: Float32Array | null): Promise<{ sparse: string[]; dense: string[] }> {
   return inTenant(db, target.organization, async (sql) => {
-    const scope = await readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null }, modelName: model.name });
+    const scope = await readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null } });
     const name = (found: ChunkKey): string => byRun.get(found.run_num)!;
     const scores = await scoreSparse(sql, scope, analyzeQuery(text, scope.languages));
     const sparse = scores.best({ required: null, excluded: createChunkSet(0) }, DEPTH);
-    if (vector === null || scope.modelNum === null) return { sparse: sparse.map(name), dense: [] };
-    const dense = await denseCandidates(sql, scope, { required: null, excluded: [] }, { query: { vector, modelNum: scope.modelNum, dimensions: model.dimensions }, limit: DEPTH });
+    const modelNum = scope.models[0]?.num;
+    if (vector === null || modelNum === undefined) return { sparse: sparse.map(name), dense: [] };
+    const dense = await denseCandidates(sql, scope, { required: null, excluded: [] }, { query: { vector, modelNum, dimensions: model.dimensions }, limit: DEPTH });
     return { sparse: sparse.map(name), dense: dense.map(name) };
   });
 }

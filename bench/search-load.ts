@@ -39,6 +39,7 @@ export async function loadRange({ db, corpus, numbers }: Target, target: SearchS
         organizationNum: target.organization.num,
         spaceNum: target.space.num,
         chunks: chunks.length,
+        embeddingModel: MODEL.name,
         terms: [...terms.values()].reduce((sum, count) => sum + count, 0),
       });
     });

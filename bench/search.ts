@@ -86,7 +86,7 @@ interface Bench {
 
 const everything = { required: null, excluded: createChunkSet(0) };
 const unfiltered = { documentIds: null, folderIds: null };
-const scopeOf = ({ db, target }: Bench) => inTenant(db, target.organization, (sql) => readSearchScope(sql, { space: target.space, filter: unfiltered, modelName: MODEL.name }));
+const scopeOf = ({ db, target }: Bench) => inTenant(db, target.organization, (sql) => readSearchScope(sql, { space: target.space, filter: unfiltered }));
 
 /** The sparse side as a search runs it: the scope is read before by the other side's connection. */
 async function sparse(bench: Bench): Promise<Measured> {
@@ -110,14 +110,13 @@ async function hybrid(bench: Bench, atOnce: number): Promise<Measured> {
 /** Share of the ten nearest that the search of a large space finds, against reading every vector. */
 async function recall(bench: Bench): Promise<number> {
   const scope = await scopeOf(bench);
-  if (scope.modelNum === null) throw new Error("nothing is embedded");
-  const modelNum = scope.modelNum;
+  const modelNum = scope.models[0]!.num;
   let found = 0;
   const queries = bench.queries.slice(0, 100);
   for (const { vector } of queries) {
     const nearest = { query: { vector, modelNum, dimensions: DIMENSIONS }, limit: 100 };
     await inTenant(bench.db, bench.target.organization, async (sql) => {
-      const exact = await denseCandidates(sql, { ...scope, hasVectorIndex: false }, { required: null, excluded: [] }, nearest);
+      const exact = await denseCandidates(sql, { ...scope, models: [] }, { required: null, excluded: [] }, nearest);
       const fast = await denseCandidates(sql, scope, { required: null, excluded: [] }, nearest);
       const names = new Set(fast.slice(0, 10).map((hit) => `${hit.run_num}/${hit.chunk_index}`));
       // Equally near ones stand for each other.
@@ -170,7 +169,7 @@ async function replaceFifth(bench: Bench, chunks: number): Promise<void> {
         await hideRun(sql, { organizationNum: organization.num, spaceNum: space.num, runNum: run, reason: "superseded" });
         await sql.query(`delete from embeddings where space_num = ${space.num} and run_num = $1`, [run]);
       }
-      await addStatistics(sql, { organizationNum: organization.num, spaceNum: space.num, chunks: -rows.length * 10, terms: -rows.length * 1_500 });
+      await addStatistics(sql, { organizationNum: organization.num, spaceNum: space.num, chunks: -rows.length * 10, terms: -rows.length * 1_500, embeddingModel: MODEL.name });
     });
     await loadRange(bench, target, part);
   }

@@ -21,7 +21,7 @@ import { addCallerCounts } from "./db/rate-limits.ts";
 import { type Database, openDatabase, queryOnce } from "./db/pool.ts";
 import { type Dispatcher, createDispatcher } from "./dispatch/dispatcher.ts";
 import { type Log, createLog } from "./log.ts";
-import { type EmbeddingModel, createEmbeddingModel } from "./models/embedding-model.ts";
+import { type EmbeddingModel, createEmbeddingModel, openEmbeddingModel } from "./models/embedding-model.ts";
 import { type QueryEmbeddings, cacheQueries } from "./models/query-embeddings.ts";
 import { createDirectoryStore } from "./storage/directory.ts";
 import { createGcsStore } from "./storage/gcs.ts";
@@ -124,7 +124,7 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
   const audit = createAuditLog(db, log);
   const lastUsed = createLastUsed(db, log);
   const callerCounts = createSharedCounter({ add: (counts) => addCallerCounts(db, counts) });
-  const queryEmbedding = cacheQueries(shared.embedding, { maxEntries: 10_000, timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS });
+  const queryEmbedding = cacheQueries(shared.embedding, { maxEntries: 10_000, timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS, open: (model) => openEmbeddingModel(config.models, model) });
   const chat = await openChat(shared, queryEmbedding);
   return {
     ...shared,
@@ -145,6 +145,7 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
     async close() {
       await chat.shutdown();
       await callerCounts.close();
+      await queryEmbedding.close();
       await lastUsed.close();
       await audit.close();
       await shared.close();

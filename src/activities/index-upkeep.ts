@@ -1,6 +1,7 @@
 /** The steps of the workflow that tends search indexes, in bounded transactions; each may be repeated, and several may run at once. */
 import { Context } from "@temporalio/activity";
-import { type Database, type Sql, inTenant } from "../db/pool.ts";
+import { type Sql, inTenant } from "../db/pool.ts";
+import { listSpacesToEmbed, queueOutdated } from "../db/search/outdated-models.ts";
 import { findOutdatedSegment, readSegmentTexts, rewriteSegment } from "../db/search/reindex.ts";
 import { listSpacesToIndex, tendVectorIndexes } from "../db/search/vector-indexes.ts";
 import { findSegmentsToPurge, listSpacesToTend as listDueSpaces, mergeSegments, purgeSegment } from "../db/search/segments.ts";
@@ -9,14 +10,17 @@ import { type MaintenanceCounts, addCounts } from "../domain/maintenance.ts";
 import { ANALYZER_VERSION, analyze } from "../search/analyzer.ts";
 import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
+import type { PipelineDeps } from "./pipeline-deps.ts";
 
-interface UpkeepDeps {
-  readonly db: Database;
-}
+type UpkeepDeps = Pick<PipelineDeps, "db" | "embedding" | "wakeBatches">;
 
-export async function listSpacesToTend({ db }: UpkeepDeps): Promise<SpaceInput[]> {
+export async function listSpacesToTend({ db, embedding }: UpkeepDeps): Promise<SpaceInput[]> {
   try {
-    const due = [...(await listDueSpaces(db.system, ANALYZER_VERSION, SPACES_A_ROUND)), ...(await listSpacesToIndex(db.system, SPACES_A_ROUND))];
+    const due = [
+      ...(await listDueSpaces(db.system, ANALYZER_VERSION, SPACES_A_ROUND)),
+      ...(await listSpacesToIndex(db.system, SPACES_A_ROUND)),
+      ...(await listSpacesToEmbed(db.system, embedding.name, SPACES_A_ROUND)),
+    ];
     return [...new Map(due.map((space) => [space.spaceNum, space])).values()];
   } catch (error) {
     throw asActivityFailure(error);
@@ -25,23 +29,30 @@ export async function listSpacesToTend({ db }: UpkeepDeps): Promise<SpaceInput[]
 
 type Tenant = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
-/** Purges, writes anew and merges what is due in the space, until nothing is, and builds or drops its vectors' index. @returns how many, by kind. */
-export async function tendSpace({ db }: UpkeepDeps, { organization, spaceNum }: SpaceInput): Promise<MaintenanceCounts> {
-  const tenant: Tenant = (work) => inTenant(db, organization, work);
+/**
+ * Purges, writes anew and merges what is due in the space, until nothing is, queues what another model embedded, and builds or drops
+ * the index of its vectors.
+ * @returns how many, by kind.
+ */
+export async function tendSpace(deps: UpkeepDeps, space: SpaceInput): Promise<MaintenanceCounts> {
   try {
-    return await withHeartbeat(() => tend(db, tenant, organization.num, spaceNum));
+    return await withHeartbeat(() => tend(deps, space));
   } catch (error) {
     throw asActivityFailure(error);
   }
 }
 
-async function tend(db: Database, tenant: Tenant, organizationNum: number, spaceNum: number): Promise<MaintenanceCounts> {
+async function tend({ db, embedding, wakeBatches }: UpkeepDeps, { organization, spaceNum }: SpaceInput): Promise<MaintenanceCounts> {
+  const tenant: Tenant = (work) => inTenant(db, organization, work);
   const purged = await tenant((sql) => findSegmentsToPurge(sql, { spaceNum }));
   for (const segment of purged) await tenant((sql) => purgeSegment(sql, segment));
   let counts: MaintenanceCounts = { purged_segments: purged.length };
-  counts = addCounts(counts, { rewritten_segments: await rewriteOutdated(tenant, organizationNum, spaceNum) });
-  for (let merged = 0; (merged = await tenant((sql) => mergeSegments(sql, organizationNum, spaceNum))) > 0;) counts = addCounts(counts, { merged_segments: merged });
-  return addCounts(counts, { vector_indexes: await tendVectorIndexes(db, organizationNum, spaceNum) });
+  counts = addCounts(counts, { rewritten_segments: await rewriteOutdated(tenant, organization.num, spaceNum) });
+  for (let merged = 0; (merged = await tenant((sql) => mergeSegments(sql, organization.num, spaceNum))) > 0;) counts = addCounts(counts, { merged_segments: merged });
+  const queued = await tenant((sql) => queueOutdated(sql, spaceNum, embedding.name));
+  if (queued > 0) wakeBatches(organization);
+  counts = addCounts(counts, { queued_runs: queued });
+  return addCounts(counts, { vector_indexes: await tendVectorIndexes(db, organization.num, spaceNum) });
 }
 
 /** The text is analyzed before anything is locked: that takes the time. */

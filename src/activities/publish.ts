@@ -1,9 +1,9 @@
 /** The last step of the pipeline: index a member's chunks and make its run the one that search serves, in one transaction. */
 import { chunkTexts } from "../db/chunks.ts";
 import { type Sql, inTenant } from "../db/pool.ts";
-import { type Publishable, addTermCounts, countEntries, flipPublished, lockForPublish } from "../db/publish.ts";
+import { type Publishable, addTermCounts, countEntries, flipPublished, lockForPublish, noteModel } from "../db/publish.ts";
 import type { Member } from "../db/run-attempts.ts";
-import { insertEmbeddingsFromCache } from "../db/search/embeddings.ts";
+import { deleteOtherVectors, insertEmbeddingsFromCache } from "../db/search/embeddings.ts";
 import { hideRun } from "../db/search/hidden.ts";
 import { type IndexedChunk, insertPostings } from "../db/search/postings.ts";
 import { DomainError } from "../domain/errors.ts";
@@ -82,7 +82,8 @@ async function publishSmall(deps: PipelineDeps, work: PublishWork, members: read
         indexed.filter((chunk) => nums.has(chunk.runNum)),
       );
     }
-    await assertWhole(sql, runs);
+    await assertWhole(sql, runs, work.modelNum);
+    await noteModel(sql, runs, work.modelNum);
     await flipPublished(sql, organization.num, claimId, runs);
   });
 }
@@ -93,7 +94,8 @@ async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Membe
   const total = member.chunk_count ?? 0;
   let from = await inTenant(deps.db, organization, async (sql) => {
     await hideRun(sql, { organizationNum: organization.num, spaceNum: member.space_num, runNum: member.num, reason: "in_flight" });
-    return (await countEntries(sql, member.space_num, [member.num])).get(member.num) ?? 0;
+    await deleteOtherVectors(sql, { spaceNum: member.space_num, runNum: member.num, modelNum: work.modelNum });
+    return (await countEntries(sql, { spaceNum: member.space_num, runNums: [member.num], modelNum: work.modelNum })).get(member.num) ?? 0;
   });
   while (from < total) {
     work.attempt.signalOf(member).throwIfAborted();
@@ -106,7 +108,8 @@ async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Membe
   await inTenant(deps.db, organization, async (sql) => {
     const runs = await lockForPublish(sql, work.attempt.fence, [member.id]);
     if (runs.length === 0) return;
-    await assertWhole(sql, runs);
+    await assertWhole(sql, runs, work.modelNum);
+    await noteModel(sql, runs, work.modelNum);
     await flipPublished(sql, organization.num, claimId, runs);
   });
 }
@@ -128,13 +131,9 @@ async function writeEntries(sql: Sql, work: PublishWork, spaceNum: number, chunk
 }
 
 /** What is published has as many entries as chunks: nothing was lost between the steps. */
-async function assertWhole(sql: Sql, runs: readonly Publishable[]): Promise<void> {
+async function assertWhole(sql: Sql, runs: readonly Publishable[], modelNum: number): Promise<void> {
   for (const [spaceNum, ofSpace] of bySpace(runs)) {
-    const entries = await countEntries(
-      sql,
-      spaceNum,
-      ofSpace.map((run) => run.run_num),
-    );
+    const entries = await countEntries(sql, { spaceNum, runNums: ofSpace.map((run) => run.run_num), modelNum });
     for (const run of ofSpace) {
       const count = entries.get(run.run_num) ?? 0;
       if (count !== run.chunk_count) throw new Error(`run ${run.run_id} has ${run.chunk_count} chunks and ${count} search entries`);

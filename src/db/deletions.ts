@@ -72,8 +72,8 @@ export async function hideDocuments(sql: Sql, organizationNum: number, documentI
        select $1, m.space_num, r.num, 'deleted' from marked m join pipeline_runs r on r.document_id = m.id and r.chunked
        on conflict (space_num, run_num) do update set reason = 'deleted'),
      statistics as (
-       insert into space_statistics (organization_num, space_num, chunks, terms)
-       select $1, m.space_num, -sum(r.chunk_count), -sum(r.term_count) from marked m join pipeline_runs r on r.num = m.published_run_num group by m.space_num)
+       insert into space_statistics (organization_num, space_num, chunks, terms, embedding_model)
+       select $1, m.space_num, -sum(r.chunk_count), -sum(r.term_count), r.embedding_model from marked m join pipeline_runs r on r.num = m.published_run_num group by m.space_num, r.embedding_model)
      select id from marked`,
     [organizationNum, documentIds],
   );

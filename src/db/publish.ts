@@ -36,13 +36,27 @@ export async function lockForPublish(sql: Sql, fence: Fence, runIds: readonly st
   return rows;
 }
 
-/** How many search entries the runs have; publish demands as many as there are chunks. */
-export async function countEntries(sql: Sql, spaceNum: number, runNums: readonly number[]): Promise<Map<number, number>> {
+export interface EntriesOfRuns {
+  readonly spaceNum: number;
+  readonly runNums: readonly number[];
+  readonly modelNum: number;
+}
+
+/** How many vectors of the model the runs have; publish demands as many as there are chunks. */
+export async function countEntries(sql: Sql, { spaceNum, runNums, modelNum }: EntriesOfRuns): Promise<Map<number, number>> {
   const { rows } = await sql.query<{ run_num: number; count: number }>(
-    "select run_num, count(*)::int as count from embeddings where space_num = $1 and run_num = any($2::int[]) group by run_num",
-    [spaceNum, runNums],
+    "select run_num, count(*)::int as count from embeddings where space_num = $1 and run_num = any($2::int[]) and model_num = $3 group by run_num",
+    [spaceNum, runNums, modelNum],
   );
   return new Map(rows.map((row) => [row.run_num, row.count]));
+}
+
+/** Notes with which model's vectors locked runs are published: another than they were prepared for, where the configuration changed meanwhile. */
+export async function noteModel(sql: Sql, runs: readonly Publishable[], modelNum: number): Promise<void> {
+  await sql.query(
+    "update pipeline_runs r set embedding_model = m.name from embedding_models m where m.num = $2 and r.num = any($1::int[]) and r.embedding_model is distinct from m.name",
+    [runs.map((run) => run.run_num), modelNum],
+  );
 }
 
 /**
@@ -72,12 +86,12 @@ export async function flipPublished(sql: Sql, organizationNum: number, claimId: 
 async function adjustStatistics(sql: Sql, organizationNum: number, runs: readonly Publishable[]): Promise<void> {
   await sql.query({
     name: "publish.statistics",
-    text: `insert into space_statistics (organization_num, space_num, chunks, terms)
-           select $1, s.space_num, sum(s.sign * r.chunk_count), sum(s.sign * r.term_count)
+    text: `insert into space_statistics (organization_num, space_num, chunks, terms, embedding_model)
+           select $1, s.space_num, sum(s.sign * r.chunk_count), sum(s.sign * r.term_count), r.embedding_model
            from (select space_num, run_num, 1 as sign from unnest($2::int[], $3::int[]) n(space_num, run_num)
                  union all select space_num, old_num, -1 from unnest($2::int[], $4::int[]) o(space_num, old_num)) s
            join pipeline_runs r on r.num = s.run_num
-           group by s.space_num`,
+           group by s.space_num, r.embedding_model`,
     values: [organizationNum, runs.map((run) => run.space_num), runs.map((run) => run.run_num), runs.map((run) => run.old_run_num)],
   });
 }

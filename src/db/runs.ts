@@ -14,7 +14,8 @@ interface RunRequest {
   readonly chunkerName: string | null;
   /** Null: as before where the chunker is, else the chunker's defaults. */
   readonly chunkerConfig: Readonly<Record<string, number>> | null;
-  readonly createdBy: string;
+  /** Null: the service itself. */
+  readonly createdBy: string | null;
   readonly batchId: string | null;
   /** A batch's runs that wait for their batch to release them. */
   readonly held: boolean;

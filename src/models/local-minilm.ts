@@ -154,6 +154,8 @@ interface LocalOptions {
   readonly folder?: string;
 }
 
+export const LOCAL_MODEL = "all-minilm-l6-v2-int8";
+
 /** Needs no provider and no network; English only. To be closed before `process.exit`, which aborts a process whose threads compute. Throws where the model's files are missing. */
 export function createLocalMiniLm(options: LocalOptions = {}): EmbeddingModel {
   const data = checkedThreadData(options.folder ?? MODEL_FOLDER);
@@ -161,7 +163,7 @@ export function createLocalMiniLm(options: LocalOptions = {}): EmbeddingModel {
   const pool = createPool(data, options.maxThreads ?? Math.min(availableParallelism(), MAX_THREADS));
   pool.warm();
   return {
-    name: "all-minilm-l6-v2-int8",
+    name: LOCAL_MODEL,
     dimensions: 384,
     maxTokens: MAX_TOKENS,
     // Half a second's work, so that what is urgent is soon next.

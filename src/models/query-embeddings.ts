@@ -10,11 +10,17 @@ export interface QueryEmbeddings {
    * @throws DomainError `provider_timeout` when the time is up, else as `EmbeddingModel.embed`; the reason of `signal` once it is aborted.
    */
   embed(text: string, signal?: AbortSignal): Promise<Float32Array>;
+  /** The same of another model; null where it cannot be had. Opened once, and kept. */
+  another(model: Pick<EmbeddingModel, "name" | "dimensions">): Promise<QueryEmbeddings | null>;
+  /** Closes the other models. */
+  close(): Promise<void>;
 }
 
 interface CacheOptions {
   readonly maxEntries?: number;
   readonly timeoutMs: number;
+  /** Opens a model that documents were embedded with before; null where it cannot be had. Without it there is none. */
+  readonly open?: (model: Pick<EmbeddingModel, "name" | "dimensions">) => Promise<EmbeddingModel | null>;
 }
 
 /** Waits for `work` no longer than `timeoutMs` or until `signal`; the work itself goes on, for others and for the cache. */
@@ -32,7 +38,9 @@ function bounded<T>(work: Promise<T>, timeoutMs: number, signal?: AbortSignal): 
 }
 
 /** Keeps the vectors of the `maxEntries` questions asked last, in memory only. Equal questions at one time are one, different ones share requests; failures are not kept. */
-export function cacheQueries(model: EmbeddingModel, { maxEntries = 10_000, timeoutMs }: CacheOptions): QueryEmbeddings {
+export function cacheQueries(model: EmbeddingModel, options: CacheOptions): QueryEmbeddings {
+  const { maxEntries = 10_000, timeoutMs } = options;
+  const others = new Map<string, Promise<QueryEmbeddings | null>>();
   const kept = new Map<string, Float32Array>();
   const underWay = new Map<string, Promise<Float32Array>>();
   const merged = mergeEmbeddings(model, { maxWaitMs: 2, maxBatch: 64, maxInFlight: 4 });
@@ -65,6 +73,17 @@ export function cacheQueries(model: EmbeddingModel, { maxEntries = 10_000, timeo
       const work = underWay.get(text) ?? ask(text);
       underWay.set(text, work);
       return bounded(work, timeoutMs, signal);
+    },
+    another({ name, dimensions }) {
+      const key = `${name} ${dimensions}`;
+      const opening =
+        others.get(key) ??
+        Promise.resolve(options.open?.({ name, dimensions }) ?? null).then((opened) => (opened === null ? null : cacheQueries(opened, { maxEntries, timeoutMs })));
+      others.set(key, opening);
+      return opening;
+    },
+    async close() {
+      for (const other of await Promise.all(others.values())) await other?.model.close();
     },
   };
 }

@@ -1,25 +1,21 @@
 /** The only place that searches a space: for the HTTP route and for agents alike. */
 import type { Database, OrganizationKey, Sql } from "../db/pool.ts";
-import { type QueryVector, denseCandidates, denseScores } from "../db/search/embeddings.ts";
+import { denseCandidates, denseScores } from "../db/search/embeddings.ts";
 import { type ShownChunk, readHits } from "../db/search/hits.ts";
-import { type ChunkKey, type SearchScope, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
+import { type ChunkKey, type SearchScope, type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
 import { type Beside, inTwoTenantReads } from "../db/search/snapshot.ts";
-import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
-import { type Scores, fuse } from "../domain/fusion.ts";
-import type { EmbeddingModel } from "../models/embedding-model.ts";
+import { type FusionConstants, type Scores, fuse } from "../domain/fusion.ts";
 import { analyzeQuery, findTerms } from "./analyzer.ts";
 import { type SparseScores, scoreSparse } from "./bm25.ts";
 import { type ChunkConditions, nameOf, readConditions } from "./conditions.ts";
 import { type Gate, createGate } from "./gate.ts";
+import { type FusedVector, type QueryEmbedder, type QueryVectors, createQueryVectors } from "./query-vectors.ts";
 import { type ParsedQuery, parseQuery } from "./query.ts";
 
 export interface SearchDeps {
   readonly db: Database;
-  readonly queryEmbedding: {
-    readonly model: Pick<EmbeddingModel, "name" | "dimensions" | "fusion">;
-    embed(text: string, signal?: AbortSignal): Promise<Float32Array>;
-  };
+  readonly queryEmbedding: QueryEmbedder;
 }
 
 /** Decided by the caller from what the principal reaches. */
@@ -83,22 +79,16 @@ function gateOf(db: Database): Gate {
  */
 export async function hybridSearch(deps: SearchDeps, scope: SpaceScope, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer> {
   const query = parseQuery(request.query);
-  const vector = await embedQuery(deps, query.text, signal);
-  const results = await gateOf(deps.db)(
-    () => inTwoTenantReads(deps.db, scope.organization, (sql, beside) => searchIn({ deps, space: scope.space, request, query, vector }, sql, beside)),
-    signal,
-  );
-  return vector === null ? { results, warning: "dense_unavailable" } : { results };
-}
-
-/** Null where the provider is down, too slow or refuses the text. */
-async function embedQuery({ queryEmbedding }: SearchDeps, text: string, signal: AbortSignal | undefined): Promise<Float32Array | null> {
-  try {
-    return await queryEmbedding.embed(text, signal);
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (error instanceof DomainError) return null;
-    throw error;
+  const vectors = createQueryVectors(deps.queryEmbedding, query.text);
+  await vectors.add(deps.queryEmbedding.model, signal);
+  for (;;) {
+    const found = await gateOf(deps.db)(
+      () => inTwoTenantReads(deps.db, scope.organization, (sql, beside) => searchIn({ deps, space: scope.space, request, query, vectors }, sql, beside)),
+      signal,
+    );
+    // Vectors of other models are there only while documents are embedded again: no connection waits for a provider.
+    if (!("missing" in found)) return found.isWhole ? { results: found.hits } : { results: found.hits, warning: "dense_unavailable" };
+    for (const model of found.missing) await vectors.add(model, signal);
   }
 }
 
@@ -107,27 +97,30 @@ interface Search {
   readonly space: SpaceRef;
   readonly request: SearchRequest;
   readonly query: ParsedQuery;
-  readonly vector: Float32Array | null;
+  readonly vectors: QueryVectors;
 }
 
-async function searchIn(search: Search, sql: Sql, beside: Beside): Promise<SearchHit[]> {
-  const { space, request, query } = search;
-  const { model } = search.deps.queryEmbedding;
+/** Hits, and whether every vector of the scope could be compared; or the models whose vector of the query is not known yet. */
+type Found = { readonly hits: SearchHit[]; readonly isWhole: boolean } | { readonly missing: readonly SearchedModel[] };
+
+async function searchIn(search: Search, sql: Sql, beside: Beside): Promise<Found> {
+  const { space, request, query, vectors } = search;
   const filter = { documentIds: request.document_ids ?? null, folderIds: request.folder_ids ?? null };
-  const scope = await readSearchScope(sql, { space, filter, modelName: model.name });
+  const scope = await readSearchScope(sql, { space, filter });
+  const missing = scope.models.filter((model) => !vectors.has(model));
+  if (missing.length > 0) return { missing };
+  const known = scope.models.map((model) => vectors.of(model));
+  const isWhole = scope.models.length === 0 ? vectors.isKnown(search.deps.queryEmbedding.model) : known.every((vector) => vector !== null);
   const conditions = await readConditions(sql, scope, query);
-  if (scope.runs?.length === 0 || conditions.required?.size === 0) return [];
-  const vector = queryVector(search, scope);
-  const { sparse, relevance } = await beside((second) => bothSides({ scope, conditions, query, vector, limit: candidatesFor(request) }, sql, second));
+  if (scope.runs?.length === 0 || conditions.required?.size === 0) return { hits: [], isWhole };
+  const sides = { scope, conditions, query, vectors: known.filter((vector) => vector !== null), limit: candidatesFor(request) };
+  const { sparse, relevance } = await beside((second) => bothSides(sides, sql, second));
+  const { fusion } = search.deps.queryEmbedding.model;
   const best = choose(
-    [...relevance.values()].map((found) => ({ ...found, ...fuse(found, model.fusion) })),
+    [...relevance.values()].map((found) => ({ ...found, ...fuse(found, found.fusion ?? fusion) })),
     request,
   );
-  return present(await readHits(sql, space, best), best, new Set(sparse.terms.map(({ term }) => term)));
-}
-
-function queryVector({ deps, vector }: Search, { modelNum }: SearchScope): QueryVector | null {
-  return vector === null || modelNum === null ? null : { vector, modelNum, dimensions: deps.queryEmbedding.model.dimensions };
+  return { hits: present(await readHits(sql, space, best), best, new Set(sparse.terms.map(({ term }) => term))), isWhole };
 }
 
 /** More where a rule may pass over some of them. */
@@ -140,35 +133,44 @@ interface Sides {
   readonly scope: SearchScope;
   readonly conditions: ChunkConditions;
   readonly query: ParsedQuery;
-  readonly vector: QueryVector | null;
+  /** One of each model that the scope's vectors are of, as far as there is one. */
+  readonly vectors: readonly FusedVector[];
   readonly limit: number;
 }
 
-interface Found extends ChunkKey {
+interface Relevant extends ChunkKey {
   cosine: number | null;
   bm25: number | null;
+  /** Of the model of its vector; null without one. */
+  fusion: FusionConstants | null;
 }
 
 /** The candidates of both sides, each with what the other side has for it. */
-async function bothSides({ scope, conditions, query, vector, limit }: Sides, denseSql: Sql, sparseSql: Sql): Promise<{ sparse: SparseScores; relevance: Map<string, Found> }> {
+async function bothSides({ scope, conditions, query, vectors, limit }: Sides, denseSql: Sql, sparseSql: Sql): Promise<{ sparse: SparseScores; relevance: Map<string, Relevant> }> {
   const narrowing = { required: conditions.required?.keys() ?? null, excluded: conditions.excluded.keys() };
-  const [dense, sparse] = await settle([
-    vector === null ? [] : denseCandidates(denseSql, scope, narrowing, { query: vector, limit }),
-    scoreSparse(sparseSql, scope, analyzeQuery(query.text, scope.languages)),
-  ]);
-  const relevance = new Map<string, Found>();
+  const findDense = async (): Promise<Relevant[]> => {
+    const found: Relevant[] = [];
+    for (const query of vectors) for (const hit of await denseCandidates(denseSql, scope, narrowing, { query, limit })) found.push({ ...hit, bm25: null, fusion: query.fusion });
+    return found;
+  };
+  const [dense, sparse] = await settle([findDense(), scoreSparse(sparseSql, scope, analyzeQuery(query.text, scope.languages))]);
+  const relevance = new Map<string, Relevant>();
   for (const found of dense) relevance.set(nameOf(found), { ...found, bm25: sparse.of(found) });
-  const missed: Found[] = [];
+  const missed: Relevant[] = [];
   for (const { run_num, chunk_index, bm25 } of sparse.best(conditions, limit)) {
     const key = nameOf({ run_num, chunk_index });
     if (relevance.has(key)) continue;
-    const found: Found = { run_num, chunk_index, bm25, cosine: null };
+    const found: Relevant = { run_num, chunk_index, bm25, cosine: null, fusion: null };
     relevance.set(key, found);
     missed.push(found);
   }
   // A side that is not full has named every chunk that it has something for.
-  const cosines = vector === null || dense.length < limit ? [] : await denseScores(denseSql, scope, vector, missed);
-  for (const found of cosines) relevance.get(nameOf(found))!.cosine = found.cosine;
+  if (dense.length < limit) return { sparse, relevance };
+  for (const query of vectors) {
+    for (const { run_num, chunk_index, cosine } of await denseScores(denseSql, scope, query, missed)) {
+      Object.assign(relevance.get(nameOf({ run_num, chunk_index }))!, { cosine, fusion: query.fusion });
+    }
+  }
   return { sparse, relevance };
 }
 
@@ -178,7 +180,7 @@ async function settle<A, B>(work: readonly [A | Promise<A>, B | Promise<B>]): Pr
   return Promise.all(work) as Promise<[A, B]>;
 }
 
-type Ranked = Found & Scores;
+type Ranked = Relevant & Scores;
 
 function choose(found: readonly Ranked[], request: SearchRequest): Ranked[] {
   const limit = Math.min(MAX_LIMIT, request.limit ?? DEFAULT_LIMIT);

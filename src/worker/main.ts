@@ -10,7 +10,7 @@ import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { PRIORITY } from "../domain/processing.ts";
 import { createProviderGate } from "../db/provider-gate.ts";
-import type { EmbeddingModel } from "../models/embedding-model.ts";
+import { type EmbeddingModel, openEmbeddingModel } from "../models/embedding-model.ts";
 import { mergeEmbeddings } from "../models/merge-embeddings.ts";
 import { behindGate } from "../models/provider-gate.ts";
 import { cacheQueries } from "../models/query-embeddings.ts";
@@ -88,6 +88,7 @@ async function main(): Promise<void> {
   const { log } = deps;
   const parserPool = createParserPool({ size: PARSER_CHILDREN, ocr: await prepareOcrData(config.ocr.languages, config.ocr.dataFolder) });
   const temporaryFolder = await openTemporaryFolder(config.dataDir);
+  const queryEmbedding = cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000, open: (model) => openEmbeddingModel(config.models, model) });
   const activities = createActivities({
     ...deps,
     embedding: mergeEmbeddings(gated(deps)),
@@ -95,7 +96,7 @@ async function main(): Promise<void> {
     chunking: createChunking(config.models, deps.embedding),
     temporaryFolder,
     ...wakesOf(deps.dispatcher),
-    queryEmbedding: cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000 }),
+    queryEmbedding,
   });
 
   const connection = await connectWorkers(config.temporal, stop.signal);
@@ -124,6 +125,7 @@ async function main(): Promise<void> {
   await Promise.all(rounds.map((round) => round.stop()));
   for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
   await running;
+  await queryEmbedding.close();
   await parserPool.close();
   await rm(temporaryFolder, { recursive: true, force: true });
   await connection.close();

@@ -125,7 +125,13 @@ async function indexChunks(
 ): Promise<void> {
   const indexed = runs.flatMap(({ runNum, chunks }) => chunks.map((chunk, chunkIndex) => ({ runNum, chunkIndex, terms: chunk.terms ?? analyze(chunk.text).terms })));
   await insertPostings(sql, { organizationNum: organization.num, spaceNum: space.num }, indexed, ANALYZER_VERSION);
-  await addStatistics(sql, { organizationNum: organization.num, spaceNum: space.num, chunks: indexed.length, terms: indexed.reduce((sum, chunk) => sum + chunk.terms.length, 0) });
+  await addStatistics(sql, {
+    organizationNum: organization.num,
+    spaceNum: space.num,
+    chunks: indexed.length,
+    terms: indexed.reduce((sum, chunk) => sum + chunk.terms.length, 0),
+    embeddingModel: modelName,
+  });
   const embedded = runs.flatMap(({ chunks }) => chunks.flatMap(({ text, vector }) => (vector === undefined ? [] : [{ hash: hashOf(text), vector }])));
   if (embedded.length === 0) return;
   const modelNum = await embeddingModelNum(sql, modelName, embedded[0]!.vector.length);

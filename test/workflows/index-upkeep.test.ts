@@ -69,3 +69,39 @@ test("terms of another version of the analyzer are made anew from the text, and 
   expect((await search("walrus")).filter((hit) => hit.sparse_score !== null).length).toBe(10);
   expect(stack.provider.counts.texts).toBe(asked + 1);
 }, 120_000);
+
+test("another embedding model: documents are embedded again by it, and until then each is found by the model that it has", async () => {
+  const another = { EMBEDDING_MODEL: "another-model", EMBEDDING_DIMENSIONS: "96" };
+  const hits = async () => {
+    const { body, headers } = await call(stack.url, KEYS.editor, "POST", "/data/hybrid-search", { query: "the walrus sleeps", space_id: SPACES.research, limit: 100 });
+    expect(headers.get("warning")).toBeNull();
+    return body.results as { document_id: string; dense_score: number | null }[];
+  };
+  const wanted = new Set((await hits()).map((hit) => hit.document_id));
+  expect(wanted.size).toBe(10);
+  await Promise.all([stack.worker.kill("SIGTERM"), stack.api.kill("SIGTERM")]);
+  await stack.restartApi(another);
+  const expectWhole = async (): Promise<void> => {
+    const found = await hits();
+    expect(new Set(found.map((hit) => hit.document_id))).toEqual(wanted);
+    expect(found.length).toBe(10);
+    expect(found.filter((hit) => hit.dense_score === null)).toEqual([]);
+  };
+  await expectWhole();
+  stack.restartWorker(another);
+  await until(
+    "all documents have the new model's vectors",
+    async () => {
+      await tend();
+      await expectWhole();
+      const left = await rows("select 1 from documents d join pipeline_runs r on r.num = d.published_run_num where d.deleted_at is null and r.embedding_model <> 'another-model'");
+      return left.length === 0;
+    },
+    90_000,
+  );
+  await expectWhole();
+  expect(await rows("select distinct m.name from documents d join embeddings e on e.run_num = d.published_run_num join embedding_models m on m.num = e.model_num")).toEqual([
+    { name: "another-model" },
+  ]);
+  expect(await runCli(["integrity"], stack.env)).toMatch(/are whole/);
+}, 180_000);

@@ -134,14 +134,16 @@ create table hidden_runs (
 call protect_tenant_table('hidden_runs');
 call open_to_system('hidden_runs');
 
--- Published chunks and their terms, as differences that add up to the space's totals (BM25's N and average length).
+-- Published chunks and their terms by embedding model, as differences that add up to the space's totals (BM25's N and average length).
 create table space_statistics (
   organization_num int not null,
   space_num int not null,
   chunks int not null,
   terms bigint not null,
+  -- Of the chunks' vectors; null where none is meant.
+  embedding_model text,
   at timestamptz not null default now()
 );
-create index on space_statistics (space_num) include (chunks, terms);
+create index on space_statistics (space_num) include (chunks, terms, embedding_model);
 call protect_tenant_table('space_statistics');
 call open_to_system('space_statistics');

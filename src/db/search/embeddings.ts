@@ -59,8 +59,9 @@ export async function denseCandidates(sql: Sql, scope: SearchScope, narrowing: C
 }
 
 /** An index is for searches of a whole large space: what documents or phrases narrow is read as it is. */
-function isIndexed({ hasVectorIndex, runs, chunks }: SearchScope, { required }: ChunkNarrowing, { query, limit }: Nearest): boolean {
-  return hasVectorIndex && runs === null && required === null && chunks * query.dimensions >= VECTOR_INDEX_NUMBERS / 2 && limit <= MAX_EXPLORED;
+function isIndexed({ models, runs }: SearchScope, { required }: ChunkNarrowing, { query, limit }: Nearest): boolean {
+  const model = models.find((one) => one.num === query.modelNum);
+  return model !== undefined && model.hasIndex && runs === null && required === null && model.chunks * query.dimensions >= VECTOR_INDEX_NUMBERS / 2 && limit <= MAX_EXPLORED;
 }
 
 /** Reads every vector of the scope. The `+ 0` keeps the planner from any index. */
@@ -125,4 +126,12 @@ export async function deleteEmbeddings(sql: Sql, { spaceNum, runNum, limit }: { 
     [runNum, limit],
   );
   return (rowCount ?? 0) >= limit;
+}
+
+/** Deletes the vectors of other models that a large run was indexed with before the configuration changed: at most a document's. */
+export async function deleteOtherVectors(
+  sql: Sql,
+  { spaceNum, runNum, modelNum }: { readonly spaceNum: number; readonly runNum: number; readonly modelNum: number },
+): Promise<void> {
+  await sql.query(`delete from embeddings where space_num = ${spaceLiteral(spaceNum)} and run_num = $1 and model_num <> $2`, [runNum, modelNum]);
 }

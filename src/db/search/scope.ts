@@ -18,6 +18,16 @@ interface DocumentFilter {
   readonly folderIds: readonly string[] | null;
 }
 
+export interface SearchedModel {
+  readonly name: string;
+  readonly num: number;
+  readonly dimensions: number;
+  /** Published chunks of the space with its vectors. */
+  readonly chunks: number;
+  /** Whether its vectors of the space have an index. */
+  readonly hasIndex: boolean;
+}
+
 export interface SearchScope {
   readonly spaceNum: number;
   /** Runs whose entries exist but are not to be seen. */
@@ -29,15 +39,13 @@ export interface SearchScope {
   readonly terms: number;
   /** The languages whose stems are among the space's terms. */
   readonly languages: readonly string[];
-  readonly modelNum: number | null;
-  /** Whether the model's vectors of the space have an index. */
-  readonly hasVectorIndex: boolean;
+  /** The models of the space's published vectors: one, but while documents are embedded again by another. */
+  readonly models: readonly SearchedModel[];
 }
 
 interface ScopeQuestion {
   readonly space: SpaceRef;
   readonly filter: DocumentFilter;
-  readonly modelName: string;
 }
 
 /**
@@ -51,20 +59,20 @@ export function spaceLiteral(spaceNum: number): string {
 
 const FILTERED_RUNS = `array(
     with recursive inside as (
-      select id from folders where id = any($4::uuid[]) and space_id = $1 and deleted_at is null
+      select id from folders where id = any($3::uuid[]) and space_id = $1 and deleted_at is null
       union select f.id from folders f join inside i on f.parent_folder_id = i.id where f.deleted_at is null)
     select d.published_run_num from documents d left join folders f on f.id = d.folder_id
     where d.space_id = $1 and d.deleted_at is null and d.published_run_num is not null and f.deleted_at is null
-      and ($3::uuid[] is null or d.id = any($3::uuid[])) and ($4::uuid[] is null or d.folder_id in (select id from inside)))`;
+      and ($2::uuid[] is null or d.id = any($2::uuid[])) and ($3::uuid[] is null or d.folder_id in (select id from inside)))`;
 
 /**
  * What a search of the space may see now, in one statement.
  * A document in a deleted folder is hidden from the moment the folder is marked: only folders carry the mark at first.
  */
-export async function readSearchScope(sql: Sql, { space, filter, modelName }: ScopeQuestion): Promise<SearchScope> {
+export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion): Promise<SearchScope> {
   const num = spaceLiteral(space.num);
   const isFiltered = filter.documentIds !== null || filter.folderIds !== null;
-  const { rows } = await sql.query<{ hidden: number[]; runs: number[] | null; chunks: number; terms: number; languages: string[]; model_num: number | null; has_index: boolean }>(
+  const { rows } = await sql.query<{ hidden: number[]; runs: number[] | null; chunks: number; terms: number; languages: string[]; models: SearchedModel[] }>(
     `select array(
         select run_num from hidden_runs where space_num = ${num}
         union all select d.published_run_num from folders f join documents d on d.folder_id = f.id
@@ -72,13 +80,16 @@ export async function readSearchScope(sql: Sql, { space, filter, modelName }: Sc
       ${isFiltered ? FILTERED_RUNS : "null::int[]"} as runs,
       coalesce(s.chunks, 0)::int as chunks, coalesce(s.terms, 0)::bigint as terms,
       array(select distinct l from posting_segments g cross join unnest(g.languages) l where g.space_num = ${num}) as languages,
-      m.num as model_num, exists (select from vector_indexes v where v.space_num = ${num} and v.model_num = m.num) as has_index
-     from (select sum(chunks) as chunks, sum(terms) as terms from space_statistics where space_num = ${num}) s left join embedding_models m on m.name = $2`,
-    isFiltered ? [space.id, modelName, filter.documentIds, filter.folderIds] : [space.id, modelName],
+      coalesce(s.models, '[]') as models
+     from (select sum(chunks) as chunks, sum(terms) as terms, jsonb_agg(jsonb_build_object('name', m.name, 'num', m.num, 'dimensions', m.dimensions, 'chunks', t.chunks,
+             'hasIndex', exists (select from vector_indexes v where v.space_num = ${num} and v.model_num = m.num)) order by m.num) filter (where t.chunks > 0 and m.num is not null) as models
+           from (select embedding_model, sum(chunks) as chunks, sum(terms) as terms from space_statistics where space_num = ${num} group by embedding_model) t
+           left join embedding_models m on m.name = t.embedding_model) s`,
+    isFiltered ? [space.id, filter.documentIds, filter.folderIds] : [space.id],
   );
   const row = rows[0]!;
-  const { hidden: hiddenRuns, runs, chunks, terms, languages, model_num: modelNum, has_index: hasVectorIndex } = row;
-  return { spaceNum: space.num, hiddenRuns, runs, chunks, terms: Number(terms), languages, modelNum, hasVectorIndex };
+  const { hidden: hiddenRuns, runs, chunks, terms, languages, models } = row;
+  return { spaceNum: space.num, hiddenRuns, runs, chunks, terms: Number(terms), languages, models };
 }
 
 /** Chunks that a query's operators demand and forbid. */

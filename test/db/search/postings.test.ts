@@ -44,7 +44,7 @@ function naiveBm25(corpus: Corpus, query: readonly string[]): number[] {
 const numbers = (target: SearchSpace) => ({ organizationNum: target.organization.num, spaceNum: target.space.num });
 
 const scopeOf = (target: SearchSpace): Promise<SearchScope> =>
-  inTenant(database.db, target.organization, (sql) => readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null }, modelName: "none" }));
+  inTenant(database.db, target.organization, (sql) => readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null } }));
 
 interface Document {
   readonly runNum: number;

@@ -31,18 +31,21 @@ const insertVectors = (firstRun: number, count: number) =>
   );
 
 const count = (chunks: number) =>
-  inTenant(database.db, target.organization, (sql) => addStatistics(sql, { organizationNum: target.organization.num, spaceNum: target.space.num, chunks, terms: chunks }));
+  inTenant(database.db, target.organization, (sql) =>
+    addStatistics(sql, { organizationNum: target.organization.num, spaceNum: target.space.num, chunks, terms: chunks, embeddingModel: "large" }),
+  );
 
-const scopeOf = () =>
-  inTenant(database.db, target.organization, (sql) => readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null }, modelName: "large" }));
+const scopeOf = () => inTenant(database.db, target.organization, (sql) => readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null } }));
 const nearest = (scope: SearchScope): Promise<DenseCandidate[]> =>
   inTenant(database.db, target.organization, (sql) =>
     denseCandidates(sql, scope, { required: null, excluded: [] }, { query: { vector: query, modelNum, dimensions: DIMENSIONS }, limit: 100 }),
   );
 
+const unindexed = (scope: SearchScope): SearchScope => ({ ...scope, models: scope.models.map((model) => ({ ...model, hasIndex: false })) });
+
 /** Of the ten nearest, how many the search finds. */
 async function recall(scope: SearchScope): Promise<number> {
-  const exact = await nearest({ ...scope, hasVectorIndex: false });
+  const exact = await nearest(unindexed(scope));
   const found = await nearest(scope);
   expect(found.length).toBe(100);
   const names = new Set(found.slice(0, 10).map((hit) => `${hit.run_num}/${hit.chunk_index}`));
@@ -73,7 +76,7 @@ test("a large space gets an index of its own, finds what reading all finds, and 
   expect([await tend(), await indexes()]).toEqual([1, 1]);
   expect(await isListed()).toBe(false);
   const whole = await scopeOf();
-  expect(whole.hasVectorIndex).toBe(true);
+  expect(whole.models[0]!.hasIndex).toBe(true);
   expect(await recall(whole)).toBeGreaterThanOrEqual(0.9);
   await until("the index was read", async () => {
     const { rows } = await database.db.owner.query("select idx_scan::int as scans from pg_stat_user_indexes where indexrelname like 'embeddings_hnsw_%'");
@@ -97,11 +100,11 @@ test("a large space gets an index of its own, finds what reading all finds, and 
   await database.db.owner.query("delete from embeddings where space_num = $1 and run_num <> 5000 and run_num < (select max(run_num) - 50 from embeddings)", [target.space.num]);
   await count(-VECTORS * 0.9);
   const small = await scopeOf();
-  expect(small.hasVectorIndex).toBe(true);
+  expect(small.models[0]!.hasIndex).toBe(true);
   const found = await nearest(small);
-  expect(found).toEqual(await nearest({ ...small, hasVectorIndex: false }));
+  expect(found).toEqual(await nearest(unindexed(small)));
   expect(found.some((hit) => hit.run_num === 5_000)).toBe(false);
   expect([await tend(), await indexes()]).toEqual([1, 0]);
-  expect((await scopeOf()).hasVectorIndex).toBe(false);
+  expect((await scopeOf()).models[0]!.hasIndex).toBe(false);
   expect(await nearest(await scopeOf())).toEqual(found);
 });

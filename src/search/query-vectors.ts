@@ -1,0 +1,61 @@
+/** The only place that embeds a query with each of the models whose vectors it is compared with. */
+import type { QueryVector } from "../db/search/embeddings.ts";
+import type { SearchedModel } from "../db/search/scope.ts";
+import { DomainError } from "../domain/errors.ts";
+import type { FusionConstants } from "../domain/fusion.ts";
+import type { EmbeddingModel } from "../models/embedding-model.ts";
+
+type ModelName = Pick<EmbeddingModel, "name" | "dimensions">;
+
+export interface QueryEmbedder {
+  /** The model that new documents are embedded with. */
+  readonly model: ModelName & Pick<EmbeddingModel, "fusion">;
+  embed(text: string, signal?: AbortSignal): Promise<Float32Array>;
+  /** The same of another model, that documents were embedded with before; null where it cannot be had any more. */
+  another?(model: ModelName): Promise<Pick<QueryEmbedder, "model" | "embed"> | null>;
+}
+
+export interface FusedVector extends QueryVector {
+  readonly fusion: FusionConstants;
+}
+
+interface Known {
+  readonly vector: Float32Array;
+  readonly fusion: FusionConstants;
+}
+
+const keyOf = ({ name, dimensions }: ModelName): string => `${name} ${dimensions}`;
+
+/** A query's vectors by model. */
+export interface QueryVectors {
+  has(model: ModelName): boolean;
+  /** Null where the query could not be embedded with the model. */
+  of(model: SearchedModel): FusedVector | null;
+  /** Whether the query could be embedded with the model. */
+  isKnown(model: ModelName): boolean;
+  /** Where the provider is down, too slow or refuses the text, that is noted. @throws the reason of `signal` once it is aborted. */
+  add(model: ModelName, signal: AbortSignal | undefined): Promise<void>;
+}
+
+export function createQueryVectors(current: QueryEmbedder, text: string): QueryVectors {
+  const known = new Map<string, Known | null>();
+  return {
+    has: (model) => known.has(keyOf(model)),
+    of(model) {
+      const found = known.get(keyOf(model)) ?? null;
+      return found === null ? null : { ...found, modelNum: model.num, dimensions: model.dimensions };
+    },
+    isKnown: (model) => (known.get(keyOf(model)) ?? null) !== null,
+    async add(model, signal) {
+      const key = keyOf(model);
+      try {
+        const embedder = key === keyOf(current.model) ? current : ((await current.another?.(model)) ?? null);
+        known.set(key, embedder === null ? null : { vector: await embedder.embed(text, signal), fusion: embedder.model.fusion });
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (!(error instanceof DomainError)) throw error;
+        known.set(key, null);
+      }
+    },
+  };
+}
