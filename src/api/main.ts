@@ -2,6 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import { loadConfig, requireReal } from "../config.ts";
 import { openApiDeps } from "../deps.ts";
+import { serveMetrics } from "../metrics/serve.ts";
 import { aborted, watchSignals } from "../process-stop.ts";
 import { installRuntime } from "../temporal/runtime.ts";
 import { createApp } from "./app.ts";
@@ -14,6 +15,7 @@ async function main(): Promise<void> {
   installRuntime("ERROR");
   const deps = await openApiDeps(config);
   const server = await listen(createApp(deps, ROUTES), config.api);
+  const closeMetrics = await serveMetrics(deps);
   stop.started();
   deps.log.info({ host: config.api.host, port: server.port }, "api is up");
   await aborted(stop.signal);
@@ -21,6 +23,7 @@ async function main(): Promise<void> {
   deps.readiness.drain();
   await setTimeout(config.api.drainDelayMs);
   await server.close();
+  await closeMetrics();
   await deps.close();
 }
 

@@ -9,6 +9,7 @@ import { loadConfig, requireReal } from "../config.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { PRIORITY } from "../domain/processing.ts";
+import { serveMetrics } from "../metrics/serve.ts";
 import { createProviderGate } from "../db/provider-gate.ts";
 import { type EmbeddingModel, openEmbeddingModel } from "../models/embedding-model.ts";
 import { mergeEmbeddings } from "../models/merge-embeddings.ts";
@@ -117,6 +118,7 @@ async function main(): Promise<void> {
     // A Temporal whose database was replaced knows neither any more.
     every(PREPARE_MS, prepare, (error) => log.warn({ err: error }, "search attributes and schedules could not be looked after")),
   ];
+  const closeMetrics = await serveMetrics(deps);
   stop.started();
   log.info({ queues: config.worker.queues }, "worker is up");
 
@@ -126,6 +128,7 @@ async function main(): Promise<void> {
   for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
   await running;
   await queryEmbedding.close();
+  await closeMetrics();
   await parserPool.close();
   await rm(temporaryFolder, { recursive: true, force: true });
   await connection.close();

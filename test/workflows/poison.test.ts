@@ -28,7 +28,8 @@ test("a document that kills its worker ends worker_crashed with the second time 
     while (!isOver) {
       stack.restartWorker(settings);
       const { child } = stack.worker;
-      await until("the worker died, or is not needed any more", () => isOver || child.signalCode !== null, 120_000);
+      await until("the worker died, or is not needed any more", () => isOver || child.signalCode !== null || child.exitCode !== null, 120_000);
+      if (child.exitCode !== null) throw new Error(`the worker ended by itself:\n${stack.worker.output()}`);
       if (child.signalCode === "SIGKILL") deaths += 1;
     }
   })();

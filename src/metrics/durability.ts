@@ -1,0 +1,60 @@
+/** The only place that measures whether work is stuck or lost: queues and their age, runs that wait, and what belongs to nothing. */
+import type { Client } from "@temporalio/client";
+import { countFaults } from "../db/integrity-counts.ts";
+import type { Database } from "../db/pool.ts";
+import { readQueue } from "../db/queue-state.ts";
+import { listOrganizationKeys } from "../db/retention.ts";
+import { readBacklog } from "../temporal/backlog.ts";
+import type { Metrics, Sample } from "./metrics.ts";
+
+interface DurabilityDeps {
+  readonly db: Database;
+  readonly temporal: Client;
+  readonly namespace: string;
+}
+
+const ORGANIZATIONS_A_PAGE = 100;
+
+/** Registers the gauges. @returns the round that counts orphans: it reads much, so that a scrape shows what the last round found. */
+export function measureDurability(metrics: Metrics, { db, temporal, namespace }: DurabilityDeps): () => Promise<void> {
+  let orphans: readonly Sample[] = [];
+  const backlog = (value: (one: Awaited<ReturnType<typeof readBacklog>>[number]) => number) => async (): Promise<Sample[]> =>
+    (await readBacklog(temporal, namespace)).map((one) => ({ labels: { queue: one.queue, type: one.type }, value: value(one) }));
+  metrics.gauge({
+    name: "holdfast_task_queue_backlog",
+    help: "Tasks that wait in a Temporal task queue, as the server estimates.",
+    labels: ["queue", "type"],
+    read: backlog((one) => one.count),
+  });
+  metrics.gauge({
+    name: "holdfast_task_queue_backlog_age_seconds",
+    help: "Age of the oldest task that waits in a Temporal task queue.",
+    labels: ["queue", "type"],
+    read: backlog((one) => one.ageSeconds),
+  });
+  const queue = (value: "runs" | "oldest_seconds") => async (): Promise<Sample[]> =>
+    (await readQueue(db.system)).map((one) => ({ labels: { state: one.state }, value: one[value] }));
+  metrics.gauge({
+    name: "holdfast_runs",
+    help: "Runs of the pipeline that have not ended, by where they stand: queued, at work, or what they wait for.",
+    labels: ["state"],
+    read: queue("runs"),
+  });
+  metrics.gauge({ name: "holdfast_oldest_run_seconds", help: "Age of the oldest run that has not ended, by where it stands.", labels: ["state"], read: queue("oldest_seconds") });
+  metrics.gauge({ name: "holdfast_orphans", help: "What belongs to nothing, or is not whole, as of the last count; each must be 0.", labels: ["kind"], read: () => orphans });
+  return async () => {
+    orphans = await countAll(db);
+  };
+}
+
+async function countAll(db: Database): Promise<Sample[]> {
+  const totals = new Map<string, number>();
+  for (let after = 0; ;) {
+    const organizations = await listOrganizationKeys(db.system, after, ORGANIZATIONS_A_PAGE);
+    for (const organization of organizations) {
+      for (const [kind, count] of Object.entries(await countFaults(db.owner, organization))) totals.set(kind, (totals.get(kind) ?? 0) + count);
+    }
+    if (organizations.length < ORGANIZATIONS_A_PAGE) return [...totals].map(([kind, value]) => ({ labels: { kind }, value }));
+    after = organizations.at(-1)!.num;
+  }
+}

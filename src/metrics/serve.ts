@@ -1,0 +1,38 @@
+/** The only place that begins and ends the metrics of a process: nothing where no port is set. */
+import type { Client } from "@temporalio/client";
+import type { Database } from "../db/pool.ts";
+import type { Log } from "../log.ts";
+import { measureDurability } from "./durability.ts";
+import { type ServedMetrics, createMetrics } from "./metrics.ts";
+
+interface MetricsDeps {
+  readonly config: { readonly metrics: { readonly port: number | undefined }; readonly api: { readonly host: string }; readonly temporal: { readonly namespace: string } };
+  readonly log: Log;
+  readonly db: Database;
+  readonly temporal: Client;
+}
+
+const COUNT_EVERY_MS = 10 * 60_000;
+
+/** A port that is in use costs the metrics and not the process. @returns what ends them. */
+export async function serveMetrics({ config, log, db, temporal }: MetricsDeps): Promise<() => Promise<void>> {
+  const { port } = config.metrics;
+  if (port === undefined) return () => Promise.resolve();
+  const warn = (error: unknown): void => log.warn({ err: error }, "a metric could not be read");
+  const metrics = createMetrics(warn);
+  const countOrphans = measureDurability(metrics, { db, temporal, namespace: config.temporal.namespace });
+  let served: ServedMetrics;
+  try {
+    served = await metrics.serve(port, config.api.host);
+  } catch (error) {
+    log.error({ err: error, port }, "metrics cannot be served");
+    return () => Promise.resolve();
+  }
+  let counting = countOrphans().catch(warn);
+  const timer = setInterval(() => void (counting = counting.then(countOrphans).catch(warn)), COUNT_EVERY_MS);
+  return async () => {
+    clearInterval(timer);
+    await served.close();
+    await counting;
+  };
+}
