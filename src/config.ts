@@ -131,6 +131,8 @@ const Environment = z.object({
   CHAT_CONTEXT_TOKENS: integer(1_000, 100_000_000).default(128_000),
   MONTHLY_TOKENS_PER_ORGANIZATION: integer(1, Number.MAX_SAFE_INTEGER).optional(),
   MONTHLY_TOKENS_PER_KEY: integer(1, Number.MAX_SAFE_INTEGER).optional(),
+  DOCUMENTS_PER_ORGANIZATION: integer(1, Number.MAX_SAFE_INTEGER).optional(),
+  BYTES_PER_ORGANIZATION: integer(1, Number.MAX_SAFE_INTEGER).optional(),
   HOLDFAST_CACHE: z.string().optional(),
 });
 
@@ -245,6 +247,8 @@ function group(env: z.infer<typeof Environment>) {
     },
     limits: {
       maxUploadBytes: env.MAX_UPLOAD_BYTES,
+      documentsPerOrganization: env.DOCUMENTS_PER_ORGANIZATION,
+      bytesPerOrganization: env.BYTES_PER_ORGANIZATION,
       requestsPerMinute: env.RATE_LIMIT_RPM,
       chatTurnsPerMinute: env.CHAT_RATE_LIMIT_RPM,
       refusalsPerMinute: env.REFUSAL_RATE_LIMIT_RPM,

@@ -16,7 +16,14 @@ function problemsOf(act: () => unknown): string[] {
 test("an empty environment gives the embedded defaults", () => {
   const config = loadConfig({});
   expect(config.api).toEqual({ host: "127.0.0.1", port: 8080, publicUrl: "http://127.0.0.1:8080", drainDelayMs: 0, trustedProxies: 0, corsOrigins: [] });
-  expect(config.limits).toEqual({ maxUploadBytes: 104_857_600, requestsPerMinute: 600, chatTurnsPerMinute: 60, refusalsPerMinute: 1_200 });
+  expect(config.limits).toEqual({
+    maxUploadBytes: 104_857_600,
+    documentsPerOrganization: undefined,
+    bytesPerOrganization: undefined,
+    requestsPerMinute: 600,
+    chatTurnsPerMinute: 60,
+    refusalsPerMinute: 1_200,
+  });
   expect(config.worker.queues).toEqual(["pipeline", "parse", "embed", "tools", "chat"]);
   expect(config.database.url).toBeUndefined();
   expect(config.models.baseUrl).toBeUndefined();

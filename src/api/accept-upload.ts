@@ -4,6 +4,7 @@ import { type DocumentRow, findDocument } from "../db/documents.ts";
 import { markRawFileDeleted } from "../db/deletions.ts";
 import { lockLiveFolder } from "../db/folders.ts";
 import { inTenant } from "../db/pool.ts";
+import { requireWithinQuotas } from "../db/storage-quotas.ts";
 import { lockOccupant, lockPath } from "../db/raw-files.ts";
 import { type AcceptedUpload, acceptNewDocument, declareUpload, replaceFile } from "../db/uploads.ts";
 import type { Deps } from "../deps.ts";
@@ -73,7 +74,7 @@ interface NewDocument {
 /**
  * Accepts the upload: with the commit it is never lost, and a workflow will take it.
  * @returns the new document, with nothing done to it yet.
- * @throws DomainError `not_found` where the folder or the space was deleted meanwhile.
+ * @throws DomainError `not_found` where the folder or the space was deleted meanwhile, `bad_request` over the organization's quotas.
  */
 export async function acceptDocument(deps: Deps, principal: Principal, request: RouteRequest, file: NewDocument): Promise<DocumentRow> {
   const { organization } = principal;
@@ -91,6 +92,7 @@ export async function acceptDocument(deps: Deps, principal: Principal, request: 
     });
     const accepted = await findDocument(sql, principal, documentId);
     if (accepted === undefined) throw spaceGone();
+    await requireWithinQuotas(sql, organization.id, deps.config.limits);
     const fresh = { ...accepted, processing_state: { parsed: false, chunked: false, embedded: false } };
     await request.idempotency?.keep(sql, fresh);
     return fresh;
@@ -109,7 +111,7 @@ interface FileAtPath {
  * Accepts the upload as the file at a path. Where one is there, its document gets a next version; uploads to one path at the same
  * time come one after the other.
  * @returns the file as the upload answers with it.
- * @throws DomainError `bad_request` where a path folder is there, `not_found` where the space was deleted meanwhile.
+ * @throws DomainError `bad_request` where a path folder is there and over the organization's quotas, `not_found` where the space was deleted meanwhile.
  */
 export async function acceptFileAtPath(deps: Deps, principal: Principal, request: RouteRequest, { spaceId, path, stored }: FileAtPath): Promise<{ object_name: string }> {
   const { organization, user } = principal;
@@ -127,6 +129,7 @@ export async function acceptFileAtPath(deps: Deps, principal: Principal, request
       await acceptNewDocument(sql, newUpload(principal, { spaceId, folderId: null, filename: nameOf(path), stored, documentId, path }));
     }
     if ((await findDocument(sql, principal, documentId)) === undefined) throw spaceGone();
+    await requireWithinQuotas(sql, organization.id, deps.config.limits);
     await appendAudit(sql, principal, {
       action: "files:create",
       resource_type: "document",

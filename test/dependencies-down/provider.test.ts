@@ -18,7 +18,7 @@ afterAll(() => stack.close());
 beforeEach(() => stack.provider.clearFaults());
 
 test("pipelines wait and lose nothing; search answers by words alone and says so", async () => {
-  const document = await calls.completed();
+  const [document, deleted] = [await calls.completed(), await calls.completed()];
   stack.provider.failEmbeddings({ status: 503 });
   // A text that was embedded before would need no provider.
   const accepted = await calls.send("POST", "/data/upload", fileForm("# Tapirs\n\nTapirs are no rodents at all.", "tapirs.md", { space_id: SPACES.research }));
@@ -35,6 +35,8 @@ test("pipelines wait and lose nothing; search answers by words alone and says so
   expect(found.body.results.length).toBeGreaterThan(0);
   for (const hit of found.body.results) expect(hit).toMatchObject({ dense_score: null, sparse_score: expect.any(Number) });
   expect((await calls.send("GET", `/data/${document.id}`)).status).toBe(200);
+  expect((await calls.send("POST", "/data/batch-reprocess", { document_ids: [document.id] })).body).toMatchObject({ accepted: 1 });
+  expect((await calls.send("DELETE", `/data/${deleted.id}`)).status).toBe(204);
 
   stack.provider.clearFaults();
   for (const id of [accepted.body.id, document.id]) expect((await ended(stack.url, KEYS.owner, id, 60_000)).processing_state.pipeline_status).toBe("completed");

@@ -6,7 +6,7 @@ import { AGENTS, KEYS, SPACES } from "./tenants.ts";
 import { until } from "./until.ts";
 
 /** Longer than this is a hang. */
-export const AT_MOST_MS = 10_000;
+export const AT_MOST_MS = 15_000;
 /** Less than a minute, after which whatever was started by nobody is started anew. */
 const WORK_ENDS_WITHIN_MS = 45_000;
 export const TEXT = "# Capybaras\n\nCapybaras are the largest rodents that live today.";
