@@ -108,6 +108,9 @@ const Environment = z.object({
   CHAT_MODEL: z.string().optional(),
   EMBEDDING_MODEL: z.string().optional(),
   EMBEDDING_DIMENSIONS: integer(1, MAX_EMBEDDING_DIMENSIONS).optional(),
+  RERANK_URL: url("https", "http").optional(),
+  RERANK_MODEL: z.string().optional(),
+  RERANK_API_KEY: z.string().optional(),
   OIDC_ISSUER: issuer.optional(),
   OIDC_AUDIENCE: z.string().optional(),
   PROVISION_FILE: z.string().optional(),
@@ -144,6 +147,8 @@ const CONTRADICTIONS: [Variable, (given: Given) => boolean, string][] = [
   ["CHAT_MODEL", (given) => given.CHAT_MODEL !== undefined && !hasProvider(given), "needs a provider: set OPENAI_API_KEY, or OPENAI_BASE_URL for one that takes no key"],
   ["CHAT_FALLBACKS", (given) => given.CHAT_FALLBACKS !== undefined && given.CHAT_MODEL === undefined, "needs CHAT_MODEL: a provider to fall back from"],
   ["EMBEDDING_MODEL", (given) => given.EMBEDDING_MODEL !== undefined && !hasProvider(given), "needs a provider: set OPENAI_API_KEY, or OPENAI_BASE_URL for one that takes no key"],
+  ["RERANK_MODEL", (given) => given.RERANK_MODEL !== undefined && given.RERANK_URL === undefined, "needs RERANK_URL"],
+  ["RERANK_API_KEY", (given) => given.RERANK_API_KEY !== undefined && given.RERANK_URL === undefined, "needs RERANK_URL"],
   [
     "EMBEDDING_DIMENSIONS",
     (given) => given.EMBEDDING_DIMENSIONS !== undefined && given.EMBEDDING_MODEL === undefined,
@@ -240,6 +245,7 @@ function group(env: z.infer<typeof Environment>) {
       embeddingModel: env.EMBEDDING_MODEL,
       embeddingDimensions: env.EMBEDDING_DIMENSIONS,
     },
+    rerank: env.RERANK_URL === undefined ? undefined : { url: env.RERANK_URL, model: env.RERANK_MODEL, apiKey: env.RERANK_API_KEY },
     oidc: env.OIDC_ISSUER === undefined || env.OIDC_AUDIENCE === undefined ? undefined : { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE },
     chat: {
       contextTokens: env.CHAT_CONTEXT_TOKENS,

@@ -23,6 +23,7 @@ import { type Dispatcher, createDispatcher } from "./dispatch/dispatcher.ts";
 import { type Log, createLog } from "./log.ts";
 import { type EmbeddingModel, createEmbeddingModel, openEmbeddingModel } from "./models/embedding-model.ts";
 import { type QueryEmbeddings, cacheQueries } from "./models/query-embeddings.ts";
+import { type Reranker, createReranker } from "./models/rerank.ts";
 import { createDirectoryStore } from "./storage/directory.ts";
 import { createGcsStore } from "./storage/gcs.ts";
 import { type Keyring, type MasterKey, createKeyring, localMasterKey } from "./storage/keyring.ts";
@@ -40,6 +41,8 @@ export interface SharedDeps {
   readonly keyring: Keyring;
   readonly storage: Storage;
   readonly embedding: EmbeddingModel;
+  /** Undefined: hits stay in the order of their scores. */
+  readonly reranker: Reranker | undefined;
   readonly dataConverter: DataConverter;
   readonly temporal: Client;
   readonly dispatcher: Dispatcher;
@@ -78,6 +81,7 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
     keyring,
     storage,
     embedding,
+    reranker: config.rerank === undefined ? undefined : createReranker(config.rerank),
     dataConverter,
     temporal,
     dispatcher,
@@ -154,13 +158,13 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
 }
 
 /** Turns are refused until its workers have connected to Temporal; it goes on trying. */
-async function openChat({ config, db, log, dataConverter, temporal, toolbox, keyring }: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHost> {
+async function openChat({ config, db, log, dataConverter, temporal, toolbox, keyring, reranker }: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHost> {
   return createChatHost({
     db,
     log,
     keyring,
     model: await createChatModel(config.models),
-    search: { db, queryEmbedding },
+    search: { db, queryEmbedding, reranker },
     toolbox,
     ...config.chat,
     connect: (signal) => connectWorkers(config.temporal, signal),

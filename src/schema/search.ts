@@ -48,6 +48,6 @@ export const SearchResults = z
     query: z.string().meta({ example: "How did revenue develop?" }),
     space_id: Uuid,
     total_results: z.int().meta({ description: "Number of results in this answer", example: 1 }),
-    results: z.array(SearchHit).meta({ description: "Highest score first" }),
+    results: z.array(SearchHit).meta({ description: "Highest score first; where the service has a reranker, in its order, with its score as metadata.rerank_score" }),
   })
   .meta({ id: "SearchResults" });

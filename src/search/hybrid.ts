@@ -6,16 +6,20 @@ import { type ChunkKey, type SearchScope, type SearchedModel, type SpaceRef, rea
 import { type Beside, inTwoTenantReads } from "../db/search/snapshot.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { type FusionConstants, type Scores, fuse } from "../domain/fusion.ts";
+import type { Reranker } from "../models/rerank.ts";
 import { analyzeQuery, findTerms } from "./analyzer.ts";
 import { type SparseScores, scoreSparse } from "./bm25.ts";
 import { type ChunkConditions, nameOf, readConditions } from "./conditions.ts";
 import { type Gate, createGate } from "./gate.ts";
 import { type FusedVector, type QueryEmbedder, type QueryVectors, createQueryVectors } from "./query-vectors.ts";
 import { type ParsedQuery, parseQuery } from "./query.ts";
+import { cut, rerank, widen } from "./rerank.ts";
 
 export interface SearchDeps {
   readonly db: Database;
   readonly queryEmbedding: QueryEmbedder;
+  /** Puts hits in another order than that of their scores. */
+  readonly reranker?: Reranker | undefined;
 }
 
 /** Decided by the caller from what the principal reaches. */
@@ -49,8 +53,8 @@ export interface SearchHit extends Scores {
 
 export interface SearchAnswer {
   readonly results: SearchHit[];
-  /** The query could not be embedded: the results are by words alone. */
-  readonly warning?: "dense_unavailable";
+  /** The query could not be embedded, so that results are by words alone; or they could not be reranked. */
+  readonly warning?: "dense_unavailable" | "rerank_unavailable";
 }
 
 const DEFAULT_LIMIT = 10;
@@ -73,11 +77,21 @@ function gateOf(db: Database): Gate {
 }
 
 /**
- * The chunks of the space that answer the query best: score descending, then document and index. Exact, in one snapshot, and
- * never more than `request` lets through. Where the query cannot be embedded in time, the sparse side answers alone.
+ * The chunks of the space that answer the query best, as {@link findHits} finds them, and in the order of the reranker where there is one.
  * @throws DomainError `database_unavailable`, `overloaded`; the reason of `signal` once it is aborted.
  */
 export async function hybridSearch(deps: SearchDeps, scope: SpaceScope, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer> {
+  if (deps.reranker === undefined) return findHits(deps, scope, request, signal);
+  const found = await findHits(deps, scope, widen(request), signal);
+  const reranked = await rerank(deps.reranker, request, found.results, signal);
+  return reranked === null ? { results: cut(found.results, request), warning: "rerank_unavailable" } : { ...found, results: reranked };
+}
+
+/**
+ * The chunks of the space that answer the query best: score descending, then document and index. Exact, in one snapshot, and
+ * never more than `request` lets through. Where the query cannot be embedded in time, the sparse side answers alone.
+ */
+async function findHits(deps: SearchDeps, scope: SpaceScope, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer> {
   const query = parseQuery(request.query);
   const vectors = createQueryVectors(deps.queryEmbedding, query.text);
   await vectors.add(deps.queryEmbedding.model, signal);

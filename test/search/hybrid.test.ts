@@ -232,3 +232,25 @@ test("many searches at once share the pool and all end", async () => {
   const answers = await Promise.all(Array.from({ length: 40 }, () => search({ query: "fox" })));
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
 });
+
+describe("a reranker", () => {
+  const withReranker = (rank: (query: string, texts: readonly string[]) => Promise<number[]>) => ({ ...deps(), reranker: { rank } });
+
+  test("puts the hits in its order, of which the request then takes what it asked for", async () => {
+    const byLength = withReranker(async (_, texts) => texts.map((text) => -text.length));
+    const all = (await search({ query: "fox", limit: 100 })).results;
+    const { results, warning } = await hybridSearch(byLength, target, { query: "fox", limit: 2, max_chunks_per_document: 1 });
+    expect(warning).toBeUndefined();
+    const shortest = all.toSorted((one, other) => one.text.length - other.text.length);
+    expect(results.map((hit) => hit.text)).toEqual([shortest[0]!.text, shortest[1]!.text]);
+    expect(results[0]!.metadata["rerank_score"]).toBe(-shortest[0]!.text.length);
+    expect(results[0]!.score).toBe(shortest[0]!.score);
+  });
+
+  test("that is away changes nothing, and the answer says so", async () => {
+    const away = withReranker(() => Promise.reject(new DomainError("provider_timeout", "too slow")));
+    const { results, warning } = await hybridSearch(away, target, { query: "fox", limit: 3 });
+    expect(warning).toBe("rerank_unavailable");
+    expect(results).toEqual((await search({ query: "fox", limit: 3 })).results);
+  });
+});

@@ -4,6 +4,11 @@ import { HybridSearch, SearchResults } from "../../schema/search.ts";
 import { hybridSearch } from "../../search/hybrid.ts";
 import { defineRoute } from "../route.ts";
 
+const WARNINGS = {
+  dense_unavailable: '199 holdfast "The model provider is away: results are by words alone"',
+  rerank_unavailable: '199 holdfast "The reranker is away: results are in the order of their scores"',
+};
+
 export const searchDocuments = defineRoute({
   method: "POST",
   path: "/data/hybrid-search",
@@ -16,7 +21,7 @@ export const searchDocuments = defineRoute({
   tags: ["Search"],
   body: HybridSearch,
   response: SearchResults,
-  replyHeaders: { Warning: "Says where the model provider was away and results are by words alone" },
+  replyHeaders: { Warning: "Says where the model provider was away and results are by words alone, or the reranker was" },
   errors: [503],
   async handle({ deps, principal, body, request, reply }) {
     authorizeListing(principal, "documents:search");
@@ -24,7 +29,7 @@ export const searchDocuments = defineRoute({
     const space = reachFor(principal, "documents:search").get(spaceId);
     if (space === undefined) return { query, space_id: spaceId, total_results: 0, results: [] };
     const answer = await hybridSearch(deps, { organization: principal.organization, space }, { query, ...narrowing }, request.signal);
-    if (answer.warning !== undefined) reply.header("Warning", '199 holdfast "The model provider is away: results are by words alone"');
+    if (answer.warning !== undefined) reply.header("Warning", WARNINGS[answer.warning]);
     return { query, space_id: spaceId, total_results: answer.results.length, results: answer.results };
   },
 });
