@@ -2404,7 +2404,7 @@ export interface components {
              * @example 1
              */
             total_results: number;
-            /** @description Highest score first */
+            /** @description Highest score first; where the service has a reranker, in its order, with its score as metadata.rerank_score */
             results: components["schemas"]["SearchHit"][];
         };
         SearchHit: {
@@ -6804,7 +6804,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Says where the model provider was away and results are by words alone */
+                    /** @description Says where the model provider was away and results are by words alone, or the reranker was */
                     Warning?: string;
                     [name: string]: unknown;
                 };
