@@ -1,7 +1,7 @@
 /** The only place that watches over members of a group while an activity works on them: heartbeats, cancels, and an outcome for each. */
 import { Context } from "@temporalio/activity";
-import { DomainError } from "../domain/errors.ts";
-import { type AttemptInput, type GroupOutcome, type RunError, UNKNOWN_ERROR_PATIENCE_MS } from "../domain/processing.ts";
+import { DomainError, ERROR_CLASSES } from "../domain/errors.ts";
+import { type AttemptInput, type GroupOutcome, type RunError } from "../domain/processing.ts";
 import { type Database, inTenant } from "../db/pool.ts";
 import { type Fence, type Member, type Step, beginAttempt, claimStanding, membersInHand, recordFailures, recordWaiting, releaseAttempt } from "../db/run-attempts.ts";
 import { closeClaimIfDone, setClaimWaiting } from "../db/claims.ts";
@@ -90,14 +90,11 @@ type Verdict =
   | { readonly is: "gone" };
 
 function verdict({ member, stage, error }: Ended): Verdict {
-  if (error instanceof DomainError) {
-    if (error.code === "cancelled" || error.code === "superseded") return { is: "gone" };
-    if (error.class === "hopeless") return { is: "failed", error: { stage, code: error.code, message: error.message } };
-    return { is: "waiting", for: error.code, retryAfterSeconds: error.retryAfterSeconds ?? null };
-  }
-  const patient = Date.now() - member.started_at.getTime() < UNKNOWN_ERROR_PATIENCE_MS;
-  if (patient) return { is: "waiting", for: "internal", retryAfterSeconds: null };
-  return { is: "failed", error: { stage, code: "internal", message: MESSAGE_OF_UNKNOWN } };
+  const known = error instanceof DomainError ? error : new DomainError("internal", MESSAGE_OF_UNKNOWN);
+  if (known.code === "cancelled" || known.code === "superseded") return { is: "gone" };
+  const isPatient = Date.now() - member.started_at.getTime() < ERROR_CLASSES[known.class].retryForMs;
+  if (isPatient) return { is: "waiting", for: known.code, retryAfterSeconds: known.retryAfterSeconds ?? null };
+  return { is: "failed", error: { stage, code: known.code, message: known.message } };
 }
 
 // oxlint-disable-next-line max-params -- the pieces of one attempt, used nowhere else

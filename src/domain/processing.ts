@@ -48,7 +48,5 @@ export const ALONE_ABOVE_BYTES = 1_048_576;
 /** Chunks that one publish transaction may index; larger documents are indexed in batches under cover. */
 export const MAX_PUBLISH_CHUNKS = 512;
 export const MAX_DOCUMENT_CHUNKS = 100_000;
-/** An error that nobody classed is tried again for this long. */
-export const UNKNOWN_ERROR_PATIENCE_MS = 15 * 60_000;
 
 export const DEFAULT_CHUNKER = "page_based";

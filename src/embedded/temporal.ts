@@ -4,6 +4,7 @@ import { access, constants, mkdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { SEARCH_ATTRIBUTES } from "../domain/search-attributes.ts";
 import { fetchWheel } from "./fetch.ts";
 import { type Running, launch } from "./launch.ts";
 import { freePort } from "./ports.ts";
@@ -18,17 +19,6 @@ const POLL_MS = 50;
 const CALL_TIMEOUT_MS = 10_000;
 const STOP_GRACE_MS = 10_000;
 const RETENTION = "7d";
-
-/** What operators may look workflows up by. Always readable, so ids and states only. */
-const SEARCH_ATTRIBUTES = {
-  OrganizationId: "Keyword",
-  SpaceId: "KeywordList",
-  DocumentId: "KeywordList",
-  AgentId: "Keyword",
-  Stage: "Keyword",
-  Outcome: "Keyword",
-  Trigger: "Keyword",
-} as const;
 
 const DYNAMIC_CONFIG = {
   // Unset, the server hands tasks on every 50 ms: three steps of a workflow take 151 ms instead of 46.

@@ -1,15 +1,12 @@
 /** The only place that starts, cancels and ends the workflows of chat turns. */
 import { Client, WorkflowNotFoundError } from "@temporalio/client";
-import { SearchAttributeType, TypedSearchAttributes, WorkflowIdReusePolicy, defineSearchAttributeKey } from "@temporalio/common";
+import { TypedSearchAttributes, WorkflowIdReusePolicy } from "@temporalio/common";
 import type { DataConverter, NativeConnection } from "@temporalio/worker";
 import { chatTurnWorkflowId, chatTurnsWorkflowId, chatTurnsWorkflowPrefix } from "../domain/workflow-ids.ts";
 import type { ChatTurnInput } from "../workflows/chat-turn.ts";
 import type { ChatTurnsInput } from "../workflows/chat-turns.ts";
 import { withDeadline } from "./connection.ts";
-
-const organizationId = defineSearchAttributeKey("OrganizationId", SearchAttributeType.KEYWORD);
-const spaceId = defineSearchAttributeKey("SpaceId", SearchAttributeType.KEYWORD_LIST);
-const agentId = defineSearchAttributeKey("AgentId", SearchAttributeType.KEYWORD);
+import { ATTRIBUTES } from "./search-attributes.ts";
 
 /** Ends what a dead process left: nothing of a turn runs longer than this without it. */
 const TURN_EXECUTION_TIMEOUT = "30 minutes";
@@ -46,18 +43,23 @@ export function createChatStarter(client: () => Client, queue: string): ChatStar
   return {
     async startTurns(apiProcessId, groupId, input) {
       const workflowId = chatTurnsWorkflowId(apiProcessId, groupId);
-      await withDeadline(client(), () => client().workflow.start("chatTurns", { ...shared, workflowId, args: [input] }));
+      await withDeadline(client(), () =>
+        client().workflow.start("chatTurns", { ...shared, workflowId, args: [input], staticSummary: `the books of ${input.turnIds.length} chat turns` }),
+      );
       return workflowId;
     },
     async startTurn(turn, input) {
       const organization = input.caller.organization.id;
       const workflowId = chatTurnWorkflowId(organization, input.turnId);
       const typedSearchAttributes = new TypedSearchAttributes([
-        { key: organizationId, value: organization },
-        { key: spaceId, value: [turn.spaceId] },
-        { key: agentId, value: turn.agentId },
+        { key: ATTRIBUTES.OrganizationId, value: organization },
+        { key: ATTRIBUTES.SpaceId, value: [turn.spaceId] },
+        { key: ATTRIBUTES.AgentId, value: turn.agentId },
+        { key: ATTRIBUTES.Trigger, value: "chat" },
       ]);
-      await withDeadline(client(), () => client().workflow.start("chatTurn", { ...shared, workflowId, args: [input], typedSearchAttributes }));
+      await withDeadline(client(), () =>
+        client().workflow.start("chatTurn", { ...shared, workflowId, args: [input], typedSearchAttributes, staticSummary: "a chat turn that runs tools" }),
+      );
       return workflowId;
     },
     async cancel(workflowId) {

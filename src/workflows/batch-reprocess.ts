@@ -1,5 +1,5 @@
 /** The workflow of a batch: releases its runs in a bounded window, as the database says that there is room, until the last has ended. */
-import { continueAsNew, defineQuery, setHandler, sleep, upsertSearchAttributes, workflowInfo } from "@temporalio/workflow";
+import { continueAsNew, defineQuery, setCurrentDetails, setHandler, sleep, upsertSearchAttributes, workflowInfo } from "@temporalio/workflow";
 import type { BatchInput, BatchStatus } from "../domain/batch.ts";
 import { batch } from "./proxies.ts";
 
@@ -22,6 +22,7 @@ export async function batchReprocess(input: BatchInput, releasedBefore = 0): Pro
   for (let idleSteps = 0; ;) {
     const step = await batch.stepBatch(input);
     progress = { status: step.status, released: progress.released + step.released, open: step.open };
+    setCurrentDetails(`${progress.status}: ${progress.released} released, ${progress.open} of them open`);
     if (step.done) break;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof batchReprocess>(input, progress.released);
     idleSteps = step.released + step.cancelled > 0 ? 0 : idleSteps + 1;

@@ -1,5 +1,5 @@
 /** The workflow of a claim: a group of documents, or one that goes alone, from queued to published. */
-import { sleep, upsertSearchAttributes } from "@temporalio/workflow";
+import { setCurrentDetails, sleep, upsertSearchAttributes } from "@temporalio/workflow";
 import type { GroupOutcome, PipelineInput } from "../domain/processing.ts";
 import { attempt, waitMs } from "./attempts.ts";
 import { embed, parse } from "./proxies.ts";
@@ -13,12 +13,21 @@ export async function documentPipeline(input: PipelineInput): Promise<GroupOutco
     let outcome = await attempt((lost) => parse.prepareDocuments({ ...input, lost }));
     if (outcome && outcome.ready > 0) outcome = await attempt((lost) => embed.embedAndPublish({ ...input, lost }));
     if (outcome?.active === 0) return finish(outcome);
+    setCurrentDetails(standing(outcome));
+    if (count === 0) upsertSearchAttributes({ Stage: ["waiting"] });
     await sleep(waitMs(count, outcome?.retryAfterSeconds ?? null));
   }
 }
 
+/** In words, for whoever looks at the workflow. */
+function standing(outcome: GroupOutcome | null): string {
+  if (outcome === null) return "waits: the last step could not write down what came of it";
+  return `${outcome.completed} completed, ${outcome.failed} failed, ${outcome.gone} gone elsewhere, ${outcome.active} wait for an outage to end`;
+}
+
 function finish(outcome: GroupOutcome): GroupOutcome {
   const name = outcome.failed > 0 ? "failed" : outcome.completed > 0 ? "completed" : "gone";
+  setCurrentDetails(standing(outcome));
   upsertSearchAttributes({ Outcome: [name], Stage: ["done"] });
   return outcome;
 }
