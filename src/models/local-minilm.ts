@@ -168,7 +168,7 @@ export function createLocalMiniLm(options: LocalOptions = {}): EmbeddingModel {
     maxTokens: MAX_TOKENS,
     // Half a second's work, so that what is urgent is soon next.
     preferredBatch: 16,
-    fusion: { alpha: 0.4, bm25Saturation: 8 },
+    fusion: { alpha: 0.3, bm25Saturation: 8 },
     embed: pool.embed,
     countTokens: tokenizer.count,
     tokenOffsets: tokenizer.offsets,

@@ -8,7 +8,7 @@ afterAll(() => model.close());
 const dot = (left: Float32Array, right: Float32Array): number => left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0);
 
 test("is what a configuration without a provider gets", () => {
-  expect(model).toMatchObject({ name: "all-minilm-l6-v2-int8", dimensions: 384, maxTokens: 256, fusion: { alpha: 0.4, bm25Saturation: 8 } });
+  expect(model).toMatchObject({ name: "all-minilm-l6-v2-int8", dimensions: 384, maxTokens: 256, fusion: { alpha: 0.3, bm25Saturation: 8 } });
 });
 
 test("a paraphrase is nearer than an unrelated text, and vectors have unit length", async () => {

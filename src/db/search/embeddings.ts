@@ -101,6 +101,8 @@ async function scanIndex(sql: Sql, scope: SearchScope, narrowing: ChunkNarrowing
      order by n.distance, n.run_num, n.chunk_index`,
     values,
   );
+  // What comes behind it in the transaction is planned as ever.
+  await sql.query("select set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true)");
   return rows;
 }
 
