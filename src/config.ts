@@ -99,6 +99,7 @@ const Environment = z.object({
   GCS_BUCKET: z.string().optional(),
   STORAGE_EMULATOR_HOST: z.string().optional(),
   MASTER_KEY: masterKey.optional(),
+  MASTER_KEY_PREVIOUS: masterKey.optional(),
   KMS_KEY_NAME: z
     .string()
     .regex(/^projects\/[^/]+\/locations\/[^/]+\/keyRings\/[^/]+\/cryptoKeys\/[^/]+$/, "must be projects/…/locations/…/keyRings/…/cryptoKeys/…")
@@ -155,6 +156,7 @@ const CONTRADICTIONS: [Variable, (given: Given) => boolean, string][] = [
     "needs EMBEDDING_MODEL; the built-in model has its own dimensions",
   ],
   ["MASTER_KEY", (given) => given.MASTER_KEY !== undefined && given.KMS_KEY_NAME !== undefined, "cannot be set together with KMS_KEY_NAME: there is one master key"],
+  ["MASTER_KEY_PREVIOUS", (given) => given.MASTER_KEY_PREVIOUS !== undefined && given.MASTER_KEY === undefined, "needs MASTER_KEY: the one that takes its place"],
   ["STORAGE_EMULATOR_HOST", (given) => given.STORAGE_EMULATOR_HOST !== undefined && given.GCS_BUCKET === undefined, "needs GCS_BUCKET"],
   ["TEMPORAL_API_KEY", (given) => given.TEMPORAL_API_KEY !== undefined && given.TEMPORAL_ADDRESS === undefined, "needs TEMPORAL_ADDRESS"],
   ["OIDC_AUDIENCE", (given) => (given.OIDC_AUDIENCE === undefined) !== (given.OIDC_ISSUER === undefined), "and OIDC_ISSUER are needed together"],
@@ -234,7 +236,7 @@ function group(env: z.infer<typeof Environment>) {
     },
     /** Without a bucket objects are kept in `directory`. */
     storage: { gcsBucket: env.GCS_BUCKET, emulatorHost: env.STORAGE_EMULATOR_HOST, directory: join(dataDir, "objects") },
-    keys: { master: env.MASTER_KEY, kmsKeyName: env.KMS_KEY_NAME },
+    keys: { master: env.MASTER_KEY, previous: env.MASTER_KEY_PREVIOUS, kmsKeyName: env.KMS_KEY_NAME },
     models: {
       baseUrl: env.OPENAI_BASE_URL ?? (env.OPENAI_API_KEY === undefined ? undefined : OPENAI_API),
       apiKey: env.OPENAI_API_KEY,

@@ -26,7 +26,7 @@ import { type QueryEmbeddings, cacheQueries } from "./models/query-embeddings.ts
 import { type Reranker, createReranker } from "./models/rerank.ts";
 import { createDirectoryStore } from "./storage/directory.ts";
 import { createGcsStore } from "./storage/gcs.ts";
-import { type Keyring, type MasterKey, createKeyring, localMasterKey } from "./storage/keyring.ts";
+import { type Keyring, type MasterKey, createKeyring, localMasterKey, withPreviousKey } from "./storage/keyring.ts";
 import { createPayloadSealer } from "./storage/payload-sealer.ts";
 import { type Storage, createStorage } from "./storage/storage.ts";
 import { createDataConverter } from "./temporal/codec.ts";
@@ -98,7 +98,8 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
 
 function openMasterKey(config: RealConfig): MasterKey {
   if (config.keys.master === undefined) throw new Error("KMS_KEY_NAME is not supported by this build; set MASTER_KEY.");
-  return localMasterKey(config.keys.master);
+  const current = localMasterKey(config.keys.master);
+  return config.keys.previous === undefined ? current : withPreviousKey(current, localMasterKey(config.keys.previous));
 }
 
 function openKeyring(db: Database, master: MasterKey): Keyring {

@@ -3,12 +3,14 @@ import type { BatchInput, BatchStep } from "../domain/batch.ts";
 import type { DeletionInput, PurgeOutcome } from "../domain/deletion.ts";
 import type { SpaceInput } from "../domain/index-upkeep.ts";
 import type { MaintenanceCounts, OrganizationInput } from "../domain/maintenance.ts";
+import type { OperationInput, OperationStep } from "../domain/operation.ts";
 import type { AttemptInput, GroupOutcome } from "../domain/processing.ts";
 import { stepBatch } from "./batch.ts";
 import { purgeStep } from "./deletion.ts";
 import { embedAndPublish } from "./embed-and-publish.ts";
 import { listSpacesToTend, tendSpace } from "./index-upkeep.ts";
 import { type MaintenanceDeps, listOrganizations, maintainInstance, maintainOrganization } from "./maintenance.ts";
+import { type OperationDeps, operationStep } from "./operations.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 import { prepareDocuments } from "./prepare-documents.ts";
 import { type ToolActivities, type ToolDeps, createToolActivities } from "./tools.ts";
@@ -23,9 +25,10 @@ export interface Activities extends ToolActivities {
   maintainOrganization(input: OrganizationInput): Promise<MaintenanceCounts>;
   listSpacesToTend(): Promise<SpaceInput[]>;
   tendSpace(input: SpaceInput): Promise<MaintenanceCounts>;
+  operationStep(input: OperationInput): Promise<OperationStep>;
 }
 
-export function createActivities(deps: PipelineDeps & ToolDeps & MaintenanceDeps): Activities {
+export function createActivities(deps: PipelineDeps & ToolDeps & MaintenanceDeps & OperationDeps): Activities {
   return {
     ...createToolActivities(deps),
     prepareDocuments: (input) => prepareDocuments(deps, input),
@@ -37,5 +40,6 @@ export function createActivities(deps: PipelineDeps & ToolDeps & MaintenanceDeps
     maintainOrganization: (input) => maintainOrganization(deps, input),
     listSpacesToTend: () => listSpacesToTend(deps),
     tendSpace: (input) => tendSpace(deps, input),
+    operationStep: (input) => operationStep(deps, input),
   };
 }

@@ -6,7 +6,7 @@ import { type Config, loadConfig } from "../config.ts";
 import { loadInstanceSecret } from "../db/instance-secrets.ts";
 import { isMigrated } from "../db/migrate.ts";
 import { type Database, openDatabase } from "../db/pool.ts";
-import { localMasterKey } from "../storage/keyring.ts";
+import { type MasterKey, localMasterKey, withPreviousKey } from "../storage/keyring.ts";
 import { CommandError } from "./output.ts";
 
 const POOL_SIZE = 2;
@@ -31,7 +31,7 @@ export async function withDatabase<T>(work: (connection: Connection) => Promise<
   const db = openDatabase({ url: config.database.url ?? (await embeddedUrl(config.dataDir)), poolSize: POOL_SIZE, onIdleError: () => undefined });
   try {
     if (!options.mayLackMigrations) await assertMigrated(db);
-    const secret = async (name: string): Promise<Buffer> => loadInstanceSecret(db, name, localMasterKey(await masterKey(config)));
+    const secret = async (name: string): Promise<Buffer> => loadInstanceSecret(db, name, await masterKey(config));
     return await work({ config, db, secret, pepper: () => secret(PEPPER) });
   } finally {
     await db.close();
@@ -54,7 +54,12 @@ async function embeddedUrl(dataDir: string): Promise<string> {
   return `postgres://postgres:${password}@127.0.0.1:${port.trim()}/holdfast`;
 }
 
-async function masterKey(config: Config): Promise<Buffer> {
+async function masterKey(config: Config): Promise<MasterKey> {
+  const current = localMasterKey(await currentKey(config));
+  return config.keys.previous === undefined ? current : withPreviousKey(current, localMasterKey(config.keys.previous));
+}
+
+async function currentKey(config: Config): Promise<Buffer> {
   if (config.keys.master !== undefined) return config.keys.master;
   const kept = await readText(join(config.dataDir, "master.key"));
   if (kept === undefined) throw new CommandError("No master key: set MASTER_KEY to that of the running service, or DATA_DIR to its folder.");

@@ -9,6 +9,7 @@ import { findUserByEmail } from "../db/users.ts";
 import { CAPABILITIES, type Capability } from "../domain/principal.ts";
 import { PRIVATE_SPACE } from "../domain/provision.ts";
 import { withDatabase } from "./connect.ts";
+import { addRotationCommands } from "./operations.ts";
 import { CommandError, printJson, printLine, printTable } from "./output.ts";
 
 interface CreateOptions {
@@ -23,7 +24,7 @@ interface CreateOptions {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function addKeysCommand(program: Command): void {
-  const keys = program.command("keys").description("make, revoke and list API keys");
+  const keys = program.command("keys").description("make, revoke and list API keys; rotate the keys of encryption");
   keys
     .command("create")
     .description("make a key; its text is shown only now")
@@ -35,6 +36,7 @@ export function addKeysCommand(program: Command): void {
     .option("--json", "print JSON")
     .action(createKey);
   keys.command("revoke").description("revoke a key; every process refuses it within 5 seconds").argument("<id>", "the key's id").option("--json", "print JSON").action(revokeKey);
+  addRotationCommands(keys);
   keys.command("list").description("list keys, newest first").option("--email <email>", "of this user alone").option("--json", "print JSON").action(listKeys);
 }
 

@@ -8,6 +8,7 @@ import { addAuditCommand } from "./audit.ts";
 import { addIntegrityCommand } from "./integrity.ts";
 import { addKeysCommand } from "./keys.ts";
 import { addMigrateCommand } from "./migrate.ts";
+import { addOrganizationCommand } from "./operations.ts";
 import { CommandError } from "./output.ts";
 import { addProvisionCommand } from "./provision.ts";
 import { addTokenCommand } from "./token.ts";
@@ -19,6 +20,7 @@ addKeysCommand(program);
 addTokenCommand(program);
 addIntegrityCommand(program);
 addAuditCommand(program);
+addOrganizationCommand(program);
 
 const EXPECTED = [CommandError, ConfigError, DomainError, ProvisionError];
 

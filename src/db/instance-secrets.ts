@@ -16,21 +16,21 @@ interface SecretRow {
  */
 export async function loadInstanceSecret(db: Database, name: string, master: MasterKey): Promise<Buffer> {
   const found = (await findSecret(db, name)) ?? (await createSecret(db, name, master));
-  if (found.master_key_id !== master.id) {
+  if (!master.opens(found.master_key_id)) {
     throw new Error(`the instance's secret "${name}" is wrapped by the master key ${found.master_key_id}, and the one configured is ${master.id}`);
   }
   return master.unwrap(found.wrapped, aadOf(name));
 }
 
-/** Wraps every secret anew, by `next` instead of `current`, in one transaction; the secrets themselves stay. Idempotent. */
-export async function rewrapInstanceSecrets(db: Database, current: MasterKey, next: MasterKey): Promise<number> {
+/** Wraps every secret that another master key wraps anew, by `master`, in one transaction; the secrets themselves stay. Idempotent. @returns how many. */
+export async function rewrapInstanceSecrets(db: Database, master: MasterKey): Promise<number> {
   return inTransaction(db.owner, async (sql) => {
-    const { rows } = await sql.query<SecretRow & { name: string }>("select name, wrapped, master_key_id from instance_secrets where master_key_id = $1 order by name for update", [
-      current.id,
+    const { rows } = await sql.query<SecretRow & { name: string }>("select name, wrapped, master_key_id from instance_secrets where master_key_id <> $1 order by name for update", [
+      master.id,
     ]);
     for (const row of rows) {
-      const wrapped = await next.wrap(await current.unwrap(row.wrapped, aadOf(row.name)), aadOf(row.name));
-      await sql.query("update instance_secrets set wrapped = $2, master_key_id = $3 where name = $1", [row.name, wrapped, next.id]);
+      const wrapped = await master.wrap(await master.unwrap(row.wrapped, aadOf(row.name)), aadOf(row.name));
+      await sql.query("update instance_secrets set wrapped = $2, master_key_id = $3 where name = $1", [row.name, wrapped, master.id]);
     }
     return rows.length;
   });

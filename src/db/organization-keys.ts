@@ -27,9 +27,10 @@ export async function insertFirstOrganizationKey(db: Database, organizationId: s
   );
 }
 
-/** Makes `key` the organization's current one; the one before stays for what it encrypted. */
+/** Makes `key` the organization's current one; the one before stays for what it encrypted. Idempotent by the key's id. */
 export async function replaceOrganizationKey(db: Database, organizationId: string, masterKeyId: string, key: NewKey): Promise<void> {
   await inOrganization(db, organizationId, async (sql) => {
+    if ((await sql.query("select from organization_keys where id = $1", [key.id])).rowCount === 1) return;
     await sql.query("update organization_keys set is_current = false where organization_id = $1 and is_current", [organizationId]);
     await sql.query("insert into organization_keys (id, organization_id, wrapped, master_key_id, is_current) values ($1, $2, $3, $4, true)", [
       key.id,
@@ -42,12 +43,16 @@ export async function replaceOrganizationKey(db: Database, organizationId: strin
 
 export interface KeyToRewrap extends NewKey {
   readonly organization_id: string;
+  readonly master_key_id: string;
 }
 
-/** Up to `limit` keys of all organizations that the master key `masterKeyId` wraps, for its rotation. */
-export async function listKeysWrappedBy(db: Database, masterKeyId: string, limit: number): Promise<KeyToRewrap[]> {
+/** Up to `limit` keys of all organizations that another master key than `masterKeyId` wraps, for its rotation. */
+export async function listKeysNotWrappedBy(db: Database, masterKeyId: string, limit: number): Promise<KeyToRewrap[]> {
   return inTransaction(db.owner, async (sql) => {
-    const { rows } = await sql.query<KeyToRewrap>("select id, organization_id, wrapped from organization_keys where master_key_id = $1 order by id limit $2", [masterKeyId, limit]);
+    const { rows } = await sql.query<KeyToRewrap>("select id, organization_id, wrapped, master_key_id from organization_keys where master_key_id <> $1 order by id limit $2", [
+      masterKeyId,
+      limit,
+    ]);
     return rows;
   });
 }

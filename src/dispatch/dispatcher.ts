@@ -3,11 +3,13 @@ import type { Client } from "@temporalio/client";
 import { type Claim, claimRuns, endLease, markStarted, releaseClaim, takeExpiredClaims, waitingOrganizations } from "../db/claims.ts";
 import { returnBatches, takePendingBatches } from "../db/batches.ts";
 import { returnDeletions, takePendingDeletions } from "../db/deletions.ts";
+import { returnOperations, takePendingOperations } from "../db/operations.ts";
 import type { Database } from "../db/pool.ts";
 import { PRIORITY, type Priority } from "../domain/processing.ts";
 import type { Log } from "../log.ts";
 import { startBatch } from "../temporal/start-batch.ts";
 import { startDeletion } from "../temporal/start-deletion.ts";
+import { startOperation } from "../temporal/start-operation.ts";
 import { startPipeline } from "../temporal/start-pipeline.ts";
 
 interface DispatcherDeps {
@@ -104,6 +106,7 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
       await Promise.all(expired.map(start));
       await startDeletions(null);
       await startBatches(null);
+      await startOperations({ db, client });
       for (const priority of [PRIORITY.interactive, PRIORITY.batch]) {
         const waiting = await waitingOrganizations(db.system, priority, ORGANIZATIONS_A_SWEEP);
         await Promise.all(waiting.map((organization) => wake(organization, priority)));
@@ -123,6 +126,13 @@ async function startOrLetGo({ db, client }: Pick<DispatcherDeps, "db" | "client"
     await endLease(db.system, claim.id);
     throw error;
   }
+}
+
+async function startOperations({ db, client }: Pick<DispatcherDeps, "db" | "client">): Promise<void> {
+  await startEach(await takePendingOperations(db.system), {
+    start: ({ id, kind }) => startOperation(client, { operationId: id }, kind),
+    giveBack: (ids) => returnOperations(db.system, ids),
+  });
 }
 
 interface Start<T> {

@@ -30,6 +30,11 @@ export function chatTurnsWorkflowPrefix(apiProcessId: string): string {
   return `chat-turns/api-${apiProcessId}/`;
 }
 
+/** What an operator asked for. It names no organization: an organization's key may go before its workflow ends. */
+export function operationWorkflowId(operationId: string): string {
+  return `operation/${operationId}`;
+}
+
 /** The workflow of one turn that runs tools. */
 export function chatTurnWorkflowId(organizationId: string, turnId: string): string {
   return `chat-turn/${organizationId}/${turnId}`;

@@ -13,6 +13,8 @@ const CACHE_ORGANIZATIONS = 1_000;
 export interface MasterKey {
   /** Names the key, so that rotation knows what is still wrapped by an older one. Not secret. */
   readonly id: string;
+  /** Whether it opens what the key with that id wrapped. */
+  opens(id: string): boolean;
   wrap(bytes: Uint8Array, aad: Uint8Array): Promise<Buffer>;
   /** Throws `corrupt` where the bytes or their aad are not what was wrapped by this key. */
   unwrap(wrapped: Uint8Array, aad: Uint8Array): Promise<Buffer>;
@@ -76,10 +78,26 @@ export function localMasterKey(bytes: Uint8Array): MasterKey {
   if (bytes.byteLength !== KEY_BYTES) throw new DomainError("internal", `A master key has ${KEY_BYTES} bytes.`);
   const key = createSecretKey(bytes);
   const fingerprint = createHash("sha256").update("holdfast master key id").update(bytes).digest("hex").slice(0, 16);
+  const id = `local:${fingerprint}`;
   return {
-    id: `local:${fingerprint}`,
+    id,
+    opens: (other) => other === id,
     wrap: async (plain, aad) => sealBytes(key, plain, aad),
     unwrap: async (wrapped, aad) => openBytes(key, wrapped, aad),
+  };
+}
+
+/** Wraps by `current`, and opens what `previous` wrapped too: for the time until everything is wrapped anew. */
+export function withPreviousKey(current: MasterKey, previous: MasterKey): MasterKey {
+  return {
+    id: current.id,
+    opens: (id) => current.opens(id) || previous.opens(id),
+    wrap: (bytes, aad) => current.wrap(bytes, aad),
+    unwrap: (wrapped, aad) =>
+      current.unwrap(wrapped, aad).catch((error: unknown) => {
+        if (error instanceof DomainError && error.code === "corrupt") return previous.unwrap(wrapped, aad);
+        throw error;
+      }),
   };
 }
 

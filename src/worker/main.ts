@@ -34,7 +34,10 @@ const PREPARE_MS = 30_000;
 /** Activities of each queue, and how many a process runs at once. */
 const HOSTED: Partial<Record<QueueName, { activities: ReadonlyArray<keyof Activities>; atOnce: number }>> = {
   parse: { activities: ["prepareDocuments"], atOnce: 4 },
-  embed: { activities: ["embedAndPublish", "purgeStep", "stepBatch", "listOrganizations", "maintainInstance", "maintainOrganization", "listSpacesToTend", "tendSpace"], atOnce: 4 },
+  embed: {
+    activities: ["embedAndPublish", "purgeStep", "stepBatch", "listOrganizations", "maintainInstance", "maintainOrganization", "listSpacesToTend", "tendSpace", "operationStep"],
+    atOnce: 4,
+  },
   tools: { activities: ["runTool"], atOnce: 20 },
 };
 

@@ -5,4 +5,5 @@ export { chatTurns } from "./chat-turns.ts";
 export { deleteTarget } from "./delete-target.ts";
 export { documentPipeline } from "./document-pipeline.ts";
 export { indexUpkeep } from "./index-upkeep.ts";
+export { operation } from "./operation.ts";
 export { maintenance } from "./maintenance.ts";

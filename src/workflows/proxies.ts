@@ -42,3 +42,11 @@ export const tend = proxyActivities<Pick<Activities, "listSpacesToTend" | "tendS
   heartbeatTimeout: "20 seconds",
   retry: { initialInterval: "1 second", maximumAttempts: 2 },
 });
+
+/** What an operator asked for is never given up. */
+export const operator = proxyActivities<Pick<Activities, "operationStep">>({
+  taskQueue: "embed",
+  startToCloseTimeout: "2 hours",
+  heartbeatTimeout: "2 minutes",
+  retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
+});

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { loadInstanceSecret, rewrapInstanceSecrets } from "../../src/db/instance-secrets.ts";
-import { localMasterKey } from "../../src/storage/keyring.ts";
+import { localMasterKey, withPreviousKey } from "../../src/storage/keyring.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
 const master = localMasterKey(Buffer.alloc(32, 1));
@@ -29,10 +29,10 @@ it("another master key is refused rather than given a new secret", async () => {
 
 it("rotation of the master key keeps the secret", async () => {
   const before = await loadInstanceSecret(test.db, "pepper", master);
-  expect(await rewrapInstanceSecrets(test.db, master, next)).toBeGreaterThan(0);
-  expect(await rewrapInstanceSecrets(test.db, master, next)).toBe(0);
+  expect(await rewrapInstanceSecrets(test.db, withPreviousKey(next, master))).toBeGreaterThan(0);
+  expect(await rewrapInstanceSecrets(test.db, withPreviousKey(next, master))).toBe(0);
   expect(await loadInstanceSecret(test.db, "pepper", next)).toEqual(before);
-  await rewrapInstanceSecrets(test.db, next, master);
+  await rewrapInstanceSecrets(test.db, withPreviousKey(master, next));
 });
 
 it("a wrapped secret that was put in another's place is refused", async () => {

@@ -10,16 +10,17 @@ import proto from "@temporalio/proto";
 import { loadConfig, requireReal } from "../../src/config.ts";
 import { openSharedDeps } from "../../src/deps.ts";
 import { call, ended, upload } from "./client.ts";
+import { runCli } from "./processes.ts";
 import setup from "./global-setup.ts";
 import { type Stack, startStack } from "./stack.ts";
-import { AGENTS, KEYS, SPACES } from "./tenants.ts";
+import { ACME, AGENTS, KEYS, SPACES } from "./tenants.ts";
 import { until } from "./until.ts";
 
 const FOLDER = join(import.meta.dirname, "../replay");
-const WORKFLOWS = ["documentPipeline", "chatTurns", "chatTurn", "batchReprocess", "deleteTarget", "maintenance", "indexUpkeep"];
+const WORKFLOWS = ["documentPipeline", "chatTurns", "chatTurn", "batchReprocess", "deleteTarget", "maintenance", "indexUpkeep", "operation"];
 
 /** Does what starts each workflow once. */
-async function exercise({ url, provider }: Stack, client: Client): Promise<void> {
+async function exercise({ url, provider, env }: Stack, client: Client): Promise<void> {
   const ask = (model: string) => call(url, KEYS.editor, "POST", "/chat/completions", { model, messages: [{ role: "user", content: "hello" }] });
   const document = await upload(url, KEYS.editor, SPACES.research, "# Heading\n\nSome text to record.");
   await ended(url, KEYS.editor, document.id);
@@ -29,6 +30,7 @@ async function exercise({ url, provider }: Stack, client: Client): Promise<void>
   const { body: batch } = await call(url, KEYS.editor, "POST", "/data/batch-reprocess", { document_ids: [document.id] });
   await until("the batch has ended", async () => (await call(url, KEYS.editor, "GET", `/data/batches/${batch.batch_id}`)).body.status === "completed");
   await call(url, KEYS.editor, "DELETE", `/data/${document.id}`);
+  await runCli(["keys", "rotate-organization", ACME], env);
   await client.schedule.getHandle("maintenance").trigger();
   await client.schedule.getHandle("index-upkeep").trigger();
 }

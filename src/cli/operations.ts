@@ -1,0 +1,68 @@
+/** `holdfast keys rotate-master | rotate-organization` and `holdfast organization delete`: asks for the work, and waits for its report. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import { findOperation, requestOrganizationDeletion, requestRotation } from "../db/operations.ts";
+import type { Database } from "../db/pool.ts";
+import { withDatabase } from "./connect.ts";
+import { everyOrganization } from "./organizations.ts";
+import { CommandError, printJson, printLine } from "./output.ts";
+
+const POLL_MS = 250;
+/** Other processes know keys for 60 s and callers for 5 s after the organization was closed. */
+const GRACE_SECONDS = 65;
+
+interface Options {
+  readonly wait: boolean;
+}
+
+interface DeleteOptions extends Options {
+  readonly yes?: boolean;
+  readonly grace: string;
+}
+
+export function addRotationCommands(keys: Command): void {
+  keys
+    .command("rotate-master")
+    .description("wrap every key anew by MASTER_KEY; workers must have the key before as MASTER_KEY_PREVIOUS")
+    .option("--no-wait", "do not wait for the report")
+    .action((options: Options) => run(options, (db) => requestRotation(db, null)));
+  keys
+    .command("rotate-organization")
+    .description("give an organization a new key for all that is encrypted from now on")
+    .argument("<id>", "the organization's id")
+    .option("--no-wait", "do not wait for the report")
+    .action((id: string, options: Options) => run(options, async (db) => requestRotation(db, (await everyOrganization(db, id))[0]!)));
+}
+
+export function addOrganizationCommand(program: Command): void {
+  program
+    .command("organization")
+    .description("organizations")
+    .command("delete")
+    .description("delete an organization with everything that it has, and print what was read back; there is no way back")
+    .argument("<id>", "the organization's id")
+    .option("--yes", "do it")
+    .option("--grace <seconds>", "how long caches of other processes are waited for", String(GRACE_SECONDS))
+    .option("--no-wait", "do not wait for the report")
+    .action((id: string, options: DeleteOptions) => run(options, (db) => askForDeletion(db, id, options)));
+}
+
+async function askForDeletion(db: Database, id: string, { yes, grace }: DeleteOptions): Promise<string> {
+  const organization = (await everyOrganization(db, id))[0]!;
+  const seconds = Number(grace);
+  if (!Number.isInteger(seconds) || seconds < 0) throw new CommandError("--grace takes a whole number of seconds.");
+  if (yes !== true) throw new CommandError("This deletes the organization and shreds its key. Say --yes where that is what you want.");
+  return requestOrganizationDeletion(db, organization, seconds);
+}
+
+async function run({ wait }: Options, request: (db: Database) => Promise<string>): Promise<void> {
+  await withDatabase(async ({ db }) => {
+    const id = await request(db);
+    if (!wait) return printLine(`operation ${id} is asked for; a worker does it`);
+    for (;;) {
+      const found = await findOperation(db, id);
+      if (found !== undefined && found.completed_at !== null) return printJson({ operation_id: id, kind: found.kind, completed_at: found.completed_at, report: found.report });
+      await sleep(POLL_MS);
+    }
+  });
+}

@@ -1,0 +1,76 @@
+/** All SQL on `operations`: what operators ask for, the workflow that does it, and what it reports. */
+import type pg from "pg";
+import { newId } from "../domain/ids.ts";
+import type { OperationKind } from "../domain/operation.ts";
+import { type Database, type OrganizationKey, inTransaction, queryOnce, type Sql } from "./pool.ts";
+
+export interface Operation {
+  readonly id: string;
+  readonly kind: OperationKind;
+  readonly subject: string | null;
+  readonly subject_num: number | null;
+  /** Seconds until it may begin; 0 where it may. */
+  readonly wait_seconds: number;
+  readonly completed_at: Date | null;
+  readonly report: Record<string, unknown>;
+}
+
+const COLUMNS = `id, kind, subject, subject_num, greatest(0, ceil(extract(epoch from not_before - now())))::int as wait_seconds, completed_at, report`;
+
+/** Writes the outbox row; one of the same kind and subject that is not complete yet is used again. @returns its id. */
+async function insertOperation(sql: Sql, kind: OperationKind, subject: OrganizationKey | null, graceSeconds: number): Promise<string> {
+  const { rows } = await sql.query<{ id: string }>("select id from operations where kind = $1 and subject is not distinct from $2 and completed_at is null", [
+    kind,
+    subject?.id ?? null,
+  ]);
+  if (rows[0] !== undefined) return rows[0].id;
+  const id = newId();
+  await sql.query("insert into operations (id, kind, subject, subject_num, not_before) values ($1, $2, $3, $4, now() + make_interval(secs => $5))", [
+    id,
+    kind,
+    subject?.id ?? null,
+    subject?.num ?? null,
+    graceSeconds,
+  ]);
+  return id;
+}
+
+export async function requestRotation(db: Database, subject: OrganizationKey | null): Promise<string> {
+  return inTransaction(db.owner, (sql) => insertOperation(sql, subject === null ? "rotate_master" : "rotate_organization", subject, 0));
+}
+
+/** Nobody gets into the organization from here on; what it has is removed by the workflow, not before `graceSeconds` have passed. */
+export async function requestOrganizationDeletion(db: Database, organization: OrganizationKey, graceSeconds: number): Promise<string> {
+  return inTransaction(db.owner, async (sql) => {
+    await sql.query("update organizations set deleted_at = coalesce(deleted_at, now()) where id = $1", [organization.id]);
+    return insertOperation(sql, "delete_organization", organization, graceSeconds);
+  });
+}
+
+/** Operations that are not complete and whose workflow nobody started within the last minute, each marked as started now. */
+export async function takePendingOperations(system: pg.Pool): Promise<Array<{ id: string; kind: OperationKind }>> {
+  const { rows } = await queryOnce<{ id: string; kind: OperationKind }>(
+    system,
+    `update operations set last_start_at = now() where id in (
+       select id from operations where completed_at is null and (last_start_at is null or last_start_at < now() - interval '1 minute') for update skip locked)
+     returning id, kind`,
+  );
+  return rows;
+}
+
+export async function returnOperations(system: pg.Pool, ids: readonly string[]): Promise<void> {
+  await queryOnce(system, "update operations set last_start_at = null where id = any($1::uuid[])", [ids]);
+}
+
+export async function findOperation(db: Database, id: string): Promise<Operation | undefined> {
+  return (await queryOnce<Operation>(db.owner, `select ${COLUMNS} from operations where id = $1`, [id])).rows[0];
+}
+
+export async function completeOperation(db: Database, id: string, report: Readonly<Record<string, unknown>>): Promise<void> {
+  await queryOnce(db.owner, "update operations set completed_at = now(), report = $2 where id = $1 and completed_at is null", [id, JSON.stringify(report)]);
+}
+
+/** Keeps what was done so far, for the report of a later step. */
+export async function noteProgress(db: Database, id: string, report: Readonly<Record<string, unknown>>): Promise<void> {
+  await queryOnce(db.owner, "update operations set report = $2 where id = $1", [id, JSON.stringify(report)]);
+}
