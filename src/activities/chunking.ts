@@ -9,6 +9,8 @@ export interface ChunkingJob {
   readonly units: readonly TextUnit[];
   readonly maxTokens: number;
   readonly overlapTokens: number;
+  /** As the document says it. */
+  readonly language?: string | undefined;
 }
 
 export type Chunking = (job: ChunkingJob, signal: AbortSignal) => Promise<Chunk[]>;

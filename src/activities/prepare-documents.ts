@@ -93,7 +93,8 @@ async function* preparedParts(deps: PipelineDeps, organizationId: string, work: 
 async function chunkPart(deps: PipelineDeps, member: Member, document: ParsedDocument, signal: AbortSignal): Promise<Chunk[]> {
   const maxTokens = Math.min(member.chunker_config.max_tokens ?? DEFAULT_MAX_TOKENS, deps.embedding.maxTokens);
   const units = chunkedUnits(document.units);
-  return deps.chunking({ chunkerName: member.chunker_name, units, maxTokens, overlapTokens: member.chunker_config.overlap_tokens ?? 0 }, signal);
+  const overlapTokens = member.chunker_config.overlap_tokens ?? 0;
+  return deps.chunking({ chunkerName: member.chunker_name, units, maxTokens, overlapTokens, language: document.metadata.language }, signal);
 }
 
 /** Running headers and footers would be in the way of every search; where there is nothing else, they are the text. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ParsedDocument } from "../domain/text-unit.ts";
 import type { ChildRequest, ChildTask } from "./child-protocol.ts";
-import type { OcrSettings, ParseInput } from "./parser.ts";
+import { patienceMs, type OcrSettings, type ParseInput } from "./parser.ts";
 import { outOfMemory, startParserChild, type ChildLimits, type ChildOutcome, type ParserChild } from "./parser-child.ts";
 import { residentBytes } from "./process-memory.ts";
 
@@ -58,8 +58,9 @@ export function createParserPool(given: Partial<ParserPoolOptions> = {}): Parser
   const run = async (task: ChildTask, input: ParseInput, signal?: AbortSignal): Promise<ChildOutcome> => {
     await using placed = await placeInput(input);
     const request: ChildRequest = { task, input: { ...placed.input, ocr: options.ocr } };
+    const timeoutMs = Math.min(options.timeoutMs, await patienceMs(input));
     let outcome: ChildOutcome = { kind: "lost", started: false };
-    for (let attempt = 0; attempt < 2 && outcome.kind === "lost"; attempt++) outcome = await children.use((child) => child.run(request, signal), signal);
+    for (let attempt = 0; attempt < 2 && outcome.kind === "lost"; attempt++) outcome = await children.use((child) => child.run(request, timeoutMs, signal), signal);
     if (outcome.kind === "failed") throw outcome.error;
     if (outcome.kind === "lost") throw outcome.started ? outOfMemory() : new Error("The parser process ended before it took the document.");
     return outcome;

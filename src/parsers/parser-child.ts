@@ -9,7 +9,7 @@ import { residentBytes } from "./process-memory.ts";
 export interface ChildLimits {
   /** The module that the process runs; it speaks child-protocol.ts. */
   readonly entry: URL;
-  /** Milliseconds for one document. */
+  /** Milliseconds for one document, at most. */
   readonly timeoutMs: number;
   /** Resident memory, measured every {@link MEMORY_POLL_MS}. */
   readonly maxRssBytes: number;
@@ -33,7 +33,7 @@ export interface ParserChild {
   /** Requests that it has taken. */
   requests(): number;
   /** One at a time. Never rejects; a process over a limit is dead before this resolves. */
-  run(request: ChildRequest, signal?: AbortSignal): Promise<ChildOutcome>;
+  run(request: ChildRequest, timeoutMs: number, signal?: AbortSignal): Promise<ChildOutcome>;
   kill(): void;
 }
 
@@ -87,11 +87,11 @@ export function startParserChild(limits: ChildLimits): ParserChild {
     gone: gone.promise,
     requests: () => requests,
     kill: () => void child.kill("SIGKILL"),
-    run(request, signal) {
+    run(request, timeoutMs, signal) {
       requests++;
       return new Promise((resolve) => {
         job = { units: [], started: false, verdict: undefined, resolve, unwatch: () => undefined };
-        job.unwatch = watch({ limits, pid: child.pid ?? 0, signal, stop });
+        job.unwatch = watch({ limits, timeoutMs, pid: child.pid ?? 0, signal, stop });
         if (child.connected) child.send(request, () => undefined);
         else stop(undefined);
       });
@@ -140,9 +140,9 @@ function receive(job: Job, message: ChildMessage, settle: (outcome: ChildOutcome
 }
 
 /** Ends the process at the time limit, over the memory limit, or when the caller gives up; the returned function ends the watch. */
-function watch(watched: { limits: ChildLimits; pid: number; signal: AbortSignal | undefined; stop: (error: unknown) => void }): () => void {
-  const { limits, pid, signal, stop } = watched;
-  const timer = setTimeout(() => stop(new DomainError("timeout", `Parsing took more than ${limits.timeoutMs / 1000} s.`)), limits.timeoutMs);
+function watch(watched: { limits: ChildLimits; timeoutMs: number; pid: number; signal: AbortSignal | undefined; stop: (error: unknown) => void }): () => void {
+  const { limits, timeoutMs, pid, signal, stop } = watched;
+  const timer = setTimeout(() => stop(new DomainError("timeout", `Parsing took more than ${Math.round(timeoutMs / 1000)} s.`)), timeoutMs);
   const poll = setInterval(() => {
     void residentBytes(pid).then((bytes) => (bytes > limits.maxRssBytes ? stop(outOfMemory()) : undefined));
   }, MEMORY_POLL_MS);

@@ -50,6 +50,20 @@ export interface Parser {
   warmUp?(): Promise<void>;
 }
 
+/** Kinds whose pages may be pictures, or that hold files whose pages are: OCR takes seconds for each. */
+const MAY_NEED_OCR: ReadonlySet<FileType> = new Set<FileType>(["PDF", "PNG", "JPEG", "TIFF", "ZIP", "EML", "MSG"]);
+const BASE_MS = 60_000;
+const MS_PER_MEBIBYTE = 60_000;
+
+/**
+ * Milliseconds after which reading the input is hopeless, whatever the limit for all: a small office file that takes minutes is made to.
+ */
+export async function patienceMs(input: ParseInput): Promise<number> {
+  if (MAY_NEED_OCR.has(input.fileType)) return Infinity;
+  const bytes = await inputSizeBytes(input).catch(() => 0);
+  return BASE_MS + (bytes / (1024 * 1024)) * MS_PER_MEBIBYTE;
+}
+
 /** The whole input in memory. Throws `empty_file` where there is nothing in it. */
 export async function readInput(input: ParseInput): Promise<Buffer> {
   const bytes = input.path === undefined ? asBuffer(input.bytes ?? new Uint8Array()) : await readFile(input.path);

@@ -7,6 +7,7 @@ import { described, isoDate } from "./metadata.ts";
 import { readInput, type Parser } from "./parser.ts";
 import { createUnitWriter, type UnitWriter } from "./unit-writer.ts";
 import { openZip } from "./zip-archive.ts";
+import { storedZip } from "./zip-stored.ts";
 
 const MAX_CELLS = 2_000_000;
 const MAX_COLUMNS = 1_000;
@@ -16,8 +17,7 @@ export const spreadsheet: Parser = {
   runsIn: "child",
   async parse(input) {
     const bytes = await readInput(input);
-    if (input.fileType !== "XLS") await assertUnpacks(bytes);
-    const book = openBook(bytes);
+    const book = openBook(isArchive(bytes) && input.fileType !== "XLS" ? await unpacked(bytes) : bytes);
     const writer = createUnitWriter();
     const budget = { cells: MAX_CELLS };
     const filled = book.SheetNames.map((name, index) => {
@@ -29,16 +29,22 @@ export const spreadsheet: Parser = {
   },
 };
 
-/** SheetJS unpacks all parts without asking for their size: sheets and strings are counted before. */
-async function assertUnpacks(bytes: Buffer): Promise<void> {
-  if (bytes.subarray(0, 2).toString("latin1") !== "PK" && bytes[0] !== 0xd0) return;
-  const zip = await openZip(bytes);
-  if (zip.unpackedBytes((name) => name.endsWith(".xml") || name.endsWith(".bin")) > MAX_UNPACKED_BYTES) {
-    throw new DomainError("too_large", "The spreadsheet unpacks to more than a parser may read.");
-  }
+/** A zip archive, or what an Office document with a password is wrapped in. */
+function isArchive(bytes: Buffer): boolean {
+  return bytes.subarray(0, 2).toString("latin1") === "PK" || bytes[0] === 0xd0;
 }
 
-const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
+/** SheetJS unpacks without bounds, and some damage sends it into a loop: it gets the parts as they are, without pictures. */
+async function unpacked(bytes: Buffer): Promise<Buffer> {
+  const zip = await openZip(bytes);
+  const files: { name: string; bytes: Buffer }[] = [];
+  for (const name of zip.names) {
+    if (!/(?:\.xml|\.rels|\.bin|\.vml|^mimetype)$/i.test(name)) continue;
+    const part = await zip.read(name);
+    if (part !== undefined) files.push({ name, bytes: part });
+  }
+  return storedZip(files);
+}
 
 function openBook(bytes: Buffer): WorkBook {
   try {

@@ -18,8 +18,6 @@ const COMPOUND_FILE_MAGIC = Buffer.from("d0cf11e0a1b11ae1", "hex");
 export interface ZipArchive {
   /** Paths of its files, in the archive's order; folders are left out. */
   readonly names: readonly string[];
-  /** Declared bytes of the files that match, unpacked. */
-  unpackedBytes(matches: (name: string) => boolean): number;
   /** Undefined where there is no such file. Throws `too_large` over a bound, `encrypted`, `corrupt`. */
   read(name: string): Promise<Buffer | undefined>;
 }
@@ -32,7 +30,6 @@ export async function openZip(bytes: Buffer): Promise<ZipArchive> {
   let read = 0;
   return {
     names: [...entries.keys()],
-    unpackedBytes: (matches) => [...entries].reduce((sum, [name, entry]) => sum + (matches(name) ? entry.uncompressedSize : 0), 0),
     async read(name) {
       const entry = entries.get(name);
       if (entry === undefined) return undefined;

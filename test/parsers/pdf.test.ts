@@ -5,7 +5,7 @@ import type { ParseInput } from "../../src/parsers/parser.ts";
 import { pdf } from "../../src/parsers/pdf.ts";
 import { pdfDateAsIso, xmpMetadata } from "../../src/parsers/pdf-metadata.ts";
 import { unpdfPageCount, unpdfParse } from "../../src/parsers/pdf-unpdf.ts";
-import { makeGarbagePdf, makeLongPdf, makePdf, truncated } from "../support/make-documents.ts";
+import { makeGarbagePdf, makeLongPdf, makePdf, makeUnicodePdf, truncated } from "../support/make-documents.ts";
 
 const input = (bytes: Buffer, pages?: [number, number]): ParseInput => ({ fileType: "PDF", bytes, pages });
 
@@ -45,6 +45,14 @@ test("two columns are read one after the other", async () => {
   const parsed = await pdf.parse(input(makePdf([[...column("left", 72), ...column("right", 330)]])));
   const text = parsed.units.map((unit) => unit.text).join(" ");
   expect(text.lastIndexOf("left")).toBeLessThan(text.indexOf("right"));
+});
+
+test("East Asian text comes as written, and text from right to left in the order in which it is read", async () => {
+  const hebrew = "שלום עולם";
+  const parsed = await pdf.parse(input(makeUnicodePdf(["数据库系统は速い。", Array.from(hebrew).toReversed().join("")])));
+  const text = parsed.units.map((unit) => unit.text).join("\n");
+  expect(text).toContain("数据库系统は速い。");
+  expect(text).toContain(hebrew);
 });
 
 describe("page ranges", () => {

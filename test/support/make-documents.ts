@@ -50,6 +50,27 @@ export function makeLongPdf(count: number): Buffer {
   return makePdf(Array.from({ length: count }, (_, index) => [{ text: `Chapter ${index + 1}`, size: 20 }, `This is the text of page ${index + 1}. It says nothing else.`]));
 }
 
+/** A PDF of one page whose lines may be of any script; characters are drawn from left to right in the order given. */
+export function makeUnicodePdf(lines: readonly string[]): Buffer {
+  const hex = (text: string): string => Buffer.from(text, "utf16le").swap16().toString("hex");
+  const characters = Array.from(new Set(lines.join("")));
+  const map = `/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def 1 begincodespacerange <0000> <FFFF> endcodespacerange ${characters.length} beginbfchar ${characters.map((character) => `<${hex(character)}> <${hex(character)}>`).join(" ")} endbfchar endcmap end end`;
+  const content = lines.map((line, index) => `BT /F1 14 Tf 72 ${700 - index * 40} Td <${hex(line)}> Tj ET`).join("\n");
+  const stream = (body: string): Buffer => Buffer.from(`<< /Length ${body.length} >>\nstream\n${body}\nendstream`);
+  const objects = [
+    Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
+    Buffer.from("<< /Type /Pages /Count 1 /Kids [5 0 R] >>"),
+    Buffer.from("<< /Type /Font /Subtype /Type0 /BaseFont /Any /Encoding /Identity-H /DescendantFonts [7 0 R] /ToUnicode 8 0 R >>"),
+    Buffer.from("<< >>"),
+    Buffer.from(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /Font << /F1 3 0 R >> >> /Contents 6 0 R >>`),
+    stream(content),
+    Buffer.from("<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Any /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /DW 700 /FontDescriptor 9 0 R >>"),
+    stream(map),
+    Buffer.from("<< /Type /FontDescriptor /FontName /Any /Flags 4 /FontBBox [0 -200 1000 900] /ItalicAngle 0 /Ascent 900 /Descent -200 /CapHeight 700 /StemV 80 >>"),
+  ];
+  return assemble(objects, createHash("md5").update(lines.join()).digest(), undefined);
+}
+
 /** A PDF whose only page is this picture, as a scanner makes them. */
 export function makeScannedPdf({ width, height, rgb }: { width: number; height: number; rgb: Buffer }): Buffer {
   const pixels = deflateSync(rgb);
