@@ -13,6 +13,8 @@ import { createLookupCache } from "./lookup-cache.ts";
 const KEY_CACHE_MS = 4_000;
 const UNKNOWN_KEY_CACHE_MS = 1_000;
 const CACHED_KEYS = 10_000;
+/** In the token's claim `roles`. */
+const OPERATORS = "operators";
 const MAX_TOKEN_LENGTH = 16_384;
 
 interface Credentials {
@@ -28,6 +30,11 @@ export interface Authenticator {
    * owner left the organization or the request names another one; `issuer_unavailable`, `database_unavailable`.
    */
   authenticate(credentials: Credentials): Promise<Principal>;
+  /**
+   * For what belongs to no organization. @returns the token's subject.
+   * @throws DomainError `unauthenticated`; `permission_denied` where the issuer does not say that the subject has the role `operators`.
+   */
+  authenticateOperator(authorization: string | undefined): Promise<string>;
   /** Call after changing the user's keys, role or spaces: this process sees the change at once, others within 5 s. */
   forgetUser(userId: string): void;
 }
@@ -86,6 +93,13 @@ export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now }: A
         throw new DomainError("permission_denied", "Permission denied: wrong organization");
       }
       return principal;
+    },
+    async authenticateOperator(authorization) {
+      const token = bearerToken(authorization);
+      if (verifyJwt === undefined || token.startsWith("sk-")) throw unauthenticated("Invalid access token");
+      const { subject, roles } = await verifyJwt(token);
+      if (!roles.includes(OPERATORS)) throw new DomainError("permission_denied", "Permission denied: the role operators is needed");
+      return subject;
     },
     forgetUser: (userId) => keys.forget((caller) => caller?.principal.user.id === userId),
   };

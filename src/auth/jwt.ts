@@ -18,6 +18,8 @@ interface TokenSubject {
   readonly subject: string;
   /** Null where the issuer does not vouch for it. */
   readonly verifiedEmail: string | null;
+  /** The claim `roles`: what the issuer says that the subject is besides a user. */
+  readonly roles: readonly string[];
 }
 
 /** @throws DomainError `unauthenticated`; `issuer_unavailable` where the signing key is not known and cannot be fetched. */
@@ -69,10 +71,10 @@ function assertAllowedAlgorithm(token: string): void {
 }
 
 function subjectOf(payload: JWTPayload): TokenSubject {
-  const { sub, email, email_verified: isVerified } = payload;
+  const { sub, email, email_verified: isVerified, roles } = payload;
   if (typeof sub !== "string" || sub === "" || sub.includes("\0")) throw invalidToken();
   const vouched = typeof email === "string" && isVerified === true && !email.includes("\0");
-  return { subject: sub, verifiedEmail: vouched ? email : null };
+  return { subject: sub, verifiedEmail: vouched ? email : null, roles: Array.isArray(roles) ? roles.filter((role) => typeof role === "string") : [] };
 }
 
 interface SigningKeys {

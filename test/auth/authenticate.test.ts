@@ -189,7 +189,8 @@ describe("what is kept of a look-up", () => {
 });
 
 describe("a JWT", () => {
-  const subject = (sub: string, verifiedEmail: string | null) => createAuthenticator({ db, pepper: TEST_PEPPER, now, verifyJwt: async () => ({ subject: sub, verifiedEmail }) });
+  const subject = (sub: string, verifiedEmail: string | null) =>
+    createAuthenticator({ db, pepper: TEST_PEPPER, now, verifyJwt: async () => ({ subject: sub, verifiedEmail, roles: [] }) });
 
   it("binds the user with its verified e-mail on first sight, and is known by its subject from then on", async () => {
     const user = await makeUser(db, organization, { email: "First.Sight@example.org" });

@@ -67,7 +67,7 @@ describe("a token of the issuer", () => {
   it.each(["RS256", "ES256", "EdDSA"])("signed with %s names its subject", async (alg) => {
     const one = await makeSigner("one", alg);
     published = [one];
-    expect(await verify(await sign(one))).toEqual({ subject: "ada", verifiedEmail: null });
+    expect(await verify(await sign(one))).toEqual({ subject: "ada", verifiedEmail: null, roles: [] });
   });
 
   it("vouches for an e-mail address only where it says verified", async () => {

@@ -5,6 +5,7 @@ import { ownKeyRoutes } from "./api-keys.ts";
 import { auditLogRoutes } from "./audit-log.ts";
 import { batchRoutes } from "./batches.ts";
 import { createChatCompletion } from "./chat.ts";
+import { decodePayloads } from "./codec.ts";
 import { listDocuments } from "./data-search.ts";
 import { docsRoutes } from "./docs.ts";
 import { downloadRawFile } from "./download.ts";
@@ -60,4 +61,4 @@ export const API_ROUTES: readonly Route[] = [
   ...usageRoutes,
 ];
 
-export const ROUTES: readonly Route[] = [...API_ROUTES, ...docsRoutes(API_ROUTES)];
+export const ROUTES: readonly Route[] = [...API_ROUTES, decodePayloads, ...docsRoutes(API_ROUTES)];
