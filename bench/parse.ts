@@ -13,7 +13,6 @@ import { parserProcesses, peakOf } from "./process-tree.ts";
 
 const MARKITDOWN = "markitdown[pdf,docx,pptx,xlsx,xls,outlook]==0.1.8";
 const KINDS: readonly FileType[] = ["PDF", "DOCX", "PPTX", "XLSX", "XLS", "EPUB", "HTML", "CSV", "MSG"];
-const ROUNDS = 3;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 interface Side {
@@ -54,8 +53,8 @@ function markitdown(python: string): Side {
     async convert({ path }) {
       child.stdin.write(`${path}\n`);
       const answer = await answers.next();
-      const seconds = Number(String(answer.value).split(" ", 1)[0]);
-      return Number.isNaN(seconds) ? undefined : seconds;
+      const [seconds, characters] = String(answer.value).split(" ").map(Number);
+      return characters === undefined || characters === 0 ? undefined : seconds;
     },
     async close() {
       child.stdin.end();
@@ -97,9 +96,9 @@ interface Timed {
 }
 
 /** Each side reads all files of a kind, one side after the other, round by round; the first round only warms up. */
-async function race(sides: readonly [Side, Side], files: readonly BenchFile[]): Promise<Timed[]> {
+async function race(sides: readonly [Side, Side], files: readonly BenchFile[], rounds: number): Promise<Timed[]> {
   const timed = sides.map((): Timed => ({ seconds: new Map(), megabytes: new Map() }));
-  for (let round = 0; round <= ROUNDS; round++) {
+  for (let round = 0; round <= rounds; round++) {
     for (const kind of KINDS) {
       const own = files.filter((entry) => entry.kind === kind);
       for (const [index, side] of sides.entries()) await readAll(side, own, round > 0 ? timed[index] : undefined);
@@ -120,13 +119,13 @@ async function readAll(side: Side, files: readonly BenchFile[], timed: Timed | u
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
-async function run(folder: string, { venv }: { venv: string }): Promise<void> {
+async function run(folder: string, { venv, rounds }: { venv: string; rounds: string }): Promise<void> {
   const files = await benchFiles(folder);
   const sides = [holdfast(), markitdown(await pythonIn(venv))] as const;
   const load = loadavg()[0]!;
-  const [ours, theirs] = (await race(sides, files)) as [Timed, Timed];
+  const [ours, theirs] = (await race(sides, files, Number(rounds))) as [Timed, Timed];
   say(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, load ${load.toFixed(1)} at the start, Node ${process.version}, ${MARKITDOWN}; one process each, warm, median of ${ROUNDS} rounds`,
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, load ${load.toFixed(1)} at the start, Node ${process.version}, ${MARKITDOWN}; one process each, warm, median of ${rounds} rounds behind one to warm up`,
   );
   say("");
   say("| kind | files that both read | only holdfast | only markitdown | pages | holdfast (pages/s) | markitdown (pages/s) | times | holdfast (MB) | markitdown (MB) |");
@@ -150,5 +149,6 @@ await new Command("bench:parse")
   .description("Pages a second by kind of file, in turn with markitdown on the same files.")
   .argument("<dir>", "a folder of files, with all below it")
   .option("--venv <dir>", "a virtual environment with markitdown; made where there is none", join(homedir(), ".cache", "holdfast", "markitdown"))
+  .option("--rounds <n>", "that count, behind one to warm up", "3")
   .action(run)
   .parseAsync();

@@ -9,20 +9,24 @@ export async function residentMegabytes(pid: number): Promise<number> {
   return Math.ceil(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024);
 }
 
-/** Children of a process. */
+/** Parsers among the children of a process. */
 export async function parserProcesses(pid: number): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, "latin1").catch(() => "");
-  return children.split(" ").filter(Boolean).map(Number);
+  const pids = children.split(" ").filter(Boolean).map(Number);
+  const commands = await Promise.all(pids.map((child) => readFile(`/proc/${child}/cmdline`, "latin1").catch(() => "")));
+  return pids.filter((_, index) => commands[index]!.includes("parsers/child-main.ts"));
 }
 
 /** Watches until it is stopped; then tells the most megabytes that one of the processes took. */
 export function peakOf(pids: () => Promise<number[]>): { stop(): number } {
   let peak = 0;
-  const timer = setInterval(() => {
+  const look = (): void => {
     void pids()
       .then((found) => Promise.all(found.map(residentMegabytes)))
       .then((megabytes) => (peak = Math.max(peak, ...megabytes)));
-  }, POLL_MS);
+  };
+  look();
+  const timer = setInterval(look, POLL_MS);
   return {
     stop() {
       clearInterval(timer);
