@@ -9,7 +9,7 @@ import { type Document, type Operation, operationsOf, resolve, sample, type Sche
 import type { TestStack } from "./support/stack-types.ts";
 
 /** Requests for each operation; `FUZZ_RUNS=2000 npx vitest run test/contract-properties.test.ts` looks longer. */
-const RUNS = Number(process.env["FUZZ_RUNS"] ?? 60);
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? 40);
 const LIMIT_MS = Math.max(60_000, RUNS * 200);
 const document = createOpenApi(API_ROUTES) as unknown as Document;
 

@@ -4,7 +4,8 @@ import pg from "pg";
 const LOOK_MS = 1_000;
 /** A connection that is in use for longer is the occasion to ask whether the server answers at all. */
 const LONG_IN_USE_MS = 2_000;
-const ANSWER_MS = 3_000;
+/** A busy server answers late without being gone. */
+const ANSWER_MS = 5_000;
 /** A process that was itself too busy to look in time has learned nothing about the server. */
 const LATE_MS = 500;
 

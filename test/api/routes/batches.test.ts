@@ -176,7 +176,7 @@ describe("a batch under way", () => {
     await putMany("model of the pretended", 1);
   });
 
-  test("keeps a bounded window, shows waiting runs as queued, and is paused, resumed and ended", async () => {
+  test("keeps a bounded window, shows waiting runs as queued, and is paused, resumed and ended", { timeout: 150_000 }, async () => {
     await stack.worker.kill("SIGTERM");
     const id = await waitingBatch("window", 300);
     expect(await batch(id)).toMatchObject({
