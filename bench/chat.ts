@@ -1,20 +1,25 @@
-/** What Holdfast adds to the first token of a chat, against the model provider asked directly: in turn, in one run. */
+/** What Holdfast adds to the first token of a chat, against the model provider asked directly and the LiteLLM proxy: in turn, in one run. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
-import { cpus } from "node:os";
+import { cpus, loadavg } from "node:os";
 import { createInterface } from "node:readline";
 import { Client, Connection } from "@temporalio/client";
 import { Command } from "commander";
+import { startLiteLlm } from "./litellm.ts";
 import setup from "../test/support/global-setup.ts";
 import { type Stack, startStack } from "../test/support/stack.ts";
-import { AGENTS, KEYS } from "../test/support/tenants.ts";
+import { ended, upload } from "../test/support/client.ts";
+import { AGENTS, KEYS, SPACES } from "../test/support/tenants.ts";
 import { until } from "../test/support/until.ts";
 
 interface Options {
   readonly seconds: string;
   readonly concurrency: string;
   readonly firstTokenMs: string;
+  readonly pieces: string;
+  readonly agents: string;
+  readonly litellm?: string;
 }
 
 interface Target {
@@ -34,9 +39,11 @@ interface Measured {
   failures: number;
 }
 
-/** Direct and through the service alternate in slices of this length, so that both see the same machine. */
-const SLICE_SECONDS = 5;
+/** What is compared takes turns, so that all see the same machine: the service for so long, then each other for a part of it. */
+const SLICE_SECONDS = 15;
+const OTHERS_SHARE = 1 / 3;
 const WARM_UP_SECONDS = 3;
+const NOTE = "# Revenue\n\nRevenue grew by 12 percent over the last year, to 48 million.\n\nCosts grew by 3 percent.\n";
 const DRAIN_MS = 60_000;
 
 const connections = new Agent({ keepAlive: true, maxSockets: 256 });
@@ -84,39 +91,37 @@ function percentile(values: readonly number[], share: number): number {
   return values.toSorted((one, other) => one - other)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
 }
 
+type Name = "direct" | "holdfast" | "litellm";
+
 interface Cell {
-  readonly direct: Sample[];
-  readonly service: Sample[];
-  readonly perSecond: number;
-  readonly failures: number;
-  readonly openTurns: number[];
+  readonly measured: Map<Name, Measured>;
+  readonly openWorkflows: number[];
   readonly drainMs: number;
 }
 
-async function measure(targets: { direct: Target; service: Target }, concurrency: number, seconds: number, openTurns: () => Promise<number>): Promise<Cell> {
-  const [direct, service]: [Sample[], Sample[]] = [[], []];
+async function measure(targets: ReadonlyMap<Name, Target>, concurrency: number, seconds: number, openWorkflows: () => Promise<number>): Promise<Cell> {
+  const measured = new Map<Name, Measured>();
   const open: number[] = [];
-  let [serviceSeconds, failures] = [0, 0];
-  await load(targets.service, concurrency, WARM_UP_SECONDS);
+  let endedAt = 0;
+  for (const target of targets.values()) await load(target, concurrency, WARM_UP_SECONDS);
   for (let spent = 0; spent < seconds; spent += SLICE_SECONDS) {
     const slice = Math.min(SLICE_SECONDS, seconds - spent);
-    direct.push(...(await load(targets.direct, concurrency, slice)).samples);
-    const measured = await load(targets.service, concurrency, slice);
-    open.push(await openTurns());
-    service.push(...measured.samples);
-    serviceSeconds += measured.seconds;
-    failures += measured.failures;
+    for (const [name, target] of targets) {
+      const part = await load(target, concurrency, name === "holdfast" ? slice : slice * OTHERS_SHARE);
+      if (name === "holdfast") open.push(await openWorkflows());
+      endedAt = performance.now();
+      const sum = measured.get(name);
+      measured.set(name, sum === undefined ? part : { samples: sum.samples.concat(part.samples), seconds: sum.seconds + part.seconds, failures: sum.failures + part.failures });
+    }
   }
-  const endedAt = performance.now();
-  await until("the turns' workflows have drained", async () => (await openTurns()) === 0, DRAIN_MS);
-  return { direct, service, perSecond: service.length / serviceSeconds, failures, openTurns: open, drainMs: performance.now() - endedAt };
+  await until("the turns' workflows have drained", async () => (await openWorkflows()) === 0, DRAIN_MS);
+  return { measured, openWorkflows: open, drainMs: performance.now() - endedAt };
 }
 
 /** The scripted provider as a process of its own, so that it shares no event loop with the load. */
-async function startProvider(firstTokenMs: string): Promise<{ url: string; stop(): void }> {
-  const child = spawn(process.execPath, ["test/support/scripted-provider-main.ts", "--dimensions", "64", "--first-token-ms", firstTokenMs], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+async function startProvider({ firstTokenMs, pieces }: Options): Promise<{ url: string; stop(): void }> {
+  const settings = ["--dimensions", "64", "--first-token-ms", firstTokenMs, "--pieces", pieces, "--tool", "current_time"];
+  const child = spawn(process.execPath, ["test/support/scripted-provider-main.ts", ...settings], { stdio: ["ignore", "pipe", "inherit"] });
   const [url] = (await once(createInterface(child.stdout), "line")) as [string];
   return { url, stop: () => void child.kill("SIGTERM") };
 }
@@ -126,59 +131,66 @@ async function books(stack: Stack): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }
 
-async function run({ seconds, concurrency, firstTokenMs }: Options): Promise<void> {
+const MODELS: Record<string, string> = { plain: AGENTS.public, rag: AGENTS.analyst, tool: AGENTS.librarian };
+
+function targetsOf(agent: string, urls: { provider: string; service: string; litellm: string | undefined }): Map<Name, Target> {
+  const messages = [{ role: "user", content: "How did revenue develop over the last year?" }];
+  const body = (model: string): string => JSON.stringify({ model, messages, stream: true });
+  const targets = new Map<Name, Target>([
+    ["holdfast", { url: `${urls.service}/v1/chat/completions`, headers: { authorization: `Bearer ${KEYS.owner}` }, body: body(MODELS[agent] ?? agent) }],
+    ["direct", { url: `${urls.provider}/chat/completions`, headers: { authorization: "Bearer sk-scripted" }, body: body("scripted-chat") }],
+  ]);
+  if (urls.litellm !== undefined) targets.set("litellm", { url: `${urls.litellm}/v1/chat/completions`, headers: { authorization: "Bearer sk-none" }, body: body("bench") });
+  return targets;
+}
+
+function row(agent: string, atOnce: number, { measured, openWorkflows, drainMs }: Cell): string {
+  const all = (name: Name, what: keyof Sample, share: number): number =>
+    percentile(
+      (measured.get(name)?.samples ?? []).map((sample) => sample[what]),
+      share,
+    );
+  const pair = (name: Name): string => [0.5, 0.95].map((share) => all(name, "firstMs", share).toFixed(1)).join(" / ");
+  const added = (name: Name, what: keyof Sample, share: number): string => (all(name, what, share) - all("direct", what, share)).toFixed(1);
+  const rate = (name: Name): string => ((measured.get(name)?.samples.length ?? Number.NaN) / (measured.get(name)?.seconds ?? 1)).toFixed(0);
+  const of = (name: Name): string[] =>
+    measured.has(name)
+      ? [pair(name), `${added(name, "firstMs", 0.5)} / ${added(name, "firstMs", 0.95)}`, added(name, "totalMs", 0.5), rate(name), String(measured.get(name)?.failures)]
+      : Array.from({ length: 5 }, () => "–");
+  return `| ${[agent, atOnce, pair("direct"), ...of("holdfast"), openWorkflows.join(" "), drainMs.toFixed(0), ...of("litellm")].join(" | ")} |`;
+}
+
+async function run(options: Options): Promise<void> {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   const stop = await setup();
-  const provider = await startProvider(firstTokenMs);
+  const provider = await startProvider(options);
   const stack = await startStack({ env: { OPENAI_BASE_URL: provider.url, LOG_LEVEL: "warn" } });
   const connection = await Connection.connect({ address: stack.temporalAddress });
+  const litellm = options.litellm === undefined ? undefined : await startLiteLlm(options.litellm, provider.url);
   try {
     const { workflow } = new Client({ connection });
-    const openTurns = async (): Promise<number> => (await workflow.count("ExecutionStatus = 'Running' AND (WorkflowType = 'chatTurns' OR WorkflowType = 'chatTurn')")).count;
-    const messages = [{ role: "user", content: "How did revenue develop over the last year?" }];
-    const targets = {
-      direct: {
-        url: `${provider.url}/chat/completions`,
-        headers: { authorization: "Bearer sk-scripted" },
-        body: JSON.stringify({ model: "scripted-chat", messages, stream: true }),
-      },
-      service: {
-        url: `${stack.url}/v1/chat/completions`,
-        headers: { authorization: `Bearer ${KEYS.owner}` },
-        body: JSON.stringify({ model: AGENTS.public, messages, stream: true }),
-      },
-    };
-    await until("chat is ready", () => ask(targets.service));
-    say(`${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load, provider, API, worker, Temporal and Postgres on this machine`);
-    say(`provider: ${firstTokenMs} ms to its first token; ${seconds} s a cell through the service, as long directly, in slices of ${SLICE_SECONDS} s in turn`);
+    const openWorkflows = async (): Promise<number> => (await workflow.count("ExecutionStatus = 'Running' AND (WorkflowType = 'chatTurns' OR WorkflowType = 'chatTurn')")).count;
+    const urls = { provider: provider.url, service: stack.url, litellm: litellm?.url };
+    await ended(stack.url, KEYS.owner, (await upload(stack.url, KEYS.owner, SPACES.research, NOTE, "revenue.md")).id);
+    await until("chat is ready", () => ask(targetsOf("plain", urls).get("holdfast")!));
     say(
-      "| at once | first token directly p50 / p95 (ms) | through Holdfast | added | whole answer added p50 (ms) | requests/s | failed | open workflows at slice ends | drained in (ms) |",
+      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load, provider, API, worker, Temporal and Postgres on this machine; load average ${loadavg()[0]?.toFixed(2)}`,
     );
-    say("|---|---|---|---|---|---|---|---|---|");
-    for (const atOnce of concurrency.split(",").map(Number)) {
-      const cell = await measure(targets, atOnce, Number(seconds), openTurns);
-      const first = (samples: Sample[], share: number) =>
-        percentile(
-          samples.map((sample) => sample.firstMs),
-          share,
-        );
-      const pair = (samples: Sample[]) => `${first(samples, 0.5).toFixed(1)} / ${first(samples, 0.95).toFixed(1)}`;
-      const added = [0.5, 0.95].map((share) => (first(cell.service, share) - first(cell.direct, share)).toFixed(1)).join(" / ");
-      const whole =
-        percentile(
-          cell.service.map((sample) => sample.totalMs),
-          0.5,
-        ) -
-        percentile(
-          cell.direct.map((sample) => sample.totalMs),
-          0.5,
-        );
-      say(
-        `| ${atOnce} | ${pair(cell.direct)} | ${pair(cell.service)} | ${added} | ${whole.toFixed(1)} | ${cell.perSecond.toFixed(0)} | ${cell.failures} | ${cell.openTurns.join(" ")} | ${cell.drainMs.toFixed(0)} |`,
-      );
+    say(
+      `provider: ${options.firstTokenMs} ms to its first token, ${options.pieces} pieces an answer; ${options.seconds} s a cell, in slices of ${SLICE_SECONDS} s, the others a third of it`,
+    );
+    say(
+      "| agent | at once | first token directly p50 / p95 (ms) | Holdfast | added | whole answer added p50 | requests/s | failed | open workflows at slice ends | drained in (ms) | LiteLLM | added | whole answer added p50 | requests/s | failed |",
+    );
+    say("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+    for (const agent of options.agents.split(",")) {
+      for (const atOnce of options.concurrency.split(",").map(Number)) {
+        say(row(agent, atOnce, await measure(targetsOf(agent, urls), atOnce, Number(options.seconds), openWorkflows)));
+      }
     }
     say(`turns in the books: ${JSON.stringify(await books(stack))}`);
   } finally {
+    await litellm?.stop();
     await connection.close();
     connections.destroy();
     await stack.close();
@@ -192,5 +204,8 @@ await new Command()
   .option("--seconds <n>", "seconds a cell", "60")
   .option("--concurrency <list>", "chats at once, a cell each", "1,8,32")
   .option("--first-token-ms <n>", "the provider's time to its first token", "0")
+  .option("--pieces <n>", "pieces of the provider's answers", "4")
+  .option("--agents <list>", "plain, rag (searches first), tool (one tool, two model calls)", "plain")
+  .option("--litellm <path>", "the litellm binary of pip install 'litellm[proxy]'")
   .action(run)
   .parseAsync();
