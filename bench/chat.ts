@@ -6,7 +6,7 @@ import { cpus, loadavg } from "node:os";
 import { createInterface } from "node:readline";
 import { Client, Connection } from "@temporalio/client";
 import { Command } from "commander";
-import { startLiteLlm } from "./litellm.ts";
+import { type LiteLlm, startLiteLlm } from "./litellm.ts";
 import setup from "../test/support/global-setup.ts";
 import { type Stack, startStack } from "../test/support/stack.ts";
 import { ended, upload } from "../test/support/client.ts";
@@ -133,14 +133,15 @@ async function books(stack: Stack): Promise<Record<string, number>> {
 
 const MODELS: Record<string, string> = { plain: AGENTS.public, rag: AGENTS.analyst, tool: AGENTS.librarian };
 
-function targetsOf(agent: string, urls: { provider: string; service: string; litellm: string | undefined }): Map<Name, Target> {
+function targetsOf(agent: string, urls: { provider: string; service: string; litellm: LiteLlm | undefined }): Map<Name, Target> {
   const messages = [{ role: "user", content: "How did revenue develop over the last year?" }];
   const body = (model: string): string => JSON.stringify({ model, messages, stream: true });
   const targets = new Map<Name, Target>([
     ["holdfast", { url: `${urls.service}/v1/chat/completions`, headers: { authorization: `Bearer ${KEYS.owner}` }, body: body(MODELS[agent] ?? agent) }],
     ["direct", { url: `${urls.provider}/chat/completions`, headers: { authorization: "Bearer sk-scripted" }, body: body("scripted-chat") }],
   ]);
-  if (urls.litellm !== undefined) targets.set("litellm", { url: `${urls.litellm}/v1/chat/completions`, headers: { authorization: "Bearer sk-none" }, body: body("bench") });
+  if (urls.litellm !== undefined)
+    targets.set("litellm", { url: `${urls.litellm.url}/v1/chat/completions`, headers: { authorization: `Bearer ${urls.litellm.key}` }, body: body("bench") });
   return targets;
 }
 
@@ -170,7 +171,7 @@ async function run(options: Options): Promise<void> {
   try {
     const { workflow } = new Client({ connection });
     const openWorkflows = async (): Promise<number> => (await workflow.count("ExecutionStatus = 'Running' AND (WorkflowType = 'chatTurns' OR WorkflowType = 'chatTurn')")).count;
-    const urls = { provider: provider.url, service: stack.url, litellm: litellm?.url };
+    const urls = { provider: provider.url, service: stack.url, litellm };
     await ended(stack.url, KEYS.owner, (await upload(stack.url, KEYS.owner, SPACES.research, NOTE, "revenue.md")).id);
     await until("chat is ready", () => ask(targetsOf("plain", urls).get("holdfast")!));
     say(
