@@ -54,6 +54,9 @@ interface Looked {
 export async function findFaults({ stack, temporal }: Looked, accepted: ReadonlySet<string>): Promise<string[]> {
   const { owner } = stack.database.db;
   const found = await findWrongRows(owner);
+  for (const [name, part] of Object.entries({ api: stack.api, worker: stack.worker })) {
+    if (part.child.exitCode !== null) found.push(`the ${name} ended by itself: ${part.output().slice(-500)}`);
+  }
   for await (const workflow of temporal.workflow.list({ query: "ExecutionStatus = 'Running'" })) found.push(`a workflow that has not ended: ${workflow.workflowId}`);
   if (found.length > 0) return found;
   const lost = await findLost(owner, accepted);
