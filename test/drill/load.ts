@@ -83,7 +83,7 @@ const RUN: Record<Load, (context: LoadContext) => Promise<void>> = {
     await Promise.all([one(), mixedOnes, quietly(send(stack, "POST", `/data/${pool[0]}/reprocess`, { chunker_name }))]);
   },
   async deletions({ stack, pool, accepted }) {
-    const folder = await send(stack, "POST", "/folders", { name: `drill ${serial++}`, home_space_id: SPACES.research }).catch(() => undefined);
+    const folder = await send(stack, "POST", "/folders", { name: `drill ${serial++}`, space_id: SPACES.research }).catch(() => undefined);
     const intoFolder = async (): Promise<void> => {
       const [content, filename] = mixed(0);
       await quietly(send(stack, "POST", "/data/upload", fileForm(content, filename, { space_id: SPACES.research, folder_id: folder?.body.id })));
