@@ -34,6 +34,7 @@ const FAULTS: Readonly<Record<string, string>> = {
     select s.num from spaces s
     where coalesce((select sum(chunks) from space_statistics t where t.space_num = s.num), 0)
        <> coalesce((select sum(r.chunk_count) from documents d join pipeline_runs r on r.num = d.published_run_num where d.space_id = s.id and d.deleted_at is null), 0)`,
+  "a run was published that had been cancelled or superseded": `select id from pipeline_runs where status = 'completed' and error is not null`,
   "a run was published twice": `select document_id from pipeline_runs where status = 'completed' group by document_id, version having count(*) > 1`,
   "a claim is open though its runs have ended": `
     select c.id from claims c where c.closed_at is null and not exists (

@@ -39,7 +39,8 @@ export const POINTS: readonly Point[] = [
     ["embed has its members", "worker", "provider 429", "activities/embed-and-publish.ts", "const { name, dimensions } = deps.embedding;"],
     ["provider answered, nothing kept", "worker", "kill -9 worker", "activities/embed-and-publish.ts", '"passage",\n        work.signal,\n      );'],
     ["embedded, nothing published", "worker", "duplicate delivery", "activities/embed-and-publish.ts", "const embedded = await embedMembers(deps, input, attempt, modelNum);"],
-    ["entries written, not committed", "worker", "callers meanwhile", "activities/publish.ts", "indexed.filter((chunk) => nums.has(chunk.runNum)),\n      );\n    }"],
+    ["runs locked, nothing written", "worker", "callers meanwhile", "activities/publish.ts", "const nums = new Set(ofSpace.map((run) => run.run_num));"],
+    ["entries written, not committed", "worker", "stop Postgres", "activities/publish.ts", "indexed.filter((chunk) => nums.has(chunk.runNum)),\n      );\n    }"],
     ["published, workflow not told", "worker", "kill -9 Temporal", "activities/embed-and-publish.ts", "await publishMembers(deps, { input, attempt, modelNum }, embedded);"],
     ["step done, outcome not recorded", "worker", "stop Postgres", "activities/members.ts", "if (members.length > 0) await watched(deps, input, fence, members, ended, work);"],
   ]),
@@ -119,7 +120,7 @@ export const BROKEN: Readonly<Record<string, BrokenBuild>> = {
       ["order by d.id for update of d", "order by d.id"],
       ["order by r.num for update of r", "order by r.num"],
     ],
-    point: "documentPipeline: entries written, not committed",
+    point: "documentPipeline: runs locked, nothing written",
     fault: "callers meanwhile",
   },
 };

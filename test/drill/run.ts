@@ -22,8 +22,6 @@ interface Options {
 const HOOKS = new URL("hooks.ts", import.meta.url).href;
 /** Everything holds this long after a fault is over. */
 const BOUND_MS = 60_000;
-/** A broken build is waited for as long as the right one needs, with room. */
-const BROKEN_BOUND_MS = 15_000;
 /** What `--only` takes for the random faults alone. */
 const RANDOM = "random";
 const RANDOM_DOCUMENTS = 200;
@@ -62,8 +60,7 @@ async function withDrill<T>(options: Options, broken: string | undefined, work: 
   const server = await startParts({ isDurable: true });
   const stack = await startStack({ keepsWorkflows: true, env: settings });
   const parts = { stack, folder, settings, killPostgres: () => server.killPostgres(), restartPostgres: () => server.restartPostgres() };
-  const boundMs = broken === undefined ? BOUND_MS : BROKEN_BOUND_MS;
-  const drill = await openDrill(parts, { documents: Number(options.documents), boundMs });
+  const drill = await openDrill(parts, { documents: Number(options.documents), boundMs: BOUND_MS });
   try {
     return await work(drill);
   } finally {
