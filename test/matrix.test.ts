@@ -68,7 +68,9 @@ const NEEDS_MORE = new Set([
   "search/statistics.addStatistics",
   "space-members.settleOwners",
   "spaces.ensurePrivateSpace",
+  "storage-quotas.requireWithinQuotas",
   "turns.cancelTurnsOfUser",
+  "usage.tokensOfMonth",
 ]);
 
 let stack: Stack;
