@@ -1,7 +1,6 @@
 /** The steps of what operators ask for: rotating keys, and deleting an organization with everything that it has. Each may be repeated. */
 import { randomBytes } from "node:crypto";
 import type { Client } from "@temporalio/client";
-import { Context } from "@temporalio/activity";
 import { rewrapInstanceSecrets } from "../db/instance-secrets.ts";
 import { type Operation, completeOperation, findOperation, noteProgress } from "../db/operations.ts";
 import { countOrganizationRows, deleteOrganizationKeys, deleteOrganizationRow, deleteOrganizationRows } from "../db/organization-rows.ts";
@@ -13,6 +12,7 @@ import { type Keyring, type MasterKey, organizationKeyAad } from "../storage/key
 import type { Storage } from "../storage/storage.ts";
 import { endWorkflowsOf } from "../temporal/end-workflows.ts";
 import { asActivityFailure } from "./failure.ts";
+import { withHeartbeat } from "./heartbeat.ts";
 
 export interface OperationDeps {
   readonly db: Database;
@@ -40,16 +40,20 @@ const LIVES_ON = [
 
 export async function operationStep(deps: OperationDeps, { operationId }: OperationInput): Promise<OperationStep> {
   try {
-    const operation = await findOperation(deps.db, operationId);
-    if (operation === undefined || operation.completed_at !== null) return DONE;
-    if (operation.wait_seconds > 0) return { done: false, waitSeconds: operation.wait_seconds };
-    if (operation.kind === "rotate_master") return await rotateMaster(deps, operation);
-    const organization = { id: operation.subject ?? "", num: operation.subject_num ?? 0 };
-    return operation.kind === "rotate_organization" ? await rotateOrganization(deps, operation, organization) : await deleteOrganization(deps, operation, organization);
+    return await withHeartbeat(() => stepOf(deps, operationId));
   } catch (error) {
     deps.log.warn({ err: error, operation_id: operationId }, "an operation waits");
     throw asActivityFailure(error);
   }
+}
+
+async function stepOf(deps: OperationDeps, operationId: string): Promise<OperationStep> {
+  const operation = await findOperation(deps.db, operationId);
+  if (operation === undefined || operation.completed_at !== null) return DONE;
+  if (operation.wait_seconds > 0) return { done: false, waitSeconds: operation.wait_seconds };
+  if (operation.kind === "rotate_master") return rotateMaster(deps, operation);
+  const organization = { id: operation.subject ?? "", num: operation.subject_num ?? 0 };
+  return operation.kind === "rotate_organization" ? rotateOrganization(deps, operation, organization) : deleteOrganization(deps, operation, organization);
 }
 
 /** Wraps anew, by the current master key, what another one wraps. What is wrapped stays, so that readers notice nothing. */
@@ -59,7 +63,6 @@ async function rotateMaster({ db, masterKey }: OperationDeps, { id, report }: Op
     const aad = organizationKeyAad(key.organization_id, key.id);
     const wrapped = await masterKey.wrap(await masterKey.unwrap(key.wrapped, aad), aad);
     await rewrapOrganizationKey(db, { id: key.id, wrapped }, key.master_key_id, masterKey.id);
-    Context.current().heartbeat();
   }
   const rewrapped = (Number(report["organization_keys"]) || 0) + keys.length;
   if (keys.length > 0) {
@@ -81,10 +84,9 @@ async function rotateOrganization({ db, masterKey, keyring }: OperationDeps, { i
 
 async function deleteOrganization(deps: OperationDeps, { id, report }: Operation, organization: OrganizationKey): Promise<OperationStep> {
   const { db, keyring, storage } = deps;
-  const heartbeat = (): void => Context.current().heartbeat();
   const ended = await endWorkflowsOf(deps.temporal, organization.id);
-  const objects = await deleteObjects(storage, organization.id, heartbeat);
-  const rows = await deleteOrganizationRows(db, organization, heartbeat);
+  const objects = await deleteObjects(storage, organization.id);
+  const rows = await deleteOrganizationRows(db, organization);
   const sums = { workflows_ended: added(report, "workflows_ended", ended), objects_deleted: added(report, "objects_deleted", objects), rows_deleted: addedRows(report, rows) };
   await noteProgress(db, id, sums);
   // Something was still at work: the key goes only once nothing is.
@@ -102,13 +104,10 @@ async function deleteOrganization(deps: OperationDeps, { id, report }: Operation
   return DONE;
 }
 
-async function deleteObjects(storage: Storage, organizationId: string, heartbeat: () => void): Promise<number> {
+async function deleteObjects(storage: Storage, organizationId: string): Promise<number> {
   for (let deleted = 0; ;) {
     const page = await storage.list(organizationId, { limit: OBJECTS_A_PAGE });
-    for (const { name } of page) {
-      await storage.delete(name);
-      heartbeat();
-    }
+    for (const { name } of page) await storage.delete(name);
     deleted += page.length;
     if (page.length === 0) return deleted;
   }

@@ -23,13 +23,13 @@ async function tenantTables(db: Database): Promise<TenantTable[]> {
 const valueOf = (organization: OrganizationKey, { column }: TenantTable): string | number => (column === "organization_id" ? organization.id : organization.num);
 
 /** Deletes everything, table by table, what others refer to after what refers to it. Idempotent. @returns rows deleted, by table. */
-export async function deleteOrganizationRows(db: Database, organization: OrganizationKey, onProgress: () => void): Promise<Record<string, number>> {
+export async function deleteOrganizationRows(db: Database, organization: OrganizationKey): Promise<Record<string, number>> {
   const deleted: Record<string, number> = {};
   await queryOnce(db.owner, "update folders set parent_folder_id = null where organization_id = $1 and parent_folder_id is not null", [organization.id]);
   for (let left = await tenantTables(db); left.length > 0;) {
     const later: TenantTable[] = [];
     for (const table of left) {
-      const count = await deleteFrom(db, table, valueOf(organization, table), onProgress);
+      const count = await deleteFrom(db, table, valueOf(organization, table));
       if (count === null) later.push(table);
       else if (count > 0) deleted[table.name] = count;
     }
@@ -40,14 +40,13 @@ export async function deleteOrganizationRows(db: Database, organization: Organiz
 }
 
 /** @returns null where other rows still refer to some. */
-async function deleteFrom(db: Database, { name, column }: TenantTable, value: string | number, onProgress: () => void): Promise<number | null> {
+async function deleteFrom(db: Database, { name, column }: TenantTable, value: string | number): Promise<number | null> {
   let total = 0;
   try {
     for (;;) {
       const { rowCount } = await queryOnce(db.owner, `delete from ${name} where ctid = any(array(select ctid from ${name} where ${column} = $1 limit ${ROWS_A_STATEMENT}))`, [
         value,
       ]);
-      onProgress();
       total += rowCount ?? 0;
       if ((rowCount ?? 0) < ROWS_A_STATEMENT) return total;
     }

@@ -47,6 +47,6 @@ export const tend = proxyActivities<Pick<Activities, "listSpacesToTend" | "tendS
 export const operator = proxyActivities<Pick<Activities, "operationStep">>({
   taskQueue: "embed",
   startToCloseTimeout: "2 hours",
-  heartbeatTimeout: "2 minutes",
+  heartbeatTimeout: "10 seconds",
   retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
 });

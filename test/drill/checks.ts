@@ -41,6 +41,7 @@ const FAULTS: Readonly<Record<string, string>> = {
       select from pipeline_runs r where r.claim_id = c.id and r.status in ('queued', 'parsing', 'chunking', 'embedding')) and c.created_at < now() - interval '2 minutes'`,
   "a deletion is not complete": `select id from deletions where completed_at is null`,
   "a deleted document is still there": `select id from documents where deleted_at is not null`,
+  "an operation is not complete": `select id from operations where completed_at is null`,
   "a batch has not ended": `select id from batches where completed_at is null`,
   "a chat turn has not ended": `select id from turns where status = 'open'`,
   "text of no run": `select run_num from chunks c where not exists (select from pipeline_runs r where r.num = c.run_num)`,

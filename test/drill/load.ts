@@ -1,9 +1,10 @@
 /** What the drill asks of the service: mixed documents, deletions, batches, maintenance and chat, each so that its workflows run. */
 import type { Client } from "@temporalio/client";
+import { requestRotation } from "../../src/db/operations.ts";
 import { type Answer, call, ended, fileForm, upload } from "../support/client.ts";
 import { makePdf, truncated } from "../support/make-documents.ts";
 import type { Stack } from "../support/stack.ts";
-import { AGENTS, KEYS, SPACES } from "../support/tenants.ts";
+import { ACME, AGENTS, KEYS, SPACES } from "../support/tenants.ts";
 import { until } from "../support/until.ts";
 import type { Load } from "./points.ts";
 
@@ -109,6 +110,11 @@ const RUN: Record<Load, (context: LoadContext) => Promise<void>> = {
     // As a newer analyzer finds them.
     await stack.database.db.owner.query("update posting_segments set analyzer_version = 0 where num in (select num from posting_segments order by num limit 2)");
     await Promise.all([temporal.schedule.getHandle("index-upkeep").trigger(), uploadMixed(stack, 2).then((ids) => ids.forEach(accepted))]);
+  },
+  async operations({ stack, accepted }) {
+    const { db } = stack.database;
+    const { rows } = await db.owner.query<{ id: string; num: number }>("select id, num from organizations where id = $1", [ACME]);
+    await Promise.all([quietly(requestRotation(db, rows[0]!)), quietly(requestRotation(db, null)), uploadMixed(stack, 2).then((ids) => ids.forEach(accepted))]);
   },
   async chat({ stack }) {
     stack.provider.replyAlways((request) => {

@@ -2,7 +2,7 @@
 import type { FaultName } from "./faults.ts";
 
 /** What makes a process come to a point. */
-export type Load = "uploads" | "deletions" | "batch" | "maintenance" | "upkeep" | "chat";
+export type Load = "uploads" | "deletions" | "batch" | "maintenance" | "upkeep" | "chat" | "operations";
 
 export interface Point {
   readonly name: string;
@@ -78,6 +78,10 @@ export const POINTS: readonly Point[] = [
       "activities/index-upkeep.ts",
       "const chunks = texts.map(({ run_num, chunk_index, text }) => ({ runNum: run_num, chunkIndex: chunk_index, terms: analyze(text).terms }));",
     ],
+  ]),
+  ...rows("operations", "operation", [
+    ["keys wrapped anew, not noted", "worker", "kill -9 Temporal", "activities/operations.ts", 'const rewrapped = (Number(report["organization_keys"]) || 0) + keys.length;'],
+    ["key replaced, not noted", "worker", "kill -9 worker", "activities/operations.ts", "await replaceOrganizationKey(db, organization.id, masterKey.id, { id, wrapped });"],
   ]),
   ...rows("chat", "chatTurns", [
     ["turns noted, workflow not started", "api", "kill -9 Temporal", "api/turns/books.ts", "const noted = ledger.open(group.map((turn) => turn.row));"],
