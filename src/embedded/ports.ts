@@ -1,8 +1,13 @@
 /** The only place that looks at which ports are free. */
+import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { StartError, hasCode } from "./start-error.ts";
 
 const LOOPBACK = "127.0.0.1";
+const LOWEST = 10_000;
+/** From here on Linux hands ports out to connections that go out, so that a port seen as free may be taken before a server listens on it. */
+const LOWEST_OF_THE_SYSTEM = 32_768;
+const TRIES = 50;
 
 /** Undefined where `port` can be listened on, else the system's code, e.g. `EADDRINUSE`. */
 async function portProblem(port: number, host: string = LOOPBACK): Promise<string | undefined> {
@@ -13,18 +18,14 @@ async function portProblem(port: number, host: string = LOOPBACK): Promise<strin
   });
 }
 
-/** `preferred` where it is free, else any free port on loopback. */
+/** `preferred` where it is free, else any free port on loopback between 10000 and 32767. @throws StartError where none was found. */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await portProblem(preferred)) === undefined) return preferred;
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, LOOPBACK, () => {
-      const address = probe.address();
-      const port = typeof address === "object" && address !== null ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
-  });
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const port = randomInt(LOWEST, LOWEST_OF_THE_SYSTEM);
+    if ((await portProblem(port)) === undefined) return port;
+  }
+  throw new StartError(`No free port on ${LOOPBACK} was found among ${TRIES} between ${LOWEST} and ${LOWEST_OF_THE_SYSTEM - 1}.`);
 }
 
 /** @throws StartError where the address of the API is taken or not allowed. */

@@ -33,6 +33,11 @@ test("a port in use is reported with the port, and with another one to choose", 
   await assertPortFree("PORT", port, "127.0.0.1");
 });
 
+test("a port is chosen outside the range that the system hands out to connections that go out", async () => {
+  const ports = await Promise.all(Array.from({ length: 50 }, async () => freePort()));
+  expect(Math.max(...ports)).toBeLessThan(32_768);
+});
+
 test("the folder that keeps another user from the data folder is found and named", async () => {
   const closed = join(folder, "closed");
   const dataDir = join(closed, "data");

@@ -1,11 +1,10 @@
 /** The only starter of a Google Cloud Storage emulator for tests: fake-gcs-server, built once by Go and kept in a cache folder. */
 import { execFile, spawn } from "node:child_process";
 import { access, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { freePort } from "../../src/embedded/ports.ts";
 
 const run = promisify(execFile);
 const VERSION = "v1.56.1";
@@ -83,14 +82,6 @@ async function build(go: string): Promise<string> {
   await rename(join(scratch, "fake-gcs-server"), program);
   await rm(scratch, { recursive: true, force: true });
   return program;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
 }
 
 async function createBucket(origin: string, name: string): Promise<void> {
