@@ -3,10 +3,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DomainError } from "../domain/errors.ts";
 import type { ParsedDocument } from "../domain/text-unit.ts";
 import type { ChildRequest, ChildTask } from "./child-protocol.ts";
 import { patienceMs, type OcrSettings, type ParseInput } from "./parser.ts";
-import { outOfMemory, startParserChild, type ChildLimits, type ChildOutcome, type ParserChild } from "./parser-child.ts";
+import { startParserChild, type ChildLimits, type ChildOutcome, type ParserChild } from "./parser-child.ts";
 import { residentBytes } from "./process-memory.ts";
 
 export interface ParserPoolOptions extends ChildLimits {
@@ -22,8 +23,8 @@ export interface ParserPoolOptions extends ChildLimits {
 
 export interface ParserPool {
   /**
-   * Parses a document in a process of its own. Throws what the parser throws; `timeout`, `out_of_memory`, `corrupt` where the process was
-   * killed for it or crashed; the signal's reason where the caller gave up (the process is dead by then). Waiting for a free process
+   * Parses a document in a process of its own. Throws what the parser throws; `timeout`, `out_of_memory` where the process was killed for
+   * it; `worker_crashed` where two processes died with the document, which each had alone; the signal's reason where the caller gave up (the process is dead by then). Waiting for a free process
    * does not count as parsing time.
    */
   parse(input: ParseInput, signal?: AbortSignal): Promise<ParsedDocument>;
@@ -48,6 +49,9 @@ const DEFAULTS: ParserPoolOptions = {
 /** Bytes beyond this go to the process as a file. */
 const MAX_INLINE_BYTES = MEBIBYTE;
 
+/** One death may be anybody's doing; a document that two processes died with is not tried on a third. */
+const ATTEMPTS = 2;
+
 /** Processes that die before they are ready, in a row, after which waiting documents are told instead of starting more. */
 const MAX_FAILED_STARTS = 3;
 
@@ -60,9 +64,9 @@ export function createParserPool(given: Partial<ParserPoolOptions> = {}): Parser
     const request: ChildRequest = { task, input: { ...placed.input, ocr: options.ocr } };
     const timeoutMs = Math.min(options.timeoutMs, await patienceMs(input));
     let outcome: ChildOutcome = { kind: "lost", started: false };
-    for (let attempt = 0; attempt < 2 && outcome.kind === "lost"; attempt++) outcome = await children.use((child) => child.run(request, timeoutMs, signal), signal);
+    for (let attempt = 0; attempt < ATTEMPTS && outcome.kind === "lost"; attempt++) outcome = await children.use((child) => child.run(request, timeoutMs, signal), signal);
     if (outcome.kind === "failed") throw outcome.error;
-    if (outcome.kind === "lost") throw outcome.started ? outOfMemory() : new Error("The parser process ended before it took the document.");
+    if (outcome.kind === "lost") throw outcome.started ? crashed() : new Error("The parser process ended before it took the document.");
     return outcome;
   };
 
@@ -175,6 +179,10 @@ function waitForChild(waiting: Waiter[], signal: AbortSignal | undefined): Promi
   waiting.push(waiter);
   signal?.addEventListener("abort", abort, { once: true });
   return promise;
+}
+
+function crashed(): DomainError {
+  return new DomainError("worker_crashed", "The parser stopped twice while it had this document alone in hand.");
 }
 
 /** No domain error: a document that a stopping worker held is to be tried again. */

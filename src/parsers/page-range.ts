@@ -6,7 +6,7 @@ import type { ParserPool } from "./child-process.ts";
 import type { ParseInput } from "./parser.ts";
 
 /** How a parser's process ends by a document's doing. */
-const ENDINGS: ReadonlySet<string> = new Set(["timeout", "out_of_memory", "corrupt"]);
+const ENDINGS: ReadonlySet<string> = new Set(["timeout", "out_of_memory", "corrupt", "worker_crashed"]);
 
 /**
  * Parses a range of pages. One that ends its parser is tried with the second one, and then left out, with a warning; where it is all

@@ -17,7 +17,7 @@ export interface ChildLimits {
   readonly maxOldSpaceMb: number;
 }
 
-/** `lost`: the process died, and not by this document's doing as far as can be told. */
+/** `lost`: the process died, by the document's doing or not: nobody can tell from one death. */
 export type ChildOutcome =
   | { readonly kind: "parsed"; readonly document: ParsedDocument }
   | { readonly kind: "page_count"; readonly pages: number | null }
@@ -67,15 +67,15 @@ export function startParserChild(limits: ChildLimits): ParserChild {
     if (job !== undefined) job.verdict ??= { error };
     child.kill("SIGKILL");
   };
-  const end = (signal: NodeJS.Signals | null): void => {
+  const end = (): void => {
     ready.reject(new Error("The parser process ended before it was ready."));
-    if (job !== undefined) settle(endOutcome(job, signal, stderr()));
+    if (job !== undefined) settle(endOutcome(job, stderr()));
     gone.resolve();
   };
   child.on("error", () => undefined);
   // "close" comes after the last bytes of stderr; where no process could be started, only "error" comes.
-  child.once("close", (_code, signal) => end(signal));
-  if (child.pid === undefined) end(null);
+  child.once("close", end);
+  if (child.pid === undefined) end();
   child.on("message", (message: ChildMessage) => {
     if (message.kind === "ready") ready.resolve();
     else if (job !== undefined) receive(job, message, settle);
@@ -156,14 +156,13 @@ function watch(watched: { limits: ChildLimits; timeoutMs: number; pid: number; s
   };
 }
 
-/** A kill from outside is the kernel's, short of memory, or an operator's: the document may have nothing to do with it. */
-function endOutcome(job: Job, signal: NodeJS.Signals | null, stderr: string): ChildOutcome {
+/** A crash may be the document's; a kill from outside the kernel's, short of memory, or an operator's. */
+function endOutcome(job: Job, stderr: string): ChildOutcome {
   if (job.verdict !== undefined) return { kind: "failed", error: job.verdict.error };
   if (stderr.includes("heap out of memory") || stderr.includes("invalid table size")) return { kind: "failed", error: outOfMemory() };
-  if (!job.started || signal === "SIGKILL") return { kind: "lost", started: job.started };
-  return { kind: "failed", error: new DomainError("corrupt", "The parser stopped on this file.") };
+  return { kind: "lost", started: job.started };
 }
 
-export function outOfMemory(): DomainError {
+function outOfMemory(): DomainError {
   return new DomainError("out_of_memory", "The file needs more memory than a parser may take.");
 }

@@ -62,8 +62,9 @@ describe("a document that harms its parser ends with its code, and the next one 
     ["never answers", "wait:600000", "timeout", { timeoutMs: 400 }],
     ["takes memory outside of V8's heap", "grow", "out_of_memory", { maxRssBytes: 250 * MEBIBYTE }],
     ["fills V8's heap", "heap", "out_of_memory", { maxOldSpaceMb: 64 }],
-    ["crashes it", "abort", "corrupt", {}],
-    ["makes it exit", "exit", "corrupt", {}],
+    ["crashes it twice", "abort", "worker_crashed", {}],
+    ["makes it exit twice", "exit", "worker_crashed", {}],
+    ["has it killed twice", "kill", "worker_crashed", {}],
     ["finds a bug in it", "throw", "corrupt", {}],
   ])("one that %s", async (_name, behaviour, code, options) => {
     const from = poolOf(options);

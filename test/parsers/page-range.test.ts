@@ -24,10 +24,10 @@ test("a range that ends the first parser is read by the second", async () => {
 });
 
 test("a range that ends both is left out and named, and its neighbours are whole", async () => {
-  expect(await parse("55 both", [51, 100])).toMatchObject({ units: [], page_count: 60, warnings: [{ pages: [51, 60], code: "corrupt" }] });
+  expect(await parse("55 both", [51, 100])).toMatchObject({ units: [], page_count: 60, warnings: [{ pages: [51, 60], code: "worker_crashed" }] });
   expect((await parse("55 both", [1, 50])).units).toHaveLength(50);
 });
 
 test("a document that is one such range ends with its code", async () => {
-  await expect(parse("1 both", [1, 100])).rejects.toMatchObject({ code: "corrupt" });
+  await expect(parse("1 both", [1, 100])).rejects.toMatchObject({ code: "worker_crashed" });
 });

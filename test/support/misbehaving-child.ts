@@ -35,6 +35,10 @@ const behaviours: Record<string, (argument: string) => ParsedDocument | Promise<
   },
   abort: () => process.abort(),
   exit: () => process.exit(3),
+  kill() {
+    process.kill(process.pid, "SIGKILL");
+    for (;;);
+  },
   throw() {
     throw new TypeError("The parser has a bug.");
   },

@@ -1,7 +1,8 @@
 /** Documents that take down what processes them, on the real stack: they end with a reason, and their neighbours never notice. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { ended, upload } from "../support/client.ts";
-import { POISON } from "../support/poison-hook.ts";
+import { makePdf } from "../support/make-documents.ts";
+import { DEADLY, POISON } from "../support/poison-hook.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { KEYS, SPACES } from "../support/tenants.ts";
 import { until } from "../support/until.ts";
@@ -13,9 +14,12 @@ beforeAll(async () => {
   stack = await startStack({ withoutWorker: true });
 });
 
+afterEach(() => stack.worker.kill("SIGKILL"));
+
 afterAll(() => stack.close());
 
-const put = async (text: string, name: string): Promise<string> => (await upload(stack.url, KEYS.editor, SPACES.research, text, name)).id;
+const query = async (text: string) => (await stack.database.db.owner.query(text)).rows;
+const put = async (content: string | Uint8Array<ArrayBuffer>, name: string): Promise<string> => (await upload(stack.url, KEYS.editor, SPACES.research, content, name)).id;
 const stateOf = async (id: string) => (await ended(stack.url, KEYS.editor, id, 120_000)).processing_state;
 
 test("a document that kills its worker ends worker_crashed with the second time that it was alone; those of its group complete", async () => {
@@ -39,10 +43,30 @@ test("a document that kills its worker ends worker_crashed with the second time 
     expect(deaths).toBeGreaterThanOrEqual(2);
     expect(deaths).toBeLessThanOrEqual(3);
     for (const id of neighbours) expect(await stateOf(id)).toMatchObject({ pipeline_status: "completed" });
-    const { rows } = await stack.database.db.owner.query("select r.document_id from pipeline_runs r where r.lost_attempts > 0");
-    expect(rows).toEqual([{ document_id: poison }]);
+    expect(await query("select r.document_id from pipeline_runs r where r.lost_attempts > 0")).toEqual([{ document_id: poison }]);
   } finally {
     isOver = true;
     await supervised;
   }
 }, 180_000);
+
+test("a document that kills its parser twice ends worker_crashed, the worker lives, and those of its group complete", async () => {
+  const pdf = (text: string) => new Uint8Array(makePdf([[text, "Words of the page."]]));
+  // Nothing is claimed before all are there, so that they are one group.
+  await query("create function hold() returns trigger language plpgsql as 'begin new.held := true; return new; end'");
+  await query("create trigger hold before insert on pipeline_runs for each row execute function hold()");
+  const deadly = await Promise.all([
+    put(pdf("a"), `${DEADLY.SIGSEGV}.pdf`),
+    put("<p>One paragraph.</p>", `${DEADLY.SIGSEGV}.html`),
+    put("<p>Another.</p>", `${DEADLY.SIGKILL}.html`),
+  ]);
+  const neighbours = await Promise.all([put(pdf("b"), "b.pdf"), put("<p>As any other.</p>", "c.html"), put("# As any other", "d.md")]);
+  stack.restartWorker(settings);
+  await query("drop trigger hold on pipeline_runs");
+  await query("update pipeline_runs set held = false where held");
+  for (const id of deadly) expect(await stateOf(id)).toMatchObject({ pipeline_status: "failed", error: { code: "worker_crashed", stage: "parsing" } });
+  for (const id of neighbours) expect(await stateOf(id)).toMatchObject({ pipeline_status: "completed" });
+  expect(stack.worker.child.exitCode ?? stack.worker.child.signalCode).toBeNull();
+  expect(await query("select cardinality(run_ids) as members from claims order by created_at desc limit 1")).toEqual([{ members: 6 }]);
+  expect(await query("select max(lost_attempts) as lost from pipeline_runs where num > (select max(num) - 6 from pipeline_runs)")).toEqual([{ lost: 0 }]);
+}, 120_000);
