@@ -5,7 +5,7 @@ import type { FileType } from "../../src/domain/file-type.ts";
 import { unitsAsMarkdown, type ParsedDocument } from "../../src/domain/text-unit.ts";
 import { unpackRtf } from "../../src/parsers/compressed-rtf.ts";
 import { parserFor } from "../../src/parsers/index.ts";
-import { makeMsg, makePpt } from "../support/make-compound-files.ts";
+import { makeDoc, makeMsg, makePpt } from "../support/make-compound-files.ts";
 import { makePdf } from "../support/make-documents.ts";
 import { makeDocx, makeZip } from "../support/make-office-documents.ts";
 
@@ -103,6 +103,29 @@ test("PPT: slides with their titles, shapes and notes; the master's prompts are 
   expect(unitsAsMarkdown(parsed.units)).toBe("# One\n\nfirst\n\nsecond\n\nin a shape\n\n## Notes\n\nSay it.\n\n# Zwei 数据\n\nthird\n\nanother\n\n## Notes\n\nSay more.");
   expect(parsed).toMatchObject({ page_count: 2 });
   await expect(parse("PPT", Buffer.from("nothing"))).rejects.toMatchObject({ code: "corrupt" });
+});
+
+test("DOC: paragraphs in the old code page and in Unicode, tables with their cells, footnotes", async () => {
+  const file = makeDoc({
+    body: [
+      "The harbour office opens at seven.",
+      "Every vessel reports its cargo.",
+      ["Berth", "Fee"],
+      ["North", "12.50 €"],
+      ["Süd | alt", "9.75 €"],
+      "Gebühren fällig am selben Tag, 数据.",
+    ],
+    footnotes: ["Since 1901."],
+  });
+  const parsed = await parse("DOC", file);
+  expect(parsed.units.map((unit) => [unit.type, unit.text])).toEqual([
+    ["paragraph", "The harbour office opens at seven."],
+    ["paragraph", "Every vessel reports its cargo."],
+    ["table", "| Berth | Fee |\n| --- | --- |\n| North | 12.50 € |\n| Süd \\| alt | 9.75 € |"],
+    ["paragraph", "Gebühren fällig am selben Tag, 数据."],
+    ["paragraph", "Since 1901."],
+  ]);
+  await expect(parse("DOC", makeDoc({ body: [" "] }))).rejects.toMatchObject({ code: "no_text" });
   await expect(parse("DOC", Buffer.from("nothing"))).rejects.toMatchObject({ code: "corrupt" });
 });
 

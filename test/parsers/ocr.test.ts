@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { inflateSync } from "node:zlib";
 import { LiteParse } from "@llamaindex/liteparse";
 import { beforeAll, describe, expect, test } from "vitest";
+import { detectFileKind } from "../../src/parsers/file-kind.ts";
 import { image } from "../../src/parsers/image.ts";
 import { prepareOcrData } from "../../src/parsers/ocr-data.ts";
 import type { OcrSettings } from "../../src/parsers/parser.ts";
 import { pdf } from "../../src/parsers/pdf.ts";
-import { makePdf, makeScannedPdf } from "../support/make-documents.ts";
+import { makePdf, makeScannedPdf, makeTiff } from "../support/make-documents.ts";
 
 const LINES = ["The harbour office opens at seven.", "Every vessel reports its cargo", "before it enters the inner basin.", "Fees are paid on the same day."];
 const WORDS = LINES.join(" ").split(" ");
@@ -61,6 +62,12 @@ test("a picture of text gives its words", async () => {
   const parsed = await image.parse({ fileType: "PNG", bytes: png, ocr });
   expect(parsed).toMatchObject({ parser_name: "ocr", page_count: 1 });
   expect(recall(read(parsed.units))).toBeGreaterThanOrEqual(0.99);
+});
+
+test("a fax in TIFF gives its words", async () => {
+  const tiff = makeTiff(pixelsOf(png));
+  expect(await detectFileKind(tiff, "fax.tif")).toMatchObject({ fileType: "TIFF" });
+  expect(recall(read((await image.parse({ fileType: "TIFF", bytes: tiff, ocr })).units))).toBeGreaterThanOrEqual(0.99);
 });
 
 describe("a scanned PDF", () => {

@@ -1,4 +1,4 @@
-/** The only place that makes compound files to parse: Outlook messages and old presentations. */
+/** The only place that makes compound files to parse: Outlook messages, old presentations and old Word files. */
 
 import { CFB } from "@e965/xlsx";
 
@@ -41,4 +41,71 @@ export function makePpt(slides: readonly { title: string; body: string; shape: s
     ...slides.map((slide, index) => container(0x03f0, record(0x03f1, 0, number(256 + index)), container(0xf00d, ...text(2, slide.notes)))),
   ]);
   return makeCompoundFile({ "PowerPoint Document": stream });
+}
+
+const BLOCK = 512;
+const TEXT_AT = 2 * BLOCK;
+/** sprmPFTtp of [MS-DOC] 2.6.2: the paragraph is the end of a table's row. */
+const ROW_END = Buffer.from([0x00, 0x00, 0x17, 0x24, 0x01, 0x00]);
+
+interface WordText {
+  /** Paragraphs; one that is a list of cells is a row of a table. */
+  readonly body: readonly (string | readonly string[])[];
+  readonly footnotes?: readonly string[];
+}
+
+/** An old Word file of at most 30 paragraphs and rows: its start, up to the first character beyond ASCII, in a byte each, the rest in UTF-16. */
+export function makeDoc({ body, footnotes = [] }: WordText): Buffer {
+  const paragraphs = body.flatMap((part) =>
+    typeof part === "string" ? [{ text: `${part}\r`, endsRow: false }] : [...part.map((cell) => ({ text: `${cell}\x07`, endsRow: false })), { text: "\x07", endsRow: true }],
+  );
+  const notes = footnotes.map((note) => `${note}\r`).join("");
+  const main = paragraphs.map(({ text: content }) => content).join("");
+  const beyond = main.search(/[\u0080-\uffff]/);
+  const narrow = main.slice(0, Math.min(beyond === -1 ? main.length : beyond, Math.floor(main.length / 2)));
+  const wide = main.slice(narrow.length) + notes + "\r";
+  const texts = [Buffer.from(narrow, "latin1"), Buffer.from(wide, "utf16le")] as const;
+  const wideAt = TEXT_AT + texts[0].length + (texts[0].length % 2);
+  const fileOffset = (position: number): number => (position < narrow.length ? TEXT_AT + position : wideAt + 2 * (position - narrow.length));
+  const propertiesAt = Math.ceil((wideAt + texts[1].length) / BLOCK);
+  const pieces = Buffer.concat([Buffer.from([0x02]), number(28), ...[0, narrow.length, narrow.length + wide.length].map(number), piece(TEXT_AT * 2 + 0x40000000), piece(wideAt)]);
+  const table = Buffer.concat([pieces, number(TEXT_AT), number(wideAt + texts[1].length), number(propertiesAt)]);
+  const stream = Buffer.alloc((propertiesAt + 1) * BLOCK);
+  const head: readonly [at: number, value: number][] = [
+    [0x00, 0x00c1a5ec],
+    [0x18, TEXT_AT],
+    [0x4c, main.length],
+    [0x50, notes.length],
+    [0x0102, pieces.length],
+    [0x0106, 12],
+    [0x01a2, 0],
+    [0x01a6, pieces.length],
+  ];
+  for (const [at, value] of head) stream.writeUInt32LE(value, at);
+  stream.writeUInt16LE(0x0200, 0x0a);
+  texts[0].copy(stream, TEXT_AT);
+  texts[1].copy(stream, wideAt);
+  paragraphProperties(paragraphs, fileOffset).copy(stream, propertiesAt * BLOCK);
+  return makeCompoundFile({ WordDocument: stream, "1Table": table });
+}
+
+const piece = (offset: number): Buffer => Buffer.concat([Buffer.alloc(2), number(offset), Buffer.alloc(2)]);
+
+/** A page of paragraph properties, [MS-DOC] 2.9.24 (PapxFkp): where each paragraph starts, and the properties of those that end a row. */
+function paragraphProperties(paragraphs: readonly { text: string; endsRow: boolean }[], fileOffset: (position: number) => number): Buffer {
+  const page = Buffer.alloc(BLOCK);
+  const rowEndAt = BLOCK - 2 - ROW_END.length - 2;
+  const plainAt = rowEndAt - 4;
+  page[plainAt + 1] = 1;
+  page[rowEndAt + 1] = ROW_END.length / 2;
+  ROW_END.copy(page, rowEndAt + 2);
+  let position = 0;
+  for (const [index, { text: content, endsRow }] of paragraphs.entries()) {
+    page.writeUInt32LE(fileOffset(position), index * 4);
+    page[(paragraphs.length + 1) * 4 + index * 13] = (endsRow ? rowEndAt : plainAt) / 2;
+    position += content.length;
+  }
+  page.writeUInt32LE(fileOffset(position), paragraphs.length * 4);
+  page[BLOCK - 1] = paragraphs.length;
+  return page;
 }

@@ -182,3 +182,33 @@ function rc4(key: Buffer, data: Buffer): Buffer {
   }
   return out;
 }
+
+/** A picture in TIFF 6.0, not compressed, its pixels in one strip. */
+export function makeTiff({ width, height, rgb }: { width: number; height: number; rgb: Buffer }): Buffer {
+  const SHORT = 3;
+  const LONG = 4;
+  const fields: readonly [tag: number, type: number, count: number, value: number][] = [
+    [256, LONG, 1, width],
+    [257, LONG, 1, height],
+    [258, SHORT, 3, 8],
+    [259, SHORT, 1, 1],
+    [262, SHORT, 1, 2],
+    [273, LONG, 1, 14],
+    [277, SHORT, 1, 3],
+    [278, LONG, 1, height],
+    [279, LONG, 1, rgb.length],
+  ];
+  const head = Buffer.from([0x49, 0x49, 42, 0, 0, 0, 0, 0, 8, 0, 8, 0, 8, 0]);
+  const directoryAt = head.length + rgb.length + (rgb.length % 2);
+  head.writeUInt32LE(directoryAt, 4);
+  const directory = Buffer.alloc(2 + fields.length * 12 + 4);
+  directory.writeUInt16LE(fields.length, 0);
+  for (const [index, [tag, type, count, value]] of fields.entries()) {
+    const at = 2 + index * 12;
+    directory.writeUInt16LE(tag, at);
+    directory.writeUInt16LE(type, at + 2);
+    directory.writeUInt32LE(count, at + 4);
+    directory.writeUInt32LE(value, at + 8);
+  }
+  return Buffer.concat([head, rgb, Buffer.alloc(rgb.length % 2), directory]);
+}
