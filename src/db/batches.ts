@@ -6,6 +6,7 @@ import { parameters } from "./filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "./page.ts";
 import { type OrganizationKey, type Sql, queryOnce } from "./pool.ts";
 import { cancelRunsOfBatch } from "./runs.ts";
+import { IS_DUE, START_LEASE } from "./start-leases.ts";
 
 interface ResultError {
   readonly code: string;
@@ -106,24 +107,18 @@ export interface PendingBatch {
   readonly accepted: number;
 }
 
-/** Batches that have not ended and whose workflow nobody started within the last minute, each marked as started now. */
+/** Batches that have not ended and that nobody has a lease on, each leased to the caller. */
 export async function takePendingBatches(system: pg.Pool, limit: number, organizationId: string | null = null): Promise<PendingBatch[]> {
   const { rows } = await queryOnce<{ id: string; accepted: number; organization_id: string; num: number }>(
     system,
-    `update batches b set last_start_at = now() from organizations o
+    `update batches b set leased_until = now() + interval '${START_LEASE}' from organizations o
      where o.id = b.organization_id and b.id in (
-       select id from batches where completed_at is null and (last_start_at is null or last_start_at < now() - interval '1 minute')
-         and ($2::uuid is null or organization_id = $2)
+       select id from batches where ${IS_DUE} and ($2::uuid is null or organization_id = $2)
        order by created_at limit $1 for update skip locked)
      returning b.id, b.accepted, b.organization_id, o.num`,
     [limit, organizationId],
   );
   return rows.map((row) => ({ id: row.id, accepted: row.accepted, organization: { id: row.organization_id, num: row.num } }));
-}
-
-/** Batches whose workflow could not be started: the next round may try again at once. */
-export async function returnBatches(system: pg.Pool, ids: readonly string[]): Promise<void> {
-  await queryOnce(system, "update batches set last_start_at = null where id = any($1::uuid[])", [ids]);
 }
 
 const OPEN = "batch_id = $1 and not held and status in ('queued', 'parsing', 'chunking', 'embedding')";

@@ -3,6 +3,7 @@ import type pg from "pg";
 import { ALONE_ABOVE_BYTES, MAX_CLAIM_RUNS, type Priority } from "../domain/processing.ts";
 import { newId } from "../domain/ids.ts";
 import { type Sql, inTransaction, queryOnce } from "./pool.ts";
+import { RUNNING_LEASE, START_LEASE } from "./start-leases.ts";
 
 export interface Claim {
   readonly id: string;
@@ -17,8 +18,6 @@ export interface Claim {
 
 /** Groups that an organization may have under way in each priority: what comes meanwhile gathers in the queue and shares a workflow. */
 const MAX_OPEN_CLAIMS = { 0: 3, 1: 1 } as const;
-const START_LEASE = "15 seconds";
-const RUNNING_LEASE = "60 seconds";
 
 interface QueuedRow {
   id: string;

@@ -3,6 +3,7 @@ import type pg from "pg";
 import { newId } from "../domain/ids.ts";
 import { type Sql, queryOnce } from "./pool.ts";
 import { endActiveRun } from "./runs.ts";
+import { IS_DUE, START_LEASE } from "./start-leases.ts";
 
 export type DeletionKind = "document" | "raw_file" | "folder" | "space";
 
@@ -81,31 +82,25 @@ export async function hideDocuments(sql: Sql, organizationNum: number, documentI
   return rows.length;
 }
 
-export interface PendingDeletion {
+interface PendingDeletion {
   readonly id: string;
   readonly kind: DeletionKind;
   readonly organization: { readonly id: string; readonly num: number };
 }
 
 /**
- * Deletions that are not complete and whose workflow nobody started within the last minute, each marked as started now, so that
- * two processes do not take the same. With an organization, only its own.
+ * Deletions that are not complete and that nobody has a lease on, each leased to the caller, so that two processes do not take the
+ * same. With an organization, only its own.
  */
 export async function takePendingDeletions(system: pg.Pool, limit: number, organizationId: string | null = null): Promise<PendingDeletion[]> {
   const { rows } = await queryOnce<{ id: string; kind: DeletionKind; organization_id: string; num: number }>(
     system,
-    `update deletions d set last_start_at = now() from organizations o
+    `update deletions d set leased_until = now() + interval '${START_LEASE}' from organizations o
      where o.id = d.organization_id and d.id in (
-       select id from deletions where completed_at is null and (last_start_at is null or last_start_at < now() - interval '1 minute')
-         and ($2::uuid is null or organization_id = $2)
+       select id from deletions where ${IS_DUE} and ($2::uuid is null or organization_id = $2)
        order by created_at limit $1 for update skip locked)
      returning d.id, d.kind, d.organization_id, o.num`,
     [limit, organizationId],
   );
   return rows.map((row) => ({ id: row.id, kind: row.kind, organization: { id: row.organization_id, num: row.num } }));
-}
-
-/** Deletions whose workflow could not be started: the next round may try again at once. */
-export async function returnDeletions(system: pg.Pool, ids: readonly string[]): Promise<void> {
-  await queryOnce(system, "update deletions set last_start_at = null where id = any($1::uuid[])", [ids]);
 }

@@ -3,6 +3,7 @@ import type pg from "pg";
 import { newId } from "../domain/ids.ts";
 import type { OperationKind } from "../domain/operation.ts";
 import { type Database, type OrganizationKey, inTransaction, queryOnce, type Sql } from "./pool.ts";
+import { IS_DUE, START_LEASE } from "./start-leases.ts";
 
 export interface Operation {
   readonly id: string;
@@ -47,19 +48,14 @@ export async function requestOrganizationDeletion(db: Database, organization: Or
   });
 }
 
-/** Operations that are not complete and whose workflow nobody started within the last minute, each marked as started now. */
+/** Operations that are not complete and that nobody has a lease on, each leased to the caller. */
 export async function takePendingOperations(system: pg.Pool): Promise<Array<{ id: string; kind: OperationKind }>> {
   const { rows } = await queryOnce<{ id: string; kind: OperationKind }>(
     system,
-    `update operations set last_start_at = now() where id in (
-       select id from operations where completed_at is null and (last_start_at is null or last_start_at < now() - interval '1 minute') for update skip locked)
+    `update operations set leased_until = now() + interval '${START_LEASE}' where id in (select id from operations where ${IS_DUE} for update skip locked)
      returning id, kind`,
   );
   return rows;
-}
-
-export async function returnOperations(system: pg.Pool, ids: readonly string[]): Promise<void> {
-  await queryOnce(system, "update operations set last_start_at = null where id = any($1::uuid[])", [ids]);
 }
 
 export async function findOperation(db: Database, id: string): Promise<Operation | undefined> {

@@ -1,10 +1,11 @@
 /** The only place that turns queued runs into workflows: claims them in groups and starts each claim, in any process, at any time. */
 import type { Client } from "@temporalio/client";
 import { type Claim, claimRuns, endLease, markStarted, releaseClaim, takeExpiredClaims, waitingOrganizations } from "../db/claims.ts";
-import { returnBatches, takePendingBatches } from "../db/batches.ts";
-import { returnDeletions, takePendingDeletions } from "../db/deletions.ts";
-import { returnOperations, takePendingOperations } from "../db/operations.ts";
+import { takePendingBatches } from "../db/batches.ts";
+import { takePendingDeletions } from "../db/deletions.ts";
+import { takePendingOperations } from "../db/operations.ts";
 import type { Database } from "../db/pool.ts";
+import { endLeases, noteStarted, type Outbox } from "../db/start-leases.ts";
 import { PRIORITY, type Priority } from "../domain/processing.ts";
 import type { Log } from "../log.ts";
 import { startBatch } from "../temporal/start-batch.ts";
@@ -81,15 +82,21 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
   };
 
   const startDeletions = async (organizationId: string | null): Promise<void> => {
-    await startEach(await takePendingDeletions(db.system, DELETIONS_A_SWEEP, organizationId), {
-      start: ({ id, organization, kind }) => startDeletion(client, { organization, deletionId: id }, kind),
-      giveBack: (ids) => returnDeletions(db.system, ids),
-    });
+    const taken = await takePendingDeletions(db.system, DELETIONS_A_SWEEP, organizationId);
+    if (taken.length === 0) return;
+    await startEach(db, "deletions", taken, ({ id, organization, kind }) => startDeletion(client, { organization, deletionId: id }, kind));
   };
 
   const startBatches = async (organizationId: string | null): Promise<void> => {
-    const giveBack = (ids: string[]): Promise<void> => returnBatches(db.system, ids);
-    await startEach(await takePendingBatches(db.system, BATCHES_A_SWEEP, organizationId), { start: (batch) => startBatch(client, batch), giveBack });
+    const taken = await takePendingBatches(db.system, BATCHES_A_SWEEP, organizationId);
+    if (taken.length === 0) return;
+    await startEach(db, "batches", taken, (batch) => startBatch(client, batch));
+  };
+
+  const startOperations = async (): Promise<void> => {
+    const taken = await takePendingOperations(db.system);
+    if (taken.length === 0) return;
+    await startEach(db, "operations", taken, ({ id, kind }) => startOperation(client, { operationId: id }, kind));
   };
 
   return {
@@ -106,7 +113,7 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
       await Promise.all(expired.map(start));
       await startDeletions(null);
       await startBatches(null);
-      await startOperations({ db, client });
+      await startOperations();
       for (const priority of [PRIORITY.interactive, PRIORITY.batch]) {
         const waiting = await waitingOrganizations(db.system, priority, ORGANIZATIONS_A_SWEEP);
         await Promise.all(waiting.map((organization) => wake(organization, priority)));
@@ -128,23 +135,11 @@ async function startOrLetGo({ db, client }: Pick<DispatcherDeps, "db" | "client"
   }
 }
 
-async function startOperations({ db, client }: Pick<DispatcherDeps, "db" | "client">): Promise<void> {
-  await startEach(await takePendingOperations(db.system), {
-    start: ({ id, kind }) => startOperation(client, { operationId: id }, kind),
-    giveBack: (ids) => returnOperations(db.system, ids),
-  });
-}
-
-interface Start<T> {
-  readonly start: (one: T) => Promise<void>;
-  readonly giveBack: (ids: string[]) => Promise<void>;
-}
-
 /** Starts all; what could not be started is given back, for the next round. @throws the first error. */
-async function startEach<T extends { readonly id: string }>(pending: readonly T[], { start, giveBack }: Start<T>): Promise<void> {
-  const outcomes = await Promise.allSettled(pending.map(start));
-  const failed = outcomes.flatMap((outcome, index) => (outcome.status === "rejected" ? [{ id: pending[index]!.id, reason: outcome.reason as unknown }] : []));
-  if (failed.length === 0) return;
-  await giveBack(failed.map((one) => one.id));
-  throw failed[0]!.reason;
+async function startEach<T extends { readonly id: string }>(db: Database, outbox: Outbox, taken: readonly T[], start: (one: T) => Promise<void>): Promise<void> {
+  const outcomes = await Promise.allSettled(taken.map(start));
+  const ids = (status: "fulfilled" | "rejected"): string[] => taken.filter((_one, index) => outcomes[index]!.status === status).map((one) => one.id);
+  await noteStarted(db.system, outbox, ids("fulfilled"));
+  await endLeases(db.system, outbox, ids("rejected"));
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
 }

@@ -84,8 +84,7 @@ async function startAgain({ stack }: DrillParts): Promise<void> {
   const organization = (await db.owner.query<{ id: string; num: number }>("select id, num from organizations where id = $1", [ACME])).rows[0]!;
   for (let round = 0; round < 10; round += 1) {
     await db.owner.query("update claims set leased_until = now() - interval '1 second' where closed_at is null");
-    await db.owner.query("update deletions set last_start_at = null where completed_at is null");
-    await db.owner.query("update batches set last_start_at = null where completed_at is null");
+    for (const outbox of ["deletions", "batches", "operations"]) await db.owner.query(`update ${outbox} set leased_until = null where completed_at is null`);
     await claimRuns(db.system, organization, 0);
     await pause(100);
   }

@@ -45,15 +45,27 @@ export const POINTS: readonly Point[] = [
     ["step done, outcome not recorded", "worker", "stop Postgres", "activities/members.ts", "if (members.length > 0) await watched(deps, input, fence, members, ended, work);"],
   ]),
   ...rows("deletions", "deleteTarget", [
-    ["accepted, workflow not started", "api", "kill -9 Temporal", "dispatch/dispatcher.ts", "const startDeletions = async (organizationId: string | null): Promise<void> => {"],
-    ["workflow started, answer not seen", "api", "duplicate delivery", "dispatch/dispatcher.ts", "const outcomes = await Promise.allSettled(pending.map(start));"],
+    [
+      "accepted, workflow not started",
+      "api",
+      "kill -9 Temporal",
+      "dispatch/dispatcher.ts",
+      "await takePendingDeletions(db.system, DELETIONS_A_SWEEP, organizationId);\n    if (taken.length === 0) return;",
+    ],
+    ["workflow started, answer not seen", "api", "duplicate delivery", "dispatch/dispatcher.ts", "const outcomes = await Promise.allSettled(taken.map(start));"],
     ["object gone, rows there", "worker", "object store errors", "activities/deletion.ts", "await deps.storage.delete(name);\n"],
     ["document gone, step not ended", "worker", "stop Postgres", "activities/deletion.ts", 'await purgeDocument(deps, input, id, deletion.kind !== "document");'],
     ["container gone, not committed", "worker", "kill -9 worker", "activities/deletion.ts", "await deleteContainers(sql, deletion);"],
   ]),
   ...rows("batch", "batchReprocess", [
-    ["accepted, workflow not started", "api", "stop Postgres", "dispatch/dispatcher.ts", "const startBatches = async (organizationId: string | null): Promise<void> => {"],
-    ["workflow started, answer not seen", "api", "provider 500", "dispatch/dispatcher.ts", "const outcomes = await Promise.allSettled(pending.map(start));"],
+    [
+      "accepted, workflow not started",
+      "api",
+      "stop Postgres",
+      "dispatch/dispatcher.ts",
+      "await takePendingBatches(db.system, BATCHES_A_SWEEP, organizationId);\n    if (taken.length === 0) return;",
+    ],
+    ["workflow started, answer not seen", "api", "provider 500", "dispatch/dispatcher.ts", "const outcomes = await Promise.allSettled(taken.map(start));"],
     ["runs released, not committed", "worker", "stop Postgres", "db/batches.ts", 'const released = status === "running" ? await releaseRuns(sql, batchId) : 0;'],
     [
       "step committed, workflow not told",
@@ -80,6 +92,8 @@ export const POINTS: readonly Point[] = [
     ],
   ]),
   ...rows("operations", "operation", [
+    ["accepted, workflow not started", "worker", "kill -9 worker", "dispatch/dispatcher.ts", "await takePendingOperations(db.system);\n    if (taken.length === 0) return;"],
+    ["workflow started, answer not seen", "worker", "kill -9 Temporal", "dispatch/dispatcher.ts", "const outcomes = await Promise.allSettled(taken.map(start));"],
     ["keys wrapped anew, not noted", "worker", "kill -9 Temporal", "activities/operations.ts", 'const rewrapped = (Number(report["organization_keys"]) || 0) + keys.length;'],
     ["key replaced, not noted", "worker", "kill -9 worker", "activities/operations.ts", "await replaceOrganizationKey(db, organization.id, masterKey.id, { id, wrapped });"],
   ]),

@@ -34,8 +34,8 @@ const waits = (id: string) =>
 /** The minute after which somebody asks Temporal what became of what it was given. */
 async function letTimePass(): Promise<void> {
   await query("update claims set leased_until = now() where closed_at is null");
-  await query("update deletions set last_start_at = null where completed_at is null");
-  await query("update batches set last_start_at = null where completed_at is null");
+  await query("update deletions set leased_until = null where completed_at is null");
+  await query("update batches set leased_until = null where completed_at is null");
 }
 
 /** Puts `from` in the place of what Temporal remembers; an empty folder is a Temporal that remembers nothing. */

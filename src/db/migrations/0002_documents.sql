@@ -175,7 +175,7 @@ create table deletions (
   target_id uuid not null,
   created_by uuid,
   created_at timestamptz not null default now(),
-  last_start_at timestamptz,
+  leased_until timestamptz,
   completed_at timestamptz
 );
 create index on deletions (created_at) where completed_at is null;
@@ -194,7 +194,7 @@ create table batches (
   rejected jsonb not null default '[]',
   status text not null default 'running' check (status in ('running', 'paused', 'cancelled', 'completed')),
   created_at timestamptz not null default now(),
-  last_start_at timestamptz,
+  leased_until timestamptz,
   completed_at timestamptz
 );
 create index on batches (created_at) where completed_at is null;

@@ -8,7 +8,7 @@ create table operations (
   -- Before then caches of other processes may still let somebody in.
   not_before timestamptz not null default now(),
   requested_at timestamptz not null default now(),
-  last_start_at timestamptz,
+  leased_until timestamptz,
   completed_at timestamptz,
   report jsonb not null default '{}'
 );
