@@ -93,12 +93,6 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
     await startEach(db, "batches", taken, (batch) => startBatch(client, batch));
   };
 
-  const startOperations = async (): Promise<void> => {
-    const taken = await takePendingOperations(db.system);
-    if (taken.length === 0) return;
-    await startEach(db, "operations", taken, ({ id, kind }) => startOperation(client, { operationId: id }, kind));
-  };
-
   return {
     wake: (organization, priority = PRIORITY.interactive) => void wake(organization, priority),
     wakeBatches(organizationId) {
@@ -113,7 +107,7 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
       await Promise.all(expired.map(start));
       await startDeletions(null);
       await startBatches(null);
-      await startOperations();
+      await startOperations({ db, client });
       for (const priority of [PRIORITY.interactive, PRIORITY.batch]) {
         const waiting = await waitingOrganizations(db.system, priority, ORGANIZATIONS_A_SWEEP);
         await Promise.all(waiting.map((organization) => wake(organization, priority)));
@@ -133,6 +127,12 @@ async function startOrLetGo({ db, client }: Pick<DispatcherDeps, "db" | "client"
     await endLease(db.system, claim.id);
     throw error;
   }
+}
+
+async function startOperations({ db, client }: Pick<DispatcherDeps, "db" | "client">): Promise<void> {
+  const taken = await takePendingOperations(db.system);
+  if (taken.length === 0) return;
+  await startEach(db, "operations", taken, ({ id, kind }) => startOperation(client, { operationId: id }, kind));
 }
 
 /** Starts all; what could not be started is given back, for the next round. @throws the first error. */
