@@ -16,6 +16,11 @@ const integer = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 
+const ratio = z
+  .string()
+  .regex(/^(0|1|0?\.\d+|1\.0+)$/, "must be a number from 0 to 1")
+  .transform(Number);
+
 const url = (...schemes: string[]) =>
   z
     .string()
@@ -129,6 +134,7 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"], "must be trace, debug, info, warn, error, fatal or silent").default("info"),
   METRICS_PORT: integer(1, 65_535).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: url("https", "http").optional(),
+  TRACE_SAMPLE_RATIO: ratio.default(1),
   HTTP_FETCH_HOSTS: hostPatterns.default([]),
   MCP_SERVERS: mcpServers.default({}),
   CHAT_FALLBACKS: chatFallbacks.default([]),
@@ -266,7 +272,7 @@ function group(env: z.infer<typeof Environment>) {
     ocr: { languages: env.OCR_LANGUAGES.split("+"), dataFolder: join(env.HOLDFAST_CACHE === undefined ? dataDir : resolve(env.HOLDFAST_CACHE), "tessdata") },
     log: { level: env.LOG_LEVEL },
     metrics: { port: env.METRICS_PORT },
-    telemetry: { otlpEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT },
+    telemetry: { otlpEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT, sampleRatio: env.TRACE_SAMPLE_RATIO },
   };
 }
 

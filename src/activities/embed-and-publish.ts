@@ -3,6 +3,9 @@ import { chunksToEmbed, embeddingModelNum, keepEmbeddings } from "../db/chunks.t
 import { inTenant } from "../db/pool.ts";
 import type { Member } from "../db/run-attempts.ts";
 import { type AttemptInput, type GroupOutcome, PRIORITY } from "../domain/processing.ts";
+import { cacheLookups } from "../telemetry/instruments.ts";
+import { below } from "../telemetry/span.ts";
+import { pipelineStage } from "../telemetry/stage.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
 import { type Attempt, attemptStep } from "./members.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
@@ -40,7 +43,11 @@ async function embedMembers(deps: PipelineDeps, input: AttemptInput, attempt: At
     attempt.members.map(async (member) => {
       try {
         const first = missing.filter((chunk) => chunk.run_num === member.num);
-        await embedMember(deps, input, { member, signal: attempt.signalOf(member), modelNum, first, whole, keep });
+        const asked = await below(member.traceparent, () =>
+          pipelineStage("embed", () => embedMember(deps, input, { member, signal: attempt.signalOf(member), modelNum, first, whole, keep })),
+        );
+        cacheLookups.inc({ cache: "chunk_embedding", result: "miss" }, asked);
+        cacheLookups.inc({ cache: "chunk_embedding", result: "hit" }, Math.max(0, (member.chunk_count ?? 0) - asked));
         done.push(member);
       } catch (error) {
         attempt.ended(member, "embedding", error);
@@ -60,12 +67,15 @@ interface MemberWork {
   readonly keep: (batch: Embedded[]) => Promise<void>;
 }
 
-async function embedMember(deps: PipelineDeps, input: AttemptInput, work: MemberWork): Promise<void> {
+/** @returns texts that had no embedding yet. */
+async function embedMember(deps: PipelineDeps, input: AttemptInput, work: MemberWork): Promise<number> {
   const model = deps.embedding.forPriority(work.member.priority === PRIORITY.batch ? "batch" : "now");
   let left = work.first;
   let whole = work.whole;
+  let asked = 0;
   for (;;) {
     const distinct = [...new Map(left.map((chunk) => [chunk.content_hash.toString("hex"), chunk])).values()];
+    asked += distinct.length;
     const requests = Array.from({ length: Math.ceil(distinct.length / TEXTS_A_REQUEST) }, (_, index) => distinct.slice(index * TEXTS_A_REQUEST, (index + 1) * TEXTS_A_REQUEST));
     await eachOf(requests, 2, async (batch) => {
       work.signal.throwIfAborted();
@@ -76,7 +86,7 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
       );
       await work.keep(batch.map((chunk, index) => ({ hash: chunk.content_hash, vector: vectors[index]! })));
     });
-    if (whole) return;
+    if (whole) return asked;
     left = await inTenant(deps.db, input.organization, (sql) =>
       chunksToEmbed(sql, { organizationId: input.organization.id, modelNum: work.modelNum, runNums: [work.member.num], limit: CHUNKS_A_QUERY }),
     );

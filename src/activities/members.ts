@@ -6,6 +6,7 @@ import { type Database, inTenant } from "../db/pool.ts";
 import { type Fence, type Member, type Step, beginAttempt, claimStanding, membersInHand, recordFailures, recordWaiting, releaseAttempt } from "../db/run-attempts.ts";
 import { closeClaimIfDone, setClaimWaiting } from "../db/claims.ts";
 import type { Log } from "../log.ts";
+import { pipelineOutcomes } from "../telemetry/instruments.ts";
 import { asActivityFailure } from "./failure.ts";
 
 const HEARTBEAT_MS = 1_000;
@@ -105,6 +106,8 @@ async function recordOutcomes(deps: MemberDeps, input: AttemptInput, step: Step,
   const verdicts = ended.map((entry) => ({ id: entry.member.id, ...verdict(entry) }));
   const failures = verdicts.flatMap((entry) => (entry.is === "failed" ? [{ id: entry.id, error: entry.error }] : []));
   const waiting = verdicts.flatMap((entry) => (entry.is === "waiting" ? [entry] : []));
+  for (const { error } of failures) pipelineOutcomes.inc({ outcome: "failed", code: error.code });
+  for (const { for: code } of waiting) pipelineOutcomes.inc({ outcome: "waiting", code });
   return inTenant(deps.db, input.organization, async (sql) => {
     if (failures.length > 0) await recordFailures(sql, fence, failures);
     if (waiting.length > 0) await recordWaiting(sql, fence, waiting);

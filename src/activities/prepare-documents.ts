@@ -14,6 +14,8 @@ import type { FileType } from "../domain/file-type.ts";
 import { newId } from "../domain/ids.ts";
 import { type AttemptInput, type GroupOutcome, MAX_DOCUMENT_CHUNKS } from "../domain/processing.ts";
 import type { ParsedDocument, TextUnit } from "../domain/text-unit.ts";
+import { below } from "../telemetry/span.ts";
+import { pipelineStage } from "../telemetry/stage.ts";
 import { mayParseInWorker, parserFor } from "../parsers/index.ts";
 import { parsePages } from "../parsers/page-range.ts";
 import type { ParseInput } from "../parsers/parser.ts";
@@ -31,14 +33,17 @@ export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput):
   return attemptStep(deps, input, "prepare", async (attempt) => {
     const secret = await deps.contentSecret(input.organization.id);
     const write = inTurns<PreparedRun>(async (runs) => {
-      await inTenant(deps.db, input.organization, (sql) => writePrepared(sql, input.organization.id, attempt.fence, runs));
+      await pipelineStage("write", () => inTenant(deps.db, input.organization, (sql) => writePrepared(sql, input.organization.id, attempt.fence, runs)));
     });
     await eachOf(attempt.members, MEMBERS_AT_ONCE, async (member) => {
-      try {
+      const prepare = async (): Promise<void> => {
         for await (const part of preparedParts(deps, input.organization.id, { member, secret, signal: attempt.signalOf(member) })) {
           if (part.checkpoint === null) await write(part);
           else await keepPart(deps, input, attempt, part);
         }
+      };
+      try {
+        await below(member.traceparent, prepare);
       } catch (error) {
         attempt.ended(member, "parsing", error);
       }
@@ -48,7 +53,7 @@ export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput):
 
 /** @throws DomainError `cancelled` where the run is no longer in this attempt's hand. */
 async function keepPart(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, part: PreparedRun): Promise<void> {
-  const written = await inTenant(deps.db, input.organization, (sql) => writePrepared(sql, input.organization.id, attempt.fence, [part]));
+  const written = await pipelineStage("write", () => inTenant(deps.db, input.organization, (sql) => writePrepared(sql, input.organization.id, attempt.fence, [part])));
   if (!written.has(part.runId)) throw new DomainError("cancelled", "The run was taken by another attempt.");
 }
 
@@ -65,7 +70,7 @@ async function* preparedParts(deps: PipelineDeps, organizationId: string, work: 
   let unitsBefore = before?.units ?? 0;
   let chunksBefore = before?.chunks ?? 0;
   for await (const { document, next } of parsedParts(deps, organizationId, work)) {
-    const chunks = await chunkPart(deps, member, document, signal);
+    const chunks = await pipelineStage("chunk", () => chunkPart(deps, member, document, signal));
     const total = chunksBefore + chunks.length;
     if (next === null && total === 0) throw new DomainError("no_text", "There is no text in the file.");
     if (total > MAX_DOCUMENT_CHUNKS) throw new DomainError("too_large", `The document has more than ${MAX_DOCUMENT_CHUNKS} chunks.`);
@@ -121,7 +126,8 @@ async function* parsedParts(deps: PipelineDeps, organizationId: string, { member
   const parser = parserFor(fileType);
   const stored = await deps.storage.get({ organizationId, name: member.object_key, signal });
   if (mayParseInWorker(parser, member.file_size)) {
-    yield onlyPart(await parser.parse({ fileType, bytes: await buffer(stored), name: member.file_name }));
+    const bytes = await pipelineStage("read", () => buffer(stored));
+    yield onlyPart(await pipelineStage("parse", async () => parser.parse({ fileType, bytes, name: member.file_name })));
     return;
   }
   const folder = join(deps.temporaryFolder, member.id);
@@ -129,10 +135,10 @@ async function* parsedParts(deps: PipelineDeps, organizationId: string, { member
   try {
     // Parsers of native code tell formats by the name.
     const path = join(folder, `original.${fileType.toLowerCase()}`);
-    await pipeline(stored, createWriteStream(path, { mode: 0o600 }), { signal });
+    await pipelineStage("read", () => pipeline(stored, createWriteStream(path, { mode: 0o600 }), { signal }));
     const input: ParseInput = { fileType, path, name: member.file_name };
-    if (parser.pageCount === undefined) yield onlyPart(await deps.parserPool.parse(input, signal));
-    else yield* documentParts((pages) => parsePages(deps.parserPool, input, pages, signal), member.checkpoint as Checkpoint | null);
+    if (parser.pageCount === undefined) yield onlyPart(await pipelineStage("parse", () => deps.parserPool.parse(input, signal)));
+    else yield* documentParts((pages) => pipelineStage("parse", () => parsePages(deps.parserPool, input, pages, signal)), member.checkpoint as Checkpoint | null);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

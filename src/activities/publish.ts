@@ -9,6 +9,8 @@ import { type IndexedChunk, insertPostings } from "../db/search/postings.ts";
 import { DomainError } from "../domain/errors.ts";
 import { type AttemptInput, MAX_PUBLISH_CHUNKS } from "../domain/processing.ts";
 import { ANALYZER_VERSION, analyze } from "../search/analyzer.ts";
+import { pipelineOutcomes } from "../telemetry/instruments.ts";
+import { pipelineStage } from "../telemetry/stage.ts";
 import type { Attempt } from "./members.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 
@@ -24,9 +26,9 @@ interface PublishWork {
  */
 export async function publishMembers(deps: PipelineDeps, work: PublishWork, members: readonly Member[]): Promise<void> {
   const small = members.filter((member) => (member.chunk_count ?? 0) <= MAX_PUBLISH_CHUNKS);
-  for (const group of split(small)) await publishGroup(deps, work, group);
+  for (const group of split(small)) await pipelineStage("publish", () => publishGroup(deps, work, group));
   for (const member of members.filter((candidate) => !small.includes(candidate))) {
-    await publishLarge(deps, work, member).catch((error: unknown) => noteAll(work.attempt, [member], error));
+    await pipelineStage("publish", () => publishLarge(deps, work, member)).catch((error: unknown) => noteAll(work.attempt, [member], error));
   }
 }
 
@@ -66,13 +68,13 @@ async function publishSmall(deps: PipelineDeps, work: PublishWork, members: read
     for (const member of members) texts.push(...(await analyzedChunks(sql, member.num, 0, MAX_PUBLISH_CHUNKS)));
     return texts;
   });
-  await inTenant(deps.db, organization, async (sql) => {
+  const published = await inTenant(deps.db, organization, async (sql) => {
     const runs = await lockForPublish(
       sql,
       work.attempt.fence,
       members.map((member) => member.id),
     );
-    if (runs.length === 0) return;
+    if (runs.length === 0) return 0;
     for (const [spaceNum, ofSpace] of bySpace(runs)) {
       const nums = new Set(ofSpace.map((run) => run.run_num));
       await writeEntries(
@@ -85,7 +87,13 @@ async function publishSmall(deps: PipelineDeps, work: PublishWork, members: read
     await assertWhole(sql, runs, work.modelNum);
     await noteModel(sql, runs, work.modelNum);
     await flipPublished(sql, organization.num, claimId, runs);
+    return runs.length;
   });
+  countPublished(published);
+}
+
+function countPublished(documents: number): void {
+  pipelineOutcomes.inc({ outcome: "published", code: "none" }, documents);
 }
 
 /** Entries of a large run are written in batches that search does not see; a batch that was written stays. */
@@ -105,13 +113,15 @@ async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Membe
       return from + chunks.length;
     });
   }
-  await inTenant(deps.db, organization, async (sql) => {
+  const published = await inTenant(deps.db, organization, async (sql) => {
     const runs = await lockForPublish(sql, work.attempt.fence, [member.id]);
-    if (runs.length === 0) return;
+    if (runs.length === 0) return 0;
     await assertWhole(sql, runs, work.modelNum);
     await noteModel(sql, runs, work.modelNum);
     await flipPublished(sql, organization.num, claimId, runs);
+    return runs.length;
   });
+  countPublished(published);
 }
 
 async function analyzedChunks(sql: Sql, runNum: number, from: number, limit: number): Promise<IndexedChunk[]> {

@@ -5,6 +5,7 @@ import type { Deps } from "../deps.ts";
 import { knownPaths, trailingSlash } from "./middleware/addresses.ts";
 import { errorAnswers } from "./middleware/error-answers.ts";
 import { cors } from "./middleware/cors.ts";
+import { observe } from "./middleware/observe.ts";
 import { createRateLimit } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
@@ -18,6 +19,7 @@ export function createApp(deps: Deps, routes: readonly Route[]): Koa {
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   const router = createRouter(deps, routes);
   app.use(requestId);
+  app.use(observe);
   app.use(requestLog(deps.log));
   app.use(securityHeaders);
   app.use(cors(corsOrigins));

@@ -4,6 +4,7 @@ import { loadConfig, requireReal } from "../config.ts";
 import { openApiDeps } from "../deps.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { aborted, watchSignals } from "../process-stop.ts";
+import { startTracing } from "../telemetry/tracing.ts";
 import { installRuntime } from "../temporal/runtime.ts";
 import { createApp } from "./app.ts";
 import { ROUTES } from "./routes/index.ts";
@@ -12,10 +13,11 @@ import { listen } from "./server.ts";
 async function main(): Promise<void> {
   const stop = watchSignals();
   const config = requireReal(loadConfig());
-  installRuntime("ERROR");
+  const coreMetrics = await installRuntime("ERROR", config.metrics.port !== undefined);
+  const endTracing = startTracing(config.telemetry, "api");
   const deps = await openApiDeps(config);
   const server = await listen(createApp(deps, ROUTES), config.api);
-  const closeMetrics = await serveMetrics(deps);
+  const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
   stop.started();
   deps.log.info({ host: config.api.host, port: server.port }, "api is up");
   await aborted(stop.signal);
@@ -25,6 +27,7 @@ async function main(): Promise<void> {
   await server.close();
   await closeMetrics();
   await deps.close();
+  await endTracing();
 }
 
 await main();

@@ -16,6 +16,7 @@ const MAX_IDEMPOTENCY_KEY = 255;
 
 export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middleware {
   return async (ctx) => {
+    ctx.state["route"] = route.fullPath;
     const principal = route.access === "public" ? undefined : await identify(route, { deps, ctx, limit });
     if (principal !== undefined) await limit.countRequest(ctx, principal, route.budget ?? "requests");
     let body: unknown;

@@ -14,6 +14,8 @@ export interface Claim {
   readonly documentIds: readonly string[];
   /** The one run goes alone, in a workflow of its own. */
   readonly alone: boolean;
+  /** Of the first of its runs that has one. */
+  readonly traceparent: string | null;
 }
 
 /** Groups that an organization may have under way in each priority: what comes meanwhile gathers in the queue and shares a workflow. */
@@ -24,6 +26,7 @@ interface QueuedRow {
   space_id: string;
   document_id: string;
   alone: boolean;
+  traceparent: string | null;
 }
 
 /**
@@ -36,7 +39,7 @@ export async function claimRuns(system: pg.Pool, organization: { id: string; num
     await sql.query("select pg_advisory_xact_lock(hashtextextended('claims ' || $1::text, $2))", [organization.id, priority]);
     const { rows } = await sql.query<QueuedRow>({
       name: "claims.queued",
-      text: `select id, space_id, document_id, solo or file_size > ${ALONE_ABOVE_BYTES} as alone from pipeline_runs
+      text: `select id, space_id, document_id, traceparent, solo or file_size > ${ALONE_ABOVE_BYTES} as alone from pipeline_runs
              where organization_id = $1 and priority = $2 and status = 'queued' and claim_id is null and not held
                and (select count(*) from claims where organization_id = $1 and priority = $2 and closed_at is null and not waiting) < $3
              order by num limit ${MAX_CLAIM_RUNS} for update skip locked`,
@@ -52,6 +55,7 @@ export async function claimRuns(system: pg.Pool, organization: { id: string; num
       spaceIds: group.map((row) => row.space_id),
       documentIds: group.map((row) => row.document_id),
       alone: group[0]!.alone,
+      traceparent: group.find((row) => row.traceparent !== null)?.traceparent ?? null,
     }));
     await writeClaims(sql, claims);
     return claims;
@@ -132,6 +136,7 @@ export async function takeExpiredClaims(system: pg.Pool, limit: number): Promise
      returning c.id, c.organization_id, o.num, c.priority, c.run_ids,
        array(select r.space_id from pipeline_runs r where r.id = any(c.run_ids)) as space_ids,
        array(select r.document_id from pipeline_runs r where r.id = any(c.run_ids)) as document_ids,
+       (select r.traceparent from pipeline_runs r where r.id = any(c.run_ids) and r.traceparent is not null limit 1) as traceparent,
        cardinality(c.run_ids) = 1 and exists (select from pipeline_runs r where r.id = c.run_ids[1] and (r.solo or r.file_size > ${ALONE_ABOVE_BYTES})) as alone`,
     [limit],
   );
@@ -143,6 +148,7 @@ export async function takeExpiredClaims(system: pg.Pool, limit: number): Promise
     spaceIds: row.space_ids,
     documentIds: row.document_ids,
     alone: row.alone,
+    traceparent: row.traceparent,
   }));
 }
 
@@ -155,6 +161,7 @@ interface ExpiredRow {
   space_ids: string[];
   document_ids: string[];
   alone: boolean;
+  traceparent: string | null;
 }
 
 /** Ends a claim whose workflow has closed: its runs that did not end go back to the queue, to be claimed anew. */

@@ -1,6 +1,7 @@
 /** The only place that opens connections to Postgres: one pool for each database role, and the tenant's transaction. */
 import pg from "pg";
 import { DomainError } from "../domain/errors.ts";
+import { connect, inStatementSpan, namePool, observedSql } from "./observed.ts";
 import { cutWhenSilent } from "./silent-server.ts";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
@@ -61,7 +62,7 @@ export function openDatabase(settings: PoolSettings): Database {
     });
     return pool;
   };
-  const pools = { app: open("holdfast_app", settings.poolSize), system: open("holdfast_system", 4), owner: open(null, 4) };
+  const pools = { app: namePool(open("holdfast_app", settings.poolSize), "app"), system: namePool(open("holdfast_system", 4), "system"), owner: namePool(open(null, 4), "owner") };
   const stopWatching = cutWhenSilent(settings.url, [pools.app, pools.system]);
   return {
     ...pools,
@@ -89,14 +90,15 @@ export async function inTenant<T>(db: Database, organization: OrganizationKey, w
  * @throws DomainError `database_unavailable` where Postgres cannot be reached or goes away.
  */
 export async function inTransaction<T>(pool: pg.Pool, work: (sql: Sql) => Promise<T>, begin = "begin"): Promise<T> {
-  const client = await pool.connect().catch((error: unknown) => {
+  const client = await connect(pool).catch((error: unknown) => {
     throw asDatabaseError(error);
   });
   let broken: Error | undefined;
+  const sql = observedSql(client);
   try {
-    await client.query(begin);
-    const result = await work(client);
-    await client.query("commit");
+    await sql.query(begin);
+    const result = await work(sql);
+    await sql.query("commit");
     return result;
   } catch (error) {
     await client.query("rollback").catch((rollbackError: Error) => (broken = rollbackError));
@@ -109,7 +111,7 @@ export async function inTransaction<T>(pool: pg.Pool, work: (sql: Sql) => Promis
 /** One statement outside a transaction, with the same error mapping. */
 export async function queryOnce<Row extends pg.QueryResultRow>(pool: pg.Pool, query: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult<Row>> {
   try {
-    return await pool.query<Row>(query, values);
+    return await inStatementSpan(query, () => pool.query<Row>(query, values));
   } catch (error) {
     throw asDatabaseError(error);
   }

@@ -23,6 +23,8 @@ export interface Member {
   readonly chunk_count: number | null;
   readonly started_at: Date;
   readonly checkpoint: unknown;
+  /** Of the request that queued it. */
+  readonly traceparent: string | null;
 }
 
 /** Who may write: the claim and the attempt that hold the run. A zombie attempt fails this and changes nothing. */
@@ -33,7 +35,7 @@ export interface Fence {
 
 const ACTIVE = "status in ('queued', 'parsing', 'chunking', 'embedding')";
 const MEMBER = `id, num, document_id, space_id, space_num, version, trigger, priority, object_key, file_name, file_type, file_size,
-  chunker_name, chunker_config, chunked, chunk_count, started_at, checkpoint`;
+  chunker_name, chunker_config, chunked, chunk_count, started_at, checkpoint, traceparent`;
 
 export type Step = "prepare" | "embed";
 

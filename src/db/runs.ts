@@ -2,6 +2,7 @@
 import type { Principal } from "../domain/principal.ts";
 import { reachedSpaceIds } from "../domain/principal.ts";
 import type { Priority, RunStatus, Trigger } from "../domain/processing.ts";
+import { traceparent } from "../telemetry/span.ts";
 import { parameters } from "./filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "./page.ts";
 import type { Sql } from "./pool.ts";
@@ -53,10 +54,10 @@ export async function queueRuns(sql: Sql, runs: readonly { readonly runId: strin
        join pipeline_runs as_before on as_before.num = coalesce(d.published_run_num, d.latest_run_num)),
      run as (
        insert into pipeline_runs (id, organization_id, space_id, space_num, document_id, version, trigger, priority, held, batch_id,
-         object_key, file_name, file_type, file_size, chunker_name, chunker_config, created_by)
+         object_key, file_name, file_type, file_size, chunker_name, chunker_config, created_by, traceparent)
        select run_id, organization_id, space_id, space_num, id, run_count + 1, $4, $5, $6, $7,
          coalesce(object_key, latest_object_key), name, file_type, coalesce(size, latest_size),
-         coalesce($8, chunker_before), coalesce($9::jsonb, case when $8 is null then config_before else '{}' end), $10
+         coalesce($8, chunker_before), coalesce($9::jsonb, case when $8 is null then config_before else '{}' end), $10, $11
        from wanted order by position returning num, document_id, version)
      update documents d set run_count = run.version, latest_run_num = run.num, updated_at = now() from run where d.id = run.document_id returning d.id`,
     [
@@ -70,6 +71,7 @@ export async function queueRuns(sql: Sql, runs: readonly { readonly runId: strin
       request.chunkerName,
       request.chunkerConfig === null ? null : JSON.stringify(request.chunkerConfig),
       request.createdBy,
+      traceparent(),
     ],
   );
   return new Set(queued.rows.map((row) => row.id));

@@ -1,6 +1,7 @@
 /** All SQL of accepting an upload: the intent before its first byte, and the one transaction after its last. */
 import type { FileType } from "../domain/file-type.ts";
 import { DEFAULT_CHUNKER, PRIORITY } from "../domain/processing.ts";
+import { traceparent } from "../telemetry/span.ts";
 import { type Sql, queryOnce } from "./pool.ts";
 import { queueRun } from "./runs.ts";
 import type pg from "pg";
@@ -41,8 +42,8 @@ export async function acceptNewDocument(sql: Sql, upload: AcceptedUpload): Promi
   await sql.query({
     name: "uploads.accept",
     text: `with run as (
-             insert into pipeline_runs (id, organization_id, space_id, space_num, document_id, version, trigger, object_key, file_name, file_type, file_size, chunker_name, created_by)
-             select $3, $4, s.id, s.num, $1, 1, 'upload', $13, $8, $10, $11, '${DEFAULT_CHUNKER}', $7 from spaces s where s.id = $5 and s.deleted_at is null
+             insert into pipeline_runs (id, organization_id, space_id, space_num, document_id, version, trigger, object_key, file_name, file_type, file_size, chunker_name, created_by, traceparent)
+             select $3, $4, s.id, s.num, $1, 1, 'upload', $13, $8, $10, $11, '${DEFAULT_CHUNKER}', $7, $15 from spaces s where s.id = $5 and s.deleted_at is null
              returning num, space_num),
            document as (
              insert into documents (id, organization_id, space_id, space_num, folder_id, name, file_type, file_size, content_type, created_by, run_count, latest_run_num)
@@ -66,6 +67,7 @@ export async function acceptNewDocument(sql: Sql, upload: AcceptedUpload): Promi
       upload.sha256,
       upload.objectKey,
       upload.path,
+      traceparent(),
     ],
   });
 }

@@ -8,6 +8,7 @@ import type { Database } from "../db/pool.ts";
 import { endLeases, noteStarted, type Outbox } from "../db/start-leases.ts";
 import { PRIORITY, type Priority } from "../domain/processing.ts";
 import type { Log } from "../log.ts";
+import { below } from "../telemetry/span.ts";
 import { startBatch } from "../temporal/start-batch.ts";
 import { startDeletion } from "../temporal/start-deletion.ts";
 import { startOperation } from "../temporal/start-operation.ts";
@@ -122,7 +123,7 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
 /** @throws what the start threw; the claim may be started by anybody then. */
 async function startOrLetGo({ db, client }: Pick<DispatcherDeps, "db" | "client">, claim: Claim): Promise<"running" | "closed"> {
   try {
-    return await startPipeline(client, claim);
+    return await below(claim.traceparent, () => startPipeline(client, claim));
   } catch (error) {
     await endLease(db.system, claim.id);
     throw error;

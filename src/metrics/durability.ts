@@ -5,7 +5,7 @@ import type { Database } from "../db/pool.ts";
 import { readQueue } from "../db/queue-state.ts";
 import { listOrganizationKeys } from "../db/retention.ts";
 import { readBacklog } from "../temporal/backlog.ts";
-import type { Metrics, Sample } from "./metrics.ts";
+import type { Metrics, Sample } from "../telemetry/metrics.ts";
 
 interface DurabilityDeps {
   readonly db: Database;

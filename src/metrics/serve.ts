@@ -3,23 +3,29 @@ import type { Client } from "@temporalio/client";
 import type { Database } from "../db/pool.ts";
 import type { Log } from "../log.ts";
 import { measureDurability } from "./durability.ts";
-import { type ServedMetrics, createMetrics } from "./metrics.ts";
+import { type ServedMetrics, createMetrics } from "../telemetry/metrics.ts";
+import { type OpenTurnCounts, measureProcess } from "./process.ts";
 
 interface MetricsDeps {
   readonly config: { readonly metrics: { readonly port: number | undefined }; readonly api: { readonly host: string }; readonly temporal: { readonly namespace: string } };
   readonly log: Log;
   readonly db: Database;
   readonly temporal: Client;
+  /** Where the process runs chat turns. */
+  readonly chat?: OpenTurnCounts;
+  /** The page of Temporal's core. */
+  readonly coreMetrics: () => Promise<string>;
 }
 
 const COUNT_EVERY_MS = 10 * 60_000;
 
 /** A port that is in use costs the metrics and not the process. @returns what ends them. */
-export async function serveMetrics({ config, log, db, temporal }: MetricsDeps): Promise<() => Promise<void>> {
+export async function serveMetrics({ config, log, db, temporal, chat, coreMetrics }: MetricsDeps): Promise<() => Promise<void>> {
   const { port } = config.metrics;
   if (port === undefined) return () => Promise.resolve();
   const warn = (error: unknown): void => log.warn({ err: error }, "a metric could not be read");
-  const metrics = createMetrics(warn);
+  const metrics = createMetrics(warn, () => coreMetrics().catch((error: unknown) => (warn(error), "")));
+  measureProcess(metrics, db, chat);
   const countOrphans = measureDurability(metrics, { db, temporal, namespace: config.temporal.namespace });
   let served: ServedMetrics;
   try {

@@ -2,6 +2,7 @@
 import type { ModelsConfig } from "./embedding-model.ts";
 import { withFallbacks } from "./chat-fallbacks.ts";
 import { createLocalExtractive } from "./local-extractive.ts";
+import { observedChat } from "./observed.ts";
 import { createOpenAiChat } from "./openai-chat.ts";
 
 export type ContentPart = { readonly type: "text"; readonly text: string } | { readonly type: "image_url"; readonly image_url: { readonly url: string; readonly detail?: string } };
@@ -73,6 +74,7 @@ export interface ChatFallback {
 /** The provider's model where `chatModel` is set, with its fallbacks, else one that only quotes the sources it is given. */
 export async function createChatModel(config: ModelsConfig): Promise<ChatModel> {
   if (config.chatModel === undefined) return createLocalExtractive();
-  const others = (config.chatFallbacks ?? []).map((fallback) => createOpenAiChat(fallback, fallback.model));
-  return withFallbacks(await createOpenAiChat(config, config.chatModel), await Promise.all(others));
+  const observed = async (provider: ModelsConfig, model: string): Promise<ChatModel> => observedChat(await createOpenAiChat(provider, model));
+  const others = (config.chatFallbacks ?? []).map((fallback) => observed(fallback, fallback.model));
+  return withFallbacks(await observed(config, config.chatModel), await Promise.all(others));
 }

@@ -1,6 +1,7 @@
 /** The only place that says what an embedding model is, and which one a configuration asks for. */
 import type { ChatFallback } from "./chat-model.ts";
 import { LOCAL_MODEL, createLocalMiniLm } from "./local-minilm.ts";
+import { observedEmbeddings } from "./observed.ts";
 import { createOpenAiEmbeddings } from "./openai-embeddings.ts";
 
 /** A question and the text that answers it may be embedded differently; questions also go first where work waits. */
@@ -42,15 +43,14 @@ export interface ModelsConfig {
  * number of dimensions where neither the configuration nor a table of known models says it, so it may throw as `embed` does.
  */
 export async function createEmbeddingModel(config: ModelsConfig): Promise<EmbeddingModel> {
-  if (config.embeddingModel === undefined) return createLocalMiniLm();
-  return createOpenAiEmbeddings(config, config.embeddingModel);
+  return observedEmbeddings(config.embeddingModel === undefined ? createLocalMiniLm() : await createOpenAiEmbeddings(config, config.embeddingModel));
 }
 
 /** A model by its name, as documents were embedded with it before the configuration changed; null where the configuration has no way to it. */
 export async function openEmbeddingModel(config: ModelsConfig, { name, dimensions }: Pick<EmbeddingModel, "name" | "dimensions">): Promise<EmbeddingModel | null> {
-  if (name === LOCAL_MODEL) return createLocalMiniLm();
+  if (name === LOCAL_MODEL) return observedEmbeddings(createLocalMiniLm());
   if (config.baseUrl === undefined) return null;
   // Models with one size only refuse to be asked for it.
   const inFull = await createOpenAiEmbeddings({ ...config, embeddingDimensions: undefined }, name);
-  return inFull.dimensions === dimensions ? inFull : createOpenAiEmbeddings({ ...config, embeddingDimensions: dimensions }, name);
+  return observedEmbeddings(inFull.dimensions === dimensions ? inFull : await createOpenAiEmbeddings({ ...config, embeddingDimensions: dimensions }, name));
 }

@@ -1,4 +1,5 @@
 /** The only place where the embedding work of several callers becomes one request. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { errorClass, DomainError } from "../domain/errors.ts";
 import type { EmbeddingKind, EmbeddingModel } from "./embedding-model.ts";
 
@@ -28,6 +29,8 @@ interface Caller {
   received: number;
   settled: boolean;
   readonly settle: (outcome: { vectors: Float32Array[] } | { error: unknown }) => void;
+  /** Runs in the caller's asynchronous context: a request belongs to the trace of the first that shares it. */
+  readonly inContext: <T>(work: () => T) => T;
 }
 
 /** Texts [from, to) of one caller within a request. */
@@ -118,10 +121,12 @@ export function mergeEmbeddings(model: EmbeddingModel, options: MergeOptions = {
       if (parts.length === 0) return;
       const flight: Flight = { parts, abort: new AbortController() };
       flights.add(flight);
-      void fly(model, flight).finally(() => {
-        flights.delete(flight);
-        launch();
-      });
+      void parts[0]!.caller
+        .inContext(() => fly(model, flight))
+        .finally(() => {
+          flights.delete(flight);
+          launch();
+        });
     }
   };
   const schedule = (): void => {
@@ -146,7 +151,7 @@ export function mergeEmbeddings(model: EmbeddingModel, options: MergeOptions = {
         else reject(outcome.error);
         for (const { parts, abort } of flights) if (parts.every((part) => part.caller.settled)) abort.abort();
       };
-      const caller: Caller = { texts, kind, vectors: Array.from({ length: texts.length }), taken: 0, received: 0, settled: false, settle };
+      const caller: Caller = { texts, kind, vectors: Array.from({ length: texts.length }), taken: 0, received: 0, settled: false, settle, inContext: AsyncLocalStorage.snapshot() };
       signal?.addEventListener("abort", leave, { once: true });
       queues[priority].add(caller);
       schedule();

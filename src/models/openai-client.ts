@@ -1,9 +1,18 @@
 /** The only place where a client of an OpenAI-compatible provider is made. */
 import OpenAI from "openai";
+import { isTracing, traceHeaders } from "../telemetry/span.ts";
 import type { ModelsConfig } from "./embedding-model.ts";
 
 /** For an answer that does not come in pieces. */
 export const PROVIDER_TIMEOUT_MS = 30_000;
+
+/** A provider that traces its own work adds it to the request's trace. */
+function fetchInTrace(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+  if (!isTracing()) return fetch(url, init);
+  const headers = new Headers(init?.headers);
+  for (const [name, value] of Object.entries(traceHeaders())) headers.set(name, value);
+  return fetch(url, { ...init, headers });
+}
 
 /** Without retries: which failures are tried again, and when, is decided by their class where the work is. */
 export function openAiClient(config: ModelsConfig): OpenAI {
@@ -16,6 +25,7 @@ export function openAiClient(config: ModelsConfig): OpenAI {
     project: null,
     maxRetries: 0,
     timeout: PROVIDER_TIMEOUT_MS,
+    fetch: fetchInTrace,
     // Its log would hold what is sent.
     logLevel: "off",
   });

@@ -1,5 +1,6 @@
 /** The only place that embeds through an OpenAI-compatible provider. */
 import type OpenAI from "openai";
+import { providerTokens } from "../telemetry/instruments.ts";
 import { loadBytePairTokens } from "./byte-pair-tokens.ts";
 import type { EmbeddingModel, ModelsConfig } from "./embedding-model.ts";
 import { openAiClient, PROVIDER_TIMEOUT_MS } from "./openai-client.ts";
@@ -69,6 +70,12 @@ function vectorsOf(response: unknown, count: number, dimensions: number | undefi
   });
 }
 
+/** Not every provider tells. */
+function countTokens(response: unknown): void {
+  const { usage } = response as { usage?: { prompt_tokens?: unknown } | null };
+  if (typeof usage?.prompt_tokens === "number" && usage.prompt_tokens > 0) providerTokens.inc({ operation: "embed", direction: "input" }, usage.prompt_tokens);
+}
+
 interface EmbeddingRequest {
   readonly client: OpenAI;
   readonly model: string;
@@ -87,6 +94,7 @@ async function request(how: EmbeddingRequest, input: string[], signal?: AbortSig
       { model: how.model, input, encoding_format: "base64", ...(dimensions === undefined ? {} : { dimensions }) },
       { signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]) },
     );
+    countTokens(response);
     return vectorsOf(response, input.length, how.expectedDimensions);
   } catch (error) {
     if (deadline.aborted && !signal?.aborted) throw providerTimeout(how.timeoutMs);

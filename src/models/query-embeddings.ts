@@ -1,4 +1,5 @@
 /** The only place where questions are embedded for search: kept, shared and bounded in time. */
+import { cacheLookups } from "../telemetry/instruments.ts";
 import type { EmbeddingModel } from "./embedding-model.ts";
 import { mergeEmbeddings } from "./merge-embeddings.ts";
 import { providerTimeout } from "./provider-error.ts";
@@ -66,6 +67,7 @@ export function cacheQueries(model: EmbeddingModel, options: CacheOptions): Quer
     async embed(text, signal) {
       signal?.throwIfAborted();
       const known = kept.get(text);
+      cacheLookups.inc({ cache: "query_embedding", result: known === undefined ? "miss" : "hit" });
       if (known !== undefined) {
         keep(text, known);
         return known;

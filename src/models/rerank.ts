@@ -1,4 +1,6 @@
 /** The only place that asks a provider how well texts answer a question, by the `/rerank` protocol that Jina, Cohere and others share. */
+import { traceHeaders } from "../telemetry/span.ts";
+import { observedReranker } from "./observed.ts";
 import { providerGarbage, providerTimeout } from "./provider-error.ts";
 import { DomainError } from "../domain/errors.ts";
 
@@ -34,13 +36,13 @@ function scoresOf(answer: unknown, count: number): number[] {
 }
 
 export function createReranker({ url, model, apiKey, timeoutMs = TIMEOUT_MS }: RerankConfig): Reranker {
-  return {
+  return observedReranker({
     async rank(query, texts, signal) {
       const deadline = AbortSignal.timeout(timeoutMs);
       try {
         const response = await fetch(url, {
           method: "POST",
-          headers: { "content-type": "application/json", ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }) },
+          headers: { "content-type": "application/json", ...traceHeaders(), ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }) },
           body: JSON.stringify({ ...(model === undefined ? {} : { model }), query, documents: texts, top_n: texts.length, return_documents: false }),
           signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
         });
@@ -52,5 +54,5 @@ export function createReranker({ url, model, apiKey, timeoutMs = TIMEOUT_MS }: R
         throw error instanceof DomainError ? error : new DomainError("provider_unavailable", "The reranker could not be reached.", { cause: error });
       }
     },
-  };
+  });
 }

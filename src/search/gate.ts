@@ -1,5 +1,6 @@
 /** The only place that bounds how many searches use the database at once. */
 import { DomainError } from "../domain/errors.ts";
+import { searchStage } from "../telemetry/stage.ts";
 
 export type Gate = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
@@ -43,7 +44,7 @@ export function createGate({ places, maxWaitMs }: GateSettings): Gate {
 
   return async (work, signal) => {
     signal?.throwIfAborted();
-    await enter(signal);
+    await searchStage("wait", () => enter(signal));
     try {
       return await work();
     } finally {

@@ -7,6 +7,7 @@ import { type Beside, inTwoTenantReads } from "../db/search/snapshot.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { type FusionConstants, type Scores, fuse } from "../domain/fusion.ts";
 import type { Reranker } from "../models/rerank.ts";
+import { searchStage } from "../telemetry/stage.ts";
 import { analyzeQuery, findTerms } from "./analyzer.ts";
 import { type SparseScores, scoreSparse } from "./bm25.ts";
 import { type ChunkConditions, nameOf, readConditions } from "./conditions.ts";
@@ -81,9 +82,10 @@ function gateOf(db: Database): Gate {
  * @throws DomainError `database_unavailable`, `overloaded`; the reason of `signal` once it is aborted.
  */
 export async function hybridSearch(deps: SearchDeps, scope: SpaceScope, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer> {
-  if (deps.reranker === undefined) return findHits(deps, scope, request, signal);
+  const { reranker } = deps;
+  if (reranker === undefined) return findHits(deps, scope, request, signal);
   const found = await findHits(deps, scope, widen(request), signal);
-  const reranked = await rerank(deps.reranker, request, found.results, signal);
+  const reranked = await searchStage("rerank", () => rerank(reranker, request, found.results, signal));
   return reranked === null ? { results: cut(found.results, request), warning: "rerank_unavailable" } : { ...found, results: reranked };
 }
 
@@ -94,7 +96,7 @@ export async function hybridSearch(deps: SearchDeps, scope: SpaceScope, request:
 async function findHits(deps: SearchDeps, scope: SpaceScope, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer> {
   const query = parseQuery(request.query);
   const vectors = createQueryVectors(deps.queryEmbedding, query.text);
-  await vectors.add(deps.queryEmbedding.model, signal);
+  await searchStage("embed query", () => vectors.add(deps.queryEmbedding.model, signal));
   for (;;) {
     const found = await gateOf(deps.db)(
       () => inTwoTenantReads(deps.db, scope.organization, (sql, beside) => searchIn({ deps, space: scope.space, request, query, vectors }, sql, beside)),
@@ -120,7 +122,7 @@ type Found = { readonly hits: SearchHit[]; readonly isWhole: boolean } | { reado
 async function searchIn(search: Search, sql: Sql, beside: Beside): Promise<Found> {
   const { space, request, query, vectors } = search;
   const filter = { documentIds: request.document_ids ?? null, folderIds: request.folder_ids ?? null };
-  const scope = await readSearchScope(sql, { space, filter });
+  const scope = await searchStage("scope", () => readSearchScope(sql, { space, filter }));
   const missing = scope.models.filter((model) => !vectors.has(model));
   if (missing.length > 0) return { missing };
   const known = scope.models.map((model) => vectors.of(model));
@@ -134,7 +136,8 @@ async function searchIn(search: Search, sql: Sql, beside: Beside): Promise<Found
     [...relevance.values()].map((found) => ({ ...found, ...fuse(found, found.fusion ?? fusion) })),
     request,
   );
-  return { hits: present(await readHits(sql, space, best), best, new Set(sparse.terms.map(({ term }) => term))), isWhole };
+  const shown = await searchStage("hits", () => readHits(sql, space, best));
+  return { hits: present(shown, best, new Set(sparse.terms.map(({ term }) => term))), isWhole };
 }
 
 /** More where a rule may pass over some of them. */
@@ -167,7 +170,10 @@ async function bothSides({ scope, conditions, query, vectors, limit }: Sides, de
     for (const query of vectors) for (const hit of await denseCandidates(denseSql, scope, narrowing, { query, limit })) found.push({ ...hit, bm25: null, fusion: query.fusion });
     return found;
   };
-  const [dense, sparse] = await settle([findDense(), scoreSparse(sparseSql, scope, analyzeQuery(query.text, scope.languages))]);
+  const [dense, sparse] = await settle([
+    searchStage("dense", findDense),
+    searchStage("sparse", async () => scoreSparse(sparseSql, scope, analyzeQuery(query.text, scope.languages))),
+  ]);
   const relevance = new Map<string, Relevant>();
   for (const found of dense) relevance.set(nameOf(found), { ...found, bm25: sparse.of(found) });
   const missed: Relevant[] = [];

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import { DomainError } from "../domain/errors.ts";
+import { inSpan } from "../telemetry/span.ts";
 import { createByteReader } from "./byte-reader.ts";
 import { decryptRange, decryptSegments, encryptStream, HEADER_BYTES, openEnvelope, openRange, plainSize, readHeader } from "./envelope.ts";
 import type { Keyring } from "./keyring.ts";
@@ -59,13 +60,18 @@ interface StorageParts {
 export function createStorage(parts: StorageParts): Storage {
   const { store } = parts;
   return {
-    put: (input) => putEncrypted(parts, input),
-    get: (input) => (input.range === undefined ? getWhole(parts, input) : getRange(parts, input, input.range)),
-    size: async (name) => plainSize(await store.size(name)),
-    delete: (name) => store.delete(name),
+    put: (input) => observed("put", () => putEncrypted(parts, input)),
+    get: (input) => observed("get", () => (input.range === undefined ? getWhole(parts, input) : getRange(parts, input, input.range))),
+    size: (name) => observed("size", async () => plainSize(await store.size(name))),
+    delete: (name) => observed("delete", () => store.delete(name)),
     list: (prefix, options) => store.list(prefix, options),
     removeUnfinished: (olderThanMs) => store.removeUnfinished(olderThanMs),
   };
+}
+
+/** Of a get the span ends when the object is open: its bytes are read as they are wanted. */
+function observed<T>(operation: string, work: () => Promise<T>): Promise<T> {
+  return inSpan(`store ${operation}`, { kind: "client" }, work);
 }
 
 async function putEncrypted({ store, keyring }: StorageParts, { organizationId, name, body, signal }: StorePut): Promise<StoredObject> {

@@ -2,6 +2,7 @@
 import type { Client } from "@temporalio/client";
 import { type DataConverter, type NativeConnection, Worker, type WorkflowBundleOption } from "@temporalio/worker";
 import type { ChatActivities } from "../activities/chat.ts";
+import { workerTracing } from "./tracing.ts";
 import { eagerClient } from "./start-chat.ts";
 
 interface ChatHostSettings {
@@ -89,7 +90,7 @@ function shutDown(workers: readonly Worker[]): void {
 
 async function createWorkers(settings: ChatHostSettings, connection: NativeConnection): Promise<Worker[]> {
   const { namespace, dataConverter, workflowBundle, queues, activities } = settings;
-  const shared = { connection, namespace, dataConverter, shutdownGraceTime: GRACE };
+  const shared = { ...workerTracing, connection, namespace, dataConverter, shutdownGraceTime: GRACE };
   return Promise.all([
     Worker.create({
       ...shared,

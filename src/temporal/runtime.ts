@@ -1,7 +1,39 @@
 /** The only place that sets up Temporal's core in this process. */
+import { createServer } from "node:net";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 
-/** Before the first worker. Signals stay with the process itself, which drains in its own order. */
-export function installRuntime(level: "WARN" | "ERROR"): void {
-  Runtime.install({ logger: new DefaultLogger(level), shutdownSignals: [] });
+/** Reads the page of the core's own metrics: workers, their slots, tasks and calls of the server. */
+export type CoreMetrics = () => Promise<string>;
+
+const READ_TIMEOUT_MS = 2_000;
+const LOOPBACK = "127.0.0.1";
+
+/**
+ * Before the first worker. Signals stay with the process itself, which drains in its own order. The core serves its metrics itself,
+ * on a free port of loopback.
+ */
+export async function installRuntime(level: "WARN" | "ERROR", hasMetrics: boolean): Promise<CoreMetrics> {
+  const options = { logger: new DefaultLogger(level), shutdownSignals: [] };
+  if (!hasMetrics) {
+    Runtime.install(options);
+    return async () => "";
+  }
+  const bindAddress = `${LOOPBACK}:${await freePort()}`;
+  Runtime.install({
+    ...options,
+    telemetryOptions: { metrics: { prometheus: { bindAddress, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } } },
+  });
+  return async () => {
+    const response = await fetch(`http://${bindAddress}/metrics`, { signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
+    return response.text();
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, LOOPBACK, resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("a TCP server has no port");
+  return address.port;
 }

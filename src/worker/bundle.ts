@@ -8,6 +8,7 @@ import type { WorkflowBundleOption } from "@temporalio/worker";
 const ROOT = join(import.meta.dirname, "../..");
 const BUILT = join(ROOT, "build/workflow-bundle.js");
 const WORKFLOWS = join(ROOT, "src/workflows");
+export const WORKFLOW_INTERCEPTORS = [join(WORKFLOWS, "tracing.ts")];
 const FAILURE_CONVERTER = join(ROOT, "src/temporal/failure-converter.cjs");
 /** As safe as the packages beside it, and gone with them. */
 const CACHE = join(ROOT, "node_modules/.cache/holdfast");
@@ -34,7 +35,12 @@ export async function writeBundle(): Promise<string> {
 
 async function buildBundle(): Promise<string> {
   const { DefaultLogger, bundleWorkflowCode } = await import("@temporalio/worker");
-  const { code } = await bundleWorkflowCode({ workflowsPath: join(WORKFLOWS, "index.ts"), failureConverterPath: FAILURE_CONVERTER, logger: new DefaultLogger("ERROR") });
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(WORKFLOWS, "index.ts"),
+    workflowInterceptorModules: WORKFLOW_INTERCEPTORS,
+    failureConverterPath: FAILURE_CONVERTER,
+    logger: new DefaultLogger("ERROR"),
+  });
   return code;
 }
 

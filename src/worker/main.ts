@@ -21,6 +21,8 @@ import { aborted, watchSignals } from "../process-stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { QUEUES, type QueueName } from "../temporal/queues.ts";
 import { ensureSchedules } from "../temporal/schedules.ts";
+import { workerTracing } from "../temporal/tracing.ts";
+import { startTracing } from "../telemetry/tracing.ts";
 import { installRuntime } from "../temporal/runtime.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
 import { workflowBundle } from "./bundle.ts";
@@ -42,7 +44,7 @@ const HOSTED: Partial<Record<QueueName, { activities: ReadonlyArray<keyof Activi
 };
 
 async function createWorkers(deps: SharedDeps, connection: NativeConnection, activities: Activities): Promise<Worker[]> {
-  const shared = { connection, namespace: deps.config.temporal.namespace, dataConverter: deps.dataConverter, shutdownGraceTime: SHUTDOWN_GRACE };
+  const shared = { ...workerTracing, connection, namespace: deps.config.temporal.namespace, dataConverter: deps.dataConverter, shutdownGraceTime: SHUTDOWN_GRACE };
   const bundle = await workflowBundle();
   const queues = deps.config.worker.queues;
   return Promise.all(
@@ -87,7 +89,8 @@ function wakesOf(dispatcher: Dispatcher): Pick<PipelineDeps, "wakeDispatcher" | 
 async function main(): Promise<void> {
   const stop = watchSignals();
   const config = requireReal(loadConfig());
-  installRuntime("WARN");
+  const coreMetrics = await installRuntime("WARN", config.metrics.port !== undefined);
+  const endTracing = startTracing(config.telemetry, "worker");
   const deps = await openSharedDeps(config, "worker");
   const { log } = deps;
   const parserPool = createParserPool({ size: PARSER_CHILDREN, ocr: await prepareOcrData(config.ocr.languages, config.ocr.dataFolder) });
@@ -121,7 +124,7 @@ async function main(): Promise<void> {
     // A Temporal whose database was replaced knows neither any more.
     every(PREPARE_MS, prepare, (error) => log.warn({ err: error }, "search attributes and schedules could not be looked after")),
   ];
-  const closeMetrics = await serveMetrics(deps);
+  const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
   stop.started();
   log.info({ queues: config.worker.queues }, "worker is up");
 
@@ -136,6 +139,7 @@ async function main(): Promise<void> {
   await rm(temporaryFolder, { recursive: true, force: true });
   await connection.close();
   await deps.close();
+  await endTracing();
 }
 
 await main();

@@ -2,6 +2,7 @@
 import type { Context } from "koa";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/principal.ts";
+import { rateLimited } from "../../telemetry/instruments.ts";
 import type { SharedCounter } from "../shared-counter.ts";
 
 export interface RateLimits {
@@ -21,17 +22,21 @@ export interface RateLimit {
 }
 
 export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter, "count">): RateLimit {
-  const consume = async (ctx: Context, caller: string, limit: number): Promise<void> => {
+  const limitOf = { requests: limits.requestsPerMinute, chat: limits.chatTurnsPerMinute, refusals: limits.refusalsPerMinute };
+  const consume = async (ctx: Context, budget: Budget | "refusals", caller: string): Promise<void> => {
+    const limit = limitOf[budget];
     const { isWithin, remaining, resetSeconds } = await counter.count(caller, limit);
     ctx.set({ "RateLimit-Limit": String(limit), "RateLimit-Remaining": String(remaining), "RateLimit-Reset": String(resetSeconds) });
-    if (!isWithin) throw new DomainError("rate_limited", "Rate limit exceeded", { retryAfterSeconds: resetSeconds });
+    if (isWithin) return;
+    rateLimited.inc({ budget });
+    throw new DomainError("rate_limited", "Rate limit exceeded", { retryAfterSeconds: resetSeconds });
   };
   return {
     async countRequest(ctx, principal, budget) {
       const caller = principal.apiKeyId ?? principal.user.id;
-      await consume(ctx, caller, limits.requestsPerMinute);
-      if (budget === "chat") await consume(ctx, `chat ${caller}`, limits.chatTurnsPerMinute);
+      await consume(ctx, "requests", caller);
+      if (budget === "chat") await consume(ctx, "chat", `chat ${caller}`);
     },
-    countRefusal: (ctx) => consume(ctx, `address ${ctx.ip}`, limits.refusalsPerMinute),
+    countRefusal: (ctx) => consume(ctx, "refusals", `address ${ctx.ip}`),
   };
 }

@@ -4,6 +4,7 @@ import { type Database, inTenant } from "../../db/pool.ts";
 import { tokensOfMonth } from "../../db/usage.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/principal.ts";
+import { rateLimited } from "../../telemetry/instruments.ts";
 
 /** Undefined: no budget. Both count prompt and completion tokens of a calendar month in UTC. */
 export interface TokenBudgets {
@@ -25,6 +26,7 @@ export function createTokenBudgets(db: Database, budgets: TokenBudgets): (princi
       inTenant(db, organization, (sql) => tokensOfMonth(sql, organization.id, `${month}-01`, apiKeyId)),
     );
     if (used < budget) return;
+    rateLimited.inc({ budget: "tokens" });
     const whose = apiKeyId === null ? "organization" : "API key";
     throw new DomainError("rate_limited", `The monthly budget of ${budget} tokens of this ${whose} is used up.`, { retryAfterSeconds: secondsLeft(new Date()) });
   };

@@ -13,6 +13,7 @@ import type { Log } from "../../log.ts";
 import type { ChatModel } from "../../models/chat-model.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
+import { chatTurns } from "../../telemetry/instruments.ts";
 import type { Ledger } from "./ledger.ts";
 import { type LoopStep, createLoop } from "./turn-loop.ts";
 
@@ -97,6 +98,7 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
     if (status !== undefined) return status;
     status = how.status;
     clearTimeout(deadline);
+    chatTurns.observe({ status }, (Date.now() - row.started_at.getTime()) / 1_000);
     deps.ledger.end({ ...row, status, error_code: how.status === "failed" ? how.error.code : null, ended_at: new Date() });
     result.resolve(how);
     return status;

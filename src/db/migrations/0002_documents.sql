@@ -114,6 +114,8 @@ create table pipeline_runs (
   warnings jsonb not null default '[]',
   -- Where a long document goes on, as the activity that divides it wrote it; null before the first part and after the last.
   checkpoint jsonb,
+  -- W3C: the trace of the request that queued it, where there is one; its processing goes on in it.
+  traceparent text,
   created_by uuid,
   created_at timestamptz not null default now(),
   started_at timestamptz,

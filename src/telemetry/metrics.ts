@@ -1,7 +1,7 @@
-/** The only place that makes and serves metrics: a registry of the process, behind an HTTP server of its own. */
+/** The only place that serves metrics: what the instruments hold and what is read anew, behind an HTTP server of its own. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Gauge, Registry, collectDefaultMetrics } from "prom-client";
+import { Gauge, collectDefaultMetrics, register as registry } from "prom-client";
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
@@ -27,17 +27,19 @@ export interface ServedMetrics {
   close(): Promise<void>;
 }
 
-/** With those of the process itself: CPU, memory, event loop. No label ever holds what a caller has sent. */
-export function createMetrics(onError: (error: unknown) => void): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+/** A page of metrics that somebody else makes; empty where it cannot be had. */
+type Page = () => Promise<string>;
+
+/** Once a process. `beside` is put behind the process's own page, which tells of CPU, memory and event loop too. */
+export function createMetrics(onError: (error: unknown) => void, beside: Page): Metrics {
+  collectDefaultMetrics();
+  const page: Page = async () => `${await registry.metrics()}${await beside()}`;
   return {
     gauge({ name, help, labels, read }) {
       const gauge = new Gauge({
         name,
         help,
         labelNames: [...labels],
-        registers: [registry],
         async collect() {
           gauge.reset();
           try {
@@ -54,7 +56,7 @@ export function createMetrics(onError: (error: unknown) => void): Metrics {
           response.writeHead(404).end();
           return;
         }
-        registry.metrics().then(
+        page().then(
           (text) => response.writeHead(200, { "content-type": registry.contentType }).end(text),
           (error: unknown) => {
             onError(error);

@@ -1,0 +1,15 @@
+/** The only definition of how a trace is carried to Temporal: a header with a W3C `traceparent`. */
+
+export const TRACE_HEADER = "traceparent";
+
+const TRACEPARENT = /^([0-9a-f]{2}-[0-9a-f]{32}-)[0-9a-f]{16}(-[0-9a-f]{2})$/;
+
+/** The span of a workflow's run: 16 hexadecimal digits that every replay finds again. The end of a run's id is random. */
+export function spanIdOfRun(runId: string): string {
+  return runId.replaceAll("-", "").slice(-16);
+}
+
+/** The same trace, below another span. What is no `traceparent` comes back as it is. */
+export function withSpanId(traceparent: string, spanId: string): string {
+  return traceparent.replace(TRACEPARENT, `$1${spanId}$2`);
+}

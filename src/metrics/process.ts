@@ -1,0 +1,46 @@
+/** The only place that measures what a process holds: database connections, and chat turns where it runs them. */
+import type { Database } from "../db/pool.ts";
+import type { Metrics, Sample } from "../telemetry/metrics.ts";
+
+export interface OpenTurnCounts {
+  /** Turns that are held, and those of them whose answer is out. */
+  counts(): { open: number; behind: number };
+}
+
+const POOLS = ["app", "system", "owner"] as const;
+
+export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCounts | undefined): void {
+  metrics.gauge({
+    name: "holdfast_pool_connections",
+    help: "Database connections of this process, by pool: in use, idle, and the most there may be.",
+    labels: ["pool", "state"],
+    read: () =>
+      POOLS.flatMap((pool): Sample[] => {
+        const { totalCount, idleCount, options } = db[pool];
+        return [
+          { labels: { pool, state: "used" }, value: totalCount - idleCount },
+          { labels: { pool, state: "idle" }, value: idleCount },
+          { labels: { pool, state: "most" }, value: options.max },
+        ];
+      }),
+  });
+  metrics.gauge({
+    name: "holdfast_pool_waiting",
+    help: "Callers that wait for a database connection.",
+    labels: ["pool"],
+    read: () => POOLS.map((pool) => ({ labels: { pool }, value: db[pool].waitingCount })),
+  });
+  if (chat === undefined) return;
+  metrics.gauge({
+    name: "holdfast_chat_turns_open",
+    help: "Chat turns that this process holds: those that answer, and those whose books are not closed yet.",
+    labels: ["state"],
+    read() {
+      const { open, behind } = chat.counts();
+      return [
+        { labels: { state: "answering" }, value: open - behind },
+        { labels: { state: "closing" }, value: behind },
+      ];
+    },
+  });
+}

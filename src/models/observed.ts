@@ -1,0 +1,90 @@
+/** The only place that measures calls of models: how long, how they ended, how many tokens; and the span of each. */
+import { DomainError } from "../domain/errors.ts";
+import { providerCalls, providerFirstEvent, providerTokens } from "../telemetry/instruments.ts";
+import { type OpenSpan, inSpan, openSpan } from "../telemetry/span.ts";
+import type { ChatEvent, ChatModel, ChatRequest, Usage } from "./chat-model.ts";
+import type { EmbeddingModel } from "./embedding-model.ts";
+import type { Reranker } from "./rerank.ts";
+
+type Operation = "embed_query" | "embed_passage" | "chat" | "rerank";
+
+const secondsSince = (startedAt: number): number => (performance.now() - startedAt) / 1_000;
+
+function outcomeOf(error: unknown, signal: AbortSignal | undefined): string {
+  if (signal?.aborted) return "aborted";
+  return error instanceof DomainError ? error.code : "internal";
+}
+
+async function measured<T>(operation: Operation, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  let outcome = "ok";
+  try {
+    return await work();
+  } catch (error) {
+    outcome = outcomeOf(error, signal);
+    throw error;
+  } finally {
+    providerCalls.observe({ operation, outcome }, secondsSince(startedAt));
+  }
+}
+
+export function observedEmbeddings(model: EmbeddingModel): EmbeddingModel {
+  return {
+    ...model,
+    embed(texts, kind, signal) {
+      const operation = kind === "query" ? "embed_query" : "embed_passage";
+      const attributes = { "gen_ai.operation.name": "embeddings", "gen_ai.request.model": model.name, "holdfast.texts": texts.length };
+      return measured(operation, signal, () => inSpan(`model ${operation}`, { kind: "client", attributes }, () => model.embed(texts, kind, signal)));
+    },
+  };
+}
+
+export function observedReranker(reranker: Reranker): Reranker {
+  return {
+    rank: (query, texts, signal) =>
+      measured("rerank", signal, () => inSpan("model rerank", { kind: "client", attributes: { "holdfast.texts": texts.length } }, () => reranker.rank(query, texts, signal))),
+  };
+}
+
+export function observedChat(model: ChatModel): ChatModel {
+  return { ...model, stream: (request, signal) => observedStream(model, request, signal) };
+}
+
+function countTokens(usage: Usage | null, span: OpenSpan): void {
+  if (usage === null) return;
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage;
+  providerTokens.inc({ operation: "chat", direction: "input" }, prompt);
+  providerTokens.inc({ operation: "chat", direction: "output" }, completion);
+  span.set({ "gen_ai.usage.input_tokens": prompt, "gen_ai.usage.output_tokens": completion });
+}
+
+/** A reader that leaves before the model has finished leaves an `aborted` call. */
+async function* observedStream(model: ChatModel, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+  const startedAt = performance.now();
+  const span = openSpan("model chat", { kind: "client", attributes: { "gen_ai.operation.name": "chat", "gen_ai.request.model": model.name } });
+  const events = model.stream(request, signal)[Symbol.asyncIterator]();
+  let outcome = "aborted";
+  let failure: unknown;
+  let hasBegun = false;
+  try {
+    for (;;) {
+      const step = await span.run(() => events.next());
+      if (step.done === true) return;
+      if (!hasBegun) providerFirstEvent.observe(secondsSince(startedAt));
+      hasBegun = true;
+      if (step.value.type === "finish") {
+        outcome = "ok";
+        countTokens(step.value.usage, span);
+      }
+      yield step.value;
+    }
+  } catch (error) {
+    failure = error;
+    outcome = outcomeOf(error, signal);
+    throw error;
+  } finally {
+    await events.return?.(undefined);
+    providerCalls.observe({ operation: "chat", outcome }, secondsSince(startedAt));
+    span.end(failure);
+  }
+}

@@ -1,0 +1,48 @@
+/** The only list of the counters and histograms of this project. Labels are routes, stages and codes: nothing that a caller has sent. */
+import { Counter, Histogram } from "prom-client";
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+function histogram<Label extends string>(name: string, help: string, labels: readonly Label[]): Histogram<Label> {
+  return new Histogram({ name, help, labelNames: labels, buckets: SECONDS });
+}
+
+function counter<Label extends string>(name: string, help: string, labels: readonly Label[]): Counter<Label> {
+  return new Counter({ name, help, labelNames: labels });
+}
+
+/** `status` is a class, as 2xx, or `closed` where the client went away before the answer was out. */
+export const httpRequests = histogram("holdfast_http_request_duration_seconds", "Time from a request to the end of its answer, by the route's pattern.", [
+  "route",
+  "method",
+  "status",
+]);
+
+export const rateLimited = counter("holdfast_rate_limited_total", "Requests refused by a rate limit, by the budget that was used up.", ["budget"]);
+
+export const pipelineStages = histogram(
+  "holdfast_pipeline_stage_duration_seconds",
+  "Time of one stage of the pipeline: of one document, or of one group of small ones where they are written and published together.",
+  ["stage"],
+);
+
+export const pipelineOutcomes = counter(
+  "holdfast_pipeline_outcomes_total",
+  "What became of documents in an attempt: published, or what they failed of or wait for, by error code.",
+  ["outcome", "code"],
+);
+
+export const searchStages = histogram("holdfast_search_stage_duration_seconds", "Time of one stage of a search.", ["stage"]);
+
+/** `outcome` is `ok`, an error code, or `aborted` where nobody wanted the answer any more; 429s are `provider_rate_limited`. */
+export const providerCalls = histogram("holdfast_provider_call_duration_seconds", "Time of one call of a model, to the end of its answer.", ["operation", "outcome"]);
+
+export const providerFirstEvent = histogram("holdfast_provider_first_event_seconds", "Time until a chat model's first event.", []);
+
+export const providerTokens = counter("holdfast_provider_tokens_total", "Tokens as model providers counted them.", ["operation", "direction"]);
+
+export const cacheLookups = counter("holdfast_cache_lookups_total", "Look-ups of what was embedded before, of questions and of chunks.", ["cache", "result"]);
+
+export const poolWaits = histogram("holdfast_pool_wait_seconds", "Time until a database connection was had.", ["pool"]);
+
+export const chatTurns = histogram("holdfast_chat_turn_duration_seconds", "Time of a chat turn, from its beginning to its end.", ["status"]);

@@ -1,0 +1,26 @@
+/** The only place that measures a stage of work: its seconds in a histogram, and a span of the same name. */
+import type { Histogram } from "prom-client";
+import { pipelineStages, searchStages } from "./instruments.ts";
+import { inSpan } from "./span.ts";
+
+export type SearchStage = "embed query" | "wait" | "scope" | "dense" | "sparse" | "hits" | "rerank";
+export type PipelineStage = "read" | "parse" | "chunk" | "write" | "embed" | "publish";
+
+export async function searchStage<T>(stage: SearchStage, work: () => Promise<T>): Promise<T> {
+  return measured(searchStages, `search ${stage}`, stage, work);
+}
+
+export async function pipelineStage<T>(stage: PipelineStage, work: () => Promise<T>): Promise<T> {
+  return measured(pipelineStages, `pipeline ${stage}`, stage, work);
+}
+
+/** A stage that fails counts too: it took its time. */
+// oxlint-disable-next-line max-params -- one place, two callers above
+async function measured<T>(histogram: Histogram<"stage">, name: string, stage: string, work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  try {
+    return await inSpan(name, {}, work);
+  } finally {
+    histogram.observe({ stage }, (performance.now() - startedAt) / 1_000);
+  }
+}

@@ -1,0 +1,41 @@
+/** The only place that sends spans away: in batches over OTLP/HTTP, where an endpoint is set. */
+import { context, propagation } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import { BatchSpanProcessor, ParentBasedSampler, RandomIdGenerator, TraceIdRatioBasedSampler, TracerProvider } from "@opentelemetry/sdk-trace";
+import { takeGivenSpanId, useTracer } from "./span.ts";
+
+export interface TracingSettings {
+  /** Of a collector, without `/v1/traces`; undefined: nothing is traced. */
+  readonly otlpEndpoint: string | undefined;
+  /** Share of the requests without a trace of their own that begin one, 0 to 1. */
+  readonly sampleRatio: number;
+}
+
+const FLUSH_MS = 3_000;
+
+/**
+ * Begins tracing in this process. A collector that is down costs its spans and nothing else. Headers of the collector come from
+ * `OTEL_EXPORTER_OTLP_HEADERS`, which the exporter reads itself. @returns what sends the rest, for three seconds at most, and ends it.
+ */
+export function startTracing({ otlpEndpoint, sampleRatio }: TracingSettings, process: "api" | "worker"): () => Promise<void> {
+  if (otlpEndpoint === undefined) return async () => undefined;
+  const exporter = new OTLPTraceExporter({ url: `${otlpEndpoint.replace(/\/+$/, "")}/v1/traces` });
+  const random = new RandomIdGenerator();
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ "service.name": `holdfast-${process}`, "service.namespace": "holdfast" }),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampleRatio) }),
+    idGenerator: { generateTraceId: () => random.generateTraceId(), generateSpanId: () => takeGivenSpanId() ?? random.generateSpanId() },
+    spanProcessors: [new BatchSpanProcessor({ exporter, maxQueueSize: 8_192, maxExportBatchSize: 512, scheduledDelayMillis: 1_000 })],
+  });
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  useTracer(provider.getTracer("holdfast"));
+  return async () => {
+    useTracer(undefined);
+    const late = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_MS).unref());
+    await Promise.race([provider.shutdown().catch(() => undefined), late]);
+  };
+}

@@ -1,0 +1,54 @@
+/** The only place where a trace goes to Temporal and comes back from it: interceptors of clients and workers, and the spans of workflows. */
+import type { ClientInterceptors } from "@temporalio/client";
+import { type Headers, defaultPayloadConverter } from "@temporalio/common";
+import type { ActivityInterceptors, InjectedSinks, WorkerOptions } from "@temporalio/worker";
+import { TRACE_HEADER, spanIdOfRun } from "../domain/trace-header.ts";
+import { inSpan, recordSpan, traceparent } from "../telemetry/span.ts";
+import type { TraceSinks } from "../workflows/tracing.ts";
+
+/** Workflows that are started within a trace carry it on. */
+export const clientTracing: ClientInterceptors = {
+  workflow: [
+    {
+      startWithDetails: (input, next) =>
+        inSpan(`start ${input.workflowType}`, { kind: "client" }, () => {
+          const current = traceparent();
+          return next(current === null ? input : { ...input, headers: { ...input.headers, [TRACE_HEADER]: defaultPayloadConverter.toPayload(current) } });
+        }),
+    },
+  ],
+};
+
+function carried(headers: Headers): string | undefined {
+  const payload = headers[TRACE_HEADER];
+  return payload === undefined ? undefined : defaultPayloadConverter.fromPayload<string>(payload);
+}
+
+const sinks: InjectedSinks<TraceSinks> = {
+  tracing: {
+    ended: {
+      fn({ workflowType, workflowId, runId, startTime }, parent, isFailed) {
+        recordSpan({ name: `workflow ${workflowType}`, parent, spanId: spanIdOfRun(runId), startedAt: startTime, attributes: { "temporal.workflow_id": workflowId }, isFailed });
+      },
+    },
+  },
+};
+
+/** For every worker. An activity is a span where its workflow carries a trace. */
+export const workerTracing = {
+  interceptors: {
+    activity: [
+      ({ info }): ActivityInterceptors => ({
+        inbound: {
+          execute(input, next) {
+            const parent = carried(input.headers);
+            if (parent === undefined) return next(input);
+            const attributes = { "temporal.workflow_id": info.workflowExecution?.workflowId ?? "", "temporal.attempt": info.attempt };
+            return inSpan(`activity ${info.activityType}`, { parent: { traceparent: parent }, attributes }, () => next(input));
+          },
+        },
+      }),
+    ],
+  },
+  sinks,
+} satisfies Pick<WorkerOptions, "interceptors" | "sinks">;
