@@ -4,6 +4,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { startParts } from "../support/global-setup.ts";
+import { seeded } from "../support/seeded.ts";
 import { startStack } from "../support/stack.ts";
 import { type CellResult, type Drill, openDrill } from "./drill.ts";
 import { type Fault, FAULTS } from "./faults.ts";
@@ -28,17 +29,6 @@ const RANDOM_DOCUMENTS = 200;
 const RANDOM_AWAY_MS = 6_000;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
-/** Numbers in [0, 1) that a seed repeats (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 interface Cell {
   readonly point: Point;
