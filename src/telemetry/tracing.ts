@@ -22,7 +22,8 @@ const FLUSH_MS = 3_000;
  */
 export function startTracing({ otlpEndpoint, sampleRatio }: TracingSettings, process: "api" | "worker"): () => Promise<void> {
   if (otlpEndpoint === undefined) return async () => undefined;
-  const exporter = new OTLPTraceExporter({ url: `${otlpEndpoint.replace(/\/+$/, "")}/v1/traces` });
+  // A connection that is kept may be closed by the collector just as a batch goes out, which would be lost.
+  const exporter = new OTLPTraceExporter({ url: `${otlpEndpoint.replace(/\/+$/, "")}/v1/traces`, httpAgentOptions: { keepAlive: false } });
   const random = new RandomIdGenerator();
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ "service.name": `holdfast-${process}`, "service.namespace": "holdfast" }),

@@ -30,11 +30,18 @@ const begun = (letter: string): { traceId: string; spanId: string; headers: Reco
 };
 
 /** The spans of the trace once all the wanted ones are there, and none whose parent is still to come. */
-function traceOf(begun: { traceId: string; spanId: string }, wanted: readonly string[]): Promise<CollectedSpan[]> {
-  return until(`the trace is connected and has ${wanted.join(", ")}`, () => {
+async function traceOf(begun: { traceId: string; spanId: string }, wanted: readonly string[]): Promise<CollectedSpan[]> {
+  let left: string[] = [];
+  const look = (): CollectedSpan[] | false => {
     const spans = collector.spans.filter((span) => span.traceId === begun.traceId);
-    return Promise.resolve(wanted.every((name) => spans.some((span) => span.name === name)) && loose(spans, begun.spanId).length === 0 && spans);
-  });
+    left = [...wanted.filter((name) => !spans.some((span) => span.name === name)), ...loose(spans, begun.spanId).map((name) => `the parent of ${name}`)];
+    return left.length === 0 && spans;
+  };
+  try {
+    return await until("the trace is connected and whole", async () => look(), 60_000);
+  } catch (error) {
+    throw new Error(`It lacks ${left.join(", ")}.`, { cause: error });
+  }
 }
 
 /** Spans whose parent is neither among them nor `root`. */
