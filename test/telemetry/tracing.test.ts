@@ -38,7 +38,7 @@ async function traceOf(begun: { traceId: string; spanId: string }, wanted: reado
     return left.length === 0 && spans;
   };
   try {
-    return await until("the trace is connected and whole", async () => look(), 60_000);
+    return await until("the trace is connected and whole", look, 45_000);
   } catch (error) {
     throw new Error(`It lacks ${left.join(", ")}.`, { cause: error });
   }
