@@ -1,6 +1,7 @@
 /** The only reader of the environment: one schema, one typed object, every problem reported at once. */
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { TURN_BUDGET, TURN_SECONDS_MAX } from "./domain/turn.ts";
 import { QUEUES, type QueueName } from "./temporal/queues.ts";
 
 const MASTER_KEY_BYTES = 32;
@@ -139,6 +140,8 @@ const Environment = z.object({
   MCP_SERVERS: mcpServers.default({}),
   CHAT_FALLBACKS: chatFallbacks.default([]),
   CHAT_CONTEXT_TOKENS: integer(1_000, 100_000_000).default(128_000),
+  CHAT_TURN_SECONDS: integer(1, TURN_SECONDS_MAX).default(TURN_BUDGET.seconds),
+  CHAT_TURN_TOKENS: integer(1, Number.MAX_SAFE_INTEGER).default(TURN_BUDGET.tokens),
   MONTHLY_TOKENS_PER_ORGANIZATION: integer(1, Number.MAX_SAFE_INTEGER).optional(),
   MONTHLY_TOKENS_PER_KEY: integer(1, Number.MAX_SAFE_INTEGER).optional(),
   DOCUMENTS_PER_ORGANIZATION: integer(1, Number.MAX_SAFE_INTEGER).optional(),
@@ -257,6 +260,7 @@ function group(env: z.infer<typeof Environment>) {
     oidc: env.OIDC_ISSUER === undefined || env.OIDC_AUDIENCE === undefined ? undefined : { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE },
     chat: {
       contextTokens: env.CHAT_CONTEXT_TOKENS,
+      turnBudget: { ...TURN_BUDGET, seconds: env.CHAT_TURN_SECONDS, tokens: env.CHAT_TURN_TOKENS },
       budgets: { monthlyTokensPerOrganization: env.MONTHLY_TOKENS_PER_ORGANIZATION, monthlyTokensPerKey: env.MONTHLY_TOKENS_PER_KEY },
     },
     limits: {

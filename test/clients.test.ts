@@ -14,7 +14,7 @@ let stack: Stack;
 let baseURL: string;
 
 beforeAll(async () => {
-  stack = await startStack({ withoutWorker: true });
+  stack = await startStack({ withoutWorker: true, env: { CHAT_TURN_SECONDS: "3" } });
   baseURL = `${stack.url}/v1`;
   const ready = { model: AGENTS.librarian, messages: [{ role: "user", content: "Hello" }] };
   await until("chat is ready", async () => (await call(stack.url, KEYS.owner, "POST", "/chat/completions", ready)).status === 200);

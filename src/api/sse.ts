@@ -1,8 +1,6 @@
 /** The only writer of server-sent events: frames, pings, back pressure, and noticing that the client went away. */
 import type { ServerResponse } from "node:http";
 
-const PING_MS = 15_000;
-
 export interface EventStream {
   /**
    * Sends one event. Resolves at once while the client keeps up, else when it has read what waits. False once the stream is closed.
@@ -18,12 +16,13 @@ export interface EventStream {
 }
 
 interface EventStreamOptions {
-  readonly pingMs?: number;
+  /** Between two comments that keep the connection alive. */
+  readonly pingMs: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Writes the head of `res` at once. `data` of events must be one line or more without carriage returns. */
-export function openEventStream(res: ServerResponse, { pingMs = PING_MS, headers = {} }: EventStreamOptions = {}): EventStream {
+export function openEventStream(res: ServerResponse, { pingMs, headers = {} }: EventStreamOptions): EventStream {
   const gone = new AbortController();
   let isEnded = false;
   let isCorked = false;

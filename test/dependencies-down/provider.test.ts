@@ -10,7 +10,7 @@ let stack: Stack;
 let calls: DependencyCalls;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ env: { CHAT_TURN_SECONDS: "3" } });
   calls = dependencyCalls(stack);
   await calls.chatIsReady();
 });

@@ -39,7 +39,7 @@ export const createChatCompletion = defineRoute({
     const agent = await deps.chat.findAgent(principal.organization, body.model);
     authorize(principal, "agents:chat", agent, `Model '${body.model}' not found`);
     const turnRequest = { principal, agent, messages: body.messages, options: samplingOf(body) };
-    const options = { includeUsage: body.stream_options?.include_usage ?? false, showCitations: agent.show_citations };
+    const options = { includeUsage: body.stream_options?.include_usage ?? false, showCitations: agent.show_citations, pingMs: deps.chat.pingMs };
     const isStream = body.stream === true;
     let begun: Turn | undefined;
     const answer = await (request.idempotencyKey === undefined ? once() : kept(request.idempotencyKey));

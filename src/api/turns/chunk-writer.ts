@@ -16,6 +16,7 @@ export interface ChunkOptions {
   readonly head: CompletionHead;
   readonly includeUsage: boolean;
   readonly showCitations: boolean;
+  readonly pingMs: number;
   /** Events carry their numbers as `id:`, and those up to this one were sent before; -1 for none. Undefined: events have no numbers. */
   readonly afterNo?: number | undefined;
 }
@@ -29,8 +30,8 @@ export interface ChunkWriter {
   finish(result: TurnResult): void;
 }
 
-export function openChunkWriter(res: ServerResponse, { head, includeUsage, showCitations, afterNo }: ChunkOptions): ChunkWriter {
-  const events = openEventStream(res);
+export function openChunkWriter(res: ServerResponse, { head, includeUsage, showCitations, pingMs, afterNo }: ChunkOptions): ChunkWriter {
+  const events = openEventStream(res, { pingMs });
   const chunk = chunkMaker(head);
   let lastNo = Math.max(0, afterNo ?? 0);
   /** The role is number 0; citations, finish and usage follow the last piece, each with a number of its own whether it is sent or not. */

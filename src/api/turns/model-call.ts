@@ -22,13 +22,19 @@ interface Listener {
   content(text: string): Promise<void> | undefined;
 }
 
-/** How long a call may be tried again before it fails; a longer `Retry-After` is the caller's to honour. */
-const RETRY_WINDOW_MS = 3_000;
-const FIRST_WAIT_MS = 250;
+interface Bounds {
+  readonly signal: AbortSignal;
+  /** No further attempt begins after this time, in milliseconds of `Date.now()`; a longer `Retry-After` is the caller's to honour. */
+  readonly retryUntilMs: number;
+}
 
-/** @throws DomainError as the model does; the reason of `signal` once it is aborted. */
-export async function callModel(model: ChatModel, request: ChatRequest, listener: Listener, signal: AbortSignal): Promise<ModelAnswer> {
-  const giveUpAt = Date.now() + RETRY_WINDOW_MS;
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 8_000;
+/** Of a wait, by chance, so that turns that failed together do not come back together. */
+const JITTER = 0.25;
+
+/** @throws DomainError as the model does at its last attempt; the reason of `signal` once it is aborted. */
+export async function callModel(model: ChatModel, request: ChatRequest, listener: Listener, { signal, retryUntilMs }: Bounds): Promise<ModelAnswer> {
   for (let attempt = 0; ; attempt += 1) {
     let hasBegun = false;
     try {
@@ -36,7 +42,7 @@ export async function callModel(model: ChatModel, request: ChatRequest, listener
     } catch (error) {
       signal.throwIfAborted();
       const waitMs = hasBegun ? null : waitBeforeRetry(error, attempt);
-      if (waitMs === null || Date.now() + waitMs > giveUpAt) throw error;
+      if (waitMs === null || Date.now() + waitMs > retryUntilMs) throw error;
       await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
@@ -45,7 +51,8 @@ export async function callModel(model: ChatModel, request: ChatRequest, listener
 /** Milliseconds; null for what another attempt cannot help. */
 function waitBeforeRetry(error: unknown, attempt: number): number | null {
   if (!(error instanceof DomainError) || error.class !== "outage") return null;
-  return Math.max(FIRST_WAIT_MS * 2 ** attempt, (error.retryAfterSeconds ?? 0) * 1_000);
+  const ownWaitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
+  return Math.max(ownWaitMs, (error.retryAfterSeconds ?? 0) * 1_000) * (1 + JITTER * Math.random());
 }
 
 async function readAnswer(model: ChatModel, request: ChatRequest, listener: Listener, signal: AbortSignal): Promise<ModelAnswer> {

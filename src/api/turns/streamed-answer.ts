@@ -10,11 +10,9 @@ export interface StreamOptions extends Omit<ChunkOptions, "head" | "afterNo"> {
   readonly head: Omit<ChunkOptions["head"], "id">;
 }
 
-/** After this long without a first piece the head goes out, so that no proxy takes the wait for a dead connection. */
-const HEAD_AFTER_MS = 15_000;
-
 /**
- * Begins a turn by `begin` and waits for its first piece. With a `record` the pieces are kept, and the turn goes on without its client.
+ * Begins a turn by `begin` and waits for its first piece. After `pingMs` without one the head goes out, so that no proxy takes the wait
+ * for a dead connection. With a `record` the pieces are kept, and the turn goes on without its client.
  * @throws DomainError of a turn that failed before its first byte; it has the status of the answer.
  */
 export async function streamedAnswer(begin: (sink: AnswerSink) => Promise<Turn>, options: StreamOptions, record?: TurnRecord): Promise<StreamAnswer> {
@@ -34,7 +32,7 @@ export async function streamedAnswer(begin: (sink: AnswerSink) => Promise<Turn>,
       await (await opened.promise).content(text, no);
     },
   });
-  const patience = setTimeout(begun.resolve, HEAD_AFTER_MS);
+  const patience = setTimeout(begun.resolve, options.pingMs);
   await Promise.race([begun.promise, turn.result]);
   clearTimeout(patience);
   if (turn.status !== undefined && !isCommitted) throwFailure(await turn.result);
@@ -57,7 +55,7 @@ export async function streamedAnswer(begin: (sink: AnswerSink) => Promise<Turn>,
 export async function replayedStream(events: AsyncGenerator<RecordEvent>, turnId: string, options: StreamOptions, afterNo: number): Promise<StreamAnswer> {
   const first = events.next();
   first.catch(() => undefined);
-  const early = await Promise.race([first, sleep(HEAD_AFTER_MS, undefined, { ref: false })]);
+  const early = await Promise.race([first, sleep(options.pingMs, undefined, { ref: false })]);
   if (early?.value?.type === "end" && early.value.pieceCount === 0) throwFailure(early.value.result);
   return stream(async (res) => {
     const writer = openChunkWriter(res, { ...options, head: { id: completionId(turnId), ...options.head }, afterNo });

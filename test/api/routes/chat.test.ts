@@ -177,7 +177,7 @@ describe("a streamed answer", () => {
 
 describe("a failure before the first byte", () => {
   it.each([
-    ["429 with Retry-After for the provider's rate limit", { status: 429, headers: { "retry-after": "7" } }, 429, { "retry-after": "7" }],
+    ["429 with Retry-After for the provider's rate limit", { status: 429, headers: { "retry-after": "600" } }, 429, { "retry-after": "600" }],
     ["502 that is not to be retried where the provider said 4xx", { status: 400 }, 502, { "x-should-retry": "false" }],
   ])("is %s", async (_, fault, status, headers) => {
     chat.provider.failChat(fault);
