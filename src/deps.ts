@@ -8,6 +8,7 @@ import { createJwtVerifier } from "./auth/jwt.ts";
 import { type LastUsed, createLastUsed } from "./auth/last-used.ts";
 import type { RealConfig } from "./config.ts";
 import { createChatActivities } from "./activities/chat.ts";
+import { createToolActivities } from "./activities/tools.ts";
 import { type Readiness, createReadiness } from "./api/readiness.ts";
 import { type Toolbox, createToolbox } from "./agents/tools/index.ts";
 import { type SharedCounter, createSharedCounter } from "./api/shared-counter.ts";
@@ -173,7 +174,10 @@ async function openChat({ config, db, log, dataConverter, temporal, toolbox, key
     namespace: config.temporal.namespace,
     dataConverter,
     workflowBundle,
-    createActivities: createChatActivities,
+    createActivities: (turns) => ({
+      ...createChatActivities(turns),
+      ...createToolActivities({ db, queryEmbedding, reranker, toolbox, abortedSignal: (turnId) => turns.abortedSignal(turnId) }),
+    }),
     queues: { chat: QUEUES.chat, tools: QUEUES.tools },
   });
 }

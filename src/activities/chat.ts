@@ -17,6 +17,8 @@ export type AdoptedEnd = keyof AdoptedTurns;
 
 interface CallModelInput {
   readonly turnId: string;
+  /** From 1, after the first tools. */
+  readonly no: number;
   readonly results: readonly ToolResult[];
 }
 
@@ -24,14 +26,19 @@ interface CallModelInput {
 export interface HeldTurns {
   /** Waits for the part of the turn that runs without a workflow of its own, then lets go of it. `unknown` at once for others. */
   adopt(turnId: string): Promise<AdoptedEnd>;
-  /** Makes the next model call of a turn with the results of its tools. */
-  step(turnId: string, results: readonly ToolResult[]): Promise<StepResult>;
+  /** Makes model call `no` of a turn with the results of its tools; asked once more, it is the same call. */
+  step(turnId: string, no: number, results: readonly ToolResult[]): Promise<StepResult>;
+  /** Aborted when the turn is; undefined for turns of other processes. */
+  abortedSignal(turnId: string): AbortSignal | undefined;
 }
 
 export interface ChatActivities {
   adoptTurns(turnIds: readonly string[]): Promise<AdoptedTurns>;
   callModel(input: CallModelInput): Promise<StepResult>;
 }
+
+/** For processes that hold no turns, and run the workflows of those that died. */
+export const NO_TURNS: HeldTurns = { adopt: async () => "unknown", step: async () => ({ type: "unknown" }), abortedSignal: () => undefined };
 
 const FAST_HEARTBEAT_MS = 250;
 /** How long a group whose turns were all cancelled waits for Temporal's word of it, so that it ends as cancelled there too. */
@@ -50,8 +57,9 @@ export function createChatActivities(turns: HeldTurns): ChatActivities {
       }),
     callModel: (input) =>
       told(async () => {
-        const step = await turns.step(input.turnId, input.results);
-        if (step.type === "ended" && step.status === "cancelled") await untilCancelled();
+        const step = await turns.step(input.turnId, input.no, input.results);
+        // Beside its workflow it hears of no cancel; the workflow waits for it then.
+        if (step.type === "ended" && step.status === "cancelled" && !Context.current().info.isLocal) await untilCancelled();
         return step;
       }),
   };

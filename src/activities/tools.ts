@@ -20,6 +20,7 @@ export interface ToolCaller {
 }
 
 interface RunToolInput {
+  readonly turnId: string;
   readonly caller: ToolCaller;
   readonly call: ToolCall;
   readonly maxBytes: number;
@@ -35,15 +36,21 @@ const TOOL_TIMEOUT_MS = 25_000;
 export interface ToolDeps extends SearchDeps {
   readonly toolbox: Toolbox;
   readonly toolTimeoutMs?: number;
+  /** Of the turns that this process holds. */
+  readonly abortedSignal?: (turnId: string) => AbortSignal | undefined;
 }
 
 export function createToolActivities(deps: ToolDeps): ToolActivities {
   return {
     async runTool(input) {
       const { cancellationSignal } = Context.current();
+      const turnAborted = deps.abortedSignal?.(input.turnId);
+      const stop = turnAborted === undefined ? cancellationSignal : AbortSignal.any([cancellationSignal, turnAborted]);
       try {
-        return await withHeartbeat(() => withinTime(deps.toolTimeoutMs ?? TOOL_TIMEOUT_MS, cancellationSignal, (signal) => run(deps, input, signal)));
+        return await withHeartbeat(() => withinTime(deps.toolTimeoutMs ?? TOOL_TIMEOUT_MS, stop, (signal) => run(deps, input, signal)));
       } catch (error) {
+        // Nobody reads it any more, and no other tool is to run.
+        if (turnAborted?.aborted) return { id: input.call.id, type: "error", text: "The turn was cancelled." };
         if (error instanceof DomainError && error.code === "invalid") return { id: input.call.id, type: "invalid", text: error.message };
         throw cancellationSignal.aborted ? error : asActivityFailure(error);
       }
@@ -55,6 +62,9 @@ export function createToolActivities(deps: ToolDeps): ToolActivities {
 async function withinTime<T>(timeoutMs: number, cancelled: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const timeout = new AbortController();
   const late = Promise.withResolvers<never>();
+  const cancel = (): void => late.reject(cancelled.reason);
+  if (cancelled.aborted) cancel();
+  cancelled.addEventListener("abort", cancel, { once: true });
   const timer = setTimeout(() => {
     late.reject(new DomainError("bad_request", "The tool did not answer in time."));
     timeout.abort();
@@ -63,6 +73,7 @@ async function withinTime<T>(timeoutMs: number, cancelled: AbortSignal, work: (s
     return await Promise.race([work(AbortSignal.any([cancelled, timeout.signal])), late.promise]);
   } finally {
     clearTimeout(timer);
+    cancelled.removeEventListener("abort", cancel);
   }
 }
 

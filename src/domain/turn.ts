@@ -7,6 +7,8 @@ export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: string | null;
+  /** The tool asks this service's own data alone, so that it runs beside its workflow; others run in a worker. */
+  readonly isNear?: boolean;
 }
 
 /** A piece of a document that an answer may cite. */
@@ -55,7 +57,10 @@ export interface TurnBudget {
   readonly seconds: number;
 }
 
-export const TURN_BUDGET: TurnBudget = { modelCalls: 8, tokens: 400_000, seconds: 240 };
+export const TURN_BUDGET: TurnBudget = { modelCalls: 8, tokens: 400_000, seconds: 120 };
+
+/** With its last call a turn stays below the time that its activities have. */
+export const TURN_SECONDS_MAX = 500;
 
 export interface TurnUse {
   readonly modelCalls: number;

@@ -2,6 +2,7 @@
 import type { Client } from "@temporalio/client";
 import { type DataConverter, type NativeConnection, Worker, type WorkflowBundleOption } from "@temporalio/worker";
 import type { ChatActivities } from "../activities/chat.ts";
+import type { ToolActivities } from "../activities/tools.ts";
 import { workerTracing } from "./tracing.ts";
 import { eagerClient } from "./start-chat.ts";
 
@@ -12,7 +13,7 @@ interface ChatHostSettings {
   readonly dataConverter: DataConverter;
   readonly workflowBundle: () => Promise<WorkflowBundleOption>;
   readonly queues: { readonly chat: string; readonly api: string };
-  readonly activities: ChatActivities;
+  readonly activities: ChatActivities & ToolActivities;
   /** Told once the workers poll, and again when they have stopped. */
   readonly onConnected: (isConnected: boolean) => void;
   /** Workers that stopped by themselves; they are started again. */
@@ -33,8 +34,9 @@ const RESTART_MS = 1_000;
 const STICKY_TIMEOUT = "1s";
 /** Each group of turns, and each call after tools, holds an activity open without work of its own. */
 const ACTIVITIES_AT_ONCE = 2_000;
-const WORKFLOW_TASKS_AT_ONCE = 40;
-const WORKFLOWS_CACHED = 500;
+/** A turn's second and later model calls each hold a workflow task open. */
+const WORKFLOW_TASKS_AT_ONCE = 1_000;
+const WORKFLOWS_CACHED = 1_000;
 const GRACE = "10 seconds";
 
 export function hostChat(settings: ChatHostSettings): ChatWorkers {
@@ -96,6 +98,9 @@ async function createWorkers(settings: ChatHostSettings, connection: NativeConne
       ...shared,
       taskQueue: queues.chat,
       workflowBundle: await workflowBundle(),
+      activities: { callModel: activities.callModel, runTool: activities.runTool },
+      enableNonLocalActivities: false,
+      maxConcurrentLocalActivityExecutions: ACTIVITIES_AT_ONCE,
       stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_AT_ONCE,
       maxCachedWorkflows: WORKFLOWS_CACHED,
@@ -103,7 +108,7 @@ async function createWorkers(settings: ChatHostSettings, connection: NativeConne
     Worker.create({
       ...shared,
       taskQueue: queues.api,
-      activities: { ...activities },
+      activities: { adoptTurns: activities.adoptTurns, callModel: activities.callModel },
       maxConcurrentActivityTaskExecutions: ACTIVITIES_AT_ONCE,
       maxHeartbeatThrottleInterval: "500ms",
       defaultHeartbeatThrottleInterval: "500ms",

@@ -2,6 +2,7 @@
 import { rm } from "node:fs/promises";
 import { type NativeConnection, Worker } from "@temporalio/worker";
 import { type Activities, createActivities } from "../activities/index.ts";
+import { NO_TURNS, createChatActivities } from "../activities/chat.ts";
 import { createChunking } from "../activities/chunking.ts";
 import type { PipelineDeps } from "../activities/pipeline-deps.ts";
 import { createTurnSweeper } from "../activities/turn-sweeper.ts";
@@ -49,8 +50,11 @@ async function createWorkers(deps: SharedDeps, connection: NativeConnection, act
   const queues = deps.config.worker.queues;
   return Promise.all(
     queues.flatMap((queue) => {
-      if (queue === "pipeline" || queue === "chat")
-        return [Worker.create({ ...shared, taskQueue: QUEUES[queue], workflowBundle: bundle, stickyQueueScheduleToStartTimeout: "5s", maxCachedWorkflows: 500 })];
+      const workflows = { ...shared, workflowBundle: bundle, stickyQueueScheduleToStartTimeout: "5s", maxCachedWorkflows: 500 } as const;
+      if (queue === "pipeline") return [Worker.create({ ...workflows, taskQueue: QUEUES.pipeline })];
+      // For what runs with a workflow's task.
+      const near = { runTool: activities.runTool, callModel: createChatActivities(NO_TURNS).callModel };
+      if (queue === "chat") return [Worker.create({ ...workflows, taskQueue: QUEUES.chat, activities: near, enableNonLocalActivities: false })];
       const hosted = HOSTED[queue];
       if (!hosted) return [];
       const named = Object.fromEntries(hosted.activities.map((name) => [name, activities[name]]));

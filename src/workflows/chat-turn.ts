@@ -2,7 +2,7 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, TimeoutFailure, isCancellation, sleep } from "@temporalio/workflow";
 import type { ToolCaller } from "../activities/tools.ts";
 import { type StepResult, type ToolCall, type ToolResult, resultBytesPerCall } from "../domain/turn.ts";
-import { apiProcess, toolRunners } from "./chat-proxies.ts";
+import { apiProcess, here, toolRunners } from "./chat-proxies.ts";
 
 export interface ChatTurnInput {
   readonly apiQueue: string;
@@ -11,6 +11,8 @@ export interface ChatTurnInput {
   readonly caller: ToolCaller;
   /** What the first model call asked for. */
   readonly calls: readonly ToolCall[];
+  /** The turn is over: it was cancelled while others of its group were not, and these are its books. */
+  readonly isCancelled?: boolean;
 }
 
 /** Far above the budget that the API process keeps: only stops a loop that should not exist. */
@@ -19,25 +21,39 @@ const STEPS_MAX = 32;
 const CANCEL_WAIT = "5 seconds";
 
 export async function chatTurn(input: ChatTurnInput): Promise<{ status: string; steps: number }> {
-  const { callModel } = apiProcess(input.apiQueue);
+  if (input.isCancelled === true) return { status: await cancelled(), steps: 0 };
   let calls = input.calls;
   for (let steps = 1; steps <= STEPS_MAX; steps += 1) {
     const results = await Promise.all(calls.map((call) => runTool(input, call, resultBytesPerCall(calls.length))));
-    const step = await callModel({ turnId: input.turnId, results });
+    const step = await callModel(input, steps, results);
     if (step.type !== "tools") return { status: await endOf(step), steps };
     calls = step.calls;
   }
   throw ApplicationFailure.nonRetryable("The turn did not end within its steps.", "internal");
 }
 
+/** In the process that holds the turn, wherever this workflow runs. */
+async function callModel({ apiQueue, turnId }: ChatTurnInput, no: number, results: readonly ToolResult[]): Promise<StepResult> {
+  const step = await here.callModel({ turnId, no, results });
+  return step.type === "unknown" ? apiProcess(apiQueue).callModel({ turnId, no, results }) : step;
+}
+
 /** A tool that fails is told to the model; it never ends the turn. */
-async function runTool(input: ChatTurnInput, call: ToolCall, maxBytes: number): Promise<ToolResult> {
+async function runTool({ toolQueue, turnId, caller }: ChatTurnInput, call: ToolCall, maxBytes: number): Promise<ToolResult> {
+  const run = { turnId, caller, call, maxBytes };
   try {
-    return await toolRunners(input.toolQueue).runTool({ caller: input.caller, call, maxBytes });
+    const near = call.isNear === true ? await here.runTool(run).catch(unlessHopeless) : undefined;
+    return near ?? (await toolRunners(toolQueue).runTool(run));
   } catch (error) {
     if (isCancellation(error)) throw error;
     return { id: call.id, type: "error", text: reasonOf(error) };
   }
+}
+
+/** Nothing, where another attempt may help. */
+function unlessHopeless(error: unknown): undefined {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  if (isCancellation(error) || (cause instanceof ApplicationFailure && cause.nonRetryable === true)) throw error;
 }
 
 function reasonOf(error: unknown): string {
@@ -49,6 +65,11 @@ function reasonOf(error: unknown): string {
 
 async function endOf(step: Exclude<StepResult, { type: "tools" }>): Promise<string> {
   if (step.type === "unknown") throw ApplicationFailure.nonRetryable("The API process does not know the turn any more.", "turn_lost");
-  if (step.status === "cancelled") await Promise.race([CancellationScope.current().cancelRequested, sleep(CANCEL_WAIT)]);
-  return step.status;
+  return step.status === "cancelled" ? cancelled() : step.status;
+}
+
+/** @throws CancelledFailure once Temporal was asked to cancel; nothing else ends a workflow as cancelled. */
+async function cancelled(): Promise<"cancelled"> {
+  await Promise.race([CancellationScope.current().cancelRequested, sleep(CANCEL_WAIT)]);
+  return "cancelled";
 }

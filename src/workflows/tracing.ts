@@ -41,6 +41,7 @@ export function interceptors(): WorkflowInterceptors {
     outbound: [
       {
         scheduleActivity: (input, next) => next(headers(input)),
+        scheduleLocalActivity: (input, next) => next(headers(input)),
         startChildWorkflowExecution: (input, next) => next(headers(input)),
         continueAsNew: (input, next) => next(headers(input)),
       },

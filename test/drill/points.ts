@@ -98,12 +98,12 @@ export const POINTS: readonly Point[] = [
     ["key replaced, not noted", "worker", "kill -9 worker", "activities/operations.ts", "await replaceOrganizationKey(db, organization.id, masterKey.id, { id, wrapped });"],
   ]),
   ...rows("chat", "chatTurns", [
-    ["turns noted, workflow not started", "api", "kill -9 Temporal", "api/turns/books.ts", "const noted = ledger.open(group.map((turn) => turn.row));"],
+    ["turns noted, workflow not started", "api", "kill -9 Temporal", "api/turns/books.ts", "const start = async (group: readonly Turn[]): Promise<void> => {"],
     ["workflow started, answer not seen", "api", "stop Postgres", "api/turns/books.ts", "turnIds: group.map((turn) => turn.row.id) });"],
     ["turns ended, workflow not told", "api", "kill -9 api", "activities/chat.ts", "const ends = await Promise.all(turnIds.map((turnId) => turns.adopt(turnId)));"],
   ]),
   ...rows("chat", "chatTurn", [
-    ["tools asked for, workflow not started", "api", "stop Postgres", "api/turns/books.ts", "apiKeyId: row.api_key_id };"],
+    ["tools asked for, workflow not started", "api", "stop Postgres", "api/turns/books.ts", "await ledger.noted(turn.row);"],
     ["tool in hand", "worker", "provider hangs", "activities/tools.ts", 'if (!found) throw new DomainError("not_found", "The agent is not available any more.");'],
     ["tool answered, workflow not told", "worker", "kill -9 Temporal", "activities/tools.ts", "const output = await callTool(deps, { ...found, caller, call }, signal);"],
     ["model answered, workflow not told", "api", "provider 429", "activities/chat.ts", "const step = await turns.step(input.turnId, input.results);"],

@@ -20,6 +20,7 @@ import { insertFirstOrganizationKey, listOrganizationKeys } from "../../src/db/o
 import type { OrganizationKey } from "../../src/db/pool.ts";
 import type { Deps } from "../../src/deps.ts";
 import { newId } from "../../src/domain/ids.ts";
+import type { TurnBudget } from "../../src/domain/turn.ts";
 import { createLog } from "../../src/log.ts";
 import { type ChatFallback, createChatModel } from "../../src/models/chat-model.ts";
 import { createEmbeddingModel } from "../../src/models/embedding-model.ts";
@@ -67,6 +68,8 @@ export async function startChat(
     unreadMaxMs?: number;
     contextTokens?: number;
     budgets?: TokenBudgets;
+    turnBudget?: TurnBudget;
+    pingMs?: number;
     fallbacks?: readonly ChatFallback[];
   } = {},
 ): Promise<ChatHarness> {
@@ -105,12 +108,17 @@ export async function startChat(
     toolbox,
     contextTokens: options.contextTokens ?? 128_000,
     budgets: options.budgets ?? {},
+    turnBudget: options.turnBudget,
+    pingMs: options.pingMs,
     connect: () => NativeConnection.connect({ address: options.temporalAddress ?? address }),
     probe,
     namespace: "default",
     dataConverter,
     workflowBundle: async () => bundle!,
-    createActivities: createChatActivities,
+    createActivities: (turns) => ({
+      ...createChatActivities(turns),
+      ...createToolActivities({ db, queryEmbedding, toolbox, toolTimeoutMs: TOOL_TIMEOUT_MS, abortedSignal: (turnId) => turns.abortedSignal(turnId) }),
+    }),
     queues,
   });
   const tools =

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
+import { WorkflowNotFoundError } from "@temporalio/client";
 import { type ChatHarness, startChat } from "../support/chat-harness.ts";
 import { until } from "../support/until.ts";
 
@@ -101,9 +102,12 @@ describe("a turn that asks for tools", () => {
     chat.provider.reply({ pieces: ["heron-secret-text"], toolCalls: [call("a", "current_time", { timezone: argument })] }, { pieces: ["stork-secret-answer"] });
     const body = await ask(secret);
     const id = body.id.replace("chatcmpl-", "");
-    const groups: string[] = [];
-    for await (const group of chat.client.workflow.list({ query: `WorkflowId STARTS_WITH 'chat-turns/api-${chat.host.apiProcessId}/'` })) groups.push(group.workflowId);
-    expect(groups.length).toBeGreaterThan(0);
+    await chat.chat({ model: await chat.addAgent(), messages: user(secret) });
+    const groups = await until("a plain turn is in the books", async () => {
+      const found: string[] = [];
+      for await (const group of chat.client.workflow.list({ query: `WorkflowId STARTS_WITH 'chat-turns/api-${chat.host.apiProcessId}/'` })) found.push(group.workflowId);
+      return found.length > 0 && found;
+    });
     const histories = await Promise.all([workflowOf(body.id), ...groups].map(rawHistory));
     const all = histories.join("\n");
     // Positive control: what is in a history as plain text is found by this search.
@@ -162,6 +166,32 @@ describe("the books", () => {
     const groups = (await groupCount()) - before;
     expect(groups).toBeGreaterThan(0);
     expect(groups).toBeLessThan(60);
+  });
+
+  it("show a turn that was cancelled among others as cancelled, and only that one", async () => {
+    const plain = await chat.addAgent();
+    chat.provider.replyAlways({ pieces: ["one", "two"], delayMsBetweenPieces: 1_500 });
+    // The first goes alone; those that come while its group is started share the next.
+    const turns = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const leave = new AbortController();
+        const response = await chat.chat({ model: plain, messages: user("hi"), stream: true }, { signal: leave.signal });
+        const reader = response.body!.getReader();
+        const id = /"id":"(chatcmpl-[^"]+)"/.exec(new TextDecoder().decode((await reader.read()).value))![1]!;
+        return { id, leave, reader };
+      }),
+    );
+    const [gone, ...others] = turns.toReversed();
+    gone!.leave.abort();
+    for (const { reader } of others) while (!(await reader.read()).done);
+    await until("the cancelled turn's workflow says so", async () => (await statusOf(workflowOf(gone!.id))) === "CANCELLED");
+    const states = await until("all turns have ended", async () => {
+      const { rows } = await chat.database.db.owner.query("select id, status from turns where agent_id = $1 and status <> 'open'", [plain]);
+      return rows.length === turns.length && new Map(rows.map(({ id, status }) => [`chatcmpl-${id}`, status]));
+    });
+    expect(turns.map(({ id }) => states.get(id))).toEqual(turns.map(({ id }) => (id === gone!.id ? "cancelled" : "completed")));
+    for (const { id } of others) await expect(statusOf(workflowOf(id))).rejects.toThrow(WorkflowNotFoundError);
+    await until("no workflow is open", async () => (await groupCount("AND ExecutionStatus = 'Running'")) === 0);
   });
 
   async function groupCount(more = ""): Promise<number> {

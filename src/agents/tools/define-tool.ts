@@ -6,6 +6,8 @@ import type { Tool, ToolContext, ToolOutput } from "./tool.ts";
 interface ToolSpec<Args extends z.ZodObject> {
   readonly name: string;
   readonly description: string;
+  /** Asks others than this service: a worker's work. */
+  readonly reachesOut?: boolean;
   readonly args: Args;
   run(context: ToolContext, args: z.infer<Args>, signal: AbortSignal): Promise<ToolOutput>;
 }
@@ -15,6 +17,7 @@ export function defineTool<Args extends z.ZodObject>(spec: ToolSpec<Args>): Tool
   return {
     name: spec.name,
     description: spec.description,
+    isNear: spec.reachesOut !== true,
     parameters,
     async run(context, args, signal) {
       const parsed = spec.args.safeParse(args);

@@ -13,6 +13,7 @@ const Config = z.object({ hosts: z.array(z.string()) });
 export function createHttpFetch(hosts: readonly string[]): Tool {
   return defineTool({
     name: "http_fetch",
+    reachesOut: true,
     description: "Reads one page or file of text from the web by GET. Only some hosts are allowed.",
     args: z.object({ url: z.string().max(2_048).describe("Absolute http or https address.") }),
     async run({ config }, { url }, signal) {

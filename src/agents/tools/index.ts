@@ -27,6 +27,8 @@ export interface Toolbox {
   definitions(agent: Agent): Promise<ToolDefinition[]>;
   /** The tool of that name, where it exists and is attached to the agent. */
   find(agent: Agent, name: string): Promise<FoundTool | undefined>;
+  /** True for a tool that asks this service's own data alone. */
+  isNear(name: string): boolean;
 }
 
 export function createToolbox(settings: ToolSettings, onError: (error: unknown, server: string) => void): Toolbox {
@@ -34,6 +36,7 @@ export function createToolbox(settings: ToolSettings, onError: (error: unknown, 
   const tools: ReadonlyMap<string, Tool> = new Map(own.map((tool) => [tool.name, tool]));
   const mcp = createMcpTools(settings.mcpServers, onError);
   return {
+    isNear: (name) => tools.get(name)?.isNear === true,
     async definitions(agent) {
       if (agent.agent_type === "rag") return [];
       const attached = [...new Set(agent.tool_attachments.map(({ tool_id }) => tool_id))].flatMap((name) => tools.get(name) ?? []);

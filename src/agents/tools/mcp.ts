@@ -71,7 +71,7 @@ export function createMcpTools(servers: Readonly<Record<string, McpServer>>, onE
       const found = (await attached(agent)).find(({ offered }) => offered.definition.name === name);
       if (found === undefined) return undefined;
       const { server, offered } = found;
-      return { ...offered.definition, run: (_context, args, signal) => callTool(server, offered.nameAtServer, args, signal) };
+      return { ...offered.definition, isNear: false, run: (_context, args, signal) => callTool(server, offered.nameAtServer, args, signal) };
     },
   };
 }

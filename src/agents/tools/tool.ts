@@ -16,6 +16,8 @@ export interface ToolContext {
 export type ToolOutput = { readonly type: "text"; readonly text: string } | { readonly type: "passages"; readonly passages: readonly Passage[] };
 
 export interface Tool extends ToolDefinition {
+  /** True for a tool that asks this service's own data alone: quick, bounded, and fit to run beside chats. */
+  readonly isNear: boolean;
   /**
    * @throws DomainError `invalid` for arguments that are not what the tool takes (its message goes to the model); other errors by
    * their class: an outage is tried again.

@@ -1,9 +1,13 @@
 /** The only place that keeps turns in Temporal's books, by natural batching: what gathers while starts are in flight shares the next one. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Agent } from "../../db/agents.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { ToolCall } from "../../domain/turn.ts";
 import type { Log } from "../../log.ts";
 import type { ChatStarter } from "../../temporal/start-chat.ts";
+import type { ChatTurnInput } from "../../workflows/chat-turn.ts";
+import { createCancelledBooks } from "./cancelled-books.ts";
 import type { Ledger } from "./ledger.ts";
 import type { OpenTurns } from "./open-turns.ts";
 import type { TemporalHealth } from "./temporal-health.ts";
@@ -27,22 +31,21 @@ interface BooksDeps {
 }
 
 const STARTS_IN_FLIGHT = 2;
+/** A turn that may use tools waits this long for a workflow of its own before it joins a group. */
+const OWN_BOOKS_WITHIN_MS = 1_000;
 const GROUP_MAX = 256;
-/** A busy process starts a workflow this often at most: each costs Temporal more than many turns in one. */
-const STARTS_APART_MS = 100;
+/** Groups are started this often, or when so many turns have gathered: each costs Temporal far more than many turns in one. */
+const STARTS_APART_MS = 200;
+const GROUP_ENOUGH = 64;
 
 export function createBooks(deps: BooksDeps): Books {
   const { queues, starter, ledger, openTurns, health, log } = deps;
-  const waiting: Turn[] = [];
-  let inFlight = 0;
-  let lastStartMs = -STARTS_APART_MS;
-  let pause: NodeJS.Timeout | undefined;
-
+  const noteCancelled = createCancelledBooks(async (turn) => {
+    await starter.cancel(await starter.startTurn(placeOf(turn), { ...inputOf(turn, queues), calls: [], isCancelled: true }));
+  }, log);
   const start = async (group: readonly Turn[]): Promise<void> => {
-    const noted = ledger.open(group.map((turn) => turn.row));
     try {
       const workflowId = await starter.startTurns(deps.apiProcessId, newId(), { apiQueue: queues.api, turnIds: group.map((turn) => turn.row.id) });
-      await noted;
       void cancelWithTurns(workflowId, group);
     } catch (error) {
       health.failed(error);
@@ -55,9 +58,15 @@ export function createBooks(deps: BooksDeps): Books {
     if (!turn.isCommitted) turn.abort(workflowsUnavailable());
     void turn.result.then(() => openTurns.release(turn.row.id));
   };
-  /** A group whose turns were all cancelled ends as cancelled in Temporal too. */
+  /** A group whose turns were all cancelled ends as cancelled in Temporal too; a turn that shares its books with others falls out of them. */
   const cancelWithTurns = async (workflowId: string, group: readonly Turn[]): Promise<void> => {
-    const ends = await Promise.all(group.map((turn) => turn.firstPart));
+    const ends = await Promise.all(
+      group.map(async (turn) => {
+        const end = await turn.firstPart;
+        if (end === "cancelled" && group.length > 1) noteCancelled(turn);
+        return end;
+      }),
+    );
     if (ends.every((end) => end === "cancelled")) await cancel(workflowId, group);
   };
   /** A workflow that is cancelled before its activity began adopts nothing any more. */
@@ -65,9 +74,40 @@ export function createBooks(deps: BooksDeps): Books {
     for (const turn of turns) openTurns.release(turn.row.id);
     await starter.cancel(workflowId).catch((error: unknown) => log.info({ err: error, workflowId }, "a cancel did not reach Temporal"));
   };
+  const gather = gatherTurns(start);
+
+  return {
+    enter(turn) {
+      ledger.open(turn.row);
+      if (!usesTools(turn.agent)) return gather(turn);
+      // One that asks for a tool soon is in no group: its own workflow is enough.
+      void Promise.race([turn.firstPart, sleep(OWN_BOOKS_WITHIN_MS)]).then((end) => (end === "handed_over" ? undefined : gather(turn)));
+    },
+    async handOver(turn, calls) {
+      // A workflow of a turn that is in no book is found by nobody once this process died.
+      await ledger.noted(turn.row);
+      let workflowId: string;
+      try {
+        workflowId = await starter.startTurn(placeOf(turn), { ...inputOf(turn, queues), calls });
+      } catch (error) {
+        health.failed(error);
+        throw workflowsUnavailable(error);
+      }
+      // Waits for the turn's end, which may be there already: an abort before the start had resolved.
+      void turn.result.then((result) => (result.status === "completed" ? undefined : cancel(workflowId, [turn])));
+    },
+  };
+}
+
+/** Natural batching: turns that come while starts are in flight go with the next one. `start` never rejects. */
+function gatherTurns(start: (group: readonly Turn[]) => Promise<void>): (turn: Turn) => void {
+  const waiting: Turn[] = [];
+  let inFlight = 0;
+  let lastStartMs = -STARTS_APART_MS;
+  let pause: NodeJS.Timeout | undefined;
   const kick = (): void => {
     while (pause === undefined && inFlight < STARTS_IN_FLIGHT && waiting.length > 0) {
-      const waitMs = lastStartMs + STARTS_APART_MS - performance.now();
+      const waitMs = waiting.length >= GROUP_ENOUGH ? 0 : lastStartMs + STARTS_APART_MS - performance.now();
       if (waitMs > 0) return kickIn(waitMs);
       lastStartMs = performance.now();
       inFlight += 1;
@@ -77,36 +117,35 @@ export function createBooks(deps: BooksDeps): Books {
       });
     }
   };
-
   const kickIn = (waitMs: number): void => {
     pause = setTimeout(() => {
       pause = undefined;
       kick();
     }, waitMs);
   };
-
-  return {
-    enter(turn) {
-      waiting.push(turn);
-      kick();
-    },
-    async handOver(turn, calls) {
-      const { row, principal } = turn;
-      const { id, num } = principal.organization;
-      const caller = { organization: { id, num }, agentId: row.agent_id, userId: row.user_id, apiKeyId: row.api_key_id };
-      // The turn may be handed over before its group is opened. A workflow of a turn that is in no book is found by nobody once this process died.
-      await ledger.open([row]);
-      let workflowId: string;
-      try {
-        workflowId = await starter.startTurn({ agentId: row.agent_id, spaceId: row.space_id }, { apiQueue: queues.api, toolQueue: queues.tools, turnId: row.id, caller, calls });
-      } catch (error) {
-        health.failed(error);
-        throw workflowsUnavailable(error);
-      }
-      // Waits for the turn's end, which may be there already: an abort before the start had resolved.
-      void turn.result.then((result) => (result.status === "completed" ? undefined : cancel(workflowId, [turn])));
-    },
+  return (turn) => {
+    waiting.push(turn);
+    if (waiting.length >= GROUP_ENOUGH) {
+      clearTimeout(pause);
+      pause = undefined;
+    }
+    kick();
   };
+}
+
+/** A `rag` agent searches first and uses none. */
+function usesTools({ agent_type, tool_attachments }: Agent): boolean {
+  return agent_type !== "rag" && tool_attachments.length > 0;
+}
+
+function placeOf({ row }: Turn): { agentId: string; spaceId: string } {
+  return { agentId: row.agent_id, spaceId: row.space_id };
+}
+
+function inputOf({ row, principal }: Turn, queues: BooksDeps["queues"]): Omit<ChatTurnInput, "calls"> {
+  const { id, num } = principal.organization;
+  const caller = { organization: { id, num }, agentId: row.agent_id, userId: row.user_id, apiKeyId: row.api_key_id };
+  return { apiQueue: queues.api, toolQueue: queues.tools, turnId: row.id, caller };
 }
 
 export function workflowsUnavailable(cause?: unknown): DomainError {

@@ -1,9 +1,11 @@
 /** The only place that puts chat together in an API process: its lease, its workers, its open turns and their books. */
 import type { ChatActivities, HeldTurns } from "../../activities/chat.ts";
+import type { ToolActivities } from "../../activities/tools.ts";
 import type { Client } from "@temporalio/client";
 import type { DataConverter, NativeConnection, WorkflowBundleOption } from "@temporalio/worker";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
+import { TURN_BUDGET, type TurnBudget } from "../../domain/turn.ts";
 import type { ChatModel } from "../../models/chat-model.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
@@ -26,6 +28,10 @@ export interface ChatHostDeps extends TurnRecordsDeps {
   readonly toolbox: Toolbox;
   readonly contextTokens: number;
   readonly budgets: TokenBudgets;
+  /** Default {@link TURN_BUDGET}. */
+  readonly turnBudget?: TurnBudget | undefined;
+  /** Between two signs of life in a stream. Default 15 s. */
+  readonly pingMs?: number | undefined;
   readonly connect: (signal: AbortSignal) => Promise<NativeConnection>;
   /** A client whose calls fail at once while Temporal is down; the one that starts workflows tries for seconds. */
   readonly probe: Client;
@@ -33,7 +39,7 @@ export interface ChatHostDeps extends TurnRecordsDeps {
   readonly dataConverter: DataConverter;
   readonly workflowBundle: () => Promise<WorkflowBundleOption>;
   /** Makes the activities that adopt turns; of src/activities, which the API does not import. */
-  readonly createActivities: (turns: HeldTurns) => ChatActivities;
+  readonly createActivities: (turns: HeldTurns) => ChatActivities & ToolActivities;
   readonly queues: { readonly chat: string; readonly tools: string };
 }
 
@@ -43,6 +49,7 @@ export interface ChatHost {
   readonly ready: Promise<void>;
   readonly findAgent: FindAgent;
   readonly records: TurnRecords;
+  readonly pingMs: number;
   /**
    * Begins a turn; its first model call is under way when this resolves.
    * @throws DomainError `workflows_unavailable` where Temporal is known to be down, `rate_limited` where a token budget is used up, `overloaded` where too many turns are open.
@@ -58,6 +65,7 @@ export interface ChatHost {
 const TOOLS_WAIT_MS = 10_000;
 const DRAIN_MS = 25_000;
 const FLUSH_MS = 5_000;
+const PING_MS = 15_000;
 
 /** Needs Postgres for the lease, and Temporal only once a turn begins. @throws DomainError `database_unavailable`. */
 export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
@@ -90,16 +98,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   });
   const starter = createChatStarter(() => workers.client(), queues.chat);
   const books = createBooks({ apiProcessId, queues, starter, ledger, openTurns, health, log });
-  const turnDeps: TurnDeps = {
-    apiProcessId,
-    model: deps.model,
-    search: deps.search,
-    toolbox: deps.toolbox,
-    contextTokens: deps.contextTokens,
-    ledger,
-    log,
-    handOver: (turn, calls) => books.handOver(turn, calls),
-  };
+  const turnDeps: TurnDeps = { ...deps, apiProcessId, budget: deps.turnBudget ?? TURN_BUDGET, ledger, handOver: (turn, calls) => books.handOver(turn, calls) };
   const checkBudgets = createTokenBudgets(db, deps.budgets);
   let isStopping = false;
 
@@ -108,6 +107,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     ready: workers.ready,
     findAgent: createAgentLookup(db),
     records,
+    pingMs: deps.pingMs ?? PING_MS,
     async begin(request, sink, signal) {
       if (isStopping) throw new DomainError("overloaded", "This process is shutting down.", { retryAfterSeconds: 1 });
       if (health.downForMs() > 0) throw workflowsUnavailable();

@@ -1,17 +1,22 @@
 /** The only writer of the turn books in an API process: what gathers while one write is under way goes with the next. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../db/pool.ts";
 import { type TurnCallRow, type TurnEnd, type TurnRow, insertOpenTurns, writeTurnEnds } from "../../db/turns.ts";
 import type { Log } from "../../log.ts";
 
 export interface Ledger {
-  /** Notes turns as open. A failure is logged: their ends note them as well. */
-  open(turns: readonly TurnRow[]): Promise<void>;
+  /** Notes a turn as open within {@link OPENS_APART_MS}, unless it has ended by then. A failure is logged: its end notes it as well. */
+  open(turn: TurnRow): void;
+  /** Resolves when the turn is noted as open; it does not wait for others to gather. */
+  noted(turn: TurnRow): Promise<void>;
   call(call: TurnCallRow): void;
   end(end: TurnEnd): void;
   /** Resolves when all that was given before is written, or `timeoutMs` have passed. */
   flushed(timeoutMs: number): Promise<void>;
 }
 
+/** A turn whose process is killed sooner than this leaves no trace but its client's broken connection. */
+const OPENS_APART_MS = 20;
 const ENTRIES_A_WRITE = 500;
 /** Without a database the oldest are given up beyond this; a log line says how many. */
 const WAITING_MAX = 20_000;
@@ -21,6 +26,21 @@ export function createLedger(db: Database, log: Log): Ledger {
   let ends: TurnEnd[] = [];
   let calls: TurnCallRow[] = [];
   let writing: Promise<void> | null = null;
+  const begun = new Map<string, TurnRow>();
+  let opening: Promise<void> = Promise.resolve();
+  let isGathering = false;
+
+  const writeOpen = (turns: readonly TurnRow[]): Promise<void> =>
+    insertOpenTurns(db, turns).catch((error: unknown) => log.warn({ err: error, turns: turns.length }, "turns could not be noted as open"));
+  const openNext = async (): Promise<void> => {
+    while (begun.size > 0) {
+      const turns = [...begun.values()];
+      begun.clear();
+      opening = writeOpen(turns);
+      await Promise.all([opening, sleep(OPENS_APART_MS)]);
+    }
+    isGathering = false;
+  };
 
   const write = async (): Promise<void> => {
     while (ends.length + calls.length > 0) {
@@ -31,7 +51,7 @@ export function createLedger(db: Database, log: Log): Ledger {
         log.warn({ err: error, turns: someEnds.length, calls: someCalls.length }, "the books of chat turns wait for the database");
         ends = bounded([...someEnds, ...ends]);
         calls = bounded([...someCalls, ...calls]);
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await sleep(RETRY_MS);
       }
     }
     writing = null;
@@ -46,14 +66,19 @@ export function createLedger(db: Database, log: Log): Ledger {
   };
 
   return {
-    async open(turns) {
-      await insertOpenTurns(db, turns).catch((error: unknown) => log.warn({ err: error, turns: turns.length }, "turns could not be noted as open"));
+    open(turn) {
+      begun.set(turn.id, turn);
+      if (isGathering) return;
+      isGathering = true;
+      void Promise.resolve().then(openNext);
     },
+    noted: (turn) => (begun.delete(turn.id) ? writeOpen([turn]) : opening),
     call(call) {
       calls.push(call);
       wake();
     },
     end(end) {
+      begun.delete(end.id);
       ends.push(end);
       wake();
     },

@@ -1,6 +1,7 @@
 /** The only list of the turns that this process holds: from their first model call until their books have adopted the end. */
 import type { AdoptedEnd, HeldTurns } from "../../activities/chat.ts";
 import { DomainError } from "../../domain/errors.ts";
+import type { StepResult } from "../../domain/turn.ts";
 import type { Turn } from "./turn.ts";
 
 export interface OpenTurns extends HeldTurns {
@@ -20,17 +21,26 @@ const BEHIND_MAX = 256;
 const WAIT_FOR_ROOM_MS = 3_000;
 /** An end that nothing adopts (its workflow was ended from outside) is kept no longer than this. */
 const KEPT_MS = 60_000;
+/** Of turns with tools: each is a word and a half. */
+const ENDS_KEPT = 1_000;
 
 export function createOpenTurns(): OpenTurns {
   const held = new Map<string, Turn>();
   const behind = new Map<string, NodeJS.Timeout>();
   const waiting = new Set<() => void>();
+  const ends = new Map<string, StepResult>();
 
   const release = (turnId: string): void => {
     clearTimeout(behind.get(turnId));
     behind.delete(turnId);
     held.delete(turnId);
     for (const wake of waiting) wake();
+  };
+  /** What is asked once more after an answer that did not arrive is answered once more. */
+  const noteEnd = (turnId: string, end: StepResult): void => {
+    ends.set(turnId, end);
+    for (const oldest of ends.keys()) if (ends.size > ENDS_KEPT) ends.delete(oldest);
+    release(turnId);
   };
   const untilChanged = (timeoutMs: number, signal?: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
@@ -80,12 +90,13 @@ export function createOpenTurns(): OpenTurns {
       release(turnId);
       return end === "handed_over" ? turn.status : end;
     },
-    async step(turnId, results) {
+    async step(turnId, no, results) {
       const turn = held.get(turnId);
-      if (!turn) return { type: "unknown" };
-      const step = await turn.step(results);
-      if (step.type === "ended") release(turnId);
+      if (!turn) return ends.get(turnId) ?? { type: "unknown" };
+      const step = await turn.step(no, results);
+      if (step.type === "ended") noteEnd(turnId, step);
       return step;
     },
+    abortedSignal: (turnId) => held.get(turnId)?.aborted,
   };
 }

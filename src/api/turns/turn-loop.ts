@@ -6,7 +6,8 @@ import { knowledgeScope } from "../../agents/reach.ts";
 import { type Sources, createSources } from "../../agents/sources.ts";
 import { assembleMessages, budgetNotice, lastCallMessage, presentSources, searchQuery, toolMessages } from "../../agents/turn.ts";
 import { addUsage, countUsage } from "../../agents/usage.ts";
-import { TOOL_ARGUMENTS_MAX_BYTES, TOOL_CALLS_MAX_PER_STEP, TURN_BUDGET, type Passage, type ToolCall, type ToolResult, exhaustedBudget } from "../../domain/turn.ts";
+import { TOOL_ARGUMENTS_MAX_BYTES, TOOL_CALLS_MAX_PER_STEP, type Passage, type ToolCall, type ToolResult, exhaustedBudget } from "../../domain/turn.ts";
+import type { Toolbox } from "../../agents/tools/index.ts";
 import type { ChatMessage, ToolDefinition } from "../../models/chat-model.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import { createAnswerWriter } from "./answer-writer.ts";
@@ -26,15 +27,17 @@ export interface TurnLoop {
 
 interface LoopInput {
   readonly turnId: string;
-  readonly deps: Pick<TurnDeps, "model" | "search" | "toolbox" | "ledger" | "contextTokens">;
+  readonly deps: Pick<TurnDeps, "model" | "search" | "toolbox" | "ledger" | "contextTokens" | "budget">;
   readonly request: TurnRequest;
   readonly sink: AnswerSink;
   readonly signal: AbortSignal;
 }
 
 export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): TurnLoop {
-  const { agent, principal, options, budget = TURN_BUDGET } = request;
+  const { agent, principal, options } = request;
+  const { budget } = deps;
   const startedAtMs = Date.now();
+  const retryUntilMs = startedAtMs + budget.seconds * 1_000;
   const sources = createSources();
   const writer = createAnswerWriter(sink, sources, agent.show_citations);
   const window = { tokens: deps.contextTokens, count: (text: string) => deps.model.countTokens(text) };
@@ -61,7 +64,7 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
         deps.model,
         { ...defaults, messages: fitted.messages, ...(offered.length === 0 ? {} : { tools: offered }) },
         { begun: sink.begun, content },
-        signal,
+        { signal, retryUntilMs },
       );
       account(answer);
       return answer;
@@ -85,7 +88,7 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
     if (answer.calls.length === 0) return answered(answer.reason, exhausted);
     if (offered.length === 0) return answered("stop", exhausted ?? "the model asked for a tool where it has none");
     asked = answer;
-    return { type: "tools", calls: answer.calls.slice(0, TOOL_CALLS_MAX_PER_STEP).map(carriable) };
+    return { type: "tools", calls: answer.calls.slice(0, TOOL_CALLS_MAX_PER_STEP).map((call) => carriable(call, deps.toolbox)) };
   };
 
   return {
@@ -116,6 +119,7 @@ function searchAhead({ agent, principal, messages }: TurnRequest, search: Search
 }
 
 /** Arguments too large for a payload stay here; the tool's activity says so to the model. */
-function carriable(call: ToolCall): ToolCall {
-  return call.arguments !== null && Buffer.byteLength(call.arguments) > TOOL_ARGUMENTS_MAX_BYTES ? { ...call, arguments: null } : call;
+function carriable({ id, name, arguments: text }: ToolCall, toolbox: Toolbox): ToolCall {
+  const isTooLarge = text !== null && Buffer.byteLength(text) > TOOL_ARGUMENTS_MAX_BYTES;
+  return { id, name, arguments: isTooLarge ? null : text, isNear: toolbox.isNear(name) };
 }

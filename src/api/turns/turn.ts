@@ -8,7 +8,7 @@ import type { TurnRow } from "../../db/turns.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/principal.ts";
-import { TURN_BUDGET, type StepResult, type ToolCall, type ToolResult, type TurnBudget } from "../../domain/turn.ts";
+import type { StepResult, ToolCall, ToolResult, TurnBudget } from "../../domain/turn.ts";
 import type { Log } from "../../log.ts";
 import type { ChatModel } from "../../models/chat-model.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
@@ -24,7 +24,6 @@ export interface TurnRequest {
   readonly agent: Agent;
   readonly messages: readonly ClientMessage[];
   readonly options: SamplingOptions;
-  readonly budget?: TurnBudget;
 }
 
 /** Where an answer goes, piece by piece. */
@@ -61,8 +60,10 @@ export interface Turn {
   readonly result: Promise<TurnResult>;
   /** Settles when the turn has ended, or has gone on to a workflow of its own; never rejects. */
   readonly firstPart: Promise<EndStatus | "handed_over">;
-  /** Makes the next model call; answers at once where the turn has ended. */
-  step(results: readonly ToolResult[]): Promise<StepResult>;
+  /** Aborted when the turn is, not when it ends otherwise. */
+  readonly aborted: AbortSignal;
+  /** Makes model call `no`, counted from 1 after the first tools; the same once more is the same call. Answers at once where the turn has ended. */
+  step(no: number, results: readonly ToolResult[]): Promise<StepResult>;
   /** Ends the turn at once: as cancelled, or failed for `reason`. */
   abort(reason?: DomainError): void;
 }
@@ -74,6 +75,7 @@ export interface TurnDeps {
   readonly toolbox: Toolbox;
   /** Of the model, for question and answer together. */
   readonly contextTokens: number;
+  readonly budget: TurnBudget;
   readonly ledger: Ledger;
   readonly log: Log;
   /** Starts the workflow of a turn that asks for tools. */
@@ -89,10 +91,11 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
   const abort = new AbortController();
   const result = Promise.withResolvers<TurnResult>();
   const loop = createLoop({ turnId: row.id, deps, request, sink, signal: abort.signal });
-  const limitMs = ((request.budget ?? TURN_BUDGET).seconds + LAST_CALL_SECONDS) * 1_000;
+  const limitMs = (deps.budget.seconds + LAST_CALL_SECONDS) * 1_000;
   const deadline = setTimeout(() => turn.abort(new DomainError("provider_timeout", "The turn took too long.")), limitMs);
   let status: EndStatus | undefined;
   let isWaitingForTools = false;
+  let lastStep: { readonly no: number; readonly result: Promise<StepResult> } | undefined;
 
   const end = (how: TurnResult): EndStatus => {
     if (status !== undefined) return status;
@@ -144,7 +147,11 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
     },
     result: result.promise,
     firstPart: runFirstPart(),
-    step: async (results) => (status === undefined ? part(() => loop.goOn(results)) : { type: "ended", status }),
+    aborted: abort.signal,
+    step(no, results) {
+      if (lastStep?.no !== no) lastStep = { no, result: status === undefined ? part(() => loop.goOn(results)) : Promise.resolve({ type: "ended", status }) };
+      return lastStep.result;
+    },
     abort(reason) {
       end(reason === undefined ? { status: "cancelled" } : { status: "failed", error: reason });
       abort.abort(reason);
