@@ -98,7 +98,7 @@ async function createWorkers(settings: ChatHostSettings, connection: NativeConne
       ...shared,
       taskQueue: queues.chat,
       workflowBundle: await workflowBundle(),
-      activities: { callModel: activities.callModel, runTool: activities.runTool },
+      activities: { ...activities },
       enableNonLocalActivities: false,
       maxConcurrentLocalActivityExecutions: ACTIVITIES_AT_ONCE,
       stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,
@@ -108,7 +108,7 @@ async function createWorkers(settings: ChatHostSettings, connection: NativeConne
     Worker.create({
       ...shared,
       taskQueue: queues.api,
-      activities: { adoptTurns: activities.adoptTurns, callModel: activities.callModel },
+      activities: { ...activities },
       maxConcurrentActivityTaskExecutions: ACTIVITIES_AT_ONCE,
       maxHeartbeatThrottleInterval: "500ms",
       defaultHeartbeatThrottleInterval: "500ms",

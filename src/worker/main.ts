@@ -53,7 +53,7 @@ async function createWorkers(deps: SharedDeps, connection: NativeConnection, act
       const workflows = { ...shared, workflowBundle: bundle, stickyQueueScheduleToStartTimeout: "5s", maxCachedWorkflows: 500 } as const;
       if (queue === "pipeline") return [Worker.create({ ...workflows, taskQueue: QUEUES.pipeline })];
       // For what runs with a workflow's task.
-      const near = { runTool: activities.runTool, callModel: createChatActivities(NO_TURNS).callModel };
+      const near = { ...createChatActivities(NO_TURNS), runTool: (input: Parameters<Activities["runTool"]>[0]) => activities.runTool(input) };
       if (queue === "chat") return [Worker.create({ ...workflows, taskQueue: QUEUES.chat, activities: near, enableNonLocalActivities: false })];
       const hosted = HOSTED[queue];
       if (!hosted) return [];

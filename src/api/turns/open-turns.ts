@@ -28,19 +28,13 @@ export function createOpenTurns(): OpenTurns {
   const held = new Map<string, Turn>();
   const behind = new Map<string, NodeJS.Timeout>();
   const waiting = new Set<() => void>();
-  const ends = new Map<string, StepResult>();
+  const ends = boundedMap<StepResult>(ENDS_KEPT);
 
   const release = (turnId: string): void => {
     clearTimeout(behind.get(turnId));
     behind.delete(turnId);
     held.delete(turnId);
     for (const wake of waiting) wake();
-  };
-  /** What is asked once more after an answer that did not arrive is answered once more. */
-  const noteEnd = (turnId: string, end: StepResult): void => {
-    ends.set(turnId, end);
-    for (const oldest of ends.keys()) if (ends.size > ENDS_KEPT) ends.delete(oldest);
-    release(turnId);
   };
   const untilChanged = (timeoutMs: number, signal?: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
@@ -94,9 +88,25 @@ export function createOpenTurns(): OpenTurns {
       const turn = held.get(turnId);
       if (!turn) return ends.get(turnId) ?? { type: "unknown" };
       const step = await turn.step(no, results);
-      if (step.type === "ended") noteEnd(turnId, step);
+      if (step.type !== "ended") return step;
+      // What is asked once more after an answer that did not arrive is answered once more.
+      ends.set(turnId, step);
+      release(turnId);
       return step;
     },
     abortedSignal: (turnId) => held.get(turnId)?.aborted,
+  };
+}
+
+/** Forgets what was set first. */
+function boundedMap<Value>(maxEntries: number): Pick<Map<string, Value>, "get" | "set"> {
+  const entries = new Map<string, Value>();
+  return {
+    get: (key) => entries.get(key),
+    set(key, value) {
+      const [oldest] = entries.keys();
+      if (oldest !== undefined && entries.size >= maxEntries) entries.delete(oldest);
+      return entries.set(key, value);
+    },
   };
 }

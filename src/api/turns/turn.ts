@@ -93,8 +93,7 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
   const loop = createLoop({ turnId: row.id, deps, request, sink, signal: abort.signal });
   const limitMs = (deps.budget.seconds + LAST_CALL_SECONDS) * 1_000;
   const deadline = setTimeout(() => turn.abort(new DomainError("provider_timeout", "The turn took too long.")), limitMs);
-  let status: EndStatus | undefined;
-  let isWaitingForTools = false;
+  let [status, isWaitingForTools]: [EndStatus | undefined, boolean] = [undefined, false];
   let lastStep: { readonly no: number; readonly result: Promise<StepResult> } | undefined;
 
   const end = (how: TurnResult): EndStatus => {
