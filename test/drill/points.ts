@@ -104,9 +104,9 @@ export const POINTS: readonly Point[] = [
   ]),
   ...rows("chat", "chatTurn", [
     ["tools asked for, workflow not started", "api", "stop Postgres", "api/turns/books.ts", "await ledger.noted(turn.row);"],
-    ["tool in hand", "worker", "provider hangs", "activities/tools.ts", 'if (!found) throw new DomainError("not_found", "The agent is not available any more.");'],
-    ["tool answered, workflow not told", "worker", "kill -9 Temporal", "activities/tools.ts", "const output = await callTool(deps, { ...found, caller, call }, signal);"],
-    ["model answered, workflow not told", "api", "provider 429", "activities/chat.ts", "const step = await turns.step(input.turnId, input.results);"],
+    ["tool in hand", "api", "provider hangs", "activities/tools.ts", 'if (!found) throw new DomainError("not_found", "The agent is not available any more.");'],
+    ["tool answered, workflow not told", "api", "kill -9 Temporal", "activities/tools.ts", "const output = await callTool(deps, { ...found, caller, call }, signal);"],
+    ["model answered, workflow not told", "api", "provider 429", "activities/chat.ts", "const step = await turns.step(input.turnId, input.no, input.results);"],
   ]),
 ];
 
