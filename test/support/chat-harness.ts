@@ -3,8 +3,10 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { Client } from "@temporalio/client";
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundleWithSourceMap, bundleWorkflowCode } from "@temporalio/worker";
-import { createChatActivities } from "../../src/activities/chat.ts";
-import { createToolActivities } from "../../src/activities/tools.ts";
+import { Context } from "@temporalio/activity";
+import { ApplicationFailure } from "@temporalio/common";
+import { type ChatActivities, createChatActivities } from "../../src/activities/chat.ts";
+import { type ToolActivities, createToolActivities } from "../../src/activities/tools.ts";
 import { type ToolSettings, createToolbox } from "../../src/agents/tools/index.ts";
 import { createSharedCounter } from "../../src/api/shared-counter.ts";
 import { createApp } from "../../src/api/app.ts";
@@ -71,6 +73,8 @@ export async function startChat(
     turnBudget?: TurnBudget;
     pingMs?: number;
     fallbacks?: readonly ChatFallback[];
+    /** As where a workflow runs in a process that does not hold its turn, and whose tools fail. */
+    isElsewhere?: boolean;
   } = {},
 ): Promise<ChatHarness> {
   // oxlint-disable-next-line node/no-process-env -- the set-up of the tests hands the server over in it
@@ -115,10 +119,13 @@ export async function startChat(
     namespace: "default",
     dataConverter,
     workflowBundle: async () => bundle!,
-    createActivities: (turns) => ({
-      ...createChatActivities(turns),
-      ...createToolActivities({ db, queryEmbedding, toolbox, toolTimeoutMs: TOOL_TIMEOUT_MS, abortedSignal: (turnId) => turns.abortedSignal(turnId) }),
-    }),
+    createActivities(turns) {
+      const here = {
+        ...createChatActivities(turns),
+        ...createToolActivities({ db, queryEmbedding, toolbox, toolTimeoutMs: TOOL_TIMEOUT_MS, abortedSignal: (turnId) => turns.abortedSignal(turnId) }),
+      };
+      return options.isElsewhere === true ? elsewhere(here) : here;
+    },
     queues,
   });
   const tools =
@@ -196,6 +203,16 @@ export async function startChat(
       await probe.connection.close();
       await connection.close();
       await database.drop();
+    },
+  };
+}
+
+function elsewhere(activities: ChatActivities & ToolActivities): ChatActivities & ToolActivities {
+  return {
+    ...activities,
+    callModel: async (input) => (Context.current().info.isLocal ? { type: "unknown" } : activities.callModel(input)),
+    async runTool() {
+      throw ApplicationFailure.create({ type: "database_unavailable", message: "The database is not reachable." });
     },
   };
 }

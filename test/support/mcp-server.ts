@@ -22,6 +22,7 @@ function tools(): McpServer {
   server.registerTool("delete_all", { description: "Changes things." }, async () => text("gone"));
   server.registerTool("broken", { annotations: { readOnlyHint: true } }, async () => ({ ...text("no such city"), isError: true }));
   server.registerTool("huge", { annotations: { readOnlyHint: true } }, async () => text("x".repeat(5_000_000)));
+  server.registerTool("endless", { annotations: { readOnlyHint: true } }, async () => text("x".repeat(20_000_000)));
   server.registerTool("slow", { annotations: { readOnlyHint: true } }, () => new Promise(() => undefined));
   return server;
 }

@@ -50,7 +50,7 @@ describe("an agent that searches first", () => {
     expect(system).toMatch(/<<<SOURCES\n\[1\] herons\.md\n[^]*tall trees[^]*\nSOURCES>>>$/);
   });
 
-  it("streams its citations in the last content chunk", async () => {
+  it("streams its citations in the last content chunk, each of the very chunk whose text it was", async () => {
     stack.provider.reply({ pieces: ["In trees [1]", "."] });
     const { body } = await chat(AGENTS.analyst, { stream: true });
     const chunks = String(body)
@@ -58,7 +58,10 @@ describe("an agent that searches first", () => {
       .filter((event) => event.startsWith("data: {"))
       .map((event) => JSON.parse(event.slice(6)));
     const withContent = chunks.filter((chunk) => chunk.choices[0]?.delta.content !== undefined);
-    expect(withContent.at(-1).citations).toMatchObject([{ index: 1, document_id: documentId }]);
+    const [citation] = withContent.at(-1).citations;
+    expect(citation).toMatchObject({ index: 1, document_id: documentId });
+    const { body: listed } = await call(stack.url, KEYS.owner, "GET", `/data/${documentId}/chunks`);
+    expect(listed.items.find((chunk: any) => chunk.id === citation.chunk_id)).toMatchObject({ chunk_index: citation.chunk_index, text: citation.text });
     expect(withContent.slice(0, -1).every((chunk) => chunk.citations === undefined)).toBe(true);
     expect(withContent.map((chunk) => chunk.choices[0].delta.content).join("")).toBe("In trees [1].");
   });

@@ -31,6 +31,8 @@ const CALL_TIMEOUT_MS = 25_000;
 const LIST_KEPT_MS = 60_000;
 const FAILURE_KEPT_MS = 5_000;
 const TOOLS_MAX = 100;
+/** Of one HTTP answer; the model is told far less. */
+const ANSWER_MAX_BYTES = 8 * 1_048_576;
 /** What model providers take as a tool's name. */
 const USABLE_NAME = /^[\w-]{1,64}$/;
 
@@ -76,11 +78,28 @@ export function createMcpTools(servers: Readonly<Record<string, McpServer>>, onE
   };
 }
 
+/** Follows no redirect, which might lead to where only this service reaches, and reads no endless answer. */
+async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, { ...init, redirect: "error" });
+  if (response.body === null) return response;
+  let leftBytes = ANSWER_MAX_BYTES;
+  const bound = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      leftBytes -= chunk.byteLength;
+      if (leftBytes < 0) controller.error(new Error("the answer is too large"));
+      else controller.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
+}
+
 /** One session, which is given back however `work` ends. */
 async function withClient<T>(server: McpServer, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ name: "holdfast", version: "1" });
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     requestInit: { headers: { ...server.headers } },
+    fetch: boundedFetch,
     reconnectionOptions: { maxRetries: 0, initialReconnectionDelay: 1_000, maxReconnectionDelay: 1_000, reconnectionDelayGrowFactor: 1 },
   });
   try {

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createToolbox } from "../../../src/agents/tools/index.ts";
 import type { ToolContext } from "../../../src/agents/tools/tool.ts";
@@ -25,7 +28,7 @@ const run = async (name: string, args: unknown, signal = AbortSignal.timeout(5_0
 
 describe("the tools of an MCP server", () => {
   it("are those that only read, by the server's word or the operator's, under the server's name", async () => {
-    expect(await names(agentWith({ server: "city" }))).toEqual(["mcp_city_broken", "mcp_city_huge", "mcp_city_slow", "mcp_city_vouched", "mcp_city_weather"]);
+    expect(await names(agentWith({ server: "city" }))).toEqual(["mcp_city_broken", "mcp_city_endless", "mcp_city_huge", "mcp_city_slow", "mcp_city_vouched", "mcp_city_weather"]);
     expect(await names(agentWith({ server: "city", tools: ["weather"] }))).toEqual(["mcp_city_weather"]);
     const [weather] = await toolbox().definitions(agentWith({ server: "city", tools: ["weather"] }));
     expect(weather).toMatchObject({ description: "The weather.", parameters: { type: "object", properties: { city: { type: "string" } } } });
@@ -43,6 +46,25 @@ describe("the tools of an MCP server", () => {
     const result = await run("mcp_city_weather", { city: "Oslo" });
     expect(result).toEqual({ type: "text", text: expect.stringMatching(/<<<DATA\nRain in Oslo\.\nDATA>>>$/) });
     expect(new Set(server.authorizations)).toEqual(new Set(["Bearer secret"]));
+  });
+
+  it("are not looked for where the server redirects to, and its secrets go nowhere else", async () => {
+    let isAsked = false;
+    const inside = createServer((_, response) => ((isAsked = true), response.end())).listen(0, "127.0.0.1");
+    await once(inside, "listening");
+    const location = `http://127.0.0.1:${(inside.address() as AddressInfo).port}/mcp`;
+    const redirecting = createServer((_, response) => response.writeHead(307, { location }).end()).listen(0, "127.0.0.1");
+    await once(redirecting, "listening");
+    const url = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}/mcp`;
+    const found = createToolbox({ httpFetchHosts: [], mcpServers: { moved: { url, headers: { authorization: "Bearer secret" } } } }, (_, name) => failures.push(name));
+    expect(await found.definitions(agentWith({ server: "moved" }))).toEqual([]);
+    expect(failures).toContain("moved");
+    expect(isAsked).toBe(false);
+    for (const server of [inside, redirecting]) server.close();
+  });
+
+  it("are given up where their answer has no end", async () => {
+    await expect(run("mcp_city_endless", {})).rejects.toMatchObject({ code: "bad_request", message: "The tool's server did not answer." });
   });
 
   it("fail with a message for the model: an error, wrong arguments, an abort", async () => {
