@@ -9,6 +9,7 @@ import type { DrillParts, Fault, Held } from "./faults.ts";
 import type { Armed } from "./hooks.ts";
 import { type LoadContext, prepareLoad, runLoad, uploadMixed } from "./load.ts";
 import type { Point } from "./points.ts";
+import { type Repeats, type RepeatsCount, countRepeats } from "./repeats.ts";
 
 /** How long a fault lasts that ends by itself. */
 const AWAY_MS = 700;
@@ -21,6 +22,7 @@ export interface CellResult {
   readonly accepted: number;
   /** From the moment that the fault was over until everything held. */
   readonly seconds: number;
+  readonly repeats: Repeats;
   readonly faults: readonly string[];
 }
 
@@ -59,10 +61,21 @@ export async function openDrill(parts: DrillParts, { documents, boundMs }: Drill
       await pause(LOOK_MS);
     }
   };
-  const result = async (names: { point: string; fault: string }, accepted: ReadonlySet<string>): Promise<CellResult> => {
+  const result = async (names: { point: string; fault: string }, accepted: ReadonlySet<string>, count: RepeatsCount): Promise<CellResult> => {
     const over = performance.now();
     const faults = await holds(accepted);
-    return { ...names, accepted: accepted.size, seconds: (performance.now() - over) / 1_000, faults };
+    const seconds = (performance.now() - over) / 1_000;
+    const repeats = count.now();
+    const tooMany = repeats.again > repeats.inFlight ? [`the provider embedded ${repeats.again} texts again, of ${repeats.inFlight} that were in flight`] : [];
+    return { ...names, accepted: accepted.size, seconds, repeats, faults: [...faults, ...tooMany] };
+  };
+  const letHappen = async (fault: Fault, count: RepeatsCount, holding: Held | null, awayMs: number): Promise<void> => {
+    await count.beforeFault();
+    await fault.begin(parts, holding, () => count.lost());
+    await holding?.go();
+    await pause(awayMs);
+    await fault.end(parts);
+    count.lost();
   };
   const arm = async (point: Point): Promise<number> => {
     round += 1;
@@ -85,32 +98,28 @@ export async function openDrill(parts: DrillParts, { documents, boundMs }: Drill
       const context = newContext(accepted);
       try {
         await prepareLoad(context, point.load);
+        const count = await countRepeats(stack);
         const armedRound = await arm(point);
         const load = runLoad(context, point.load).catch(() => undefined);
-        const holding = await held(point, armedRound);
-        await fault.begin(parts, holding);
-        await holding.go();
-        await pause(AWAY_MS);
-        await fault.end(parts);
+        await letHappen(fault, count, await held(point, armedRound), AWAY_MS);
         await load;
+        return await result(names, accepted, count);
       } catch (error) {
-        return { ...names, accepted: accepted.size, seconds: 0, faults: [String(error)] };
+        return { ...names, accepted: accepted.size, seconds: 0, repeats: { embedded: 0, again: 0, inFlight: 0 }, faults: [String(error)] };
       }
-      return result(names, accepted);
     },
     async random(fault, { documents: count, awayMs }) {
       const accepted = new Set<string>();
+      const repeats = await countRepeats(stack);
       const waves = Math.ceil(count / 10);
       const load = Array.from({ length: waves }, async (_, wave) => {
         await pause((wave * awayMs) / waves);
         (await uploadMixed(stack, 10)).forEach((id) => accepted.add(id));
       });
       await pause(awayMs / 4);
-      await fault.begin(parts, null);
-      await pause(awayMs);
-      await fault.end(parts);
+      await letHappen(fault, repeats, null, awayMs);
       await Promise.all(load);
-      return result({ point: `anywhere, ${count} documents`, fault: `${fault.name} for ${(awayMs / 1_000).toFixed(1)} s` }, accepted);
+      return result({ point: `anywhere, ${count} documents`, fault: `${fault.name} for ${(awayMs / 1_000).toFixed(1)} s` }, accepted, repeats);
     },
     close: () => connection.close(),
   };

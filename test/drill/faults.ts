@@ -41,7 +41,8 @@ export interface Held {
 
 export interface Fault {
   readonly name: FaultName;
-  begin(parts: DrillParts, held: Held | null): Promise<void>;
+  /** Calls `lost` at the moment at which a worker loses what it has in hand; the others lose something for as long as they last. */
+  begin(parts: DrillParts, held: Held | null, lost: () => void): Promise<void>;
   end(parts: DrillParts): Promise<void>;
 }
 
@@ -63,13 +64,19 @@ const objects = ({ stack }: DrillParts): string => join(stack.dataDir, "objects"
 
 /** Longer than Temporal waits for a heartbeat before it gives the work to another worker. */
 const STALL_MS = 12_000;
+/** A request that was on its way when its sender was frozen has arrived by now. */
+const ARRIVE_MS = 50;
 const CALLERS_MS = 400;
+/** Callers are not waited for longer: they may wait for the process that is held. */
+const ANSWERS_MS = 3_000;
 
 /** Freezes the worker that has the work in hand until another one was given it too; then both go on. */
-async function deliverTwice(parts: DrillParts, held: Held): Promise<void> {
+async function deliverTwice(parts: DrillParts, held: Held, lost: () => void): Promise<void> {
   const { stack, settings } = parts;
   const stalled = stack.worker;
   stalled.child.kill("SIGSTOP");
+  await pause(ARRIVE_MS);
+  lost();
   stack.restartWorker(settings);
   await pause(STALL_MS);
   await held.go();
@@ -91,20 +98,25 @@ async function startAgain({ stack }: DrillParts): Promise<void> {
   await db.owner.query("update claims set leased_until = now() - interval '1 second' where closed_at is null");
 }
 
-/** Deletes and reprocesses the documents that a worker has in hand. Answers are not awaited: they may wait for the process that is held. */
+/** Reprocesses and deletes the documents that a worker has in hand, of every claim at least one the former. */
 async function changeWhatIsInHand({ stack }: DrillParts): Promise<void> {
-  const { rows } = await stack.database.db.owner.query<{ document_id: string }>("select document_id from pipeline_runs where attempt_id is not null");
-  for (const [index, { document_id: id }] of rows.entries()) {
-    const [method, path] = index % 2 === 0 ? ["DELETE", `/data/${id}`] : ["POST", `/data/${id}/reprocess`];
-    void call(stack.url, KEYS.editor, method!, path!).catch(() => undefined);
-  }
-  await pause(CALLERS_MS);
+  const { rows } = await stack.database.db.owner.query<{ document_id: string; position: number }>(
+    "select document_id, row_number() over (partition by claim_id order by num)::int as position from pipeline_runs where attempt_id is not null",
+  );
+  const calls = rows.map(({ document_id: id, position }) => {
+    const [method, path] = position % 2 === 1 ? ["POST", `/data/${id}/reprocess`] : ["DELETE", `/data/${id}`];
+    return call(stack.url, KEYS.editor, method!, path!).catch(() => undefined);
+  });
+  await Promise.race([Promise.all(calls), pause(ANSWERS_MS)]);
 }
 
 export const FAULTS: readonly Fault[] = [
   {
     name: "kill -9 worker",
-    begin: ({ stack }) => stack.worker.kill("SIGKILL"),
+    async begin({ stack }, _held, lost) {
+      await stack.worker.kill("SIGKILL");
+      lost();
+    },
     async end({ stack, settings }) {
       stack.restartWorker(settings);
     },
@@ -131,7 +143,7 @@ export const FAULTS: readonly Fault[] = [
   provider("provider garbage", { garbage: true }),
   {
     name: "duplicate delivery",
-    begin: (parts, held) => (held?.process === "worker" ? deliverTwice(parts, held) : startAgain(parts)),
+    begin: (parts, held, lost) => (held?.process === "worker" ? deliverTwice(parts, held, lost) : startAgain(parts)),
     end: () => Promise.resolve(),
   },
   { name: "callers meanwhile", begin: changeWhatIsInHand, end: () => Promise.resolve() },

@@ -124,7 +124,7 @@ export const BROKEN: Readonly<Record<string, BrokenBuild>> = {
     module: "db/publish.ts",
     patches: [["and r.claim_id = $1 and r.attempt_id = $2 and r.status = 'embedding' and r.chunked", "and ($1::uuid is not null or $2::uuid is not null)"]],
     point: "documentPipeline: embedded, nothing published",
-    fault: "duplicate delivery",
+    fault: "callers meanwhile",
   },
   "no claim row": {
     module: "db/claims.ts",

@@ -64,10 +64,14 @@ async function withDrill<T>(options: Options, broken: string | undefined, work: 
 /** Prints each result as it comes. @returns whether all held. */
 async function report(results: AsyncIterable<CellResult>): Promise<boolean> {
   let areHeld = true;
-  for await (const { point, fault, accepted, seconds, faults } of results) {
+  const sum = { embedded: 0, again: 0, inFlight: 0 };
+  for await (const { point, fault, accepted, seconds, repeats, faults } of results) {
     areHeld &&= faults.length === 0;
-    say(`| ${point} | ${fault} | ${accepted} | ${seconds.toFixed(1)} | ${faults.length === 0 ? "holds" : faults.join("; ")} |`);
+    for (const key of ["embedded", "again", "inFlight"] as const) sum[key] += repeats[key];
+    const texts = `${repeats.embedded}, ${repeats.again} of ${repeats.inFlight}`;
+    say(`| ${point} | ${fault} | ${accepted} | ${texts} | ${seconds.toFixed(1)} | ${faults.length === 0 ? "holds" : faults.join("; ")} |`);
   }
+  say(`\nThe provider embedded ${sum.embedded} texts, ${sum.again} of them again; ${sum.inFlight} were embedded and not kept when a fault came.`);
   return areHeld;
 }
 
@@ -111,7 +115,8 @@ async function run(options: Options): Promise<void> {
   const { broken, long, seed } = options;
   if (broken !== undefined && broken !== "all" && !(broken in BROKEN)) throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}, or all`);
   say(`${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this machine; bound ${BOUND_MS / 1_000} s${long ? `; seed ${seed}` : ""}\n`);
-  say("| step at which a process is held | fault | documents accepted | seconds from its end until all held | |\n|---|---|---|---|---|");
+  say("| step at which a process is held | fault | documents accepted | texts embedded, again of those in flight | seconds from its end until all held | |");
+  say("|---|---|---|---|---|---|");
   const isGood = broken === undefined ? await drillRight(options) : await drillBroken(options, broken === "all" ? Object.keys(BROKEN) : [broken]);
   process.exitCode = isGood ? 0 : 1;
 }

@@ -36,6 +36,8 @@ interface RecordedRequest {
   readonly at: number;
   /** When the client went away before the answer was whole. */
   abortedAt: number | undefined;
+  /** It was answered by a fault. */
+  isRefused: boolean;
 }
 
 export interface ProviderOptions {
@@ -202,8 +204,10 @@ function nextFault(state: State, route: Route): Fault | undefined {
   return set.fault;
 }
 
-async function answer(state: State, route: Route, body: Json, response: ServerResponse): Promise<void> {
+async function answer(state: State, record: RecordedRequest, response: ServerResponse): Promise<void> {
+  const { route, body } = record;
   const fault = nextFault(state, route);
+  record.isRefused = fault !== undefined;
   if (fault !== undefined && "hang" in fault) state.hanging.add(response.on("close", () => state.hanging.delete(response)));
   if (fault !== undefined) return sendFault(response, fault);
   if (route === "embeddings") return sendEmbeddings(state, body, response);
@@ -236,7 +240,7 @@ export async function startScriptedProvider({
     if (route === undefined) return sendJson(response, { error: { message: "no such route" } }, 404);
     const body = await readJson(request);
     counts[route]++;
-    const record: RecordedRequest = { route, body, headers: request.headers, at: performance.now(), abortedAt: undefined };
+    const record: RecordedRequest = { route, body, headers: request.headers, at: performance.now(), abortedAt: undefined, isRefused: false };
     if (keepRequests > 0) requests.push(record);
     if (requests.length > keepRequests) requests.shift();
     response.on("close", () => {
@@ -244,7 +248,7 @@ export async function startScriptedProvider({
       counts.aborted++;
       record.abortedAt = performance.now();
     });
-    await answer(state, route, body, response);
+    await answer(state, record, response);
   };
   const server = createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());
