@@ -18,6 +18,7 @@ interface Options {
   readonly long?: boolean;
   readonly rounds: string;
   readonly seed: string;
+  readonly shard: string;
 }
 
 const HOOKS = new URL("hooks.ts", import.meta.url).href;
@@ -37,9 +38,12 @@ interface Cell {
 
 const faultNamed = (name: string): Fault => FAULTS.find((fault) => fault.name === name)!;
 
-/** One fault a point; in the long form every fault at every point. */
-function cellsOf({ long, only, fault }: Options): Cell[] {
-  const all = POINTS.flatMap((point) => (long || fault !== undefined ? FAULTS : [faultNamed(point.short)]).map((one) => ({ point, fault: one })));
+/** One fault a point; in the long form every fault at every point. A shard takes every so manieth point. */
+function cellsOf({ long, only, fault, shard }: Options): Cell[] {
+  const [part = 1, parts = 1] = shard.split("/").map(Number);
+  const all = POINTS.filter((_point, index) => index % parts === part - 1).flatMap((point) =>
+    (long || fault !== undefined ? FAULTS : [faultNamed(point.short)]).map((one) => ({ point, fault: one })),
+  );
   return all.filter((cell) => (only === undefined || cell.point.name.includes(only)) && (fault === undefined || cell.fault.name.includes(fault)));
 }
 
@@ -78,6 +82,7 @@ async function report(results: AsyncIterable<CellResult>): Promise<boolean> {
 async function* matrix(drill: Drill, options: Options): AsyncGenerator<CellResult> {
   for (const { point, fault } of cellsOf(options)) yield await drill.cell(point, fault);
   if (!options.long || (options.only !== undefined && options.only !== RANDOM)) return;
+  if (!options.shard.startsWith("1/")) return;
   const random = seeded(Number(options.seed));
   for (let round = 0; round < Number(options.rounds); round += 1) {
     yield await drill.random(FAULTS[Math.floor(random() * FAULTS.length)]!, { documents: RANDOM_DOCUMENTS, awayMs: 1_000 + random() * RANDOM_AWAY_MS });
@@ -127,6 +132,7 @@ await new Command("drill")
   .option("--long", "every fault at every step, then random faults under 200 documents; without it one fault a step")
   .option("--rounds <n>", "random faults of the long form", "5")
   .option("--seed <n>", "of the random faults", String(Date.now() % 1_000_000))
+  .option("--shard <k/n>", "the k-th of n parts, for several runs side by side; random faults are in the first", "1/1")
   .option("--only <text>", "only the steps whose name contains it; random: the random faults alone")
   .option("--fault <text>", "only the faults whose name contains it, at every step")
   .option("--broken <name>", `a build that is broken on purpose, at the step that shows it: ${Object.keys(BROKEN).join(", ")}; or all`)
