@@ -38,7 +38,7 @@ interface Cell {
 
 const faultNamed = (name: string): Fault => FAULTS.find((fault) => fault.name === name)!;
 
-/** One fault a point; in the long form every fault at every point. A shard takes every so manieth point. */
+/** One fault a point; in the long form every fault at every point. A shard takes every n-th point. */
 function cellsOf({ long, only, fault, shard }: Options): Cell[] {
   const [part = 1, parts = 1] = shard.split("/").map(Number);
   const all = POINTS.filter((_point, index) => index % parts === part - 1).flatMap((point) =>
