@@ -1,11 +1,12 @@
 /** The last step of the pipeline: index a member's chunks and make its run the one that search serves, in one transaction. */
 import { chunkTexts } from "../db/chunks.ts";
-import { type Sql, inTenant } from "../db/pool.ts";
+import { type OrganizationKey, type Sql, inTenant } from "../db/pool.ts";
 import { type Publishable, addTermCounts, countEntries, flipPublished, lockForPublish, noteModel } from "../db/publish.ts";
 import type { Member } from "../db/run-attempts.ts";
 import { deleteOtherVectors, insertEmbeddingsFromCache } from "../db/search/embeddings.ts";
 import { hideRun } from "../db/search/hidden.ts";
 import { type IndexedChunk, insertPostings } from "../db/search/postings.ts";
+import { mergeSegments } from "../db/search/segments.ts";
 import { DomainError } from "../domain/errors.ts";
 import { type AttemptInput, MAX_PUBLISH_CHUNKS } from "../domain/processing.ts";
 import { ANALYZER_VERSION, analyze } from "../search/analyzer.ts";
@@ -30,6 +31,13 @@ export async function publishMembers(deps: PipelineDeps, work: PublishWork, memb
   for (const member of members.filter((candidate) => !small.includes(candidate))) {
     await pipelineStage("publish", () => publishLarge(deps, work, member)).catch((error: unknown) => noteAll(work.attempt, [member], error));
   }
+  // What is published stays so; what is not merged here, upkeep merges.
+  await mergePublished(deps, work.input.organization, new Set(members.map((member) => member.space_num))).catch(() => undefined);
+}
+
+/** A query reads a block of every segment, so that many small ones do not wait for the next round of upkeep. */
+async function mergePublished(deps: PipelineDeps, organization: OrganizationKey, spaceNums: ReadonlySet<number>): Promise<void> {
+  for (const spaceNum of spaceNums) while ((await inTenant(deps.db, organization, (sql) => mergeSegments(sql, organization.num, spaceNum))) > 0);
 }
 
 async function publishGroup(deps: PipelineDeps, work: PublishWork, group: readonly Member[]): Promise<void> {

@@ -1,9 +1,11 @@
 /** The only place that turns a query's operators into conditions on chunks. */
 import { readTexts } from "../db/search/hits.ts";
 import type { Sql } from "../db/pool.ts";
+import { eachPosting } from "../db/search/posting-blocks.ts";
 import { readPostings } from "../db/search/postings.ts";
 import type { ChunkKey, SearchScope } from "../db/search/scope.ts";
 import { analyzeQuery } from "./analyzer.ts";
+import { maskOf, visibleRuns } from "./bm25.ts";
 import { type ChunkSet, createChunkSet } from "./chunk-set.ts";
 import { type ParsedQuery, holdsPhrase } from "./query.ts";
 
@@ -24,9 +26,11 @@ function add(set: ChunkSet, keys: readonly ChunkKey[]): ChunkSet {
 /** Chunks that have any of the terms. */
 async function chunksWith(sql: Sql, scope: SearchScope, terms: readonly string[]): Promise<ChunkSet> {
   const found = createChunkSet(0);
-  const runs = scope.runs === null ? null : new Set(scope.runs);
-  for (const list of (await readPostings(sql, scope, terms)).values()) {
-    for (let at = 0; at < list.size; at++) if (runs === null || runs.has(list.runs[at]!)) found.add(list.runs[at]!, list.chunks[at]!, 1);
+  for (const { list, byTerm } of await readPostings(sql, scope, terms)) {
+    const visible = maskOf(list, visibleRuns(scope));
+    for (const block of byTerm.values()) {
+      eachPosting(block, (place) => void ((visible === null || visible[place] === 1) && found.add(list.runs[place]!, list.chunks[place]!, 1)));
+    }
   }
   return found;
 }

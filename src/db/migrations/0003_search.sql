@@ -109,7 +109,8 @@ create index on posting_runs (segment_num);
 call protect_tenant_table('posting_runs');
 call open_to_system('posting_runs');
 
--- The terms of a segment with the chunks that have them, in the order of terms and packed as src/db/search/term-blocks.ts says.
+-- The terms of a segment with the chunks that have them, in the order of terms and packed as src/db/search/term-blocks.ts says; and under the
+-- empty term the list of its chunks (posting-blocks.ts).
 create table postings (
   organization_num int not null,
   space_num int not null,

@@ -54,8 +54,10 @@ interface Nearest {
 export async function denseCandidates(sql: Sql, scope: SearchScope, narrowing: ChunkNarrowing, nearest: Nearest): Promise<DenseCandidate[]> {
   if (!isIndexed(scope, narrowing, nearest)) return scanAll(sql, scope, narrowing, nearest);
   const found = await scanIndex(sql, scope, narrowing, nearest);
+  if (found.length >= nearest.limit) return found;
   // Vectors that are deleted or hidden take places in the graph: where it gave too few, all are read.
-  return found.length < nearest.limit ? scanAll(sql, scope, narrowing, nearest) : found;
+  await sql.query("select set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true)");
+  return scanAll(sql, scope, narrowing, nearest);
 }
 
 /** An index is for searches of a whole large space: what documents or phrases narrow is read as it is. */
@@ -84,7 +86,10 @@ async function scanAll(sql: Sql, scope: SearchScope, narrowing: ChunkNarrowing, 
 const EXPLORED = 4;
 const MAX_EXPLORED = 1_000;
 
-/** Walks the space's own graph; literal numbers of space and model let the planner see that the index is for them. */
+/**
+ * Walks the space's own graph; literal numbers of space and model let the planner see that the index is for them. For the rest of the
+ * transaction it prefers indexes: what a search reads behind this is a few rows by their keys.
+ */
 async function scanIndex(sql: Sql, scope: SearchScope, narrowing: ChunkNarrowing, { query, limit }: Nearest): Promise<DenseCandidate[]> {
   const values: unknown[] = [];
   const distance = distanceTo(query, values);
@@ -101,8 +106,6 @@ async function scanIndex(sql: Sql, scope: SearchScope, narrowing: ChunkNarrowing
      order by n.distance, n.run_num, n.chunk_index`,
     values,
   );
-  // What comes behind it in the transaction is planned as ever.
-  await sql.query("select set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true)");
   return rows;
 }
 

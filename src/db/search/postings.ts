@@ -1,8 +1,9 @@
 /** The only SQL that writes and reads postings: the inverted index that BM25 is computed from. */
 import { MAX_PUBLISH_CHUNKS } from "../../domain/processing.ts";
 import type { Sql } from "../pool.ts";
-import { type PostingList, listFor, packPostings, unpackPostings } from "./posting-blocks.ts";
+import { type SegmentChunks, packChunks, packPostings, postingOf } from "./posting-blocks.ts";
 import type { SearchScope } from "./scope.ts";
+import { knownLists, listsOf } from "./segment-chunks.ts";
 import { type TermBlock, type TermBytes, bytesOf, findTerm, languagesAmong, packBlocks } from "./term-blocks.ts";
 
 export interface IndexedChunk {
@@ -38,19 +39,23 @@ function partsOf(chunks: readonly IndexedChunk[]): RunPart[] {
 
 const termsOf = (chunks: readonly IndexedChunk[]): number => chunks.reduce((sum, chunk) => sum + chunk.terms.length, 0);
 
-function packTerms(parts: readonly RunPart[]): Map<TermBytes, Buffer> {
+/** The postings of a segment of these parts: a chunk's place is its place in the list of all. */
+function packTerms(chunks: readonly IndexedChunk[]): Map<TermBytes, Buffer> {
   const byTerm = new Map<string, number[]>();
-  for (const { runNum, chunkIndex, terms } of parts.flatMap((part) => part.chunks)) {
+  for (const [place, { terms }] of chunks.entries()) {
     const counts = new Map<string, number>();
     for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
     for (const [term, count] of counts) {
       const postings = byTerm.get(term);
-      if (postings === undefined) byTerm.set(term, [runNum, chunkIndex, count, terms.length]);
-      else postings.push(runNum, chunkIndex, count, terms.length);
+      if (postings === undefined) byTerm.set(term, [postingOf(place, count)]);
+      else postings.push(postingOf(place, count));
     }
   }
   return new Map([...byTerm].map(([term, postings]) => [bytesOf(term), packPostings(postings)]));
 }
+
+/** Of a segment's list of chunks, which is a row among its terms: no term is empty, and none sorts before it. */
+export const LIST_ROW = "";
 
 /**
  * Indexes chunks of any number of runs as one segment. A part of a run that is indexed already, known by its first chunk, is left as it
@@ -82,7 +87,11 @@ export async function insertPostings(sql: Sql, space: IndexedSpace, chunks: read
   const written = parts.filter((part) => isNew.has(`${part.runNum}/${part.firstChunk}`));
   const terms = new Map<number, number>();
   for (const part of written) terms.set(part.runNum, (terms.get(part.runNum) ?? 0) + termsOf(part.chunks));
-  if (written.length > 0) await insertBlocks(sql, space, rows[0]!.segment_num, packBlocks(packTerms(written)));
+  const indexed = written.flatMap((part) => part.chunks);
+  if (indexed.length > 0) {
+    const list = packChunks(indexed.map((chunk) => ({ run: chunk.runNum, chunk: chunk.chunkIndex, length: chunk.terms.length })));
+    await insertBlocks(sql, space, rows[0]!.segment_num, [{ firstTerm: LIST_ROW, data: list }, ...packBlocks(packTerms(indexed))]);
+  }
   if (written.length < parts.length) await correctSegments(sql, space);
   return terms;
 }
@@ -105,25 +114,41 @@ export async function insertBlocks(sql: Sql, space: IndexedSpace, segmentNum: nu
   });
 }
 
-/** The live postings of each term, of all runs of the space that are not hidden; terms without any are left out. */
-export async function readPostings(sql: Sql, scope: Pick<SearchScope, "spaceNum" | "hiddenRuns">, terms: readonly string[]): Promise<Map<string, PostingList>> {
-  if (terms.length === 0) return new Map();
+/** What one segment has of the terms that were asked for. */
+export interface SegmentPostings {
+  readonly list: SegmentChunks;
+  /** Packed, by term. */
+  readonly byTerm: ReadonlyMap<string, Buffer>;
+}
+
+/** The segments of the space that have any of the terms, with what they have; also of runs that are hidden. */
+export async function readPostings(sql: Sql, { spaceNum }: Pick<SearchScope, "spaceNum">, terms: readonly string[]): Promise<SegmentPostings[]> {
+  if (terms.length === 0) return [];
+  const known = knownLists(spaceNum);
   // One step into the index for each term and segment: the last block that does not begin behind the term.
-  const { rows } = await sql.query<{ term: string; data: Buffer }>({
+  const { rows } = await sql.query<{ num: number; term: string | null; data: Buffer | null }>({
     name: "search.read-postings",
-    text: `select t.term, b.data from posting_segments s cross join unnest($2::text[]) t(term)
-           cross join lateral (select p.data from postings p where p.segment_num = s.num and p.first_term <= t.term collate "C" order by p.first_term desc limit 1) b
-           where s.space_num = $1`,
-    values: [scope.spaceNum, [...new Set(terms)]],
+    text: `select s.num, t.term, b.data from posting_segments s cross join unnest($2::text[]) t(term)
+           cross join lateral (select p.data from postings p where p.segment_num = s.num and p.first_term > '' and p.first_term <= t.term collate "C" order by p.first_term desc limit 1) b
+           where s.space_num = $1
+           union all select s.num, null, case when s.num <> all($3::int[]) then (select p.data from postings p where p.segment_num = s.num and p.first_term = '') end
+           from posting_segments s where s.space_num = $1`,
+    values: [spaceNum, [...new Set(terms)], [...known.keys()]],
   });
-  const hidden = new Set(scope.hiddenRuns);
-  const lists = new Map<string, PostingList>();
-  for (const [term, ofTerm] of Map.groupBy(rows, (row) => row.term)) {
-    const wanted = bytesOf(term);
-    const blocks = ofTerm.map((row) => findTerm(row.data, wanted)).filter((block) => block !== null);
-    const list = listFor(blocks);
-    for (const block of blocks) unpackPostings(block, list, hidden);
-    if (list.size > 0) lists.set(term, list);
+  const lists = listsOf(
+    spaceNum,
+    known,
+    rows.filter((row) => row.term === null).map((row) => ({ num: row.num, packed: row.data })),
+  );
+  const found: SegmentPostings[] = [];
+  for (const [num, ofSegment] of Map.groupBy(rows, (row) => row.num)) {
+    const list = lists.get(num);
+    const byTerm = new Map<string, Buffer>();
+    for (const { term, data } of ofSegment) {
+      const postings = term === null || data === null ? null : findTerm(data, bytesOf(term));
+      if (postings !== null) byTerm.set(term!, postings);
+    }
+    if (list !== undefined && byTerm.size > 0) found.push({ list, byTerm });
   }
-  return lists;
+  return found;
 }

@@ -2,8 +2,8 @@
 import type pg from "pg";
 import { type OrganizationKey, type Sql, queryOnce } from "../pool.ts";
 import { forgetHiddenRuns } from "./hidden.ts";
-import { stripPostings } from "./posting-blocks.ts";
-import { type IndexedSpace, insertBlocks } from "./postings.ts";
+import { type ListedChunk, type SegmentChunks, eachPosting, packChunks, packPostings, postingOf, unpackChunks } from "./posting-blocks.ts";
+import { type IndexedSpace, LIST_ROW, insertBlocks } from "./postings.ts";
 import { type TermBytes, languagesAmong, packBlocks, readBlock } from "./term-blocks.ts";
 
 /** Segments of about one size that wait for each other before they are merged; a query reads a row a term of every segment. */
@@ -85,16 +85,20 @@ export async function mergeSegments(sql: Sql, organizationNum: number, spaceNum:
 
 /** One segment with what the given ones have, but for the postings of some runs. The caller holds them. */
 async function writeMerged(sql: Sql, space: IndexedSpace, nums: readonly number[], dead: readonly number[]): Promise<void> {
-  const without = new Set(dead);
-  const blocks = await sql.query<{ data: Buffer }>("select data from postings where segment_num = any($1::int[])", [nums]);
-  const byTerm = new Map<TermBytes, Buffer[]>();
-  for (const { data } of blocks.rows) {
+  const { rows: blocks } = await sql.query<{ num: number; first_term: string; data: Buffer }>(
+    "select segment_num as num, first_term, data from postings where segment_num = any($1::int[])",
+    [nums],
+  );
+  const lists = new Map(blocks.filter((block) => block.first_term === LIST_ROW).map((block) => [block.num, unpackChunks(block.data)]));
+  const { chunks, places } = joinLists(lists, new Set(dead));
+  const byTerm = new Map<TermBytes, number[]>();
+  for (const { num, first_term, data } of blocks) {
+    const placesOf = places.get(num);
+    if (first_term === LIST_ROW || placesOf === undefined) continue;
     readBlock(data, (term, postings) => {
-      const kept = without.size === 0 ? postings : stripPostings(postings, without);
-      const before = byTerm.get(term);
-      if (kept.length === 0) return;
-      if (before === undefined) byTerm.set(term, [kept]);
-      else before.push(kept);
+      const kept = byTerm.get(term) ?? [];
+      eachPosting(postings, (place, count) => void (placesOf[place]! >= 0 && kept.push(postingOf(placesOf[place]!, count))));
+      if (kept.length > 0) byTerm.set(term, kept);
     });
   }
   const { rows } = await sql.query<{ num: number }>(
@@ -103,11 +107,23 @@ async function writeMerged(sql: Sql, space: IndexedSpace, nums: readonly number[
      from posting_segments where num = any($3::int[]) returning num`,
     [space.organizationNum, space.spaceNum, nums, dead, languagesAmong(byTerm.keys())],
   );
-  // Postings of one term may be joined end to end.
-  await insertBlocks(sql, space, rows[0]!.num, packBlocks(new Map([...byTerm].map(([term, parts]) => [term, parts.length === 1 ? parts[0]! : Buffer.concat(parts)]))));
+  const packed = new Map([...byTerm].map(([term, postings]) => [term, packPostings(postings)]));
+  await insertBlocks(sql, space, rows[0]!.num, [{ firstTerm: LIST_ROW, data: packChunks(chunks) }, ...packBlocks(packed)]);
   await sql.query("update posting_runs set segment_num = $1 where segment_num = any($2::int[]) and run_num <> all($3::int[])", [rows[0]!.num, nums, dead]);
   await dropSegments(sql, nums);
   await forgetHiddenRuns(sql, dead);
+}
+
+/** The chunks of all lists but those of some runs, in order, and for each list where its chunks are in that: -1 for those left out. */
+function joinLists(lists: ReadonlyMap<number, SegmentChunks>, without: ReadonlySet<number>): { chunks: ListedChunk[]; places: Map<number, Int32Array> } {
+  const all: (ListedChunk & { num: number; place: number })[] = [];
+  for (const [num, { runs, chunks, lengths }] of lists) {
+    for (const [place, run] of runs.entries()) if (!without.has(run)) all.push({ num, place, run, chunk: chunks[place]!, length: lengths[place]! });
+  }
+  all.sort((one, other) => one.run - other.run || one.chunk - other.chunk);
+  const places = new Map([...lists].map(([num, { runs }]) => [num, new Int32Array(runs.length).fill(-1)]));
+  for (const [at, { num, place }] of all.entries()) places.get(num)![place] = at;
+  return { chunks: all, places };
 }
 
 /** Runs with postings in the segments that nobody will serve. */

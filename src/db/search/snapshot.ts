@@ -4,12 +4,12 @@ import { type Database, type OrganizationKey, type Sql, inTenant, inTransaction 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const SNAPSHOT = /^[0-9A-F-]+$/;
 
-/** Opens the second of the connections, in the snapshot of the first. */
+/** Runs work on the second connection, which is open by then or soon, and gives the connection back without waiting for that. */
 export type Beside = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
 /**
- * Runs `work` in a tenant's transaction whose snapshot `beside` opens again on a second connection, for queries side by side.
- * Callers bound how many of these run at once to half of the pool: one holds a connection while it asks for the other.
+ * Runs `work` in a tenant's transaction whose snapshot is opened again on a second connection at once, for queries side by side; `beside`
+ * may be called once. Callers bound how many of these run at once to half of the pool: one holds a connection while it asks for the other.
  */
 export async function inTwoTenantReads<T>(db: Database, organization: OrganizationKey, work: (sql: Sql, beside: Beside) => Promise<T>): Promise<T> {
   return inTenant(
@@ -17,7 +17,30 @@ export async function inTwoTenantReads<T>(db: Database, organization: Organizati
     organization,
     async (sql) => {
       const snapshot = (await sql.query<{ id: string }>("select pg_export_snapshot() as id")).rows[0]!.id;
-      return work(sql, (second) => inTransaction(db.app, second, beginIn(snapshot, organization)));
+      const [opened, used] = [Promise.withResolvers<Sql>(), Promise.withResolvers<void>()];
+      const second = inTransaction(
+        db.app,
+        async (other) => {
+          opened.resolve(other);
+          await used.promise;
+        },
+        beginIn(snapshot, organization),
+      );
+      second.catch(opened.reject);
+      opened.promise.catch(() => undefined);
+      try {
+        return await work(sql, async (other) => {
+          try {
+            return await other(await opened.promise);
+          } finally {
+            used.resolve();
+          }
+        });
+      } finally {
+        used.resolve();
+        // Its failure was told to who used it; to who did not it is none.
+        await second.catch(() => undefined);
+      }
     },
     "isolation level repeatable read",
   );
