@@ -3,6 +3,7 @@ import pgvector from "pgvector";
 import { embeddingModelNum } from "../src/db/chunks.ts";
 import { type Database, type Sql, inTenant } from "../src/db/pool.ts";
 import { insertPostings } from "../src/db/search/postings.ts";
+import { mergeSegments } from "../src/db/search/segments.ts";
 import { addStatistics } from "../src/db/search/statistics.ts";
 import { newId } from "../src/domain/ids.ts";
 import { ANALYZER_VERSION } from "../src/search/analyzer.ts";
@@ -18,10 +19,12 @@ interface Target {
   readonly db: Database;
   readonly corpus: MadeCorpus;
   readonly numbers: Map<string, number>;
+  /** Whether segments are merged as a worker does that published; default true. */
+  readonly isMerging?: boolean;
 }
 
-/** Publishes documents that begin at the given chunks of the corpus. @returns seconds that writing postings took, analysis left out. */
-export async function loadRange({ db, corpus, numbers }: Target, target: SearchSpace, firstChunks: readonly number[]): Promise<number> {
+/** Publishes documents that begin at the given chunks of the corpus. @returns seconds that writing and merging postings took, analysis left out. */
+export async function loadRange({ db, corpus, numbers, isMerging = true }: Target, target: SearchSpace, firstChunks: readonly number[]): Promise<number> {
   let seconds = 0;
   for (let from = 0; from < firstChunks.length; from += DOCUMENTS_AT_ONCE) {
     const part = firstChunks.slice(from, from + DOCUMENTS_AT_ONCE);
@@ -43,6 +46,9 @@ export async function loadRange({ db, corpus, numbers }: Target, target: SearchS
         terms: [...terms.values()].reduce((sum, count) => sum + count, 0),
       });
     });
+    const before = performance.now();
+    while (isMerging && (await inTenant(db, target.organization, (sql) => mergeSegments(sql, target.organization.num, target.space.num))) > 0);
+    seconds += (performance.now() - before) / 1_000;
   }
   return seconds;
 }
