@@ -82,7 +82,8 @@ function isSame(found: readonly (readonly [number, number])[], wanted: readonly 
 async function main(options: Options): Promise<void> {
   const terms: Terms = { documents: await termsOf(join(options.collection, "corpus.jsonl")), queries: await termsOf(join(options.collection, "queries.jsonl")) };
   const reference = await askReference(options.python, terms);
-  if (options.write !== undefined) await writeFile(options.write, `${JSON.stringify({ ...terms, ...reference })}\n`);
+  const joined = (all: Terms["documents"]): string[] => all.map((one) => one.join(" "));
+  if (options.write !== undefined) await writeFile(options.write, `${JSON.stringify({ documents: joined(terms.documents), queries: joined(terms.queries), ...reference })}\n`);
   const database = await throwawayDatabase(options.database);
   const db = openDatabase({ url: database.url, poolSize: 4, onIdleError: () => undefined });
   try {

@@ -14,6 +14,10 @@ import { analyzeQuery } from "../src/search/analyzer.ts";
 import { scoreSparse } from "../src/search/bm25.ts";
 import { createChunkSet } from "../src/search/chunk-set.ts";
 import { hybridSearch } from "../src/search/hybrid.ts";
+import { call, ended, upload } from "../test/support/client.ts";
+import setup from "../test/support/global-setup.ts";
+import { startStack } from "../test/support/stack.ts";
+import { KEYS, SPACES } from "../test/support/tenants.ts";
 import { type SearchSpace, createOrganization, createSpace, publishDocuments } from "../test/support/search-space.ts";
 import { throwawayDatabase } from "./throwaway-database.ts";
 
@@ -168,8 +172,76 @@ async function evaluate(loaded: Loaded, queries: readonly Entry[], vectors: read
   if (times.length > 0) print(`hybrid without query embedding, ${DEPTH} results: p50 ${percentile(times, 0.5)}, p95 ${percentile(times, 0.95)}`);
 }
 
+interface ApiHit {
+  readonly document_id: string;
+  readonly dense_score: number | null;
+  readonly sparse_score: number | null;
+}
+
+const UPLOADERS = 8;
+
+/** As a caller does: uploads every text to a whole service with the built-in model, and searches. Documents rank by their best chunk. */
+async function throughApi({ collection }: Options): Promise<void> {
+  const corpus = await readEntries(join(collection, "corpus.jsonl"));
+  const queries = await readEntries(join(collection, "queries.jsonl"));
+  const judgements = await readJudgements(join(collection, "qrels", "test.tsv"));
+  const stop = await setup();
+  const stack = await startStack({ localModels: true });
+  try {
+    const names = new Map<string, string>();
+    const started = performance.now();
+    let next = 0;
+    const uploader = async (): Promise<void> => {
+      for (let at = next++; at < corpus.length; at = next++) {
+        const { id } = await upload(stack.url, KEYS.editor, SPACES.research, textOf(corpus[at]!), `${at}.txt`);
+        names.set(id, corpus[at]!._id);
+      }
+    };
+    await Promise.all(Array.from({ length: UPLOADERS }, uploader));
+    for (const id of names.keys()) await ended(stack.url, KEYS.editor, id, 1_800_000);
+    print(`${corpus.length} documents uploaded and indexed in ${((performance.now() - started) / 1000).toFixed(0)} s`);
+    const results = { "sparse share": [] as Measures[], "dense share": [] as Measures[], hybrid: [] as Measures[] };
+    for (const query of queries) {
+      const grades = judgements.get(query._id);
+      if (grades === undefined) continue;
+      const { body } = await call(stack.url, KEYS.viewer, "POST", "/data/hybrid-search", {
+        query: query.text,
+        space_id: SPACES.research,
+        limit: DEPTH,
+        max_chunks_per_document: 1,
+      });
+      const hits: readonly ApiHit[] = body.results;
+      const by = (share: (hit: ApiHit) => number): string[] => hits.toSorted((one, other) => share(other) - share(one)).map((hit) => names.get(hit.document_id)!);
+      results.hybrid.push(
+        measure(
+          by(() => 0),
+          grades,
+        ),
+      );
+      results["sparse share"].push(
+        measure(
+          by((hit) => hit.sparse_score ?? 0),
+          grades,
+        ),
+      );
+      results["dense share"].push(
+        measure(
+          by((hit) => hit.dense_score ?? 0),
+          grades,
+        ),
+      );
+    }
+    print(`${results.hybrid.length} queries through the API; a share alone orders the ${DEPTH} hits of both`);
+    print("             nDCG@10 recall@100  MRR@10");
+    for (const [side, all] of Object.entries(results)) print(`${side.padEnd(12)} ${mean(all)}`);
+  } finally {
+    await stack.close();
+    await stop();
+  }
+}
+
 async function main(options: Options): Promise<void> {
-  if (!options.direct) throw new Error("Only --direct is supported: the functions of search in this process.");
+  if (!options.direct) return throughApi(options);
   const database = await throwawayDatabase(options.database);
   const db = openDatabase({ url: database.url, poolSize: 10, onIdleError: () => undefined });
   const model = createLocalMiniLm();
@@ -192,7 +264,7 @@ async function main(options: Options): Promise<void> {
 
 const program = new Command()
   .requiredOption("--collection <folder>", "a folder with corpus.jsonl, queries.jsonl and qrels/test.tsv")
-  .option("--direct", "call the functions of search in this process")
+  .option("--direct", "call the functions of search in this process; without it texts are uploaded to a service that is started for that, and searched")
   .option("--database <url>", "a Postgres role that may create databases; without it an embedded server is started")
   .option("--vectors <file>", "keep vectors in files that begin with this name, for the next run")
   .option("--sparse-only", "leave the dense side out");

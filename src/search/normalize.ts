@@ -25,7 +25,8 @@ const BY_SCRIPT: Readonly<Record<Script, (text: string) => string>> = {
       .replaceAll("ک", "ك"),
   hebrew: (text) => text.replace(/\p{Mn}/gu, ""),
   armenian: lower,
-  devanagari: lower,
+  // The dot of ड़, फ़ and their like is often left out.
+  devanagari: (text) => text.replaceAll("\u093c", ""),
   tamil: lower,
   other: lower,
 };

@@ -80,6 +80,19 @@ test("a word with diacritics is found without them, and weighs more with them", 
   expect(finds("Istanbul", "İstanbul çok büyük bir şehir ve burada insanlar var.")).toBe(true);
 });
 
+test.each([
+  ["vi", "thanh pho", "Các thành phố lớn của Việt Nam đang phát triển rất nhanh."],
+  ["ro", "oras", "Casele din acest oraș sunt foarte vechi și nu au fost reparate."],
+  ["es", "cancion", "Las canciones que se escuchan en la radio son muy antiguas."],
+  ["tr", "sehir", "Bu şehir çok eski ve burada insanlar için bir şey yapılmadı."],
+  ["el", "αθηνα", "Η Αθήνα είναι μεγάλη πόλη και οι άνθρωποι είναι πολλοί."],
+  ["ru", "ученый", "Учёный исследовал клетки и не нашёл в них ничего нового."],
+  ["ar", "مدرسه", "ذهب الطلاب إلى المدرسة في الصباح"],
+  ["hi", "लडकी", "लड़की ने स्कूल में किताब पढ़ी और घर गई।"],
+])("%s: a word is found as people type it, without its marks", (_, query, chunk) => {
+  expect(finds(query, chunk)).toBe(true);
+});
+
 test("full-width and compatibility forms are the same words", () => {
   expect(finds("ABC 123", "ＡＢＣ １２３")).toBe(true);
   expect(finds("official", "the oﬃcial report")).toBe(true);

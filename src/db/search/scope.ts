@@ -59,21 +59,23 @@ export function spaceLiteral(spaceNum: number): string {
 
 const FILTERED_RUNS = `array(
     with recursive inside as (
-      select id from folders where id = any($3::uuid[]) and space_id = $1 and deleted_at is null
+      select id from folders where id = any($4::uuid[]) and space_id = $1 and deleted_at is null
       union select f.id from folders f join inside i on f.parent_folder_id = i.id where f.deleted_at is null)
     select d.published_run_num from documents d left join folders f on f.id = d.folder_id
     where d.space_id = $1 and d.deleted_at is null and d.published_run_num is not null and f.deleted_at is null
-      and ($2::uuid[] is null or d.id = any($2::uuid[])) and ($3::uuid[] is null or d.folder_id in (select id from inside)))`;
+      and ($3::uuid[] is null or d.id = any($3::uuid[])) and ($4::uuid[] is null or d.folder_id in (select id from inside)))`;
 
 /**
  * What a search of the space may see now, in one statement.
  * A document in a deleted folder is hidden from the moment the folder is marked: only folders carry the mark at first.
  */
 export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion): Promise<SearchScope> {
-  const num = spaceLiteral(space.num);
+  const num = "$2::int";
   const isFiltered = filter.documentIds !== null || filter.folderIds !== null;
-  const { rows } = await sql.query<{ hidden: number[]; runs: number[] | null; chunks: number; terms: number; languages: string[]; models: SearchedModel[] }>(
-    `select array(
+  const { rows } = await sql.query<{ hidden: number[]; runs: number[] | null; chunks: number; terms: number; languages: string[]; models: SearchedModel[] }>({
+    // Planned once a connection; with a filter, each time for what it names.
+    ...(isFiltered ? {} : { name: "search.read-scope" }),
+    text: `select array(
         select run_num from hidden_runs where space_num = ${num}
         union all select d.published_run_num from folders f join documents d on d.folder_id = f.id
           where f.space_id = $1 and f.deleted_at is not null and d.published_run_num is not null) as hidden,
@@ -85,8 +87,8 @@ export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion
              'hasIndex', exists (select from vector_indexes v where v.space_num = ${num} and v.model_num = m.num)) order by m.num) filter (where t.chunks > 0 and m.num is not null) as models
            from (select embedding_model, sum(chunks) as chunks, sum(terms) as terms from space_statistics where space_num = ${num} group by embedding_model) t
            left join embedding_models m on m.name = t.embedding_model) s`,
-    isFiltered ? [space.id, filter.documentIds, filter.folderIds] : [space.id],
-  );
+    values: isFiltered ? [space.id, space.num, filter.documentIds, filter.folderIds] : [space.id, space.num],
+  });
   const row = rows[0]!;
   const { hidden: hiddenRuns, runs, chunks, terms, languages, models } = row;
   return { spaceNum: space.num, hiddenRuns, runs, chunks, terms: Number(terms), languages, models };
