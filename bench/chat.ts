@@ -48,6 +48,7 @@ interface Cell {
   /** Turns that the API holds: those that answer and those whose books are not closed; seen each second of the slices that count. */
   readonly openTurns: number[];
   readonly slicesAgain: number;
+  /** From the end of a slice's load until no workflow of a turn is open; the longest. */
   readonly drainMs: number;
   readonly eventLoop: { readonly p50: number; readonly p99: number; readonly max: number };
 }
@@ -89,13 +90,16 @@ interface Slice {
   readonly part: Measured;
   readonly open: readonly number[];
   readonly eventLoop: Cell["eventLoop"];
-  readonly endedAt: number;
+  readonly drainMs: number;
 }
 
-async function measureSlice(target: Target, concurrency: number, seconds: number, { openTurns, eventLoop }: Bench): Promise<Slice> {
+async function measureSlice(target: Target, concurrency: number, seconds: number, { openTurns, openWorkflows, eventLoop }: Bench): Promise<Slice> {
   await eventLoop();
   const [part, open] = await watched(openTurns, load(target, concurrency, seconds));
-  return { part, open, eventLoop: await eventLoop(), endedAt: performance.now() };
+  const endedAt = performance.now();
+  const delay = await eventLoop();
+  await until("the turns' workflows have drained", async () => (await openWorkflows()) === 0, DRAIN_MS);
+  return { part, open, eventLoop: delay, drainMs: performance.now() - endedAt };
 }
 
 async function measure(targets: ReadonlyMap<Name, Target>, concurrency: number, seconds: number, bench: Bench): Promise<Cell> {
@@ -118,14 +122,8 @@ async function measure(targets: ReadonlyMap<Name, Target>, concurrency: number, 
     for (const [name, target] of Object.entries(others)) add(name as Name, await load(target, concurrency, length * OTHERS_SHARE));
   }
   const worst = (what: keyof Cell["eventLoop"]): number => Math.max(...slices.map(({ eventLoop }) => eventLoop[what]));
-  const drainMs = await drained(bench, slices.at(-1)?.endedAt ?? 0);
+  const drainMs = Math.max(...slices.map((slice) => slice.drainMs));
   return { measured, openTurns: slices.flatMap(({ open }) => open), slicesAgain, drainMs, eventLoop: { p50: worst("p50"), p99: worst("p99"), max: worst("max") } };
-}
-
-/** Milliseconds since `endedAt`, an end of load, until no workflow of a turn is open. */
-async function drained({ openWorkflows }: Bench, endedAt: number): Promise<number> {
-  await until("the turns' workflows have drained", async () => (await openWorkflows()) === 0, DRAIN_MS);
-  return performance.now() - endedAt;
 }
 
 /** The scripted provider as a process of its own, so that it shares no event loop with the load. */

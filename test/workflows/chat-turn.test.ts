@@ -7,6 +7,9 @@ import { until } from "../support/until.ts";
 
 const TOOLS = ["current_time", "list_documents", "knowledge_search", "read_document"].map((tool_id) => ({ tool_id, config: null }));
 
+/** Temporal gives a workflow task ten seconds; what runs with it makes it last. */
+const LONGER_THAN_A_TASK_MS = 11_000;
+
 let chat: ChatHarness;
 let agent: string;
 
@@ -148,6 +151,34 @@ describe("a turn whose client goes away while a tool runs", () => {
       return rows[0];
     });
     expect(noted.status).toBe("cancelled");
+  });
+});
+
+describe("the model call after tools", () => {
+  it("is aborted when its client goes away, and the turn's workflow ends as cancelled", async () => {
+    chat.provider.reply({ toolCalls: [call("a", "current_time", {})] }, { pieces: ["late", " enough"], after: 1, breakWith: "hang" });
+    const leave = new AbortController();
+    const response = await chat.chat({ model: agent, messages: user("now?"), stream: true }, { signal: leave.signal });
+    let text = "";
+    for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      if (text.includes("late")) break;
+    }
+    const leftAt = performance.now();
+    leave.abort();
+    const request = chat.provider.requests.at(-1)!;
+    await until("the provider is aborted", () => request.abortedAt !== undefined);
+    expect(request.abortedAt! - leftAt).toBeLessThan(50);
+    const [, id] = /"id":"(chatcmpl-[^"]+)"/.exec(text)!;
+    await until("its workflow says so", async () => (await statusOf(workflowOf(id!))) === "CANCELLED");
+  });
+
+  it("may last longer than a task of its workflow", async () => {
+    chat.provider.reply({ toolCalls: [call("a", "current_time", {})] }, { pieces: ["late"], firstTokenMs: LONGER_THAN_A_TASK_MS });
+    const body = await ask("now?");
+    expect(body.choices[0].message.content).toBe("late");
+    expect(requests()).toHaveLength(2);
+    await until("its workflow has ended", async () => (await statusOf(workflowOf(body.id))) === "COMPLETED");
   });
 });
 

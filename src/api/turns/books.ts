@@ -81,7 +81,7 @@ export function createBooks(deps: BooksDeps): Books {
       ledger.open(turn.row);
       if (!usesTools(turn.agent)) return gather(turn);
       // One that asks for a tool soon is in no group: its own workflow is enough.
-      void Promise.race([turn.firstPart, sleep(OWN_BOOKS_WITHIN_MS)]).then((end) => (end === "handed_over" ? undefined : gather(turn)));
+      void Promise.race([turn.firstPart, sleep(OWN_BOOKS_WITHIN_MS)]).then((end) => (end === "handed_over" || turn.isWaitingForTools ? undefined : gather(turn)));
     },
     async handOver(turn, calls) {
       // A workflow of a turn that is in no book is found by nobody once this process died.
@@ -91,6 +91,8 @@ export function createBooks(deps: BooksDeps): Books {
         workflowId = await starter.startTurn(placeOf(turn), { ...inputOf(turn, queues), calls });
       } catch (error) {
         health.failed(error);
+        // It may be in no group, and then nothing adopts it.
+        void turn.result.then(() => openTurns.release(turn.row.id));
         throw workflowsUnavailable(error);
       }
       // Waits for the turn's end, which may be there already: an abort before the start had resolved.
