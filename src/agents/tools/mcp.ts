@@ -79,32 +79,39 @@ export function createMcpTools(servers: Readonly<Record<string, McpServer>>, onE
 }
 
 /** Follows no redirect, which might lead to where only this service reaches, and reads no endless answer. */
-async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
-  const response = await fetch(url, { ...init, redirect: "error" });
-  if (response.body === null) return response;
-  let leftBytes = ANSWER_MAX_BYTES;
-  const bound = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      leftBytes -= chunk.byteLength;
-      if (leftBytes < 0) controller.error(new Error("the answer is too large"));
-      else controller.enqueue(chunk);
-    },
-  });
-  const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
+function boundedFetch(onTooLarge: (error: Error) => void) {
+  return async (url: string | URL, init?: RequestInit): Promise<Response> => {
+    const response = await fetch(url, { ...init, redirect: "error" });
+    if (response.body === null) return response;
+    let leftBytes = ANSWER_MAX_BYTES;
+    const bound = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        leftBytes -= chunk.byteLength;
+        if (leftBytes >= 0) return controller.enqueue(chunk);
+        const error = new Error("the answer is too large");
+        controller.error(error);
+        // A request whose answer breaks off would wait for its time-out.
+        onTooLarge(error);
+      },
+    });
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
+  };
 }
 
 /** One session, which is given back however `work` ends. */
 async function withClient<T>(server: McpServer, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ name: "holdfast", version: "1" });
+  const tooLarge = Promise.withResolvers<never>();
+  tooLarge.promise.catch(() => undefined);
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     requestInit: { headers: { ...server.headers } },
-    fetch: boundedFetch,
+    fetch: boundedFetch(tooLarge.reject),
     reconnectionOptions: { maxRetries: 0, initialReconnectionDelay: 1_000, maxReconnectionDelay: 1_000, reconnectionDelayGrowFactor: 1 },
   });
   try {
     await client.connect(transport, { timeout: LIST_TIMEOUT_MS });
-    return await work(client);
+    return await Promise.race([work(client), tooLarge.promise]);
   } finally {
     await client.close();
   }
