@@ -34,7 +34,7 @@ export async function startPipeline(client: Client, claim: StartableClaim): Prom
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
         priority: { priorityKey: claim.priority === 0 ? 2 : 4, fairnessKey: claim.organization.id },
-        staticSummary: claim.alone ? "one document" : `${claim.runIds.length} documents`,
+        staticSummary: claim.runIds.length === 1 ? "one document" : `${claim.runIds.length} documents`,
         typedSearchAttributes: new TypedSearchAttributes([
           { key: ATTRIBUTES.OrganizationId, value: claim.organization.id },
           { key: ATTRIBUTES.SpaceId, value: [...new Set(claim.spaceIds)] },
