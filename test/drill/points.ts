@@ -92,10 +92,10 @@ export const POINTS: readonly Point[] = [
     ],
   ]),
   ...rows("operations", "operation", [
-    ["accepted, workflow not started", "worker", "kill -9 worker", "dispatch/dispatcher.ts", "await takePendingOperations(db.system);\n  if (taken.length === 0) return;"],
-    ["workflow started, answer not seen", "worker", "kill -9 Temporal", "dispatch/dispatcher.ts", "const outcomes = await Promise.allSettled(taken.map(start));"],
+    ["accepted, workflow not started", "worker", "kill -9 Temporal", "dispatch/dispatcher.ts", "await takePendingOperations(db.system);\n  if (taken.length === 0) return;"],
+    ["workflow started, answer not seen", "worker", "stop Postgres", "dispatch/dispatcher.ts", "const outcomes = await Promise.allSettled(taken.map(start));"],
     ["keys wrapped anew, not noted", "worker", "kill -9 Temporal", "activities/operations.ts", 'const rewrapped = (Number(report["organization_keys"]) || 0) + keys.length;'],
-    ["key replaced, not noted", "worker", "kill -9 worker", "activities/operations.ts", "await replaceOrganizationKey(db, organization.id, masterKey.id, { id, wrapped });"],
+    ["key replaced, not noted", "worker", "stop Postgres", "activities/operations.ts", "await replaceOrganizationKey(db, organization.id, masterKey.id, { id, wrapped });"],
   ]),
   ...rows("chat", "chatTurns", [
     ["turns noted, workflow not started", "api", "kill -9 Temporal", "api/turns/books.ts", "const start = async (group: readonly Turn[]): Promise<void> => {"],
