@@ -72,10 +72,10 @@ async function report(results: AsyncIterable<CellResult>): Promise<boolean> {
   for await (const { point, fault, accepted, seconds, repeats, faults } of results) {
     areHeld &&= faults.length === 0;
     for (const key of ["embedded", "again", "inFlight"] as const) sum[key] += repeats[key];
-    const texts = `${repeats.embedded}, ${repeats.again} of ${repeats.inFlight}`;
+    const texts = `${repeats.embedded}; ${repeats.again} of ${repeats.inFlight}`;
     say(`| ${point} | ${fault} | ${accepted} | ${texts} | ${seconds.toFixed(1)} | ${faults.length === 0 ? "holds" : faults.join("; ")} |`);
   }
-  say(`\nThe provider embedded ${sum.embedded} texts, ${sum.again} of them again; ${sum.inFlight} were embedded and not kept when a fault came.`);
+  say(`\nThe provider embedded ${sum.embedded} texts, ${sum.again} of them again; the faults allowed for ${sum.inFlight}.`);
   return areHeld;
 }
 
@@ -120,7 +120,7 @@ async function run(options: Options): Promise<void> {
   const { broken, long, seed } = options;
   if (broken !== undefined && broken !== "all" && !(broken in BROKEN)) throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}, or all`);
   say(`${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this machine; bound ${BOUND_MS / 1_000} s${long ? `; seed ${seed}` : ""}\n`);
-  say("| step at which a process is held | fault | documents accepted | texts embedded, again of those in flight | seconds from its end until all held | |");
+  say("| step at which a process is held | fault | documents accepted | texts embedded; again, of at most | seconds from its end until all held | |");
   say("|---|---|---|---|---|---|");
   const isGood = broken === undefined ? await drillRight(options) : await drillBroken(options, broken === "all" ? Object.keys(BROKEN) : [broken]);
   process.exitCode = isGood ? 0 : 1;
