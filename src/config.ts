@@ -2,89 +2,11 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { TURN_BUDGET, TURN_SECONDS_MAX } from "./domain/turn.ts";
-import { QUEUES, type QueueName } from "./temporal/queues.ts";
+import { QUEUE_NAMES, chatFallbacks, hostPatterns, integer, issuer, kmsKeyName, masterKey, mcpServers, originList, queueList, ratio, url } from "./setting-forms.ts";
 
-const MASTER_KEY_BYTES = 32;
 /** pgvector indexes half-precision vectors of at most this many dimensions. */
 const MAX_EMBEDDING_DIMENSIONS = 4_000;
 const OPENAI_API = "https://api.openai.com/v1";
-const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[];
-
-const integer = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, "must be a whole number")
-    .transform(Number)
-    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
-
-const ratio = z
-  .string()
-  .regex(/^(0|1|0?\.\d+|1\.0+)$/, "must be a number from 0 to 1")
-  .transform(Number);
-
-const url = (...schemes: string[]) =>
-  z
-    .string()
-    .refine(
-      (text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)),
-      `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`,
-    );
-
-const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
-const issuer = url("https", "http").refine(
-  (text) => !text.startsWith("http:") || !URL.canParse(text) || LOOPBACK.has(new URL(text).hostname),
-  "must be https, or http on loopback",
-);
-
-const masterKey = z
-  .base64("must be base64")
-  .transform((text) => Buffer.from(text, "base64"))
-  .refine((key) => key.length === MASTER_KEY_BYTES, `must hold ${MASTER_KEY_BYTES} bytes, e.g. from: openssl rand -base64 32`);
-
-const queueList = z
-  .string()
-  .transform((text) => [
-    ...new Set(
-      text
-        .split(",")
-        .map((name) => name.trim())
-        .filter((name) => name !== ""),
-    ),
-  ])
-  .pipe(z.array(z.enum(QUEUE_NAMES, `must be a comma-separated list of: ${QUEUE_NAMES.join(", ")}`)).min(1, "must name at least one queue"));
-
-const hostPatterns = z
-  .string()
-  .transform((text) =>
-    text
-      .split(",")
-      .map((host) => host.trim().toLowerCase())
-      .filter((host) => host !== ""),
-  )
-  .pipe(z.array(z.string().regex(/^(\*\.)?[a-z0-9.-]+$/, "must be a comma-separated list of host names, or *.example.org for all below one")));
-
-const McpServers = z.record(
-  z.string().regex(/^[a-z0-9_-]{1,24}$/),
-  z.strictObject({ url: url("https", "http"), headers: z.record(z.string(), z.string()).optional(), tools: z.array(z.string()).optional() }),
-);
-const mcpServers = z.string().transform((text, context) => {
-  const parsed = McpServers.safeParse(jsonOf(text));
-  if (parsed.success) return parsed.data;
-  context.addIssue({ code: "custom", message: 'must be JSON: {"name": {"url": "https://…", "headers": {…}, "tools": [names]}}' });
-  return z.NEVER;
-});
-
-const ChatFallbacks = z.array(z.strictObject({ base_url: url("https", "http"), api_key: z.string().optional(), model: z.string().min(1) })).max(8);
-const chatFallbacks = z.string().transform((text, context) => {
-  const parsed = ChatFallbacks.safeParse(jsonOf(text));
-  if (parsed.success) return parsed.data.map(({ base_url, api_key, model }) => ({ baseUrl: base_url, apiKey: api_key, model }));
-  context.addIssue({ code: "custom", message: 'must be JSON: [{"base_url": "https://…", "api_key": "…", "model": "…"}]' });
-  return z.NEVER;
-});
-const originList = z
-  .string()
-  .transform((text) => text.split(",").map((part) => part.trim().replace(/\/$/, "")))
-  .pipe(z.array(z.string().regex(/^https?:\/\/[^/\s*]+$/, "must be origins like https://app.example.org, comma-separated")));
 
 const Environment = z.object({
   NODE_ENV: z.enum(["production", "development", "test"], "must be production, development or test").default("development"),
@@ -106,10 +28,9 @@ const Environment = z.object({
   STORAGE_EMULATOR_HOST: z.string().optional(),
   MASTER_KEY: masterKey.optional(),
   MASTER_KEY_PREVIOUS: masterKey.optional(),
-  KMS_KEY_NAME: z
-    .string()
-    .regex(/^projects\/[^/]+\/locations\/[^/]+\/keyRings\/[^/]+\/cryptoKeys\/[^/]+$/, "must be projects/…/locations/…/keyRings/…/cryptoKeys/…")
-    .optional(),
+  KMS_KEY_NAME: kmsKeyName.optional(),
+  KMS_KEY_NAME_PREVIOUS: kmsKeyName.optional(),
+  KMS_EMULATOR_HOST: url("http").optional(),
   OPENAI_BASE_URL: url("https", "http").optional(),
   OPENAI_API_KEY: z.string().optional(),
   CHAT_MODEL: z.string().optional(),
@@ -165,6 +86,11 @@ const CONTRADICTIONS: [Variable, (given: Given) => boolean, string][] = [
     "needs EMBEDDING_MODEL; the built-in model has its own dimensions",
   ],
   ["MASTER_KEY", (given) => given.MASTER_KEY !== undefined && given.KMS_KEY_NAME !== undefined, "cannot be set together with KMS_KEY_NAME: there is one master key"],
+  [
+    "MASTER_KEY_PREVIOUS",
+    (given) => given.MASTER_KEY_PREVIOUS !== undefined && given.KMS_KEY_NAME_PREVIOUS !== undefined,
+    "cannot be set together with KMS_KEY_NAME_PREVIOUS: keys are changed one at a time",
+  ],
   ["MASTER_KEY_PREVIOUS", (given) => given.MASTER_KEY_PREVIOUS !== undefined && given.MASTER_KEY === undefined, "needs MASTER_KEY: the one that takes its place"],
   ["STORAGE_EMULATOR_HOST", (given) => given.STORAGE_EMULATOR_HOST !== undefined && given.GCS_BUCKET === undefined, "needs GCS_BUCKET"],
   ["TEMPORAL_API_KEY", (given) => given.TEMPORAL_API_KEY !== undefined && given.TEMPORAL_ADDRESS === undefined, "needs TEMPORAL_ADDRESS"],
@@ -245,7 +171,13 @@ function group(env: z.infer<typeof Environment>) {
     },
     /** Without a bucket objects are kept in `directory`. */
     storage: { gcsBucket: env.GCS_BUCKET, emulatorHost: env.STORAGE_EMULATOR_HOST, directory: join(dataDir, "objects") },
-    keys: { master: env.MASTER_KEY, previous: env.MASTER_KEY_PREVIOUS, kmsKeyName: env.KMS_KEY_NAME },
+    keys: {
+      master: env.MASTER_KEY,
+      previous: env.MASTER_KEY_PREVIOUS,
+      kmsKeyName: env.KMS_KEY_NAME,
+      previousKmsKeyName: env.KMS_KEY_NAME_PREVIOUS,
+      kmsEmulatorHost: env.KMS_EMULATOR_HOST,
+    },
     models: {
       baseUrl: env.OPENAI_BASE_URL ?? (env.OPENAI_API_KEY === undefined ? undefined : OPENAI_API),
       apiKey: env.OPENAI_API_KEY,
@@ -278,14 +210,6 @@ function group(env: z.infer<typeof Environment>) {
     metrics: { port: env.METRICS_PORT },
     telemetry: { otlpEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT, sampleRatio: env.TRACE_SAMPLE_RATIO },
   };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The address under which this machine reaches a server that listens on `host`. */

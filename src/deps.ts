@@ -27,7 +27,8 @@ import { type QueryEmbeddings, cacheQueries } from "./models/query-embeddings.ts
 import { type Reranker, createReranker } from "./models/rerank.ts";
 import { createDirectoryStore } from "./storage/directory.ts";
 import { createGcsStore } from "./storage/gcs.ts";
-import { type Keyring, type MasterKey, createKeyring, localMasterKey, withPreviousKey } from "./storage/keyring.ts";
+import { type Keyring, type MasterKey, createKeyring } from "./storage/keyring.ts";
+import { openMasterKey } from "./storage/master-key.ts";
 import { createPayloadSealer } from "./storage/payload-sealer.ts";
 import { type Storage, createStorage } from "./storage/storage.ts";
 import { createDataConverter } from "./temporal/codec.ts";
@@ -65,7 +66,7 @@ const QUERY_EMBEDDING_TIMEOUT_MS = 2_000;
 export async function openSharedDeps(config: RealConfig, name: string): Promise<SharedDeps> {
   const log = createLog({ level: config.log.level, name });
   const db = openDatabase({ ...config.database, onIdleError: (error) => log.warn({ err: error }, "an idle database connection was lost") });
-  const masterKey = openMasterKey(config);
+  const masterKey = openMasterKey(config.keys);
   const contentSecret = await loadInstanceSecret(db, "content-hash", masterKey);
   const keyring = openKeyring(db, masterKey);
   const { gcsBucket, emulatorHost, directory } = config.storage;
@@ -95,12 +96,6 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
       await db.close();
     },
   };
-}
-
-function openMasterKey(config: RealConfig): MasterKey {
-  if (config.keys.master === undefined) throw new Error("KMS_KEY_NAME is not supported by this build; set MASTER_KEY.");
-  const current = localMasterKey(config.keys.master);
-  return config.keys.previous === undefined ? current : withPreviousKey(current, localMasterKey(config.keys.previous));
 }
 
 function openKeyring(db: Database, master: MasterKey): Keyring {

@@ -8,6 +8,8 @@ import { firstSyntaxError } from "./json-body-syntax.ts";
 import { findUnusable, type Parsed } from "./validation.ts";
 
 const MAX_JSON_BODY_BYTES = 4 * 1_024 * 1_024;
+/** The largest body comes in this time at 1.1 megabits a second. */
+const JSON_BODY_TIMEOUT_MS = 30_000;
 
 /** Reads any body, a character a byte, so that bytes that are no UTF-8 are noticed and not replaced. */
 const readBytes = koaBody({
@@ -30,10 +32,10 @@ export interface JsonBody {
 
 /**
  * Reads the request's JSON; what is none is echoed in its 422 as pydantic does. An absent body is `undefined`.
- * @throws DomainError `bad_request` where it is over 4 MiB, cut off, or encoded in a way that cannot be read.
+ * @throws DomainError `bad_request` where it is over 4 MiB, cut off, longer on its way than `timeoutMs`, or encoded in a way that cannot be read.
  */
-export async function readJsonBody(ctx: Context): Promise<JsonBody> {
-  const bytes = await readBody(ctx);
+export async function readJsonBody(ctx: Context, timeoutMs = JSON_BODY_TIMEOUT_MS): Promise<JsonBody> {
+  const bytes = await readBody(ctx, timeoutMs);
   if (bytes.length === 0) return { parsed: { value: undefined }, hash: undefined };
   const hash = createHash("sha256").update(bytes).digest();
   const text = decode(bytes);
@@ -42,13 +44,21 @@ export async function readJsonBody(ctx: Context): Promise<JsonBody> {
 
 const UNTYPED = "application/octet-stream";
 
-async function readBody(ctx: Context): Promise<Buffer> {
+async function readBody(ctx: Context, timeoutMs: number): Promise<Buffer> {
   // A body without a type would not be read at all.
   ctx.req.headers["content-type"] ??= UNTYPED;
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    // What is still to come is not read: the connection ends with the answer.
+    ctx.set("Connection", "close");
+    reject(new DomainError("bad_request", `JSON body did not arrive within ${timeoutMs / 1_000} seconds`));
+  }, timeoutMs);
   try {
-    await readBytes(ctx, async () => {});
+    await Promise.race([readBytes(ctx, async () => {}), late]);
   } catch (error) {
-    throw asBadRequest(error);
+    throw error instanceof DomainError ? error : asBadRequest(error);
+  } finally {
+    clearTimeout(timer);
   }
   const body: unknown = ctx.request.body;
   return Buffer.from(typeof body === "string" ? body : "", "binary");

@@ -6,7 +6,8 @@ import { type Config, loadConfig } from "../config.ts";
 import { loadInstanceSecret } from "../db/instance-secrets.ts";
 import { isMigrated } from "../db/migrate.ts";
 import { type Database, openDatabase } from "../db/pool.ts";
-import { type MasterKey, localMasterKey, withPreviousKey } from "../storage/keyring.ts";
+import type { MasterKey } from "../storage/keyring.ts";
+import { openMasterKey } from "../storage/master-key.ts";
 import { CommandError } from "./output.ts";
 
 const POOL_SIZE = 2;
@@ -54,16 +55,11 @@ async function embeddedUrl(dataDir: string): Promise<string> {
   return `postgres://postgres:${password}@127.0.0.1:${port.trim()}/holdfast`;
 }
 
-async function masterKey(config: Config): Promise<MasterKey> {
-  const current = localMasterKey(await currentKey(config));
-  return config.keys.previous === undefined ? current : withPreviousKey(current, localMasterKey(config.keys.previous));
-}
-
-async function currentKey(config: Config): Promise<Buffer> {
-  if (config.keys.master !== undefined) return config.keys.master;
-  const kept = await readText(join(config.dataDir, "master.key"));
-  if (kept === undefined) throw new CommandError("No master key: set MASTER_KEY to that of the running service, or DATA_DIR to its folder.");
-  return Buffer.from(kept, "base64");
+async function masterKey({ keys, dataDir }: Config): Promise<MasterKey> {
+  if (keys.master !== undefined || keys.kmsKeyName !== undefined) return openMasterKey(keys);
+  const kept = await readText(join(dataDir, "master.key"));
+  if (kept === undefined) throw new CommandError("No master key: set MASTER_KEY or KMS_KEY_NAME to that of the running service, or DATA_DIR to its folder.");
+  return openMasterKey({ ...keys, master: Buffer.from(kept, "base64") });
 }
 
 async function readText(path: string): Promise<string | undefined> {

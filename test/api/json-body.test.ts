@@ -1,8 +1,15 @@
 /** JSON bodies as bytes: their encoding, and what they unpack to. */
 import { gzipSync } from "node:zlib";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import Koa from "koa";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { readJsonBody } from "../../src/api/json-body.ts";
 import { defineRoute } from "../../src/api/route.ts";
+import { listen } from "../../src/api/server.ts";
+import { DomainError } from "../../src/domain/errors.ts";
 import { startTinyApp, type TinyApp } from "../support/tiny-app.ts";
 
 const echo = defineRoute({
@@ -39,4 +46,21 @@ test("a compressed body counts as it is after unpacking", async () => {
   const packed = (text: string) => ask(new Uint8Array(gzipSync(text)), { "content-encoding": "gzip" });
   expect(await packed('{"name":"a"}')).toMatchObject({ status: 200, body: { name: "a" } });
   expect((await packed(`{"name":"${"x".repeat(5_000_000)}"}`)).status).toBe(400);
+});
+
+test("a body that drips in is refused when its time is over, and its connection ends", async () => {
+  const reader = new Koa().use(async (ctx) => {
+    const error: unknown = await readJsonBody(ctx, 200).catch((thrown: unknown) => thrown);
+    ctx.status = error instanceof DomainError ? error.status : 200;
+    ctx.body = error instanceof DomainError ? error.message : "read";
+  });
+  const server = await listen(reader, { host: "127.0.0.1", port: 0 });
+  const socket = connect(server.port, "127.0.0.1");
+  await once(socket, "connect");
+  const answered = text(socket);
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"name":');
+  const drip = setInterval(() => socket.writable && socket.write(" "), 20);
+  expect(await answered).toMatch(/^HTTP\/1\.1 400 [^]*JSON body did not arrive within 0\.2 seconds$/);
+  clearInterval(drip);
+  await server.close(0);
 });
