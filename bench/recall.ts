@@ -60,8 +60,9 @@ async function look(db: Database, target: FilledSpace, vector: Float32Array, fil
   const started = performance.now();
   const found = await inTenant(db, target.organization, async (sql) => {
     const scope = await readSearchScope(sql, { space: target.space, filter });
-    const query = { vector, modelNum: scope.models[0]!.num, dimensions: DIMENSIONS };
-    return denseCandidates(sql, scope, { required: null, excluded: [] }, { query, limit: DEPTH });
+    const modelNum = scope.models[0]?.num;
+    if (modelNum === undefined) return [];
+    return denseCandidates(sql, scope, { required: null, excluded: [] }, { query: { vector, modelNum, dimensions: DIMENSIONS }, limit: DEPTH });
   });
   const ms = performance.now() - started;
   const wanted = Math.min(10, truth.length);

@@ -92,6 +92,8 @@ export async function tendVectorIndexes({ owner }: Pick<Database, "owner">, orga
       if (action !== "keep") changed++;
     }
     await client.query("update vector_indexes set checked_at = now() where space_num = $1", [spaceNum]);
+    // The server may take a moment to end the session, and the next space is due at once.
+    await client.query("select pg_advisory_unlock($1)", [BUILD_LOCK]);
     return changed;
   } finally {
     // The lock and the settings are the session's.
