@@ -66,7 +66,7 @@ export async function openDrill(parts: DrillParts, { documents, boundMs }: Drill
     const faults = await holds(accepted);
     const seconds = (performance.now() - over) / 1_000;
     const repeats = count.now();
-    const tooMany = repeats.again > repeats.inFlight ? [`the provider embedded ${repeats.again} texts again, of ${repeats.inFlight} that were in flight`] : [];
+    const tooMany = repeats.again > repeats.inFlight ? [`the provider embedded ${repeats.again} texts again, and the fault allowed for ${repeats.inFlight}`] : [];
     return { ...names, accepted: accepted.size, seconds, repeats, faults: [...faults, ...tooMany] };
   };
   const letHappen = async (fault: Fault, count: RepeatsCount, holding: Held | null, awayMs: number): Promise<void> => {

@@ -141,4 +141,15 @@ export const BROKEN: Readonly<Record<string, BrokenBuild>> = {
     point: "documentPipeline: runs locked, nothing written",
     fault: "callers meanwhile",
   },
+  "no kept embeddings": {
+    module: "db/chunks.ts",
+    patches: [
+      [
+        "select from embedding_cache e where e.organization_id = $1 and e.model_num = $2",
+        "select from embedding_cache e where false and e.organization_id = $1 and e.model_num = $2",
+      ],
+    ],
+    point: "documentPipeline: embedded, nothing published",
+    fault: "kill -9 worker",
+  },
 };
