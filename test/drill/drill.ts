@@ -27,7 +27,8 @@ export interface CellResult {
 }
 
 export interface Drill {
-  cell(point: Point, fault: Fault): Promise<CellResult>;
+  /** The fault begins `settleMs` after the process was held, when what else is under way may have ended. */
+  cell(point: Point, fault: Fault, settleMs?: number): Promise<CellResult>;
   /** A fault at no certain point, for `awayMs` under a load of so many documents. */
   random(fault: Fault, how: { documents: number; awayMs: number }): Promise<CellResult>;
   close(): Promise<void>;
@@ -92,7 +93,7 @@ export async function openDrill(parts: DrillParts, { documents, boundMs }: Drill
   };
 
   return {
-    async cell(point, fault) {
+    async cell(point, fault, settleMs = 0) {
       const names = { point: point.name, fault: fault.name };
       const accepted = new Set<string>();
       const context = newContext(accepted);
@@ -101,7 +102,9 @@ export async function openDrill(parts: DrillParts, { documents, boundMs }: Drill
         const count = await countRepeats(stack);
         const armedRound = await arm(point);
         const load = runLoad(context, point.load).catch(() => undefined);
-        await letHappen(fault, count, await held(point, armedRound), AWAY_MS);
+        const holding = await held(point, armedRound);
+        await pause(settleMs);
+        await letHappen(fault, count, holding, AWAY_MS);
         await load;
         return await result(names, accepted, count);
       } catch (error) {

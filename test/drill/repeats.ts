@@ -1,5 +1,6 @@
 /** The only place that counts what a provider is paid for twice: texts that it embedded again because a fault took their vectors. */
 import type pg from "pg";
+import type { ScriptedProvider } from "../support/scripted-provider.ts";
 import type { Stack } from "../support/stack.ts";
 
 /** What chat searches for: a question is embedded whenever it is asked. */
@@ -28,14 +29,15 @@ export async function countRepeats({ provider, database }: Stack): Promise<Repea
   const keptAtStart = await countKept(database.db.owner);
   let kept = 0;
   let inFlight: number | undefined;
-  const embedded = (): string[] =>
-    provider.requests.filter((request) => request.route === "embeddings" && request.at >= from && !request.isRefused).flatMap((request) => textsOf(request.body["input"]));
+  const served = (): ScriptedProvider["requests"] => provider.requests.filter((request) => request.route === "embeddings" && !request.isRefused);
+  const embedded = (): string[] => served().flatMap((request) => (request.at >= from ? textsOf(request.body["input"]) : []));
+  const before = new Set(served().flatMap((request) => textsOf(request.body["input"])));
   return {
     async beforeFault() {
       kept = (await countKept(database.db.owner)) - keptAtStart;
     },
     lost() {
-      inFlight ??= Math.max(0, new Set(embedded()).size - kept);
+      inFlight ??= Math.max(0, [...new Set(embedded())].filter((text) => !before.has(text)).length - kept);
     },
     now() {
       const texts = embedded();

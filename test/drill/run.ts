@@ -24,6 +24,8 @@ interface Options {
 const HOOKS = new URL("hooks.ts", import.meta.url).href;
 /** Everything holds this long after a fault is over. */
 const BOUND_MS = 60_000;
+/** Nothing else hides what a broken build does. */
+const SETTLE_MS = 2_000;
 /** What `--only` takes for the random faults alone. */
 const RANDOM = "random";
 const RANDOM_DOCUMENTS = 200;
@@ -94,6 +96,7 @@ async function* brokenBuild(drill: Drill, name: string): AsyncGenerator<CellResu
   const result = await drill.cell(
     POINTS.find((one) => one.name === point)!,
     faultNamed(fault),
+    SETTLE_MS,
   );
   yield { ...result, fault: `${result.fault}, ${name}` };
 }
