@@ -40,6 +40,9 @@ export interface ChatActivities {
 /** For processes that hold no turns, and run the workflows of those that died. */
 export const NO_TURNS: HeldTurns = { adopt: async () => "unknown", step: async () => ({ type: "unknown" }), abortedSignal: () => undefined };
 
+const HEARTBEAT_MS = 1_000;
+/** Groups stay open for as long as their longest answer, hundreds at once, and each heartbeat is a write in Temporal. */
+const ADOPTION_HEARTBEAT_MS = 3_000;
 const FAST_HEARTBEAT_MS = 250;
 /** How long a group whose turns were all cancelled waits for Temporal's word of it, so that it ends as cancelled there too. */
 const CANCEL_WAIT_MS = 3_000;
@@ -47,7 +50,7 @@ const CANCEL_WAIT_MS = 3_000;
 export function createChatActivities(turns: HeldTurns): ChatActivities {
   return {
     adoptTurns: (turnIds) =>
-      told(async () => {
+      told(ADOPTION_HEARTBEAT_MS, async () => {
         const ends = await Promise.all(turnIds.map((turnId) => turns.adopt(turnId)));
         const counts = { completed: 0, failed: 0, cancelled: 0, handed_over: 0, unknown: 0 };
         for (const end of ends) counts[end] += 1;
@@ -56,7 +59,7 @@ export function createChatActivities(turns: HeldTurns): ChatActivities {
         return counts;
       }),
     callModel: (input) =>
-      told(async () => {
+      told(HEARTBEAT_MS, async () => {
         const step = await turns.step(input.turnId, input.no, input.results);
         // Beside its workflow it hears of no cancel; the workflow waits for it then.
         if (step.type === "ended" && step.status === "cancelled" && !Context.current().info.isLocal) await untilCancelled();
@@ -65,9 +68,9 @@ export function createChatActivities(turns: HeldTurns): ChatActivities {
   };
 }
 
-async function told<T>(work: () => Promise<T>): Promise<T> {
+async function told<T>(heartbeatMs: number, work: () => Promise<T>): Promise<T> {
   try {
-    return await withHeartbeat(work);
+    return await withHeartbeat(work, heartbeatMs);
   } catch (error) {
     throw error instanceof CancelledFailure ? error : asActivityFailure(error);
   }
