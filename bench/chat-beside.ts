@@ -1,9 +1,12 @@
 /** What runs beside chats in their bench: one upload after the other, and searches at the same time. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { call, upload } from "../test/support/client.ts";
 import { KEYS, SPACES } from "../test/support/tenants.ts";
 
 const UPLOAD_BYTES = 20 * 1_048_576;
 const SEARCHES_AT_ONCE = 2;
+/** Between two searches of one caller: some twenty a second in all. */
+const SEARCH_PAUSE_MS = 100;
 const LINE = "Revenue, costs and the number of ships in the harbour were counted again in the week before. ";
 
 export interface Beside {
@@ -28,6 +31,7 @@ export function runBeside(url: string): Beside {
       const { status } = await call(url, KEYS.owner, "POST", "/data/hybrid-search", { query: `revenue of ship ${lane} in week ${round}`, space_id: SPACES.research });
       if (status !== 200) throw new Error(`a search answered ${status}`);
       done.searches += 1;
+      await sleep(SEARCH_PAUSE_MS);
     }),
   );
   return {

@@ -5,6 +5,8 @@ export interface Target {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: string;
+  /** Asked so often, one after the other, as one chat: what the provider alone takes for a turn of several model calls. Default 1. */
+  readonly calls?: number;
 }
 
 export interface Sample {
@@ -47,13 +49,22 @@ export function ask({ url, headers, body }: Target): Promise<Sample> {
   });
 }
 
+/** The first token is that of the last call. */
+async function askAll(target: Target): Promise<Sample> {
+  const startedAt = performance.now();
+  for (let call = 1; call < (target.calls ?? 1); call += 1) await ask(target);
+  const beforeMs = performance.now() - startedAt;
+  const { firstMs, totalMs } = await ask(target);
+  return { firstMs: beforeMs + firstMs, totalMs: beforeMs + totalMs };
+}
+
 /** Keeps `concurrency` chats under way for `seconds`. */
 export async function load(target: Target, concurrency: number, seconds: number): Promise<Measured> {
   const measured: Measured = { samples: [], seconds, failures: 0 };
   const until = performance.now() + seconds * 1_000;
   const one = async (): Promise<void> => {
     while (performance.now() < until) {
-      await ask(target).then(
+      await askAll(target).then(
         (sample) => measured.samples.push(sample),
         () => (measured.failures += 1),
       );

@@ -175,7 +175,7 @@ function targetsOf(agent: string, { providerUrl, stack, litellm }: Pick<Bench, "
   const body = (model: string): string => JSON.stringify({ model, messages, stream: true });
   const targets = new Map<Name, Target>([
     ["holdfast", { url: `${stack.url}/v1/chat/completions`, headers: { authorization: `Bearer ${KEYS.owner}` }, body: body(MODELS[agent] ?? agent) }],
-    ["direct", { url: `${providerUrl}/chat/completions`, headers: { authorization: "Bearer sk-scripted" }, body: body("scripted-chat") }],
+    ["direct", { url: `${providerUrl}/chat/completions`, headers: { authorization: "Bearer sk-scripted" }, body: body("scripted-chat"), calls: agent === "tool" ? 2 : 1 }],
   ]);
   if (litellm !== undefined && agent === "plain")
     targets.set("litellm", { url: `${litellm.url}/v1/chat/completions`, headers: { authorization: `Bearer ${litellm.key}` }, body: body("bench") });
@@ -249,7 +249,7 @@ async function run(options: Options): Promise<void> {
       `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load, provider, API, worker, Temporal and Postgres on this machine; load average ${loadavg()[0]?.toFixed(2)} at the start`,
     );
     say(
-      `provider: ${options.pieces} pieces an answer; ${options.seconds} s a cell, in slices of at most ${SLICE_SECONDS} s, the others a third of it; milliseconds p50 / p95; the event loop is that of the API\n`,
+      `provider: ${options.pieces} pieces an answer; ${options.seconds} s a cell, in slices of at most ${SLICE_SECONDS} s, the others a third of it; for a turn with a tool the provider is asked directly twice; milliseconds p50 / p95; the event loop is that of the API\n`,
     );
     say(HEAD);
     for (const delay of options.firstTokenMs.split(",")) await runDelay(delay, options);
