@@ -1,6 +1,7 @@
 /** The history of a document and the way back in it, through the HTTP API, on the real pipeline. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, call, ended, fileForm, upload } from "../../support/client.ts";
+import { fileForm } from "../../support/client.ts";
+import { documentRuns, longText } from "../../support/document-runs.ts";
 import { type Stack, startStack } from "../../support/stack.ts";
 import { KEYS, SPACES } from "../../support/tenants.ts";
 import { until } from "../../support/until.ts";
@@ -13,30 +14,7 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 afterEach(() => stack.provider.clearFaults());
 
-const as = (key: string, method: string, path: string, body?: unknown) => call(stack.url, key, method, path, body);
-const editor = (method: string, path: string, body?: unknown) => as(KEYS.editor, method, path, body);
-const end = (id: string) => ended(stack.url, KEYS.editor, id);
-const versions = async (id: string): Promise<Answer["body"][]> => (await editor("GET", `/data/${id}/versions`)).body.items;
-const reprocess = (id: string, body?: unknown) => editor("POST", `/data/${id}/reprocess`, body);
-const hits = async (id: string, query: string): Promise<Answer["body"]> =>
-  (await as(KEYS.viewer, "POST", "/data/hybrid-search", { query, space_id: SPACES.research, document_ids: [id], limit: 100 })).body;
-
-/** A text whose chunks differ with their size. */
-const longText = (name: string): string =>
-  Array.from({ length: 30 }, (_, index) => `The ${name} says in part ${index} that ${`word${index} counts here `.repeat(12)}.`).join("\n\n");
-
-async function put(content: string, filename: string): Promise<Answer["body"]> {
-  return end((await upload(stack.url, KEYS.editor, SPACES.research, content, filename)).id);
-}
-
-/** A document whose second run waits for the provider. */
-async function putWaiting(name: string): Promise<{ id: string; runId: string }> {
-  const { id } = await put(longText(name), `${name}.md`);
-  stack.provider.failEmbeddings({ status: 503 });
-  const { pipeline_run_id: runId } = (await reprocess(id, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 61 } })).body;
-  await until("it waits for the provider", async () => (await editor("GET", `/data/runs/${runId}`)).body.waiting_for === "provider_unavailable");
-  return { id, runId };
-}
+const { as, editor, end, versions, reprocess, hits, put, putWaiting } = documentRuns(() => stack);
 
 describe("versions", () => {
   test("are the history, newest first, with who asked for what", async () => {
