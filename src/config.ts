@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { TURN_BUDGET, TURN_SECONDS_MAX } from "./domain/turn.ts";
-import { QUEUE_NAMES, chatFallbacks, hostPatterns, integer, issuer, kmsKeyName, masterKey, mcpServers, originList, queueList, ratio, url } from "./setting-forms.ts";
+import { QUEUE_NAMES, chatFallbacks, hostPatterns, integer, issuer, kmsKeyName, masterKey, mcpServers, originList, queueList, ratio, readableFile, url } from "./setting-forms.ts";
 
 /** pgvector indexes half-precision vectors of at most this many dimensions. */
 const MAX_EMBEDDING_DIMENSIONS = 4_000;
@@ -24,6 +24,10 @@ const Environment = z.object({
   TEMPORAL_NAMESPACE: z.string().default("default"),
   TEMPORAL_API_KEY: z.string().optional(),
   TEMPORAL_TLS: z.enum(["true", "false", "1", "0"], "must be true or false").optional(),
+  TEMPORAL_TLS_CERT_FILE: readableFile.optional(),
+  TEMPORAL_TLS_KEY_FILE: readableFile.optional(),
+  TEMPORAL_TLS_CA_FILE: readableFile.optional(),
+  TEMPORAL_TLS_SERVER_NAME: z.string().optional(),
   GCS_BUCKET: z.string().optional(),
   STORAGE_EMULATOR_HOST: z.string().optional(),
   MASTER_KEY: masterKey.optional(),
@@ -94,11 +98,25 @@ const CONTRADICTIONS: [Variable, (given: Given) => boolean, string][] = [
   ["MASTER_KEY_PREVIOUS", (given) => given.MASTER_KEY_PREVIOUS !== undefined && given.MASTER_KEY === undefined, "needs MASTER_KEY: the one that takes its place"],
   ["STORAGE_EMULATOR_HOST", (given) => given.STORAGE_EMULATOR_HOST !== undefined && given.GCS_BUCKET === undefined, "needs GCS_BUCKET"],
   ["TEMPORAL_API_KEY", (given) => given.TEMPORAL_API_KEY !== undefined && given.TEMPORAL_ADDRESS === undefined, "needs TEMPORAL_ADDRESS"],
+  [
+    "TEMPORAL_TLS_CERT_FILE",
+    (given) => (given.TEMPORAL_TLS_CERT_FILE === undefined) !== (given.TEMPORAL_TLS_KEY_FILE === undefined),
+    "and TEMPORAL_TLS_KEY_FILE are needed together",
+  ],
+  ["TEMPORAL_TLS", (given) => isOff(given.TEMPORAL_TLS) && needsTls(given), "cannot be off with an API key, a client certificate or a server name"],
   ["OIDC_AUDIENCE", (given) => (given.OIDC_AUDIENCE === undefined) !== (given.OIDC_ISSUER === undefined), "and OIDC_ISSUER are needed together"],
 ];
 
 function hasProvider(given: Given): boolean {
   return given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined;
+}
+
+function isOff(text: string | undefined): boolean {
+  return text === "false" || text === "0";
+}
+
+function needsTls(given: Given): boolean {
+  return [given.TEMPORAL_API_KEY, given.TEMPORAL_TLS_CERT_FILE, given.TEMPORAL_TLS_CA_FILE, given.TEMPORAL_TLS_SERVER_NAME].some((value) => value !== undefined);
 }
 
 /** Settings that cannot be used, each with its variable's name. Values are never repeated: they may be secrets. */
@@ -166,8 +184,7 @@ function group(env: z.infer<typeof Environment>) {
       address: env.TEMPORAL_ADDRESS,
       namespace: env.TEMPORAL_NAMESPACE,
       apiKey: env.TEMPORAL_API_KEY,
-      /** Undefined: TLS where an API key is given. */
-      tls: env.TEMPORAL_TLS === undefined ? undefined : env.TEMPORAL_TLS === "true" || env.TEMPORAL_TLS === "1",
+      tls: temporalTls(env),
     },
     /** Without a bucket objects are kept in `directory`. */
     storage: { gcsBucket: env.GCS_BUCKET, emulatorHost: env.STORAGE_EMULATOR_HOST, directory: join(dataDir, "objects") },
@@ -209,6 +226,18 @@ function group(env: z.infer<typeof Environment>) {
     log: { level: env.LOG_LEVEL },
     metrics: { port: env.METRICS_PORT },
     telemetry: { otlpEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT, sampleRatio: env.TRACE_SAMPLE_RATIO },
+  };
+}
+
+/** Undefined: the connection is not encrypted. An API key and every setting of TLS ask for it. */
+function temporalTls(env: z.infer<typeof Environment>) {
+  const { TEMPORAL_TLS: wanted, TEMPORAL_API_KEY: apiKey, TEMPORAL_TLS_CERT_FILE: crt, TEMPORAL_TLS_KEY_FILE: key, TEMPORAL_TLS_CA_FILE: ca, TEMPORAL_TLS_SERVER_NAME: name } = env;
+  const isWanted = wanted === "true" || wanted === "1" || [apiKey, crt, ca, name].some((value) => value !== undefined);
+  if (!isWanted) return undefined;
+  return {
+    ...(crt === undefined || key === undefined ? {} : { clientCertPair: { crt, key } }),
+    ...(ca === undefined ? {} : { serverRootCACertificate: ca }),
+    ...(name === undefined ? {} : { serverNameOverride: name }),
   };
 }
 

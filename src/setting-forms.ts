@@ -1,4 +1,5 @@
 /** The only forms that a setting's text may have: each says what is wrong with a text that does not have it. */
+import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { QUEUES, type QueueName } from "./temporal/queues.ts";
 
@@ -90,3 +91,13 @@ function jsonOf(text: string): unknown {
     return undefined;
   }
 }
+
+/** The bytes of the file that a setting names. */
+export const readableFile = z.string().transform((path, context) => {
+  try {
+    return readFileSync(path);
+  } catch {
+    context.addIssue({ code: "custom", message: "must name a file that this process can read" });
+    return z.NEVER;
+  }
+});

@@ -53,6 +53,8 @@ test.each([
   [{ MASTER_KEY, KMS_KEY_NAME: "projects/p/locations/l/keyRings/r/cryptoKeys/k" }, "MASTER_KEY"],
   [{ STORAGE_EMULATOR_HOST: "http://localhost:4443" }, "STORAGE_EMULATOR_HOST"],
   [{ TEMPORAL_API_KEY: "k" }, "TEMPORAL_API_KEY"],
+  [{ TEMPORAL_TLS_CERT_FILE: import.meta.filename }, "TEMPORAL_TLS_CERT_FILE"],
+  [{ TEMPORAL_TLS_CA_FILE: import.meta.filename, TEMPORAL_TLS: "false" }, "TEMPORAL_TLS"],
   [{ OIDC_ISSUER: "https://issuer.example" }, "OIDC_AUDIENCE"],
 ])("the contradiction %j is refused by name", (env, name) => {
   expect(problemsOf(() => loadConfig(env)).map((problem) => problem.split(" ")[0])).toEqual([name]);
@@ -66,6 +68,34 @@ test("contradictions are reported beside wrong values", () => {
 test("an API key alone means the public OpenAI API; a base URL alone needs no key", () => {
   expect(loadConfig({ OPENAI_API_KEY: "k", CHAT_MODEL: "m" }).models.baseUrl).toBe("https://api.openai.com/v1");
   expect(loadConfig({ OPENAI_BASE_URL: "http://127.0.0.1:1234/v1", CHAT_MODEL: "m" }).models.apiKey).toBeUndefined();
+});
+
+test("an API key and each setting of TLS ask for TLS; nothing else does", () => {
+  const file = import.meta.filename;
+  expect(loadConfig({ TEMPORAL_ADDRESS: "t:7233" }).temporal.tls).toBeUndefined();
+  expect(loadConfig({ TEMPORAL_TLS: "true" }).temporal.tls).toEqual({});
+  expect(loadConfig({ TEMPORAL_ADDRESS: "t:7233", TEMPORAL_API_KEY: "k", TEMPORAL_NAMESPACE: "n.a1b2c" }).temporal).toEqual({
+    address: "t:7233",
+    namespace: "n.a1b2c",
+    apiKey: "k",
+    tls: {},
+  });
+  const { tls } = loadConfig({ TEMPORAL_TLS_CERT_FILE: file, TEMPORAL_TLS_KEY_FILE: file, TEMPORAL_TLS_CA_FILE: file, TEMPORAL_TLS_SERVER_NAME: "name" }).temporal;
+  expect(tls?.clientCertPair?.crt.length).toBeGreaterThan(1_000);
+  expect(tls?.serverRootCACertificate?.length).toBeGreaterThan(1_000);
+  expect(tls?.serverNameOverride).toBe("name");
+});
+
+test("a file that cannot be read is told by the setting's name", () => {
+  expect(problemsOf(() => loadConfig({ TEMPORAL_TLS_CA_FILE: "/no/such/file" }))).toEqual(["TEMPORAL_TLS_CA_FILE must name a file that this process can read"]);
+});
+
+test.each(["0", "1", "0.25", ".5", "1.0"])("%s is a share of requests to trace", (text) => {
+  expect(loadConfig({ TRACE_SAMPLE_RATIO: text }).telemetry.sampleRatio).toBe(Number(text));
+});
+
+test.each(["2", "-1", "half", "1.5"])("%s is none", (text) => {
+  expect(problemsOf(() => loadConfig({ TRACE_SAMPLE_RATIO: text })).length).toBe(1);
 });
 
 test("a variable set to nothing counts as not set", () => {

@@ -12,6 +12,7 @@ import { type Keyring, type MasterKey, organizationKeyAad } from "../storage/key
 import type { Storage } from "../storage/storage.ts";
 import { endWorkflowsOf } from "../temporal/end-workflows.ts";
 import { asActivityFailure } from "./failure.ts";
+import { transferStep } from "./transfer.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
 export interface OperationDeps {
@@ -21,6 +22,7 @@ export interface OperationDeps {
   readonly keyring: Keyring;
   readonly storage: Storage;
   readonly temporal: Client;
+  contentSecret(organizationId: string): Promise<Buffer>;
 }
 
 const KEYS_A_STEP = 100;
@@ -53,7 +55,8 @@ async function stepOf(deps: OperationDeps, operationId: string): Promise<Operati
   if (operation.wait_seconds > 0) return { done: false, waitSeconds: operation.wait_seconds };
   if (operation.kind === "rotate_master") return rotateMaster(deps, operation);
   const organization = { id: operation.subject ?? "", num: operation.subject_num ?? 0 };
-  return operation.kind === "rotate_organization" ? rotateOrganization(deps, operation, organization) : deleteOrganization(deps, operation, organization);
+  if (operation.kind === "rotate_organization") return rotateOrganization(deps, operation, organization);
+  return operation.kind === "delete_organization" ? deleteOrganization(deps, operation, organization) : transferStep(deps, operation, organization);
 }
 
 /** Wraps anew, by the current master key, what another one wraps. What is wrapped stays, so that readers notice nothing. */

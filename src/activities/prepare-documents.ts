@@ -1,5 +1,4 @@
 /** The first step of the pipeline: read the stored file, parse it, cut it into chunks, and write both for each member of the group. */
-import { createHmac } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,12 +20,12 @@ import { parsePages } from "../parsers/page-range.ts";
 import type { ParseInput } from "../parsers/parser.ts";
 import { type Checkpoint, type DocumentPart, documentParts, onlyPart } from "./document-parts.ts";
 import { type Attempt, attemptStep } from "./members.ts";
+import { contentHash } from "./content-hash.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 
 const DEFAULT_MAX_TOKENS = 240;
 const MEMBERS_AT_ONCE = 8;
-const HASH_BYTES = 16;
 
 /** Idempotent: members whose text and chunks are written already are not taken again. */
 export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput): Promise<GroupOutcome> {
@@ -116,7 +115,7 @@ function newChunk(chunk: Chunk, secret: Buffer): NewChunk {
     pageStart: chunk.page_start,
     pageEnd: chunk.page_end,
     metadata: { ...chunk.metadata },
-    contentHash: createHmac("sha256", secret).update(chunk.text).digest().subarray(0, HASH_BYTES),
+    contentHash: contentHash(secret, chunk.text),
   };
 }
 

@@ -17,6 +17,7 @@ const PORT_LINE = 3;
 export interface Connection {
   readonly config: Config;
   readonly db: Database;
+  readonly masterKey: () => Promise<MasterKey>;
   /** The secret that key hashes are made with. */
   readonly pepper: () => Promise<Buffer>;
   /** The instance secret with that name. */
@@ -33,7 +34,7 @@ export async function withDatabase<T>(work: (connection: Connection) => Promise<
   try {
     if (!options.mayLackMigrations) await assertMigrated(db);
     const secret = async (name: string): Promise<Buffer> => loadInstanceSecret(db, name, await masterKey(config));
-    return await work({ config, db, secret, pepper: () => secret(PEPPER) });
+    return await work({ config, db, secret, masterKey: () => masterKey(config), pepper: () => secret(PEPPER) });
   } finally {
     await db.close();
   }

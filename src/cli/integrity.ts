@@ -1,5 +1,6 @@
 /** `holdfast integrity` */
 import type { Command } from "commander";
+import type { Config } from "../config.ts";
 import { countFaults, type IntegrityCounts } from "../db/integrity-counts.ts";
 import { findNamed, findUnnamed } from "../db/object-names.ts";
 import { type Database, inTenant, type OrganizationKey } from "../db/pool.ts";
@@ -38,8 +39,7 @@ export function addIntegrityCommand(program: Command): void {
 
 async function checkIntegrity({ organization, json }: Options): Promise<void> {
   const results = await withDatabase(async ({ db, config }) => {
-    const { gcsBucket, emulatorHost, directory } = config.storage;
-    const store = gcsBucket === undefined ? createDirectoryStore(directory) : createGcsStore({ bucket: gcsBucket, emulatorHost });
+    const store = storeOf(config);
     const checked: Array<{ organization_id: string; counts: Counts }> = [];
     for (const one of await everyOrganization(db, organization)) {
       checked.push({ organization_id: one.id, counts: { ...(await countFaults(db.owner, one)), ...(await compareObjects(db, store, one)) } });
@@ -56,8 +56,13 @@ async function checkIntegrity({ organization, json }: Options): Promise<void> {
   if (!ok) process.exitCode = 1;
 }
 
+/** The object store of the settings, as it is: encrypted. */
+export function storeOf({ storage: { gcsBucket, emulatorHost, directory } }: Config): ObjectStore {
+  return gcsBucket === undefined ? createDirectoryStore(directory) : createGcsStore({ bucket: gcsBucket, emulatorHost });
+}
+
 /** Goes through the store and the rows side by side, in byte order. */
-async function compareObjects(db: Database, store: ObjectStore, organization: OrganizationKey): Promise<{ objects_without_row: number; rows_without_object: number }> {
+export async function compareObjects(db: Database, store: ObjectStore, organization: OrganizationKey): Promise<{ objects_without_row: number; rows_without_object: number }> {
   let withoutRow = 0;
   let withoutObject = 0;
   for (let after = ""; ;) {

@@ -5,6 +5,7 @@ import { ConfigError } from "../config.ts";
 import { DomainError } from "../domain/errors.ts";
 import { ProvisionError } from "../domain/provision.ts";
 import { addAuditCommand } from "./audit.ts";
+import { addBackupCommand } from "./backup.ts";
 import { addIntegrityCommand } from "./integrity.ts";
 import { addKeysCommand } from "./keys.ts";
 import { addMigrateCommand } from "./migrate.ts";
@@ -12,6 +13,7 @@ import { addOrganizationCommand } from "./operations.ts";
 import { CommandError } from "./output.ts";
 import { addProvisionCommand } from "./provision.ts";
 import { addTokenCommand } from "./token.ts";
+import { addTransferCommands } from "./transfer.ts";
 
 const program = new Command("holdfast").description("Commands for those who run Holdfast. Settings come from the environment, as for the service.");
 addMigrateCommand(program);
@@ -20,7 +22,8 @@ addKeysCommand(program);
 addTokenCommand(program);
 addIntegrityCommand(program);
 addAuditCommand(program);
-addOrganizationCommand(program);
+addBackupCommand(program);
+addTransferCommands(addOrganizationCommand(program));
 
 const EXPECTED = [CommandError, ConfigError, DomainError, ProvisionError];
 

@@ -3,19 +3,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { findOperation, requestOrganizationDeletion, requestRotation } from "../db/operations.ts";
 import type { Database } from "../db/pool.ts";
-import { withDatabase } from "./connect.ts";
+import { type Connection, withDatabase } from "./connect.ts";
 import { everyOrganization } from "./organizations.ts";
-import { CommandError, printJson, printLine } from "./output.ts";
+import { CommandError, printJson, printLine, showProgress } from "./output.ts";
 
 const POLL_MS = 250;
 /** Other processes know keys for 60 s and callers for 5 s after the organization was closed. */
 const GRACE_SECONDS = 65;
 
-interface Options {
+export interface WaitOptions {
   readonly wait: boolean;
+  readonly json?: boolean;
 }
 
-interface DeleteOptions extends Options {
+interface DeleteOptions extends WaitOptions {
   readonly yes?: boolean;
   readonly grace: string;
 }
@@ -25,26 +26,30 @@ export function addRotationCommands(keys: Command): void {
     .command("rotate-master")
     .description("wrap every key anew by MASTER_KEY; workers must have the key before as MASTER_KEY_PREVIOUS")
     .option("--no-wait", "do not wait for the report")
-    .action((options: Options) => run(options, (db) => requestRotation(db, null)));
+    .option("--json", "print JSON, as the report is in any case")
+    .action((options: WaitOptions) => runOperation(options, ({ db }) => requestRotation(db, null)));
   keys
     .command("rotate-organization")
     .description("give an organization a new key for all that is encrypted from now on")
     .argument("<id>", "the organization's id")
     .option("--no-wait", "do not wait for the report")
-    .action((id: string, options: Options) => run(options, async (db) => requestRotation(db, (await everyOrganization(db, id))[0]!)));
+    .option("--json", "print JSON, as the report is in any case")
+    .action((id: string, options: WaitOptions) => runOperation(options, async ({ db }) => requestRotation(db, (await everyOrganization(db, id))[0]!)));
 }
 
-export function addOrganizationCommand(program: Command): void {
-  program
-    .command("organization")
-    .description("organizations")
+/** @returns the command, to which others are added. */
+export function addOrganizationCommand(program: Command): Command {
+  const organization = program.command("organization").description("organizations");
+  organization
     .command("delete")
     .description("delete an organization with everything that it has, and print what was read back; there is no way back")
     .argument("<id>", "the organization's id")
     .option("--yes", "do it")
     .option("--grace <seconds>", "how long caches of other processes are waited for", String(GRACE_SECONDS))
     .option("--no-wait", "do not wait for the report")
-    .action((id: string, options: DeleteOptions) => run(options, (db) => askForDeletion(db, id, options)));
+    .option("--json", "print JSON, as the report is in any case")
+    .action((id: string, options: DeleteOptions) => runOperation(options, ({ db }) => askForDeletion(db, id, options)));
+  return organization;
 }
 
 async function askForDeletion(db: Database, id: string, { yes, grace }: DeleteOptions): Promise<string> {
@@ -55,13 +60,18 @@ async function askForDeletion(db: Database, id: string, { yes, grace }: DeleteOp
   return requestOrganizationDeletion(db, organization, seconds);
 }
 
-async function run({ wait }: Options, request: (db: Database) => Promise<string>): Promise<void> {
-  await withDatabase(async ({ db }) => {
-    const id = await request(db);
-    if (!wait) return printLine(`operation ${id} is asked for; a worker does it`);
+/** Asks for an operation and prints its report once a worker has done it; exits with 1 where it failed. */
+export async function runOperation({ wait, json }: WaitOptions, request: (connection: Connection) => Promise<string>): Promise<void> {
+  await withDatabase(async (connection) => {
+    const id = await request(connection);
+    if (!wait) return json ? printJson({ operation_id: id }) : printLine(`operation ${id} is asked for; a worker does it`);
     for (;;) {
-      const found = await findOperation(db, id);
-      if (found !== undefined && found.completed_at !== null) return printJson({ operation_id: id, kind: found.kind, completed_at: found.completed_at, report: found.report });
+      const found = await findOperation(connection.db, id);
+      if (found !== undefined) showProgress(found.report);
+      if (found !== undefined && found.completed_at !== null) {
+        if ("failed" in found.report) process.exitCode = 1;
+        return printJson({ operation_id: id, kind: found.kind, completed_at: found.completed_at, report: found.report });
+      }
       await sleep(POLL_MS);
     }
   });

@@ -56,13 +56,7 @@ export async function writePrepared(sql: Sql, organizationId: string, fence: Fen
   if (runs.length === 0) return mine;
   await insertTextBlocks(sql, organizationId, runs);
   await insertChunks(sql, organizationId, runs);
-  await sql.query(
-    `insert into embedding_cache_references (organization_id, content_hash, raw_file_id)
-     select distinct c.organization_id, c.content_hash, f.id from unnest($1::int[], $2::int[]) r(run_num, first)
-     join chunks c on c.run_num = r.run_num and c.chunk_index >= r.first
-     join raw_files f on f.document_id = c.document_id and f.deleted_at is null on conflict do nothing`,
-    [runs.map((run) => run.runNum), runs.map((run) => run.chunksBefore)],
-  );
+  await referToEmbeddings(sql, runs);
   await moveCheckpoints(sql, runs);
   await endPreparation(
     sql,
@@ -75,6 +69,25 @@ export async function writePrepared(sql: Sql, organizationId: string, fence: Fen
     described.map((run) => JSON.stringify(run.extracted)),
   ]);
   return mine;
+}
+
+type ImportedPart = Pick<PreparedRun, "runNum" | "documentId" | "units" | "chunks" | "unitsBefore" | "chunksBefore">;
+
+/** A part of a run that was prepared elsewhere: its text and chunks, and what says that their embeddings are used. */
+export async function writeImported(sql: Sql, organizationId: string, part: ImportedPart): Promise<void> {
+  await insertTextBlocks(sql, organizationId, [part]);
+  await insertChunks(sql, organizationId, [part]);
+  await referToEmbeddings(sql, [part]);
+}
+
+async function referToEmbeddings(sql: Sql, runs: readonly ImportedPart[]): Promise<void> {
+  await sql.query(
+    `insert into embedding_cache_references (organization_id, content_hash, raw_file_id)
+     select distinct c.organization_id, c.content_hash, f.id from unnest($1::int[], $2::int[]) r(run_num, first)
+     join chunks c on c.run_num = r.run_num and c.chunk_index >= r.first
+     join raw_files f on f.document_id = c.document_id and f.deleted_at is null on conflict do nothing`,
+    [runs.map((run) => run.runNum), runs.map((run) => run.chunksBefore)],
+  );
 }
 
 /** A run that got on is no longer suspected of ending its worker. */
@@ -102,7 +115,7 @@ async function endPreparation(sql: Sql, runs: readonly PreparedRun[]): Promise<v
   );
 }
 
-async function insertTextBlocks(sql: Sql, organizationId: string, runs: readonly PreparedRun[]): Promise<void> {
+async function insertTextBlocks(sql: Sql, organizationId: string, runs: readonly ImportedPart[]): Promise<void> {
   const blocks = runs.flatMap((run) =>
     Array.from({ length: Math.ceil(run.units.length / UNITS_A_BLOCK) }, (_, block) => {
       const units = run.units.slice(block * UNITS_A_BLOCK, (block + 1) * UNITS_A_BLOCK);
@@ -119,7 +132,7 @@ async function insertTextBlocks(sql: Sql, organizationId: string, runs: readonly
   }
 }
 
-async function insertChunks(sql: Sql, organizationId: string, runs: readonly PreparedRun[]): Promise<void> {
+async function insertChunks(sql: Sql, organizationId: string, runs: readonly ImportedPart[]): Promise<void> {
   const all = runs.flatMap((run) => run.chunks.map((chunk, index) => ({ run, chunk, index: run.chunksBefore + index })));
   for (let from = 0; from < all.length; from += ROWS_A_STATEMENT) {
     const rows = all.slice(from, from + ROWS_A_STATEMENT);

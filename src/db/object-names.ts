@@ -29,3 +29,19 @@ export async function findNamed(sql: Sql, after: string, to: string | null): Pro
   );
   return rows.map((row) => row.object_key);
 }
+
+export interface StoredFile {
+  readonly id: string;
+  readonly object_key: string;
+  /** Of the plaintext, in hex; null where nobody noted it. */
+  readonly sha256: string | null;
+}
+
+/** Raw files that live and have content, behind `after` by their ids. */
+export async function listStoredFiles(sql: Sql, after: string | null, limit: number): Promise<StoredFile[]> {
+  const { rows } = await sql.query<StoredFile>(
+    `select id, object_key, sha256 from raw_files where object_key is not null and deleted_at is null and ($1::uuid is null or id > $1) order by id limit $2`,
+    [after, limit],
+  );
+  return rows;
+}

@@ -13,10 +13,11 @@ export interface Operation {
   /** Seconds until it may begin; 0 where it may. */
   readonly wait_seconds: number;
   readonly completed_at: Date | null;
+  readonly parameters: Record<string, unknown>;
   readonly report: Record<string, unknown>;
 }
 
-const COLUMNS = `id, kind, subject, subject_num, greatest(0, ceil(extract(epoch from not_before - now())))::int as wait_seconds, completed_at, report`;
+const COLUMNS = `id, kind, subject, subject_num, greatest(0, ceil(extract(epoch from not_before - now())))::int as wait_seconds, completed_at, parameters, report`;
 
 /** Writes the outbox row; one of the same kind and subject that is not complete yet is used again. @returns its id. */
 async function insertOperation(sql: Sql, kind: OperationKind, subject: OrganizationKey | null, graceSeconds: number): Promise<string> {
@@ -45,6 +46,22 @@ export async function requestOrganizationDeletion(db: Database, organization: Or
   return inTransaction(db.owner, async (sql) => {
     await sql.query("update organizations set deleted_at = coalesce(deleted_at, now()) where id = $1", [organization.id]);
     return insertOperation(sql, "delete_organization", organization, graceSeconds);
+  });
+}
+
+interface TransferRequest {
+  readonly kind: "export_organization" | "import_organization";
+  /** Its number is 0 where the organization is yet to be made. */
+  readonly organization: OrganizationKey;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** An export or import of the organization that is not complete yet goes on as it was asked for. */
+export async function requestTransfer(db: Database, { kind, organization, parameters }: TransferRequest): Promise<string> {
+  return inTransaction(db.owner, async (sql) => {
+    const id = await insertOperation(sql, kind, organization, 0);
+    await sql.query("update operations set parameters = $2 where id = $1 and parameters = '{}'", [id, JSON.stringify(parameters)]);
+    return id;
   });
 }
 

@@ -75,3 +75,7 @@ export async function deleteOrganizationKeys(db: Database, organization: Organiz
 export async function deleteOrganizationRow(db: Database, organization: OrganizationKey): Promise<void> {
   await queryOnce(db.owner, "delete from organizations where id = $1 and deleted_at is not null", [organization.id]);
 }
+
+export async function listOrganizations(db: Database): Promise<Array<{ id: string; name: string; created_at: Date }>> {
+  return (await queryOnce<{ id: string; name: string; created_at: Date }>(db.owner, "select id, name, created_at from organizations where deleted_at is null order by num")).rows;
+}

@@ -183,3 +183,6 @@ export function createKeyring({ master, load, create }: KeyringParts): Keyring {
     forget: (organizationId) => void cache.delete(organizationId),
   };
 }
+
+/** Binds an archive's key, as the master key wraps it, to what it is for. */
+export const ARCHIVE_KEY_AAD: Uint8Array = Buffer.from("holdfast archive key");

@@ -1,5 +1,5 @@
 /** The only place that connects to Temporal. */
-import { Client, Connection } from "@temporalio/client";
+import { Client, Connection, type TLSConfig } from "@temporalio/client";
 import { clientTracing } from "./tracing.ts";
 import { type DataConverter, NativeConnection } from "@temporalio/worker";
 
@@ -7,18 +7,19 @@ export interface TemporalSettings {
   readonly address: string;
   readonly namespace: string;
   readonly apiKey?: string | undefined;
-  readonly tls?: boolean | undefined;
+  /** Undefined: the connection is not encrypted. */
+  readonly tls?: TLSConfig | undefined;
 }
 
 const CALL_TIMEOUT_MS = 5_000;
 /** Without it a channel that was down for long tries again only every two minutes. */
 const RECONNECT = { "grpc.initial_reconnect_backoff_ms": 100, "grpc.max_reconnect_backoff_ms": 1_000 };
 
-function connectionOptions(settings: TemporalSettings): { address: string; tls?: boolean; apiKey?: string } {
+function connectionOptions(settings: TemporalSettings): { address: string; tls?: TLSConfig; apiKey?: string } {
   return {
     address: settings.address,
     ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey }),
-    ...(settings.tls || settings.apiKey !== undefined ? { tls: true } : {}),
+    ...(settings.tls === undefined ? {} : { tls: settings.tls }),
   };
 }
 

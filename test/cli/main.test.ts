@@ -57,6 +57,11 @@ describe("holdfast", () => {
     expect(await runCli(["provision", file], env)).toBe("everything is as the file says\n");
   });
 
+  it("organization list names what there is", async () => {
+    expect(JSON.parse(await runCli(["organization", "list", "--json"], env))).toMatchObject([{ name: "Acme" }]);
+    expect(await runCli(["organization", "list"], env)).toContain("Acme");
+  });
+
   it("provision ends with every mistake and no stack", async () => {
     const file = join(dataDir, "broken.yaml");
     await writeFile(file, "organizations: [{users: [{email: x}]}]");

@@ -19,10 +19,10 @@ export function withDatabase(url: string, name: string): string {
 }
 
 /**
- * Safe to call from several test files at once.
+ * With all migrations, or with nothing at all. Safe to call from several test files at once.
  * @throws Error where HOLDFAST_TEST_DATABASE_URL, the URL of a role that may create databases, is not set.
  */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase({ isEmpty = false }: { isEmpty?: boolean } = {}): Promise<TestDatabase> {
   // oxlint-disable-next-line node/no-process-env -- the set-up of the tests hands the server over in it
   const admin = process.env["HOLDFAST_TEST_DATABASE_URL"];
   if (admin === undefined) throw new Error("HOLDFAST_TEST_DATABASE_URL is not set");
@@ -31,11 +31,11 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     // Copies of one template wait for each other: Postgres refuses a template that somebody is connected to.
     await client.query("select pg_advisory_lock(hashtext('holdfast test template'))");
     const { rowCount } = await client.query("select from pg_database where datname = $1", [TEMPLATE_DATABASE]);
-    await client.query(`create database ${name} ${rowCount === 1 ? `template ${TEMPLATE_DATABASE}` : ""}`);
+    await client.query(`create database ${name} ${isEmpty ? "template template0" : rowCount === 1 ? `template ${TEMPLATE_DATABASE}` : ""}`);
   });
   const url = withDatabase(admin, name);
   const db = openDatabase({ url, poolSize: 10, onIdleError: () => undefined });
-  await migrate(db);
+  if (!isEmpty) await migrate(db);
   return {
     db,
     url,

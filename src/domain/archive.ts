@@ -1,0 +1,70 @@
+/** What an archive of an organization holds; its parts name one another. Ids stay as they are; numbers of one instance are not in it. */
+
+export const ARCHIVE_VERSION = 1;
+
+/** A row as the database writes it in JSON. */
+export type Row = Record<string, unknown>;
+
+/** Of the folder; readable by whoever has it. */
+export interface Manifest {
+  readonly version: typeof ARCHIVE_VERSION;
+  readonly organization_id: string;
+  readonly created_at: string;
+  /** The part with {@link Directory}. */
+  readonly directory: string;
+  /** The part with the last page; each names the one before. */
+  readonly last_page: string | null;
+}
+
+export interface Directory {
+  readonly organization: { readonly name: string };
+  readonly users: Row[];
+  readonly spaces: Row[];
+  readonly space_members: Row[];
+  readonly folders: Row[];
+  readonly agents: Row[];
+}
+
+export interface Page {
+  readonly before: string | null;
+  readonly documents: readonly ArchivedDocument[];
+  readonly files: readonly ArchivedFile[];
+}
+
+export interface ArchivedFile {
+  readonly raw_file: Row & { readonly id: string; readonly sha256: string | null };
+  /** Parts of the content, in order; null where it has none. */
+  readonly content: readonly string[] | null;
+}
+
+export interface ArchivedDocument extends ArchivedFile {
+  readonly document: Row & { readonly id: string };
+  /** Null: it is parsed again where it is imported. */
+  readonly published: ArchivedRun | null;
+}
+
+export interface ArchivedRun {
+  readonly run: Row;
+  readonly model: { readonly name: string; readonly dimensions: number };
+  /** Parts with {@link ArchivedChunk} lists, and with {@link ArchivedBlock} lists. */
+  readonly chunks: readonly string[];
+  readonly text: readonly string[];
+}
+
+export interface ArchivedChunk {
+  readonly chunk_index: number;
+  readonly id: string;
+  readonly text: string;
+  readonly token_count: number;
+  readonly page_start: number | null;
+  readonly page_end: number | null;
+  readonly metadata: Record<string, unknown>;
+  /** As Postgres writes it: `[0.1,…]`. */
+  readonly vector: string;
+}
+
+export interface ArchivedBlock {
+  readonly first_index: number;
+  readonly unit_count: number;
+  readonly units: readonly unknown[];
+}

@@ -1,0 +1,43 @@
+/** Parts of an archive: named by their content, unreadable without the key, refused where a bit was changed. */
+import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openArchive, readManifest } from "../../src/storage/archive.ts";
+
+const KEY = Buffer.alloc(32, 1);
+const PART = Buffer.from("Herons wait. ".repeat(1_000));
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "holdfast-parts-"))));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const pathOf = (name: string): string => join(folder, "parts", name.slice(0, 2), name);
+
+test("equal content is one part, read back as it was, and nothing of it is readable", async () => {
+  const archive = openArchive(folder, KEY);
+  const name = await archive.put(PART);
+  expect(await archive.put(PART)).toBe(name);
+  expect(await archive.put(Buffer.from("another"))).not.toBe(name);
+  expect((await readdir(join(folder, "parts"), { recursive: true })).filter((path) => path.length > 60).length).toBe(2);
+  expect(await archive.get(name)).toEqual(PART);
+  const sealed = await readFile(pathOf(name));
+  expect(sealed.length).toBeLessThan(PART.length / 10);
+  expect(sealed.includes("Herons")).toBe(false);
+});
+
+test("a part that is missing, changed or of another key is told", async () => {
+  const archive = openArchive(folder, KEY);
+  const name = await archive.put(PART);
+  await expect(openArchive(folder, Buffer.alloc(32, 2)).get(name)).rejects.toThrow("sealed by another key");
+  const sealed = await readFile(pathOf(name));
+  await writeFile(pathOf(name), sealed.with(20, sealed[20]! ^ 1));
+  await expect(archive.get(name)).rejects.toThrow("missing or was changed");
+  await expect(archive.get("0".repeat(64))).rejects.toThrow("missing or was changed");
+});
+
+test("an archive is whole once it has its manifest", async () => {
+  await expect(readManifest(folder)).rejects.toThrow("an export that has not ended");
+  await openArchive(folder, KEY).writeManifest({ version: 1 });
+  expect(await readManifest(folder)).toEqual({ version: 1 });
+});

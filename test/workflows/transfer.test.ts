@@ -1,0 +1,99 @@
+/** An organization moves: exported into an archive, deleted, and imported again, without a call to the embedding provider. */
+import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { call, ended, fileForm, upload } from "../support/client.ts";
+import { runCli } from "../support/processes.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { ACME, KEYS, RIVAL, SPACES } from "../support/tenants.ts";
+import { until } from "../support/until.ts";
+
+let stack: Stack;
+let folder: string;
+
+beforeAll(async () => {
+  [stack, folder] = await Promise.all([startStack(), mkdtemp(join(tmpdir(), "holdfast-archive-"))]);
+});
+afterAll(async () => {
+  await stack.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const TRANSFER_MS = 240_000;
+const TEXTS = Array.from({ length: 23 }, (_, index) => `# Heron ${index}\n\nHeron number ${index} stands in the reeds and waits.\n`);
+const archive = (): string => join(folder, "archive");
+const keyFile = (): string => join(folder, "key");
+const operate = async (...args: string[]) => JSON.parse(await runCli(["organization", ...args, "--key-file", keyFile()], stack.env));
+
+interface Hit {
+  readonly document_id: string;
+  readonly chunk_id: string;
+  readonly score: string;
+  readonly text: string;
+}
+
+/** By their ids: hits of equal scores come in the order of their runs, which are new after an import. */
+async function search(key: string): Promise<Hit[]> {
+  const { body } = await call(stack.url, key, "POST", "/data/hybrid-search", { space_id: SPACES.research, query: "heron in the reeds", limit: 50 });
+  const hits: Hit[] = body.results.map(({ document_id, chunk_id, score, text }: Hit) => ({ document_id, chunk_id, score: Number(score).toFixed(6), text }));
+  return hits.toSorted((one, other) => one.chunk_id.localeCompare(other.chunk_id));
+}
+
+let broken: { id: string };
+
+test(
+  "an export that loses its worker goes on where it stood, and leaves nothing readable",
+  async () => {
+    const documents = [];
+    for (const [index, text] of TEXTS.entries()) documents.push(await upload(stack.url, KEYS.editor, SPACES.research, text, `heron-${index}.md`));
+    broken = await upload(stack.url, KEYS.editor, SPACES.research, "%PDF-1.7 nothing of a PDF", "broken.pdf");
+    for (const { id } of [...documents, broken]) await ended(stack.url, KEYS.editor, id);
+    await call(stack.url, KEYS.editor, "POST", `/spaces/${SPACES.research}/data/upload`, fileForm("only kept", "kept.bin", { path: "kept" }));
+    expect((await search(KEYS.owner)).length).toBe(TEXTS.length);
+    const { operation_id: id } = await operate("export", ACME, "--to", archive(), "--no-wait", "--json");
+    const standing = async () => (await stack.database.db.owner.query("select completed_at, report from operations where id = $1", [id])).rows[0];
+    await until("it has begun", async () => (await standing()).report.directory !== undefined);
+    await stack.worker.kill("SIGKILL");
+    stack.restartWorker();
+    await until("it has ended", async () => (await standing()).completed_at !== null, 120_000);
+    expect((await standing()).report).toMatchObject({ organization_id: ACME, documents: TEXTS.length + 2 });
+    const parts = (await readdir(archive(), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+    const bytes = await Promise.all(parts.map((entry) => readFile(join(entry.parentPath, entry.name), "latin1")));
+    expect(bytes.filter((text) => text.includes("Heron") || text.includes("acme.example"))).toEqual([]);
+  },
+  TRANSFER_MS,
+);
+
+test("the archive of an organization that is here is refused", async () => {
+  const refused = operate("import", "--from", archive());
+  await expect(refused).rejects.toThrow("is here already");
+});
+
+test(
+  "what was deleted is imported again, with everything that the archive holds",
+  async () => {
+    await runCli(["organization", "delete", ACME, "--yes", "--grace", "0"], stack.env);
+    const { report } = await operate("import", "--from", archive());
+    expect(report).toMatchObject({ organization_id: ACME, documents: TEXTS.length + 2 });
+  },
+  TRANSFER_MS,
+);
+
+test(
+  "a part that was changed is told, and so is a wrong key",
+  async () => {
+    const other = join(folder, "rival");
+    await operate("export", RIVAL, "--to", other);
+    await runCli(["organization", "delete", RIVAL, "--yes", "--grace", "0"], stack.env);
+    const { directory } = JSON.parse(await readFile(join(other, "manifest.json"), "utf8")) as { directory: string };
+    const path = join(other, "parts", directory.slice(0, 2), directory);
+    const whole = await readFile(path);
+    await writeFile(path, Buffer.concat([whole, Buffer.from([0])]));
+    await expect(operate("import", "--from", other)).rejects.toThrow("is missing or was changed");
+    await writeFile(path, whole);
+    await writeFile(keyFile(), Buffer.alloc(32, 5).toString("base64"));
+    await expect(operate("import", "--from", other)).rejects.toThrow("is sealed by another key");
+  },
+  TRANSFER_MS,
+);
