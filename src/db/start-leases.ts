@@ -3,7 +3,7 @@ import type pg from "pg";
 import { queryOnce } from "./pool.ts";
 
 /** Longer than a start may take; a process that dies between taking a row and starting its workflow delays it by so much. */
-export const START_LEASE = "15 seconds";
+export const START_LEASE = "10 seconds";
 /** Afterwards somebody asks Temporal again what became of it. */
 export const RUNNING_LEASE = "60 seconds";
 
