@@ -18,9 +18,9 @@ export function createDirectoryStore(folder: string): ObjectStore {
   const pathOf = (name: string): string => join(folder, assertObjectName(name));
   return {
     put: (name, body, options = {}) => putFile({ folder, path: pathOf(name) }, body, options),
-    get: (name, options = {}) => openFile(pathOf(name), options),
-    size: async (name) => (await within(STEP_TIMEOUT_MS, stat(pathOf(name)))).size,
-    delete: (name) => removeFile(pathOf(name)),
+    get: (name, options = {}) => whileMounted(folder, () => openFile(pathOf(name), options)),
+    size: async (name) => (await whileMounted(folder, () => within(STEP_TIMEOUT_MS, stat(pathOf(name))))).size,
+    delete: (name) => whileMounted(folder, () => within(STEP_TIMEOUT_MS, unlink(pathOf(name)))).catch(ignoreNotFound),
     list: (prefix, options) => listFiles(folder, assertPrefix(prefix), options),
     removeUnfinished: (olderThanMs) => sweep(join(folder, TEMPORARY), olderThanMs),
   };
@@ -125,10 +125,27 @@ async function* readPieces(file: FileHandle, start: number, end: number): AsyncG
 }
 
 async function removeFile(path: string): Promise<void> {
+  await within(STEP_TIMEOUT_MS, unlink(path)).catch(ignoreNotFound);
+}
+
+function ignoreNotFound(error: unknown): void {
+  if (!isNotFound(error)) throw error;
+}
+
+const isNotFound = (error: unknown): boolean => error instanceof DomainError && error.code === "not_found";
+
+/**
+ * An object that is missing because the whole folder is, such as a disk that is not mounted, is an outage: what was "deleted" then would
+ * be back with the disk. The first put makes the folder of unfinished files, and nothing removes it.
+ */
+async function whileMounted<T>(folder: string, operation: () => Promise<T>): Promise<T> {
   try {
-    await within(STEP_TIMEOUT_MS, unlink(path));
+    return await operation();
   } catch (error) {
-    if (!(error instanceof DomainError && error.code === "not_found")) throw error;
+    if (!isNotFound(error)) throw error;
+    await step(stat(join(folder, TEMPORARY)));
+    // The disk may have come back in between.
+    return operation();
   }
 }
 

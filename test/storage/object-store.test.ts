@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -74,6 +74,7 @@ describe.each(stores)("%s store", (_kind, open) => {
   });
 
   test("knows nothing of an object that was never put", async () => {
+    await store.put(newName(), pieces(Buffer.from("another")));
     const name = newName();
     await expect(store.get(name)).rejects.toMatchObject({ code: "not_found" });
     await expect(store.size(name)).rejects.toMatchObject({ code: "not_found" });
@@ -165,6 +166,23 @@ describe("directory store", () => {
     const store = createDirectoryStore(join(folder, "file"));
     await expect(store.put(newName(), pieces(Buffer.from("x")))).rejects.toMatchObject({ code: "storage_unavailable", class: "outage" });
     await mkdir(join(folder, "there"));
+    await rm(folder, { recursive: true });
+  });
+
+  test("deletes and misses nothing while its folder is away, and has everything when it is back", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "objects-"));
+    const [mounted, away] = [join(folder, "mounted"), join(folder, "away")];
+    const store = createDirectoryStore(mounted);
+    const name = newName();
+    await store.put(name, pieces(Buffer.from("kept")));
+    await rename(mounted, away);
+    for (const placeHolder of [undefined, mounted]) {
+      if (placeHolder !== undefined) await mkdir(placeHolder);
+      for (const ask of [store.delete(name), store.size(name), store.get(name)]) await expect(ask).rejects.toMatchObject({ code: "storage_unavailable" });
+    }
+    await rm(mounted, { recursive: true });
+    await rename(away, mounted);
+    expect((await read(store, name)).toString()).toBe("kept");
     await rm(folder, { recursive: true });
   });
 });
