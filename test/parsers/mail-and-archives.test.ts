@@ -105,26 +105,33 @@ test("PPT: slides with their titles, shapes and notes; the master's prompts are 
   await expect(parse("PPT", Buffer.from("nothing"))).rejects.toMatchObject({ code: "corrupt" });
 });
 
-test("DOC: paragraphs in the old code page and in Unicode, tables with their cells, footnotes", async () => {
+test("DOC: headings with levels, paragraphs in the old code page and in Unicode, tables with their cells, footnotes", async () => {
   const file = makeDoc({
     body: [
+      "# Harbour",
       "The harbour office opens at seven.",
+      "## Fees",
       "Every vessel reports its cargo.",
       ["Berth", "Fee"],
       ["North", "12.50 €"],
       ["Süd | alt", "9.75 €"],
+      "### Fällig",
       "Gebühren fällig am selben Tag, 数据.",
     ],
     footnotes: ["Since 1901."],
   });
   const parsed = await parse("DOC", file);
   expect(parsed.units.map((unit) => [unit.type, unit.text])).toEqual([
+    ["heading", "Harbour"],
     ["paragraph", "The harbour office opens at seven."],
+    ["heading", "Fees"],
     ["paragraph", "Every vessel reports its cargo."],
     ["table", "| Berth | Fee |\n| --- | --- |\n| North | 12.50 € |\n| Süd \\| alt | 9.75 € |"],
+    ["heading", "Fällig"],
     ["paragraph", "Gebühren fällig am selben Tag, 数据."],
     ["paragraph", "Since 1901."],
   ]);
+  expect(parsed.units.find((unit) => unit.text.startsWith("Gebühren"))?.heading_path).toEqual(["Harbour", "Fees", "Fällig"]);
   await expect(parse("DOC", makeDoc({ body: [" "] }))).rejects.toMatchObject({ code: "no_text" });
   await expect(parse("DOC", Buffer.from("nothing"))).rejects.toMatchObject({ code: "corrupt" });
 });

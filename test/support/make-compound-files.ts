@@ -49,15 +49,15 @@ const TEXT_AT = 2 * BLOCK;
 const ROW_END = Buffer.from([0x00, 0x00, 0x17, 0x24, 0x01, 0x00]);
 
 interface WordText {
-  /** Paragraphs; one that is a list of cells is a row of a table. */
+  /** Paragraphs; one that begins with # to ######### is a heading of that level, one that is a list of cells is a row of a table. */
   readonly body: readonly (string | readonly string[])[];
   readonly footnotes?: readonly string[];
 }
 
-/** An old Word file of at most 30 paragraphs and rows: its start, up to the first character beyond ASCII, in a byte each, the rest in UTF-16. */
+/** An old Word file of at most 20 paragraphs and cells: its start, up to the first character beyond ASCII, in a byte each, the rest in UTF-16. */
 export function makeDoc({ body, footnotes = [] }: WordText): Buffer {
-  const paragraphs = body.flatMap((part) =>
-    typeof part === "string" ? [{ text: `${part}\r`, endsRow: false }] : [...part.map((cell) => ({ text: `${cell}\x07`, endsRow: false })), { text: "\x07", endsRow: true }],
+  const paragraphs = body.flatMap((part): WordParagraph[] =>
+    typeof part === "string" ? [styled(part)] : [...part.map((cell) => ({ text: `${cell}\x07`, style: 0 })), { text: "\x07", style: "row end" }],
   );
   const notes = footnotes.map((note) => `${note}\r`).join("");
   const main = paragraphs.map(({ text: content }) => content).join("");
@@ -91,18 +91,29 @@ export function makeDoc({ body, footnotes = [] }: WordText): Buffer {
 
 const piece = (offset: number): Buffer => Buffer.concat([Buffer.alloc(2), number(offset), Buffer.alloc(2)]);
 
-/** A page of paragraph properties, [MS-DOC] 2.9.24 (PapxFkp): where each paragraph starts, and the properties of those that end a row. */
-function paragraphProperties(paragraphs: readonly { text: string; endsRow: boolean }[], fileOffset: (position: number) => number): Buffer {
+interface WordParagraph {
+  readonly text: string;
+  /** 0 is body text, 1 to 9 are headings of that level. */
+  readonly style: number | "row end";
+}
+
+function styled(part: string): WordParagraph {
+  const level = /^#*/.exec(part)![0].length;
+  return { text: `${part.slice(level).trimStart()}\r`, style: level };
+}
+
+/** A page of paragraph properties, [MS-DOC] 2.9.24 (PapxFkp): where each paragraph starts, its style, and whether it ends a row. */
+function paragraphProperties(paragraphs: readonly WordParagraph[], fileOffset: (position: number) => number): Buffer {
   const page = Buffer.alloc(BLOCK);
   const rowEndAt = BLOCK - 2 - ROW_END.length - 2;
-  const plainAt = rowEndAt - 4;
-  page[plainAt + 1] = 1;
   page[rowEndAt + 1] = ROW_END.length / 2;
   ROW_END.copy(page, rowEndAt + 2);
+  const styleAt = (style: number): number => rowEndAt - 4 * (style + 1);
+  for (let style = 0; style <= 9; style += 1) page.set([0, 1, style, 0], styleAt(style));
   let position = 0;
-  for (const [index, { text: content, endsRow }] of paragraphs.entries()) {
+  for (const [index, { text: content, style }] of paragraphs.entries()) {
     page.writeUInt32LE(fileOffset(position), index * 4);
-    page[(paragraphs.length + 1) * 4 + index * 13] = (endsRow ? rowEndAt : plainAt) / 2;
+    page[(paragraphs.length + 1) * 4 + index * 13] = (style === "row end" ? rowEndAt : styleAt(style)) / 2;
     position += content.length;
   }
   page.writeUInt32LE(fileOffset(position), paragraphs.length * 4);
