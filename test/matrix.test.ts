@@ -23,15 +23,21 @@ const INNER = /\bat (async )?[\w.]+ \(|node_modules|\/src\/|\/tmp\/|relation \\?
 const AGENT_ROUTES = /\/agents\/:agent_id|chat\/completions/;
 
 /**
- * They find something only by age, by an outage or by chance, for tools, or as the owner. What their statements touch is walled by the
+ * They find something only by age, by an outage or by chance, for tools, where an organization moves in, or as the owner. What their statements touch is walled by the
  * catalogue's test alone (test/db/tenancy.test.ts); a function that is not named here must have found something.
  */
 const NEEDS_MORE = new Set([
   "agent-records.reachesFolders",
   "agents.findAgentAndReach",
+  "chunks.writeImported",
   "claims.setClaimWaiting",
   "folders.isWithinFolder",
   "folders.lockLiveFolder",
+  "import.insertDirectory",
+  "import.insertDocument",
+  "import.insertRawFile",
+  "import.isThere",
+  "import.keepVectors",
   "knowledge.listKnownDocuments",
   "knowledge.readKnownDocument",
   "maintenance.deleteIntents",

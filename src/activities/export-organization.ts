@@ -35,11 +35,12 @@ interface ExportWork {
 export async function exportStep(work: ExportWork, progress: ExportProgress): Promise<{ progress: ExportProgress; done: boolean }> {
   const { deps, organization, archive } = work;
   if (progress.directory === undefined) {
-    const directory = await archive.put(jsonBytes(await inTenant(deps.db, organization, readDirectory)));
+    const directory = await archive.put(jsonBytes(await inTenant(deps.db, organization, (sql) => readDirectory(sql, organization.id))));
     return { progress: { ...progress, directory, last_page: null, after_document: 0, after_file: null }, done: false };
   }
-  const documents = await inTenant(deps.db, organization, (sql) => readDocuments(sql, progress.after_document ?? 0, ROWS_A_PAGE));
-  const files = documents.length > 0 ? [] : await inTenant(deps.db, organization, (sql) => readLooseFiles(sql, progress.after_file ?? null, ROWS_A_PAGE));
+  const documents = await inTenant(deps.db, organization, (sql) => readDocuments(sql, organization.id, { after: progress.after_document ?? 0, limit: ROWS_A_PAGE }));
+  const files =
+    documents.length > 0 ? [] : await inTenant(deps.db, organization, (sql) => readLooseFiles(sql, organization.id, { after: progress.after_file ?? null, limit: ROWS_A_PAGE }));
   if (documents.length + files.length === 0) {
     const manifest: Manifest = {
       version: ARCHIVE_VERSION,

@@ -96,7 +96,7 @@ async function readFiles({ db, storage }: Backup, organization: OrganizationKey)
   let read = 0;
   let unreadable = 0;
   for (let after: string | null = null; ;) {
-    const page: StoredFile[] = await inTenant(db, organization, (sql) => listStoredFiles(sql, after, FILES_A_PAGE));
+    const page: StoredFile[] = await inTenant(db, organization, (sql) => listStoredFiles(sql, organization.id, { after, limit: FILES_A_PAGE }));
     for (let from = 0; from < page.length; from += READ_AT_ONCE) {
       const whole = await Promise.all(page.slice(from, from + READ_AT_ONCE).map((file) => isWhole(storage, organization.id, file)));
       read += whole.length;

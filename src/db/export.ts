@@ -2,21 +2,24 @@
 import type { ArchivedBlock, ArchivedChunk, Directory, Row } from "../domain/archive.ts";
 import type { Sql } from "./pool.ts";
 
-const LIVE_SPACES = "(select id from spaces where deleted_at is null)";
+/** Of the organization $1. */
+const LIVE_SPACES = "(select id from spaces where organization_id = $1 and deleted_at is null)";
 
 /** Everything but documents and files. Subjects are left out: another instance may have another issuer. */
-export async function readDirectory(sql: Sql): Promise<Directory> {
+export async function readDirectory(sql: Sql, organizationId: string): Promise<Directory> {
   const list = (query: string): string => `coalesce((select jsonb_agg(to_jsonb(x)) from (${query}) x), '[]')`;
   const { rows } = await sql.query<{ directory: Directory }>(
     `select jsonb_build_object(
-       'organization', (select jsonb_build_object('name', name) from organizations),
-       'users', ${list("select id, email, name, avatar_url, role, created_at, removed_at from users")},
-       'spaces', ${list("select id, name, is_private, owner_id, created_at, updated_at from spaces where deleted_at is null")},
+       'organization', jsonb_build_object('name', o.name),
+       'users', ${list("select id, email, name, avatar_url, role, created_at, removed_at from users where organization_id = $1")},
+       'spaces', ${list("select id, name, is_private, owner_id, created_at, updated_at from spaces where organization_id = $1 and deleted_at is null")},
        'space_members', ${list(`select space_id, user_id, role from space_members where space_id in ${LIVE_SPACES}`)},
        'folders', ${list(`select id, space_id, parent_folder_id, name, from_system, created_by, created_at, updated_at from folders where deleted_at is null and space_id in ${LIVE_SPACES}`)},
        'agents', ${list(`select id, space_id, name, description, version, agent_type, model, system_prompt, temperature, max_tokens, reasoning_config, tool_attachments, is_public,
          show_citations, save_to_inbox, data_access_mode, allowed_folder_ids, from_system, conversation_count, created_by, last_edited_by, created_at, updated_at
-         from agents where deleted_at is null and space_id in ${LIVE_SPACES}`)}) as directory`,
+         from agents where deleted_at is null and space_id in ${LIVE_SPACES}`)}) as directory
+     from organizations o where o.id = $1`,
+    [organizationId],
   );
   return rows[0]!.directory;
 }
@@ -38,8 +41,8 @@ export interface ExportedDocument extends ExportedFile {
   readonly run: Row | null;
 }
 
-/** Documents with their file, behind `after`. */
-export async function readDocuments(sql: Sql, after: number, limit: number): Promise<ExportedDocument[]> {
+/** Documents of the organization with their file, behind `after`. */
+export async function readDocuments(sql: Sql, organizationId: string, { after, limit }: { after: number; limit: number }): Promise<ExportedDocument[]> {
   const { rows } = await sql.query<ExportedDocument>(
     `select d.num, d.space_num, f.object_key, ${RAW_FILE} as raw_file,
        jsonb_build_object('id', d.id, 'space_id', d.space_id, 'folder_id', d.folder_id, 'name', d.name, 'file_type', d.file_type, 'file_size', d.file_size,
@@ -51,18 +54,18 @@ export async function readDocuments(sql: Sql, after: number, limit: number): Pro
      join raw_files f on f.document_id = d.id and f.deleted_at is null and f.object_key is not null
      left join folders o on o.id = d.folder_id
      left join pipeline_runs r on r.num = d.published_run_num and r.object_key = f.object_key
-     where d.deleted_at is null and o.deleted_at is null and d.num > $1 order by d.num limit $2`,
-    [after, limit],
+     where d.organization_id = $1 and d.deleted_at is null and o.deleted_at is null and d.num > $2 order by d.num limit $3`,
+    [organizationId, after, limit],
   );
   return rows;
 }
 
 /** Files that belong to no document, and folders of paths, behind `after`. */
-export async function readLooseFiles(sql: Sql, after: string | null, limit: number): Promise<ExportedFile[]> {
+export async function readLooseFiles(sql: Sql, organizationId: string, { after, limit }: { after: string | null; limit: number }): Promise<ExportedFile[]> {
   const { rows } = await sql.query<ExportedFile>(
     `select f.object_key, ${RAW_FILE} as raw_file from raw_files f where f.document_id is null and f.deleted_at is null and f.space_id in ${LIVE_SPACES}
-       and ($1::uuid is null or f.id > $1) order by f.id limit $2`,
-    [after, limit],
+       and ($2::uuid is null or f.id > $2) order by f.id limit $3`,
+    [organizationId, after, limit],
   );
   return rows;
 }

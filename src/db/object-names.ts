@@ -37,11 +37,12 @@ export interface StoredFile {
   readonly sha256: string | null;
 }
 
-/** Raw files that live and have content, behind `after` by their ids. */
-export async function listStoredFiles(sql: Sql, after: string | null, limit: number): Promise<StoredFile[]> {
+/** Raw files of the organization that live and have content, behind `after` by their ids. */
+export async function listStoredFiles(sql: Sql, organizationId: string, { after, limit }: { after: string | null; limit: number }): Promise<StoredFile[]> {
   const { rows } = await sql.query<StoredFile>(
-    `select id, object_key, sha256 from raw_files where object_key is not null and deleted_at is null and ($1::uuid is null or id > $1) order by id limit $2`,
-    [after, limit],
+    `select id, object_key, sha256 from raw_files
+     where organization_id = $1 and object_key is not null and deleted_at is null and ($2::uuid is null or id > $2) order by id limit $3`,
+    [organizationId, after, limit],
   );
   return rows;
 }

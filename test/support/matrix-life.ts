@@ -1,6 +1,8 @@
 /** Changes and deletes what the matrix test left alone, so that every query function runs once where its processes write down statements. */
+import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { call, ended, fileForm, upload } from "./client.ts";
+import { runCli } from "./processes.ts";
 import type { Stack } from "./stack.ts";
 import { ACME, KEYS, SPACES } from "./tenants.ts";
 import { until } from "./until.ts";
@@ -14,6 +16,8 @@ export async function liveOn(stack: Stack, admin: string): Promise<void> {
   const signedIn: As = (...request) => call(url, admin, ...request);
   await moveAndReplace(stack, owner);
   await changePeople(stack, signedIn);
+  await runCli(["organization", "export", ACME, "--to", join(stack.dataDir, "archive"), "--key-file", join(stack.dataDir, "archive.key")], stack.env);
+  await runCli(["backup", "verify"], stack.env);
   await removeThings(stack, owner, signedIn);
   await maintainOnce(stack);
 }

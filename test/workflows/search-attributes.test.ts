@@ -42,7 +42,7 @@ async function found(query: string) {
 /** The queries in the table of docs/operations.md, with its blanks filled in. */
 function documentedQueries(): string[] {
   const text = readFileSync(join(import.meta.dirname, "../../docs/operations.md"), "utf8");
-  const table = text.slice(text.indexOf("| question | query |"), text.indexOf("Terminating a pipeline"));
+  const table = /^\| question \| query \|\n(?:\|.*\n)+/m.exec(text)![0];
   const queries = [...table.matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
   return queries.map((query) => query.replace("StartTime < '…'", "StartTime < '2026-01-01T00:00:00Z'").replaceAll("'…'", `'${ACME}'`));
 }
