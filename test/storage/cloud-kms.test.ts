@@ -5,7 +5,7 @@ import { cloudKmsMasterKey } from "../../src/storage/cloud-kms.ts";
 import { localMasterKey } from "../../src/storage/keyring.ts";
 import { openMasterKey } from "../../src/storage/master-key.ts";
 import { call, ended, upload } from "../support/client.ts";
-import { type KeyService, startKeyService } from "../support/key-service.ts";
+import { type FakeKms, startFakeKms } from "../support/fake-kms.ts";
 import { startStack } from "../support/stack.ts";
 import { KEYS, SPACES } from "../support/tenants.ts";
 
@@ -13,9 +13,9 @@ const KEY_NAME = "projects/p/locations/europe/keyRings/ring/cryptoKeys/holdfast"
 const SECRET = randomBytes(32);
 const AAD = Buffer.from("an organization");
 
-let service: KeyService;
+let service: FakeKms;
 beforeAll(async () => {
-  service = await startKeyService();
+  service = await startFakeKms();
 });
 afterAll(() => service.close());
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { CRC32C } from "@google-cloud/storage";
 
-export interface KeyService {
+export interface FakeKms {
   readonly origin: string;
   /** Requests so far. */
   readonly calls: () => number;
@@ -43,7 +43,7 @@ function decrypt(key: Buffer, ciphertext: Buffer, aad: Buffer): Buffer | undefin
 }
 
 /** A key for each name that is asked for. */
-export async function startKeyService(): Promise<KeyService> {
+export async function startFakeKms(): Promise<FakeKms> {
   const keys = new Map<string, Buffer>();
   const failures: number[] = [];
   let calls = 0;
