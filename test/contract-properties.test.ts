@@ -125,9 +125,12 @@ function segment(id: string): string {
   return /^\.{0,2}$/.test(id) ? "-" : encodeURIComponent(id.toWellFormed());
 }
 
+/** String() fails for objects whose own `toString` is no function. */
+const textOf = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).toWellFormed();
+
 async function send(operation: Operation, generated: Generated): Promise<Response> {
   let index = 0;
-  const path = operation.path.replaceAll(/\{\w+\}/g, () => segment(String(generated.ids[index++])));
+  const path = operation.path.replaceAll(/\{\w+\}/g, () => segment(textOf(generated.ids[index++])));
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(generated.query)) if (value !== undefined) query.set(name, value.toWellFormed());
   const isForKeys = operation.security.some((scheme) => "apiKey" in scheme);
@@ -147,8 +150,7 @@ function bodyOf(operation: Operation, { fields, whole }: Generated): string | Fo
   const right = sample(document, operation.body, { ...stack.ids, model: stack.ids["agent_id"] });
   if (!operation.isForm) return JSON.stringify(whole === undefined ? { ...(right as object), ...fields } : whole) ?? null;
   const form = new FormData();
-  for (const [name, value] of Object.entries({ ...(right as object), ...fields }))
-    form.append(name, name === "file" ? new Blob([String(value).toWellFormed()]) : String(value).toWellFormed());
+  for (const [name, value] of Object.entries({ ...(right as object), ...fields })) form.append(name, name === "file" ? new Blob([textOf(value)]) : textOf(value));
   return form;
 }
 
@@ -167,7 +169,7 @@ describe.each(operationsOf(document).map((operation) => ({ name: `${operation.me
     const property = fc.asyncProperty(requestOf(operation), async (generated) => {
       const response = await send(
         operation,
-        isKeptAlive(operation) ? { ...generated, ids: generated.ids.map((id) => (Object.values(stack.ids).includes(String(id)) ? "x" : id)) } : generated,
+        isKeptAlive(operation) ? { ...generated, ids: generated.ids.map((id) => (Object.values(stack.ids).includes(textOf(id)) ? "x" : id)) } : generated,
       );
       const text = await response.text();
       expect(response.status).not.toBe(500);
