@@ -63,7 +63,7 @@ async function readPart<T>(archive: Archive, name: string): Promise<T> {
 }
 
 async function importFile({ deps, archive }: ImportWork, organization: OrganizationKey, file: ArchivedFile): Promise<void> {
-  if (await inTenant(deps.db, organization, (sql) => isThere(sql, file.raw_file.id))) return;
+  if (await inTenant(deps.db, organization, (sql) => isThere(sql, organization.id, file.raw_file.id))) return;
   const objectKey = file.content === null ? null : await storeContent(deps, archive, organization, file);
   await inTenant(deps.db, organization, (sql) => insertRawFile(sql, { organizationId: organization.id, rawFile: file.raw_file, objectKey, documentId: null }));
 }
@@ -83,7 +83,7 @@ async function* pieces(archive: Archive, parts: readonly string[]): AsyncGenerat
 
 async function importDocument(work: ImportWork, organization: OrganizationKey, archived: ArchivedDocument): Promise<void> {
   const { deps, archive } = work;
-  if (await inTenant(deps.db, organization, (sql) => isThere(sql, archived.raw_file.id))) return;
+  if (await inTenant(deps.db, organization, (sql) => isThere(sql, organization.id, archived.raw_file.id))) return;
   const objectKey = await storeContent(deps, archive, organization, archived);
   const secret = await deps.contentSecret(organization.id);
   const { document, raw_file: rawFile, published } = archived;

@@ -39,12 +39,12 @@ export async function insertDirectory(sql: Sql, organizationId: string, director
       JSON.stringify(directory[table]),
     ]);
   }
-  const { rows } = await sql.query<{ count: number }>("select count(*)::int as count from users");
+  const { rows } = await sql.query<{ count: number }>("select count(*)::int as count from users where organization_id = $1", [organizationId]);
   if (rows[0]!.count !== directory.users.length) throw new DomainError("conflict", "An e-mail address of the archive belongs to a user of another organization here.");
 }
 
-export async function isThere(sql: Sql, rawFileId: string): Promise<boolean> {
-  return (await sql.query("select from raw_files where id = $1", [rawFileId])).rowCount === 1;
+export async function isThere(sql: Sql, organizationId: string, rawFileId: string): Promise<boolean> {
+  return (await sql.query("select from raw_files where organization_id = $1 and id = $2", [organizationId, rawFileId])).rowCount === 1;
 }
 
 interface ImportedFile {
