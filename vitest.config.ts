@@ -1,4 +1,7 @@
 import { defineConfig } from "vitest/config";
+import { unstableReporter } from "./test/support/unstable-reporter.ts";
+
+const report = process.env["TEST_REPORT"];
 
 export default defineConfig({
   test: {
@@ -8,5 +11,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    retry: process.env["CI"] === "true" ? 1 : 0,
+    reporters: ["default", unstableReporter(), ...(report === undefined ? [] : [["json", { outputFile: report }] as const])],
   },
 });
