@@ -24,7 +24,7 @@ test("an empty environment gives the embedded defaults", () => {
     chatTurnsPerMinute: 60,
     refusalsPerMinute: 1_200,
   });
-  expect(config.worker.queues).toEqual(["pipeline", "parse", "embed", "tools", "chat"]);
+  expect(config.worker.queues).toEqual(["pipeline", "parse", "embed", "isolated", "tools", "chat"]);
   expect(config.database.url).toBeUndefined();
   expect(config.models.baseUrl).toBeUndefined();
 });

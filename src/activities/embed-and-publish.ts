@@ -1,13 +1,13 @@
 /** The second step of the pipeline: embed what has no embedding yet, in checkpointed batches, and publish each member whole. */
 import { chunksToEmbed, embeddingModelNum, keepEmbeddings } from "../db/chunks.ts";
 import { inTenant } from "../db/pool.ts";
-import type { Member } from "../db/run-attempts.ts";
+import { type Member, clearSuspicion } from "../db/run-attempts.ts";
 import { type AttemptInput, type GroupOutcome, PRIORITY } from "../domain/processing.ts";
 import { cacheLookups } from "../telemetry/instruments.ts";
 import { below } from "../telemetry/span.ts";
 import { pipelineStage } from "../telemetry/stage.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
-import { type Attempt, attemptStep } from "./members.ts";
+import { type Attempt, attemptStep, backInQueue } from "./members.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 import { publishMembers } from "./publish.ts";
 
@@ -33,7 +33,12 @@ export async function embedAndPublish(deps: PipelineDeps, input: AttemptInput): 
 
 /** The members whose chunks all have an embedding now; what became of the others is noted. */
 async function embedMembers(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, modelNum: number): Promise<Member[]> {
-  const keep = inTurns<Embedded[]>((batches) => inTenant(deps.db, input.organization, (sql) => keepEmbeddings(sql, input.organization.id, modelNum, batches.flat())));
+  const keep = inTurns<Embedded[]>((batches) =>
+    inTenant(deps.db, input.organization, async (sql) => {
+      await keepEmbeddings(sql, input.organization.id, modelNum, batches.flat());
+      if (input.isolated) await clearSuspicion(sql, attempt.fence);
+    }),
+  );
   const done: Member[] = [];
   const missing = await inTenant(deps.db, input.organization, (sql) =>
     chunksToEmbed(sql, { organizationId: input.organization.id, modelNum, runNums: attempt.members.map((member) => member.num), limit: CHUNKS_A_QUERY }),
@@ -77,7 +82,8 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
     const distinct = [...new Map(left.map((chunk) => [chunk.content_hash.toString("hex"), chunk])).values()];
     asked += distinct.length;
     const requests = Array.from({ length: Math.ceil(distinct.length / TEXTS_A_REQUEST) }, (_, index) => distinct.slice(index * TEXTS_A_REQUEST, (index + 1) * TEXTS_A_REQUEST));
-    await eachOf(requests, 2, async (batch) => {
+    // In isolation one after the other: what ends the process is tried first each time, with nothing kept beside it.
+    await eachOf(requests, input.isolated ? 1 : 2, async (batch) => {
       work.signal.throwIfAborted();
       const vectors = await model.embed(
         batch.map((chunk) => chunk.text),
@@ -85,6 +91,7 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
         work.signal,
       );
       await work.keep(batch.map((chunk, index) => ({ hash: chunk.content_hash, vector: vectors[index]! })));
+      if (input.isolated) throw backInQueue();
     });
     if (whole) return asked;
     left = await inTenant(deps.db, input.organization, (sql) =>

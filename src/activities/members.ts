@@ -27,6 +27,11 @@ export interface Attempt {
   ended(member: Member, stage: RunError["stage"], error: unknown): void;
 }
 
+/** Ends the turn of a run that got on in isolation, once its progress is kept and it was put back into the queue. */
+export function backInQueue(): DomainError {
+  return new DomainError("cancelled", "The run got on in isolation; it goes on beside others.");
+}
+
 interface Ended {
   readonly member: Member;
   readonly stage: RunError["stage"];

@@ -7,7 +7,7 @@ import { buffer } from "node:stream/consumers";
 import type { Chunk } from "../chunkers/index.ts";
 import { type NewChunk, type PreparedRun, writePrepared } from "../db/chunks.ts";
 import { inTenant } from "../db/pool.ts";
-import type { Member } from "../db/run-attempts.ts";
+import { type Member, clearSuspicion } from "../db/run-attempts.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { newId } from "../domain/ids.ts";
@@ -19,7 +19,7 @@ import { mayParseInWorker, parserFor } from "../parsers/index.ts";
 import { parsePages } from "../parsers/page-range.ts";
 import type { ParseInput } from "../parsers/parser.ts";
 import { type Checkpoint, type DocumentPart, documentParts, onlyPart } from "./document-parts.ts";
-import { type Attempt, attemptStep } from "./members.ts";
+import { type Attempt, attemptStep, backInQueue } from "./members.ts";
 import { contentHash } from "./content-hash.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
@@ -52,8 +52,15 @@ export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput):
 
 /** @throws DomainError `cancelled` where the run is no longer in this attempt's hand. */
 async function keepPart(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, part: PreparedRun): Promise<void> {
-  const written = await pipelineStage("write", () => inTenant(deps.db, input.organization, (sql) => writePrepared(sql, input.organization.id, attempt.fence, [part])));
+  const written = await pipelineStage("write", () =>
+    inTenant(deps.db, input.organization, async (sql) => {
+      const kept = await writePrepared(sql, input.organization.id, attempt.fence, [part]);
+      if (input.isolated) await clearSuspicion(sql, attempt.fence);
+      return kept;
+    }),
+  );
   if (!written.has(part.runId)) throw new DomainError("cancelled", "The run was taken by another attempt.");
+  if (input.isolated) throw backInQueue();
 }
 
 interface MemberWork {

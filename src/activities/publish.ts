@@ -2,7 +2,7 @@
 import { chunkTexts } from "../db/chunks.ts";
 import { type OrganizationKey, type Sql, inTenant } from "../db/pool.ts";
 import { type Publishable, addTermCounts, countEntries, flipPublished, lockForPublish, noteModel } from "../db/publish.ts";
-import type { Member } from "../db/run-attempts.ts";
+import { type Member, clearSuspicion } from "../db/run-attempts.ts";
 import { deleteOtherVectors, insertEmbeddingsFromCache } from "../db/search/embeddings.ts";
 import { hideRun } from "../db/search/hidden.ts";
 import { type IndexedChunk, insertPostings } from "../db/search/postings.ts";
@@ -12,7 +12,7 @@ import { type AttemptInput, MAX_PUBLISH_CHUNKS } from "../domain/processing.ts";
 import { ANALYZER_VERSION, analyze } from "../search/analyzer.ts";
 import { pipelineOutcomes } from "../telemetry/instruments.ts";
 import { pipelineStage } from "../telemetry/stage.ts";
-import type { Attempt } from "./members.ts";
+import { type Attempt, backInQueue } from "./members.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 
 interface PublishWork {
@@ -118,8 +118,10 @@ async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Membe
     from = await inTenant(deps.db, organization, async (sql) => {
       const chunks = await analyzedChunks(sql, member.num, from, MAX_PUBLISH_CHUNKS);
       await writeEntries(sql, work, member.space_num, chunks);
+      if (work.input.isolated) await clearSuspicion(sql, work.attempt.fence);
       return from + chunks.length;
     });
+    if (work.input.isolated) throw backInQueue();
   }
   const published = await inTenant(deps.db, organization, async (sql) => {
     const runs = await lockForPublish(sql, work.attempt.fence, [member.id]);

@@ -14,6 +14,8 @@ export interface Claim {
   readonly documentIds: readonly string[];
   /** The one run goes alone, in a workflow of its own. */
   readonly alone: boolean;
+  /** The one run is suspected, and worked on in a process that has nothing else in hand. */
+  readonly isolated: boolean;
   /** Of the first of its runs that has one. */
   readonly traceparent: string | null;
 }
@@ -26,11 +28,15 @@ interface QueuedRow {
   space_id: string;
   document_id: string;
   alone: boolean;
+  suspected: boolean;
   traceparent: string | null;
 }
 
+/** Claims that count against what an organization may have under way. */
+const UNDER_WAY = "closed_at is null and not waiting and not isolated";
+
 /**
- * Claims queued runs of one organization and priority: groups of at most 32 small files, and large or troubled ones each alone.
+ * Claims queued runs of one organization and priority: groups of at most 32 small files, and large or suspected ones each alone.
  * Two processes that claim at once take different runs. Empty where nothing waits or enough is under way.
  */
 export async function claimRuns(system: pg.Pool, organization: { id: string; num: number }, priority: Priority): Promise<Claim[]> {
@@ -39,9 +45,9 @@ export async function claimRuns(system: pg.Pool, organization: { id: string; num
     await sql.query("select pg_advisory_xact_lock(hashtextextended('claims ' || $1::text, $2))", [organization.id, priority]);
     const { rows } = await sql.query<QueuedRow>({
       name: "claims.queued",
-      text: `select id, space_id, document_id, traceparent, solo or file_size > ${ALONE_ABOVE_BYTES} as alone from pipeline_runs
+      text: `select id, space_id, document_id, traceparent, suspected, suspected or file_size > ${ALONE_ABOVE_BYTES} as alone from pipeline_runs
              where organization_id = $1 and priority = $2 and status = 'queued' and claim_id is null and not held
-               and (select count(*) from claims where organization_id = $1 and priority = $2 and closed_at is null and not waiting) < $3
+               and (select count(*) from claims where organization_id = $1 and priority = $2 and ${UNDER_WAY}) < $3
              order by num limit ${MAX_CLAIM_RUNS} for update skip locked`,
       values: [organization.id, priority, MAX_OPEN_CLAIMS[priority]],
     });
@@ -55,6 +61,7 @@ export async function claimRuns(system: pg.Pool, organization: { id: string; num
       spaceIds: group.map((row) => row.space_id),
       documentIds: group.map((row) => row.document_id),
       alone: group[0]!.alone,
+      isolated: group[0]!.suspected,
       traceparent: group.find((row) => row.traceparent !== null)?.traceparent ?? null,
     }));
     await writeClaims(sql, claims);
@@ -66,7 +73,7 @@ export async function claimRuns(system: pg.Pool, organization: { id: string; num
 async function mayClaim(system: pg.Pool, organizationId: string, priority: Priority): Promise<boolean> {
   const { rows } = await queryOnce<{ open: number }>(system, {
     name: "claims.open",
-    text: "select count(*)::int as open from claims where organization_id = $1 and priority = $2 and closed_at is null and not waiting",
+    text: `select count(*)::int as open from claims where organization_id = $1 and priority = $2 and ${UNDER_WAY}`,
     values: [organizationId, priority],
   });
   return rows[0]!.open < MAX_OPEN_CLAIMS[priority];
@@ -78,10 +85,10 @@ async function writeClaims(sql: Sql, claims: Claim[]): Promise<void> {
     await sql.query({
       name: "claims.write",
       text: `with written as (
-               insert into claims (id, organization_id, priority, run_ids, leased_until)
-               values ($1, $2, $3, $4::uuid[], now() + interval '${START_LEASE}'))
+               insert into claims (id, organization_id, priority, run_ids, isolated, leased_until)
+               values ($1, $2, $3, $4::uuid[], $5, now() + interval '${START_LEASE}'))
              update pipeline_runs set claim_id = $1 where id = any($4::uuid[])`,
-      values: [claim.id, organization.id, priority, claim.runIds],
+      values: [claim.id, organization.id, priority, claim.runIds, claim.isolated],
     });
   }
   await sql.query(
@@ -133,11 +140,11 @@ export async function takeExpiredClaims(system: pg.Pool, limit: number): Promise
      from organizations o
      where o.id = c.organization_id and c.id in (
        select id from claims where closed_at is null and leased_until < now() order by leased_until limit $1 for update skip locked)
-     returning c.id, c.organization_id, o.num, c.priority, c.run_ids,
+     returning c.id, c.organization_id, o.num, c.priority, c.run_ids, c.isolated,
        array(select r.space_id from pipeline_runs r where r.id = any(c.run_ids)) as space_ids,
        array(select r.document_id from pipeline_runs r where r.id = any(c.run_ids)) as document_ids,
        (select r.traceparent from pipeline_runs r where r.id = any(c.run_ids) and r.traceparent is not null limit 1) as traceparent,
-       cardinality(c.run_ids) = 1 and exists (select from pipeline_runs r where r.id = c.run_ids[1] and (r.solo or r.file_size > ${ALONE_ABOVE_BYTES})) as alone`,
+       c.isolated or cardinality(c.run_ids) = 1 and exists (select from pipeline_runs r where r.id = c.run_ids[1] and r.file_size > ${ALONE_ABOVE_BYTES}) as alone`,
     [limit],
   );
   return rows.map((row) => ({
@@ -148,6 +155,7 @@ export async function takeExpiredClaims(system: pg.Pool, limit: number): Promise
     spaceIds: row.space_ids,
     documentIds: row.document_ids,
     alone: row.alone,
+    isolated: row.isolated,
     traceparent: row.traceparent,
   }));
 }
@@ -161,7 +169,18 @@ interface ExpiredRow {
   space_ids: string[];
   document_ids: string[];
   alone: boolean;
+  isolated: boolean;
   traceparent: string | null;
+}
+
+/** Whether any organization has a suspected run to work on. */
+export async function hasIsolatedClaims(system: pg.Pool): Promise<boolean> {
+  const { rows } = await queryOnce<{ has: boolean }>(system, {
+    name: "claims.isolated",
+    text: "select exists (select from claims where isolated and closed_at is null) as has",
+    values: [],
+  });
+  return rows[0]!.has;
 }
 
 /** Ends a claim whose workflow has closed: its runs that did not end go back to the queue, to be claimed anew. */

@@ -1,5 +1,5 @@
 /** All SQL by which an activity takes the runs of a claim in hand, writes what became of them, and lets go. Every write carries the fence. */
-import type { RunError } from "../domain/processing.ts";
+import { MAX_ISOLATED_LOSSES, type RunError } from "../domain/processing.ts";
 import { closeClaimIfDone } from "./claims.ts";
 import type { Sql } from "./pool.ts";
 
@@ -44,11 +44,12 @@ const LEFT: Record<Step, string> = { prepare: "not chunked", embed: "chunked" };
 const STATUS: Record<Step, string> = { prepare: "parsing", embed: "embedding" };
 
 /**
- * Takes the claim's members for an attempt. After a lost attempt the members that it had in hand go alone (they leave this claim);
- * one that was alone already has lost an attempt of its own, and ends `worker_crashed` with the second.
+ * Takes the claim's members for an attempt. After a lost attempt the members that it had in hand are suspected: they leave this claim
+ * for one of their own in a process that has nothing else in hand. Only there a loss counts, because any of those that
+ * the process had in hand, in this claim or another, may have ended it; with the third a run ends `worker_crashed`.
  */
 export async function beginAttempt(sql: Sql, fence: Fence, step: Step, lost: boolean): Promise<Member[]> {
-  if (lost) await partLostMembers(sql, fence.claimId);
+  if (lost) await suspectLostMembers(sql, fence.claimId);
   const { rows } = await sql.query<Member>({
     name: `attempts.begin.${step}`,
     text: `update pipeline_runs set attempt_id = $2, status = '${STATUS[step]}', waiting_for = null, started_at = coalesce(started_at, now())
@@ -58,22 +59,35 @@ export async function beginAttempt(sql: Sql, fence: Fence, step: Step, lost: boo
   return rows.toSorted((a, b) => a.num - b.num);
 }
 
-async function partLostMembers(sql: Sql, claimId: string): Promise<void> {
+async function suspectLostMembers(sql: Sql, claimId: string): Promise<void> {
+  const isLast = `isolated and lost_attempts + 1 >= ${MAX_ISOLATED_LOSSES}`;
   await sql.query(
     `update pipeline_runs set
-       lost_attempts = lost_attempts + case when alone then 1 else 0 end,
-       solo = true,
-       claim_id = case when alone then claim_id end,
+       suspected = true,
+       lost_attempts = lost_attempts + isolated::int,
+       claim_id = case when isolated then claim_id end,
        attempt_id = null,
-       status = case when alone and lost_attempts >= 1 then 'failed' when alone then status else 'queued' end,
-       completed_at = case when alone and lost_attempts >= 1 then now() end,
-       error = case when alone and lost_attempts >= 1 then jsonb_build_object('stage', status, 'code', 'worker_crashed',
-         'message', 'The worker stopped twice while it had this document alone in hand.') end
-     from (select cardinality(run_ids) = 1 as alone from claims where id = $1) claim
+       status = case when ${isLast} then 'failed' when isolated then status else 'queued' end,
+       completed_at = case when ${isLast} then now() end,
+       error = case when ${isLast} then jsonb_build_object('stage', status, 'code', 'worker_crashed',
+         'message', 'The worker stopped ${MAX_ISOLATED_LOSSES} times while it had this document alone in hand.') end
+     from (select isolated from claims where id = $1) claim
      where claim_id = $1 and attempt_id is not null and ${ACTIVE}`,
     [claimId],
   );
   await closeClaimIfDone(sql, claimId);
+}
+
+/**
+ * Runs that got on in isolation are not suspected any more: they go back to the queue, to go on beside others from where they are, so that
+ * a long one keeps no other suspected run waiting. Part of the transaction that keeps what they did.
+ */
+export async function clearSuspicion(sql: Sql, fence: Fence): Promise<void> {
+  await sql.query(
+    `update pipeline_runs set suspected = false, lost_attempts = 0, claim_id = null, attempt_id = null, status = 'queued', waiting_for = null
+     where claim_id = $1 and attempt_id = $2 and suspected and ${ACTIVE}`,
+    [fence.claimId, fence.attemptId],
+  );
 }
 
 /** The members that are still this attempt's; the others were cancelled, superseded or deleted. */

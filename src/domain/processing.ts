@@ -21,6 +21,8 @@ export interface RunError {
 export interface PipelineInput {
   readonly organization: { readonly id: string; readonly num: number };
   readonly claimId: string;
+  /** The claim's one run is suspected of ending its worker: it is worked on in a process that has nothing else in hand. */
+  readonly isolated: boolean;
 }
 
 export interface AttemptInput extends PipelineInput {
@@ -32,7 +34,7 @@ export interface AttemptInput extends PipelineInput {
 export interface GroupOutcome {
   readonly completed: number;
   readonly failed: number;
-  /** Members that are no longer this claim's: cancelled, superseded, deleted, or going alone now. */
+  /** Members that are no longer this claim's: cancelled, superseded, deleted, or suspected now, and queued again. */
   readonly gone: number;
   /** Members that have not ended: they are ready for the next step, or wait for an outage to end. */
   readonly active: number;
@@ -43,6 +45,8 @@ export interface GroupOutcome {
 }
 
 export const MAX_CLAIM_RUNS = 32;
+/** Processes that may be lost with a suspected run, each having nothing else in hand, before it ends `worker_crashed`. */
+export const MAX_ISOLATED_LOSSES = 3;
 /** Files above this many bytes go alone, so that small ones never wait behind them. */
 export const ALONE_ABOVE_BYTES = 1_048_576;
 /** Chunks that one publish transaction may index; larger documents are indexed in batches under cover. */

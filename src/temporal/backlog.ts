@@ -20,6 +20,7 @@ const ASKED = [
   ["chat", "workflow"],
   ["parse", "activity"],
   ["embed", "activity"],
+  ["isolated", "activity"],
   ["tools", "activity"],
 ] as const;
 

@@ -6,6 +6,8 @@ export const QUEUES = {
   parse: "parse",
   /** Embedding and publishing. */
   embed: "embed",
+  /** Both steps of suspected documents, one at a time in a process that has nothing else in hand. */
+  isolated: "isolated",
   /** Tools of agents. */
   tools: "tools",
   /** Workflows of chat turns, polled by API and worker processes. */

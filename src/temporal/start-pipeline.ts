@@ -13,6 +13,7 @@ export interface StartableClaim {
   readonly priority: 0 | 1;
   readonly runIds: readonly string[];
   readonly alone: boolean;
+  readonly isolated: boolean;
   readonly spaceIds: readonly string[];
   readonly documentIds: readonly string[];
 }
@@ -23,7 +24,7 @@ export interface StartableClaim {
  * @returns `running`, or `closed` where that workflow has ended already.
  */
 export async function startPipeline(client: Client, claim: StartableClaim): Promise<"running" | "closed"> {
-  const input: PipelineInput = { organization: claim.organization, claimId: claim.id };
+  const input: PipelineInput = { organization: claim.organization, claimId: claim.id, isolated: claim.isolated };
   const workflowId = claim.alone ? documentWorkflowId(claim.organization.id, claim.runIds[0]!, claim.id) : pipelineWorkflowId(claim.organization.id, claim.id);
   try {
     await withDeadline(client, () =>

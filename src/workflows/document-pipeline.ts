@@ -2,16 +2,17 @@
 import { setCurrentDetails, sleep, upsertSearchAttributes } from "@temporalio/workflow";
 import type { GroupOutcome, PipelineInput } from "../domain/processing.ts";
 import { attempt, waitMs } from "./attempts.ts";
-import { embed, parse } from "./proxies.ts";
+import { embed, isolated, parse } from "./proxies.ts";
 
 /**
  * Each step takes the members that the database says are left for it, so that none is prepared or published twice, and one
  * that waits for an outage holds up no other.
  */
 export async function documentPipeline(input: PipelineInput): Promise<GroupOutcome> {
+  const [parsing, embedding] = input.isolated ? [isolated, isolated] : [parse, embed];
   for (let count = 0; ; count += 1) {
-    let outcome = await attempt((lost) => parse.prepareDocuments({ ...input, lost }));
-    if (outcome && outcome.ready > 0) outcome = await attempt((lost) => embed.embedAndPublish({ ...input, lost }));
+    let outcome = await attempt((lost) => parsing.prepareDocuments({ ...input, lost }));
+    if (outcome && outcome.ready > 0) outcome = await attempt((lost) => embedding.embedAndPublish({ ...input, lost }));
     if (outcome?.active === 0) return finish(outcome);
     setCurrentDetails(standing(outcome));
     if (count === 0) upsertSearchAttributes({ Stage: ["waiting"] });

@@ -11,6 +11,9 @@ const attempt = { startToCloseTimeout: "24 hours", heartbeatTimeout: "10 seconds
 export const parse = proxyActivities<Pick<Activities, "prepareDocuments">>({ ...attempt, taskQueue: "parse" });
 export const embed = proxyActivities<Pick<Activities, "embedAndPublish">>({ ...attempt, taskQueue: "embed" });
 
+/** Both steps of a document that may have ended its worker. */
+export const isolated = proxyActivities<Pick<Activities, "prepareDocuments" | "embedAndPublish">>({ ...attempt, taskQueue: "isolated" });
+
 /** A deletion is never given up: whatever is down, it goes on when it is back. */
 export const purge = proxyActivities<Pick<Activities, "purgeStep">>({
   taskQueue: "embed",

@@ -20,7 +20,7 @@ export interface Armed {
 }
 
 const { DRILL_BROKEN: broken, DRILL_FOLDER: folder = "" } = process.env;
-const OWN = process.argv[1]?.endsWith("/src/api/main.ts") === true ? "api" : "worker";
+const OWN = /\/src\/(\w+)\/main\.ts$/.exec(process.argv[1] ?? "")?.[1];
 const POLL_MS = 20;
 
 /** Holds the first process that comes here after the drill has armed the point, until the drill lets it go on. */

@@ -120,7 +120,8 @@ test.each(OUTAGES)(
     );
     const { documentPipeline } = (await import("../../src/workflows/document-pipeline.ts")) as { documentPipeline: (input: PipelineInput) => Promise<GroupOutcome> };
     const texts = stack.provider.counts.texts;
-    for (const claim of claims) expect(await documentPipeline({ organization, claimId: claim.id })).toMatchObject({ completed: claim.runIds.length, failed: 0, active: 0 });
+    for (const claim of claims)
+      expect(await documentPipeline({ organization, claimId: claim.id, isolated: false })).toMatchObject({ completed: claim.runIds.length, failed: 0, active: 0 });
 
     expect(clock.sleptMs()).toBeGreaterThanOrEqual(HOUR_MS);
     expect(await query("select status, count(*)::int as count from pipeline_runs where document_id = any($1) group by 1", [ids])).toEqual([

@@ -90,11 +90,12 @@ create table pipeline_runs (
   claim_id uuid,
   -- Held runs belong to a batch that has not released them yet.
   held boolean not null default false,
-  -- The attempt that has the run in hand. One that is still there when the next attempt begins was lost with its worker:
-  -- the run goes alone then; alone in two lost attempts it ends `worker_crashed`.
+  -- The attempt that has the run in hand. One that is still there when the next attempt begins was lost with its process:
+  -- the run is suspected then, and worked on in a process that has nothing else in hand.
   attempt_id uuid,
+  suspected boolean not null default false,
+  -- Such processes that were lost with it since it last got on; with the third it ends `worker_crashed`.
   lost_attempts smallint not null default 0,
-  solo boolean not null default false,
   batch_id uuid,
   object_key text not null,
   file_name text not null,
@@ -142,9 +143,12 @@ create table claims (
   started_at timestamptz,
   -- All that is left in it waits for an outage to end; it does not count against what an organization may have under way.
   waiting boolean not null default false,
+  -- Of one suspected run: worked on in a process that has nothing else in hand. It does not count either.
+  isolated boolean not null default false,
   closed_at timestamptz
 );
 create index on claims (leased_until) where closed_at is null;
+create index on claims (id) where isolated and closed_at is null;
 create index on claims (organization_id, priority) where closed_at is null;
 call protect_tenant_table('claims');
 call open_to_system('claims');

@@ -1,0 +1,44 @@
+/** The only place that says which activities a queue has, and how many a process runs at once. */
+import { type NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
+import type { Activities } from "../activities/index.ts";
+import type { SharedDeps } from "../deps.ts";
+import { QUEUES } from "../temporal/queues.ts";
+import { workerTracing } from "../temporal/tracing.ts";
+
+const SHUTDOWN_GRACE = "20 seconds";
+
+const HOSTED = {
+  parse: { activities: ["prepareDocuments"], atOnce: 4 },
+  embed: {
+    activities: ["embedAndPublish", "purgeStep", "stepBatch", "listOrganizations", "maintainInstance", "maintainOrganization", "listSpacesToTend", "tendSpace", "operationStep"],
+    atOnce: 4,
+  },
+  // One, so that a process which is lost was lost with this one in hand.
+  isolated: { activities: ["prepareDocuments", "embedAndPublish"], atOnce: 1 },
+  tools: { activities: ["runTool"], atOnce: 20 },
+} as const satisfies Record<string, { activities: ReadonlyArray<keyof Activities>; atOnce: number }>;
+
+export type ActivityQueue = keyof typeof HOSTED;
+
+type ConnectedDeps = Pick<SharedDeps, "config" | "dataConverter">;
+
+/** What workers of all kinds in this process have in common. */
+export function workerOptions({ config, dataConverter }: ConnectedDeps, connection: NativeConnection) {
+  return { ...workerTracing, connection, namespace: config.temporal.namespace, dataConverter, shutdownGraceTime: SHUTDOWN_GRACE } as const;
+}
+
+export async function createActivityWorker(
+  queue: ActivityQueue,
+  activities: Activities,
+  options: Pick<WorkerOptions, "connection" | "namespace" | "dataConverter" | "shutdownGraceTime" | "shutdownForceTime">,
+): Promise<Worker> {
+  const { activities: names, atOnce } = HOSTED[queue];
+  return Worker.create({
+    ...options,
+    taskQueue: QUEUES[queue],
+    activities: Object.fromEntries(names.map((name) => [name, activities[name]])),
+    maxConcurrentActivityTaskExecutions: atOnce,
+    maxHeartbeatThrottleInterval: "1s",
+    defaultHeartbeatThrottleInterval: "1s",
+  });
+}

@@ -1,0 +1,40 @@
+/** The process of suspected documents: one at a time, nothing beside it, so that whatever ends this process was that document's doing. */
+import { loadConfig, requireReal } from "../config.ts";
+import { openSharedDeps } from "../deps.ts";
+import { aborted, watchSignals } from "../process-stop.ts";
+import { connectWorkers } from "../temporal/connection.ts";
+import { installRuntime } from "../temporal/runtime.ts";
+import { startTracing } from "../telemetry/tracing.ts";
+import { createActivityWorker, workerOptions } from "./activity-workers.ts";
+import { openActivities } from "./open-activities.ts";
+
+/** A document goes on later where it is stopped in order. */
+const SHUTDOWN = { shutdownGraceTime: "1 second", shutdownForceTime: "15 seconds" } as const;
+const PARSER_CHILDREN = 1;
+const PULSE_MS = 1_000;
+
+const stop = watchSignals();
+// The worker that started it was killed. What is in hand is let go of in order: it was not this document's doing.
+process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+
+const config = requireReal(loadConfig());
+await installRuntime("WARN", false);
+const endTracing = startTracing(config.telemetry, "worker");
+const deps = await openSharedDeps(config, "isolated");
+const opened = await openActivities(deps, PARSER_CHILDREN);
+const connection = await connectWorkers(config.temporal, stop.signal);
+const worker = await createActivityWorker("isolated", opened.activities, { ...workerOptions(deps, connection), ...SHUTDOWN });
+const running = worker.run();
+stop.started();
+const pulse = setInterval(() => process.connected && process.send?.("alive"), PULSE_MS);
+deps.log.info("suspected documents are worked on alone");
+
+await Promise.race([running, aborted(stop.signal)]);
+if (worker.getState() === "RUNNING") worker.shutdown();
+await running;
+clearInterval(pulse);
+await opened.close();
+await connection.close();
+await deps.close();
+await endTracing();
+process.exit(0);

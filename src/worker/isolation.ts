@@ -1,0 +1,67 @@
+/** The only place that starts and stops the process in which suspected documents are worked on: it is there only while there are some. */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import type { Log } from "../log.ts";
+import { every } from "./rounds.ts";
+
+const ENTRY = new URL("./isolated-main.ts", import.meta.url);
+const ROUND_MS = 1_000;
+/** Suspected documents come many at a time, and each may come back. */
+const KEEP_IDLE_MS = 30_000;
+/** Longer than Temporal waits for a heartbeat: it has given the document to another by then. */
+const SILENCE_MS = 15_000;
+const START_MS = 60_000;
+const STOP_MS = 30_000;
+
+interface IsolationDeps {
+  readonly log: Log;
+  /** Whether anybody has a suspected document to work on. */
+  readonly isNeeded: () => Promise<boolean>;
+}
+
+interface Isolation {
+  /** Stops the process in order, and resolves when it is gone. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Looks once a second whether the process is needed. One that died is started anew with the next look: what killed it is the
+ * document that it had in hand, and nothing else was. It gets this process's environment, and ends with it, however that ends.
+ */
+export function keepIsolation({ log, isNeeded }: IsolationDeps): Isolation {
+  let child: ChildProcess | undefined;
+  let neededAt = 0;
+  let silentAt = 0;
+  const start = (): void => {
+    const started = fork(ENTRY);
+    child = started;
+    silentAt = performance.now() + START_MS;
+    started.on("message", () => (silentAt = performance.now() + SILENCE_MS));
+    started.on("error", (error) => log.warn({ err: error }, "the process of suspected documents"));
+    started.on("exit", (code, signal) => {
+      child = undefined;
+      if (code !== 0) log.warn({ code, signal }, "the process of suspected documents ended");
+    });
+  };
+  const round = async (): Promise<void> => {
+    const now = performance.now();
+    if (await isNeeded()) {
+      neededAt = now;
+      if (child === undefined) start();
+    } else if (now - neededAt > KEEP_IDLE_MS) child?.kill("SIGTERM");
+    // A document may also keep it from ever doing anything else.
+    if (now > silentAt) child?.kill("SIGKILL");
+  };
+  const rounds = every(ROUND_MS, round, (error) => log.warn({ err: error }, "suspected documents could not be looked for"));
+  return {
+    async stop() {
+      await rounds.stop();
+      if (child === undefined) return;
+      const gone = once(child, "exit");
+      child.kill("SIGTERM");
+      const force = setTimeout(() => child?.kill("SIGKILL"), STOP_MS);
+      await gone;
+      clearTimeout(force);
+    },
+  };
+}

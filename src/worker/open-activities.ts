@@ -1,0 +1,65 @@
+/** Opens what activities need besides the shared parts: a pool of parsers, a folder, and models behind their gates. */
+import { rm } from "node:fs/promises";
+import { type Activities, createActivities } from "../activities/index.ts";
+import { createChunking } from "../activities/chunking.ts";
+import type { PipelineDeps } from "../activities/pipeline-deps.ts";
+import { createProviderGate } from "../db/provider-gate.ts";
+import type { SharedDeps } from "../deps.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import { PRIORITY } from "../domain/processing.ts";
+import { type EmbeddingModel, openEmbeddingModel } from "../models/embedding-model.ts";
+import { mergeEmbeddings } from "../models/merge-embeddings.ts";
+import { behindGate } from "../models/provider-gate.ts";
+import { cacheQueries } from "../models/query-embeddings.ts";
+import { createParserPool } from "../parsers/child-process.ts";
+import { prepareOcrData } from "../parsers/ocr-data.ts";
+import { openTemporaryFolder } from "./temporary-folder.ts";
+
+interface OpenActivities {
+  readonly activities: Activities;
+  /** Once no activity runs any more. */
+  close(): Promise<void>;
+}
+
+/** @param parserChildren processes that parse at once. */
+export async function openActivities(deps: SharedDeps, parserChildren: number): Promise<OpenActivities> {
+  const { config } = deps;
+  const parserPool = createParserPool({ size: parserChildren, ocr: await prepareOcrData(config.ocr.languages, config.ocr.dataFolder) });
+  const temporaryFolder = await openTemporaryFolder(config.dataDir);
+  const queryEmbedding = cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000, open: (model) => openEmbeddingModel(config.models, model) });
+  const activities = createActivities({
+    ...deps,
+    embedding: mergeEmbeddings(gated(deps)),
+    parserPool,
+    chunking: createChunking(config.models, deps.embedding),
+    temporaryFolder,
+    ...wakesOf(deps.dispatcher),
+    queryEmbedding,
+  });
+  return {
+    activities,
+    async close() {
+      await queryEmbedding.close();
+      await parserPool.close();
+      await rm(temporaryFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A provider's model stands behind the gate that all workers share; the model that ships asks nobody. */
+function gated({ config, db, embedding }: SharedDeps): EmbeddingModel {
+  const { embeddingModel, baseUrl } = config.models;
+  return embeddingModel === undefined ? embedding : behindGate(embedding, createProviderGate(db, `${baseUrl ?? ""} ${embeddingModel}`));
+}
+
+/** A claim that closes makes room for runs of both priorities. */
+function wakesOf(dispatcher: Dispatcher): Pick<PipelineDeps, "wakeDispatcher" | "wakeBatches"> {
+  const wakeBatches: PipelineDeps["wakeBatches"] = (organization) => dispatcher.wake(organization, PRIORITY.batch);
+  return {
+    wakeBatches,
+    wakeDispatcher(organization) {
+      dispatcher.wake(organization);
+      wakeBatches(organization);
+    },
+  };
+}
