@@ -42,11 +42,21 @@ async function exported(deps: TransferDeps, { parameters, report }: Operation, o
 
 async function imported(deps: TransferDeps, { id, parameters, report }: Operation): Promise<Standing> {
   const folder = folderOf(parameters);
-  const manifest = (await readManifest(folder)) as Manifest;
+  const manifest = await manifestOf(folder, report["organization_num"] !== undefined);
   const version: number = manifest.version;
   if (version !== ARCHIVE_VERSION) throw new DomainError("unsupported_file_type", `The archive is of version ${version}, and this release reads ${ARCHIVE_VERSION}.`);
   const archive = openArchive(folder, await keyOf(deps.masterKey, parameters));
   return importStep({ deps, operationId: id, manifest, archive }, { ...NOTHING, ...(report as Partial<ImportProgress>) });
+}
+
+/** @throws DomainError `storage_unavailable` where it was there when the import began. */
+async function manifestOf(folder: string, hasBegun: boolean): Promise<Manifest> {
+  try {
+    return (await readManifest(folder)) as Manifest;
+  } catch (error) {
+    if (hasBegun && error instanceof DomainError && error.code === "not_found") throw new DomainError("storage_unavailable", error.message, { cause: error });
+    throw error;
+  }
 }
 
 function folderOf(parameters: Readonly<Record<string, unknown>>): string {

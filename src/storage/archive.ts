@@ -15,7 +15,7 @@ const [zip, unzip] = [promisify(gzip), promisify(gunzip)];
 export interface Archive {
   /** Keeps a part; one that is there already is not written again. @returns its name. */
   put(bytes: Uint8Array): Promise<string>;
-  /** @throws DomainError `corrupt` where it is gone, was changed, or is sealed by another key. */
+  /** @throws DomainError `corrupt` where it is gone, was changed, or is sealed by another key; `storage_unavailable` where it cannot be read now. */
   get(name: string): Promise<Buffer>;
   /** Readable without the key; written last, so that an archive with one is whole. */
   writeManifest(manifest: object): Promise<void>;
@@ -33,7 +33,9 @@ export function openArchive(folder: string, key: Uint8Array): Archive {
       return name;
     },
     async get(name) {
-      const sealed = await readFile(pathOf(name)).catch(() => undefined);
+      const sealed = await readIfThere(pathOf(name));
+      // A folder without even its manifest is not mounted: what is missing in it is not gone.
+      if (sealed === undefined && !(await exists(join(folder, MANIFEST)))) throw new DomainError("storage_unavailable", `The archive's folder ${folder} is not there.`);
       if (sealed === undefined || createHash("sha256").update(sealed).digest("hex") !== name)
         throw new DomainError("corrupt", `The archive's part ${name} is missing or was changed.`);
       return unzip(open(secret, sealed, name), { maxOutputLength: MAX_PART_BYTES });
@@ -42,11 +44,21 @@ export function openArchive(folder: string, key: Uint8Array): Archive {
   };
 }
 
-/** @throws DomainError `not_found` where the folder holds no whole archive. */
+/** @throws DomainError `not_found` where the folder holds no whole archive; `storage_unavailable` where it cannot be read now. */
 export async function readManifest(folder: string): Promise<unknown> {
-  const text = await readFile(join(folder, MANIFEST), "utf8").catch(() => undefined);
+  const text = await readIfThere(join(folder, MANIFEST));
   if (text === undefined) throw new DomainError("not_found", `There is no ${MANIFEST} in ${folder}: no archive, or an export that has not ended.`);
-  return JSON.parse(text) as unknown;
+  return JSON.parse(text.toString("utf8")) as unknown;
+}
+
+/** Undefined only where nothing is there; a disk that fails or a share that hangs is an outage. */
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw new DomainError("storage_unavailable", "The archive cannot be read.", { cause: error });
+  }
 }
 
 function seal(key: KeyObject, bytes: Uint8Array): Buffer {
@@ -75,6 +87,6 @@ async function exists(path: string): Promise<boolean> {
 async function replaceFile(path: string, bytes: Uint8Array | string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-  await writeFile(draft, bytes, { mode: 0o600 });
+  await writeFile(draft, bytes, { mode: 0o600, flush: true });
   await rename(draft, path);
 }

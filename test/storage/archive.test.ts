@@ -1,5 +1,5 @@
 /** Parts of an archive: named by their content, unreadable without the key, refused where a bit was changed. */
-import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -33,7 +33,26 @@ test("a part that is missing, changed or of another key is told", async () => {
   const sealed = await readFile(pathOf(name));
   await writeFile(pathOf(name), sealed.with(20, sealed[20]! ^ 1));
   await expect(archive.get(name)).rejects.toThrow("missing or was changed");
-  await expect(archive.get("0".repeat(64))).rejects.toThrow("missing or was changed");
+  await archive.writeManifest({ version: 1 });
+  await expect(archive.get("0".repeat(64))).rejects.toMatchObject({ code: "corrupt" });
+  await rm(join(folder, "manifest.json"));
+});
+
+test("a part or a manifest that cannot be read now is an outage, and so is a folder that is away", async () => {
+  const archive = openArchive(folder, KEY);
+  const name = await archive.put(Buffer.from("a part that is there"));
+  await archive.writeManifest({ version: 1 });
+  await rename(folder, `${folder}.away`);
+  await expect(archive.get(name)).rejects.toMatchObject({ code: "storage_unavailable", class: "outage" });
+  // In the place of a file, a folder: it is there, and reading it fails.
+  await mkdir(pathOf(name), { recursive: true });
+  await mkdir(join(folder, "manifest.json"));
+  await expect(archive.get(name)).rejects.toMatchObject({ code: "storage_unavailable" });
+  await expect(readManifest(folder)).rejects.toMatchObject({ code: "storage_unavailable" });
+  await rm(folder, { recursive: true });
+  await rename(`${folder}.away`, folder);
+  expect((await archive.get(name)).toString()).toBe("a part that is there");
+  await rm(join(folder, "manifest.json"));
 });
 
 test("an archive is whole once it has its manifest", async () => {
