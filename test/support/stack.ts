@@ -46,6 +46,7 @@ interface StackOptions {
   /** True runs the embedding model that ships with the project. */
   readonly localModels?: boolean;
   readonly withoutWorker?: boolean;
+  readonly withoutTenants?: boolean;
   /** True writes Temporal's workflows to disk, so that they outlive {@link Stack.stopTemporal}. */
   readonly keepsWorkflows?: boolean;
 }
@@ -72,9 +73,11 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       : { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: "sk-scripted", EMBEDDING_MODEL: MODEL, EMBEDDING_DIMENSIONS: DIMENSIONS, CHAT_MODEL: "scripted-chat" }),
     ...settings,
   };
-  const tenants = join(dataDir, "tenants.yaml");
-  await writeTenants(tenants);
-  await runCli(["provision", tenants], env);
+  if (!options.withoutTenants) {
+    const tenants = join(dataDir, "tenants.yaml");
+    await writeTenants(tenants);
+    await runCli(["provision", tenants], env);
+  }
   const startWorker = (extra = {}): TestProcess => startProcess("src/worker/main.ts", { ...env, ...extra });
   const startApi = (extra = {}): TestProcess => startProcess("src/api/main.ts", { ...env, ...extra });
   const url = `http://127.0.0.1:${port}`;
