@@ -47,4 +47,4 @@ test("kill -9 of the worker in the middle of a long PDF: it goes on from the las
   expect(told).toEqual(Array.from({ length: PAGES }, (_, index) => index + 1));
   const { body } = await call(stack.url, KEYS.viewer, "GET", `/data/${accepted.id}/text?page=3&limit=50`);
   for (const unit of body.items ?? body.data) expect(text.slice(unit.start, unit.end)).toBe(unit.text);
-});
+}, 150_000);
