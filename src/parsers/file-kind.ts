@@ -121,7 +121,7 @@ export async function detectFileKind(head: Buffer, filename: string, contentType
   if (sniffed?.ext === "rtf") return kind("RTF");
   // Text goes before short signatures: a report that begins with "BM" is no bitmap.
   if (looksLikeText(start)) return kind(textKind(start, extension, named));
-  return sniffed === undefined ? unsniffedKind(start, named) : sniffedKind(sniffed, named);
+  return sniffed === undefined ? unsniffedKind(start, named) : sniffedKind(start, sniffed, named);
 }
 
 function unsniffedKind(start: Buffer, named: FileType | undefined): FileKind {
@@ -164,7 +164,24 @@ async function sniff(start: Buffer): Promise<{ ext: string; mime: string } | und
   }
 }
 
-function sniffedKind(sniffed: { ext: string; mime: string }, named: FileType | undefined): FileKind {
+/** The streams of the old Office formats, the likelier outer one first: others may be embedded in it. */
+const OLD_OFFICE_STREAMS: readonly (readonly [name: string, FileType])[] = [
+  ["__properties_version1.0", "MSG"],
+  ["WordDocument", "DOC"],
+  ["PowerPoint Document", "PPT"],
+  ["Workbook", "XLS"],
+  ["Book", "XLS"],
+];
+
+/** What a compound file holds, where its directory is in its start; a spreadsheet that was named .doc is one all the same. */
+function oldOfficeKind(start: Buffer, named: FileType | undefined): FileType | undefined {
+  const held = OLD_OFFICE_STREAMS.filter(([name]) => start.includes(Buffer.from(`${name}\0`, "utf16le"))).map(([, fileType]) => fileType);
+  return named !== undefined && held.includes(named) ? named : held[0];
+}
+
+function sniffedKind(start: Buffer, sniffed: { ext: string; mime: string }, named: FileType | undefined): FileKind {
+  const old = sniffed.ext === "cfb" ? oldOfficeKind(start, named) : undefined;
+  if (old !== undefined) return kind(old);
   if (named !== undefined && REFINED_BY_NAME[sniffed.ext]?.has(named)) return kind(named);
   const fileType = SNIFFED[sniffed.ext];
   return fileType === undefined ? { fileType: "OTHER", mediaType: sniffed.mime } : kind(fileType);

@@ -18,7 +18,7 @@ export const pdf: Parser = {
   name: "liteparse",
   runsIn: "child",
   async parse(input) {
-    const parsed = input.fallback === true ? await unpdfParse(input) : await withFallback(input, liteparseDocument, unpdfParse);
+    const parsed = input.fallback === true ? await unpdfParse(input) : await withFallback(input, liteparseText, unpdfParse);
     assertPageCount(parsed.page_count ?? 0);
     if (parsed.units.length === 0 && input.pages === undefined) throw new DomainError("no_text", "The PDF holds no text.");
     return parsed;
@@ -52,6 +52,14 @@ async function withFallback<T>(
     if (error instanceof Error && error.message.includes("password")) throw new DomainError("encrypted", "The PDF is protected by a password.");
     return fallback(input);
   }
+}
+
+/** Where liteparse finds no text at all, some that it takes for hidden may still be found by unpdf. */
+async function liteparseText(input: ParseInput, Constructor: LiteParseConstructor): Promise<ParsedDocument> {
+  const parsed = await liteparseDocument(input, Constructor);
+  if (parsed.units.length > 0 || input.pages !== undefined) return parsed;
+  const other = await unpdfParse(input).catch(() => parsed);
+  return other.units.length > 0 ? other : parsed;
 }
 
 async function liteparseDocument(input: ParseInput, Constructor: LiteParseConstructor): Promise<ParsedDocument> {

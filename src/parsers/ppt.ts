@@ -5,6 +5,10 @@ import { openCompoundFile } from "./compound-file.ts";
 import { readInput, type Parser } from "./parser.ts";
 import { createUnitWriter, type UnitWriter } from "./unit-writer.ts";
 
+const STREAM = "PowerPoint Document";
+/** Where a file that PowerPoint 95 can open too keeps the newer form. */
+const DUAL_STORAGE = "PP97_DUALSTORAGE";
+
 const RECORD = {
   slide: 0x03ee,
   notes: 0x03f0,
@@ -30,7 +34,8 @@ export const ppt: Parser = {
   async parse(input) {
     const file = openCompoundFile(await readInput(input));
     if (file.paths.includes("EncryptedSummary")) throw new DomainError("encrypted", "The presentation is protected by a password.");
-    const stream = file.stream("PowerPoint Document");
+    const stream = file.stream(`${DUAL_STORAGE}/${STREAM}`) ?? file.stream(STREAM);
+    if (stream === undefined && file.paths.includes("PP40")) throw new DomainError("unsupported_file_type", "Presentations of PowerPoint 4 and older are not read.");
     if (stream === undefined) throw new DomainError("corrupt", "The file is not a readable PowerPoint presentation.");
     const slides = readSlides(stream);
     if (slides.every((slide) => slide.texts.length + slide.notes.length === 0)) throw new DomainError("no_text", "The presentation holds no text.");

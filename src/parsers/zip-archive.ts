@@ -43,10 +43,24 @@ export async function openZip(bytes: Buffer): Promise<ZipArchive> {
 
 async function openBuffer(bytes: Buffer): Promise<ZipFile> {
   try {
-    return await fromBufferPromise(bytes, { lazyEntries: true, autoClose: false, strictFileNames: false, validateEntrySizes: true });
+    return await fromBufferPromise(withTrueComment(bytes), { lazyEntries: true, autoClose: false, strictFileNames: false, validateEntrySizes: true });
   } catch (error) {
     throw new DomainError("corrupt", "The file is not a readable archive.", { cause: error });
   }
+}
+
+const END_OF_DIRECTORY = Buffer.from("504b0506", "hex");
+const END_OF_DIRECTORY_BYTES = 22;
+const COMMENT_LENGTH_AT = 20;
+
+/** Some programs announce a comment at the end that they do not write, or a shorter one: what follows is the comment. */
+function withTrueComment(bytes: Buffer): Buffer {
+  const at = bytes.lastIndexOf(END_OF_DIRECTORY);
+  const behind = bytes.length - at - END_OF_DIRECTORY_BYTES;
+  if (at < 0 || behind < 0 || behind > 0xffff || bytes.readUInt16LE(at + COMMENT_LENGTH_AT) === behind) return bytes;
+  const mended = Buffer.from(bytes);
+  mended.writeUInt16LE(behind, at + COMMENT_LENGTH_AT);
+  return mended;
 }
 
 async function listEntries(zip: ZipFile): Promise<Map<string, Entry>> {

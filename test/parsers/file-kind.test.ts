@@ -8,6 +8,7 @@ import { makePdf } from "../support/make-documents.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489", "hex");
 const OLE = Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(504)]);
+const oleOf = (...streams: string[]): Buffer => Buffer.concat([OLE, ...streams.map((name) => Buffer.from(name.padEnd(64, "\0"), "utf16le"))]);
 const ZIP = Buffer.concat([Buffer.from("504b0304140000000000000000000000000000000000000000000500000061", "hex"), Buffer.from(".bin"), Buffer.alloc(64)]);
 
 test.each([
@@ -30,6 +31,10 @@ test.each([
   ["rich text", Buffer.from("{\\rtf1 hello}"), "a.doc", undefined, "RTF"],
   ["a mail", Buffer.from("From: a@example.com\r\nSubject: Hi\r\n\r\nHello"), "mail", undefined, "EML"],
   ["an old Word file", OLE, "a.doc", undefined, "DOC"],
+  ["a spreadsheet saved as .doc", oleOf("Workbook"), "a.doc", undefined, "XLS"],
+  ["an old Word file with a spreadsheet in it", oleOf("Workbook", "WordDocument"), "a.doc", undefined, "DOC"],
+  ["an old presentation without a name", oleOf("PowerPoint Document"), "x", undefined, "PPT"],
+  ["a new document with a password", oleOf("EncryptedPackage"), "a.docx", undefined, "DOCX"],
   ["an Outlook message", OLE, "a.msg", undefined, "MSG"],
   ["a ZIP", ZIP, "a.zip", undefined, "ZIP"],
   ["an image", PNG, "a.jpg", undefined, "PNG"],

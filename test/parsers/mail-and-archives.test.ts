@@ -5,7 +5,7 @@ import type { FileType } from "../../src/domain/file-type.ts";
 import { unitsAsMarkdown, type ParsedDocument } from "../../src/domain/text-unit.ts";
 import { unpackRtf } from "../../src/parsers/compressed-rtf.ts";
 import { parserFor } from "../../src/parsers/index.ts";
-import { makeDoc, makeMsg, makePpt } from "../support/make-compound-files.ts";
+import { makeDoc, makeDualPpt, makeMsg, makePpt, makeWord95 } from "../support/make-compound-files.ts";
 import { makePdf } from "../support/make-documents.ts";
 import { makeDocx, makeZip } from "../support/make-office-documents.ts";
 
@@ -136,7 +136,48 @@ test("DOC: headings with levels, paragraphs in the old code page and in Unicode,
   await expect(parse("DOC", Buffer.from("nothing"))).rejects.toMatchObject({ code: "corrupt" });
 });
 
+test("PPT that PowerPoint 95 could open too: the newer form of it is read", async () => {
+  const file = makeDualPpt(makePpt([{ title: "One", body: "first", shape: "a shape", notes: "Say it." }]));
+  expect(unitsAsMarkdown((await parse("PPT", file)).units)).toBe("# One\n\nfirst\n\na shape\n\n## Notes\n\nSay it.");
+});
+
+const WORD_95 = {
+  body: "Компания предлагает вина со склада в Москве.\rНаименование\x07Цена\x07\x07\rБелое\x07100\x07\x07\rСм. \x13 HYPERLINK x \x14страницу\x15 два\x0bи три.\r",
+  notes: "\x02 Сноска о ценах.\r",
+};
+
+test.each([
+  ["whole", makeWord95(WORD_95)],
+  ["saved fast, in pieces", makeWord95({ ...WORD_95, fast: true })],
+])("DOC of Word 95, %s: paragraphs in its code page, tables with their cells, fields by what they show, notes behind", async (...[, file]) => {
+  expect((await parse("DOC", file)).units.map((unit) => [unit.type, unit.text])).toEqual([
+    ["paragraph", "Компания предлагает вина со склада в Москве."],
+    ["table", "| Наименование | Цена |\n| --- | --- |\n| Белое | 100 |"],
+    ["paragraph", "См. страницу два"],
+    ["paragraph", "и три."],
+    ["paragraph", "Сноска о ценах."],
+  ]);
+});
+
+test("DOC that cannot be read says why: a password, Word 2, a table of pieces that leads nowhere", async () => {
+  const withPassword = makeDoc({ body: ["Secret."] });
+  const head = withPassword.indexOf(Buffer.from("eca5c100", "hex"));
+  withPassword[head + 0x0b]! |= 0x01;
+  await expect(parse("DOC", withPassword)).rejects.toMatchObject({ code: "encrypted" });
+  await expect(parse("DOC", Buffer.concat([Buffer.from("dba52d00", "hex"), Buffer.alloc(600)]))).rejects.toMatchObject({ code: "unsupported_file_type" });
+  const broken = makeWord95({ ...WORD_95, fast: true });
+  broken.writeUInt32LE(0x7fffffff, broken.indexOf(Buffer.from("dca5", "hex")) + 0x160);
+  await expect(parse("DOC", broken)).rejects.toMatchObject({ code: "corrupt" });
+});
+
 describe("archives", () => {
+  test.each([-1, 1])("one whose end announces a comment of another length is read (%i byte)", async (difference) => {
+    const file = await makeZip({ "a.md": "# About\n\nRead me." });
+    const mended = difference < 0 ? Buffer.concat([file, Buffer.from(" ")]) : file;
+    if (difference > 0) mended.writeUInt16LE(difference, mended.length - 2);
+    expect(unitsAsMarkdown((await parse("ZIP", mended)).units)).toContain("Read me.");
+  });
+
   test("every file that a parser reads is a section by its path; what none reads is named, with a warning", async () => {
     const parsed = await parse(
       "ZIP",

@@ -100,6 +100,18 @@ test("pages without text are named, neighbours together", async () => {
   ]);
 });
 
+test("text that the first parser takes for hidden is found by the other, rather than the file being called empty", async () => {
+  const flat = Buffer.from(
+    makePdf([["Narrow words."]])
+      .toString("latin1")
+      .replace("72 709 Td", "0 Tz 9 Td"),
+    "latin1",
+  );
+  const parsed = await pdf.parse(input(flat));
+  expect(parsed.parser_name).toBe("unpdf");
+  expect(parsed.units.map((unit) => unit.text)).toEqual(["Narrow words."]);
+});
+
 test("the fallback gives pages, text, title and codes without the native part", async () => {
   const parsed = await unpdfParse(input(report));
   expect(parsed).toMatchObject({ parser_name: "unpdf", page_count: 2, metadata: { title: "The report", author: "Ann" } });

@@ -89,6 +89,37 @@ export function makeDoc({ body, footnotes = [] }: WordText): Buffer {
   return makeCompoundFile({ WordDocument: stream, "1Table": table });
 }
 
+/** A file as Word 95 saved it, `body` and `notes` with its own marks, in windows-1251; `fast`: the body's two halves lie the other way round. */
+export function makeWord95({ body, notes = "", fast = false }: { body: string; notes?: string; fast?: boolean }): Buffer {
+  const bytes = windows1251(body + notes);
+  const half = Math.floor(bytes.length / 2);
+  const parts = fast ? [bytes.subarray(half), bytes.subarray(0, half)] : [bytes];
+  const stream = Buffer.concat([Buffer.alloc(TEXT_AT), ...parts, Buffer.alloc(BLOCK)]);
+  stream.writeUInt16LE(0xa5dc, 0x00);
+  stream.writeUInt16LE(fast ? 0x0004 : 0, 0x0a);
+  for (const [at, value] of [
+    [0x18, TEXT_AT],
+    [0x1c, TEXT_AT + bytes.length],
+    [0x34, body.length],
+    [0x160, TEXT_AT + bytes.length],
+  ] as const)
+    stream.writeUInt32LE(value, at);
+  const table = Buffer.concat([Buffer.from([0x02]), number(28), ...[0, half, bytes.length].map(number), piece(TEXT_AT + bytes.length - half), piece(TEXT_AT)]);
+  table.copy(stream, TEXT_AT + bytes.length);
+  return makeCompoundFile({ WordDocument: stream });
+}
+
+function windows1251(text: string): Buffer {
+  const letters = new TextDecoder("windows-1251").decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+  return Buffer.from(Array.from(text, (letter) => letters.indexOf(letter)));
+}
+
+/** A presentation that PowerPoint 95 can open too. */
+export function makeDualPpt(newer: Buffer): Buffer {
+  const stream = CFB.find(CFB.read(newer, { type: "buffer" }), "/PowerPoint Document")!.content as Buffer;
+  return makeCompoundFile({ "PowerPoint Document": Buffer.from([3, 0, 0, 0, 0xff, 0xff, 0, 0]), "PP97_DUALSTORAGE/PowerPoint Document": Buffer.from(stream) });
+}
+
 const piece = (offset: number): Buffer => Buffer.concat([Buffer.alloc(2), number(offset), Buffer.alloc(2)]);
 
 interface WordParagraph {
