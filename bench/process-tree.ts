@@ -2,6 +2,8 @@
 import { readFile } from "node:fs/promises";
 
 const POLL_MS = 50;
+/** USER_HZ, which Linux has fixed for what programs see. */
+const TICKS_A_SECOND = 100;
 
 /** Resident megabytes; 0 for a process that is gone. */
 export async function residentMegabytes(pid: number): Promise<number> {
@@ -9,11 +11,16 @@ export async function residentMegabytes(pid: number): Promise<number> {
   return Math.ceil(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024);
 }
 
+/** The arguments that it was started with; empty for a process that is gone. */
+export async function commandOf(pid: number): Promise<string> {
+  return readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => "");
+}
+
 /** Parsers among the children of a process. */
 export async function parserProcesses(pid: number): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, "latin1").catch(() => "");
   const pids = children.split(" ").filter(Boolean).map(Number);
-  const commands = await Promise.all(pids.map((child) => readFile(`/proc/${child}/cmdline`, "latin1").catch(() => "")));
+  const commands = await Promise.all(pids.map(commandOf));
   return pids.filter((_, index) => commands[index]!.includes("parsers/child-main.ts"));
 }
 
@@ -33,4 +40,35 @@ export function peakOf(pids: () => Promise<number[]>): { stop(): number } {
       return peak;
     },
   };
+}
+
+/** The process and all below it. */
+export async function treeOf(pid: number): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, "latin1").catch(() => "");
+  const below = await Promise.all(children.split(" ").filter(Boolean).map(Number).map(treeOf));
+  return [pid, ...below.flat()];
+}
+
+/** Bytes that nobody else would free: without what processes share, such as Postgres's buffers. */
+export async function privateBytes(pids: readonly number[]): Promise<number> {
+  const rollups = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/smaps_rollup`, "latin1").catch(() => "")));
+  return rollups.flatMap((rollup) => [...rollup.matchAll(/^Private_(?:Clean|Dirty):\s+(\d+) kB/gm)]).reduce((sum, [, kilobytes]) => sum + Number(kilobytes) * 1_024, 0);
+}
+
+/** Seconds of processor time that the process and all below it took so far, those that have ended too. */
+export async function cpuSeconds(pid: number): Promise<number> {
+  const stats = await Promise.all((await treeOf(pid)).map((one) => readFile(`/proc/${one}/stat`, "latin1").catch(() => "")));
+  const ticks = stats.flatMap((stat) =>
+    stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .slice(11, 15)
+      .map(Number),
+  );
+  return ticks.reduce((sum, count) => sum + count, 0) / TICKS_A_SECOND;
+}
+
+export async function parentOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, "latin1");
+  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
 }

@@ -3,6 +3,8 @@
 export interface MadeChunk {
   readonly text: string;
   readonly terms: readonly string[];
+  /** Of each term among all words by their frequency, from 0. */
+  readonly ranks: readonly number[];
   readonly vector: Float32Array;
 }
 
@@ -60,7 +62,7 @@ export function makeCorpus(seed: number, dimensions: number): MadeCorpus {
     words: Array.from({ length: WORDS_A_TOPIC }, () => drawRank(ofTopics) + 200),
   }));
   const near = (center: Float32Array, noise: number, next: () => number): Float32Array => unit(center.map((value) => value + (noise * normal(next)) / Math.sqrt(dimensions)));
-  const chunk = (at: number): MadeChunk & { ranks: number[] } => {
+  const chunk = (at: number): MadeChunk => {
     const next = random(seed * 1_000_003 + at);
     const topic = topics[Math.floor(next() * TOPICS)]!;
     const ranks = Array.from({ length: WORDS_A_CHUNK }, () => (next() < 0.25 ? topic.words[Math.floor(next() ** 2 * WORDS_A_TOPIC)]! : drawRank(next)));

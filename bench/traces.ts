@@ -13,8 +13,8 @@ import { until } from "../test/support/until.ts";
 import { type Measured, type Sample, type Target, ask, both, closeConnections, load, percentile } from "./chat-load.ts";
 
 const AT_ONCE = 8;
-const SECONDS = 60;
-const SLICE_SECONDS = 15;
+const SECONDS = 50;
+const SLICE_SECONDS = 5;
 const WARM_UP_SECONDS = 3;
 const NOTE = "# Revenue\n\nRevenue grew by 12 percent over the last year, to 48 million.\n\nCosts grew by 3 percent.\n";
 const PROVIDER = ["--dimensions", "64", "--first-token-ms", "100", "--pieces", "20"];

@@ -54,6 +54,7 @@ const NEEDS_MORE = new Set([
   "provision-rows.updateRow",
   "publish.noteModel",
   "raw-files.retireHidden",
+  "reencryption.countKeyUsers",
   "run-attempts.membersInHand",
   "run-attempts.recordFailures",
   "run-attempts.recordWaiting",

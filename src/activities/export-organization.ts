@@ -1,6 +1,6 @@
 /** The steps that write an organization into an archive, vectors included. A step that is repeated writes the same parts. */
 import type { Archive } from "../storage/archive.ts";
-import { type ExportedDocument, type ExportedFile, readChunks, readDirectory, readDocuments, readLooseFiles, readModel, readTextBlocks } from "../db/export.ts";
+import { type ExportedDocument, type ExportedFile, countDocuments, readChunks, readDirectory, readDocuments, readLooseFiles, readModel, readTextBlocks } from "../db/export.ts";
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../db/pool.ts";
 import { ARCHIVE_VERSION, type ArchivedDocument, type ArchivedFile, type ArchivedRun, type Manifest, type Page } from "../domain/archive.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -22,6 +22,8 @@ export interface ExportProgress {
   readonly after_document?: number;
   readonly after_file?: string | null;
   readonly documents: number;
+  /** When it began. */
+  readonly documents_total?: number;
   readonly files: number;
 }
 
@@ -36,7 +38,8 @@ export async function exportStep(work: ExportWork, progress: ExportProgress): Pr
   const { deps, organization, archive } = work;
   if (progress.directory === undefined) {
     const directory = await archive.put(jsonBytes(await inTenant(deps.db, organization, (sql) => readDirectory(sql, organization.id))));
-    return { progress: { ...progress, directory, last_page: null, after_document: 0, after_file: null }, done: false };
+    const total = await inTenant(deps.db, organization, (sql) => countDocuments(sql, organization.id));
+    return { progress: { ...progress, directory, documents_total: total, last_page: null, after_document: 0, after_file: null }, done: false };
   }
   const documents = await inTenant(deps.db, organization, (sql) => readDocuments(sql, organization.id, { after: progress.after_document ?? 0, limit: ROWS_A_PAGE }));
   const files =

@@ -12,6 +12,7 @@ import { type Keyring, type MasterKey, organizationKeyAad } from "../storage/key
 import type { Storage } from "../storage/storage.ts";
 import { endWorkflowsOf } from "../temporal/end-workflows.ts";
 import { asActivityFailure } from "./failure.ts";
+import { reencryptStep } from "./reencryption.ts";
 import { transferStep } from "./transfer.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
@@ -56,6 +57,7 @@ async function stepOf(deps: OperationDeps, operationId: string): Promise<Operati
   if (operation.kind === "rotate_master") return rotateMaster(deps, operation);
   const organization = { id: operation.subject ?? "", num: operation.subject_num ?? 0 };
   if (operation.kind === "rotate_organization") return rotateOrganization(deps, operation, organization);
+  if (operation.kind === "reencrypt_organization") return reencryptStep(deps, operation, organization);
   return operation.kind === "delete_organization" ? deleteOrganization(deps, operation, organization) : transferStep(deps, operation, organization);
 }
 

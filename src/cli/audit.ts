@@ -1,9 +1,10 @@
 /** `holdfast audit verify` */
 import type { Command } from "commander";
-import { AUDIT_CHAIN_SECRET, type ChainReport, verifyAuditChain } from "../db/audit-chain.ts";
+import { AUDIT_CHAIN_SECRET, verifyAuditChain } from "../db/audit-chain.ts";
 import { withDatabase } from "./connect.ts";
 import { everyOrganization } from "./organizations.ts";
 import { CommandError, printJson, printTable } from "./output.ts";
+import { eachShown, startProgress } from "./progress.ts";
 
 interface Options {
   readonly organization?: string;
@@ -28,9 +29,8 @@ async function verify({ organization, expect, json }: Options): Promise<void> {
   const expected = expect === undefined ? undefined : parseHead(expect);
   const reports = await withDatabase(async ({ db, secret }) => {
     const key = await secret(AUDIT_CHAIN_SECRET);
-    const found: Array<ChainReport & { organization_id: string }> = [];
-    for (const one of await everyOrganization(db, organization)) found.push({ organization_id: one.id, ...(await verifyAuditChain(db, key, one.id, expected)) });
-    return found;
+    const all = await everyOrganization(db, organization);
+    return eachShown(startProgress("organizations", { json }), all, async (one) => ({ organization_id: one.id, ...(await verifyAuditChain(db, key, one.id, expected)) }));
   });
   const ok = reports.every(({ fault }) => fault === null);
   if (json) printJson({ ok, organizations: reports });

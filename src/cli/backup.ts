@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import { AUDIT_CHAIN_SECRET, verifyAuditChain } from "../db/audit-chain.ts";
 import { countFaults } from "../db/integrity-counts.ts";
-import { type StoredFile, listStoredFiles } from "../db/object-names.ts";
+import { type StoredFile, countStoredFiles, listStoredFiles } from "../db/object-names.ts";
 import { listOrganizationKeys } from "../db/organization-keys.ts";
 import { type Database, type OrganizationKey, inTenant } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
@@ -15,6 +15,7 @@ import { type Connection, withDatabase } from "./connect.ts";
 import { compareObjects, storeOf } from "./integrity.ts";
 import { everyOrganization } from "./organizations.ts";
 import { printJson, printLine, printTable } from "./output.ts";
+import { startProgress } from "./progress.ts";
 
 interface Options {
   readonly organization?: string;
@@ -29,6 +30,7 @@ interface Backup {
   readonly masterKey: MasterKey;
   readonly auditKey: Buffer;
   readonly isQuick: boolean;
+  readonly onFiles: (read: number) => void;
 }
 
 const FILES_A_PAGE = 200;
@@ -48,9 +50,12 @@ export function addBackupCommand(program: Command): void {
 
 async function verify({ organization, quick = false, json }: Options): Promise<void> {
   const results = await withDatabase(async (connection) => {
-    const backup = await openBackup(connection, quick);
+    const all = await everyOrganization(connection.db, organization);
+    const progress = await fileProgress(connection.db, quick ? [] : all, json);
+    const backup = { ...(await openBackup(connection, quick)), onFiles: (read: number) => progress.add(read) };
     const checked: Array<{ organization_id: string; files_read: number; counts: Record<string, number> }> = [];
-    for (const one of await everyOrganization(connection.db, organization)) checked.push({ organization_id: one.id, ...(await check(backup, one)) });
+    for (const one of all) checked.push({ organization_id: one.id, ...(await check(backup, one)) });
+    progress.stop();
     return checked;
   });
   const faults = results.flatMap(({ organization_id, counts }) => Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [] : [[organization_id, kind, String(count)]])));
@@ -62,8 +67,16 @@ async function verify({ organization, quick = false, json }: Options): Promise<v
   if (!ok) process.exitCode = 1;
 }
 
+/** Of the files of all organizations; without any there is nothing to show. */
+async function fileProgress(db: Database, organizations: readonly OrganizationKey[], json: boolean | undefined): Promise<{ add(files: number): void; stop(): void }> {
+  const progress = startProgress("files", { json });
+  let [total, done] = [0, 0];
+  for (const one of organizations) total += await inTenant(db, one, (sql) => countStoredFiles(sql, one.id));
+  return { add: (files) => progress.show({}, (done += files), total), stop: () => progress.stop() };
+}
+
 /** @throws where the master key does not open the instance's secrets: nothing else can be told then. */
-async function openBackup({ db, config, masterKey, secret, pepper }: Connection, isQuick: boolean): Promise<Backup> {
+async function openBackup({ db, config, masterKey, secret, pepper }: Connection, isQuick: boolean): Promise<Omit<Backup, "onFiles">> {
   await pepper();
   const master = await masterKey();
   const store = storeOf(config);
@@ -92,7 +105,7 @@ async function countUnreadableKeys({ db, masterKey }: Backup, organizationId: st
 }
 
 /** Decrypts every file that lives and compares it with the checksum of its upload. */
-async function readFiles({ db, storage }: Backup, organization: OrganizationKey): Promise<{ files_read: number; files_unreadable: number }> {
+async function readFiles({ db, storage, onFiles }: Backup, organization: OrganizationKey): Promise<{ files_read: number; files_unreadable: number }> {
   let read = 0;
   let unreadable = 0;
   for (let after: string | null = null; ;) {
@@ -100,6 +113,7 @@ async function readFiles({ db, storage }: Backup, organization: OrganizationKey)
     for (let from = 0; from < page.length; from += READ_AT_ONCE) {
       const whole = await Promise.all(page.slice(from, from + READ_AT_ONCE).map((file) => isWhole(storage, organization.id, file)));
       read += whole.length;
+      onFiles(whole.length);
       unreadable += whole.filter((one) => !one).length;
     }
     if (page.length < FILES_A_PAGE) return { files_read: read, files_unreadable: unreadable };

@@ -11,6 +11,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { withDatabase } from "./connect.ts";
 import { everyOrganization } from "./organizations.ts";
 import { printJson, printLine, printTable } from "./output.ts";
+import { eachShown, startProgress } from "./progress.ts";
 
 interface Options {
   readonly organization?: string;
@@ -40,11 +41,8 @@ export function addIntegrityCommand(program: Command): void {
 async function checkIntegrity({ organization, json }: Options): Promise<void> {
   const results = await withDatabase(async ({ db, config }) => {
     const store = storeOf(config);
-    const checked: Array<{ organization_id: string; counts: Counts }> = [];
-    for (const one of await everyOrganization(db, organization)) {
-      checked.push({ organization_id: one.id, counts: { ...(await countFaults(db.owner, one)), ...(await compareObjects(db, store, one)) } });
-    }
-    return checked;
+    const check = async (one: OrganizationKey): Promise<Counts> => ({ ...(await countFaults(db.owner, one)), ...(await compareObjects(db, store, one)) });
+    return eachShown(startProgress("organizations", { json }), await everyOrganization(db, organization), async (one) => ({ organization_id: one.id, counts: await check(one) }));
   });
   const faults = results.flatMap(({ organization_id, counts }) =>
     Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [] : [[organization_id, kind, String(count)] as const])),

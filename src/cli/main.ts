@@ -6,6 +6,7 @@ import { DomainError } from "../domain/errors.ts";
 import { ProvisionError } from "../domain/provision.ts";
 import { addAuditCommand } from "./audit.ts";
 import { addBackupCommand } from "./backup.ts";
+import { addDrillCommand } from "./drill.ts";
 import { addIntegrityCommand } from "./integrity.ts";
 import { addKeysCommand } from "./keys.ts";
 import { addMigrateCommand } from "./migrate.ts";
@@ -23,6 +24,7 @@ addTokenCommand(program);
 addIntegrityCommand(program);
 addAuditCommand(program);
 addBackupCommand(program);
+addDrillCommand(program);
 addTransferCommands(addOrganizationCommand(program));
 
 const EXPECTED = [CommandError, ConfigError, DomainError, ProvisionError];

@@ -1,11 +1,12 @@
-/** `holdfast keys rotate-master | rotate-organization` and `holdfast organization delete`: asks for the work, and waits for its report. */
+/** `holdfast keys rotate-master | rotate-organization | reencrypt-organization` and `holdfast organization delete`: asks for the work, and waits for its report. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { findOperation, requestOrganizationDeletion, requestRotation } from "../db/operations.ts";
+import { findOperation, requestOrganizationDeletion, requestReencryption, requestRotation } from "../db/operations.ts";
 import type { Database } from "../db/pool.ts";
 import { type Connection, withDatabase } from "./connect.ts";
 import { everyOrganization } from "./organizations.ts";
-import { CommandError, printJson, printLine, showProgress } from "./output.ts";
+import { CommandError, printJson, printLine } from "./output.ts";
+import { startProgress } from "./progress.ts";
 
 const POLL_MS = 250;
 /** Other processes know keys for 60 s and callers for 5 s after the organization was closed. */
@@ -14,6 +15,10 @@ const GRACE_SECONDS = 65;
 export interface WaitOptions {
   readonly wait: boolean;
   readonly json?: boolean;
+}
+
+interface ReencryptOptions extends WaitOptions {
+  readonly destroyOldKeys?: boolean;
 }
 
 interface DeleteOptions extends WaitOptions {
@@ -35,6 +40,16 @@ export function addRotationCommands(keys: Command): void {
     .option("--no-wait", "do not wait for the report")
     .option("--json", "print JSON, as the report is in any case")
     .action((id: string, options: WaitOptions) => runOperation(options, async ({ db }) => requestRotation(db, (await everyOrganization(db, id))[0]!)));
+  keys
+    .command("reencrypt-organization")
+    .description("encrypt an organization's files anew under its current key, after a rotation")
+    .argument("<id>", "the organization's id")
+    .option("--destroy-old-keys", "and destroy the keys before it once nothing needs them; that takes as long as Temporal keeps histories")
+    .option("--no-wait", "do not wait for the report")
+    .option("--json", "print JSON, as the report is in any case")
+    .action((id: string, options: ReencryptOptions) =>
+      runOperation(options, async ({ db }) => requestReencryption(db, (await everyOrganization(db, id))[0]!, { destroysOldKeys: options.destroyOldKeys === true })),
+    );
 }
 
 /** @returns the command, to which others are added. */
@@ -65,14 +80,22 @@ export async function runOperation({ wait, json }: WaitOptions, request: (connec
   await withDatabase(async (connection) => {
     const id = await request(connection);
     if (!wait) return json ? printJson({ operation_id: id }) : printLine(`operation ${id} is asked for; a worker does it`);
+    const progress = startProgress("", { json });
     for (;;) {
       const found = await findOperation(connection.db, id);
-      if (found !== undefined) showProgress(found.report);
+      if (found !== undefined) progress.show(found.report, ...howFar(found.report));
       if (found !== undefined && found.completed_at !== null) {
+        progress.stop();
         if ("failed" in found.report) process.exitCode = 1;
         return printJson({ operation_id: id, kind: found.kind, completed_at: found.completed_at, report: found.report });
       }
       await sleep(POLL_MS);
     }
   });
+}
+
+/** What is done and of how many, where an operation knows. */
+function howFar(report: Readonly<Record<string, unknown>>): [done: number, total: number] {
+  const name = Object.keys(report).find((key) => key.endsWith("_total"));
+  return name === undefined ? [0, 0] : [Number(report[name.replace(/_total$/, "")]) || 0, Number(report[name])];
 }

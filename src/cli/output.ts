@@ -27,10 +27,3 @@ export function printTable(header: readonly string[], rows: readonly (readonly s
         .trimEnd(),
     );
 }
-
-/** One line of counts that is written over, on a terminal alone. */
-export function showProgress(counts: Readonly<Record<string, unknown>>): void {
-  if (!process.stderr.isTTY) return;
-  const shown = Object.entries(counts).filter(([, value]) => typeof value === "number");
-  process.stderr.write(`\r\u001b[K${shown.map(([name, value]) => `${name} ${String(value)}`).join("  ")}`);
-}

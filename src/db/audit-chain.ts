@@ -86,7 +86,7 @@ export async function deleteOldAuditRows(db: Database, organizationId: string, d
   });
 }
 
-export interface ChainReport {
+interface ChainReport {
   /** Rows whose link was checked. */
   readonly checked: number;
   /** Rows that the job has not come to yet. */

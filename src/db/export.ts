@@ -60,6 +60,11 @@ export async function readDocuments(sql: Sql, organizationId: string, { after, l
   return rows;
 }
 
+export async function countDocuments(sql: Sql, organizationId: string): Promise<number> {
+  const query = "select count(*)::int as count from documents d join spaces s on s.id = d.space_id and s.deleted_at is null where d.organization_id = $1 and d.deleted_at is null";
+  return (await sql.query<{ count: number }>(query, [organizationId])).rows[0]!.count;
+}
+
 /** Files that belong to no document, and folders of paths, behind `after`. */
 export async function readLooseFiles(sql: Sql, organizationId: string, { after, limit }: { after: string | null; limit: number }): Promise<ExportedFile[]> {
   const { rows } = await sql.query<ExportedFile>(

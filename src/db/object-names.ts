@@ -37,6 +37,11 @@ export interface StoredFile {
   readonly sha256: string | null;
 }
 
+export async function countStoredFiles(sql: Sql, organizationId: string): Promise<number> {
+  const query = "select count(*)::int as count from raw_files where organization_id = $1 and object_key is not null and deleted_at is null";
+  return (await sql.query<{ count: number }>(query, [organizationId])).rows[0]!.count;
+}
+
 /** Raw files of the organization that live and have content, behind `after` by their ids. */
 export async function listStoredFiles(sql: Sql, organizationId: string, { after, limit }: { after: string | null; limit: number }): Promise<StoredFile[]> {
   const { rows } = await sql.query<StoredFile>(

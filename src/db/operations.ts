@@ -41,6 +41,15 @@ export async function requestRotation(db: Database, subject: OrganizationKey | n
   return inTransaction(db.owner, (sql) => insertOperation(sql, subject === null ? "rotate_master" : "rotate_organization", subject, 0));
 }
 
+/** One that is not complete yet goes on as it was asked for, but never destroys less than was asked for. */
+export async function requestReencryption(db: Database, organization: OrganizationKey, { destroysOldKeys }: { readonly destroysOldKeys: boolean }): Promise<string> {
+  return inTransaction(db.owner, async (sql) => {
+    const id = await insertOperation(sql, "reencrypt_organization", organization, 0);
+    if (destroysOldKeys) await sql.query("update operations set parameters = $2 where id = $1", [id, JSON.stringify({ destroys_old_keys: true })]);
+    return id;
+  });
+}
+
 /** Nobody gets into the organization from here on; what it has is removed by the workflow, not before `graceSeconds` have passed. */
 export async function requestOrganizationDeletion(db: Database, organization: OrganizationKey, graceSeconds: number): Promise<string> {
   return inTransaction(db.owner, async (sql) => {

@@ -1,6 +1,6 @@
 /** All SQL on `organization_keys`: each organization's data-encryption keys, stored only as wrapped by the master key. */
 import type { WrappedKey } from "../storage/keyring.ts";
-import { type Database, inTenant, inTransaction, type Sql } from "./pool.ts";
+import { type Database, inTenant, inTransaction, queryOnce, type Sql } from "./pool.ts";
 
 interface NewKey {
   readonly id: string;
@@ -39,6 +39,39 @@ export async function replaceOrganizationKey(db: Database, organizationId: strin
       masterKeyId,
     ]);
   });
+}
+
+export interface CurrentKey {
+  readonly id: string;
+  /** Seconds since it is the current one. */
+  readonly age_seconds: number;
+  readonly created_at: Date;
+  /** Keys of the organization that were current before it. */
+  readonly older: number;
+}
+
+/** Undefined where the organization has no key yet, or none any more. */
+export async function findCurrentKey(db: Database, organizationId: string): Promise<CurrentKey | undefined> {
+  return inOrganization(db, organizationId, async (sql) => {
+    const { rows } = await sql.query<CurrentKey>(
+      `select id, created_at, extract(epoch from now() - created_at)::float8 as age_seconds,
+         (select count(*)::int from organization_keys o where o.organization_id = $1 and not o.is_current) as older
+       from organization_keys where organization_id = $1 and is_current`,
+      [organizationId],
+    );
+    return rows[0];
+  });
+}
+
+/** Shreds what is encrypted under them. Does nothing where `currentId` is not the current key any more. @returns how many. */
+export async function deleteKeysBefore(db: Database, organizationId: string, currentId: string): Promise<number> {
+  const { rowCount } = await queryOnce(
+    db.owner,
+    `delete from organization_keys where organization_id = $1 and not is_current
+       and exists (select from organization_keys c where c.id = $2 and c.organization_id = $1 and c.is_current)`,
+    [organizationId, currentId],
+  );
+  return rowCount ?? 0;
 }
 
 export interface KeyToRewrap extends NewKey {

@@ -1,6 +1,6 @@
 /** What an operation's workflow and its activity tell one another. */
 
-export type OperationKind = "rotate_master" | "rotate_organization" | "delete_organization" | "export_organization" | "import_organization";
+export type OperationKind = "rotate_master" | "rotate_organization" | "reencrypt_organization" | "delete_organization" | "export_organization" | "import_organization";
 
 export interface OperationInput {
   readonly operationId: string;

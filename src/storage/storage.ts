@@ -43,6 +43,8 @@ export interface Storage {
    * `corrupt` where a segment was changed, moved or cut off. Destroy the stream to stop.
    */
   get(input: StoreGet): Promise<Readable>;
+  /** The organization key that the object is encrypted under: UUID in lower case. Throws `not_found`, `corrupt`. */
+  keyId(name: string): Promise<string>;
   /** Plaintext bytes. Throws `not_found`. */
   size(name: string): Promise<number>;
   /** Idempotent. */
@@ -62,6 +64,7 @@ export function createStorage(parts: StorageParts): Storage {
   return {
     put: (input) => observed("put", () => putEncrypted(parts, input)),
     get: (input) => observed("get", () => (input.range === undefined ? getWhole(parts, input) : getRange(parts, input, input.range))),
+    keyId: (name) => observed("key id", async () => readHeader(await readHeaderBytes(store, name)).organizationKeyId),
     size: (name) => observed("size", async () => plainSize(await store.size(name))),
     delete: (name) => observed("delete", () => store.delete(name)),
     list: (prefix, options) => store.list(prefix, options),
@@ -117,7 +120,7 @@ async function getRange({ store, keyring }: StorageParts, input: StoreGet, range
   return streamOf(decryptRange(reader, segments, wanted), { signal, close: () => reader.close() });
 }
 
-async function readHeaderBytes(store: ObjectStore, name: string, signal: AbortSignal | undefined): Promise<Buffer> {
+async function readHeaderBytes(store: ObjectStore, name: string, signal?: AbortSignal): Promise<Buffer> {
   const reader = createByteReader(await store.get(name, { start: 0, end: HEADER_BYTES, signal }));
   try {
     return await reader.take(HEADER_BYTES);

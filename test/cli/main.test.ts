@@ -57,6 +57,10 @@ describe("holdfast", () => {
     expect(await runCli(["provision", file], env)).toBe("everything is as the file says\n");
   });
 
+  it("drill hands its options on to the drill of the checkout", async () => {
+    expect(await runCli(["drill", "--help"], env)).toMatch(/--rounds[\s\S]*--only/);
+  });
+
   it("organization list names what there is", async () => {
     expect(JSON.parse(await runCli(["organization", "list", "--json"], env))).toMatchObject([{ name: "Acme" }]);
     expect(await runCli(["organization", "list"], env)).toContain("Acme");

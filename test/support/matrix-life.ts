@@ -18,6 +18,8 @@ export async function liveOn(stack: Stack, admin: string): Promise<void> {
   await changePeople(stack, signedIn);
   await runCli(["organization", "export", ACME, "--to", join(stack.dataDir, "archive"), "--key-file", join(stack.dataDir, "archive.key")], stack.env);
   await runCli(["backup", "verify"], stack.env);
+  await runCli(["keys", "rotate-organization", ACME], stack.env);
+  await runCli(["keys", "reencrypt-organization", ACME], stack.env);
   await removeThings(stack, owner, signedIn);
   await maintainOnce(stack);
 }
