@@ -57,7 +57,11 @@ const stop = await setup();
 const provider = spawn(process.execPath, ["test/support/scripted-provider-main.ts", ...PROVIDER], { stdio: ["ignore", "pipe", "inherit"] });
 const [url] = (await once(createInterface(provider.stdout), "line")) as [string];
 /** Takes spans and throws them away. */
-const sink = createServer((request, response) => void request.resume().on("end", () => response.end("{}"))).listen(0, "127.0.0.1");
+let sentBytes = 0;
+const sink = createServer((request, response) => void request.on("data", (piece: Buffer) => (sentBytes += piece.length)).on("end", () => response.end("{}"))).listen(
+  0,
+  "127.0.0.1",
+);
 await once(sink, "listening");
 const collector = `http://127.0.0.1:${(sink.address() as AddressInfo).port}`;
 const services = [await startService({ OPENAI_BASE_URL: url }), await startService({ OPENAI_BASE_URL: url, OTEL_EXPORTER_OTLP_ENDPOINT: collector })] as const;
@@ -66,6 +70,7 @@ try {
   say(`${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load average ${loadavg()[0]?.toFixed(2)}`);
   say("| agent | first token p50 (ms) | whole answer p50 (ms) | requests/s | failed |\n|---|---|---|---|---|");
   for (const [name, agent] of Object.entries(AGENT_IDS)) say(row(name, await measure([...services], agent)));
+  say(`\n${(sentBytes / 1e6).toFixed(1)} MB of spans were sent`);
 } finally {
   closeConnections();
   for (const service of services) await service.close();

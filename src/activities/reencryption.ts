@@ -38,7 +38,7 @@ interface Progress {
   readonly objects_seen_total?: number;
   readonly objects_encrypted_anew: number;
   readonly bytes_encrypted_anew: number;
-  /** Missing, or damaged before. */
+  /** Missing or damaged before, or deleted meanwhile. */
   readonly objects_unreadable: number;
   /** Name of the last object that was looked at; null before the first. */
   readonly after: string | null;

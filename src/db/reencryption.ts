@@ -2,7 +2,7 @@
 import type { Sql } from "./pool.ts";
 
 /** Rows of what is being deleted keep the name that the deletion knows. */
-const LIVES = `exists (select from spaces s where s.id = t.space_id and s.deleted_at is null)
+const LIVES = `exists (select from spaces s join organizations g on g.id = s.organization_id and g.deleted_at is null where s.id = t.space_id and s.deleted_at is null)
   and not exists (select from documents d left join folders o on o.id = d.folder_id where d.id = t.document_id and (d.deleted_at is not null or o.deleted_at is not null))`;
 /** A day with what the sweep of intents adds: what has read a row goes on reading the object that it names. */
 const KEPT_FOR = "1 hour";
