@@ -5,6 +5,7 @@ import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, Usage } from "./ch
 import type { ModelsConfig } from "./embedding-model.ts";
 import { openAiClient } from "./openai-client.ts";
 import { providerError, providerGarbage, providerTimeout } from "./provider-error.ts";
+import { sendForStream } from "./provider-http.ts";
 import { collectToolCalls, type ToolCallDelta } from "./tool-call-deltas.ts";
 
 /** Until the first piece, and between any two: models that think for long send something meanwhile. */
@@ -141,7 +142,7 @@ async function* stream({ client, silenceTimeoutMs }: Connection, request: ChatRe
 
 /** A provider that sends nothing for `silenceTimeoutMs` has timed out. */
 export async function createOpenAiChat(config: ModelsConfig, name: string, silenceTimeoutMs = SILENCE_TIMEOUT_MS): Promise<ChatModel> {
-  const connection: Connection = { client: openAiClient(config), silenceTimeoutMs };
+  const connection: Connection = { client: openAiClient(config, sendForStream), silenceTimeoutMs };
   const tokens = await loadBytePairTokens(name);
   return {
     name,

@@ -6,16 +6,20 @@ import type { ModelsConfig } from "./embedding-model.ts";
 /** For an answer that does not come in pieces. */
 export const PROVIDER_TIMEOUT_MS = 30_000;
 
+type Send = typeof fetch;
+
 /** A provider that traces its own work adds it to the request's trace. */
-function fetchInTrace(url: string | URL | Request, init?: RequestInit): Promise<Response> {
-  if (!isTracing()) return fetch(url, init);
-  const headers = new Headers(init?.headers);
-  for (const [name, value] of Object.entries(traceHeaders())) headers.set(name, value);
-  return fetch(url, { ...init, headers });
+function inTrace(send: Send): Send {
+  return (url, init) => {
+    if (!isTracing()) return send(url, init);
+    const headers = new Headers(init?.headers);
+    for (const [name, value] of Object.entries(traceHeaders())) headers.set(name, value);
+    return send(url, { ...init, headers });
+  };
 }
 
 /** Without retries: which failures are tried again, and when, is decided by their class where the work is. */
-export function openAiClient(config: ModelsConfig): OpenAI {
+export function openAiClient(config: ModelsConfig, send: Send = fetch): OpenAI {
   return new OpenAI({
     baseURL: config.baseUrl ?? "https://api.openai.com/v1",
     // Servers of one's own often want none, but the client insists.
@@ -25,7 +29,7 @@ export function openAiClient(config: ModelsConfig): OpenAI {
     project: null,
     maxRetries: 0,
     timeout: PROVIDER_TIMEOUT_MS,
-    fetch: fetchInTrace,
+    fetch: inTrace(send),
     // Its log would hold what is sent.
     logLevel: "off",
   });

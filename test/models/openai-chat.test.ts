@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type ChatEvent, type ChatModel, type ChatRequest, createChatModel } from "../../src/models/chat-model.ts";
 import { createOpenAiChat } from "../../src/models/openai-chat.ts";
@@ -177,4 +180,32 @@ test("leaving the iteration closes the provider's connection", async () => {
 test("answers read to their end leave their connection for the next", async () => {
   for (let turn = 0; turn < 20; turn++) await all();
   expect(provider.counts.connections).toBeLessThanOrEqual(2);
+});
+
+test("the end of an answer may come behind its last event without costing the connection", async () => {
+  const connections = new Set<unknown>();
+  const server = createServer((_request, response) => {
+    connections.add(response.socket);
+    response.write('data: {"choices":[{"index":0,"delta":{"content":"yes"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n');
+    setTimeout(() => response.end(), 5);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  model = await createOpenAiChat({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, "gpt-4o");
+  for (let turn = 0; turn < 5; turn++) {
+    expect(await all()).toHaveLength(2);
+    await new Promise((resume) => setTimeout(resume, 20));
+  }
+  expect(connections.size).toBe(1);
+  server.closeAllConnections();
+  server.close();
+});
+
+test("a provider that sends the request elsewhere is followed", async () => {
+  const server = createServer((_request, response) => void response.writeHead(307, { location: `${provider.url}/chat/completions` }).end());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  model = await createOpenAiChat({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, "gpt-4o");
+  provider.reply({ pieces: ["here"] });
+  expect((await all())[0]).toEqual({ type: "content", text: "here" });
+  server.closeAllConnections();
+  server.close();
 });
