@@ -1,4 +1,5 @@
 /** The activities of an API process's own queue: they adopt turns that are under way in its memory. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { CancelledFailure, Context } from "@temporalio/activity";
 import type { StepResult, ToolResult } from "../domain/turn.ts";
 import { asActivityFailure } from "./failure.ts";
@@ -44,6 +45,8 @@ const HEARTBEAT_MS = 1_000;
 /** Groups stay open for as long as their longest answer, hundreds at once, and each heartbeat is a write in Temporal. */
 const ADOPTION_HEARTBEAT_MS = 3_000;
 const FAST_HEARTBEAT_MS = 250;
+/** Closing the books leaves the request the way that follows on an answer. */
+const BEHIND_ANSWER_MS = 20;
 /** How long a group whose turns were all cancelled waits for Temporal's word of it, so that it ends as cancelled there too. */
 const CANCEL_WAIT_MS = 3_000;
 
@@ -56,6 +59,7 @@ export function createChatActivities(turns: HeldTurns): ChatActivities {
         for (const end of ends) counts[end] += 1;
         // Turns that were cancelled are let go of at once: they may be unknown by now.
         if (counts.cancelled + counts.unknown === turnIds.length) await untilCancelled();
+        else await sleep(BEHIND_ANSWER_MS);
         return counts;
       }),
     callModel: (input) =>

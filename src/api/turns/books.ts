@@ -37,6 +37,8 @@ const GROUP_MAX = 256;
 /** Groups are started this often, or when so many turns have gathered: each costs Temporal far more than many turns in one. */
 const STARTS_APART_MS = 200;
 const GROUP_ENOUGH = 64;
+/** A start leaves the first model call of its turns the way: where the machine is small, both would have the same milliseconds. */
+const BEHIND_FIRST_CALL_MS = 20;
 
 export function createBooks(deps: BooksDeps): Books {
   const { queues, starter, ledger, openTurns, health, log } = deps;
@@ -106,10 +108,12 @@ function gatherTurns(start: (group: readonly Turn[]) => Promise<void>): (turn: T
   const waiting: Turn[] = [];
   let inFlight = 0;
   let lastStartMs = -STARTS_APART_MS;
+  let waitingSinceMs = 0;
   let pause: NodeJS.Timeout | undefined;
   const kick = (): void => {
     while (pause === undefined && inFlight < STARTS_IN_FLIGHT && waiting.length > 0) {
-      const waitMs = waiting.length >= GROUP_ENOUGH ? 0 : lastStartMs + STARTS_APART_MS - performance.now();
+      const startMs = Math.max(lastStartMs + STARTS_APART_MS, waitingSinceMs + BEHIND_FIRST_CALL_MS);
+      const waitMs = waiting.length >= GROUP_ENOUGH ? 0 : startMs - performance.now();
       if (waitMs > 0) return kickIn(waitMs);
       lastStartMs = performance.now();
       inFlight += 1;
@@ -126,7 +130,7 @@ function gatherTurns(start: (group: readonly Turn[]) => Promise<void>): (turn: T
     }, waitMs);
   };
   return (turn) => {
-    waiting.push(turn);
+    if (waiting.push(turn) === 1) waitingSinceMs = performance.now();
     if (waiting.length >= GROUP_ENOUGH) {
       clearTimeout(pause);
       pause = undefined;

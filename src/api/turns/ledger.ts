@@ -5,7 +5,7 @@ import { type TurnCallRow, type TurnEnd, type TurnRow, insertOpenTurns, writeTur
 import type { Log } from "../../log.ts";
 
 export interface Ledger {
-  /** Notes a turn as open within {@link OPENS_APART_MS}, unless it has ended by then. A failure is logged: its end notes it as well. */
+  /** Notes a turn as open after {@link OPENS_APART_MS}, unless it has ended by then. A failure is logged: its end notes it as well. */
   open(turn: TurnRow): void;
   /** Resolves when the turn is noted as open; it does not wait for others to gather. */
   noted(turn: TurnRow): Promise<void>;
@@ -15,8 +15,10 @@ export interface Ledger {
   flushed(timeoutMs: number): Promise<void>;
 }
 
-/** A turn whose process is killed sooner than this leaves no trace but its client's broken connection. */
+/** Behind the turn's first model call, which would wait for it. A turn whose process is killed sooner leaves no trace but its client's broken connection. */
 const OPENS_APART_MS = 20;
+/** Behind the answer's last piece, on which the client's next request follows. A process that is killed sooner has lost the turn. */
+const ENDS_APART_MS = 10;
 const ENTRIES_A_WRITE = 500;
 /** Without a database the oldest are given up beyond this; a log line says how many. */
 const WAITING_MAX = 20_000;
@@ -34,16 +36,19 @@ export function createLedger(db: Database, log: Log): Ledger {
     insertOpenTurns(db, turns).catch((error: unknown) => log.warn({ err: error, turns: turns.length }, "turns could not be noted as open"));
   const openNext = async (): Promise<void> => {
     while (begun.size > 0) {
+      await sleep(OPENS_APART_MS);
       const turns = [...begun.values()];
       begun.clear();
-      opening = writeOpen(turns);
-      await Promise.all([opening, sleep(OPENS_APART_MS)]);
+      opening = turns.length > 0 ? writeOpen(turns) : Promise.resolve();
+      await opening;
     }
     isGathering = false;
   };
 
   const write = async (): Promise<void> => {
     while (ends.length + calls.length > 0) {
+      // A turn's last call and its end are given together, and others gather: one write takes them all.
+      if (ends.length < ENTRIES_A_WRITE) await sleep(ENDS_APART_MS);
       const [someEnds, someCalls] = [ends.splice(0, ENTRIES_A_WRITE), calls.splice(0, ENTRIES_A_WRITE)];
       try {
         await writeTurnEnds(db, someEnds, someCalls);
@@ -61,8 +66,7 @@ export function createLedger(db: Database, log: Log): Ledger {
     return entries.slice(-WAITING_MAX);
   };
   const wake = (): void => {
-    // A turn's last call and its end are given together: one write takes both.
-    writing ??= Promise.resolve().then(write);
+    writing ??= write();
   };
 
   return {
@@ -70,7 +74,7 @@ export function createLedger(db: Database, log: Log): Ledger {
       begun.set(turn.id, turn);
       if (isGathering) return;
       isGathering = true;
-      void Promise.resolve().then(openNext);
+      void openNext();
     },
     noted: (turn) => (begun.delete(turn.id) ? writeOpen([turn]) : opening),
     call(call) {
