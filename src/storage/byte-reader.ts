@@ -3,6 +3,8 @@
 export interface ByteReader {
   /** Exactly `bytes` bytes, or what is left where the source ends before. May share memory with the source's pieces. */
   take(bytes: number): Promise<Buffer>;
+  /** As {@link ByteReader.take}, into memory of the caller's, which is filled where the source has enough. @returns the part that was filled. */
+  takeInto(target: Buffer): Promise<Buffer>;
   /** Whether nothing is left; reads one piece ahead where it must. */
   atEnd(): Promise<boolean>;
   /** Tells the source that no more is read, so that it frees what it holds. */
@@ -38,6 +40,20 @@ export function createByteReader(source: AsyncIterable<Uint8Array>): ByteReader 
       pieces = rest.byteLength === 0 ? [] : [rest];
       held = rest.byteLength;
       return all.subarray(0, wanted);
+    },
+    async takeInto(target) {
+      let filled = 0;
+      while (filled < target.byteLength) {
+        await fill(1);
+        const first = pieces[0];
+        if (first === undefined) break;
+        const copied = first.copy(target, filled);
+        filled += copied;
+        held -= copied;
+        if (copied === first.byteLength) pieces.shift();
+        else pieces[0] = first.subarray(copied);
+      }
+      return target.subarray(0, filled);
     },
     async atEnd() {
       await fill(1);

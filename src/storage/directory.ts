@@ -11,6 +11,7 @@ import type { GetOptions, ListedObject, ListOptions, ObjectStore, PutOptions } f
 
 const STEP_TIMEOUT_MS = 30_000;
 const READ_BYTES = 256 * 1024;
+const WRITE_BYTES = 256 * 1024;
 const TEMPORARY = ".tmp";
 
 /** Objects below `folder`, which is made with mode 0700 where it does not exist. */
@@ -35,7 +36,7 @@ async function putFile(target: Target, body: AsyncIterable<Uint8Array>, options:
   options.signal?.throwIfAborted();
   const temporary = join(target.folder, TEMPORARY, randomUUID());
   try {
-    const bytes = await writeTemporary(temporary, body, options.signal);
+    const bytes = await writeTemporary(temporary, body, options);
     await step(publish(temporary, target, options.ifAbsent ?? false));
     return { bytes };
   } catch (error) {
@@ -44,19 +45,52 @@ async function putFile(target: Target, body: AsyncIterable<Uint8Array>, options:
   }
 }
 
-async function writeTemporary(path: string, body: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): Promise<number> {
+async function writeTemporary(path: string, body: AsyncIterable<Uint8Array>, { signal, ownsPieces = false }: PutOptions): Promise<number> {
   const file = await step(createFile(path));
   try {
     let bytes = 0;
-    for await (const piece of untilAborted(body, signal)) {
-      await step(file.writeFile(piece));
-      bytes += piece.byteLength;
+    for await (const pieces of gathered(untilAborted(body, signal))) {
+      bytes += pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+      await step(writeAll(file, pieces));
+      if (ownsPieces) for (const piece of pieces) free(piece);
     }
     await step(file.sync());
     signal?.throwIfAborted();
     return bytes;
   } finally {
     await file.close();
+  }
+}
+
+/** Many small writes would each cost a thread's turn; the pieces are gathered while there is little of them. */
+async function* gathered(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
+  let pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body) {
+    pieces.push(piece);
+    bytes += piece.byteLength;
+    if (bytes < WRITE_BYTES) continue;
+    yield pieces;
+    [pieces, bytes] = [[], 0];
+  }
+  if (bytes > 0) yield pieces;
+}
+
+/**
+ * Gives memory back at once: left to the garbage collector, each 20 MB or so of it costs a collection of the whole heap, which stops the
+ * process for tens of milliseconds. What shares its memory with others keeps it.
+ */
+function free({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+}
+
+async function writeAll(file: FileHandle, pieces: Uint8Array[]): Promise<void> {
+  let { bytesWritten: left } = await file.writev(pieces);
+  // A disk that is nearly full takes a part.
+  for (const piece of pieces) {
+    const written = Math.min(left, piece.byteLength);
+    if (written < piece.byteLength) await file.writeFile(piece.subarray(written));
+    left -= written;
   }
 }
 

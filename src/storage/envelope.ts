@@ -39,7 +39,7 @@ interface Segments {
   readonly aad: Buffer;
 }
 
-/** The encrypted form of `source`, piece by piece, under a fresh data key. Holds at most two segments. */
+/** The encrypted form of `source`, piece by piece, under a fresh data key. Holds at most two segments; the pieces are the receiver's own. */
 export async function* encryptStream(source: AsyncIterable<Uint8Array>, identity: ObjectIdentity & { readonly organizationKey: OrganizationKey }): AsyncGenerator<Buffer> {
   const dataKey = randomBytes(DATA_KEY_BYTES);
   const prefix = randomBytes(PREFIX_BYTES);
@@ -49,12 +49,14 @@ export async function* encryptStream(source: AsyncIterable<Uint8Array>, identity
   dataKey.fill(0);
   yield header;
   const reader = createByteReader(source);
+  // One for all: what lies outside V8's heap is collected only with the whole heap, and a collection stops everything.
+  const segment = Buffer.allocUnsafeSlow(SEGMENT_BYTES);
   try {
     let last = false;
     for (let index = 0; !last; index += 1) {
-      const plain = await reader.take(SEGMENT_BYTES);
+      const plain = await reader.takeInto(segment);
       last = await reader.atEnd();
-      yield sealSegment(segments, plain, nonceOf(prefix, index, last));
+      yield* sealSegment(segments, plain, nonceOf(prefix, index, last));
     }
   } finally {
     await reader.close();
@@ -105,9 +107,10 @@ export function openEnvelope({ header }: Envelope, identity: ObjectIdentity, key
 
 /** The plaintext of all segments that the reader holds from here to the object's end. Throws `corrupt`. */
 export async function* decryptSegments(reader: ByteReader, segments: Segments): AsyncGenerator<Buffer> {
+  const segment = Buffer.allocUnsafeSlow(SEALED_BYTES);
   let last = false;
   for (let index = 0; !last; index += 1) {
-    const sealed = await reader.take(SEALED_BYTES);
+    const sealed = await reader.takeInto(segment);
     last = await reader.atEnd();
     yield openSegment(segments, sealed, nonceOf(segments.prefix, index, last));
   }
@@ -117,8 +120,9 @@ export async function* decryptSegments(reader: ByteReader, segments: Segments): 
 export async function* decryptRange(reader: ByteReader, segments: Segments, range: CipherRange): AsyncGenerator<Buffer> {
   let { skip } = range;
   let left = range.bytes;
+  const segment = Buffer.allocUnsafeSlow(SEALED_BYTES);
   for (let index = range.firstSegment; left > 0; index += 1) {
-    const sealed = await reader.take(SEALED_BYTES);
+    const sealed = await reader.takeInto(segment);
     const plain = openSegment(segments, sealed, nonceOf(segments.prefix, index, index === range.finalSegment));
     const wanted = plain.subarray(skip, skip + left);
     if (wanted.byteLength === 0) throw corrupt();
@@ -173,9 +177,10 @@ export function storedSize(size: number): number {
   return HEADER_BYTES + size + TAG_BYTES * Math.max(1, Math.ceil(size / SEGMENT_BYTES));
 }
 
-function sealSegment({ key, aad }: Segments, plain: Buffer, nonce: Buffer): Buffer {
+/** @returns the ciphertext, all of it with `update`, and its tag. */
+function sealSegment({ key, aad }: Segments, plain: Buffer, nonce: Buffer): Buffer[] {
   const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES }).setAAD(aad);
-  return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+  return [cipher.update(plain), cipher.final(), cipher.getAuthTag()].filter((piece) => piece.byteLength > 0);
 }
 
 function openSegment({ key, aad }: Segments, sealed: Buffer, nonce: Buffer): Buffer {

@@ -7,6 +7,8 @@ export interface PutOptions {
   readonly signal?: AbortSignal | undefined;
   /** Refuses with `conflict` where an object of that name exists. */
   readonly ifAbsent?: boolean | undefined;
+  /** The body's pieces are the store's own: it may free their memory once they are written. */
+  readonly ownsPieces?: boolean | undefined;
 }
 
 export interface GetOptions {

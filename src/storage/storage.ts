@@ -90,7 +90,7 @@ async function putEncrypted({ store, keyring }: StorageParts, { organizationId, 
     }
   }
   const encrypted = encryptStream(measured(), { organizationId, objectName: name, organizationKey });
-  const { bytes } = await store.put(name, encrypted, { signal, ifAbsent: true });
+  const { bytes } = await store.put(name, encrypted, { signal, ifAbsent: true, ownsPieces: true });
   return { size, sha256: hash.digest("hex"), storedBytes: bytes };
 }
 
