@@ -13,7 +13,7 @@ import { ended, upload } from "../test/support/client.ts";
 import { type Stack, startStack } from "../test/support/stack.ts";
 import { AGENTS, KEYS, SPACES } from "../test/support/tenants.ts";
 import { until } from "../test/support/until.ts";
-import { runBeside } from "./chat-beside.ts";
+import { UPLOADED, runBeside } from "./chat-beside.ts";
 import { type Measured, type Sample, type Target, ask, both, closeConnections, load, percentile } from "./chat-load.ts";
 import { type LiteLlm, startLiteLlm } from "./litellm.ts";
 
@@ -229,12 +229,11 @@ async function runDelay(delay: string, options: Options): Promise<void> {
     for (const agent of options.agents.split(",")) {
       for (const atOnce of options.concurrency.split(",").map(Number)) say(row(delay, agent, atOnce, await measure(targetsOf(agent, bench), atOnce, seconds, bench)));
     }
-    if (options.beside) {
-      const beside = runBeside(bench.stack.url);
+    for (const kind of options.beside ? UPLOADED : []) {
+      const beside = runBeside(bench.stack.url, kind);
       const targets = targetsOf("plain", { ...bench, litellm: undefined });
       const cell = await measure(targets, BESIDE_AT_ONCE, seconds, bench);
-      const { uploads, searches } = await beside.stop();
-      say(row(delay, `plain, beside ${uploads} uploads of 20 MiB and ${searches} searches`, BESIDE_AT_ONCE, cell));
+      say(row(delay, `plain, ${await beside.stop()}`, BESIDE_AT_ONCE, cell));
     }
     process.stderr.write(`turns in the books: ${JSON.stringify(await books(bench.stack))}\n`);
   } finally {
@@ -282,6 +281,6 @@ await new Command()
   .option("--pieces <n>", "pieces of the provider's answers", "4")
   .option("--agents <list>", "plain, rag (searches first), tool (one tool, two model calls)", "plain,rag,tool")
   .option("--litellm <path>", "the litellm binary of pip install 'litellm[proxy]'", installedLiteLlm())
-  .option("--no-beside", "without the cell beside an upload and searches")
+  .option("--no-beside", "without the cells beside uploads and searches")
   .action(run)
   .parseAsync();

@@ -1,9 +1,9 @@
 /** The only place that computes BM25, Lucene's variant (Kamphuis et al. 2020): over all live chunks of a space, in this process. */
-import { setImmediate as pause } from "node:timers/promises";
 import type { Sql } from "../db/pool.ts";
 import { type SegmentChunks, addScores, countPostings } from "../db/search/posting-blocks.ts";
 import { type SegmentPostings, readPostings } from "../db/search/postings.ts";
 import type { ChunkKey, SearchScope } from "../db/search/scope.ts";
+import { createTimeSlice } from "../db/search/time-slice.ts";
 import type { QueryWord } from "./analyzer.ts";
 import type { ChunkConditions } from "./conditions.ts";
 
@@ -35,9 +35,6 @@ function inverseDocumentFrequency(chunks: number, df: number): number {
   return Math.log(1 + Math.max(0, chunks - df + 0.5) / (df + 0.5));
 }
 
-/** Packed postings that are scored before other work of this process gets its turn: a millisecond or two. */
-const BYTES_AT_ONCE = 512 * 1_024;
-
 /** A 1 for each place of the list whose run is let through; null where all are. */
 export function maskOf({ runs }: SegmentChunks, isLetThrough: ((run: number) => boolean) | null): Uint8Array | null {
   if (isLetThrough === null) return null;
@@ -67,11 +64,13 @@ export function visibleRuns(scope: SearchScope): ((run: number) => boolean) | nu
   return (run) => runs.has(run) && (isLive === null || isLive(run));
 }
 
-function documentFrequencies(segments: readonly SegmentPostings[], isLive: ((run: number) => boolean) | null): Map<string, number> {
+async function documentFrequencies(segments: readonly SegmentPostings[], isLive: ((run: number) => boolean) | null): Promise<Map<string, number>> {
   const frequencies = new Map<string, number>();
+  const endOfSlice = createTimeSlice();
   for (const { list, byTerm } of segments) {
     const live = maskOf(list, isLive);
     for (const [term, block] of byTerm) frequencies.set(term, (frequencies.get(term) ?? 0) + countPostings(block, live));
+    await endOfSlice();
   }
   return frequencies;
 }
@@ -106,7 +105,7 @@ export async function scoreSparse(sql: Sql, scope: SearchScope, words: readonly 
     scope,
     words.flatMap((word) => word.terms),
   );
-  const terms = weigh(scope.chunks, words, documentFrequencies(segments, liveRuns(scope)));
+  const terms = weigh(scope.chunks, words, await documentFrequencies(segments, liveRuns(scope)));
   const scored = await scoreSegments(segments, scope, terms);
   return { terms, best: (conditions, limit) => bestOf(scored, conditions, limit), of: (key) => scoreOf(scored, key) };
 }
@@ -115,7 +114,7 @@ async function scoreSegments(segments: readonly SegmentPostings[], scope: Search
   const average = scope.chunks > 0 && scope.terms > 0 ? scope.terms / scope.chunks : 1;
   const [fixed, perTerm, isVisible] = [K1 * (1 - B), (K1 * B) / average, visibleRuns(scope)];
   const scored: ScoredSegment[] = [];
-  let bytes = 0;
+  const endOfSlice = createTimeSlice();
   for (const { list, byTerm } of segments) {
     const visible = maskOf(list, isVisible);
     const scores = new Float64Array(list.runs.length);
@@ -123,12 +122,9 @@ async function scoreSegments(segments: readonly SegmentPostings[], scope: Search
       const block = byTerm.get(term);
       if (block === undefined) continue;
       addScores(block, list.lengths, scores, { weight, fixed, perTerm, visible });
-      bytes += block.length;
     }
     scored.push({ list, scores });
-    if (bytes < BYTES_AT_ONCE) continue;
-    bytes = 0;
-    await pause();
+    await endOfSlice();
   }
   return scored;
 }

@@ -15,6 +15,7 @@ import { startTracing } from "../telemetry/tracing.ts";
 import { installRuntime } from "../temporal/runtime.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
 import { createActivityWorker, workerOptions } from "./activity-workers.ts";
+import { workInBackground } from "./background.ts";
 import { workflowBundle } from "./bundle.ts";
 import { keepIsolation } from "./isolation.ts";
 import { openActivities } from "./open-activities.ts";
@@ -38,6 +39,7 @@ async function createWorkers(deps: SharedDeps, connection: NativeConnection, act
 
 async function main(): Promise<void> {
   const stop = watchSignals();
+  await workInBackground();
   const config = requireReal(loadConfig());
   const coreMetrics = await installRuntime("WARN", config.metrics.port !== undefined);
   const endTracing = startTracing(config.telemetry, "worker");

@@ -137,17 +137,20 @@ export function packChunks(chunks: readonly ListedChunk[]): Buffer {
 }
 
 export function unpackChunks(block: Uint8Array): SegmentChunks {
-  const [runs, chunks, lengths]: [number[], number[], number[]] = [[], [], []];
+  // A chunk is two numbers at least.
+  const most = block.length >>> 1;
+  const [runs, chunks, lengths] = [new Int32Array(most), new Int32Array(most), new Int32Array(most)];
   const read = { at: 0 };
+  let place = 0;
   while (read.at < block.length) {
     const run = readVarint(block, read);
     let chunk = 0;
-    for (let left = readVarint(block, read); left > 0 && read.at < block.length; left--) {
+    for (let left = readVarint(block, read); left > 0 && read.at < block.length; left--, place++) {
       chunk += readVarint(block, read);
-      runs.push(run);
-      chunks.push(chunk);
-      lengths.push(readVarint(block, read));
+      runs[place] = run;
+      chunks[place] = chunk;
+      lengths[place] = readVarint(block, read);
     }
   }
-  return { runs: Int32Array.from(runs), chunks: Int32Array.from(chunks), lengths: Int32Array.from(lengths) };
+  return { runs: runs.slice(0, place), chunks: chunks.slice(0, place), lengths: lengths.slice(0, place) };
 }

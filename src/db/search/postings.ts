@@ -4,6 +4,7 @@ import type { Sql } from "../pool.ts";
 import { type SegmentChunks, packChunks, packPostings, postingOf } from "./posting-blocks.ts";
 import type { SearchScope } from "./scope.ts";
 import { knownLists, listsOf } from "./segment-chunks.ts";
+import { createTimeSlice } from "./time-slice.ts";
 import { type TermBlock, type TermBytes, bytesOf, findTerm, languagesAmong, packBlocks } from "./term-blocks.ts";
 
 export interface IndexedChunk {
@@ -135,12 +136,13 @@ export async function readPostings(sql: Sql, { spaceNum }: Pick<SearchScope, "sp
            from posting_segments s where s.space_num = $1`,
     values: [spaceNum, [...new Set(terms)], [...known.keys()]],
   });
-  const lists = listsOf(
+  const lists = await listsOf(
     spaceNum,
     known,
     rows.filter((row) => row.term === null).map((row) => ({ num: row.num, packed: row.data })),
   );
   const found: SegmentPostings[] = [];
+  const endOfSlice = createTimeSlice();
   for (const [num, ofSegment] of Map.groupBy(rows, (row) => row.num)) {
     const list = lists.get(num);
     const byTerm = new Map<string, Buffer>();
@@ -149,6 +151,7 @@ export async function readPostings(sql: Sql, { spaceNum }: Pick<SearchScope, "sp
       if (postings !== null) byTerm.set(term!, postings);
     }
     if (list !== undefined && byTerm.size > 0) found.push({ list, byTerm });
+    await endOfSlice();
   }
   return found;
 }

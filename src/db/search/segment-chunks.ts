@@ -1,5 +1,6 @@
 /** The only place that keeps the lists of segments' chunks in memory: a segment never changes, so that its list is read once. */
 import { type SegmentChunks, unpackChunks } from "./posting-blocks.ts";
+import { createTimeSlice } from "./time-slice.ts";
 
 /** Chunks of all lists together, 12 bytes each; the spaces that were asked longest ago go first. */
 const MOST_CHUNKS = 4_000_000;
@@ -25,12 +26,14 @@ interface SeenSegment {
 }
 
 /** The lists of the segments that a transaction sees, and of no others, so that nothing passes the wall between tenants. */
-export function listsOf(spaceNum: number, known: SegmentLists, seen: readonly SeenSegment[]): SegmentLists {
+export async function listsOf(spaceNum: number, known: SegmentLists, seen: readonly SeenSegment[]): Promise<SegmentLists> {
   if (seen.length === 0) return NONE;
+  const endOfSlice = createTimeSlice();
   const lists = new Map<number, SegmentChunks>();
   for (const { num, packed } of seen) {
     const list = packed === null ? known.get(num) : unpackChunks(packed);
     if (list !== undefined) lists.set(num, list);
+    await endOfSlice();
   }
   keep(spaceNum, lists);
   return lists;
