@@ -33,8 +33,15 @@ export function openEventStream(res: ServerResponse, { pingMs, headers = {} }: E
     res.cork();
     process.nextTick(release);
   };
+  const { socket } = res;
+  /** Without the socket held too, Node would send the length, the text and the end of a chunk in packets of their own. */
+  const inOnePacket = (write: () => void): void => {
+    socket?.cork();
+    write();
+    socket?.uncork();
+  };
   const release = (): void => {
-    if (isCorked) res.uncork();
+    if (isCorked) inOnePacket(() => res.uncork());
     isCorked = false;
   };
   gather();
@@ -46,7 +53,7 @@ export function openEventStream(res: ServerResponse, { pingMs, headers = {} }: E
     "X-Accel-Buffering": "no",
   });
   res.flushHeaders();
-  res.socket?.setNoDelay(true);
+  socket?.setNoDelay(true);
   const ping = setInterval(() => {
     if (!res.writableNeedDrain) res.write(": ping\n\n");
   }, pingMs);
@@ -74,9 +81,11 @@ export function openEventStream(res: ServerResponse, { pingMs, headers = {} }: E
     end() {
       isEnded = true;
       clearInterval(ping);
-      // An end would overtake what is still gathered.
-      release();
-      res.end();
+      inOnePacket(() => {
+        // An end would overtake what is still gathered.
+        release();
+        res.end();
+      });
     },
   };
 }

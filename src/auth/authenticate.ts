@@ -1,4 +1,5 @@
 /** The only place that turns credentials into a principal. */
+import { createSecretKey } from "node:crypto";
 import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/api-keys.ts";
 import { type Database, inTenant } from "../db/pool.ts";
 import { ensurePrivateSpace } from "../db/spaces.ts";
@@ -57,6 +58,7 @@ interface KeyCaller {
 }
 
 export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now }: AuthenticatorSettings): Authenticator {
+  const pepperKey = createSecretKey(pepper);
   const keys = createLookupCache<KeyCaller | null>({
     maxEntries: CACHED_KEYS,
     now,
@@ -65,7 +67,7 @@ export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now }: A
 
   async function byKey(text: string): Promise<Principal> {
     if (!isWellFormedKey(text)) throw unauthenticated("Invalid API key");
-    const hash = hashKey(pepper, text);
+    const hash = hashKey(pepperKey, text);
     const caller = await keys.get(hash.toString("base64"), async () => {
       const row = await withPrivateSpace(db, () => findKeyCaller(db, hash));
       return row === null ? null : keyCaller(row);
