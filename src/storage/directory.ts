@@ -52,7 +52,7 @@ async function writeTemporary(path: string, body: AsyncIterable<Uint8Array>, { s
     for await (const pieces of gathered(untilAborted(body, signal))) {
       bytes += pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
       await step(writeAll(file, pieces));
-      if (ownsPieces) for (const piece of pieces) free(piece);
+      if (ownsPieces) pieces.forEach(free);
     }
     await step(file.sync());
     signal?.throwIfAborted();
