@@ -19,6 +19,7 @@ const BINARY_EXTENSIONS: Readonly<Record<string, FileType>> = {
   docx: "DOCX",
   pptx: "PPTX",
   xlsx: "XLSX",
+  xlsb: "XLSX",
   odt: "ODT",
   ods: "ODS",
   odp: "ODP",
@@ -173,9 +174,12 @@ const OLD_OFFICE_STREAMS: readonly (readonly [name: string, FileType])[] = [
   ["Book", "XLS"],
 ];
 
+const streamName = (name: string): Buffer => Buffer.from(`${name}\0`, "utf16le");
+
 /** What a compound file holds, where its directory is in its start; a spreadsheet that was named .doc is one all the same. */
 function oldOfficeKind(start: Buffer, named: FileType | undefined): FileType | undefined {
-  const held = OLD_OFFICE_STREAMS.filter(([name]) => start.includes(Buffer.from(`${name}\0`, "utf16le"))).map(([, fileType]) => fileType);
+  if (start.includes(streamName("EncryptedPackage"))) return undefined;
+  const held = OLD_OFFICE_STREAMS.filter(([name]) => start.includes(streamName(name))).map(([, fileType]) => fileType);
   return named !== undefined && held.includes(named) ? named : held[0];
 }
 

@@ -57,7 +57,7 @@ async function withFallback<T>(
 /** Where liteparse finds no text at all, some that it takes for hidden may still be found by unpdf. */
 async function liteparseText(input: ParseInput, Constructor: LiteParseConstructor): Promise<ParsedDocument> {
   const parsed = await liteparseDocument(input, Constructor);
-  if (parsed.units.length > 0 || input.pages !== undefined) return parsed;
+  if (parsed.units.length > 0 || (await inputSizeBytes(input)) > MAX_REOPENED_BYTES) return parsed;
   const other = await unpdfParse(input).catch(() => parsed);
   return other.units.length > 0 ? other : parsed;
 }
@@ -143,8 +143,8 @@ async function liteparseInput(input: ParseInput): Promise<string | Buffer> {
   return input.path?.toLowerCase().endsWith(".pdf") === true ? input.path : readInput(input);
 }
 
-/** Larger files are not opened a second time for their title. */
-const MAX_INFO_BYTES = 16 * 1024 * 1024;
+/** Larger files are not opened a second time, for their title or for text that liteparse does not find. */
+const MAX_REOPENED_BYTES = 16 * 1024 * 1024;
 
 /** Of the XMP packet, and where there is none of the older dictionary, which liteparse does not give. */
 async function documentMetadata(result: ParseResult, input: ParseInput): Promise<ExtractedMetadata> {
@@ -152,7 +152,7 @@ async function documentMetadata(result: ParseResult, input: ParseInput): Promise
   const modified = pdfDateAsIso(result.docMeta?.modDate);
   const xmp = xmpMetadata(result.docMeta?.xmp ?? "");
   const isFirst = (input.pages?.[0] ?? 1) === 1;
-  const older = isFirst && xmp.title === undefined && (await inputSizeBytes(input)) <= MAX_INFO_BYTES ? await unpdfMetadata(input) : {};
+  const older = isFirst && xmp.title === undefined && (await inputSizeBytes(input)) <= MAX_REOPENED_BYTES ? await unpdfMetadata(input) : {};
   return {
     ...older,
     ...xmp,

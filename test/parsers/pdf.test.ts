@@ -107,9 +107,11 @@ test("text that the first parser takes for hidden is found by the other, rather 
       .replace("72 709 Td", "0 Tz 9 Td"),
     "latin1",
   );
-  const parsed = await pdf.parse(input(flat));
-  expect(parsed.parser_name).toBe("unpdf");
-  expect(parsed.units.map((unit) => unit.text)).toEqual(["Narrow words."]);
+  for (const pages of [undefined, [1, 1] as [number, number]]) {
+    const parsed = await pdf.parse(input(flat, pages));
+    expect(parsed.parser_name).toBe("unpdf");
+    expect(parsed.units.map((unit) => unit.text)).toEqual(["Narrow words."]);
+  }
 });
 
 test("the fallback gives pages, text, title and codes without the native part", async () => {
