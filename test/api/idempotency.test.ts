@@ -131,16 +131,22 @@ describe("what is kept", () => {
 
 describe("an API that is killed", () => {
   test("between its commit and its answer has accepted one document, and a repeat gets the answer", async () => {
-    // The commit itself takes a while, so that the process dies after it asked for it and before it heard of it.
-    await rows("create function slow_commit() returns trigger language plpgsql as $$ begin if new.name = 'killed.md' then perform pg_sleep(2); end if; return null; end $$");
-    await rows("create constraint trigger slow_commit after insert on documents deferrable initially deferred for each row execute function slow_commit()");
+    // The commit itself is held, so that the process dies after it asked for it and before it heard of it.
+    const hold = await stack.database.db.owner.connect();
+    await hold.query("select pg_advisory_lock(1)");
+    await rows(
+      "create function held_commit() returns trigger language plpgsql as $$ begin if new.name = 'killed.md' then perform pg_advisory_xact_lock(1); end if; return null; end $$",
+    );
+    await rows("create constraint trigger held_commit after insert on documents deferrable initially deferred for each row execute function held_commit()");
     const lost = put("killed", "# Killed\n\nAnd yet accepted.", { filename: "killed.md" }).catch(() => "no answer");
     await until(
       "the transaction commits",
-      async () => (await rows("select from pg_stat_activity where datname = current_database() and query = 'commit' and wait_event = 'PgSleep'")).length === 1,
+      async () => (await rows("select from pg_stat_activity where datname = current_database() and query = 'commit' and wait_event = 'advisory'")).length === 1,
     );
     await stack.api.kill("SIGKILL");
     expect(await lost).toBe("no answer");
+    await hold.query("select pg_advisory_unlock(1)");
+    hold.release();
     await stack.restartApi();
     const answers = await Promise.all(times(20).map(() => put("killed", "# Killed\n\nAnd yet accepted.", { filename: "killed.md" })));
     expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
@@ -149,7 +155,7 @@ describe("an API that is killed", () => {
     expect(await countRuns("killed.md")).toBe(1);
     const document = await ended(stack.url, KEYS.editor, answers[0]!.body.id);
     expect(document.processing_state.pipeline_status).toBe("completed");
-    await rows("drop function slow_commit() cascade");
+    await rows("drop function held_commit() cascade");
   });
 
   test("while the body streams leaves the key to a repeat, once its lease has ended", async () => {

@@ -4,7 +4,6 @@ import { createServer, request } from "node:http";
 import type { ClientRequest, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { receiveUpload } from "../../src/api/uploads.ts";
 import type { ArrivingFile, UploadOptions } from "../../src/api/uploads.ts";
@@ -254,11 +253,16 @@ describe("over the limit", () => {
 describe("an upload that fails", () => {
   test("because its client goes away is seen by the sink as an error", async () => {
     const ended: unknown[] = [];
-    options = { ...options, onFile: (arriving) => sink(arriving).finally(() => ended.push(arriving.signal.aborted, arriving.stream.errored)) };
+    const arrived = Promise.withResolvers<void>();
+    const onFile = (arriving: ArrivingFile): Promise<Sunk> => {
+      arriving.stream.once("readable", arrived.resolve);
+      return sink(arriving).finally(() => ended.push(arriving.signal.aborted, arriving.stream.errored));
+    };
+    options = { ...options, onFile };
     const req = open();
     req.write('--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n');
     req.write(randomBytes(200_000));
-    await sleep(50);
+    await arrived.promise;
     req.destroy();
     await vi.waitFor(() => expect(outcomes).toHaveLength(1));
     expect(outcomes[0]).toMatchObject({ code: "cancelled" });
@@ -279,9 +283,10 @@ describe("an upload that fails", () => {
   test("because it is cancelled passes the reason on", async () => {
     const abort = new AbortController();
     options = { ...options, signal: abort.signal };
+    const arrived = once(server, "request");
     const req = open();
     req.write('--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n');
-    await sleep(20);
+    await arrived;
     abort.abort(new DomainError("overloaded", "stopping"));
     await vi.waitFor(() => expect(outcomes).toEqual([expect.objectContaining({ code: "overloaded" })]));
     req.destroy();

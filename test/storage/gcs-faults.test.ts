@@ -10,6 +10,8 @@ import { findGo, startFakeGcs } from "../support/fake-gcs.ts";
 import type { FakeGcs } from "../support/fake-gcs.ts";
 
 const go = await findGo();
+/** A connection that is silent for longer has fallen silent. */
+const STALL_MS = 400;
 const newName = (): string => objectName(randomUUID(), randomUUID());
 
 async function* pieces(body: Buffer): AsyncGenerator<Uint8Array> {
@@ -74,7 +76,7 @@ describe.runIf(go !== undefined)("gcs store behind a bad connection", () => {
     emulator = await startFakeGcs(go ?? "");
     proxy = createServer((req, res) => forward(req, res, `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`));
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-    store = createGcsStore({ bucket: emulator.bucket, emulatorHost: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/storage/v1`, stallMs: 400 });
+    store = createGcsStore({ bucket: emulator.bucket, emulatorHost: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/storage/v1`, stallMs: STALL_MS });
   }, 310_000);
   afterEach(() => {
     faultOf = () => undefined;
@@ -133,7 +135,7 @@ describe.runIf(go !== undefined)("gcs store behind a bad connection", () => {
     await store.put(name, pieces(body), { ifAbsent: true });
     const parts: Buffer[] = [];
     for await (const part of await store.get(name)) {
-      if (parts.length === 0) await new Promise((resolve) => setTimeout(resolve, 900));
+      if (parts.length === 0) await new Promise((resolve) => setTimeout(resolve, 2 * STALL_MS));
       parts.push(part as Buffer);
     }
     expect(Buffer.concat(parts).equals(body)).toBe(true);

@@ -1,41 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type ChatHarness, startChat } from "../support/chat-harness.ts";
-import { type TestMcpServer, startMcpServer } from "../support/mcp-server.ts";
+import { type ChatWithTools, startChatWithTools } from "../support/chat-with-tools.ts";
 
 const TURN_SECONDS = 2;
 const TURN_TOKENS = 500;
 const PING_MS = 300;
 
-let chat: ChatHarness;
-let server: TestMcpServer;
-let agent: string;
+let chat: ChatWithTools;
 
 beforeAll(async () => {
-  server = await startMcpServer();
-  chat = await startChat({
-    tools: { mcpServers: { city: { url: server.url } } },
-    turnBudget: { modelCalls: 8, tokens: TURN_TOKENS, seconds: TURN_SECONDS },
-    pingMs: PING_MS,
-  });
-  agent = await chat.addAgent({
-    tool_attachments: [
-      { tool_id: "mcp", config: { server: "city" } },
-      { tool_id: "current_time", config: null },
-    ],
-  });
+  chat = await startChatWithTools(["current_time"], { turnBudget: { modelCalls: 8, tokens: TURN_TOKENS, seconds: TURN_SECONDS }, pingMs: PING_MS });
 });
-afterAll(async () => {
-  await chat.close();
-  server.close();
-});
-beforeEach(() => {
-  chat.provider.clearFaults();
-  chat.provider.replyAlways();
-  chat.provider.requests.length = 0;
-});
+afterAll(() => chat.close());
+beforeEach(() => chat.forget());
 
-const ask = (content: string, stream = false) => chat.chat({ model: agent, messages: [{ role: "user", content }], stream });
-const requests = () => chat.provider.requests.filter((request) => request.route === "chat").map((request) => request.body);
+const ask = (content: string, stream = false) => chat.chat({ model: chat.agent, messages: [{ role: "user", content }], stream });
+const requests = () => chat.requests();
 const now = { id: "a", name: "current_time", arguments: "{}" };
 
 describe("a turn whose budget is used up ends in an answer that says so:", () => {

@@ -1,38 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type ChatHarness, startChat } from "../support/chat-harness.ts";
-import { type TestMcpServer, startMcpServer } from "../support/mcp-server.ts";
+import { type ChatWithTools, startChatWithTools } from "../support/chat-with-tools.ts";
 
-let chat: ChatHarness;
-let server: TestMcpServer;
-let agent: string;
+let chat: ChatWithTools;
 
 beforeAll(async () => {
-  server = await startMcpServer();
-  chat = await startChat({ tools: { mcpServers: { city: { url: server.url } } } });
-  agent = await chat.addAgent({
-    tool_attachments: [
-      { tool_id: "mcp", config: { server: "city" } },
-      { tool_id: "calculator", config: null },
-      { tool_id: "http_fetch", config: null },
-    ],
-  });
+  chat = await startChatWithTools(["calculator", "http_fetch"]);
 });
-afterAll(async () => {
-  await chat.close();
-  server.close();
-});
-beforeEach(() => {
-  chat.provider.clearFaults();
-  chat.provider.replyAlways();
-  chat.provider.requests.length = 0;
-});
+afterAll(() => chat.close());
+beforeEach(() => chat.forget());
 
-const requests = () => chat.provider.requests.filter((request) => request.route === "chat").map((request) => request.body);
+const requests = () => chat.requests();
 
 /** The model asks for one tool, is told its result, and answers. @returns what it was told. */
 async function toldOf(name: string, args: unknown): Promise<string> {
   chat.provider.reply({ toolCalls: [{ id: "a", name, arguments: JSON.stringify(args) }] }, { pieces: ["Well."] });
-  const response = await chat.chat({ model: agent, messages: [{ role: "user", content: "go" }] });
+  const response = await chat.chat({ model: chat.agent, messages: [{ role: "user", content: "go" }] });
   const body: any = await response.json();
   expect(body.choices[0].message.content).toBe("Well.");
   return requests()[1]!["messages"].at(-1).content;
