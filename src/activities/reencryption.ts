@@ -121,6 +121,7 @@ async function encryptAnew({ deps, organization, current }: Work, from: string):
 /** Never before nothing is left that an older key opens: what is counted here is read from every place that keeps something. */
 async function destroyOldKeys(work: Work, progress: Progress): Promise<OperationStep> {
   const { deps, organization, operation, current } = work;
+  if (current.older === 0) return complete(work, progress, { key_id: current.id, keys_destroyed: 0 });
   if (current.age_seconds < CACHES_SECONDS) return { done: false, waitSeconds: Math.ceil(CACHES_SECONDS - current.age_seconds) };
   const until = new Date(current.created_at.getTime() + CACHES_SECONDS * 1_000);
   const users = await inTenant(deps.db, organization, (sql) => countKeyUsers(sql, organization.id, { keyId: current.id, until }));

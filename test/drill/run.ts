@@ -19,6 +19,7 @@ interface Options {
   readonly rounds: string;
   readonly seed: string;
   readonly shard: string;
+  readonly json?: boolean;
 }
 
 const HOOKS = new URL("hooks.ts", import.meta.url).href;
@@ -31,7 +32,10 @@ const RANDOM = "random";
 const RANDOM_DOCUMENTS = 200;
 const RANDOM_AWAY_MS = 6_000;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+/** One line of JSON a cell, and nothing else on standard output. */
+let isJson = false;
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const say = (line: string): void => (isJson ? undefined : print(line));
 
 interface Cell {
   readonly point: Point;
@@ -71,7 +75,9 @@ async function withDrill<T>(options: Options, broken: string | undefined, work: 
 async function report(results: AsyncIterable<CellResult>): Promise<boolean> {
   let areHeld = true;
   const sum = { embedded: 0, again: 0, inFlight: 0 };
-  for await (const { point, fault, accepted, seconds, repeats, faults } of results) {
+  for await (const result of results) {
+    const { point, fault, accepted, seconds, repeats, faults } = result;
+    if (isJson) print(JSON.stringify({ ...result, holds: faults.length === 0 }));
     areHeld &&= faults.length === 0;
     for (const key of ["embedded", "again", "inFlight"] as const) sum[key] += repeats[key];
     const texts = `${repeats.embedded}; ${repeats.again} of ${repeats.inFlight}`;
@@ -121,6 +127,7 @@ async function drillBroken(options: Options, builds: readonly string[]): Promise
 
 async function run(options: Options): Promise<void> {
   const { broken, long, seed } = options;
+  isJson = options.json === true;
   if (broken !== undefined && broken !== "all" && !(broken in BROKEN)) throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}, or all`);
   say(`${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this machine; bound ${BOUND_MS / 1_000} s${long ? `; seed ${seed}` : ""}\n`);
   say("| step at which a process is held | fault | documents accepted | texts embedded; again, of at most | seconds from its end until all held | |");
@@ -139,5 +146,6 @@ await new Command("drill")
   .option("--only <text>", "only the steps whose name contains it; random: the random faults alone")
   .option("--fault <text>", "only the faults whose name contains it, at every step")
   .option("--broken <name>", `a build that is broken on purpose, at the step that shows it: ${Object.keys(BROKEN).join(", ")}; or all`)
+  .option("--json", "print one line of JSON a cell")
   .action(run)
   .parseAsync();
