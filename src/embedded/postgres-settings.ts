@@ -29,7 +29,7 @@ export function postgresSettings({ port, memoryMiB, sharedBuffersMiB, isDurable 
     shared_buffers: `${sharedBuffersMiB ?? clamp(memoryMiB / 4, 128, 2_048)}MB`,
     effective_cache_size: `${clamp(memoryMiB / 2, 256, 65_536)}MB`,
     work_mem: `${clamp(memoryMiB / 128, 16, 64)}MB`,
-    maintenance_work_mem: `${clamp(memoryMiB / 16, 64, 1_024)}MB`,
+    maintenance_work_mem: `${clamp(memoryMiB / 8, 64, 2_048)}MB`,
     random_page_cost: "1.1",
     jit: "off",
     max_wal_size: "2GB",

@@ -6,7 +6,13 @@ import { spaceLiteral } from "./scope.ts";
 
 /** pgvector's parameters; twice the default of construction costs a third more time and finds more. */
 const GRAPH = "m = 16, ef_construction = 128";
-const BUILD_MEMORY = "512MB";
+/** A graph that does not fit into memory while it is built takes many times as long; what the server allows beyond this, its own setting says. */
+const BUILD_MIB = 512;
+const LEAST_BUILD_MIB = 64;
+/** Of a node while the graph is built, beside its vector: its neighbours, and what pgvector keeps of it. */
+const NODE_BYTES = 1_024;
+/** Several processes build in memory that they share, of which containers often have 64 MB. */
+const NO_SHARED_MEMORY = "53100";
 /** Any number will do that nothing else uses: builds go one at a time over all workers. */
 const BUILD_LOCK = 7_246_001;
 /** Deleted vectors stay in the graph until vacuum takes them out, and leave holes; beyond this share it is built anew. */
@@ -106,26 +112,45 @@ async function drop(client: pg.PoolClient, vectors: IndexedVectors): Promise<voi
   await client.query(`drop index concurrently if exists ${nameOf(vectors)}`);
 }
 
-/** What a build left behind that did not end is dropped first. */
 async function build(client: pg.PoolClient, organizationNum: number, vectors: Vectors): Promise<void> {
-  const { spaceNum, modelNum, dimensions, rows, lastRun } = vectors;
-  const name = nameOf(vectors);
-  await client.query(`set maintenance_work_mem = '${BUILD_MEMORY}'`);
-  if (vectors.builtRows === null) {
-    await client.query(`drop index concurrently if exists ${name}`);
-    const partition = (await client.query<{ name: string }>(`select tableoid::regclass::text as name from embeddings where space_num = ${spaceLiteral(spaceNum)} limit 1`)).rows[0]!
-      .name;
-    await client.query(
-      `create index concurrently ${name} on ${partition} using hnsw ((embedding::halfvec(${spaceLiteral(dimensions)})) halfvec_cosine_ops) with (${GRAPH})
-       where space_num = ${spaceLiteral(spaceNum)} and model_num = ${spaceLiteral(modelNum)}`,
-    );
-  } else {
-    await client.query(`drop index concurrently if exists ${name}_ccnew`);
-    await client.query(`reindex index concurrently ${name}`);
+  await setBuildMemory(client, vectors);
+  try {
+    await writeGraph(client, vectors);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === NO_SHARED_MEMORY)) throw error;
+    await client.query("set max_parallel_maintenance_workers = 0");
+    await writeGraph(client, vectors);
   }
   await client.query(
     `insert into vector_indexes (organization_num, space_num, model_num, built_rows, built_run_num) values ($1, $2, $3, $4, $5)
      on conflict (space_num, model_num) do update set built_rows = excluded.built_rows, built_run_num = excluded.built_run_num`,
-    [organizationNum, spaceNum, modelNum, rows, lastRun],
+    [organizationNum, vectors.spaceNum, vectors.modelNum, vectors.rows, vectors.lastRun],
+  );
+}
+
+/** As much as the graph needs, and no more than the server's own `maintenance_work_mem` where that is larger than {@link BUILD_MIB}. */
+async function setBuildMemory(client: pg.PoolClient, { rows, dimensions }: Vectors): Promise<void> {
+  const needed = Math.max(LEAST_BUILD_MIB, Math.ceil((rows * (2 * dimensions + NODE_BYTES)) / 1_048_576));
+  await client.query(
+    `select set_config('maintenance_work_mem', least($1::bigint * 1024, greatest($2::bigint * 1024, reset_val::bigint))::text, false)
+     from pg_settings where name = 'maintenance_work_mem'`,
+    [needed, BUILD_MIB],
+  );
+}
+
+/** What a build left behind that did not end is dropped first. */
+async function writeGraph(client: pg.PoolClient, vectors: Vectors): Promise<void> {
+  const { spaceNum, modelNum, dimensions } = vectors;
+  const name = nameOf(vectors);
+  if (vectors.builtRows !== null) {
+    await client.query(`drop index concurrently if exists ${name}_ccnew`);
+    await client.query(`reindex index concurrently ${name}`);
+    return;
+  }
+  await client.query(`drop index concurrently if exists ${name}`);
+  const { rows } = await client.query<{ name: string }>(`select tableoid::regclass::text as name from embeddings where space_num = ${spaceLiteral(spaceNum)} limit 1`);
+  await client.query(
+    `create index concurrently ${name} on ${rows[0]!.name} using hnsw ((embedding::halfvec(${spaceLiteral(dimensions)})) halfvec_cosine_ops) with (${GRAPH})
+     where space_num = ${spaceLiteral(spaceNum)} and model_num = ${spaceLiteral(modelNum)}`,
   );
 }
