@@ -31,13 +31,19 @@ export async function publishMembers(deps: PipelineDeps, work: PublishWork, memb
   for (const member of members.filter((candidate) => !small.includes(candidate))) {
     await pipelineStage("publish", () => publishLarge(deps, work, member)).catch((error: unknown) => noteAll(work.attempt, [member], error));
   }
-  // What is published stays so; what is not merged here, upkeep merges.
-  await mergePublished(deps, work.input.organization, new Set(members.map((member) => member.space_num))).catch(() => undefined);
+  for (const spaceNum of new Set(members.map((member) => member.space_num))) await mergeWritten(deps, work.input.organization, spaceNum);
 }
 
-/** A query reads a block of every segment, so that many small ones do not wait for the next round of upkeep. */
-async function mergePublished(deps: PipelineDeps, organization: OrganizationKey, spaceNums: ReadonlySet<number>): Promise<void> {
-  for (const spaceNum of spaceNums) while ((await inTenant(deps.db, organization, (sql) => mergeSegments(sql, organization.num, spaceNum))) > 0);
+/**
+ * A query reads a block of every segment, so that many small ones do not wait for the next round of upkeep.
+ * What was written stays so; what is not merged here, upkeep merges.
+ */
+async function mergeWritten(deps: PipelineDeps, organization: OrganizationKey, spaceNum: number): Promise<void> {
+  try {
+    while ((await inTenant(deps.db, organization, (sql) => mergeSegments(sql, organization.num, spaceNum))) > 0);
+  } catch (error) {
+    deps.log.warn({ err: error, space_num: spaceNum }, "segments were not merged");
+  }
 }
 
 async function publishGroup(deps: PipelineDeps, work: PublishWork, group: readonly Member[]): Promise<void> {
@@ -121,6 +127,8 @@ async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Membe
       if (work.input.isolated) await clearSuspicion(sql, work.attempt.fence);
       return from + chunks.length;
     });
+    // Searches read what they do not see, too.
+    await mergeWritten(deps, organization, member.space_num);
     if (work.input.isolated) throw backInQueue();
   }
   const published = await inTenant(deps.db, organization, async (sql) => {
