@@ -11,7 +11,7 @@ import { MODEL, loadRange } from "./search-load.ts";
 import { type Bench, type Measured, ask, percentile, say, scopeOf } from "./search-measure.ts";
 
 /** A merge takes as many segments of 500 chunks as it may hold. */
-const MERGED_AT_ONCE = 26;
+const MERGED_AT_ONCE = 53;
 
 const everything = { required: null, excluded: createChunkSet(0) };
 
@@ -75,14 +75,16 @@ async function replaceFifth(bench: Bench, chunks: number): Promise<void> {
   }
 }
 
-/** One fewer of either size than are merged. */
-const WAITING = 7;
+/** One fewer of a size than are merged. */
+const WAITING = 3;
+/** Of 500 chunks: four become one of the next size. */
+const WAITING_PUBLISHES = 4 + WAITING;
 /** Behind every chunk that is asked for. */
 const FURTHER_CHUNKS = 50_000_000;
 
 /** Publishes as many segments of 500 chunks, and of one document, as wait for one more. */
 async function fillSizes(bench: Bench): Promise<void> {
-  for (let at = 0; at < WAITING; at++) {
+  for (let at = 0; at < WAITING_PUBLISHES; at++) {
     const from = FURTHER_CHUNKS + at * 1_000;
     await loadRange(
       bench,

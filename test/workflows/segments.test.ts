@@ -9,7 +9,7 @@ import { KEYS, SPACES } from "../support/tenants.ts";
 import { until } from "../support/until.ts";
 
 /** As many segments of a size wait for each other: one more, and they are merged. */
-const MOST_OF_A_SIZE = 7;
+const MOST_OF_A_SIZE = 3;
 
 let stack: Stack;
 let connection: Connection;
@@ -81,7 +81,7 @@ async function during(work: Promise<unknown>, look: () => Promise<void>): Promis
 
 test("publishers merge: one after the other or at once, no more segments stay than a size may have, and every document is found", { timeout: 180_000 }, async () => {
   const put = (at: number) => upload(stack.url, KEYS.owner, SPACES.archive, `The petrel number${at} glides.`, `petrel-${at}.txt`);
-  for (let at = 0; at < MOST_OF_A_SIZE + 3; at++) await ended(stack.url, KEYS.owner, (await put(at)).id);
+  for (let at = 0; at < MOST_OF_A_SIZE + 7; at++) await ended(stack.url, KEYS.owner, (await put(at)).id);
   await until("segments are merged", async () => (await segmentsOf(SPACES.archive)) <= MOST_OF_A_SIZE, 15_000);
 
   const known: string[] = [];

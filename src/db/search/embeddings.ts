@@ -82,21 +82,28 @@ async function scanAll(sql: Sql, scope: SearchScope, narrowing: ChunkNarrowing, 
   return rows;
 }
 
-/** How many candidates of the graph are looked at for each that is wanted; pgvector looks at a thousand at most. */
+/** How many candidates of the graph are looked at for each that is wanted; beyond so many chunks more, by the root. pgvector looks at a thousand at most. */
 const EXPLORED = 4;
+const EXPLORED_CHUNKS = 100_000;
 const MAX_EXPLORED = 1_000;
+
+function explored({ models }: SearchScope, { query, limit }: Nearest): number {
+  const chunks = models.find((model) => model.num === query.modelNum)?.chunks ?? 0;
+  return Math.min(MAX_EXPLORED, Math.round(limit * EXPLORED * Math.sqrt(Math.max(1, chunks / EXPLORED_CHUNKS))));
+}
 
 /**
  * Walks the space's own graph; literal numbers of space and model let the planner see that the index is for them. For the rest of the
  * transaction it prefers indexes: what a search reads behind this is a few rows by their keys.
  */
-async function scanIndex(sql: Sql, scope: SearchScope, narrowing: ChunkNarrowing, { query, limit }: Nearest): Promise<DenseCandidate[]> {
+async function scanIndex(sql: Sql, scope: SearchScope, narrowing: ChunkNarrowing, nearest: Nearest): Promise<DenseCandidate[]> {
+  const { query, limit } = nearest;
   const values: unknown[] = [];
   const distance = distanceTo(query, values);
   const seen = seenIn(scope, narrowing, "e", values);
   await sql.query(
     "select set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)",
-    [String(Math.min(MAX_EXPLORED, limit * EXPLORED))],
+    [String(explored(scope, nearest))],
   );
   const { rows } = await sql.query<DenseCandidate>(
     `select n.run_num, n.chunk_index, 1 - n.distance as cosine from (

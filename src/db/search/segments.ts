@@ -1,4 +1,5 @@
 /** The only SQL that keeps the inverted index small and fast: merges segments, and takes out the postings of runs that nobody will serve. */
+import { setImmediate as pause } from "node:timers/promises";
 import type pg from "pg";
 import { type OrganizationKey, type Sql, queryOnce } from "../pool.ts";
 import { forgetHiddenRuns } from "./hidden.ts";
@@ -7,17 +8,19 @@ import { type IndexedSpace, LIST_ROW, insertBlocks } from "./postings.ts";
 import { type TermBytes, languagesAmong, packBlocks, readBlock } from "./term-blocks.ts";
 
 /** Segments of about one size that wait for each other before they are merged; a query reads a row a term of every segment. */
-const MERGE_AT = 8;
+const MERGE_AT = 4;
 const MOST_MERGED = 64;
-/** A segment this large stays as it is: some 8,000 chunks. Merging and purging are transactions of a few seconds at most. */
-const FINAL_TERMS = 1_000_000;
+/** A segment this large stays as it is: some 13,000 chunks. Merging and purging are transactions of a few seconds at most. */
+const FINAL_TERMS = 2_000_000;
 const MOST_TERMS_MERGED = 2 * FINAL_TERMS;
 const SMALLEST_TIER_TERMS = 8_192;
-const TIER_FACTOR = 8;
+const TIER_FACTOR = 4;
+/** Blocks that are read before other work of this process gets its turn: some milliseconds. */
+const BLOCKS_AT_ONCE = 500;
 /** Postings of runs that are not served cost time and space in every query; below this share they are left for later. */
 const DEAD_SHARE = 0.1;
 
-/** How many times eight times 8,192 terms; the SQL below says the same. */
+/** How many times four times 8,192 terms. */
 const TIER = `greatest(0, floor(ln(greatest(s.terms, 1)::float8 / ${SMALLEST_TIER_TERMS}) / ln(${TIER_FACTOR})))::int`;
 
 /** Hidden runs, as `h`, that no document will publish; a run that ended so lately may still be in the hand of an activity. */
@@ -92,9 +95,10 @@ async function writeMerged(sql: Sql, space: IndexedSpace, nums: readonly number[
   const lists = new Map(blocks.filter((block) => block.first_term === LIST_ROW).map((block) => [block.num, unpackChunks(block.data)]));
   const { chunks, places } = joinLists(lists, new Set(dead));
   const byTerm = new Map<TermBytes, number[]>();
-  for (const { num, first_term, data } of blocks) {
+  for (const [at, { num, first_term, data }] of blocks.entries()) {
     const placesOf = places.get(num);
     if (first_term === LIST_ROW || placesOf === undefined) continue;
+    if (at % BLOCKS_AT_ONCE === 0) await pause();
     readBlock(data, (term, postings) => {
       const kept = byTerm.get(term) ?? [];
       eachPosting(postings, (place, count) => void (placesOf[place]! >= 0 && kept.push(postingOf(placesOf[place]!, count))));

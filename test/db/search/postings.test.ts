@@ -149,19 +149,19 @@ describe("segments", () => {
     );
   });
 
-  test("are merged eight at a time into one, which holds all of them", async () => {
+  test("are merged four at a time into one, which holds all of them", async () => {
     const target = await createSpace(database.db, organization);
     const documents: Document[] = [];
-    for (let at = 0; at < 7; at++) documents.push(await index(target, [["a", `only${at}`]]));
+    for (let at = 0; at < 3; at++) documents.push(await index(target, [["a", `only${at}`]]));
     expect(await merge(target)).toBe(0);
     documents.push(await index(target, [["a", "b"]]));
     expect((await listSpacesToTend(database.db.system, 1, 1_000)).map((due) => due.spaceNum)).toContain(target.space.num);
-    expect(await merge(target)).toBe(8);
+    expect(await merge(target)).toBe(4);
     expect(await rows(target, "posting_segments")).toBe(1);
     // One block of terms, and the list of chunks.
     expect(await rows(target, "postings")).toBe(2);
     expect((await listSpacesToTend(database.db.system, 1, 1_000)).map((due) => due.spaceNum)).not.toContain(target.space.num);
-    await expectRanking(target, documents, ["a", "only3"]);
+    await expectRanking(target, documents, ["a", "only2"]);
   });
 
   test("are purged once a tenth of them is dead, and dropped when all is", async () => {
@@ -185,7 +185,7 @@ describe("segments", () => {
   test("that one transaction has in hand are passed over by another, and nobody waits", async () => {
     const target = await createSpace(database.db, organization);
     const documents: Document[] = [];
-    for (let at = 0; at < 8; at++) documents.push(await index(target, [["a"]]));
+    for (let at = 0; at < 4; at++) documents.push(await index(target, [["a"]]));
     await hide(target, documents[0]!);
     const [segment] = await inTenant(database.db, target.organization, (sql) => findSegmentsToPurge(sql, "any"));
     await inTenant(database.db, target.organization, async (sql) => {
@@ -194,7 +194,7 @@ describe("segments", () => {
       expect(await inTenant(database.db, target.organization, (other) => purgeSegment(other, segment!))).toBe(true);
       documents.push(await index(target, [["a", "b"]]));
     });
-    expect(await merge(target)).toBe(9);
+    expect(await merge(target)).toBe(5);
     await expectRanking(target, documents.slice(1), ["a", "b"]);
   });
 
