@@ -141,13 +141,14 @@ export async function readPostings(sql: Sql, { spaceNum }: Pick<SearchScope, "sp
     known,
     rows.filter((row) => row.term === null).map((row) => ({ num: row.num, packed: row.data })),
   );
+  const bytes = new Map(terms.map((term) => [term, Buffer.from(term, "utf8")]));
   const found: SegmentPostings[] = [];
   const endOfSlice = createTimeSlice();
   for (const [num, ofSegment] of Map.groupBy(rows, (row) => row.num)) {
     const list = lists.get(num);
     const byTerm = new Map<string, Buffer>();
     for (const { term, data } of ofSegment) {
-      const postings = term === null || data === null ? null : findTerm(data, bytesOf(term));
+      const postings = term === null || data === null ? null : findTerm(data, bytes.get(term)!);
       if (postings !== null) byTerm.set(term!, postings);
     }
     if (list !== undefined && byTerm.size > 0) found.push({ list, byTerm });

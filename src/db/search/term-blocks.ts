@@ -74,12 +74,25 @@ export function readBlock(block: Buffer, visit: (term: TermBytes, postings: Buff
   }
 }
 
-/** The postings of a term; null where the block does not have it. */
-export function findTerm(block: Buffer, wanted: TermBytes): Buffer | null {
-  let found: Buffer | null = null;
-  readBlock(block, (term, postings) => {
-    if (term === wanted) found = postings;
-    return term >= wanted;
-  });
-  return found;
+/** The postings of a term, given by its UTF-8 bytes; null where the block does not have it. A query passes thousands of terms: nothing is made of them. */
+export function findTerm(block: Buffer, wanted: Uint8Array): Buffer | null {
+  const end = block.length;
+  for (let at = 0; at < end;) {
+    let byte = block[at++]!;
+    let size = byte & 0x7f;
+    for (let shift = 7; byte > 0x7f; shift += 7) size |= ((byte = block[at++]!) & 0x7f) << shift;
+    const isWanted = size === wanted.length && isAt(block, at, wanted);
+    at += size;
+    byte = block[at++]!;
+    size = byte & 0x7f;
+    for (let shift = 7; byte > 0x7f; shift += 7) size |= ((byte = block[at++]!) & 0x7f) << shift;
+    if (isWanted) return block.subarray(at, at + size);
+    at += size;
+  }
+  return null;
+}
+
+function isAt(block: Uint8Array, start: number, wanted: Uint8Array): boolean {
+  for (let at = 0; at < wanted.length; at++) if (block[start + at] !== wanted[at]) return false;
+  return true;
 }
