@@ -147,6 +147,16 @@ describe.each(stores)("%s store", (_kind, open) => {
 });
 
 describe("directory store", () => {
+  test.each([true, false])("gives back the memory of what it wrote only where it owns that (%s), and never what others share", async (ownsPieces) => {
+    const { store, close } = await openDirectory();
+    const name = newName();
+    const [alone, slab] = [Buffer.alloc(100_000, 1), Buffer.alloc(100_000, 2)];
+    await store.put(name, pieces(alone, slab.subarray(0, 50_000)), { ownsPieces });
+    expect(await read(store, name)).toEqual(Buffer.concat([Buffer.alloc(100_000, 1), Buffer.alloc(50_000, 2)]));
+    expect([alone.byteLength, slab.byteLength]).toEqual([ownsPieces ? 0 : 100_000, 100_000]);
+    await close();
+  });
+
   test("leaves no temporary file behind, and sweeps those of dead processes", async () => {
     const folder = await mkdtemp(join(tmpdir(), "objects-"));
     const store = createDirectoryStore(folder);

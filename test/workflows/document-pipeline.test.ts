@@ -1,4 +1,5 @@
 /** The pipeline on the real stack: what was accepted ends, exactly once, whatever is killed or down. */
+import { getPriority } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { claimRuns } from "../../src/db/claims.ts";
 import { call, ended, fileForm, upload } from "../support/client.ts";
@@ -26,6 +27,10 @@ function longText(name: string, paragraphs: number): string {
     "\n\n",
   );
 }
+
+test("the worker steps back behind the API", () => {
+  expect(getPriority(stack.worker.child.pid)).toBeGreaterThan(getPriority(stack.api.child.pid));
+});
 
 /** Chunks of the document as stored, and its live search entries. */
 async function entriesOf(documentId: string) {
