@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join } from "node:path";
-import { BROKEN, type BrokenBuild, POINTS } from "./points.ts";
+import { BROKEN, DISK, POINTS } from "./points.ts";
 
 declare global {
   // oxlint-disable-next-line no-var -- a global can be declared no other way
@@ -39,12 +39,6 @@ globalThis.drillPoint = async (name) => {
 /** The store's disk is full for as long as the drill says so. */
 globalThis.drillDisk = () => {
   if (existsSync(join(folder, "disk full"))) throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
-};
-
-/** Behind the line that writes a piece of an object. */
-const DISK: { module: string; patches: BrokenBuild["patches"] } = {
-  module: "storage/directory.ts",
-  patches: [["await step(file.writeFile(piece));", "await step((async () => { globalThis.drillDisk(); await file.writeFile(piece); })());"]],
 };
 
 function patched(module: string, source: string): string {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { FAULTS } from "./faults.ts";
-import { BROKEN, POINTS } from "./points.ts";
+import { BROKEN, DISK, POINTS } from "./points.ts";
 
 const occurrences = (module: string, text: string): number => readFileSync(join(import.meta.dirname, "../../src", module), "utf8").split(text).length - 1;
 
@@ -15,6 +15,10 @@ test.each(Object.entries(BROKEN))("the build that is broken by %s", (_name, { mo
   for (const [from] of patches) expect(occurrences(module, from)).toBe(1);
   expect(POINTS.map(({ name }) => name)).toContain(point);
   expect(FAULTS.map(({ name }) => name)).toContain(fault);
+});
+
+test("the disk that fills up", () => {
+  for (const [from] of DISK.patches) expect(occurrences(DISK.module, from)).toBe(1);
 });
 
 test("every workflow has points, and the short form has every fault", async () => {

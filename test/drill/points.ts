@@ -153,3 +153,9 @@ export const BROKEN: Readonly<Record<string, BrokenBuild>> = {
     fault: "kill -9 worker",
   },
 };
+
+/** Where the disk of the object store can be made full: behind the line that writes pieces of an object. */
+export const DISK: Pick<BrokenBuild, "module" | "patches"> = {
+  module: "storage/directory.ts",
+  patches: [["await step(writeAll(file, pieces));", "await step((async () => { globalThis.drillDisk(); await writeAll(file, pieces); })());"]],
+};
