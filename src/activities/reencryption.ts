@@ -81,9 +81,11 @@ async function encryptPage(work: Work, progress: Progress): Promise<OperationSte
     if (size === "unreadable") unreadable += 1;
     else if (size !== undefined) [anew, bytes] = [anew + 1, bytes + size];
   });
+  const total = progress.objects_seen_total ?? (await inTenant(deps.db, organization, (sql) => countNamedObjects(sql, organization.id)));
   const seen: Progress = {
-    objects_seen: progress.objects_seen + names.length,
-    objects_seen_total: progress.objects_seen_total ?? (await inTenant(deps.db, organization, (sql) => countNamedObjects(sql, organization.id))),
+    // A copy whose name lies behind is come by again, and is none of those that were to be looked at.
+    objects_seen: Math.min(progress.objects_seen + names.length, total),
+    objects_seen_total: total,
     objects_encrypted_anew: anew,
     bytes_encrypted_anew: bytes,
     objects_unreadable: unreadable,
