@@ -47,9 +47,10 @@ test("a document that is whole has no findings, and neither has its organization
 
 const RUN = "(select published_run_num from documents where id = $1)";
 test.each([
+  // First, while its postings are in a segment of their own.
+  ["index_incomplete", `delete from postings where segment_num = (select segment_num from posting_runs where run_num = ${RUN})`, "published_incomplete"],
   ["chunks_incomplete", `with gone as (delete from chunks where run_num = ${RUN} returning 1) select from gone`, "published_incomplete"],
   ["embeddings_incomplete", `delete from embeddings where run_num = ${RUN}`, "published_incomplete"],
-  ["index_incomplete", `delete from postings where segment_num = (select segment_num from posting_runs where run_num = ${RUN})`, "published_incomplete"],
   [
     "published_hidden",
     "insert into hidden_runs (organization_num, space_num, run_num, reason) select o.num, d.space_num, d.published_run_num, 'superseded' from documents d join organizations o on o.id = d.organization_id where d.id = $1",
