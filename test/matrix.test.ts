@@ -52,6 +52,7 @@ const NEEDS_MORE = new Set([
   "object-names.findNamed",
   "object-names.findUnnamed",
   "provision-rows.updateRow",
+  "run-attempts.clearSuspicion",
   "publish.noteModel",
   "raw-files.retireHidden",
   "reencryption.countKeyUsers",

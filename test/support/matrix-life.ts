@@ -90,7 +90,11 @@ async function removeThings(stack: Stack, owner: As, signedIn: As): Promise<void
 }
 
 async function maintainOnce({ temporalAddress, database }: Stack): Promise<void> {
-  // What is due is so by its age.
+  // What is due is so by its age, or by how much there is of it.
+  await database.db.owner.query(
+    `insert into space_statistics (organization_num, space_num, chunks, terms, embedding_model)
+     select s.* from (select distinct on (space_num) organization_num, space_num, 0, 0, embedding_model from space_statistics) s, generate_series(1, 20)`,
+  );
   await database.db.owner.query("update hidden_runs set hidden_at = now() - interval '10 days'");
   await database.db.owner.query("update embedding_cache set last_used_at = now() - interval '100 days' where content_hash in (select content_hash from embedding_cache limit 2)");
   const connection = await Connection.connect({ address: temporalAddress });
