@@ -43,17 +43,6 @@ async function supervised(work: (deaths: () => number) => Promise<void>): Promis
   }
 }
 
-test("a document that kills its worker does so once, and ends worker_crashed after three losses in isolation; those beside it complete", async () => {
-  const neighbours = await Promise.all(["one", "two", "three"].map((name) => put(`# ${name}\n\nA document as any other.`, `${name}.md`)));
-  const poison = await put(`# Poison\n\n${POISON}`, "poison.md");
-  await supervised(async (deaths) => {
-    expect(await stateOf(poison)).toMatchObject({ pipeline_status: "failed", error: { code: "worker_crashed", stage: "parsing" } });
-    for (const id of neighbours) expect(await stateOf(id)).toMatchObject({ pipeline_status: "completed" });
-    expect(await query("select document_id, lost_attempts from pipeline_runs where lost_attempts > 0")).toEqual([{ document_id: poison, lost_attempts: 3 }]);
-    expect(deaths()).toBe(1);
-  });
-}, 180_000);
-
 test("a document that kills its parser twice ends worker_crashed, the worker lives, and those of its group complete", async () => {
   const pdf = (text: string) => new Uint8Array(makePdf([[text, "Words of the page."]]));
   // Nothing is claimed before all are there, so that they are one group.
@@ -75,9 +64,11 @@ test("a document that kills its parser twice ends worker_crashed, the worker liv
   expect(await query("select max(lost_attempts) as lost from pipeline_runs where num > (select max(num) - 6 from pipeline_runs)")).toEqual([{ lost: 0 }]);
 }, 120_000);
 
-test("a document that is in hand alone each time another kills the worker is not counted out, and completes", async () => {
+test("a document that kills its worker does so once, and ends worker_crashed after three losses in isolation; one that is in hand alone each time, and those beside, complete", async () => {
   stack.provider.failEmbeddings({ hang: true });
   const innocent = await put("# Innocent\n\nIt waits for its embedding while others kill the worker.", "innocent.md");
+  const poison: string[] = [];
+  const neighbours: string[] = [];
   const seen = new Set<string>();
   const inHandAnew = () =>
     until(
@@ -93,7 +84,8 @@ test("a document that is in hand alone each time another kills the worker is not
   await supervised(async (deaths) => {
     for (const round of [1, 2]) {
       await inHandAnew();
-      await put(`# Poison ${round}\n\n${POISON}`, `poison-${round}.md`);
+      neighbours.push(await put("# As any other\n\nIt came just before.", `before-${round}.md`));
+      poison.push(await put(`# Poison ${round}\n\n${POISON}`, `poison-${round}.md`));
       await until("the worker was killed", () => deaths() === round, 60_000);
     }
     await inHandAnew();
@@ -102,6 +94,11 @@ test("a document that is in hand alone each time another kills the worker is not
     ]);
     stack.provider.clearFaults();
     stack.provider.dropHanging();
-    expect(await stateOf(innocent)).toMatchObject({ pipeline_status: "completed" });
+    for (const id of [innocent, ...neighbours]) expect(await stateOf(id)).toMatchObject({ pipeline_status: "completed" });
+    for (const id of poison) expect(await stateOf(id)).toMatchObject({ pipeline_status: "failed", error: { code: "worker_crashed", stage: "parsing" } });
+    expect(await query("select document_id, lost_attempts from pipeline_runs where lost_attempts > 0 order by num")).toEqual(
+      poison.map((id) => ({ document_id: id, lost_attempts: 3 })),
+    );
+    expect(deaths()).toBe(2);
   });
 }, 240_000);
