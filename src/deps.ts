@@ -29,7 +29,7 @@ import { createDirectoryStore } from "./storage/directory.ts";
 import { createGcsStore } from "./storage/gcs.ts";
 import { type Keyring, type MasterKey, createKeyring } from "./storage/keyring.ts";
 import { openMasterKey } from "./storage/master-key.ts";
-import { createPayloadSealer } from "./storage/payload-sealer.ts";
+import { createPayloadSealer, sealerForWorkers } from "./storage/payload-sealer.ts";
 import { type Storage, createStorage } from "./storage/storage.ts";
 import { createDataConverter } from "./temporal/codec.ts";
 import { connectWorkers, lazyClient } from "./temporal/connection.ts";
@@ -45,7 +45,10 @@ export interface SharedDeps {
   readonly embedding: EmbeddingModel;
   /** Undefined: hits stay in the order of their scores. */
   readonly reranker: Reranker | undefined;
+  /** For clients: throws an outage where keys cannot be read. */
   readonly dataConverter: DataConverter;
+  /** For workers: waits until keys can be read. */
+  readonly workerDataConverter: DataConverter;
   readonly temporal: Client;
   readonly dispatcher: Dispatcher;
   readonly toolbox: Toolbox;
@@ -72,7 +75,8 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
   const { gcsBucket, emulatorHost, directory } = config.storage;
   const storage = createStorage({ store: gcsBucket === undefined ? createDirectoryStore(directory) : createGcsStore({ bucket: gcsBucket, emulatorHost }), keyring });
   const embedding = await createEmbeddingModel(config.models);
-  const dataConverter = createDataConverter(createPayloadSealer(keyring, await loadInstanceSecret(db, "temporal-payloads", masterKey)));
+  const sealer = createPayloadSealer(keyring, await loadInstanceSecret(db, "temporal-payloads", masterKey));
+  const dataConverter = createDataConverter(sealer);
   const temporal = lazyClient(config.temporal, dataConverter);
   const dispatcher = createDispatcher({ db, client: temporal, log });
   return {
@@ -85,6 +89,7 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
     embedding,
     reranker: config.rerank === undefined ? undefined : createReranker(config.rerank),
     dataConverter,
+    workerDataConverter: createDataConverter(sealerForWorkers(sealer)),
     temporal,
     dispatcher,
     toolbox: createToolbox(config.tools, (error, server) => log.warn({ err: error, server }, "the tools of an MCP server could not be listed")),
@@ -155,7 +160,10 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
 }
 
 /** Turns are refused until its workers have connected to Temporal; it goes on trying. */
-async function openChat({ config, db, log, dataConverter, temporal, toolbox, keyring, reranker }: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHost> {
+async function openChat(
+  { config, db, log, dataConverter, workerDataConverter, temporal, toolbox, keyring, reranker }: SharedDeps,
+  queryEmbedding: QueryEmbeddings,
+): Promise<ChatHost> {
   return createChatHost({
     db,
     log,
@@ -168,6 +176,7 @@ async function openChat({ config, db, log, dataConverter, temporal, toolbox, key
     probe: temporal,
     namespace: config.temporal.namespace,
     dataConverter,
+    workerDataConverter,
     workflowBundle,
     createActivities: (turns) => ({
       ...createChatActivities(turns),

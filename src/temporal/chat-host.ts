@@ -10,7 +10,9 @@ interface ChatHostSettings {
   /** Connects, however long that takes; rejects once `signal` is aborted. */
   readonly connect: (signal: AbortSignal) => Promise<NativeConnection>;
   readonly namespace: string;
+  /** Of the client that starts turns. */
   readonly dataConverter: DataConverter;
+  readonly workerDataConverter: DataConverter;
   readonly workflowBundle: () => Promise<WorkflowBundleOption>;
   readonly queues: { readonly chat: string; readonly api: string };
   readonly activities: ChatActivities & ToolActivities;
@@ -91,7 +93,7 @@ function shutDown(workers: readonly Worker[]): void {
 }
 
 async function createWorkers(settings: ChatHostSettings, connection: NativeConnection): Promise<Worker[]> {
-  const { namespace, dataConverter, workflowBundle, queues, activities } = settings;
+  const { namespace, workerDataConverter: dataConverter, workflowBundle, queues, activities } = settings;
   const shared = { ...workerTracing, connection, namespace, dataConverter, shutdownGraceTime: GRACE };
   return Promise.all([
     Worker.create({

@@ -8,7 +8,7 @@ const ENCODING = "binary/holdfast-aes256gcm";
 
 /** Seals payloads with AES-256-GCM; a null organization stands for workflows that serve several. */
 export interface PayloadSealer {
-  seal(organizationId: string | null, bytes: Uint8Array): Promise<{ keyId: string; sealed: Uint8Array }>;
+  seal(organizationId: string | null, bytes: Uint8Array): Promise<{ organizationId: string | null; keyId: string; sealed: Uint8Array }>;
   /** @throws DomainError `not_found` where the key was deleted with its organization, `corrupt` where a bit was changed. */
   open(organizationId: string | null, keyId: string, sealed: Uint8Array): Promise<Uint8Array>;
 }
@@ -17,8 +17,8 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 const fromBytes = (bytes: Uint8Array | null | undefined): string => Buffer.from(bytes ?? []).toString("utf8");
 
 async function encrypt(payload: Payload, organizationId: string | null, sealer: PayloadSealer): Promise<Payload> {
-  const { keyId, sealed } = await sealer.seal(organizationId, PayloadMessage.encode(payload).finish());
-  const metadata = { [METADATA_ENCODING_KEY]: ENCODING, "key-id": keyId, organization: organizationId ?? "" };
+  const { organizationId: owner, keyId, sealed } = await sealer.seal(organizationId, PayloadMessage.encode(payload).finish());
+  const metadata = { [METADATA_ENCODING_KEY]: ENCODING, "key-id": keyId, organization: owner ?? "" };
   return { metadata: Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value)])), data: sealed };
 }
 

@@ -20,11 +20,11 @@ const HOSTED = {
 
 export type ActivityQueue = keyof typeof HOSTED;
 
-type ConnectedDeps = Pick<SharedDeps, "config" | "dataConverter">;
+type ConnectedDeps = Pick<SharedDeps, "config" | "workerDataConverter">;
 
 /** What workers of all kinds in this process have in common. */
-export function workerOptions({ config, dataConverter }: ConnectedDeps, connection: NativeConnection) {
-  return { ...workerTracing, connection, namespace: config.temporal.namespace, dataConverter, shutdownGraceTime: SHUTDOWN_GRACE } as const;
+export function workerOptions({ config, workerDataConverter }: ConnectedDeps, connection: NativeConnection) {
+  return { ...workerTracing, connection, namespace: config.temporal.namespace, dataConverter: workerDataConverter, shutdownGraceTime: SHUTDOWN_GRACE } as const;
 }
 
 export async function createActivityWorker(

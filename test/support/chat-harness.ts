@@ -118,6 +118,7 @@ export async function startChat(
     probe,
     namespace: "default",
     dataConverter,
+    workerDataConverter: dataConverter,
     workflowBundle: async () => bundle!,
     createActivities(turns) {
       const here = {

@@ -36,7 +36,9 @@ export interface ChatHostDeps extends TurnRecordsDeps {
   /** A client whose calls fail at once while Temporal is down; the one that starts workflows tries for seconds. */
   readonly probe: Client;
   readonly namespace: string;
+  /** Of the client that starts turns. */
   readonly dataConverter: DataConverter;
+  readonly workerDataConverter: DataConverter;
   readonly workflowBundle: () => Promise<WorkflowBundleOption>;
   /** Makes the activities that adopt turns; of src/activities, which the API does not import. */
   readonly createActivities: (turns: HeldTurns) => ChatActivities & ToolActivities;
