@@ -66,7 +66,8 @@ function lowerWords(tokens: readonly Token[]): string[] {
   return words;
 }
 
-function resolve(tokens: readonly Token[], fallback: string): Languages {
+/** @param fallback the language where no function word tells. */
+export function languagesIn(tokens: readonly Token[], fallback: string = DEFAULT_LANGUAGE): Languages {
   const { latin, cyrillic, arabic } = languagesOf(lowerWords(tokens));
   return { latin: latin ?? (scriptOfLanguage(fallback) === "latin" ? fallback : DEFAULT_LANGUAGE), cyrillic: cyrillic ?? "ru", arabic: arabic ?? "ar" };
 }
@@ -84,7 +85,7 @@ function isFunctionWord(text: string, language: string | null): boolean {
 }
 
 /** Adds the term of a token, and its folded twin where that differs. */
-function pushTerms(terms: string[], token: Token, languages: Languages): void {
+export function pushTerms(terms: string[], token: Token, languages: Languages): void {
   if (token.isExact) {
     terms.push(token.text.toLowerCase());
     return;
@@ -132,7 +133,7 @@ export interface Analysis {
  */
 export function analyze(text: string, fallback: string = DEFAULT_LANGUAGE): Analysis {
   const tokens = cutWords(text);
-  const languages = resolve(tokens, fallback);
+  const languages = languagesIn(tokens, fallback);
   const terms: string[] = [];
   for (const token of tokens) {
     pushTerms(terms, token, languages);
@@ -188,27 +189,4 @@ export function analyzeQuery(text: string, present: readonly string[] = STEMMED_
     }
   }
   return [...words.values()];
-}
-
-/** UTF-16 offsets [start, end) of the words of a chunk that have one of `terms`, in order, not touching each other. */
-export function findTerms(text: string, terms: ReadonlySet<string>): [start: number, end: number][] {
-  const tokens = cutWords(text);
-  const languages = resolve(tokens, DEFAULT_LANGUAGE);
-  const spans: [number, number][] = [];
-  for (const token of tokens) {
-    const own: string[] = [];
-    pushTerms(own, token, languages);
-    if (own.some((term) => terms.has(term))) spans.push([token.start, token.end]);
-  }
-  return joinSpans(spans.toSorted((one, other) => one[0] - other[0]));
-}
-
-function joinSpans(sorted: readonly [number, number][]): [number, number][] {
-  const joined: [number, number][] = [];
-  for (const [start, end] of sorted) {
-    const last = joined.at(-1);
-    if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
-    else joined.push([start, end]);
-  }
-  return joined;
 }

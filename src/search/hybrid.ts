@@ -8,10 +8,11 @@ import type { FileType } from "../domain/file-type.ts";
 import { type FusionConstants, type Scores, fuse } from "../domain/fusion.ts";
 import type { Reranker } from "../models/rerank.ts";
 import { searchStage } from "../telemetry/stage.ts";
-import { analyzeQuery, findTerms } from "./analyzer.ts";
+import { analyzeQuery } from "./analyzer.ts";
 import { type SparseScores, scoreSparse } from "./bm25.ts";
 import { type ChunkConditions, nameOf, readConditions } from "./conditions.ts";
 import { type Gate, createGate } from "./gate.ts";
+import { createTermFinder } from "./highlights.ts";
 import { type FusedVector, type QueryEmbedder, type QueryVectors, createQueryVectors } from "./query-vectors.ts";
 import { type ParsedQuery, parseQuery } from "./query.ts";
 import { cut, rerank, widen } from "./rerank.ts";
@@ -221,10 +222,11 @@ function choose(found: readonly Ranked[], request: SearchRequest): Ranked[] {
 
 function present(shown: readonly ShownChunk[], ranked: readonly Ranked[], terms: ReadonlySet<string>): SearchHit[] {
   const scores = new Map(ranked.map((hit) => [nameOf(hit), hit]));
+  const findTerms = createTermFinder(terms);
   return shown.map((chunk) => {
     const { score, dense_score, sparse_score } = scores.get(nameOf(chunk))!;
     const { chunk_id, document_id, document_name, file_type, folder_path, chunk_index, text, page_start, page_end } = chunk;
-    const highlights = findTerms(text, terms);
+    const highlights = findTerms(text);
     return {
       chunk_id,
       document_id,

@@ -64,3 +64,34 @@ export function stemOf(language: string, word: string): string {
   }
   return stem(word);
 }
+
+/**
+ * The letters that stemmers put in the place of an ending, at most {@link MOST_PUT} of them, where they leave all before it as it is. The
+ * languages that are not here change or take off more than that.
+ */
+const PUT_AT_THE_END: Readonly<Record<string, string>> = {
+  ca: "c",
+  cs: "ehk",
+  da: "",
+  de: "",
+  en: "eily",
+  es: "t",
+  fr: "ilnqtux",
+  hu: "syz",
+  it: "t",
+  no: "",
+  pt: "",
+  ro: "t",
+  sl: "",
+  sv: "",
+};
+const MOST_PUT = 2;
+
+/** What every lower-case word of ASCII letters that has the stem begins with; empty where that is not known. */
+export function beginningOf(language: string, stem: string): string {
+  const put = PUT_AT_THE_END[language];
+  if (put === undefined) return "";
+  let end = stem.length;
+  while (end > 0 && stem.length - end < MOST_PUT && put.includes(stem[end - 1]!)) end--;
+  return stem.slice(0, end);
+}

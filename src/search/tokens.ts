@@ -122,15 +122,50 @@ function pushRun(tokens: Token[], start: number, run: string): void {
   else pushJoined(tokens, start, run);
 }
 
+const [SEPARATES, JOINS, IS_LETTER, IS_CAPITAL, IS_OTHER] = [0, 1, 2, 3, 4] as const;
+/** What an ASCII character may be to a run. */
+const ROLES = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[a-z]/.test(character)) return IS_LETTER;
+  if (/[A-Z]/.test(character)) return IS_CAPITAL;
+  if (/[0-9_]/.test(character)) return IS_OTHER;
+  return /['.,\-/:@+]/.test(character) ? JOINS : SEPARATES;
+});
+const roleAt = (text: string, at: number): number => (at < text.length ? (ROLES[text.charCodeAt(at)] ?? IS_OTHER) : SEPARATES);
+const IS_SPACE = /^\s?$/;
+
+/** The end of the ASCII letters at `start` where they are a run by themselves and have no hump; else `start`: the run is to be looked at more closely. */
+function endOfPlainWord(text: string, start: number): number {
+  let end = start;
+  let mayHaveHump = false;
+  for (let role = roleAt(text, end); role === IS_LETTER || role === IS_CAPITAL; role = roleAt(text, ++end)) mayHaveHump ||= role === IS_CAPITAL && end > start + 1;
+  const role = roleAt(text, end);
+  const isWhole = role === SEPARATES || (role === JOINS && IS_SPACE.test(text.charAt(end + 1)));
+  return isWhole && end - start <= MAX_TERM_LENGTH && !(mayHaveHump && NOT_PLAIN.test(text.slice(start, end))) ? end : start;
+}
+
 /** The words of any text, in order; what is no letter, digit or mark separates. Never throws, whatever the text holds. */
 export function cutWords(text: string): Token[] {
   const tokens: Token[] = [];
-  RUN.lastIndex = 0;
-  for (let match = RUN.exec(text); match !== null; match = RUN.exec(text)) {
-    const run = match[0];
-    // Most of what is written; the rest is looked at more closely.
-    if (run.length <= MAX_TERM_LENGTH && !NOT_PLAIN.test(run)) tokens.push({ start: match.index, end: match.index + run.length, text: run, isExact: false });
-    else pushRun(tokens, match.index, run);
+  for (let at = 0; at < text.length;) {
+    const role = roleAt(text, at);
+    // No run begins so.
+    if (role === SEPARATES || role === JOINS) {
+      at++;
+      continue;
+    }
+    // Most of what is written.
+    const end = endOfPlainWord(text, at);
+    if (end > at) {
+      tokens.push({ start: at, end, text: text.slice(at, end), isExact: false });
+      at = end;
+      continue;
+    }
+    RUN.lastIndex = at;
+    const match = RUN.exec(text);
+    if (match === null) break;
+    pushRun(tokens, match.index, match[0]);
+    at = match.index + match[0].length;
   }
   return tokens;
 }
