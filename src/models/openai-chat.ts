@@ -1,12 +1,12 @@
 /** The only place that chats with an OpenAI-compatible provider. */
-import type OpenAI from "openai";
+import { traceHeaders } from "../telemetry/span.ts";
 import { loadBytePairTokens } from "./byte-pair-tokens.ts";
-import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, Usage } from "./chat-model.ts";
+import type { ChatEvent, ChatMessage, ChatModel, ChatRequest } from "./chat-model.ts";
+import { createChatStreamReader } from "./chat-stream.ts";
 import type { ModelsConfig } from "./embedding-model.ts";
-import { openAiClient } from "./openai-client.ts";
-import { providerError, providerGarbage, providerTimeout } from "./provider-error.ts";
-import { sendForStream } from "./provider-http.ts";
-import { collectToolCalls, type ToolCallDelta } from "./tool-call-deltas.ts";
+import { providerOf } from "./openai-client.ts";
+import { providerError, providerTimeout } from "./provider-error.ts";
+import { type PostForPieces, postsTo } from "./provider-http.ts";
 
 /** Until the first piece, and between any two: models that think for long send something meanwhile. */
 const SILENCE_TIMEOUT_MS = 60_000;
@@ -51,61 +51,13 @@ function wireRequest(request: ChatRequest): Wire {
   };
 }
 
-/** What is read of a chunk; providers leave out or null whatever they like. */
-interface Delta {
-  readonly content?: string | null;
-  readonly refusal?: string | null;
-  readonly tool_calls?: readonly ToolCallDelta[] | null;
-}
-
-interface Chunk {
-  readonly choices?: ReadonlyArray<{ readonly delta?: Delta | null; readonly finish_reason?: string | null }> | null;
-  readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number } | null;
-}
-
-function toUsage(usage: NonNullable<Chunk["usage"]>): Usage {
-  const prompt = usage.prompt_tokens ?? 0;
-  const completion = usage.completion_tokens ?? 0;
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
-}
-
-function asChunk(received: unknown): Chunk {
-  if (typeof received !== "object" || received === null) throw providerGarbage("a chunk is no object");
-  return received;
-}
-
-function textOf({ content, refusal }: Delta): string {
-  const text = content ?? refusal;
-  return typeof text === "string" ? text : "";
-}
-
-async function* events(chunks: AsyncIterable<unknown>, onChunk: () => void): AsyncGenerator<ChatEvent> {
-  const calls = collectToolCalls();
-  let reason: string | undefined;
-  let usage: Usage | null = null;
-  for await (const received of chunks) {
-    onChunk();
-    const chunk = asChunk(received);
-    if (chunk.usage) usage = toUsage(chunk.usage);
-    const choice = chunk.choices?.[0];
-    if (choice === undefined) continue;
-    const delta = choice.delta ?? {};
-    const text = textOf(delta);
-    if (text !== "") yield { type: "content", text };
-    for (const call of delta.tool_calls ?? []) calls.add(call);
-    reason = choice.finish_reason ?? reason;
-  }
-  if (reason === undefined) throw providerGarbage("it ended too early");
-  if (!calls.isEmpty) yield { type: "tool_calls", calls: calls.finish() };
-  yield { type: "finish", reason, usage };
-}
-
 interface Connection {
-  readonly client: OpenAI;
+  readonly post: PostForPieces;
+  readonly headers: Readonly<Record<string, string>>;
   readonly silenceTimeoutMs: number;
 }
 
-async function* stream({ client, silenceTimeoutMs }: Connection, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+async function* stream({ post, headers, silenceTimeoutMs }: Connection, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
   signal.throwIfAborted();
   const connection = new AbortController();
   const leave = (): void => connection.abort();
@@ -120,16 +72,18 @@ async function* stream({ client, silenceTimeoutMs }: Connection, request: ChatRe
     connection.abort();
   }, silenceTimeoutMs);
   try {
-    // Messages, tools and the rest are this project's own types; the provider judges them.
-    const body = wireRequest(request) as unknown as OpenAI.ChatCompletionCreateParamsStreaming;
-    const chunks = await client.chat.completions.create(body, { signal: connection.signal, timeout: silenceTimeoutMs });
-    for await (const event of events(chunks, () => silence.refresh())) {
+    const reader = createChatStreamReader();
+    for await (const piece of await post(JSON.stringify(wireRequest(request)), { ...headers, ...traceHeaders() }, connection.signal)) {
+      silence.refresh();
       isReading = false;
-      isWhole = event.type === "finish";
-      yield event;
+      yield* reader.read(piece);
       isReading = true;
       silence.refresh();
+      if (reader.isDone) break;
     }
+    const rest = reader.end();
+    isWhole = true;
+    yield* rest;
   } catch (error) {
     if (isSilent && !signal.aborted) throw providerTimeout(silenceTimeoutMs);
     throw providerError(error, signal);
@@ -142,12 +96,14 @@ async function* stream({ client, silenceTimeoutMs }: Connection, request: ChatRe
 
 /** A provider that sends nothing for `silenceTimeoutMs` has timed out. */
 export async function createOpenAiChat(config: ModelsConfig, name: string, silenceTimeoutMs = SILENCE_TIMEOUT_MS): Promise<ChatModel> {
-  const connection: Connection = { client: openAiClient(config, sendForStream), silenceTimeoutMs };
+  const { baseUrl, apiKey } = providerOf(config);
+  const post = postsTo(new URL(`${baseUrl.replace(/\/$/, "")}/chat/completions`));
+  const headers = { authorization: `Bearer ${apiKey}`, accept: "application/json", "user-agent": "holdfast" };
   const tokens = await loadBytePairTokens(name);
   return {
     name,
     isLocal: false,
-    stream: (request, signal) => stream(connection, request, signal),
+    stream: (request, signal) => stream({ post, headers, silenceTimeoutMs }, request, signal),
     countTokens: tokens.count,
   };
 }

@@ -1,4 +1,4 @@
-/** The only place where a client of an OpenAI-compatible provider is made. */
+/** The only place that says how an OpenAI-compatible provider is reached, and makes its client. */
 import OpenAI from "openai";
 import { isTracing, traceHeaders } from "../telemetry/span.ts";
 import type { ModelsConfig } from "./embedding-model.ts";
@@ -6,30 +6,31 @@ import type { ModelsConfig } from "./embedding-model.ts";
 /** For an answer that does not come in pieces. */
 export const PROVIDER_TIMEOUT_MS = 30_000;
 
-type Send = typeof fetch;
-
-/** A provider that traces its own work adds it to the request's trace. */
-function inTrace(send: Send): Send {
-  return (url, init) => {
-    if (!isTracing()) return send(url, init);
-    const headers = new Headers(init?.headers);
-    for (const [name, value] of Object.entries(traceHeaders())) headers.set(name, value);
-    return send(url, { ...init, headers });
-  };
+export function providerOf(config: ModelsConfig): { baseUrl: string; apiKey: string } {
+  // Servers of one's own often want no key, but the client insists.
+  return { baseUrl: config.baseUrl ?? "https://api.openai.com/v1", apiKey: config.apiKey ?? "none" };
 }
 
+/** A provider that traces its own work adds it to the request's trace. */
+const sendInTrace: typeof fetch = (url, init) => {
+  if (!isTracing()) return fetch(url, init);
+  const headers = new Headers(init?.headers);
+  for (const [name, value] of Object.entries(traceHeaders())) headers.set(name, value);
+  return fetch(url, { ...init, headers });
+};
+
 /** Without retries: which failures are tried again, and when, is decided by their class where the work is. */
-export function openAiClient(config: ModelsConfig, send: Send = fetch): OpenAI {
+export function openAiClient(config: ModelsConfig): OpenAI {
+  const { baseUrl, apiKey } = providerOf(config);
   return new OpenAI({
-    baseURL: config.baseUrl ?? "https://api.openai.com/v1",
-    // Servers of one's own often want none, but the client insists.
-    apiKey: config.apiKey ?? "none",
+    baseURL: baseUrl,
+    apiKey,
     // Named, because the client would otherwise read the environment.
     organization: null,
     project: null,
     maxRetries: 0,
     timeout: PROVIDER_TIMEOUT_MS,
-    fetch: inTrace(send),
+    fetch: sendInTrace,
     // Its log would hold what is sent.
     logLevel: "off",
   });
