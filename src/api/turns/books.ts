@@ -33,10 +33,10 @@ interface BooksDeps {
 const STARTS_IN_FLIGHT = 2;
 /** A turn that may use tools waits this long for a workflow of its own before it joins a group. */
 const OWN_BOOKS_WITHIN_MS = 1_000;
-const GROUP_MAX = 256;
+const GROUP_MAX = 512;
 /** Groups are started this often, or when so many turns have gathered: each costs Temporal far more than many turns in one. */
-const STARTS_APART_MS = 200;
-const GROUP_ENOUGH = 64;
+const STARTS_APART_MS = 500;
+const GROUP_ENOUGH = 256;
 /** A start leaves the first model call of its turns the way: where the machine is small, both would have the same milliseconds. */
 const BEHIND_FIRST_CALL_MS = 20;
 

@@ -17,7 +17,7 @@ export interface OpenTurns extends HeldTurns {
   drained(timeoutMs: number): Promise<void>;
 }
 
-const BEHIND_MAX = 256;
+const BEHIND_MAX = 512;
 const WAIT_FOR_ROOM_MS = 3_000;
 /** An end that nothing adopts (its workflow was ended from outside) is kept no longer than this. */
 const KEPT_MS = 60_000;
