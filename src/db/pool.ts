@@ -80,24 +80,30 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * @throws DomainError `database_unavailable` where Postgres cannot be reached or goes away.
  */
 export async function inTenant<T>(db: Database, organization: OrganizationKey, work: (sql: Sql) => Promise<T>, mode: "" | "isolation level repeatable read" = ""): Promise<T> {
-  if (!UUID.test(organization.id) || !Number.isInteger(organization.num)) throw new TypeError("not an organization");
-  const begin = `begin ${mode}; select set_config('app.organization_id', '${organization.id}', true), set_config('app.organization_num', '${organization.num}', true)`;
-  return inTransaction(db.app, work, begin);
+  return inTransaction(db.app, work, `begin ${mode}; select ${asTenant(organization)}`);
+}
+
+/** What a `select` at the start of a transaction has in it, for the rest of it to see the organization alone. */
+export function asTenant({ id, num }: OrganizationKey): string {
+  if (!UUID.test(id) || !Number.isInteger(num)) throw new TypeError("not an organization");
+  return `set_config('app.organization_id', '${id}', true), set_config('app.organization_num', '${num}', true)`;
 }
 
 /**
  * Runs `work` in one transaction on a connection of `pool`; rolls back when it throws.
+ * @param begin one or more statements; `work` is given the rows of the last one.
  * @throws DomainError `database_unavailable` where Postgres cannot be reached or goes away.
  */
-export async function inTransaction<T>(pool: pg.Pool, work: (sql: Sql) => Promise<T>, begin = "begin"): Promise<T> {
+export async function inTransaction<T>(pool: pg.Pool, work: (sql: Sql, begun: readonly pg.QueryResultRow[]) => Promise<T>, begin = "begin"): Promise<T> {
   const client = await connect(pool).catch((error: unknown) => {
     throw asDatabaseError(error);
   });
   let broken: Error | undefined;
   const sql = observedSql(client);
   try {
-    await sql.query(begin);
-    const result = await work(sql);
+    // Of several statements there are several results, whatever the type says.
+    const results = [await sql.query(begin)].flat();
+    const result = await work(sql, results.at(-1)!.rows);
     await sql.query("commit");
     return result;
   } catch (error) {

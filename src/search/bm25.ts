@@ -150,11 +150,12 @@ const isBefore = (one: SparseCandidate, other: SparseCandidate): boolean =>
 /** Keeps the `limit` best in order; most of what comes is worse than the last of them. */
 function bestOf(scored: readonly ScoredSegment[], { required, excluded }: ChunkConditions, limit: number): SparseCandidate[] {
   const best: SparseCandidate[] = [];
-  let least = 0;
+  // No score of 0 passes.
+  let least = Number.MIN_VALUE;
   for (const { list, scores } of scored) {
     for (let place = 0; place < scores.length; place++) {
       const bm25 = scores[place]!;
-      if (bm25 === 0 || bm25 < least) continue;
+      if (bm25 < least) continue;
       const found = { run_num: list.runs[place]!, chunk_index: list.chunks[place]!, bm25 };
       if (best.length >= limit && !isBefore(found, best.at(-1)!)) continue;
       if (required !== null && !required.has(found.run_num, found.chunk_index)) continue;

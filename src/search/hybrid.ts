@@ -171,28 +171,33 @@ async function bothSides({ scope, conditions, query, vectors, limit }: Sides, de
     for (const query of vectors) for (const hit of await denseCandidates(denseSql, scope, narrowing, { query, limit })) found.push({ ...hit, bm25: null, fusion: query.fusion });
     return found;
   };
-  const [dense, sparse] = await settle([
-    searchStage("dense", findDense),
-    searchStage("sparse", async () => scoreSparse(sparseSql, scope, analyzeQuery(query.text, scope.languages))),
-  ]);
+  const findSparse = async (): Promise<{ sparse: SparseScores; best: Relevant[] }> => {
+    const sparse = await searchStage("sparse", () => scoreSparse(sparseSql, scope, analyzeQuery(query.text, scope.languages)));
+    const best = sparse.best(conditions, limit).map((found): Relevant => ({ ...found, cosine: null, fusion: null }));
+    // While the dense side is still looking: which of them it finds by itself is not known before its end.
+    if (hasMoreVectors(scope, limit)) await addCosines(sparseSql, scope, vectors, best);
+    return { sparse, best };
+  };
+  const [dense, { sparse, best }] = await settle([searchStage("dense", findDense), findSparse()]);
   const relevance = new Map<string, Relevant>();
   for (const found of dense) relevance.set(nameOf(found), { ...found, bm25: sparse.of(found) });
-  const missed: Relevant[] = [];
-  for (const { run_num, chunk_index, bm25 } of sparse.best(conditions, limit)) {
-    const key = nameOf({ run_num, chunk_index });
-    if (relevance.has(key)) continue;
-    const found: Relevant = { run_num, chunk_index, bm25, cosine: null, fusion: null };
-    relevance.set(key, found);
-    missed.push(found);
-  }
-  // A side that is not full has named every chunk that it has something for.
-  if (dense.length < limit) return { sparse, relevance };
-  for (const query of vectors) {
-    for (const { run_num, chunk_index, cosine } of await denseScores(denseSql, scope, query, missed)) {
-      Object.assign(relevance.get(nameOf({ run_num, chunk_index }))!, { cosine, fusion: query.fusion });
-    }
+  for (const found of best) {
+    const key = nameOf(found);
+    if (!relevance.has(key)) relevance.set(key, found);
   }
   return { sparse, relevance };
+}
+
+/** Whether the dense side may leave something out: one that is not full has named every chunk that it has something for. */
+function hasMoreVectors({ models }: SearchScope, limit: number): boolean {
+  return models.reduce((sum, model) => sum + model.chunks, 0) > limit;
+}
+
+async function addCosines(sql: Sql, scope: SearchScope, vectors: readonly FusedVector[], chunks: readonly Relevant[]): Promise<void> {
+  const byName = new Map(chunks.map((chunk) => [nameOf(chunk), chunk]));
+  for (const query of vectors) {
+    for (const found of await denseScores(sql, scope, query, chunks)) Object.assign(byName.get(nameOf(found))!, { cosine: found.cosine, fusion: query.fusion });
+  }
 }
 
 /** Like Promise.all, but a failure is told once both have ended: no connection goes back to the pool while a query runs on it. */

@@ -1,7 +1,6 @@
 /** The only place where two connections read the same state of the database. */
-import { type Database, type OrganizationKey, type Sql, inTenant, inTransaction } from "../pool.ts";
+import { type Database, type OrganizationKey, type Sql, asTenant, inTransaction } from "../pool.ts";
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const SNAPSHOT = /^[0-9A-F-]+$/;
 
 /** Runs work on the second connection, which is open by then or soon, and gives the connection back without waiting for that. */
@@ -12,11 +11,9 @@ export type Beside = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
  * may be called once. Callers bound how many of these run at once to half of the pool: one holds a connection while it asks for the other.
  */
 export async function inTwoTenantReads<T>(db: Database, organization: OrganizationKey, work: (sql: Sql, beside: Beside) => Promise<T>): Promise<T> {
-  return inTenant(
-    db,
-    organization,
-    async (sql) => {
-      const snapshot = (await sql.query<{ id: string }>("select pg_export_snapshot() as id")).rows[0]!.id;
+  return inTransaction(
+    db.app,
+    async (sql, [begun]) => {
       const [opened, used] = [Promise.withResolvers<Sql>(), Promise.withResolvers<void>()];
       const second = inTransaction(
         db.app,
@@ -24,7 +21,7 @@ export async function inTwoTenantReads<T>(db: Database, organization: Organizati
           opened.resolve(other);
           await used.promise;
         },
-        beginIn(snapshot, organization),
+        beginIn(begun!["snapshot"], organization),
       );
       second.catch(opened.reject);
       opened.promise.catch(() => undefined);
@@ -42,13 +39,12 @@ export async function inTwoTenantReads<T>(db: Database, organization: Organizati
         await second.catch(() => undefined);
       }
     },
-    "isolation level repeatable read",
+    `begin isolation level repeatable read; select pg_export_snapshot() as snapshot, ${asTenant(organization)}`,
   );
 }
 
 /** A snapshot is taken over before anything is read, so before the tenant is set. */
-function beginIn(snapshot: string, organization: OrganizationKey): string {
-  if (!SNAPSHOT.test(snapshot) || !UUID.test(organization.id) || !Number.isInteger(organization.num)) throw new TypeError("not a snapshot of an organization");
-  return `begin isolation level repeatable read read only; set transaction snapshot '${snapshot}';
-    select set_config('app.organization_id', '${organization.id}', true), set_config('app.organization_num', '${organization.num}', true)`;
+function beginIn(snapshot: unknown, organization: OrganizationKey): string {
+  if (typeof snapshot !== "string" || !SNAPSHOT.test(snapshot)) throw new TypeError("not a snapshot");
+  return `begin isolation level repeatable read read only; set transaction snapshot '${snapshot}'; select ${asTenant(organization)}`;
 }
