@@ -45,12 +45,17 @@ export async function listen(app: Koa, { host, port, headersTimeoutMs = HEADERS_
     (req, res) => void handle(req, res),
   );
   server.setTimeout(IDLE_TIMEOUT_MS);
+  const connections = new Set<Socket>();
+  server.on("connection", (socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
   server.on("clientError", refuse);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(explain(error, host, port)));
     server.listen({ host, port }, resolve);
   });
-  return { server, port: (server.address() as AddressInfo).port, close: (graceMs = CLOSE_GRACE_MS) => close(server, graceMs) };
+  return { server, port: (server.address() as AddressInfo).port, close: (graceMs = CLOSE_GRACE_MS) => close(server, connections, graceMs) };
 }
 
 function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
@@ -80,13 +85,18 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
 }
 
-async function close(server: Server, graceMs: number): Promise<void> {
+async function close(server: Server, connections: ReadonlySet<Socket>, graceMs: number): Promise<void> {
+  const dropIdle = (): void => {
+    server.closeIdleConnections();
+    // To Node one on which nothing has come yet is not idle; clients open such ahead of their next request.
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+  };
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
-  server.closeIdleConnections();
+  dropIdle();
   // A connection whose last answer is going out is idle only afterwards.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const sweep = setInterval(dropIdle, 50);
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearInterval(sweep);

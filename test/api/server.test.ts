@@ -37,7 +37,8 @@ test("closing lets running requests end, and drops idle connections at once", as
   await once(idle, "connect");
   const response = await fetch(`http://127.0.0.1:${server.port}/v1/slow`);
   const text = response.text();
-  const closed = server.close(10_000);
+  const closed = server.close(50_000);
+  await once(idle, "close");
   await expect(fetch(`http://127.0.0.1:${server.port}/v1/slow`)).rejects.toThrow("fetch failed");
   finish();
   expect(await text).toBe("begun and ended");
