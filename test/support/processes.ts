@@ -16,11 +16,17 @@ export interface TestProcess {
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
+/** What a process gets of this one's environment: the machine's own, and where the run keeps compiled code for all processes that it starts. */
+function inherited(): Record<string, string> {
+  const names = ["PATH", "HOME", "NODE_COMPILE_CACHE"];
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+}
+
 /** Runs a main file of `src/` with exactly these settings beside the machine's own. */
 export function startProcess(main: string, env: Record<string, string>): TestProcess {
   const child = spawn(process.execPath, [join(ROOT, main)], {
     cwd: ROOT,
-    env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
+    env: { ...inherited(), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let printed = "";
@@ -45,7 +51,7 @@ export function startProcess(main: string, env: Record<string, string>): TestPro
 export async function runCli(args: string[], env: Record<string, string>): Promise<string> {
   const child = spawn(process.execPath, [join(ROOT, "src/cli/main.ts"), ...args], {
     cwd: ROOT,
-    env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
+    env: { ...inherited(), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

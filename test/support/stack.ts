@@ -73,11 +73,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       : { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: "sk-scripted", EMBEDDING_MODEL: MODEL, EMBEDDING_DIMENSIONS: DIMENSIONS, CHAT_MODEL: "scripted-chat" }),
     ...settings,
   };
-  if (!options.withoutTenants) {
-    const tenants = join(dataDir, "tenants.yaml");
-    await writeTenants(tenants);
-    await runCli(["provision", tenants], env);
-  }
   const startWorker = (extra = {}): TestProcess => startProcess("src/worker/main.ts", { ...env, ...extra });
   const startApi = (extra = {}): TestProcess => startProcess("src/api/main.ts", { ...env, ...extra });
   const url = `http://127.0.0.1:${port}`;
@@ -107,12 +102,18 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   };
   if (options.withoutWorker) await stack.worker.kill("SIGKILL");
   try {
-    await isUp(url, stack.api);
+    await Promise.all([isUp(url, stack.api), options.withoutTenants ? undefined : provision(dataDir, env)]);
   } catch (error) {
     await stack.close();
     throw error;
   }
   return stack;
+}
+
+async function provision(dataDir: string, env: Record<string, string>): Promise<void> {
+  const tenants = join(dataDir, "tenants.yaml");
+  await writeTenants(tenants);
+  await runCli(["provision", tenants], env);
 }
 
 interface OwnTemporal {
