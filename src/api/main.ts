@@ -31,3 +31,5 @@ async function main(): Promise<void> {
 }
 
 await main();
+// The provider's answer to a question that nobody waits for any more would hold the process open.
+process.exit(0);

@@ -43,13 +43,6 @@ test("pipelines wait and lose nothing; search answers by words alone and says so
   expect((await calls.search()).headers.get("warning")).toBeNull();
 }, 120_000);
 
-test("a provider that never answers holds up no search", async () => {
-  stack.provider.failEmbeddings({ hang: true });
-  const found = await calls.send("POST", "/data/hybrid-search", { query: "rodents that are large", space_id: SPACES.research });
-  expect(found.status).toBe(200);
-  expect(found.headers.get("warning")).toMatch(/^199 holdfast "/);
-});
-
 test.each([
   ["its rate limit", { status: 429, headers: { "retry-after": "7" } }, 429, "7", null],
   ["its time-out", { status: 504 }, 504, null, null],
@@ -57,11 +50,22 @@ test.each([
   ["its refusal", { status: 400 }, 502, null, "false"],
   ["an answer that is none", { garbage: true as const }, 502, null, null],
 ])("chat tells %s", async (_what, fault, status, retryAfter, shouldRetry) => {
-  for (const stream of [false, true]) {
-    stack.provider.failChat(fault);
-    const answer = await calls.chat(stream);
+  stack.provider.failChat(fault);
+  for (const answer of await Promise.all([calls.chat(), calls.chat(true)])) {
     expect(answer).toMatchObject({ status, body: { detail: expect.any(String) } });
     expect(answer.headers.get("retry-after")).toBe(retryAfter);
     expect(answer.headers.get("x-should-retry")).toBe(shouldRetry);
   }
+});
+
+test("a provider that never answers holds up no search, and no API process that is told to stop", async () => {
+  stack.provider.failEmbeddings({ hang: true });
+  const found = await calls.send("POST", "/data/hybrid-search", { query: "rodents that are large", space_id: SPACES.research });
+  expect(found.status).toBe(200);
+  expect(found.headers.get("warning")).toMatch(/^199 holdfast "/);
+  const toldAt = performance.now();
+  await stack.api.kill("SIGTERM");
+  expect(stack.api.child.exitCode).toBe(0);
+  // A request to the provider is given up after thirty seconds, and this one was made two ago.
+  expect(performance.now() - toldAt).toBeLessThan(25_000);
 });
