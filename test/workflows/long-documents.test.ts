@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => stack.close());
 
-const PAGES = 600;
+const PAGES = 400;
 
 test("kill -9 of the worker in the middle of a long PDF: it goes on from the last checkpoint, and every page is there once", async () => {
   const lines = (page: number) => Array.from({ length: 12 }, (_, line) => `Line ${line} of page ${page} says that the ledger of harbour ${page * 31 + line} was closed.`);
