@@ -2,7 +2,7 @@
 import pgvector from "pgvector";
 import { VECTOR_INDEX_NUMBERS } from "../../domain/index-upkeep.ts";
 import type { OrganizationKey, Sql } from "../pool.ts";
-import { type ChunkKey, type ChunkNarrowing, type SearchScope, keyColumns, seenIn, spaceLiteral } from "./scope.ts";
+import { type ChunkKey, type ChunkNarrowing, type SearchScope, integersLiteral, keyColumns, seenIn, spaceLiteral } from "./scope.ts";
 
 interface EmbeddingsToWrite {
   readonly organization: OrganizationKey;
@@ -36,11 +36,20 @@ export interface DenseCandidate extends ChunkKey {
   readonly cosine: number;
 }
 
-/** @throws RangeError where the vector is not of the model's size. */
-function distanceTo({ vector, dimensions }: QueryVector, values: unknown[]): string {
+/**
+ * @param value makes SQL of the vector, as a parameter or in the text: it is made of numbers alone.
+ * @throws RangeError where the vector is not of the model's size.
+ */
+function distanceTo({ vector, dimensions }: QueryVector, value: (vector: string) => string): string {
   if (!Number.isInteger(dimensions) || vector.length !== dimensions) throw new RangeError(`a query vector has ${vector.length} dimensions, not ${dimensions}`);
-  return `e.embedding::halfvec(${dimensions}) <=> $${values.push(pgvector.toSql(Array.from(vector)))}::halfvec(${dimensions})`;
+  return `e.embedding::halfvec(${dimensions}) <=> ${value(pgvector.toSql(Array.from(vector))!)}::halfvec(${dimensions})`;
 }
+
+/** Appends to the parameters. */
+const parameterOf =
+  (values: unknown[]) =>
+  (value: unknown): string =>
+    `$${values.push(value)}`;
 
 interface Nearest {
   readonly query: QueryVector;
@@ -69,8 +78,8 @@ function isIndexed({ models, runs }: SearchScope, { required }: ChunkNarrowing, 
 /** Reads every vector of the scope. The `+ 0` keeps the planner from any index. */
 async function scanAll(sql: Sql, scope: SearchScope, narrowing: ChunkNarrowing, { query, limit }: Nearest): Promise<DenseCandidate[]> {
   const values: unknown[] = [];
-  const distance = distanceTo(query, values);
-  const seen = seenIn(scope, narrowing, "e", values);
+  const distance = distanceTo(query, parameterOf(values));
+  const seen = seenIn(scope, narrowing, "e", parameterOf(values));
   const { rows } = await sql.query<DenseCandidate>(
     `select n.run_num, n.chunk_index, 1 - n.distance as cosine from (
        select e.run_num, e.chunk_index, (${distance}) + 0 as distance from embeddings e
@@ -94,26 +103,23 @@ function explored({ models }: SearchScope, { query, limit }: Nearest): number {
 
 /**
  * Walks the space's own graph; literal numbers of space and model let the planner see that the index is for them. For the rest of the
- * transaction it prefers indexes: what a search reads behind this is a few rows by their keys.
+ * transaction it prefers indexes: what a search reads behind this is a few rows by their keys. All in one round trip, so without parameters.
  */
 async function scanIndex(sql: Sql, scope: SearchScope, narrowing: ChunkNarrowing, nearest: Nearest): Promise<DenseCandidate[]> {
   const { query, limit } = nearest;
-  const values: unknown[] = [];
-  const distance = distanceTo(query, values);
-  const seen = seenIn(scope, narrowing, "e", values);
-  await sql.query(
-    "select set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)",
-    [String(explored(scope, nearest))],
-  );
-  const { rows } = await sql.query<DenseCandidate>(
-    `select n.run_num, n.chunk_index, 1 - n.distance as cosine from (
+  const distance = distanceTo(query, (vector) => `'${vector}'`);
+  const seen = seenIn(scope, narrowing, "e", integersLiteral);
+  const results = await sql.query<DenseCandidate>(
+    `select set_config('hnsw.ef_search', '${explored(scope, nearest)}', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
+       set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true);
+     select n.run_num, n.chunk_index, 1 - n.distance as cosine from (
        select e.run_num, e.chunk_index, ${distance} as distance from embeddings e
        where e.space_num = ${spaceLiteral(scope.spaceNum)} and e.model_num = ${spaceLiteral(query.modelNum)}${seen}
-       order by distance limit $${values.push(limit)}) n
+       order by distance limit ${Math.trunc(limit)}) n
      order by n.distance, n.run_num, n.chunk_index`,
-    values,
   );
-  return rows;
+  // One of each statement, whatever the type says.
+  return [results].flat().at(-1)!.rows;
 }
 
 /** Cosines of given chunks; a chunk without a vector of the query's model is left out. */
@@ -121,7 +127,7 @@ export async function denseScores(sql: Sql, scope: SearchScope, query: QueryVect
   if (keys.length === 0) return [];
   const values: unknown[] = [...keyColumns(keys), query.modelNum];
   const { rows } = await sql.query<DenseCandidate>(
-    `select e.run_num, e.chunk_index, 1 - (${distanceTo(query, values)}) as cosine
+    `select e.run_num, e.chunk_index, 1 - (${distanceTo(query, parameterOf(values))}) as cosine
      from unnest($1::int[], $2::int[]) c(run_num, chunk_index)
      join embeddings e on e.space_num = ${spaceLiteral(scope.spaceNum)} and e.run_num = c.run_num and e.chunk_index = c.chunk_index and e.model_num = $3`,
     values,

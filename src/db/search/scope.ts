@@ -101,15 +101,23 @@ export interface ChunkNarrowing {
   readonly excluded: readonly ChunkKey[];
 }
 
+/** A list of integers as SQL text. @throws RangeError where one is none. */
+export function integersLiteral(numbers: readonly number[]): string {
+  if (!numbers.every(Number.isInteger)) throw new RangeError("not integers");
+  return `'{${numbers.join(",")}}'`;
+}
+
 /** Lists of numbers of chunks, for `unnest($n::int[], $m::int[])`. */
 export function keyColumns(keys: readonly ChunkKey[]): [number[], number[]] {
   return [keys.map((key) => key.run_num), keys.map((key) => key.chunk_index)];
 }
 
-/** ` and …` conditions on the search entry `entry`; appends their values. Lists are values: a query is planned with them in sight. */
-export function seenIn(scope: SearchScope, conditions: ChunkNarrowing, entry: string, values: unknown[]): string {
+/**
+ * ` and …` conditions on the search entry `entry`.
+ * @param value makes SQL of a list, as a parameter or in the text: a query is planned with it in sight.
+ */
+export function seenIn(scope: SearchScope, conditions: ChunkNarrowing, entry: string, value: (numbers: readonly number[]) => string): string {
   const parts: string[] = [];
-  const value = (given: unknown): string => `$${values.push(given)}`;
   if (scope.runs !== null) parts.push(`${entry}.run_num = any(${value(scope.runs)}::int[])`);
   if (scope.hiddenRuns.length > 0) parts.push(`${entry}.run_num <> all(${value(scope.hiddenRuns)}::int[])`);
   const isIn = (keys: readonly ChunkKey[]): string => {
