@@ -26,7 +26,7 @@ export interface PipelineInput {
 }
 
 export interface AttemptInput extends PipelineInput {
-  /** True where the attempt before was lost with its worker (Temporal saw no heartbeat any more). */
+  /** True where the attempt before was lost with its worker (Temporal saw no heartbeat any more, or was told so). */
   readonly lost: boolean;
 }
 
@@ -43,6 +43,9 @@ export interface GroupOutcome {
   /** Seconds after which an outage may be over, where somebody said so. */
   readonly retryAfterSeconds: number | null;
 }
+
+/** The type of the failure of an attempt whose process was seen to die. */
+export const PROCESS_LOST = "process_lost";
 
 export const MAX_CLAIM_RUNS = 32;
 /** Processes that may be lost with a suspected run, each having nothing else in hand, before it ends `worker_crashed`. */

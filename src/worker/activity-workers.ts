@@ -30,7 +30,7 @@ export function workerOptions({ config, workerDataConverter }: ConnectedDeps, co
 export async function createActivityWorker(
   queue: ActivityQueue,
   activities: Activities,
-  options: Pick<WorkerOptions, "connection" | "namespace" | "dataConverter" | "shutdownGraceTime" | "shutdownForceTime">,
+  options: Pick<WorkerOptions, "connection" | "namespace" | "dataConverter" | "interceptors" | "shutdownGraceTime" | "shutdownForceTime">,
 ): Promise<Worker> {
   const { activities: names, atOnce } = HOSTED[queue];
   return Worker.create({

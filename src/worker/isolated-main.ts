@@ -1,17 +1,40 @@
 /** The process of suspected documents: one at a time, nothing beside it, so that whatever ends this process was that document's doing. */
+import type { ActivityInterceptorsFactory } from "@temporalio/worker";
 import { loadConfig, requireReal } from "../config.ts";
 import { openSharedDeps } from "../deps.ts";
 import { aborted, watchSignals } from "../process-stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { installRuntime } from "../temporal/runtime.ts";
 import { startTracing } from "../telemetry/tracing.ts";
+import { workerTracing } from "../temporal/tracing.ts";
 import { createActivityWorker, workerOptions } from "./activity-workers.ts";
+import type { IsolationMessage } from "./isolation.ts";
 import { openActivities } from "./open-activities.ts";
 
 /** A document goes on later where it is stopped in order. */
 const SHUTDOWN = { shutdownGraceTime: "1 second", shutdownForceTime: "15 seconds" } as const;
 const PARSER_CHILDREN = 1;
 const PULSE_MS = 1_000;
+
+/** Resolves once the message has left this process, so that it arrives whatever becomes of the process. */
+async function tell(message: IsolationMessage): Promise<void> {
+  if (process.connected) await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
+}
+
+/** Says what is in hand before it is begun, and that it is no more once it has ended. */
+const toldBefore: ActivityInterceptorsFactory = ({ info }) => ({
+  inbound: {
+    async execute(input, next) {
+      const { workflowId, runId } = info.workflowExecution!;
+      await tell({ inHand: { workflowId, runId, activityId: info.activityId } });
+      try {
+        return await next(input);
+      } finally {
+        await tell({ inHand: null });
+      }
+    },
+  },
+});
 
 const stop = watchSignals();
 // The worker that started it was killed. What is in hand is let go of in order: it was not this document's doing.
@@ -23,10 +46,14 @@ const endTracing = startTracing(config.telemetry, "worker");
 const deps = await openSharedDeps(config, "isolated");
 const opened = await openActivities(deps, PARSER_CHILDREN);
 const connection = await connectWorkers(config.temporal, stop.signal);
-const worker = await createActivityWorker("isolated", opened.activities, { ...workerOptions(deps, connection), ...SHUTDOWN });
+const worker = await createActivityWorker("isolated", opened.activities, {
+  ...workerOptions(deps, connection),
+  ...SHUTDOWN,
+  interceptors: { activity: [...workerTracing.interceptors.activity, toldBefore] },
+});
 const running = worker.run();
 stop.started();
-const pulse = setInterval(() => process.connected && process.send?.("alive"), PULSE_MS);
+const pulse = setInterval(() => void tell("alive"), PULSE_MS);
 deps.log.info("suspected documents are worked on alone");
 
 await Promise.race([running, aborted(stop.signal)]);

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { Log } from "../log.ts";
+import type { AttemptInHand } from "../temporal/lost-attempt.ts";
 import { every } from "./rounds.ts";
 
 const ENTRY = new URL("./isolated-main.ts", import.meta.url);
@@ -17,7 +18,12 @@ interface IsolationDeps {
   readonly log: Log;
   /** Whether anybody has a suspected document to work on. */
   readonly isNeeded: () => Promise<boolean>;
+  /** Told what the process had in hand when it died: without this, the heartbeat that Temporal misses says so later. */
+  readonly reportLost: (attempt: AttemptInHand) => Promise<void>;
 }
+
+/** What the process tells the one that started it: each second that it lives, and what it has in hand, before it begins with it. */
+export type IsolationMessage = "alive" | { readonly inHand: AttemptInHand | null };
 
 interface Isolation {
   /** Stops the process in order, and resolves when it is gone. */
@@ -28,7 +34,7 @@ interface Isolation {
  * Looks once a second whether the process is needed. One that died is started anew with the next look: what killed it is the
  * document that it had in hand, and nothing else was. It gets this process's environment, and ends with it, however that ends.
  */
-export function keepIsolation({ log, isNeeded }: IsolationDeps): Isolation {
+export function keepIsolation({ log, isNeeded, reportLost }: IsolationDeps): Isolation {
   let child: ChildProcess | undefined;
   let neededAt = 0;
   let silentAt = 0;
@@ -36,11 +42,22 @@ export function keepIsolation({ log, isNeeded }: IsolationDeps): Isolation {
     const started = fork(ENTRY);
     child = started;
     silentAt = performance.now() + START_MS;
-    started.on("message", () => (silentAt = performance.now() + SILENCE_MS));
+    let inHand: AttemptInHand | null = null;
+    started.on("message", (message: IsolationMessage) => {
+      silentAt = performance.now() + SILENCE_MS;
+      if (message !== "alive") ({ inHand } = message);
+    });
     started.on("error", (error) => log.warn({ err: error }, "the process of suspected documents"));
     started.on("exit", (code, signal) => {
       child = undefined;
-      if (code !== 0) log.warn({ code, signal }, "the process of suspected documents ended");
+      if (code === 0) return;
+      log.warn({ code, signal }, "the process of suspected documents ended");
+      const report = (): void => {
+        if (inHand !== null) reportLost(inHand).catch((error: unknown) => log.warn({ err: error }, "Temporal could not be told of a lost attempt"));
+      };
+      // What it said last may still be on its way.
+      if (started.connected) started.once("disconnect", report);
+      else report();
     });
   };
   const round = async (): Promise<void> => {

@@ -9,6 +9,7 @@ import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { aborted, watchSignals } from "../process-stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
+import { reportLostAttempt } from "../temporal/lost-attempt.ts";
 import { QUEUES, type QueueName } from "../temporal/queues.ts";
 import { ensureSchedules } from "../temporal/schedules.ts";
 import { startTracing } from "../telemetry/tracing.ts";
@@ -55,7 +56,9 @@ async function main(): Promise<void> {
   await prepare();
   const workers = await createWorkers(deps, connection, opened.activities);
   const running = Promise.all(workers.map((worker) => worker.run()));
-  const isolation = config.worker.queues.includes("isolated") ? keepIsolation({ log, isNeeded: () => hasIsolatedClaims(db.system) }) : undefined;
+  const isolation = config.worker.queues.includes("isolated")
+    ? keepIsolation({ log, isNeeded: () => hasIsolatedClaims(db.system), reportLost: (attempt) => reportLostAttempt(deps.temporal, attempt) })
+    : undefined;
   const rounds = [
     every(
       1_000,

@@ -1,5 +1,6 @@
 /** How a workflow takes an outage and a lost attempt: the first by waiting, for as long as it lasts, the second by telling the next attempt. */
-import { ActivityFailure, TimeoutFailure, isCancellation } from "@temporalio/workflow";
+import { ActivityFailure, ApplicationFailure, TimeoutFailure, isCancellation } from "@temporalio/workflow";
+import { PROCESS_LOST } from "../domain/processing.ts";
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
@@ -10,9 +11,11 @@ export function waitMs(count: number, retryAfterSeconds: number | null): number 
   return Math.max(backoff, (retryAfterSeconds ?? 0) * 1_000);
 }
 
-/** True where the activity's worker fell silent: it was killed, or its machine was lost. */
+/** True where the activity's worker fell silent, because it was killed or its machine was lost, and where somebody saw its process die. */
 function isLost(error: unknown): boolean {
-  return error instanceof ActivityFailure && error.cause instanceof TimeoutFailure && error.cause.timeoutType === "HEARTBEAT";
+  if (!(error instanceof ActivityFailure)) return false;
+  const { cause } = error;
+  return (cause instanceof TimeoutFailure && cause.timeoutType === "HEARTBEAT") || (cause instanceof ApplicationFailure && cause.type === PROCESS_LOST);
 }
 
 /**

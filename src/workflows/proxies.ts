@@ -4,7 +4,7 @@ import type { Activities } from "../activities/index.ts";
 
 /**
  * One attempt at a time: the workflow itself starts the next, because it alone can tell an attempt that was lost with its
- * worker (no heartbeat) from one that ended in order. Bounded by heartbeats, not by how long a large document takes.
+ * worker (no heartbeat, or its process was seen to die) from one that ended in order. Bounded by heartbeats, not by how long a large document takes.
  */
 const attempt = { startToCloseTimeout: "24 hours", heartbeatTimeout: "10 seconds", retry: { maximumAttempts: 1 } } as const;
 

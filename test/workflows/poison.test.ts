@@ -1,10 +1,11 @@
 /** Documents that take down what processes them, on the real stack: they end with a reason, and their neighbours never notice. */
+import { Client, Connection } from "@temporalio/client";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { ended, upload } from "../support/client.ts";
 import { makePdf } from "../support/make-documents.ts";
 import { DEADLY, POISON } from "../support/poison-hook.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { KEYS, SPACES } from "../support/tenants.ts";
+import { ACME, KEYS, SPACES } from "../support/tenants.ts";
 import { until } from "../support/until.ts";
 
 let stack: Stack;
@@ -21,6 +22,23 @@ afterAll(() => stack.close());
 const query = async (text: string) => (await stack.database.db.owner.query(text)).rows;
 const put = async (content: string | Uint8Array<ArrayBuffer>, name: string): Promise<string> => (await upload(stack.url, KEYS.editor, SPACES.research, content, name)).id;
 const stateOf = async (id: string) => (await ended(stack.url, KEYS.editor, id, 120_000)).processing_state;
+
+/** The types of failures and time-outs of the activities of the run's own workflow. */
+async function failuresInIsolation(runId: string): Promise<unknown[]> {
+  const connection = await Connection.connect({ address: stack.temporalAddress });
+  const { workflow } = new Client({ connection });
+  try {
+    const found: unknown[] = [];
+    for await (const { workflowId } of workflow.list({ query: `WorkflowId STARTS_WITH 'document/${ACME}/${runId}/'` })) {
+      const { events } = await workflow.getHandle(workflowId).fetchHistory();
+      const failures = (events ?? []).flatMap((event) => (event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes)?.failure ?? []);
+      found.push(...failures.map(({ applicationFailureInfo, timeoutFailureInfo }) => applicationFailureInfo?.type ?? timeoutFailureInfo?.timeoutType));
+    }
+    return found;
+  } finally {
+    await connection.close();
+  }
+}
 
 /** Starts a worker that kills itself over poison, and another in its place each time, as an orchestrator does, while `work` runs. */
 async function supervised(work: (deaths: () => number) => Promise<void>): Promise<void> {
@@ -79,7 +97,7 @@ test("a document that kills its worker does so once, and ends worker_crashed aft
         seen.add(run.attempt_id);
         return true;
       },
-      60_000,
+      120_000,
     );
   await supervised(async (deaths) => {
     for (const round of [1, 2]) {
@@ -100,5 +118,8 @@ test("a document that kills its worker does so once, and ends worker_crashed aft
       poison.map((id) => ({ document_id: id, lost_attempts: 3 })),
     );
     expect(deaths()).toBe(2);
+    const ofPoison = await query("select id from pipeline_runs where lost_attempts > 0");
+    // Told by whoever saw the process die, and not first by the heartbeats that it missed.
+    for (const { id } of ofPoison) expect(await failuresInIsolation(id)).toEqual(["process_lost", "process_lost", "process_lost"]);
   });
-}, 240_000);
+}, 300_000);
