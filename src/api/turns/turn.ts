@@ -15,7 +15,7 @@ import type { Toolbox } from "../../agents/tools/index.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import { chatTurns } from "../../telemetry/instruments.ts";
 import type { Ledger } from "./ledger.ts";
-import { type LoopStep, createLoop } from "./turn-loop.ts";
+import { type LoopStep, type TurnLoop, createLoop } from "./turn-loop.ts";
 
 export interface TurnRequest {
   /** A UUID of version 7; a new one where it is left out. */
@@ -90,9 +90,8 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
   const row = rowOf(deps.apiProcessId, request);
   const abort = new AbortController();
   const result = Promise.withResolvers<TurnResult>();
-  const loop = createLoop({ turnId: row.id, deps, request, sink, signal: abort.signal });
-  const limitMs = (deps.budget.seconds + LAST_CALL_SECONDS) * 1_000;
-  const deadline = setTimeout(() => turn.abort(new DomainError("provider_timeout", "The turn took too long.")), limitMs);
+  let held: Held = { loop: createLoop({ turnId: row.id, deps, request, sink, signal: abort.signal }), sink };
+  const deadline = setTimeout(() => turn.abort(tookTooLong()), (deps.budget.seconds + LAST_CALL_SECONDS) * 1_000);
   let [status, isWaitingForTools]: [EndStatus | undefined, boolean] = [undefined, false];
   let lastStep: { readonly no: number; readonly result: Promise<StepResult> } | undefined;
 
@@ -100,6 +99,7 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
     if (status !== undefined) return status;
     status = how.status;
     clearTimeout(deadline);
+    held = letGo(held);
     chatTurns.observe({ status }, (Date.now() - row.started_at.getTime()) / 1_000);
     deps.ledger.end({ ...row, status, error_code: how.status === "failed" ? how.error.code : null, ended_at: new Date() });
     result.resolve(how);
@@ -119,7 +119,7 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
     }
   };
   const runFirstPart = async (): Promise<EndStatus | "handed_over"> => {
-    const step = await part(() => loop.begin());
+    const step = await part(() => held.loop.begin());
     if (step.type !== "tools") return step.type === "ended" ? step.status : "failed";
     try {
       await deps.handOver(turn, step.calls);
@@ -133,7 +133,7 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
     agent: request.agent,
     principal: request.principal,
     get isCommitted() {
-      return sink.isCommitted;
+      return held.sink.isCommitted;
     },
     get isWaitingForTools() {
       return isWaitingForTools;
@@ -142,13 +142,13 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
       return status;
     },
     get droppedMessages() {
-      return loop.droppedMessages();
+      return held.loop.droppedMessages();
     },
     result: result.promise,
     firstPart: runFirstPart(),
     aborted: abort.signal,
     step(no, results) {
-      if (lastStep?.no !== no) lastStep = { no, result: status === undefined ? part(() => loop.goOn(results)) : Promise.resolve({ type: "ended", status }) };
+      if (lastStep?.no !== no) lastStep = { no, result: status === undefined ? part(() => held.loop.goOn(results)) : Promise.resolve({ type: "ended", status }) };
       return lastStep.result;
     },
     abort(reason) {
@@ -157,6 +157,28 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
     },
   };
   return turn;
+}
+
+interface Held {
+  readonly loop: TurnLoop;
+  readonly sink: Pick<AnswerSink, "isCommitted">;
+}
+
+/**
+ * What is still told of a turn that has ended. It waits for its books for up to half a second: with its messages, its request and its
+ * answer, hundreds of them would be what each collection of the young heap has to copy.
+ */
+function letGo({ loop, sink }: Held): Held {
+  const [droppedMessages, isCommitted] = [loop.droppedMessages(), sink.isCommitted];
+  return { loop: { begin: hasEnded, goOn: hasEnded, droppedMessages: () => droppedMessages }, sink: { isCommitted } };
+}
+
+function tookTooLong(): DomainError {
+  return new DomainError("provider_timeout", "The turn took too long.");
+}
+
+async function hasEnded(): Promise<never> {
+  throw new DomainError("cancelled", "The turn has ended.");
 }
 
 function rowOf(apiProcessId: string, { id = newId(), principal, agent, messages }: TurnRequest): TurnRow {
