@@ -92,12 +92,24 @@ export async function findDeadApiProcesses(db: Database, leaseSeconds: number): 
   return rows.map((row) => row.id);
 }
 
-/** Ends the open turns of a dead process, and returns all that it lost, so that their workflows can be ended (again). */
-export async function loseTurns(db: Database, apiProcessId: string): Promise<{ id: string; organization_id: string }[]> {
-  await queryOnce(db.system, "update turns set status = 'lost', error_code = 'turn_lost', ended_at = now() where api_process_id = $1 and status = 'open'", [apiProcessId]);
-  const { rows } = await queryOnce<{ id: string; organization_id: string }>(db.system, "select id, organization_id from turns where api_process_id = $1 and status = 'lost'", [
+interface TurnOfOrganization {
+  readonly id: string;
+  readonly organization_id: string;
+}
+
+/** Those of the turns that the process held, however they ended. */
+export async function findTurnsOfProcess(db: Database, apiProcessId: string, turnIds: readonly string[]): Promise<TurnOfOrganization[]> {
+  const { rows } = await queryOnce<TurnOfOrganization>(db.system, "select id, organization_id from turns where id = any($1::uuid[]) and api_process_id = $2", [
+    turnIds,
     apiProcessId,
   ]);
+  return rows;
+}
+
+/** Ends the open turns of a dead process, and returns all that it lost, so that their workflows can be ended (again). */
+export async function loseTurns(db: Database, apiProcessId: string): Promise<TurnOfOrganization[]> {
+  await queryOnce(db.system, "update turns set status = 'lost', error_code = 'turn_lost', ended_at = now() where api_process_id = $1 and status = 'open'", [apiProcessId]);
+  const { rows } = await queryOnce<TurnOfOrganization>(db.system, "select id, organization_id from turns where api_process_id = $1 and status = 'lost'", [apiProcessId]);
   return rows;
 }
 

@@ -40,6 +40,11 @@ export function chatTurnWorkflowId(organizationId: string, turnId: string): stri
   return `chat-turn/${organizationId}/${turnId}`;
 }
 
+/** The turn whose own workflow it is. */
+export function turnOfWorkflow(workflowId: string): string {
+  return workflowId.slice(workflowId.lastIndexOf("/") + 1);
+}
+
 /** The organization that a workflow belongs to; null for workflows that serve several. */
 export function organizationOfWorkflow(workflowId: string): string | null {
   return ORGANIZATION.exec(workflowId)?.[1] ?? null;

@@ -2,7 +2,7 @@
 import { Client, WorkflowNotFoundError } from "@temporalio/client";
 import { TypedSearchAttributes, WorkflowIdReusePolicy } from "@temporalio/common";
 import type { DataConverter, NativeConnection } from "@temporalio/worker";
-import { chatTurnWorkflowId, chatTurnsWorkflowId, chatTurnsWorkflowPrefix } from "../domain/workflow-ids.ts";
+import { chatTurnWorkflowId, chatTurnsWorkflowId, chatTurnsWorkflowPrefix, turnOfWorkflow } from "../domain/workflow-ids.ts";
 import type { ChatTurnInput } from "../workflows/chat-turn.ts";
 import type { ChatTurnsInput } from "../workflows/chat-turns.ts";
 import { withDeadline } from "./connection.ts";
@@ -67,6 +67,15 @@ export function createChatStarter(client: () => Client, queue: string): ChatStar
       await withDeadline(client(), () => client().workflow.getHandle(workflowId).cancel()).catch(ignoreNotFound);
     },
   };
+}
+
+/** Turns whose own workflow runs, of all API processes; Temporal lists one with a delay of a second or two. */
+export async function listRunningTurns(client: Client): Promise<string[]> {
+  return withDeadline(client, async () => {
+    const turnIds: string[] = [];
+    for await (const { workflowId } of client.workflow.list({ query: "ExecutionStatus = 'Running' AND WorkflowType = 'chatTurn'" })) turnIds.push(turnOfWorkflow(workflowId));
+    return turnIds;
+  });
 }
 
 /** Ends every workflow of an API process that is gone: its groups, and those of its turns that ran tools. */
