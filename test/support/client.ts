@@ -36,7 +36,7 @@ export async function upload(url: string, key: string, spaceId: string, content:
 }
 
 /** Waits until the document's run has ended and answers with the document. */
-export async function ended(url: string, key: string, documentId: string, timeoutMs = 30_000): Promise<Answer["body"]> {
+export async function ended(url: string, key: string, documentId: string, timeoutMs = 50_000): Promise<Answer["body"]> {
   return until(
     `the run of document ${documentId} ends`,
     async () => {
