@@ -237,7 +237,7 @@ describe("usage", () => {
     const day = new Date().toISOString().slice(0, 10);
     const rows = await until("the turn is in the books", async () => {
       const { body } = await people.as("ada", "GET", `${AT}/usage?from=${day}`);
-      return body.items.some((row: { turns: number; completion_tokens: number }) => row.completion_tokens > 0) && body.items;
+      return body.items.some((row: { agent_id: string | null; turns: number }) => row.agent_id === AGENTS.librarian && row.turns > 0) && body.items;
     });
     const { rows: keys } = await people.stack.database.db.owner.query<{ id: string; name: string }>("select id, name from api_keys");
     const keyId = (name: string) => keys.find((key) => key.name === name)?.id;
