@@ -1,18 +1,41 @@
-import { defineConfig } from "vitest/config";
+import { join } from "node:path";
+import { configDefaults, defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/sequencer.ts";
 import { unstableReporter } from "./test/support/unstable-reporter.ts";
 
 const report = process.env["TEST_REPORT"];
 
+/** What a file needs is the end of its name: `x.test.ts` needs no server at all. */
+const DATABASE = "test/**/*.database.test.ts";
+const STACK = "test/**/*.stack.test.ts";
+const OWN_STACK = "test/**/*.own-stack.test.ts";
+
 export default defineConfig({
+  resolve: {
+    // Workflows run in Temporal's sandbox alone, or with what this module gives them.
+    alias: [{ find: /^@temporalio\/workflow$/, replacement: join(import.meta.dirname, "test/support/virtual-workflow.ts") }],
+  },
   test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/global-setup.ts"],
     pool: "forks",
-    // They wait more than they compute: three keep two cores busy.
+    // Files share what their worker process has imported and started.
+    isolate: false,
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     retry: process.env["CI"] === "true" ? 1 : 0,
+    sequence: { sequencer: LongestFirst },
     reporters: ["default", unstableReporter(), ...(report === undefined ? [] : [["json", { outputFile: report }] as const])],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["test/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, DATABASE, STACK, OWN_STACK],
+        },
+      },
+      { extends: true, test: { name: "database", include: [DATABASE], globalSetup: ["test/support/vitest-set-up.ts"] } },
+      { extends: true, test: { name: "stack", include: [STACK, OWN_STACK], globalSetup: ["test/support/vitest-set-up.ts"] } },
+    ],
   },
 });

@@ -1,7 +1,7 @@
-/** What tests of runs and versions ask of a stack, as the editor of the space Research. */
+/** What tests of documents and their runs ask of a stack, as the editor of the space Research. */
 import { type Answer, call, ended, upload } from "./client.ts";
 import type { Stack } from "./stack.ts";
-import { KEYS, SPACES } from "./tenants.ts";
+import type { Tenants } from "./tenants.ts";
 import { until } from "./until.ts";
 
 /** A text whose chunks differ with their size. */
@@ -23,13 +23,14 @@ export interface DocumentRuns {
   putWaiting(name: string): Promise<{ id: string; runId: string }>;
 }
 
-/** `stack` is asked for at each call: it starts after the tests were collected. */
-export function documentRuns(stack: () => Stack): DocumentRuns {
-  const as: DocumentRuns["as"] = (key, method, path, body) => call(stack().url, key, method, path, body);
-  const editor: DocumentRuns["editor"] = (method, path, body) => as(KEYS.editor, method, path, body);
-  const end: DocumentRuns["end"] = (id) => ended(stack().url, KEYS.editor, id);
+/** The stack is asked at each call: it starts after the tests were collected. */
+export function documentRuns(on: { readonly stack: Pick<Stack, "url" | "provider">; readonly tenants: Tenants }): DocumentRuns {
+  const { keys, spaces } = on.tenants;
+  const as: DocumentRuns["as"] = (key, method, path, body) => call(on.stack.url, key, method, path, body);
+  const editor: DocumentRuns["editor"] = (method, path, body) => as(keys.editor, method, path, body);
+  const end: DocumentRuns["end"] = (id) => ended(on.stack.url, keys.editor, id);
   const reprocess: DocumentRuns["reprocess"] = (id, body) => editor("POST", `/data/${id}/reprocess`, body);
-  const put: DocumentRuns["put"] = async (content, filename) => end((await upload(stack().url, KEYS.editor, SPACES.research, content, filename)).id);
+  const put: DocumentRuns["put"] = async (content, filename) => end((await upload(on.stack.url, keys.editor, spaces.research, content, filename)).id);
   return {
     as,
     editor,
@@ -37,10 +38,10 @@ export function documentRuns(stack: () => Stack): DocumentRuns {
     reprocess,
     put,
     versions: async (id) => (await editor("GET", `/data/${id}/versions`)).body.items,
-    hits: async (id, query) => (await as(KEYS.viewer, "POST", "/data/hybrid-search", { query, space_id: SPACES.research, document_ids: [id], limit: 100 })).body,
+    hits: async (id, query) => (await as(keys.viewer, "POST", "/data/hybrid-search", { query, space_id: spaces.research, document_ids: [id], limit: 100 })).body,
     async putWaiting(name) {
       const { id } = await put(longText(name), `${name}.md`);
-      stack().provider.failEmbeddings({ status: 503 });
+      on.stack.provider.failEmbeddings({ status: 503 });
       const { pipeline_run_id: runId } = (await reprocess(id, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 61 } })).body;
       await until("it waits for the provider", async () => (await editor("GET", `/data/runs/${runId}`)).body.waiting_for === "provider_unavailable");
       return { id, runId };

@@ -1,10 +1,10 @@
-/** Starts the real Postgres and the real Temporal once for a test run, in a folder of their own, beside whatever else runs. */
+/** Starts the real Postgres and the real Temporal, in a folder of their own, beside whatever else runs. */
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Postgres, startPostgres } from "../../src/embedded/postgres.ts";
 import { chooseCacheDir, makeDataDir, serverUser } from "../../src/embedded/server-user.ts";
-import { startTemporal } from "../../src/embedded/temporal.ts";
+import { type Temporal, startTemporal } from "../../src/embedded/temporal.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openDatabase } from "../../src/db/pool.ts";
 import { TEMPLATE_DATABASE, withDatabase } from "./database.ts";
@@ -12,19 +12,30 @@ import { freePort } from "../../src/embedded/ports.ts";
 
 const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** The run's Postgres, for drills that take it away. */
-interface RunningParts {
+/** The run's servers, for whoever takes them away. */
+export interface RunningParts {
   stop(): Promise<void>;
   /** Kills it as a lost machine would, and starts it again at the same address. */
   killPostgres(): Promise<void>;
   restartPostgres(): Promise<void>;
+  /** A Temporal without files, whose address is in the environment from then on. */
+  startTemporal(): Promise<Temporal>;
 }
 
+/** Postgres and Temporal, for benches and for whoever else is no test run. */
 export default async function setup(): Promise<() => Promise<void>> {
-  return (await startParts({ isDurable: false })).stop;
+  const parts = await startParts({ isDurable: false });
+  const temporal = await parts.startTemporal();
+  return async () => {
+    await temporal.stop();
+    await parts.stop();
+  };
 }
 
-/** Without `isDurable` a Postgres that is killed may lose what it committed last; tests that never kill it are faster so. */
+/**
+ * Starts Postgres, and leaves the addresses in HOLDFAST_TEST_* of the environment. Without `isDurable` a Postgres that
+ * is killed may lose what it committed last; tests that never kill it are faster so.
+ */
 export async function startParts({ isDurable }: { readonly isDurable: boolean }): Promise<RunningParts> {
   const dataDir = await mkdtemp(join(tmpdir(), "holdfast-test-"));
   await chmod(dataDir, 0o711);
@@ -35,9 +46,7 @@ export async function startParts({ isDurable }: { readonly isDurable: boolean })
   const port = await freePort();
   const openPostgres = (): Promise<Postgres> => startPostgres({ ...options, port, sharedBuffersMiB: 512, isDurable });
   let postgres = await openPostgres();
-  const temporal = await startTemporal({ ...options, port: await freePort(), uiPort: await freePort(), inMemory: true, hasUi: false });
   const stop = async (): Promise<void> => {
-    await temporal.stop();
     await postgres.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
@@ -48,8 +57,8 @@ export async function startParts({ isDurable }: { readonly isDurable: boolean })
     throw error;
   }
   process.env["HOLDFAST_TEST_DATABASE_URL"] = postgres.url;
-  process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"] = temporal.address;
   process.env["HOLDFAST_TEST_CACHE_DIR"] = cacheDir;
+  process.env["HOLDFAST_TEST_RUN_DIR"] = dataDir;
   // Most of what a process computes until it is up is the compiling of its code, and a run starts some three hundred.
   process.env["NODE_COMPILE_CACHE"] ??= join(dataDir, "compiled");
   return {
@@ -60,6 +69,11 @@ export async function startParts({ isDurable }: { readonly isDurable: boolean })
     },
     async restartPostgres() {
       postgres = await openPostgres();
+    },
+    async startTemporal() {
+      const temporal = await startTemporal({ ...options, port: await freePort(), uiPort: await freePort(), inMemory: true, hasUi: false });
+      process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"] = temporal.address;
+      return temporal;
     },
   };
 }

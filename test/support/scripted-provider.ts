@@ -65,6 +65,8 @@ export interface ScriptedProvider {
   clearFaults(): void;
   /** Cuts the connections of requests that a fault has left without an answer. */
   dropHanging(): void;
+  /** Back to a provider that answers everything, was told nothing and remembers no request. */
+  reset(): void;
   close(): Promise<void>;
 }
 
@@ -257,6 +259,7 @@ export async function startScriptedProvider({
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const address = server.address() as AddressInfo;
+  const dropHanging = (): void => state.hanging.forEach((response) => response.destroy());
   return {
     url: `http://127.0.0.1:${address.port}/v1`,
     requests,
@@ -266,7 +269,13 @@ export async function startScriptedProvider({
     failEmbeddings: (fault, times = Infinity) => void (state.faults.embeddings = { fault, left: times }),
     failChat: (fault, times = Infinity) => void (state.faults.chat = { fault, left: times }),
     clearFaults: () => void (state.faults = {}),
-    dropHanging: () => state.hanging.forEach((response) => response.destroy()),
+    dropHanging,
+    reset() {
+      Object.assign(state, { always: echo, faults: {} });
+      state.queue.length = 0;
+      requests.length = 0;
+      dropHanging();
+    },
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { freePort } from "../../src/embedded/ports.ts";
 import { type Temporal, startTemporal } from "../../src/embedded/temporal.ts";
 import { type TestDatabase, createTestDatabase } from "./database.ts";
-import { type TestProcess, runCli, startProcess } from "./processes.ts";
+import { type TestProcess, startProcess } from "./processes.ts";
+import { provisionTenants } from "./provision.ts";
 import { type ScriptedProvider, startScriptedProvider } from "./scripted-provider.ts";
-import { writeTenants } from "./tenants.ts";
+import { TENANTS } from "./tenants.ts";
 import { until } from "./until.ts";
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
@@ -37,7 +38,10 @@ export interface Stack {
   restartWorker(extra?: Record<string, string>): void;
   /** Starts the API anew on the same port. */
   restartApi(extra?: Record<string, string>): Promise<void>;
+  /** Kills what is left of it, and removes its database and its files. */
   close(): Promise<void>;
+  /** Kills its processes before it returns, for a process that ends; what they have stored stays. */
+  killAll(): void;
 }
 
 interface StackOptions {
@@ -53,7 +57,7 @@ interface StackOptions {
 
 /** Starts a stack whose workflows share a Temporal with no other: task queues have the same names in every stack. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
-  const dataDir = await mkdtemp(join(tmpdir(), "holdfast-stack-"));
+  const dataDir = await mkdtemp(join(process.env["HOLDFAST_TEST_RUN_DIR"] ?? tmpdir(), "holdfast-stack-"));
   const [database, provider, temporal, port] = await Promise.all([createTestDatabase(), startScriptedProvider(), ownTemporal(dataDir, options), freePort()]);
   const settings = typeof options.env === "function" ? options.env(database.url) : options.env;
   const env: Record<string, string> = {
@@ -82,7 +86,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     database,
     temporalAddress: temporal.address,
     stopTemporal: () => temporal.stop(),
-    killTemporal: () => temporal.kill(),
+    killTemporal: () => temporal.kill().gone,
     restartTemporal: () => temporal.restart(),
     dataDir,
     env,
@@ -94,15 +98,18 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       await isUp(url, stack.api);
     },
     async close() {
-      await Promise.all([stack.api.kill("SIGTERM"), stack.worker.kill("SIGTERM")]);
-      await Promise.all([temporal.stop(), provider.close()]);
+      await Promise.all([stack.api.kill("SIGKILL"), stack.worker.kill("SIGKILL"), temporal.kill().gone, provider.close()]);
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
+    },
+    killAll() {
+      for (const part of [stack.api, stack.worker]) part.child.kill("SIGKILL");
+      temporal.kill();
     },
   };
   if (options.withoutWorker) await stack.worker.kill("SIGKILL");
   try {
-    await Promise.all([isUp(url, stack.api), options.withoutTenants ? undefined : provision(dataDir, env)]);
+    await Promise.all([isUp(url, stack.api), options.withoutTenants ? undefined : provisionTenants(database.db, env, TENANTS)]);
   } catch (error) {
     await stack.close();
     throw error;
@@ -110,16 +117,11 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   return stack;
 }
 
-async function provision(dataDir: string, env: Record<string, string>): Promise<void> {
-  const tenants = join(dataDir, "tenants.yaml");
-  await writeTenants(tenants);
-  await runCli(["provision", tenants], env);
-}
-
 interface OwnTemporal {
   readonly address: string;
   stop(): Promise<void>;
-  kill(): Promise<void>;
+  /** `gone` resolves once it is dead. */
+  kill(): { readonly gone: Promise<void> };
   restart(): Promise<void>;
 }
 
@@ -131,9 +133,9 @@ async function ownTemporal(dataDir: string, { keepsWorkflows = false }: StackOpt
   return {
     address: running.address,
     stop: () => running.stop(),
-    async kill() {
+    kill() {
       running.kill();
-      await running.exited;
+      return { gone: running.exited.then(() => undefined) };
     },
     async restart() {
       running = await startTemporal(settings);

@@ -1,21 +1,59 @@
-/** The organizations, people, spaces, agents and keys that tests find in every stack. */
-import { writeFile } from "node:fs/promises";
+/** The organizations, people, spaces, agents and keys that tests work with. */
+import { randomUUID } from "node:crypto";
+import { newId } from "../../src/domain/ids.ts";
 
-const id = (tail: number): string => `01900000-0000-7000-8000-${tail.toString().padStart(12, "0")}`;
+/** The provisioned people: Ada is Acme's admin and owns its spaces, Eve edits and Vic views Research, Rob is Rival's admin. */
+export const PEOPLE = ["ada", "eve", "vic", "rob"] as const;
+export type Who = (typeof PEOPLE)[number];
 
-export const ACME = id(1);
-export const RIVAL = id(2);
-export const SPACES = { research: id(10), archive: id(11), rival: id(12) };
-export const AGENTS = { analyst: id(20), librarian: id(21), rival: id(22), public: id(23) };
+export interface Tenants {
+  /** Id of the organization that most tests are about. */
+  readonly acme: string;
+  /** Id of another organization, which must never see anything of the first. */
+  readonly rival: string;
+  /** `acme.example` for the default tenants; unique for each that {@link newTenants} makes. */
+  readonly domain: string;
+  readonly spaces: Readonly<Record<"research" | "archive" | "rival", string>>;
+  readonly agents: Readonly<Record<"analyst" | "librarian" | "rival" | "public", string>>;
+  /** Keys of the owner, an editor and a viewer of Research; `scoped` is the owner's, narrowed to Archive; `rival` is Rob's. */
+  readonly keys: Readonly<Record<"owner" | "editor" | "viewer" | "scoped" | "rival", string>>;
+  /** The person's subject in access tokens. */
+  readonly subject: (who: Who) => string;
+}
 
-const key = (name: string): string => `sk-test-${name.padEnd(40, "0")}`;
+const fixedId = (tail: number): string => `01900000-0000-7000-8000-${tail.toString().padStart(12, "0")}`;
+const key = (name: string, mark: string): string => `sk-test-${name.padEnd(40 - mark.length, "0")}${mark}`;
 
-/** `owner`, `editor` and `viewer` of the space Research; `scoped` is the owner's, narrowed to Archive; `rival` is another organization's. */
-export const KEYS = { owner: key("owner"), editor: key("editor"), viewer: key("viewer"), scoped: key("scoped"), rival: key("rival") };
+function tenantsOf(id: (tail: number) => string, mark: string): Tenants {
+  return {
+    acme: id(1),
+    rival: id(2),
+    domain: `acme${mark}.example`,
+    spaces: { research: id(10), archive: id(11), rival: id(12) },
+    agents: { analyst: id(20), librarian: id(21), rival: id(22), public: id(23) },
+    keys: {
+      owner: key("owner", mark),
+      editor: key("editor", mark),
+      viewer: key("viewer", mark),
+      scoped: key("scoped", mark),
+      rival: key("rival", mark),
+    },
+    subject: (who) => `${who}${mark}`,
+  };
+}
 
-const agent = (name: string, agentId: string, rest: Record<string, unknown> = {}): Record<string, unknown> => ({
+/** What every stack of its own starts with. */
+export const TENANTS: Tenants = tenantsOf(fixedId, "");
+export const { acme: ACME, rival: RIVAL, spaces: SPACES, agents: AGENTS, keys: KEYS } = TENANTS;
+
+/** Tenants with ids, keys and addresses that nobody else has; a stack knows them once it has provisioned them. */
+export function newTenants(): Tenants {
+  return tenantsOf(newId, `-${randomUUID().slice(0, 8)}`);
+}
+
+const agent = (name: string, id: string, rest: Record<string, unknown> = {}): Record<string, unknown> => ({
   name,
-  id: agentId,
+  id,
   description: "Answers from the documents of this space.",
   agent_type: "simple",
   model: "default",
@@ -25,55 +63,78 @@ const agent = (name: string, agentId: string, rest: Record<string, unknown> = {}
   ...rest,
 });
 
-const TENANTS = {
-  organizations: [
-    {
-      name: "Acme",
-      id: ACME,
-      users: [
-        {
-          email: "ada@acme.example",
-          name: "Ada Owner",
-          role: "admin",
-          subject: "ada",
-          api_keys: [
-            { name: "owner", key: KEYS.owner, spaces: "all" },
-            { name: "scoped", key: KEYS.scoped, spaces: ["Archive"] },
-          ],
-        },
-        { email: "eve@acme.example", name: "Eve Editor", role: "member", subject: "eve", api_keys: [{ name: "editor", key: KEYS.editor, spaces: "all" }] },
-        { email: "vic@acme.example", name: "Vic Viewer", role: "member", subject: "vic", api_keys: [{ name: "viewer", key: KEYS.viewer, spaces: "all" }] },
-      ],
-      spaces: [
-        {
-          name: "Research",
-          id: SPACES.research,
-          members: { "ada@acme.example": "owner", "eve@acme.example": "editor", "vic@acme.example": "viewer" },
-          agents: [
-            agent("Analyst", AGENTS.analyst, { agent_type: "rag" }),
-            agent("Librarian", AGENTS.librarian, {
-              tool_attachments: ["knowledge_search", "read_document", "list_documents", "current_time"].map((tool_id) => ({ tool_id, config: null })),
-            }),
-          ],
-        },
-        {
-          name: "Archive",
-          id: SPACES.archive,
-          members: { "ada@acme.example": "owner" },
-          agents: [agent("Public", AGENTS.public, { is_public: true, data_access_mode: "caller" })],
-        },
-      ],
-    },
-    {
-      name: "Rival",
-      id: RIVAL,
-      users: [{ email: "rob@rival.example", name: "Rob Rival", role: "admin", subject: "rob", api_keys: [{ name: "rival", key: KEYS.rival, spaces: "all" }] }],
-      spaces: [{ name: "Rivalry", id: SPACES.rival, members: { "rob@rival.example": "owner" }, agents: [agent("Spy", AGENTS.rival)] }],
-    },
-  ],
-};
+const TOOLS = ["knowledge_search", "read_document", "list_documents", "current_time"];
 
-/** Writes the tenants as a provisioning file (JSON is YAML). */
-export async function writeTenants(path: string): Promise<void> {
-  await writeFile(path, JSON.stringify(TENANTS));
+function acmeOf({ acme, domain, spaces, agents, keys, subject }: Tenants): Record<string, unknown> {
+  const [ada, eve, vic] = ["ada", "eve", "vic"].map((name) => `${name}@${domain}`) as [string, string, string];
+  return {
+    name: domain === TENANTS.domain ? "Acme" : `Acme ${domain}`,
+    id: acme,
+    users: [
+      {
+        email: ada,
+        name: "Ada Owner",
+        role: "admin",
+        subject: subject("ada"),
+        api_keys: [
+          { name: "owner", key: keys.owner, spaces: "all" },
+          { name: "scoped", key: keys.scoped, spaces: ["Archive"] },
+        ],
+      },
+      {
+        email: eve,
+        name: "Eve Editor",
+        role: "member",
+        subject: subject("eve"),
+        api_keys: [{ name: "editor", key: keys.editor, spaces: "all" }],
+      },
+      {
+        email: vic,
+        name: "Vic Viewer",
+        role: "member",
+        subject: subject("vic"),
+        api_keys: [{ name: "viewer", key: keys.viewer, spaces: "all" }],
+      },
+    ],
+    spaces: [
+      {
+        name: "Research",
+        id: spaces.research,
+        members: { [ada]: "owner", [eve]: "editor", [vic]: "viewer" },
+        agents: [
+          agent("Analyst", agents.analyst, { agent_type: "rag" }),
+          agent("Librarian", agents.librarian, { tool_attachments: TOOLS.map((tool_id) => ({ tool_id, config: null })) }),
+        ],
+      },
+      {
+        name: "Archive",
+        id: spaces.archive,
+        members: { [ada]: "owner" },
+        agents: [agent("Public", agents.public, { is_public: true, data_access_mode: "caller" })],
+      },
+    ],
+  };
+}
+
+function rivalOf({ rival, domain, spaces, agents, keys, subject }: Tenants): Record<string, unknown> {
+  const rob = `rob@rival.${domain}`;
+  return {
+    name: domain === TENANTS.domain ? "Rival" : `Rival ${domain}`,
+    id: rival,
+    users: [
+      {
+        email: rob,
+        name: "Rob Rival",
+        role: "admin",
+        subject: subject("rob"),
+        api_keys: [{ name: "rival", key: keys.rival, spaces: "all" }],
+      },
+    ],
+    spaces: [{ name: "Rivalry", id: spaces.rival, members: { [rob]: "owner" }, agents: [agent("Spy", agents.rival)] }],
+  };
+}
+
+/** The tenants as a provisioning file (JSON is YAML). */
+export function provisionFile(tenants: Tenants): string {
+  return JSON.stringify({ organizations: [acmeOf(tenants), rivalOf(tenants)] });
 }

@@ -1,0 +1,122 @@
+/** Idempotency-Keys on the real stack: repeats of a request are one effect and one answer, whatever is killed or down. */
+import { request as httpRequest } from "node:http";
+import { rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createDirectoryStore } from "../../src/storage/directory.ts";
+import { call, ended, fileForm, upload } from "../support/client.ts";
+import { onSharedStack } from "../support/shared-stack.ts";
+
+const { stack, tenants } = onSharedStack();
+
+const times = (count: number) => Array.from({ length: count }, (_, index) => index);
+const put = (
+  key: string,
+  content: string,
+  { filename = "note.md", as = tenants.keys.editor, path = "/data/upload", fields = { space_id: tenants.spaces.research } as Record<string, string> } = {},
+) => call(stack.url, as, "POST", path, fileForm(content, filename, fields), { "idempotency-key": key });
+const post = (key: string, path: string, body?: unknown) => call(stack.url, tenants.keys.editor, "POST", path, body, { "idempotency-key": key });
+const rows = async (query: string, values: unknown[] = []) => (await stack.database.db.owner.query(query, values)).rows;
+const countDocuments = async (name: string): Promise<number> => (await rows("select count(*)::int as count from documents where name = $1", [name]))[0].count;
+const countRuns = async (name: string): Promise<number> => (await rows("select count(*)::int as count from pipeline_runs where file_name = $1", [name]))[0].count;
+const objects = () => createDirectoryStore(join(stack.dataDir, "objects")).list(tenants.acme, { limit: 1_000 });
+
+describe("100 parallel repeats", () => {
+  test("of an upload give one document, one run, one object and the same answer", async () => {
+    const before = (await objects()).length;
+    const answers = await Promise.all(times(100).map(() => put("parallel-upload", "# Once\n\nWritten once only.", { filename: "once.md" })));
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201]));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
+    expect(answers[0]!.body.processing_state).toEqual({ parsed: false, chunked: false, embedded: false });
+    expect(await countDocuments("once.md")).toBe(1);
+    expect(await countRuns("once.md")).toBe(1);
+    expect(await objects()).toHaveLength(before + 1);
+    await ended(stack.url, tenants.keys.editor, answers[0]!.body.id);
+    // A repeat that comes later is answered as the first was, not as things stand now.
+    expect(await put("parallel-upload", "# Once\n\nWritten once only.", { filename: "once.md" })).toMatchObject({ status: 201, body: answers[0]!.body });
+  });
+
+  test("of an upload to a path give one version", async () => {
+    const path = `/spaces/${tenants.spaces.research}/data/upload`;
+    const answers = await Promise.all(times(100).map(() => put("parallel-path", "At a path.", { filename: "path.md", path, fields: { path: "notes" } })));
+    expect(new Set(answers.map((answer) => `${answer.status} ${JSON.stringify(answer.body)}`)).size).toBe(1);
+    expect(answers[0]!.status).toBe(201);
+    expect(await countRuns("path.md")).toBe(1);
+  });
+
+  test("of a reprocess give one run", async () => {
+    const { id } = await upload(stack.url, tenants.keys.editor, tenants.spaces.research, "Again and again.", "again.md");
+    await ended(stack.url, tenants.keys.editor, id);
+    const answers = await Promise.all(times(100).map(() => post("parallel-reprocess", `/data/${id}/reprocess`)));
+    expect(new Set(answers.map((answer) => `${answer.status} ${JSON.stringify(answer.body)}`)).size).toBe(1);
+    expect(answers[0]!.status).toBe(202);
+    expect(await countRuns("again.md")).toBe(2);
+  });
+
+  test("of a batch give one batch", async () => {
+    const { id } = await upload(stack.url, tenants.keys.editor, tenants.spaces.research, "In a batch.", "batch.md");
+    await ended(stack.url, tenants.keys.editor, id);
+    const answers = await Promise.all(times(100).map(() => post("parallel-batch", "/data/batch-reprocess", { document_ids: [id] })));
+    expect(new Set(answers.map((answer) => `${answer.status} ${JSON.stringify(answer.body)}`)).size).toBe(1);
+    expect(answers[0]!.status).toBe(202);
+    expect(await rows("select id from batches where organization_id = $1", [tenants.acme])).toHaveLength(1);
+    expect(await countRuns("batch.md")).toBe(2);
+  });
+});
+
+describe("a key that was used with another request is refused with 422", () => {
+  const refused = { status: 422, body: { detail: [expect.objectContaining({ loc: ["header", "idempotency-key"] })] } };
+
+  test.each([
+    ["another file", { content: "other" }],
+    ["another filename", { filename: "other.md" }],
+    ["another field", { fields: { space_id: tenants.spaces.research, folder_id: "01900000-0000-7000-8000-00000000ffff" } }],
+  ])("%s", async (what, { content = "same", ...rest }: { content?: string; filename?: string; fields?: Record<string, string> }) => {
+    expect((await put(`differs ${what}`, "same")).status).toBe(201);
+    const before = (await objects()).length;
+    expect(await put(`differs ${what}`, content, rest)).toMatchObject(refused);
+    expect(await objects()).toHaveLength(before);
+  });
+
+  test("another JSON body, and another document", async () => {
+    const [one, other] = await Promise.all(["one.md", "other.md"].map((name) => upload(stack.url, tenants.keys.editor, tenants.spaces.research, name, name)));
+    expect((await post("json", `/data/${one.id}/reprocess`)).status).toBe(202);
+    expect(await post("json", `/data/${one.id}/reprocess`, { chunker_name: "sentence" })).toMatchObject(refused);
+    expect(await post("json", `/data/${other.id}/reprocess`)).toMatchObject(refused);
+  });
+
+  test("but another caller, and the same caller on another route, has keys of their own", async () => {
+    const [mine, theirs] = [await put("shared", "mine"), await put("shared", "theirs", { as: tenants.keys.owner })];
+    expect([mine.status, theirs.status]).toEqual([201, 201]);
+    expect(mine.body.id).not.toBe(theirs.body.id);
+    expect((await post("shared", `/data/${mine.body.id}/reprocess`)).status).toBe(202);
+  });
+});
+
+describe("what is kept", () => {
+  test("a key older than 24 hours is new again", async () => {
+    const first = await put("old", "aged", { filename: "aged.md" });
+    await rows("update idempotency_keys set claimed_at = now() - interval '25 hours' where key = 'old'");
+    const second = await put("old", "something else", { filename: "aged.md" });
+    expect(second.status).toBe(201);
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+
+  test("a refusal that only the request is to blame for, not one that may end", async () => {
+    expect((await put("refused", "text", { fields: { space_id: "nonsense" } })).status).toBe(422);
+    expect((await put("refused", "text")).body.detail[0].loc).toEqual(["header", "idempotency-key"]);
+    expect((await put("forbidden", "text", { as: tenants.keys.viewer })).status).toBe(403);
+    expect(await rows("select from idempotency_keys where key = 'forbidden'")).toEqual([]);
+  });
+
+  test("an outage is not: the same key succeeds once it is over", async () => {
+    const folder = join(stack.dataDir, "objects");
+    await rename(folder, `${folder}.away`);
+    await writeFile(folder, "");
+    expect((await put("outage", "later", { filename: "later.md" })).status).toBe(503);
+    await rename(folder, `${folder}.file`);
+    await rename(`${folder}.away`, folder);
+    expect((await put("outage", "later", { filename: "later.md" })).status).toBe(201);
+    expect(await countDocuments("later.md")).toBe(1);
+  });
+});

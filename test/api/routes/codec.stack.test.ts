@@ -1,0 +1,53 @@
+/** The codec endpoint, with payloads out of the raw history of a real workflow. */
+import { Connection } from "@temporalio/client";
+import { beforeAll, expect, test } from "vitest";
+import { ended, upload } from "../../support/client.ts";
+import { signedIn } from "../../support/signed-in.ts";
+import { until } from "../../support/until.ts";
+
+const people = signedIn();
+const { stack, tenants } = people;
+let payload: { metadata: Record<string, string>; data: string };
+
+beforeAll(async () => {
+  const { url, temporalAddress } = stack;
+  const document = await upload(url, tenants.keys.owner, tenants.spaces.research, "# Coded\n\nA workflow is started for it.");
+  await ended(url, tenants.keys.owner, document.id);
+  const connection = await Connection.connect({ address: temporalAddress });
+  const { executions } = await connection.workflowService.listWorkflowExecutions({ namespace: "default", query: "WorkflowType = 'documentPipeline'" });
+  const { history } = await connection.workflowService.getWorkflowExecutionHistory({ namespace: "default", execution: executions[0]!.execution! });
+  const stored = history!.events![0]!.workflowExecutionStartedEventAttributes!.input!.payloads![0]!;
+  const base64 = (bytes: Uint8Array | null | undefined): string => Buffer.from(bytes ?? []).toString("base64");
+  payload = { metadata: Object.fromEntries(Object.entries(stored.metadata!).map(([name, value]) => [name, base64(value)])), data: base64(stored.data) };
+  await connection.close();
+}, 120_000);
+const text = (base64: string): string => Buffer.from(base64, "base64").toString();
+
+async function decode(token: string | null, payloads: unknown[] = [payload]) {
+  const headers = { "content-type": "application/json", ...(token === null ? {} : { authorization: `Bearer ${token}` }) };
+  const response = await fetch(`${stack.url}/codec/decode`, { method: "POST", headers, body: JSON.stringify({ payloads }) });
+  return { status: response.status, body: (await response.json()) as any };
+}
+
+test("an operator reads what the history keeps encrypted", async () => {
+  expect(text(payload.data)).not.toContain("claimId");
+  const { status, body } = await decode(await stack.issuer.token("operator-of-nobody", { roles: ["operators"] }));
+  expect(status).toBe(200);
+  expect(text(body.payloads[0].metadata.encoding)).toBe("json/plain");
+  expect(text(body.payloads[0].data)).toContain("claimId");
+  await until("the log names who looked", () => stack.api.output().includes("operator-of-nobody"));
+});
+
+test("nobody else does: no admin, no key, no stranger", async () => {
+  expect((await decode(await stack.issuer.token("ada"))).status).toBe(403);
+  expect((await decode(await stack.issuer.token("ada", { roles: "operators" }))).status).toBe(403);
+  for (const token of [null, tenants.keys.owner, "not.a.token"]) expect((await decode(token)).status).toBe(401);
+});
+
+test("what was changed stays as it is", async () => {
+  const changed = { ...payload, data: Buffer.from(text(payload.data).toUpperCase()).toString("base64") };
+  const { status, body } = await decode(await stack.issuer.token("op", { roles: ["operators"] }), [changed, payload]);
+  expect(status).toBe(200);
+  expect(body.payloads[0]).toEqual(changed);
+  expect(text(body.payloads[1].data)).toContain("claimId");
+});

@@ -1,0 +1,206 @@
+/** What is asked while no worker runs: it is accepted, says where it stands, and is done once a worker is there. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { BATCH_WINDOW_RUNS } from "../../../src/domain/batch.ts";
+import { type Answer, ended, fileForm, upload } from "../../support/client.ts";
+import { batchClient } from "../../support/batch-client.ts";
+import { documentRuns } from "../../support/document-runs.ts";
+import { type Stack, startStack } from "../../support/stack.ts";
+import { TENANTS as tenants } from "../../support/tenants.ts";
+import { until } from "../../support/until.ts";
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.close());
+afterEach(() => stack.provider.clearFaults());
+
+const on = {
+  get stack() {
+    return stack;
+  },
+  tenants,
+};
+const { as, editor, put, reprocess } = documentRuns(on);
+const { start, read, end, putMany } = batchClient(on);
+
+describe("a folder that is deleted", () => {
+  test("frees the paths of its files for new ones", async () => {
+    const folder = (await editor("POST", "/folders", { name: "Paths", space_id: tenants.spaces.research })).body;
+    const form = fileForm("A jackalope was seen.", "note.md", { space_id: tenants.spaces.research, folder_id: folder.id });
+    const document = await ended(stack.url, tenants.keys.editor, (await editor("POST", "/data/upload", form)).body.id);
+    const path = `documents/${document.id}/original/note.md`;
+    const files = `/spaces/${tenants.spaces.research}/data`;
+    await editor("PATCH", `${files}/rename`, { old_path: path, new_path: "reused/note.md" });
+    await stack.worker.kill("SIGKILL");
+    await editor("DELETE", `/folders/${folder.id}`);
+    expect((await editor("POST", `${files}/upload`, fileForm("A kraken was seen.", "note.md", { path: "reused" }))).status).toBe(201);
+    stack.restartWorker();
+    const { items } = (await editor("GET", `${files}/files?prefix=reused/`)).body;
+    expect(items).toMatchObject([{ path: "reused/note.md" }]);
+    expect(items[0].document_id).not.toBe(document.id);
+    await ended(stack.url, tenants.keys.editor, items[0].document_id, 90_000);
+    const found = (await editor("POST", "/data/hybrid-search", { query: "kraken", space_id: tenants.spaces.research })).body.results;
+    expect(found.filter((hit: Answer["body"]) => hit.sparse_score !== null)).toHaveLength(1);
+  });
+});
+
+describe("a document's text", () => {
+  test("is there before the first publication as soon as the text is, and empty before that", async () => {
+    await stack.worker.kill("SIGTERM");
+    const accepted = await upload(stack.url, tenants.keys.editor, tenants.spaces.research, "Narwhals are shy.", "narwhal.md");
+    expect((await editor("GET", `/data/${accepted.id}/text`)).body).toEqual({ items: [], total_items: 0, total_pages: 0, page: 1, page_size: 100 });
+    expect((await editor("GET", `/data/${accepted.id}/text?format=markdown`)).body).toBe("");
+    expect((await editor("GET", `/data/${accepted.id}/chunks`)).body.items).toEqual([]);
+    stack.provider.failEmbeddings({ status: 503 });
+    stack.restartWorker();
+    await until("it is chunked", async () => (await editor("GET", `/data/${accepted.id}`)).body.processing_state.chunked);
+    expect((await editor("GET", `/data/${accepted.id}/text`)).body.items[0].text).toBe("Narwhals are shy.");
+    expect((await editor("GET", `/data/${accepted.id}/chunks`)).body.items[0].embedding).toEqual({
+      model: "scripted-embedding",
+      dimensions: 64,
+      embedded: false,
+      embedded_at: null,
+    });
+    stack.provider.clearFaults();
+    await ended(stack.url, tenants.keys.editor, accepted.id, 60_000);
+  });
+});
+
+describe("a run", () => {
+  test("is accepted while no worker runs, and knows its place", async () => {
+    const first = await put("First in the queue.", "first.md");
+    const second = await put("Second in the queue.", "second.md");
+    await stack.worker.kill("SIGKILL");
+    const one = (await reprocess(first.id)).body.pipeline_run_id;
+    const two = (await reprocess(second.id)).body.pipeline_run_id;
+    expect((await editor("GET", `/data/runs/${one}`)).body).toMatchObject({ status: "queued", stage: null, started_at: null });
+    stack.restartWorker();
+    for (const id of [first.id, second.id]) expect(await ended(stack.url, tenants.keys.editor, id, 60_000)).toMatchObject({ version: 2 });
+    expect((await editor("GET", `/data/runs/${two}`)).body.queue_position).toBeNull();
+  });
+});
+
+/** Documents that look as if they had been uploaded and published, without the work. */
+async function pretendMany(name: string, count: number): Promise<void> {
+  await stack.database.db.owner.query(
+    `with one as (select d.*, r.object_key from documents d join pipeline_runs r on r.num = d.latest_run_num where d.space_id = $2 limit 1),
+       made as (select gen_random_uuid() as id, gen_random_uuid() as run_id, n from generate_series(1, $3) n),
+       run as (
+         insert into pipeline_runs (id, organization_id, space_id, space_num, document_id, version, trigger, status, object_key, file_name, file_type, file_size, chunker_name, created_by)
+         select made.run_id, one.organization_id, one.space_id, one.space_num, made.id, 1, 'upload', 'failed', one.object_key, one.name, one.file_type, one.file_size, 'page_based', one.created_by
+         from one, made returning num, document_id)
+     insert into documents (id, organization_id, space_id, space_num, name, file_type, file_size, content_type, created_by, run_count, latest_run_num)
+     select made.id, one.organization_id, one.space_id, one.space_num, $1 || made.n, one.file_type, one.file_size, one.content_type, one.created_by, 1, run.num
+     from one, made join run on run.document_id = made.id`,
+    [name, tenants.spaces.research, count],
+  );
+}
+
+describe("a batch under way", () => {
+  /** A batch whose documents all wait: the file of each is longer than what is cached, and the provider is down. */
+  async function waitingBatch(name: string, count: number): Promise<string> {
+    await pretendMany(name, count);
+    stack.provider.failEmbeddings({ status: 503 });
+    const { body } = await start({ filters: { "doc_metadata.original_filename__startswith": name }, chunker_name: "fixed_tokens" });
+    expect(body).toMatchObject({ total: count, accepted: count });
+    return body.batch_id;
+  }
+  const released = async (id: string): Promise<number> =>
+    (await stack.database.db.owner.query("select count(*)::int as count from pipeline_runs where batch_id = $1 and not held", [id])).rows[0].count;
+  const openRuns = async (id: string): Promise<number> =>
+    (
+      await stack.database.db.owner.query(
+        "select count(*)::int as count from pipeline_runs where batch_id = $1 and not held and status in ('queued', 'parsing', 'chunking', 'embedding')",
+        [id],
+      )
+    ).rows[0].count;
+  const steer = (id: string, verb: string) => editor("POST", `/data/batches/${id}/${verb}`);
+
+  beforeAll(async () => {
+    await putMany("model of the pretended", 1);
+  });
+
+  test("keeps a bounded window, shows waiting runs as queued, and is paused, resumed and ended", { timeout: 150_000 }, async () => {
+    await stack.worker.kill("SIGTERM");
+    const id = await waitingBatch("window", 300);
+    expect(await read(id)).toMatchObject({
+      status: "running",
+      counts: { queued: 300 },
+      progress: 0,
+      documents_per_minute: null,
+      estimated_seconds_left: null,
+      completed_at: null,
+    });
+    expect(await steer(id, "pause")).toMatchObject({ status: 202, body: { batch_id: id, status: "paused" } });
+    expect((await steer(id, "pause")).status).toBe(202);
+    stack.restartWorker();
+    // An interactive run of the same organization shows that the worker is up while the batch waits.
+    stack.provider.clearFaults();
+    await putMany("while paused", 1);
+    expect(await released(id)).toBe(0);
+    let most = 0;
+    expect(await steer(id, "resume")).toMatchObject({ status: 202, body: { status: "running" } });
+    await until(
+      "the batch ends",
+      async () => {
+        most = Math.max(most, await openRuns(id));
+        return (await read(id)).status === "completed";
+      },
+      60_000,
+    );
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(BATCH_WINDOW_RUNS);
+    expect(await read(id)).toMatchObject({ counts: { completed: 300 }, progress: 1, documents_per_minute: expect.any(Number) });
+    for (const verb of ["pause", "resume", "cancel"]) expect(await steer(id, verb)).toMatchObject({ status: 400, body: { detail: expect.stringMatching(/^The batch has ended/) } });
+    expect(await released(id)).toBe(300);
+  });
+
+  test("that is cancelled cancels every run that has not ended, and stays cancelled", async () => {
+    await stack.worker.kill("SIGTERM");
+    const id = await waitingBatch("cancelled", 200);
+    const answer = await steer(id, "cancel");
+    expect(answer).toMatchObject({ status: 202, body: { status: "cancelled", counts: { queued: 0, cancelled: 200 }, progress: 1 } });
+    for (const verb of ["pause", "resume"]) expect((await steer(id, verb)).status).toBe(400);
+    stack.restartWorker();
+    expect(await end(id)).toMatchObject({ status: "cancelled", counts: { completed: 0, cancelled: 200 } });
+    expect((await steer(id, "cancel")).status).toBe(400);
+    const { items } = (await editor("GET", `/data/batches/${id}/results?limit=1`)).body;
+    expect(items[0]).toMatchObject({ success: false, status: "cancelled", error: { code: "cancelled" } });
+  });
+
+  test("survives its worker: another one goes on with it", async () => {
+    await pretendMany("survivor", 150);
+    const { batch_id: id } = (await start({ filters: { "doc_metadata.original_filename__startswith": "survivor" } })).body;
+    await until("the first runs have ended", async () => (await read(id)).counts.completed > 0);
+    await stack.worker.kill("SIGKILL");
+    stack.restartWorker();
+    expect(await end(id, 90_000)).toMatchObject({ status: "completed", counts: { completed: 150, failed: 0 } });
+  }, 120_000);
+
+  test("lets a newer single run take a document out of it", async () => {
+    const [documentId] = await putMany("taken", 1);
+    await stack.worker.kill("SIGTERM");
+    const { batch_id: id } = (await start({ document_ids: [documentId] })).body;
+    const run = (await editor("GET", `/data/batches/${id}/results`)).body.items[0];
+    expect(run).toMatchObject({ success: true, status: "queued" });
+    expect((await editor("GET", `/data/runs/${run.pipeline_run_id}`)).body).toMatchObject({ status: "queued", trigger: "batch", queue_position: 0 });
+    await editor("POST", `/data/${documentId}/reprocess`);
+    stack.restartWorker();
+    expect(await ended(stack.url, tenants.keys.editor, documentId!, 60_000)).toMatchObject({ version: 3 });
+    expect(await end(id)).toMatchObject({ status: "completed", counts: { cancelled: 1 } });
+    expect((await editor("GET", `/data/batches/${id}/results`)).body.items[0]).toMatchObject({ success: false, status: "cancelled", error: { code: "superseded" } });
+  });
+
+  test("is accepted while no worker runs, and its documents are still searchable", async () => {
+    const [documentId] = await putMany("served", 1);
+    await stack.worker.kill("SIGTERM");
+    await start({ document_ids: [documentId] });
+    const search = await editor("POST", "/data/hybrid-search", { query: "served number", space_id: tenants.spaces.research, document_ids: [documentId] });
+    expect(search.body.total_results).toBe(1);
+    expect((await editor("GET", `/data/${documentId}`)).body).toMatchObject({ version: 1, processing_state: { parsed: false, pipeline_status: "queued" } });
+    stack.restartWorker();
+    expect(await ended(stack.url, tenants.keys.editor, documentId!, 60_000)).toMatchObject({ version: 2 });
+  });
+});

@@ -1,0 +1,29 @@
+/** Vitest's set-up of the projects that need servers: one Postgres for all of them, and a Temporal for `stack`. */
+import type { TestProject } from "vitest/node";
+import { type RunningParts, startParts } from "./global-setup.ts";
+
+/** Vitest loads this file once for each project, so that what they share cannot lie in it. */
+const SHARED = Symbol.for("holdfast.test.parts");
+
+interface Shared {
+  readonly parts: Promise<RunningParts>;
+  users: number;
+}
+
+type Holder = { [SHARED]?: Shared };
+
+/** Ends what it started once the last project has ended. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const holder = globalThis as Holder;
+  const shared = (holder[SHARED] ??= { parts: startParts({ isDurable: false }), users: 0 });
+  shared.users += 1;
+  const parts = await shared.parts;
+  const temporal = project.name === "stack" ? await parts.startTemporal() : undefined;
+  return async () => {
+    await temporal?.stop();
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    delete holder[SHARED];
+    await parts.stop();
+  };
+}

@@ -1,0 +1,136 @@
+/** A provider that is down for an hour, in simulated time: the workflow's own code and the real activities, while the clock jumps. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { createChunking } from "../../src/activities/chunking.ts";
+import { embedAndPublish } from "../../src/activities/embed-and-publish.ts";
+import type { PipelineDeps } from "../../src/activities/pipeline-deps.ts";
+import { prepareDocuments } from "../../src/activities/prepare-documents.ts";
+import { loadConfig, requireReal } from "../../src/config.ts";
+import { claimRuns } from "../../src/db/claims.ts";
+import { createProviderGate } from "../../src/db/provider-gate.ts";
+import { openSharedDeps, type SharedDeps } from "../../src/deps.ts";
+import type { AttemptInput } from "../../src/domain/processing.ts";
+import { mergeEmbeddings } from "../../src/models/merge-embeddings.ts";
+import { behindGate } from "../../src/models/provider-gate.ts";
+import { createParserPool } from "../../src/parsers/child-process.ts";
+import { documentPipeline } from "../../src/workflows/document-pipeline.ts";
+import { upload } from "../support/client.ts";
+import type { Fault } from "../support/scripted-provider.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { ACME, KEYS, SPACES } from "../support/tenants.ts";
+import { virtualWorkflow } from "../support/virtual-workflow.ts";
+
+const HOUR_MS = 3_600_000;
+const DOCUMENTS = 20;
+
+let stack: Stack;
+let shared: SharedDeps;
+let deps: PipelineDeps;
+let temporaryFolder: string;
+const parserPool = createParserPool({ size: 1 });
+
+beforeAll(async () => {
+  vi.spyOn(performance, "now").mockImplementation(() => realNow() + passedMs);
+  stack = await startStack({ withoutWorker: true });
+  // No process of the stack claims anything: the test does.
+  await stack.stopTemporal();
+  shared = await openSharedDeps(requireReal(loadConfig(stack.env)), "test");
+  temporaryFolder = await mkdtemp(join(tmpdir(), "holdfast-hour-"));
+  const gate = createProviderGate(shared.db, "the provider of the hour");
+  deps = {
+    ...shared,
+    embedding: mergeEmbeddings(behindGate(shared.embedding, gate)),
+    parserPool,
+    chunking: createChunking(shared.config.models, shared.embedding),
+    temporaryFolder,
+    wakeDispatcher: () => undefined,
+    wakeBatches: () => undefined,
+  };
+  await uploadAll();
+});
+
+afterEach(() => stack.provider.clearFaults());
+
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await parserPool.close();
+  await shared.close();
+  await stack.close();
+  await rm(temporaryFolder, { recursive: true, force: true });
+});
+
+const realNow = performance.now.bind(performance);
+let passedMs = 0;
+
+const query = async (text: string, values: unknown[] = []) => (await stack.database.db.owner.query(text, values)).rows;
+
+/** The world after so many milliseconds: whatever happened is so much longer ago, and whatever will be is so much nearer. */
+async function age(ms: number): Promise<void> {
+  const by = [ms / 1_000];
+  await query("update provider_gates set not_before = not_before - make_interval(secs => $1), updated_at = updated_at - make_interval(secs => $1)", by);
+  await query("update pipeline_runs set started_at = started_at - make_interval(secs => $1), created_at = created_at - make_interval(secs => $1)", by);
+  passedMs += ms;
+}
+
+const OUTAGES: ReadonlyArray<readonly [what: string, fault: Fault, most: number]> = [
+  // Asked once when a group comes, and again when the time that it asked for is over.
+  ["429 with Retry-After: 60", { status: 429, headers: { "retry-after": "60" } }, 64],
+  // Asked again after 30 seconds at most.
+  ["503", { status: 503 }, 130],
+  ["401, as of an account that is not paid", { status: 401 }, 130],
+];
+
+/** Uploads the documents of every outage, and leaves their runs to the test alone. */
+async function uploadAll(): Promise<void> {
+  await Promise.all(
+    OUTAGES.flatMap(([what]) =>
+      Array.from({ length: DOCUMENTS }, (_, index) =>
+        upload(stack.url, KEYS.editor, SPACES.research, `# ${index}\n\nDocument ${index} waits for an hour: ${what}.`, `${what.slice(0, 3)}-${index}.md`),
+      ),
+    ),
+  );
+  await stack.api.kill("SIGKILL");
+  await query("update pipeline_runs set claim_id = null, held = true");
+  await query("update claims set closed_at = now()");
+}
+
+test.each(OUTAGES)(
+  "%s for an hour costs no document, and the provider is asked a bounded number of times",
+  async (what, fault, most) => {
+    stack.provider.failEmbeddings(fault);
+    const ids = (await query("update pipeline_runs set held = false where file_name like $1 returning document_id", [`${what.slice(0, 3)}-%`])).map((row) => row.document_id);
+    const organization = (await query("select id, num from organizations where id = $1", [ACME]))[0];
+    const claims = await claimRuns(stack.database.db.system, organization, 0);
+    expect(claims.flatMap((claim) => claim.documentIds)).toHaveLength(DOCUMENTS);
+
+    const asked = stack.provider.counts.embeddings;
+    let calls = 0;
+    const clock = virtualWorkflow({
+      activities: {
+        prepareDocuments: (input: AttemptInput) => prepareDocuments(deps, input),
+        embedAndPublish: (input: AttemptInput) => embedAndPublish(deps, input),
+      },
+      async onSleep(ms) {
+        await age(ms);
+        if (clock.sleptMs() < HOUR_MS) return;
+        if (calls === 0) calls = stack.provider.counts.embeddings - asked;
+        stack.provider.clearFaults();
+      },
+    });
+    const texts = stack.provider.counts.texts;
+    for (const claim of claims)
+      expect(await documentPipeline({ organization, claimId: claim.id, isolated: false })).toMatchObject({ completed: claim.runIds.length, failed: 0, active: 0 });
+
+    expect(clock.sleptMs()).toBeGreaterThanOrEqual(HOUR_MS);
+    expect(await query("select status, count(*)::int as count from pipeline_runs where document_id = any($1) group by 1", [ids])).toEqual([
+      { status: "completed", count: DOCUMENTS },
+    ]);
+    expect(calls).toBeGreaterThan(10);
+    expect(calls).toBeLessThanOrEqual(most);
+    // Each text was embedded once, by the request that succeeded.
+    expect(stack.provider.counts.texts - texts).toBe(DOCUMENTS);
+  },
+  120_000,
+);
