@@ -12,7 +12,7 @@ import { createToolActivities } from "./activities/tools.ts";
 import { type Readiness, createReadiness } from "./api/readiness.ts";
 import { type Toolbox, createToolbox } from "./agents/tools/index.ts";
 import { type SharedCounter, createSharedCounter } from "./api/shared-counter.ts";
-import { type ChatHost, createChatHost } from "./api/turns/chat-host.ts";
+import { type ChatHost, type ChatHostDeps, createChatHost } from "./api/turns/chat-host.ts";
 import { createChatModel } from "./models/chat-model.ts";
 import { QUEUES } from "./temporal/queues.ts";
 import { workflowBundle } from "./worker/bundle.ts";
@@ -122,8 +122,14 @@ export interface Deps extends SharedDeps {
   readonly readiness: Readiness;
 }
 
+/** For tests: what one of them has in the place of the usual part. */
+interface Overrides {
+  /** Is given the usual parts of chat, and answers with those to use. */
+  readonly chat?: (usual: ChatHostDeps) => ChatHostDeps;
+}
+
 /** @throws as {@link openSharedDeps} does. */
-export async function openApiDeps(config: RealConfig): Promise<Deps> {
+export async function openApiDeps(config: RealConfig, overrides: Overrides = {}): Promise<Deps> {
   const shared = await openSharedDeps(config, "api");
   const { db, log } = shared;
   const pepper = await loadInstanceSecret(db, "pepper", shared.masterKey);
@@ -131,7 +137,8 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
   const lastUsed = createLastUsed(db, log);
   const callerCounts = createSharedCounter({ add: (counts) => addCallerCounts(db, counts) });
   const queryEmbedding = cacheQueries(shared.embedding, { maxEntries: 10_000, timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS, open: (model) => openEmbeddingModel(config.models, model) });
-  const chat = await openChat(shared, queryEmbedding);
+  const usual = await chatParts(shared, queryEmbedding);
+  const chat = await createChatHost(overrides.chat?.(usual) ?? usual);
   return {
     ...shared,
     authenticator: createAuthenticator({ db, pepper, verifyJwt: config.oidc === undefined ? undefined : createJwtVerifier(config.oidc) }),
@@ -159,12 +166,10 @@ export async function openApiDeps(config: RealConfig): Promise<Deps> {
   };
 }
 
-/** Turns are refused until its workers have connected to Temporal; it goes on trying. */
-async function openChat(
-  { config, db, log, dataConverter, workerDataConverter, temporal, toolbox, keyring, reranker }: SharedDeps,
-  queryEmbedding: QueryEmbeddings,
-): Promise<ChatHost> {
-  return createChatHost({
+/** Turns are refused until chat's workers have connected to Temporal; it goes on trying. */
+async function chatParts(shared: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHostDeps> {
+  const { config, db, log, dataConverter, workerDataConverter, temporal, toolbox, keyring, reranker } = shared;
+  return {
     db,
     log,
     keyring,
@@ -183,5 +188,5 @@ async function openChat(
       ...createToolActivities({ db, queryEmbedding, reranker, toolbox, abortedSignal: (turnId) => turns.abortedSignal(turnId) }),
     }),
     queues: { chat: QUEUES.chat, tools: QUEUES.tools },
-  });
+  };
 }

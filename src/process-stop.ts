@@ -1,4 +1,5 @@
 /** How a process is told to stop: at once while it starts, in order afterwards, and never without an end. */
+import { flushCompileCache } from "node:module";
 
 const LONGEST_STOP_MS = 60_000;
 
@@ -21,7 +22,14 @@ export function watchSignals(): ProcessStop {
       setTimeout(() => process.exit(1), LONGEST_STOP_MS).unref();
     });
   }
-  return { signal: stop.signal, started: () => void (isStarted = true) };
+  return {
+    signal: stop.signal,
+    started() {
+      isStarted = true;
+      // With NODE_COMPILE_CACHE the next process starts faster, also where this one is killed and writes nothing at its end.
+      flushCompileCache();
+    },
+  };
 }
 
 /** Resolves when the signal is aborted. */

@@ -1,5 +1,4 @@
 /** Idempotency-Keys on the real stack: repeats of a request are one effect and one answer, whatever is killed or down. */
-import { request as httpRequest } from "node:http";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,12 +1,19 @@
-/** The only place where tests make organizations, users, spaces and keys directly in the database. */
-import { createKeyText, hashKey, keyPrefix } from "../../src/auth/api-keys.ts";
+/** Organizations, users, spaces and keys, made directly in the database. */
+import { PEPPER, createKeyText, hashKey, keyPrefix } from "../../src/auth/api-keys.ts";
 import { insertApiKey } from "../../src/db/api-keys.ts";
 import { type Database, inTransaction, type OrganizationKey } from "../../src/db/pool.ts";
+import { loadInstanceSecret } from "../../src/db/instance-secrets.ts";
 import { newId } from "../../src/domain/ids.ts";
+import type { MasterKey } from "../../src/storage/keyring.ts";
 import { CAPABILITIES, type Capability, type SpaceRole } from "../../src/domain/principal.ts";
 
 /** The pepper of every test whose keys are made here. */
 export const TEST_PEPPER = Buffer.alloc(32, 7);
+
+/** The secret that the keys of a running instance are hashed with. */
+export async function pepperOf(db: Database, master: MasterKey): Promise<Buffer> {
+  return loadInstanceSecret(db, PEPPER, master);
+}
 
 export async function makeOrganization(db: Database): Promise<OrganizationKey> {
   const id = newId();
@@ -42,6 +49,8 @@ interface KeyFields {
   readonly spaces?: readonly string[] | null;
   readonly capabilities?: readonly Capability[];
   readonly expiresAt?: Date | null;
+  /** The instance's, where it is not {@link TEST_PEPPER}. */
+  readonly pepper?: Buffer;
 }
 
 export async function makeKey(db: Database, organization: OrganizationKey, userId: string, fields: KeyFields = {}): Promise<{ id: string; text: string }> {
@@ -53,7 +62,7 @@ export async function makeKey(db: Database, organization: OrganizationKey, userI
       userId,
       name: `key ${id}`,
       prefix: keyPrefix(text),
-      hash: hashKey(TEST_PEPPER, text),
+      hash: hashKey(fields.pepper ?? TEST_PEPPER, text),
       spaces: fields.spaces ?? null,
       capabilities: fields.capabilities ?? CAPABILITIES,
       expiresAt: fields.expiresAt ?? null,

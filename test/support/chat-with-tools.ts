@@ -1,5 +1,5 @@
 /** The only place that starts a chat with an agent that has tools: those of a Model Context Protocol server, and of the project's own. */
-import { type ChatHarness, startChat } from "./chat-harness.ts";
+import { type ChatHarness, type ChatOptions, startChat } from "./chat-harness.ts";
 import { startMcpServer } from "./mcp-server.ts";
 
 export interface ChatWithTools extends ChatHarness {
@@ -10,9 +10,9 @@ export interface ChatWithTools extends ChatHarness {
   forget(): void;
 }
 
-export async function startChatWithTools(toolIds: readonly string[], options: Omit<NonNullable<Parameters<typeof startChat>[0]>, "tools"> = {}): Promise<ChatWithTools> {
+export async function startChatWithTools(toolIds: readonly string[], options: ChatOptions = {}): Promise<ChatWithTools> {
   const server = await startMcpServer();
-  const chat = await startChat({ ...options, tools: { mcpServers: { city: { url: server.url } } } });
+  const chat = await startChat({ ...options, env: { MCP_SERVERS: JSON.stringify({ city: { url: server.url } }), ...options.env } });
   const agent = await chat.addAgent({
     tool_attachments: [{ tool_id: "mcp", config: { server: "city" } }, ...toolIds.map((id) => ({ tool_id: id, config: null }))],
   });

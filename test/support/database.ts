@@ -1,5 +1,5 @@
 /** The only place where tests get a database: a new one on the server of HOLDFAST_TEST_DATABASE_URL, dropped afterwards. */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import pg from "pg";
 import { migrate } from "../../src/db/migrate.ts";
 import { type Database, openDatabase } from "../../src/db/pool.ts";
@@ -35,7 +35,10 @@ export async function createTestDatabase({ isEmpty = false }: { isEmpty?: boolea
   });
   const url = withDatabase(admin, name);
   const db = openDatabase({ url, poolSize: 10, onIdleError: () => undefined });
-  if (!isEmpty) await migrate(db);
+  if (!isEmpty) {
+    await migrate(db);
+    await renumberSpaces(db);
+  }
   return {
     db,
     url,
@@ -44,6 +47,11 @@ export async function createTestDatabase({ isEmpty = false }: { isEmpty?: boolea
       await asAdmin(admin, (client) => client.query(`drop database ${name} with (force)`));
     },
   };
+}
+
+/** Processes keep lists of a space by its number: one that serves several test databases must not take one for another. */
+async function renumberSpaces(db: Database): Promise<void> {
+  await db.owner.query(`alter table spaces alter column num restart with ${randomInt(1, 1_000_000) * 1_000}`);
 }
 
 async function asAdmin(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {

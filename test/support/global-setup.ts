@@ -48,7 +48,8 @@ export async function startParts({ isDurable }: { readonly isDurable: boolean })
   let postgres = await openPostgres();
   const stop = async (): Promise<void> => {
     await postgres.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    // Processes that end may still write what they have compiled.
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
   try {
     await makeTemplate(postgres.url);

@@ -20,9 +20,9 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-/** Opening may take as long as building an emulator does. */
-export function describeObjectStore(kind: string, open: () => Promise<Opened>): void {
-  describe(`${kind} store`, () => {
+/** Opening may take as long as building an emulator does. Where the store `isHere` not, its tests are skipped. */
+export function describeObjectStore(kind: string, open: () => Promise<Opened>, { isHere = true } = {}): void {
+  describe.runIf(isHere)(`${kind} store`, () => {
     let opened: Opened;
     let store: ObjectStore;
     beforeAll(async () => {

@@ -1,17 +1,17 @@
 /** Provisions tenants into a stack's database without starting the CLI for it. */
-import { PEPPER, createKeyText, hashKey, isWellFormedKey, keyPrefix } from "../../src/auth/api-keys.ts";
+import { createKeyText, hashKey, isWellFormedKey, keyPrefix } from "../../src/auth/api-keys.ts";
 import { loadConfig } from "../../src/config.ts";
-import { loadInstanceSecret } from "../../src/db/instance-secrets.ts";
 import type { Database } from "../../src/db/pool.ts";
 import { applyProvisionFile } from "../../src/db/provision.ts";
 import { parseProvisionFile } from "../../src/schema/provision.ts";
 import { openMasterKey } from "../../src/storage/master-key.ts";
+import { pepperOf } from "./callers.ts";
 import { type Tenants, provisionFile } from "./tenants.ts";
 
 /** `env` holds the settings of the stack, the master key among them. Idempotent. */
 export async function provisionTenants(db: Database, env: Record<string, string>, tenants: Tenants): Promise<void> {
   const file = parseProvisionFile(provisionFile(tenants), { environment: {}, isKey: isWellFormedKey });
-  const pepper = await loadInstanceSecret(db, PEPPER, openMasterKey(loadConfig(env).keys));
+  const pepper = await pepperOf(db, openMasterKey(loadConfig(env).keys));
   await applyProvisionFile(db, file, {
     create: createKeyText,
     hash: (key) => hashKey(pepper, key),

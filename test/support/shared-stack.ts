@@ -15,7 +15,7 @@ export interface SharedStack extends Pick<Stack, "url" | "provider" | "temporalA
 }
 
 /** Small, so that the limit can be tried with little. */
-export const MAX_UPLOAD_BYTES = 4 * 1024 * 1024;
+const MAX_UPLOAD_BYTES = 4 * 1024 * 1024;
 
 let shared: Promise<SharedStack> | undefined;
 

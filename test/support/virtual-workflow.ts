@@ -1,11 +1,14 @@
 /**
  * Stands in for `@temporalio/workflow` in every test (an alias in vitest.config.ts): runs a workflow's own code in this
- * process, with activities that the test gives and a clock that jumps when the workflow sleeps.
+ * process, with activities that the test gives and a clock that jumps when the workflow sleeps. What is `@public` here is
+ * imported by src/workflows under the other name.
  */
 import { createRequire } from "node:module";
 import { type Context, asyncLocalStorage } from "@temporalio/activity";
+import type * as temporal from "@temporalio/workflow";
 
-const real = createRequire(import.meta.url)("@temporalio/workflow") as typeof import("@temporalio/workflow");
+const real = createRequire(import.meta.url)("@temporalio/workflow") as typeof temporal;
+/** @public */
 export const { ActivityCancellationType, ActivityFailure, ApplicationFailure, CancellationScope, TimeoutFailure, isCancellation } = real;
 
 type Activities = Record<string, (input: never) => Promise<unknown>>;
@@ -52,16 +55,24 @@ function inContext(work: () => Promise<unknown>): Promise<unknown> {
   return asyncLocalStorage.run(context as unknown as Context, work);
 }
 
-export const proxyActivities = (): Activities =>
-  new Proxy<Activities>({}, { get: (_target, name: string) => (input: never) => inContext(() => now().activities[name]!(input)) });
-export const proxyLocalActivities = proxyActivities;
+/** @public */
+export const proxyActivities = (): Activities => new Proxy<Activities>({}, { get: (_target, name: string) => (input: never) => inContext(() => now().activities[name]!(input)) });
+/** @public */
+export const proxyLocalActivities = (): Activities => proxyActivities();
+/** @public */
 export const continueAsNew = (...args: unknown[]): Promise<never> => Promise.reject(new ContinuedAsNew(args));
+/** @public */
 export const defineQuery = (name: string): string => name;
+/** @public */
 export const setHandler = (): void => undefined;
+/** @public */
 export const setCurrentDetails = (): void => undefined;
+/** @public */
 export const upsertSearchAttributes = (): void => undefined;
+/** @public */
 export const workflowInfo = (): NonNullable<Setting["info"]> => now().info ?? { continueAsNewSuggested: false };
 
+/** @public */
 export async function sleep(ms: number): Promise<void> {
   slept += ms;
   await now().onSleep?.(ms);

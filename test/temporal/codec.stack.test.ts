@@ -1,7 +1,7 @@
 /** What a worker does whose payloads cannot be sealed: its SDK would end it, and with it what it does for everybody else. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { Client, Connection } from "@temporalio/client";
-import { DefaultLogger, NativeConnection, Runtime, Worker } from "@temporalio/worker";
+import { NativeConnection, Worker } from "@temporalio/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DomainError } from "../../src/domain/errors.ts";
 import { deletionWorkflowId } from "../../src/domain/workflow-ids.ts";
@@ -9,6 +9,7 @@ import { createKeyring, localMasterKey } from "../../src/storage/keyring.ts";
 import { createPayloadSealer, sealerForWorkers } from "../../src/storage/payload-sealer.ts";
 import { createDataConverter } from "../../src/temporal/codec.ts";
 import { registerSearchAttributes } from "../../src/temporal/search-attributes.ts";
+import { quietRuntime } from "../support/temporal-runtime.ts";
 import { workflowBundle } from "../../src/worker/bundle.ts";
 import { until } from "../support/until.ts";
 
@@ -52,7 +53,7 @@ let workers: Worker[];
 let running: Promise<unknown>;
 
 beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger("ERROR"), shutdownSignals: [] });
+  quietRuntime();
   // oxlint-disable-next-line node/no-process-env -- the set-up of the tests hands the server over in it
   const address = process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"] ?? "";
   connection = await Connection.connect({ address });

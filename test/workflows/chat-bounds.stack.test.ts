@@ -8,7 +8,9 @@ const PING_MS = 300;
 let chat: ChatWithTools;
 
 beforeAll(async () => {
-  chat = await startChatWithTools(["current_time"], { turnBudget: { modelCalls: 8, tokens: TURN_TOKENS, seconds: TURN_SECONDS }, pingMs: PING_MS });
+  chat = await startChatWithTools(["current_time"], {
+    parts: { turnBudget: { modelCalls: 8, tokens: TURN_TOKENS, seconds: TURN_SECONDS }, pingMs: PING_MS },
+  });
 });
 afterAll(() => chat.close());
 beforeEach(() => chat.forget());

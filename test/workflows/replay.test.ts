@@ -2,10 +2,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import proto from "@temporalio/proto";
-import { DefaultLogger, Runtime, Worker } from "@temporalio/worker";
+import { Worker } from "@temporalio/worker";
 import { beforeAll, describe, expect, test } from "vitest";
 import { FAILURE_CONVERTER_PATH } from "../../src/temporal/codec.ts";
 import { type WorkflowBundleOption } from "@temporalio/worker";
+import { quietRuntime } from "../support/temporal-runtime.ts";
 import { workflowBundle } from "../../src/worker/bundle.ts";
 
 const FOLDER = join(import.meta.dirname, "../replay");
@@ -15,7 +16,7 @@ const read = (name: string): { events: Array<Record<string, any>> } => JSON.pars
 let bundle: WorkflowBundleOption;
 
 beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger("ERROR"), shutdownSignals: [] });
+  quietRuntime();
   bundle = await workflowBundle();
 });
 

@@ -10,7 +10,7 @@ let chat: ChatHarness;
 let agent: string;
 
 beforeAll(async () => {
-  chat = await startChat({ unreadMaxMs: UNREAD_MAX_MS });
+  chat = await startChat({ parts: { unreadMaxMs: UNREAD_MAX_MS } });
   agent = await chat.addAgent();
 });
 afterAll(() => chat.close());
@@ -118,8 +118,7 @@ describe("the same key", () => {
   it("of another caller is another turn", async () => {
     const key = randomUUID();
     await (await ask(key)).text();
-    const { makeKey } = await import("../../support/callers.ts");
-    const other = (await makeKey(chat.database.db, chat.organization, chat.userId)).text;
+    const other = await chat.makeKey();
     await (await ask(key, {}, { headers: { authorization: `Bearer ${other}` } })).text();
     expect(calls()).toBe(2);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { makeKey } from "../../support/callers.ts";
+
 import { type ChatHarness, startChat } from "../../support/chat-harness.ts";
 import { type ScriptedProvider, startScriptedProvider } from "../../support/scripted-provider.ts";
 import { until } from "../../support/until.ts";
@@ -11,12 +11,15 @@ let agent: string;
 beforeAll(async () => {
   spare = await startScriptedProvider();
   chat = await startChat({
-    contextTokens: 1_000,
-    budgets: { monthlyTokensPerOrganization: 5_000, monthlyTokensPerKey: 1_000 },
-    fallbacks: [
-      { baseUrl: "http://127.0.0.1:9/v1", model: "gone" },
-      { baseUrl: spare.url, apiKey: "sk-spare", model: "spare-chat" },
-    ],
+    env: {
+      CHAT_CONTEXT_TOKENS: "1000",
+      MONTHLY_TOKENS_PER_ORGANIZATION: "5000",
+      MONTHLY_TOKENS_PER_KEY: "1000",
+      CHAT_FALLBACKS: JSON.stringify([
+        { base_url: "http://127.0.0.1:9/v1", model: "gone" },
+        { base_url: spare.url, api_key: "sk-spare", model: "spare-chat" },
+      ]),
+    },
   });
   agent = await chat.addAgent({ system_prompt: "Be brief.", model: "first-chat" });
 });
@@ -83,8 +86,8 @@ describe("a conversation longer than the model's context", () => {
 
 describe("the month's tokens", () => {
   it("of a key that are used up refuse it with 429, and of an organization all its keys", async () => {
-    const own = (await makeKey(chat.database.db, chat.organization, chat.userId)).text;
-    const other = (await makeKey(chat.database.db, chat.organization, chat.userId)).text;
+    const own = await chat.makeKey();
+    const other = await chat.makeKey();
     const { rows } = await chat.database.db.owner.query("select id from api_keys order by created_at desc, id desc limit 2");
     const spend = async (keyId: string, tokens: number): Promise<void> => {
       await chat.chat({ model: agent, messages: user("hi") }, { key: own });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { makeKey, makeOrganization, makeSpace, makeUser } from "../../support/callers.ts";
+import { makeOrganization, makeSpace, makeUser } from "../../support/callers.ts";
 import { type ChatHarness, startChat } from "../../support/chat-harness.ts";
 import { until } from "../../support/until.ts";
 
@@ -257,9 +257,9 @@ describe("who may chat", () => {
     const { db } = chat.database;
     const rival = await makeOrganization(db);
     const rivalUser = await makeUser(db, rival);
-    const rivalKey = (await makeKey(db, rival, rivalUser)).text;
+    const rivalKey = await chat.makeKey({ of: rival, userId: rivalUser });
     const other = await makeSpace(db, chat.organization, [[chat.userId, "owner"]]);
-    const scopedKey = (await makeKey(db, chat.organization, chat.userId, { spaces: [other] })).text;
+    const scopedKey = await chat.makeKey({ spaces: [other] });
     const shared = await chat.addAgent({ is_public: true });
     const unknown = randomUUID();
     for (const [model, key] of [
@@ -278,7 +278,7 @@ describe("who may chat", () => {
 
   it("lets everyone of the organization use a public agent, and lists what can be used", async () => {
     const colleague = await makeUser(chat.database.db, chat.organization);
-    const { text: key } = await makeKey(chat.database.db, chat.organization, colleague);
+    const key = await chat.makeKey({ userId: colleague });
     const shared = await chat.addAgent({ is_public: true, name: "Shared" });
     const system = await chat.addAgent({ is_public: true, from_system: true });
     expect((await chat.chat({ model: shared, messages: user("hi") }, { key })).status).toBe(200);

@@ -22,7 +22,7 @@ const on = {
   },
   tenants,
 };
-const { as, editor, put, reprocess } = documentRuns(on);
+const { editor, put, reprocess } = documentRuns(on);
 const { start, read, end, putMany } = batchClient(on);
 
 describe("a folder that is deleted", () => {
