@@ -1,25 +1,22 @@
 /** What OpenAI's official clients, in JavaScript and in Python, make of the chat interface. */
 import OpenAI from "openai";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { call } from "./support/client.ts";
 import { runWithPythonClient } from "./support/python-client.ts";
-import { type Stack, startStack } from "./support/stack.ts";
-import { AGENTS, KEYS } from "./support/tenants.ts";
+import { onOwnStack } from "./support/own-stack.ts";
 import { until } from "./support/until.ts";
 
 const ANSWER = "You said: one two";
 const USAGE = { prompt_tokens: expect.any(Number), completion_tokens: 4, total_tokens: expect.any(Number) };
 
-let stack: Stack;
+const { stack, tenants } = onOwnStack({ withoutWorker: true, env: { CHAT_TURN_SECONDS: "3" } });
 let baseURL: string;
 
 beforeAll(async () => {
-  stack = await startStack({ withoutWorker: true, env: { CHAT_TURN_SECONDS: "3" } });
   baseURL = `${stack.url}/v1`;
-  const ready = { model: AGENTS.librarian, messages: [{ role: "user", content: "Hello" }] };
-  await until("chat is ready", async () => (await call(stack.url, KEYS.owner, "POST", "/chat/completions", ready)).status === 200);
+  const ready = { model: tenants.agents.librarian, messages: [{ role: "user", content: "Hello" }] };
+  await until("chat is ready", async () => (await call(stack.url, tenants.keys.owner, "POST", "/chat/completions", ready)).status === 200);
 });
-afterAll(() => stack.close());
 
 beforeEach(() => {
   stack.provider.requests.length = 0;
@@ -36,13 +33,13 @@ beforeEach(() => {
 const timesAsked = (text: string): number => stack.provider.requests.filter(({ route, body }) => route === "chat" && body["messages"].at(-1).content === text).length;
 
 describe("in JavaScript", () => {
-  const client = (options: { apiKey?: string; maxRetries?: number } = {}) => new OpenAI({ baseURL, apiKey: KEYS.owner, maxRetries: 0, ...options });
-  const ask = (content: string) => ({ model: AGENTS.librarian, messages: [{ role: "user" as const, content }] });
+  const client = (options: { apiKey?: string; maxRetries?: number } = {}) => new OpenAI({ baseURL, apiKey: tenants.keys.owner, maxRetries: 0, ...options });
+  const ask = (content: string) => ({ model: tenants.agents.librarian, messages: [{ role: "user" as const, content }] });
 
   test("models are the agents", async () => {
     const models = [];
     for await (const model of client().models.list()) models.push(model);
-    expect(models).toContainEqual(expect.objectContaining({ id: AGENTS.librarian, object: "model", name: "Librarian" }));
+    expect(models).toContainEqual(expect.objectContaining({ id: tenants.agents.librarian, object: "model", name: "Librarian" }));
   });
 
   test("a completion comes whole, with its request's id and raw response", async () => {
@@ -92,12 +89,12 @@ describe("in JavaScript", () => {
 
 describe("in Python", () => {
   test("models, completions, streams, raw responses and failures are the client's own", { timeout: 6 * 60_000 }, async () => {
-    const seen = await runWithPythonClient(process.env["HOLDFAST_TEST_CACHE_DIR"] ?? "", "openai-client.py", [baseURL, KEYS.owner, AGENTS.librarian]);
+    const seen = await runWithPythonClient(process.env["HOLDFAST_TEST_CACHE_DIR"] ?? "", "openai-client.py", [baseURL, tenants.keys.owner, tenants.agents.librarian]);
     const streamed = { role: "assistant", content: ANSWER, finish_reason: "stop" };
     const failed = (type: string, status: number | null, detail: unknown = expect.any(String)) =>
       expect.objectContaining({ type, status, body: status === null ? expect.anything() : expect.objectContaining({ detail }) });
     expect(seen).toEqual({
-      models: expect.arrayContaining([{ id: AGENTS.librarian, object: "model", name: "Librarian" }]),
+      models: expect.arrayContaining([{ id: tenants.agents.librarian, object: "model", name: "Librarian" }]),
       whole: { content: ANSWER, finish_reason: "stop", usage: USAGE, object: "chat.completion" },
       raw: { request_id: expect.any(String), limit: expect.stringMatching(/^\d+$/), content: ANSWER },
       streamed: { ...streamed, usage: null },

@@ -4,20 +4,18 @@ import { freePort } from "../src/embedded/ports.ts";
 import { type Answer, call, ended, fileForm } from "./support/client.ts";
 import { type TestProcess, startProcess } from "./support/processes.ts";
 import { type Proxy, startProxy } from "./support/proxy.ts";
-import { type Stack, startStack } from "./support/stack.ts";
-import { AGENTS, KEYS, SPACES } from "./support/tenants.ts";
+import { onOwnStack } from "./support/own-stack.ts";
 import { until } from "./support/until.ts";
 
 const TEXT = "# Capybaras\n\nCapybaras are the largest rodents that live today.";
 /** Longer than the proxy takes to notice. */
 const DRAIN = { DRAIN_DELAY_SECONDS: "1" };
 
-let stack: Stack;
+const { stack, tenants } = onOwnStack({ keepsWorkflows: true, env: DRAIN });
 let second: { readonly url: string; api: TestProcess; worker: TestProcess; readonly env: Record<string, string> };
 let proxy: Proxy;
 
 beforeAll(async () => {
-  stack = await startStack({ keepsWorkflows: true, env: DRAIN });
   const port = String(await freePort());
   const env = { ...stack.env, PORT: port };
   second = { url: `http://127.0.0.1:${port}`, env, api: startProcess("src/api/main.ts", env), worker: startProcess("src/worker/main.ts", env) };
@@ -28,12 +26,11 @@ beforeAll(async () => {
 afterAll(async () => {
   proxy.close();
   await Promise.all([second.api.kill("SIGTERM"), second.worker.kill("SIGTERM")]);
-  await stack.close();
 });
 
 const bothReady = () => until("both API processes are ready", () => proxy.ready().length === 2, 60_000);
 const say = (body: object): Promise<Answer> =>
-  call(proxy.url, KEYS.editor, "POST", "/chat/completions", { model: AGENTS.analyst, messages: [{ role: "user", content: "hi" }], ...body });
+  call(proxy.url, tenants.keys.editor, "POST", "/chat/completions", { model: tenants.agents.analyst, messages: [{ role: "user", content: "hi" }], ...body });
 
 /** Repeats requests of each kind until told to stop. */
 function startLoad() {
@@ -55,17 +52,17 @@ function startLoad() {
   const kinds = [
     repeat(
       "list",
-      () => call(proxy.url, KEYS.editor, "POST", "/data/search", {}),
+      () => call(proxy.url, tenants.keys.editor, "POST", "/data/search", {}),
       ({ status }) => status === 200,
     ),
     repeat(
       "search",
-      () => call(proxy.url, KEYS.editor, "POST", "/data/hybrid-search", { query: "largest rodents", space_id: SPACES.research }),
+      () => call(proxy.url, tenants.keys.editor, "POST", "/data/hybrid-search", { query: "largest rodents", space_id: tenants.spaces.research }),
       ({ status }) => status === 200,
     ),
     repeat(
       "upload",
-      () => call(proxy.url, KEYS.editor, "POST", "/data/upload", fileForm(TEXT, "a.md", { space_id: SPACES.research })),
+      () => call(proxy.url, tenants.keys.editor, "POST", "/data/upload", fileForm(TEXT, "a.md", { space_id: tenants.spaces.research })),
       ({ status, body }) => {
         if (status === 201) documents.push(body.id);
         return status === 201;
@@ -114,7 +111,7 @@ test("replacing every process in turn fails no request, and what was accepted co
   await served();
   expect(await load.end()).toEqual([]);
   expect(load.documents.length).toBeGreaterThan(10);
-  for (const id of load.documents) expect((await ended(proxy.url, KEYS.editor, id, 60_000)).processing_state.pipeline_status).toBe("completed");
+  for (const id of load.documents) expect((await ended(proxy.url, tenants.keys.editor, id, 60_000)).processing_state.pipeline_status).toBe("completed");
 }, 180_000);
 
 test("a process that stops says so before it closes its port, and names each dependency with its latency", async () => {

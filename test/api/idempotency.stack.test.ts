@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createDirectoryStore } from "../../src/storage/directory.ts";
 import { call, ended, fileForm, upload } from "../support/client.ts";
+import { documentClient } from "../support/document-client.ts";
 import { onSharedStack } from "../support/shared-stack.ts";
 
 const { stack, tenants } = onSharedStack();
+const { rows } = documentClient({ stack, tenants });
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
 const put = (
@@ -15,7 +17,6 @@ const put = (
   { filename = "note.md", as = tenants.keys.editor, path = "/data/upload", fields = { space_id: tenants.spaces.research } as Record<string, string> } = {},
 ) => call(stack.url, as, "POST", path, fileForm(content, filename, fields), { "idempotency-key": key });
 const post = (key: string, path: string, body?: unknown) => call(stack.url, tenants.keys.editor, "POST", path, body, { "idempotency-key": key });
-const rows = async (query: string, values: unknown[] = []) => (await stack.database.db.owner.query(query, values)).rows;
 const countDocuments = async (name: string): Promise<number> => (await rows("select count(*)::int as count from documents where name = $1", [name]))[0].count;
 const countRuns = async (name: string): Promise<number> => (await rows("select count(*)::int as count from pipeline_runs where file_name = $1", [name]))[0].count;
 const objects = () => createDirectoryStore(join(stack.dataDir, "objects")).list(tenants.acme, { limit: 1_000 });

@@ -1,24 +1,20 @@
 /** An API process that is killed in the middle of a request: repeats are one effect, and chat turns end. */
 import { request as httpRequest } from "node:http";
 import { Client, Connection } from "@temporalio/client";
-import { afterAll, afterEach, beforeAll, describe, expect, it, test } from "vitest";
+import { afterEach, describe, expect, it, test } from "vitest";
 import { call, ended, fileForm } from "../support/client.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { TENANTS as tenants } from "../support/tenants.ts";
+import { documentClient } from "../support/document-client.ts";
+import { onOwnStack } from "../support/own-stack.ts";
 import { until } from "../support/until.ts";
 
-let stack: Stack;
+const { stack, tenants } = onOwnStack();
+const { rows } = documentClient({ stack, tenants });
 
-beforeAll(async () => {
-  stack = await startStack();
-});
 afterEach(() => stack.provider.reset());
-afterAll(() => stack.close());
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
 const put = (key: string, content: string, filename: string) =>
   call(stack.url, tenants.keys.editor, "POST", "/data/upload", fileForm(content, filename, { space_id: tenants.spaces.research }), { "idempotency-key": key });
-const rows = async (query: string, values: unknown[] = []) => (await stack.database.db.owner.query(query, values)).rows;
 const countDocuments = async (name: string): Promise<number> => (await rows("select count(*)::int as count from documents where name = $1", [name]))[0].count;
 const countRuns = async (name: string): Promise<number> => (await rows("select count(*)::int as count from pipeline_runs where file_name = $1", [name]))[0].count;
 

@@ -1,22 +1,19 @@
 /** What each part of the API does while the object store is down. */
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { freePort } from "../../src/embedded/ports.ts";
 import { fileForm } from "../support/client.ts";
 import { type DependencyCalls, dependencyCalls, expectAllUnavailable, TEXT } from "../support/dependency-calls.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { SPACES } from "../support/tenants.ts";
+import { onOwnStack } from "../support/own-stack.ts";
 
-let stack: Stack;
+const { stack, tenants } = onOwnStack();
 let calls: DependencyCalls;
 
 beforeAll(async () => {
-  stack = await startStack();
   calls = dependencyCalls(stack);
   await calls.chatIsReady();
 });
-afterAll(() => stack.close());
 
 /** A file where the folder of objects should be. */
 async function breakFolder(): Promise<() => Promise<void>> {
@@ -55,7 +52,7 @@ test.each(kinds)(
     try {
       await expectAllUnavailable({
         upload: calls.put(),
-        "upload to a path": calls.send("POST", `/spaces/${SPACES.research}/data/upload`, fileForm(TEXT, "a.md", { path: "" })),
+        "upload to a path": calls.send("POST", `/spaces/${tenants.spaces.research}/data/upload`, fileForm(TEXT, "a.md", { path: "" })),
         download: calls.download(documents.kept),
       });
       await calls.expectReadsWork(documents.kept);

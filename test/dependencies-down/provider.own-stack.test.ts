@@ -1,27 +1,24 @@
 /** What each part of the API does while the model provider is down. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { ended, fileForm } from "../support/client.ts";
 import { type DependencyCalls, dependencyCalls } from "../support/dependency-calls.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { KEYS, SPACES } from "../support/tenants.ts";
+import { onOwnStack } from "../support/own-stack.ts";
 import { until } from "../support/until.ts";
 
-let stack: Stack;
+const { stack, tenants } = onOwnStack({ env: { CHAT_TURN_SECONDS: "3" } });
 let calls: DependencyCalls;
 
 beforeAll(async () => {
-  stack = await startStack({ env: { CHAT_TURN_SECONDS: "3" } });
   calls = dependencyCalls(stack);
   await calls.chatIsReady();
 });
-afterAll(() => stack.close());
 beforeEach(() => stack.provider.clearFaults());
 
 test("pipelines wait and lose nothing; search answers by words alone and says so", async () => {
   const [document, deleted] = [await calls.completed(), await calls.completed()];
   stack.provider.failEmbeddings({ status: 503 });
   // A text that was embedded before would need no provider.
-  const accepted = await calls.send("POST", "/data/upload", fileForm("# Tapirs\n\nTapirs are no rodents at all.", "tapirs.md", { space_id: SPACES.research }));
+  const accepted = await calls.send("POST", "/data/upload", fileForm("# Tapirs\n\nTapirs are no rodents at all.", "tapirs.md", { space_id: tenants.spaces.research }));
   expect(accepted.status).toBe(201);
   expect((await calls.send("POST", `/data/${document.id}/reprocess`, { chunker_name: "sentence" })).status).toBe(202);
   await until("the run says what it waits for", async () => {
@@ -29,7 +26,7 @@ test("pipelines wait and lose nothing; search answers by words alone and says so
     return (await calls.send("GET", `/data/runs/${body.items[0].pipeline_run_id}`)).body.waiting_for === "provider_unavailable";
   });
 
-  const found = await calls.send("POST", "/data/hybrid-search", { query: "which rodents are the largest today", space_id: SPACES.research });
+  const found = await calls.send("POST", "/data/hybrid-search", { query: "which rodents are the largest today", space_id: tenants.spaces.research });
   expect(found.status).toBe(200);
   expect(found.headers.get("warning")).toMatch(/^199 holdfast "/);
   expect(found.body.results.length).toBeGreaterThan(0);
@@ -39,7 +36,7 @@ test("pipelines wait and lose nothing; search answers by words alone and says so
   expect((await calls.send("DELETE", `/data/${deleted.id}`)).status).toBe(204);
 
   stack.provider.clearFaults();
-  for (const id of [accepted.body.id, document.id]) expect((await ended(stack.url, KEYS.owner, id, 60_000)).processing_state.pipeline_status).toBe("completed");
+  for (const id of [accepted.body.id, document.id]) expect((await ended(stack.url, tenants.keys.owner, id, 60_000)).processing_state.pipeline_status).toBe("completed");
   expect((await calls.search()).headers.get("warning")).toBeNull();
 }, 120_000);
 
@@ -60,7 +57,7 @@ test.each([
 
 test("a provider that never answers holds up no search, and no API process that is told to stop", async () => {
   stack.provider.failEmbeddings({ hang: true });
-  const found = await calls.send("POST", "/data/hybrid-search", { query: "rodents that are large", space_id: SPACES.research });
+  const found = await calls.send("POST", "/data/hybrid-search", { query: "rodents that are large", space_id: tenants.spaces.research });
   expect(found.status).toBe(200);
   expect(found.headers.get("warning")).toMatch(/^199 holdfast "/);
   const toldAt = performance.now();

@@ -1,18 +1,16 @@
 /** What each part of the API does while Temporal is down. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { type DependencyCalls, dependencyCalls, expectUnavailable, expectWhole } from "../support/dependency-calls.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import { onOwnStack } from "../support/own-stack.ts";
 import { until } from "../support/until.ts";
 
-let stack: Stack;
+const { stack } = onOwnStack({ keepsWorkflows: true });
 let calls: DependencyCalls;
 
 beforeAll(async () => {
-  stack = await startStack({ keepsWorkflows: true });
   calls = dependencyCalls(stack);
   await calls.chatIsReady();
 });
-afterAll(() => stack.close());
 
 test("work is accepted and runs once it is back; reads and search work; chat is refused before its first byte", async () => {
   const documents = { kept: await calls.completed(), deleted: await calls.completed() };

@@ -1,6 +1,7 @@
 /** The Holdfast that the test files of one worker process share: no test kills, fills or reconfigures it. */
 import { afterAll, beforeAll } from "vitest";
 import { type TestIssuer, startIssuer } from "./issuer.ts";
+import { laterOf } from "./later.ts";
 import type { TestProcess } from "./processes.ts";
 import { provisionTenants } from "./provision.ts";
 import { type Stack, startStack } from "./stack.ts";
@@ -33,50 +34,19 @@ async function start(): Promise<SharedStack> {
 
 /**
  * Gives a test file tenants of its own in the stack of its worker process; call it once, at the top of the file. The
- * stack's fields can be read once the file's first hook or test runs. Behind the last test the provider forgets what
+ * stack's fields can be read once the file's first hook or test runs. After the last test the provider forgets what
  * the file has told it.
  */
 export function onSharedStack(): { readonly stack: SharedStack; readonly tenants: Tenants } {
   const tenants = newTenants();
+  const later = laterOf<SharedStack>("The shared stack");
   let started: SharedStack | undefined;
   beforeAll(async () => {
     shared ??= start();
     started = await shared;
     await provisionTenants(started.database.db, started.env, tenants);
+    later.set(started);
   });
   afterAll(() => started?.provider.reset());
-  const ready = (): SharedStack => {
-    if (started === undefined) throw new Error("The shared stack is there once the file's first hook runs.");
-    return started;
-  };
-  const stack: SharedStack = {
-    get url() {
-      return ready().url;
-    },
-    get provider() {
-      return ready().provider;
-    },
-    get temporalAddress() {
-      return ready().temporalAddress;
-    },
-    get dataDir() {
-      return ready().dataDir;
-    },
-    get env() {
-      return ready().env;
-    },
-    get database() {
-      return ready().database;
-    },
-    get issuer() {
-      return ready().issuer;
-    },
-    get api() {
-      return ready().api;
-    },
-    get worker() {
-      return ready().worker;
-    },
-  };
-  return { stack, tenants };
+  return { stack: later.value, tenants };
 }

@@ -44,7 +44,7 @@ export interface Stack {
   killAll(): void;
 }
 
-interface StackOptions {
+export interface StackOptions {
   /** Settings of all processes; a function is told the URL of the stack's database. */
   readonly env?: Record<string, string> | ((databaseUrl: string) => Record<string, string>);
   /** True runs the embedding model that ships with the project. */

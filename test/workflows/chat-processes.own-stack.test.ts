@@ -2,19 +2,17 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { freePort } from "../../src/embedded/ports.ts";
 import { type TestProcess, startProcess } from "../support/processes.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { AGENTS, KEYS } from "../support/tenants.ts";
+import { onOwnStack } from "../support/own-stack.ts";
 import { until } from "../support/until.ts";
 
 const PIECES = Array.from({ length: 40 }, (_, index) => `piece${index} `);
 const IDS = [0, ...PIECES.map((_, index) => index + 1), PIECES.length + 2];
 
-let stack: Stack;
+const { stack, tenants } = onOwnStack({ withoutWorker: true });
 let second: TestProcess;
 let urls: readonly [string, string];
 
 beforeAll(async () => {
-  stack = await startStack({ withoutWorker: true });
   const port = await freePort();
   second = startProcess("src/api/main.ts", { ...stack.env, PORT: String(port) });
   urls = [stack.url, `http://127.0.0.1:${port}`];
@@ -22,7 +20,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await second.kill("SIGTERM");
-  await stack.close();
 });
 beforeEach(() => {
   stack.provider.replyAlways();
@@ -33,12 +30,12 @@ const ask = (url: string, key: string, more: { lastEventId?: number; signal?: Ab
   fetch(`${url}/v1/chat/completions`, {
     method: "POST",
     headers: {
-      authorization: `Bearer ${KEYS.owner}`,
+      authorization: `Bearer ${tenants.keys.owner}`,
       "content-type": "application/json",
       "idempotency-key": key,
       ...(more.lastEventId === undefined ? {} : { "last-event-id": String(more.lastEventId) }),
     },
-    body: JSON.stringify({ model: AGENTS.public, messages: [{ role: "user", content: "Hello there" }], stream: true }),
+    body: JSON.stringify({ model: tenants.agents.public, messages: [{ role: "user", content: "Hello there" }], stream: true }),
     ...(more.signal ? { signal: more.signal } : {}),
   });
 const calls = () => stack.provider.requests.filter((request) => request.route === "chat").length;

@@ -1,22 +1,22 @@
 /** The pipeline on the real stack: what was accepted ends, exactly once, whatever is killed or down. */
 import { describe, expect, test } from "vitest";
 
-import { call, ended, fileForm, upload } from "../support/client.ts";
+import { call, fileForm } from "../support/client.ts";
+import { documentClient } from "../support/document-client.ts";
 import { onSharedStack } from "../support/shared-stack.ts";
 import { expectWhole, longText } from "../support/document-entries.ts";
 import { makeGarbagePdf, makePdf, truncated } from "../support/make-documents.ts";
 import { until } from "../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
+const { end, accept } = documentClient({ stack, tenants });
 
-const put = (content: string | Uint8Array<ArrayBuffer>, filename?: string) => upload(stack.url, tenants.keys.editor, tenants.spaces.research, content, filename);
-const end = (id: string, timeoutMs?: number) => ended(stack.url, tenants.keys.editor, id, timeoutMs);
 const search = async (query: string) => (await call(stack.url, tenants.keys.viewer, "POST", "/data/hybrid-search", { query, space_id: tenants.spaces.research })).body;
 const bytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => new Uint8Array(buffer);
 
 describe("an upload", () => {
   test("answers with the three flags alone, all false, and ends completed and searchable", async () => {
-    const accepted = await put("# Zebras\n\nZebras have stripes that no two of them share.", "zebras.md");
+    const accepted = await accept("# Zebras\n\nZebras have stripes that no two of them share.", "zebras.md");
     expect(accepted.processing_state).toEqual({ parsed: false, chunked: false, embedded: false });
     const document = await end(accepted.id);
     expect(document.processing_state).toMatchObject({
@@ -34,7 +34,7 @@ describe("an upload", () => {
   });
 
   test("of a PDF keeps its pages", async () => {
-    const accepted = await put(bytes(makePdf([["Quarterly numbers", "Revenue of the first quarter was high."], ["Costs of the second page were low."]])), "numbers.pdf");
+    const accepted = await accept(bytes(makePdf([["Quarterly numbers", "Revenue of the first quarter was high."], ["Costs of the second page were low."]])), "numbers.pdf");
     const document = await end(accepted.id);
     expect(document).toMatchObject({ file_type: "PDF", processing_state: { pipeline_status: "completed", parser_name: "liteparse" } });
     await expectWhole(stack, document);
@@ -43,7 +43,7 @@ describe("an upload", () => {
 
 describe("a large document", () => {
   test("goes alone, is indexed in batches that search does not see, and is published whole", async () => {
-    const accepted = await put(longText("leviathan", 1_600), "leviathan.md");
+    const accepted = await accept(longText("leviathan", 1_600), "leviathan.md");
     const { rows } = await until("it is indexed in part", async () => {
       const found = await stack.database.db.owner.query("select from embeddings e join pipeline_runs r on r.num = e.run_num where r.document_id = $1 limit 1", [accepted.id]);
       return (
@@ -74,7 +74,7 @@ describe("a file that cannot be read ends failed with its code, and the document
     ["encrypted", makePdf([["Secret"]], { userPassword: "hidden" }), "locked.pdf"],
     ["unsupported_file_type", Buffer.from([0, 1, 2, 3, 255, 254, 0, 9, 8, 7]), "blob.bin"],
   ])("%s", async (code, content, filename) => {
-    const accepted = await put(bytes(content), filename);
+    const accepted = await accept(bytes(content), filename);
     const document = await end(accepted.id);
     expect(document.processing_state).toMatchObject({ pipeline_status: "failed", error: { code } });
     expect(document.processing_state.error.message).toMatch(/\.$/);
@@ -85,7 +85,7 @@ describe("a file that cannot be read ends failed with its code, and the document
 describe("nothing accepted is lost, doubled or stuck", () => {
   test("a provider that is down makes runs wait, and costs none", async () => {
     stack.provider.failEmbeddings({ status: 429, headers: { "retry-after": "1" } });
-    const accepted = await put(longText("elephant", 5), "elephant.md");
+    const accepted = await accept(longText("elephant", 5), "elephant.md");
     await until("the run says what it waits for", async () => {
       const { rows } = await stack.database.db.owner.query("select waiting_for from pipeline_runs where document_id = $1", [accepted.id]);
       return rows[0].waiting_for === "provider_rate_limited";
@@ -98,7 +98,7 @@ describe("nothing accepted is lost, doubled or stuck", () => {
 
   test("a provider that refuses the text fails the run at once", async () => {
     stack.provider.failEmbeddings({ status: 400 });
-    const accepted = await put(longText("falcon", 2), "falcon.md");
+    const accepted = await accept(longText("falcon", 2), "falcon.md");
     const document = await end(accepted.id);
     stack.provider.clearFaults();
     expect(document.processing_state).toMatchObject({ pipeline_status: "failed", error: { code: "rejected_by_provider", stage: "embedding" } });

@@ -4,16 +4,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ANALYZER_VERSION } from "../../src/search/analyzer.ts";
 import { call, ended, upload } from "../support/client.ts";
 import { runCli } from "../support/processes.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { KEYS, SPACES } from "../support/tenants.ts";
+import { documentClient } from "../support/document-client.ts";
+import { onOwnStack } from "../support/own-stack.ts";
 import { until } from "../support/until.ts";
 
-let stack: Stack;
+const { stack, tenants } = onOwnStack();
+const { rows } = documentClient({ stack, tenants });
 let connection: Connection;
 let client: Client;
 
 beforeAll(async () => {
-  stack = await startStack();
   connection = await Connection.connect({ address: stack.temporalAddress });
   client = new Client({ connection });
   await until("the schedule is there", () =>
@@ -26,23 +26,21 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await connection.close();
-  await stack.close();
 });
 
-const rows = async (query: string, values: unknown[] = []) => (await stack.database.db.owner.query(query, values)).rows;
 const tend = () => client.schedule.getHandle("index-upkeep").trigger();
-const search = async (query: string, space: string = SPACES.research): Promise<{ document_name: string; sparse_score: number | null }[]> =>
-  (await call(stack.url, KEYS.editor, "POST", "/data/hybrid-search", { query, space_id: space, limit: 100 })).body.results;
+const search = async (query: string, space: string = tenants.spaces.research): Promise<{ document_name: string; sparse_score: number | null }[]> =>
+  (await call(stack.url, tenants.keys.editor, "POST", "/data/hybrid-search", { query, space_id: space, limit: 100 })).body.results;
 
 test("segments of single documents become one, and those of replaced versions go", async () => {
   const documents = await Promise.all(
-    Array.from({ length: 10 }, (_, at) => upload(stack.url, KEYS.editor, SPACES.research, `# Part ${at}\n\nThe walrus number${at} sleeps.`, `walrus-${at}.md`)),
+    Array.from({ length: 10 }, (_, at) => upload(stack.url, tenants.keys.editor, tenants.spaces.research, `# Part ${at}\n\nThe walrus number${at} sleeps.`, `walrus-${at}.md`)),
   );
-  for (const { id } of documents) await ended(stack.url, KEYS.editor, id, 60_000);
+  for (const { id } of documents) await ended(stack.url, tenants.keys.editor, id, 60_000);
   // Enough of them that no segment, however large, has too few dead postings to be purged for.
   const replaced = documents.slice(0, 5).map(({ id }) => id);
-  for (const id of replaced) await call(stack.url, KEYS.editor, "POST", `/data/${id}/reprocess`);
-  for (const id of replaced) await ended(stack.url, KEYS.editor, id, 60_000);
+  for (const id of replaced) await call(stack.url, tenants.keys.editor, "POST", `/data/${id}/reprocess`);
+  for (const id of replaced) await ended(stack.url, tenants.keys.editor, id, 60_000);
   await rows("update pipeline_runs set completed_at = completed_at - interval '1 hour'");
   const before = await search("walrus number3");
   expect(before.filter((hit) => hit.sparse_score !== null).length).toBe(10);
@@ -79,7 +77,11 @@ test("terms of another version of the analyzer are made anew from the text, and 
 test("another embedding model: documents are embedded again by it, and until then each is found by the model that it has", async () => {
   const another = { EMBEDDING_MODEL: "another-model", EMBEDDING_DIMENSIONS: "96" };
   const hits = async () => {
-    const { body, headers } = await call(stack.url, KEYS.editor, "POST", "/data/hybrid-search", { query: "the walrus sleeps", space_id: SPACES.research, limit: 100 });
+    const { body, headers } = await call(stack.url, tenants.keys.editor, "POST", "/data/hybrid-search", {
+      query: "the walrus sleeps",
+      space_id: tenants.spaces.research,
+      limit: 100,
+    });
     expect(headers.get("warning")).toBeNull();
     return body.results as { document_id: string; dense_score: number | null }[];
   };

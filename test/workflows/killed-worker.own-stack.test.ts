@@ -1,24 +1,18 @@
 /** A worker that is killed in the middle of its work: another one goes on, and nothing is lost, doubled or stuck. */
 import { getPriority } from "node:os";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { claimRuns } from "../../src/db/claims.ts";
 import { call, ended, upload } from "../support/client.ts";
 import { expectWhole, longText } from "../support/document-entries.ts";
 import { makePdf } from "../support/make-documents.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { TENANTS as tenants } from "../support/tenants.ts";
+import { documentClient } from "../support/document-client.ts";
+import { onOwnStack } from "../support/own-stack.ts";
 import { until } from "../support/until.ts";
 
-let stack: Stack;
+const { stack, tenants } = onOwnStack();
+const { end, accept } = documentClient({ stack, tenants });
 
-beforeAll(async () => {
-  stack = await startStack();
-});
 afterEach(() => stack.provider.clearFaults());
-afterAll(() => stack.close());
-
-const put = (content: string | Uint8Array<ArrayBuffer>, filename?: string) => upload(stack.url, tenants.keys.editor, tenants.spaces.research, content, filename);
-const end = (id: string, timeoutMs?: number) => ended(stack.url, tenants.keys.editor, id, timeoutMs);
 
 test("the worker steps back behind the API", () => {
   expect(getPriority(stack.worker.child.pid)).toBeGreaterThan(getPriority(stack.api.child.pid));
@@ -26,7 +20,7 @@ test("the worker steps back behind the API", () => {
 
 test("kill -9 of the worker in mid-pipeline: after a restart every document completes with every chunk once", async () => {
   stack.provider.failEmbeddings({ status: 503 });
-  const accepted = await Promise.all(["albatross", "badger", "cheetah"].map((name) => put(longText(name, 30), `${name}.md`)));
+  const accepted = await Promise.all(["albatross", "badger", "cheetah"].map((name) => accept(longText(name, 30), `${name}.md`)));
   await until(
     "the runs embed",
     async () => (await stack.database.db.owner.query("select from pipeline_runs where document_id = $1 and status = 'embedding'", [accepted[2].id])).rowCount === 1,
@@ -47,7 +41,7 @@ test("a claim whose process died before it started its workflow is started by an
   const { db } = stack.database;
   const organization = (await db.owner.query<{ id: string; num: number }>("select id, num from organizations where id = $1", [tenants.acme])).rows[0]!;
   await stack.restartApi();
-  const accepted = await put(longText("dolphin", 3), "dolphin.md");
+  const accepted = await accept(longText("dolphin", 3), "dolphin.md");
   // The claim as a dispatcher leaves it that dies before its call to Temporal: leased, not started.
   await until("the API has dispatched", async () => (await db.owner.query("select from claims where closed_at is null and started_at is not null")).rowCount === 1);
   // The API may dispatch again at any moment; it is taken from it until it does not.

@@ -8,32 +8,28 @@ import { declareUpload } from "../../src/db/uploads.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { createDirectoryStore } from "../../src/storage/directory.ts";
 import { objectName } from "../../src/storage/object-store.ts";
-import { call, ended, fileForm, upload } from "../support/client.ts";
+import { call, fileForm } from "../support/client.ts";
 import { runCli } from "../support/processes.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { ACME, KEYS, SPACES } from "../support/tenants.ts";
+import { documentClient } from "../support/document-client.ts";
+import { onOwnStack } from "../support/own-stack.ts";
 import { until } from "../support/until.ts";
 
-let stack: Stack;
+const { stack, tenants } = onOwnStack();
+const { rows, end, accept } = documentClient({ stack, tenants });
 let connection: Connection;
 let client: Client;
 
 beforeAll(async () => {
-  stack = await startStack();
   connection = await Connection.connect({ address: stack.temporalAddress });
   client = new Client({ connection });
 });
 
 afterAll(async () => {
   await connection.close();
-  await stack.close();
 });
 
-const rows = async (query: string, values: unknown[] = []) => (await stack.database.db.owner.query(query, values)).rows;
 const count = async (from: string, values: unknown[] = []): Promise<number> => (await rows(`select count(*)::int as count from ${from}`, values))[0].count;
-const put = (content: string, filename: string) => upload(stack.url, KEYS.editor, SPACES.research, content, filename);
-const end = (id: string) => ended(stack.url, KEYS.editor, id, 60_000);
-const post = (path: string, body?: unknown) => call(stack.url, KEYS.editor, "POST", path, body);
+const post = (path: string, body?: unknown) => call(stack.url, tenants.keys.editor, "POST", path, body);
 const store = () => createDirectoryStore(join(stack.dataDir, "objects"));
 const isStored = async (name: string): Promise<boolean> => (await Promise.allSettled([store().size(name)]))[0].status === "fulfilled";
 const runsOf = (documentId: string) =>
@@ -80,7 +76,7 @@ test("its schedules are there once a worker is up, skip rounds that would overla
 
 describe("versions", () => {
   test("of which two keep their text: the published one and the one before, which can be restored", async () => {
-    const { id } = await put("# One\n\nThe first sentence. The second sentence.", "versions.md");
+    const { id } = await accept("# One\n\nThe first sentence. The second sentence.", "versions.md");
     await end(id);
     await reprocess(id, "sentence");
     await reprocess(id, "recursive");
@@ -95,7 +91,7 @@ describe("versions", () => {
   });
 
   test("that were large leave search entries behind, which go in bounded steps, while search serves the new one", async () => {
-    const { id } = await put(longText(1_300), "large.md");
+    const { id } = await accept(longText(1_300), "large.md");
     await end(id);
     await reprocess(id);
     const [old, current] = await runsOf(id);
@@ -107,13 +103,15 @@ describe("versions", () => {
     expect(await count("embeddings where run_num = $1", [old.num])).toBe(0);
     expect(await count("posting_runs where run_num = $1", [old.num])).toBe(0);
     expect(await count("chunks where run_num = $1", [old.num])).toBe(await count("chunks where run_num = $1", [current.num]));
-    const found = await post("/data/hybrid-search", { query: "part 700", space_id: SPACES.research, document_ids: [id] });
+    const found = await post("/data/hybrid-search", { query: "part 700", space_id: tenants.spaces.research, document_ids: [id] });
     expect(found.body.results.length).toBeGreaterThan(0);
   });
 
   test("of a file that was replaced lose their object with their text", async () => {
     const replace = async (content: string) => {
-      expect((await call(stack.url, KEYS.editor, "POST", `/spaces/${SPACES.research}/data/upload`, fileForm(content, "file.md", { path: "replaced" }))).status).toBe(201);
+      expect(
+        (await call(stack.url, tenants.keys.editor, "POST", `/spaces/${tenants.spaces.research}/data/upload`, fileForm(content, "file.md", { path: "replaced" }))).status,
+      ).toBe(201);
       const id = (await rows("select document_id from raw_files where path = 'replaced/file.md' and deleted_at is null"))[0].document_id as string;
       await end(id);
       return id;
@@ -126,12 +124,12 @@ describe("versions", () => {
     const runs = await runsOf(id);
     expect(await Promise.all(runs.map((run) => isStored(run.object_key)))).toEqual([false, true, true]);
     expect(runs.map((run) => run.object_purged)).toEqual([true, false, false]);
-    expect((await call(stack.url, KEYS.editor, "GET", `/spaces/${SPACES.research}/data/download?path=replaced/file.md`)).body).toBe("The third content.");
+    expect((await call(stack.url, tenants.keys.editor, "GET", `/spaces/${tenants.spaces.research}/data/download?path=replaced/file.md`)).body).toBe("The third content.");
   });
 
   test("that failed leave no chunks, and those beyond the last 50 no row", async () => {
     stack.provider.failEmbeddings({ status: 400 });
-    const { id } = await put("# Refused\n\nNobody embeds this sentence.", "refused.md");
+    const { id } = await accept("# Refused\n\nNobody embeds this sentence.", "refused.md");
     expect((await end(id)).processing_state.pipeline_status).toBe("failed");
     stack.provider.clearFaults();
     expect(await count("chunks where document_id = $1", [id])).toBeGreaterThan(0);
@@ -153,7 +151,7 @@ describe("versions", () => {
 
 describe("objects", () => {
   const stored = async (): Promise<string> => {
-    const name = objectName(ACME, newId());
+    const name = objectName(tenants.acme, newId());
     await store().put(
       name,
       (async function* () {
@@ -167,7 +165,7 @@ describe("objects", () => {
   test("of uploads that never ended go with their intents, those of uploads under way stay", async () => {
     const { db } = stack.database;
     const [dead, alive] = [await stored(), await stored()];
-    for (const name of [dead, alive]) await declareUpload(db.system, ACME, name);
+    for (const name of [dead, alive]) await declareUpload(db.system, tenants.acme, name);
     await rows("update upload_intents set leased_until = now() - interval '1 day' where object_key = $1", [dead]);
     await maintain();
     expect([await isStored(dead), await isStored(alive)]).toEqual([false, true]);
@@ -183,7 +181,7 @@ describe("objects", () => {
   test("that nothing names go after a day, and not before", async () => {
     const [old, young] = [await stored(), await stored()];
     await makeOld(old);
-    const { id } = await put("Named by its row.", "named.md");
+    const { id } = await accept("Named by its row.", "named.md");
     await end(id);
     const [run] = await runsOf(id);
     await makeOld(run.object_key);
@@ -194,24 +192,24 @@ describe("objects", () => {
 });
 
 test("bookkeeping goes when it has had its time", async () => {
-  await call(stack.url, KEYS.editor, "POST", "/data/upload", fileForm("kept", "kept.md", { space_id: SPACES.research }), { "idempotency-key": "old" });
+  await call(stack.url, tenants.keys.editor, "POST", "/data/upload", fileForm("kept", "kept.md", { space_id: tenants.spaces.research }), { "idempotency-key": "old" });
   const recent = await count("audit_log");
   await rows("update idempotency_keys set claimed_at = now() - interval '25 hours'");
   await rows("update claims set closed_at = now() - interval '2 days' where closed_at is not null");
   await rows(
     "insert into audit_log (id, organization_id, at, auth_method, action, resource_type, outcome) values (gen_random_uuid(), $1, now() - interval '401 days', 'system', 'x', 'y', 'success')",
-    [ACME],
+    [tenants.acme],
   );
   await maintain();
   expect(await count("idempotency_keys")).toBe(0);
   expect(await count("claims where closed_at < now() - interval '1 day'")).toBe(0);
   expect(await count("audit_log where action = 'x'")).toBe(0);
   expect(await count("audit_log")).toBeGreaterThanOrEqual(recent);
-  expect(JSON.parse(await runCli(["audit", "verify", "--organization", ACME, "--json"], stack.env))).toMatchObject({ ok: true, organizations: [{ fault: null }] });
+  expect(JSON.parse(await runCli(["audit", "verify", "--organization", tenants.acme, "--json"], stack.env))).toMatchObject({ ok: true, organizations: [{ fault: null }] });
 });
 
 test("cached embeddings go 90 days after the last chunk with their text, and a space's statistics are folded without a change", async () => {
-  const { id } = await put("A sentence that is used.", "used.md");
+  const { id } = await accept("A sentence that is used.", "used.md");
   await end(id);
   await rows("update embedding_cache set last_used_at = now() - interval '91 days'");
   await rows(
@@ -237,13 +235,13 @@ describe("what does not fit together is put right", () => {
     const gone = 2_000_000_000;
     await rows(
       "insert into chunks (organization_id, run_num, chunk_index, id, document_id, text, token_count, content_hash) values ($1, $2, 0, gen_random_uuid(), gen_random_uuid(), 'left', 1, '\\x01')",
-      [ACME, gone],
+      [tenants.acme, gone],
     );
-    await rows("insert into text_blocks (organization_id, run_num, first_index, unit_count, units) values ($1, $2, 0, 0, '[]')", [ACME, gone]);
+    await rows("insert into text_blocks (organization_id, run_num, first_index, unit_count, units) values ($1, $2, 0, 0, '[]')", [tenants.acme, gone]);
     const segment =
       "insert into posting_segments (organization_num, space_num, analyzer_version, languages, terms) select organization_num, space_num, 1, '{}', 1 from posting_runs limit 1 returning *";
     await rows(`with s as (${segment}) insert into posting_runs select organization_num, space_num, $1, 0, 1, 1, num from s`, [gone]);
-    const { id } = await put("Not served twice.", "served.md");
+    const { id } = await accept("Not served twice.", "served.md");
     await end(id);
     await reprocess(id);
     const [old] = await runsOf(id);
@@ -256,19 +254,19 @@ describe("what does not fit together is put right", () => {
     const report = await runCli(["integrity", "--json"], stack.env).catch((error: Error) => error.message);
     expect(report).toContain("ended with 1");
     for (const fault of ["chunks_without_run", "text_without_run", "entries_without_run", "entries_not_served"]) expect(report).toContain(`"${fault}": 1`);
-    expect((await call(stack.url, KEYS.viewer, "GET", `/data/${id}/integrity`)).body).toMatchObject({ ok: false, findings: [{ code: "entries_not_served" }] });
+    expect((await call(stack.url, tenants.keys.viewer, "GET", `/data/${id}/integrity`)).body).toMatchObject({ ok: false, findings: [{ code: "entries_not_served" }] });
     await maintain("maintenance-thorough");
     for (const table of ["chunks", "text_blocks", "posting_runs"]) expect(await count(`${table} where run_num = $1`, [gone])).toBe(0);
     expect(await count("embeddings where run_num = $1", [old.num])).toBe(0);
-    expect((await call(stack.url, KEYS.viewer, "GET", `/data/${id}/integrity`)).body).toMatchObject({ ok: true, findings: [] });
+    expect((await call(stack.url, tenants.keys.viewer, "GET", `/data/${id}/integrity`)).body).toMatchObject({ ok: true, findings: [] });
   });
 
   test("a run that its row calls active and no claim has is queued again, and ends", async () => {
     stack.provider.failEmbeddings({ status: 503 });
-    const { id } = await put("# Strayed\n\nNo workflow has this run.", "strayed.md");
+    const { id } = await accept("# Strayed\n\nNo workflow has this run.", "strayed.md");
     await until("the run waits", async () => (await rows("select waiting_for from pipeline_runs where document_id = $1", [id]))[0].waiting_for !== null);
     await rows("update claims set closed_at = now() where id = (select claim_id from pipeline_runs where document_id = $1)", [id]);
-    expect((await call(stack.url, KEYS.viewer, "GET", `/data/${id}/integrity`)).body.findings).toEqual([expect.objectContaining({ code: "run_without_claim" })]);
+    expect((await call(stack.url, tenants.keys.viewer, "GET", `/data/${id}/integrity`)).body.findings).toEqual([expect.objectContaining({ code: "run_without_claim" })]);
     stack.provider.clearFaults();
     await maintain();
     expect((await end(id)).processing_state.pipeline_status).toBe("completed");
@@ -276,10 +274,10 @@ describe("what does not fit together is put right", () => {
 
   test("a workflow that was terminated and whose row does not say so gives its runs to another", async () => {
     stack.provider.failEmbeddings({ status: 503 });
-    const { id } = await put("# Terminated\n\nAn operator ended its workflow.", "terminated.md");
+    const { id } = await accept("# Terminated\n\nAn operator ended its workflow.", "terminated.md");
     await until("the run waits", async () => (await rows("select waiting_for from pipeline_runs where document_id = $1", [id]))[0].waiting_for !== null);
     const [{ claim_id: claimId }] = await rows("select claim_id from pipeline_runs where document_id = $1", [id]);
-    await client.workflow.getHandle(`document-pipeline/${ACME}/${claimId}`).terminate();
+    await client.workflow.getHandle(`document-pipeline/${tenants.acme}/${claimId}`).terminate();
     stack.provider.clearFaults();
     // The minute after which a dispatcher asks Temporal what became of a claim.
     await rows("update claims set leased_until = now() where id = $1", [claimId]);
@@ -290,7 +288,7 @@ describe("what does not fit together is put right", () => {
 test("after all of this nothing is missing and nothing was left behind", async () => {
   await age();
   await maintain("maintenance-thorough");
-  const report = JSON.parse(await runCli(["integrity", "--organization", ACME, "--json"], stack.env));
+  const report = JSON.parse(await runCli(["integrity", "--organization", tenants.acme, "--json"], stack.env));
   expect(report.ok).toBe(true);
   expect(new Set(Object.values(report.organizations[0].counts))).toEqual(new Set([0]));
 });

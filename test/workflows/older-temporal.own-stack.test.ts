@@ -6,36 +6,34 @@ import { Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, ended, upload } from "../support/client.ts";
 import { runCli } from "../support/processes.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { ACME, KEYS, SPACES } from "../support/tenants.ts";
+import { documentClient } from "../support/document-client.ts";
+import { onOwnStack } from "../support/own-stack.ts";
 import { until } from "../support/until.ts";
 
-let stack: Stack;
+const { stack, tenants } = onOwnStack({ keepsWorkflows: true });
+const { rows } = documentClient({ stack, tenants });
 let copy: string;
 
 beforeAll(async () => {
-  stack = await startStack({ keepsWorkflows: true });
   copy = await mkdtemp(join(tmpdir(), "holdfast-older-"));
 });
 
 afterAll(async () => {
-  await stack.close();
   await rm(copy, { recursive: true, force: true });
 });
 
-const query = async (text: string, values: unknown[] = []) => (await stack.database.db.owner.query(text, values)).rows;
 const files = () => join(stack.dataDir, "temporal");
 const put = async (name: string): Promise<string> =>
-  (await upload(stack.url, KEYS.editor, SPACES.research, `# ${name}\n\nThe words of ${name}, and of nothing else.`, `${name}.md`)).id;
-const send = (method: string, path: string, body?: unknown) => call(stack.url, KEYS.editor, method, path, body);
+  (await upload(stack.url, tenants.keys.editor, tenants.spaces.research, `# ${name}\n\nThe words of ${name}, and of nothing else.`, `${name}.md`)).id;
+const send = (method: string, path: string, body?: unknown) => call(stack.url, tenants.keys.editor, method, path, body);
 const waits = (id: string) =>
-  until(`${id} waits for the provider`, async () => (await query("select from pipeline_runs where document_id = $1 and waiting_for is not null", [id])).length === 1);
+  until(`${id} waits for the provider`, async () => (await rows("select from pipeline_runs where document_id = $1 and waiting_for is not null", [id])).length === 1);
 
 /** The minute after which somebody asks Temporal what became of what it was given. */
 async function letTimePass(): Promise<void> {
-  await query("update claims set leased_until = now() where closed_at is null");
-  await query("update deletions set leased_until = null where completed_at is null");
-  await query("update batches set leased_until = null where completed_at is null");
+  await rows("update claims set leased_until = now() where closed_at is null");
+  await rows("update deletions set leased_until = null where completed_at is null");
+  await rows("update batches set leased_until = null where completed_at is null");
 }
 
 /** Puts `from` in the place of what Temporal remembers; an empty folder is a Temporal that remembers nothing. */
@@ -54,7 +52,7 @@ test.each([
   async (what, hasCopy) => {
     const name = what.replaceAll(" ", "-");
     const before = await put(`${name}-before`);
-    await ended(stack.url, KEYS.editor, before);
+    await ended(stack.url, tenants.keys.editor, before);
     stack.provider.failEmbeddings({ status: 503 });
     // Runs while the copy is made, ends behind it: the older copy thinks that it still runs.
     const during = await put(`${name}-during`);
@@ -65,7 +63,7 @@ test.each([
     expect(await readdir(copy)).toContain("temporal.db");
     await stack.restartTemporal();
     stack.provider.clearFaults();
-    await ended(stack.url, KEYS.editor, during, 90_000);
+    await ended(stack.url, tenants.keys.editor, during, 90_000);
 
     // The copy knows nothing of these.
     stack.provider.failEmbeddings({ status: 503 });
@@ -78,12 +76,12 @@ test.each([
     stack.provider.clearFaults();
     await letTimePass();
 
-    for (const id of after) expect((await ended(stack.url, KEYS.editor, id, 90_000)).processing_state.pipeline_status).toBe("completed");
+    for (const id of after) expect((await ended(stack.url, tenants.keys.editor, id, 90_000)).processing_state.pipeline_status).toBe("completed");
     await until("the batch has ended", async () => (await send("GET", `/data/batches/${batch}`)).body.status === "completed", 90_000);
-    await until("the deletion is complete", async () => (await query("select from deletions where completed_at is null")).length === 0, 90_000);
+    await until("the deletion is complete", async () => (await rows("select from deletions where completed_at is null")).length === 0, 90_000);
     for (const id of [during, ...after])
-      expect(await query("select version, status from pipeline_runs where document_id = $1", [id])).toEqual([{ version: 1, status: "completed" }]);
-    const report = JSON.parse(await runCli(["integrity", "--organization", ACME, "--json"], stack.env));
+      expect(await rows("select version, status from pipeline_runs where document_id = $1", [id])).toEqual([{ version: 1, status: "completed" }]);
+    const report = JSON.parse(await runCli(["integrity", "--organization", tenants.acme, "--json"], stack.env));
     expect(report.ok).toBe(true);
   },
   180_000,

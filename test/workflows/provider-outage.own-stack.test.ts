@@ -18,14 +18,15 @@ import { createParserPool } from "../../src/parsers/child-process.ts";
 import { documentPipeline } from "../../src/workflows/document-pipeline.ts";
 import { upload } from "../support/client.ts";
 import type { Fault } from "../support/scripted-provider.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { ACME, KEYS, SPACES } from "../support/tenants.ts";
+import { documentClient } from "../support/document-client.ts";
+import { onOwnStack } from "../support/own-stack.ts";
 import { virtualWorkflow } from "../support/virtual-workflow.ts";
 
 const HOUR_MS = 3_600_000;
 const DOCUMENTS = 20;
 
-let stack: Stack;
+const { stack, tenants } = onOwnStack({ withoutWorker: true });
+const { rows } = documentClient({ stack, tenants });
 let shared: SharedDeps;
 let deps: PipelineDeps;
 let temporaryFolder: string;
@@ -33,7 +34,6 @@ const parserPool = createParserPool({ size: 1 });
 
 beforeAll(async () => {
   vi.spyOn(performance, "now").mockImplementation(() => realNow() + passedMs);
-  stack = await startStack({ withoutWorker: true });
   // No process of the stack claims anything: the test does.
   await stack.stopTemporal();
   shared = await openSharedDeps(requireReal(loadConfig(stack.env)), "test");
@@ -57,20 +57,17 @@ afterAll(async () => {
   vi.restoreAllMocks();
   await parserPool.close();
   await shared.close();
-  await stack.close();
   await rm(temporaryFolder, { recursive: true, force: true });
 });
 
 const realNow = performance.now.bind(performance);
 let passedMs = 0;
 
-const query = async (text: string, values: unknown[] = []) => (await stack.database.db.owner.query(text, values)).rows;
-
 /** The world after so many milliseconds: whatever happened is so much longer ago, and whatever will be is so much nearer. */
 async function age(ms: number): Promise<void> {
   const by = [ms / 1_000];
-  await query("update provider_gates set not_before = not_before - make_interval(secs => $1), updated_at = updated_at - make_interval(secs => $1)", by);
-  await query("update pipeline_runs set started_at = started_at - make_interval(secs => $1), created_at = created_at - make_interval(secs => $1)", by);
+  await rows("update provider_gates set not_before = not_before - make_interval(secs => $1), updated_at = updated_at - make_interval(secs => $1)", by);
+  await rows("update pipeline_runs set started_at = started_at - make_interval(secs => $1), created_at = created_at - make_interval(secs => $1)", by);
   passedMs += ms;
 }
 
@@ -87,21 +84,21 @@ async function uploadAll(): Promise<void> {
   await Promise.all(
     OUTAGES.flatMap(([what]) =>
       Array.from({ length: DOCUMENTS }, (_, index) =>
-        upload(stack.url, KEYS.editor, SPACES.research, `# ${index}\n\nDocument ${index} waits for an hour: ${what}.`, `${what.slice(0, 3)}-${index}.md`),
+        upload(stack.url, tenants.keys.editor, tenants.spaces.research, `# ${index}\n\nDocument ${index} waits for an hour: ${what}.`, `${what.slice(0, 3)}-${index}.md`),
       ),
     ),
   );
   await stack.api.kill("SIGKILL");
-  await query("update pipeline_runs set claim_id = null, held = true");
-  await query("update claims set closed_at = now()");
+  await rows("update pipeline_runs set claim_id = null, held = true");
+  await rows("update claims set closed_at = now()");
 }
 
 test.each(OUTAGES)(
   "%s for an hour costs no document, and the provider is asked a bounded number of times",
   async (what, fault, most) => {
     stack.provider.failEmbeddings(fault);
-    const ids = (await query("update pipeline_runs set held = false where file_name like $1 returning document_id", [`${what.slice(0, 3)}-%`])).map((row) => row.document_id);
-    const organization = (await query("select id, num from organizations where id = $1", [ACME]))[0];
+    const ids = (await rows("update pipeline_runs set held = false where file_name like $1 returning document_id", [`${what.slice(0, 3)}-%`])).map((row) => row.document_id);
+    const organization = (await rows("select id, num from organizations where id = $1", [tenants.acme]))[0];
     const claims = await claimRuns(stack.database.db.system, organization, 0);
     expect(claims.flatMap((claim) => claim.documentIds)).toHaveLength(DOCUMENTS);
 
@@ -124,7 +121,7 @@ test.each(OUTAGES)(
       expect(await documentPipeline({ organization, claimId: claim.id, isolated: false })).toMatchObject({ completed: claim.runIds.length, failed: 0, active: 0 });
 
     expect(clock.sleptMs()).toBeGreaterThanOrEqual(HOUR_MS);
-    expect(await query("select status, count(*)::int as count from pipeline_runs where document_id = any($1) group by 1", [ids])).toEqual([
+    expect(await rows("select status, count(*)::int as count from pipeline_runs where document_id = any($1) group by 1", [ids])).toEqual([
       { status: "completed", count: DOCUMENTS },
     ]);
     expect(calls).toBeGreaterThan(10);

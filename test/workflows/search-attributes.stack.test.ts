@@ -5,11 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadConfig, requireReal } from "../../src/config.ts";
 import { openSharedDeps, type SharedDeps } from "../../src/deps.ts";
 import { SEARCH_ATTRIBUTES } from "../../src/domain/search-attributes.ts";
-import { call, ended, upload } from "../support/client.ts";
+import { ended, upload } from "../support/client.ts";
+import { documentClient } from "../support/document-client.ts";
 import { onSharedStack } from "../support/shared-stack.ts";
 import { until } from "../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
+const { editor } = documentClient({ stack, tenants });
 /** A client that reads encrypted payloads, as the Temporal UI does through the codec. */
 let shared: SharedDeps;
 let documentId: string;
@@ -23,8 +25,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await shared.close();
 });
-
-const editor = (method: string, path: string, body?: unknown) => call(stack.url, tenants.keys.editor, method, path, body);
 
 /** The one workflow that the query finds, as soon as Temporal shows it so. */
 async function found(query: string) {

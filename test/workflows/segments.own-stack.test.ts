@@ -4,14 +4,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../src/embedded/ports.ts";
 import { call, ended, fileForm, upload } from "../support/client.ts";
 import { type TestProcess, runCli, startProcess } from "../support/processes.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { KEYS, SPACES } from "../support/tenants.ts";
+import { onOwnStack } from "../support/own-stack.ts";
 import { until } from "../support/until.ts";
 
 /** As many segments of a size wait for each other: one more, and they are merged. */
 const MOST_OF_A_SIZE = 3;
 
-let stack: Stack;
+const { stack, tenants } = onOwnStack();
 let connection: Connection;
 let secondWorker: TestProcess;
 let secondApi: TestProcess;
@@ -33,7 +32,6 @@ const startSecondApi = async (): Promise<void> => {
 };
 
 beforeAll(async () => {
-  stack = await startStack();
   connection = await Connection.connect({ address: stack.temporalAddress });
   const { schedule } = new Client({ connection });
   // What is merged in these tests, publishers merge.
@@ -53,7 +51,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([secondApi.kill("SIGTERM"), secondWorker.kill("SIGTERM")]);
   await connection.close();
-  await stack.close();
 });
 
 interface Hit {
@@ -64,7 +61,7 @@ interface Hit {
 }
 
 const search = async (url: string, query: string, space: string): Promise<Hit[]> =>
-  (await call(url, KEYS.owner, "POST", "/data/hybrid-search", { query, space_id: space, limit: 100 })).body.results;
+  (await call(url, tenants.keys.owner, "POST", "/data/hybrid-search", { query, space_id: space, limit: 100 })).body.results;
 const foundByWords = async (url: string, query: string, space: string): Promise<Hit[]> => (await search(url, query, space)).filter((hit) => hit.sparse_score !== null);
 const segmentsOf = async (space: string): Promise<number> =>
   (await stack.database.db.owner.query("select count(*)::int as count from posting_segments g join spaces s on s.num = g.space_num where s.id = $1", [space])).rows[0].count;
@@ -80,41 +77,41 @@ async function during(work: Promise<unknown>, look: () => Promise<void>): Promis
 }
 
 test("publishers merge: one after the other or at once, no more segments stay than a size may have, and every document is found", { timeout: 180_000 }, async () => {
-  const put = (at: number) => upload(stack.url, KEYS.owner, SPACES.archive, `The petrel number${at} glides.`, `petrel-${at}.txt`);
-  for (let at = 0; at < MOST_OF_A_SIZE + 7; at++) await ended(stack.url, KEYS.owner, (await put(at)).id);
-  await until("segments are merged", async () => (await segmentsOf(SPACES.archive)) <= MOST_OF_A_SIZE, 15_000);
+  const put = (at: number) => upload(stack.url, tenants.keys.owner, tenants.spaces.archive, `The petrel number${at} glides.`, `petrel-${at}.txt`);
+  for (let at = 0; at < MOST_OF_A_SIZE + 7; at++) await ended(stack.url, tenants.keys.owner, (await put(at)).id);
+  await until("segments are merged", async () => (await segmentsOf(tenants.spaces.archive)) <= MOST_OF_A_SIZE, 15_000);
 
   const known: string[] = [];
   const missed: string[] = [];
   const look = async (): Promise<void> => {
     const wanted = [...known];
-    const found = new Set((await foundByWords(secondUrl, "petrel", SPACES.archive)).map((hit) => hit.document_id));
+    const found = new Set((await foundByWords(secondUrl, "petrel", tenants.spaces.archive)).map((hit) => hit.document_id));
     missed.push(...wanted.filter((id) => !found.has(id)));
   };
   let next = 20;
   const publisher = async (): Promise<void> => {
     for (let at = next++; at < 70; at = next++) {
       const { id } = await put(at);
-      await ended(stack.url, KEYS.owner, id, 60_000);
+      await ended(stack.url, tenants.keys.owner, id, 60_000);
       known.push(id);
     }
   };
   await during(Promise.all(Array.from({ length: 10 }, publisher)), look);
   expect(known.length).toBe(50);
   expect(missed).toEqual([]);
-  await until("segments are merged", async () => (await segmentsOf(SPACES.archive)) <= MOST_OF_A_SIZE, 15_000);
-  expect((await foundByWords(stack.url, "petrel", SPACES.archive)).length).toBe(60);
+  await until("segments are merged", async () => (await segmentsOf(tenants.spaces.archive)) <= MOST_OF_A_SIZE, 15_000);
+  expect((await foundByWords(stack.url, "petrel", tenants.spaces.archive)).length).toBe(60);
   expect(await runCli(["integrity"], stack.env)).toMatch(/are whole/);
 });
 
 test("another API process that keeps lists of the index never serves what was replaced or deleted, and misses nothing", { timeout: 180_000 }, async () => {
-  const space = SPACES.research;
+  const space = tenants.spaces.research;
   const put = async (name: string, version: number): Promise<string> => {
     const form = fileForm(`The heron says version${version} of ${name}.`, `${name}.txt`, { path: "" });
-    expect((await call(stack.url, KEYS.editor, "POST", `/spaces/${space}/data/upload`, form)).status).toBe(201);
-    const { body } = await call(stack.url, KEYS.editor, "GET", `/spaces/${space}/data/files?prefix=${name}.txt`);
+    expect((await call(stack.url, tenants.keys.editor, "POST", `/spaces/${space}/data/upload`, form)).status).toBe(201);
+    const { body } = await call(stack.url, tenants.keys.editor, "GET", `/spaces/${space}/data/files?prefix=${name}.txt`);
     const id: string = body.items[0].document_id;
-    await ended(stack.url, KEYS.editor, id);
+    await ended(stack.url, tenants.keys.editor, id);
     return id;
   };
   /** What was told to be published, and what was told to be deleted. */
@@ -144,7 +141,7 @@ test("another API process that keeps lists of the index never serves what was re
     await look();
     // Marked before: from the request on it may be gone at any time.
     versions.delete(passing);
-    expect((await call(stack.url, KEYS.editor, "DELETE", `/data/${id}`)).status).toBeLessThan(300);
+    expect((await call(stack.url, tenants.keys.editor, "DELETE", `/data/${id}`)).status).toBeLessThan(300);
     deleted.add(passing);
     await look();
   };

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { newId } from "../../../src/domain/ids.ts";
 import { type Answer, ended } from "../../support/client.ts";
 import { batchClient } from "../../support/batch-client.ts";
-import { documentRuns } from "../../support/document-runs.ts";
+import { documentClient } from "../../support/document-client.ts";
 import { onSharedStack } from "../../support/shared-stack.ts";
 import { until } from "../../support/until.ts";
 
@@ -11,7 +11,7 @@ const { stack, tenants } = onSharedStack();
 
 afterEach(() => stack.provider.clearFaults());
 
-const { as, editor } = documentRuns({ stack, tenants });
+const { as, editor } = documentClient({ stack, tenants });
 const { start, read, end, putMany } = batchClient({ stack, tenants });
 
 describe("a batch of ids", () => {

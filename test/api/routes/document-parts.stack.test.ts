@@ -1,9 +1,11 @@
 /** The text and the chunks of a document through the HTTP API. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Answer, call, ended, upload } from "../../support/client.ts";
+import { type Answer } from "../../support/client.ts";
+import { documentClient } from "../../support/document-client.ts";
 import { onSharedStack } from "../../support/shared-stack.ts";
 
 const { stack, tenants } = onSharedStack();
+const { editor, as, put } = documentClient({ stack, tenants });
 let note: Answer["body"];
 
 const NOTE = "# Zebras\n\nZebras have stripes that no two of them share.\n\n- one\n- two\n\n## Food\n\nThey eat grass.";
@@ -11,13 +13,6 @@ const NOTE = "# Zebras\n\nZebras have stripes that no two of them share.\n\n- on
 beforeAll(async () => {
   note = await put(NOTE, "zebras.md");
 });
-const as = (key: string, method: string, path: string) => call(stack.url, key, method, path);
-const editor = (method: string, path: string) => as(tenants.keys.editor, method, path);
-
-async function put(content: string, filename: string): Promise<Answer["body"]> {
-  const accepted = await upload(stack.url, tenants.keys.editor, tenants.spaces.research, content, filename);
-  return ended(stack.url, tenants.keys.editor, accepted.id);
-}
 
 describe("GET /data/{id}/text", () => {
   test("is an envelope of units with their headings", async () => {

@@ -1,11 +1,13 @@
 /** Documents through the HTTP API: reading, changing and deleting one, its text, chunks and versions. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../../src/domain/ids.ts";
-import { type Answer, call, ended, upload } from "../../support/client.ts";
+import { type Answer, upload } from "../../support/client.ts";
+import { documentClient } from "../../support/document-client.ts";
 import { onSharedStack } from "../../support/shared-stack.ts";
 import { until } from "../../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
+const { editor, as, put } = documentClient({ stack, tenants });
 let note: Answer["body"];
 
 const NOTE = "# Zebras\n\nZebras have stripes that no two of them share.\n\n- one\n- two\n\n## Food\n\nThey eat grass.";
@@ -13,13 +15,6 @@ const NOTE = "# Zebras\n\nZebras have stripes that no two of them share.\n\n- on
 beforeAll(async () => {
   note = await put(NOTE, "zebras.md");
 });
-const as = (key: string | null, method: string, path: string, body?: unknown, headers?: Record<string, string>) => call(stack.url, key, method, path, body, headers);
-const editor = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => as(tenants.keys.editor, method, path, body, headers);
-
-async function put(content: string, filename: string, space = tenants.spaces.research, key = tenants.keys.editor): Promise<Answer["body"]> {
-  const accepted = await upload(stack.url, key, space, content, filename);
-  return ended(stack.url, key, accepted.id);
-}
 
 const folder = async (name: string, spaceId = tenants.spaces.research, key = tenants.keys.editor): Promise<string> =>
   (await as(key, "POST", "/folders", { name, space_id: spaceId })).body.id;

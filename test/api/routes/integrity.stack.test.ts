@@ -3,12 +3,13 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { call, ended, upload } from "../../support/client.ts";
+import { documentClient } from "../../support/document-client.ts";
 import { onSharedStack } from "../../support/shared-stack.ts";
 import { runCli } from "../../support/processes.ts";
 
 const { stack, tenants } = onSharedStack();
+const { rows } = documentClient({ stack, tenants });
 
-const rows = async (query: string, values: unknown[] = []) => (await stack.database.db.owner.query(query, values)).rows;
 const check = (id: string, key = tenants.keys.viewer) => call(stack.url, key, "GET", `/data/${id}/integrity`);
 
 async function completed(name: string): Promise<string> {

@@ -2,14 +2,14 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { newId } from "../../../src/domain/ids.ts";
 import { type Answer } from "../../support/client.ts";
-import { documentRuns, longText } from "../../support/document-runs.ts";
+import { documentClient, longText } from "../../support/document-client.ts";
 import { onSharedStack } from "../../support/shared-stack.ts";
 
 const { stack, tenants } = onSharedStack();
 
 afterEach(() => stack.provider.clearFaults());
 
-const { as, editor, end, versions, reprocess, hits, put, putWaiting } = documentRuns({ stack, tenants });
+const { as, editor, end, versions, reprocess, hits, put, putWaiting } = documentClient({ stack, tenants });
 
 describe("reprocess", () => {
   test("is 202 with a queued run, resets processing_state, and ends as the next version with the chunker asked for", async () => {

@@ -1,19 +1,14 @@
 /** What an organization may store at most, on the real stack. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Answer, call, fileForm } from "../../support/client.ts";
-import { type Stack, startStack } from "../../support/stack.ts";
-import { KEYS, SPACES } from "../../support/tenants.ts";
+import { onOwnStack } from "../../support/own-stack.ts";
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack({ withoutWorker: true, env: { DOCUMENTS_PER_ORGANIZATION: "3", BYTES_PER_ORGANIZATION: "100" } });
-});
-afterAll(() => stack.close());
+const { stack, tenants } = onOwnStack({ withoutWorker: true, env: { DOCUMENTS_PER_ORGANIZATION: "3", BYTES_PER_ORGANIZATION: "100" } });
 
-const put = (name: string, content: string, key = KEYS.owner, space_id = SPACES.research): Promise<Answer> =>
+const put = (name: string, content: string, key = tenants.keys.owner, space_id = tenants.spaces.research): Promise<Answer> =>
   call(stack.url, key, "POST", "/data/upload", fileForm(content, name, { space_id }));
 const putAt = (path: string, content: string): Promise<Answer> =>
-  call(stack.url, KEYS.owner, "POST", `/spaces/${SPACES.archive}/data/upload`, fileForm(content, "a.txt", { path }));
+  call(stack.url, tenants.keys.owner, "POST", `/spaces/${tenants.spaces.archive}/data/upload`, fileForm(content, "a.txt", { path }));
 const over = (quota: string) => ({ status: 400, body: { detail: `The upload would exceed the organization's quota of ${quota}` } });
 const objectsStored = async (): Promise<number> => (await stack.database.db.owner.query("select from raw_files where deleted_at is null")).rowCount ?? 0;
 
@@ -22,10 +17,10 @@ test("uploads at once never exceed the documents of an organization; another one
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
   for (const answer of answers.filter(({ status }) => status !== 201)) expect(answer).toMatchObject(over("3 documents"));
   expect(await objectsStored()).toBe(3);
-  expect((await put("theirs.txt", "theirs", KEYS.rival, SPACES.rival)).status).toBe(201);
+  expect((await put("theirs.txt", "theirs", tenants.keys.rival, tenants.spaces.rival)).status).toBe(201);
 
   const accepted = answers.find(({ status }) => status === 201)!.body;
-  expect((await call(stack.url, KEYS.owner, "DELETE", `/spaces/${SPACES.research}/data/files?path=${encodeURIComponent(accepted.file_path)}`)).status).toBe(204);
+  expect((await call(stack.url, tenants.keys.owner, "DELETE", `/spaces/${tenants.spaces.research}/data/files?path=${encodeURIComponent(accepted.file_path)}`)).status).toBe(204);
   expect((await putAt("", "ten bytes!")).status).toBe(201);
 });
 

@@ -1,7 +1,7 @@
 /** The history of a document and the way back in it, through the HTTP API, on the real pipeline. */
 import { afterEach, describe, expect, test } from "vitest";
 import { fileForm } from "../../support/client.ts";
-import { documentRuns, longText } from "../../support/document-runs.ts";
+import { documentClient, longText } from "../../support/document-client.ts";
 import { onSharedStack } from "../../support/shared-stack.ts";
 import { until } from "../../support/until.ts";
 
@@ -9,7 +9,7 @@ const { stack, tenants } = onSharedStack();
 
 afterEach(() => stack.provider.clearFaults());
 
-const { as, editor, end, versions, reprocess, hits, put, putWaiting } = documentRuns({ stack, tenants });
+const { as, editor, end, versions, reprocess, hits, put, putWaiting } = documentClient({ stack, tenants });
 
 describe("versions", () => {
   test("are the history, newest first, with who asked for what", async () => {

@@ -1,29 +1,18 @@
 /** What is asked while no worker runs: it is accepted, says where it stands, and is done once a worker is there. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { BATCH_WINDOW_RUNS } from "../../../src/domain/batch.ts";
 import { type Answer, ended, fileForm, upload } from "../../support/client.ts";
 import { batchClient } from "../../support/batch-client.ts";
-import { documentRuns } from "../../support/document-runs.ts";
-import { type Stack, startStack } from "../../support/stack.ts";
-import { TENANTS as tenants } from "../../support/tenants.ts";
+import { documentClient } from "../../support/document-client.ts";
+import { onOwnStack } from "../../support/own-stack.ts";
 import { until } from "../../support/until.ts";
 
-let stack: Stack;
+const { stack, tenants } = onOwnStack();
 
-beforeAll(async () => {
-  stack = await startStack();
-});
-afterAll(() => stack.close());
 afterEach(() => stack.provider.clearFaults());
 
-const on = {
-  get stack() {
-    return stack;
-  },
-  tenants,
-};
-const { editor, put, reprocess } = documentRuns(on);
-const { start, read, end, putMany } = batchClient(on);
+const { editor, put, reprocess } = documentClient({ stack, tenants });
+const { start, read, end, putMany } = batchClient({ stack, tenants });
 
 describe("a folder that is deleted", () => {
   test("frees the paths of its files for new ones", async () => {

@@ -1,0 +1,20 @@
+/** Things that a test file names while it is collected, and that exist only once its hooks have run. */
+
+export interface Later<T extends object> {
+  /** Passes everything on to what was set; throws where nothing was set yet. */
+  readonly value: T;
+  set(value: T): void;
+}
+
+export function laterOf<T extends object>(what: string): Later<T> {
+  let target: T | undefined;
+  const ready = (): T => {
+    if (target === undefined) throw new Error(`${what} is there once the file's first hook has run.`);
+    return target;
+  };
+  const value = new Proxy({} as T, {
+    get: (_target, name) => Reflect.get(ready(), name),
+    set: (_target, name, next) => Reflect.set(ready(), name, next),
+  });
+  return { value, set: (given) => void (target = given) };
+}
