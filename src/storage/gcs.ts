@@ -19,7 +19,7 @@ const UPLOAD_CHUNK_BYTES = 4 * 1024 * 1024;
 const STALL_MS = 30_000;
 const FIRST_RETRY_MS = 100;
 
-interface GcsSettings {
+export interface GcsSettings {
   readonly bucket: string;
   /** Origin of an emulator, with or without `/storage/v1`; no credentials are sent there. */
   readonly emulatorHost?: string | undefined;

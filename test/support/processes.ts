@@ -24,11 +24,16 @@ function inherited(): Record<string, string> {
 
 /** Runs a main file of `src/` with exactly these settings beside the machine's own. */
 export function startProcess(main: string, env: Record<string, string>): TestProcess {
-  const child = spawn(process.execPath, [join(ROOT, main)], {
-    cwd: ROOT,
-    env: { ...inherited(), ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  return watched([join(ROOT, main)], env);
+}
+
+/** Stands for a process that a test may start later: it does nothing and ends. */
+export function endedProcess(): TestProcess {
+  return watched(["--eval", ""], {});
+}
+
+function watched(args: readonly string[], env: Record<string, string>): TestProcess {
+  const child = spawn(process.execPath, args, { cwd: ROOT, env: { ...inherited(), ...env }, stdio: ["ignore", "pipe", "pipe"] });
   let printed = "";
   const keep = (chunk: Buffer): void => void (printed = (printed + chunk.toString()).slice(-KEPT_OUTPUT_CHARACTERS));
   child.stdout.on("data", keep);

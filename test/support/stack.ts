@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { freePort } from "../../src/embedded/ports.ts";
 import { type Temporal, startTemporal } from "../../src/embedded/temporal.ts";
 import { type TestDatabase, createTestDatabase } from "./database.ts";
-import { type TestProcess, startProcess } from "./processes.ts";
+import { type TestProcess, endedProcess, startProcess } from "./processes.ts";
 import { provisionTenants } from "./provision.ts";
 import { type ScriptedProvider, startScriptedProvider } from "./scripted-provider.ts";
 import { TENANTS } from "./tenants.ts";
@@ -91,7 +91,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     dataDir,
     env,
     api: startApi(),
-    worker: startWorker(),
+    worker: options.withoutWorker ? endedProcess() : startWorker(),
     restartWorker: (extra: Record<string, string> = {}) => void (stack.worker = startWorker(extra)),
     async restartApi(extra: Record<string, string> = {}) {
       stack.api = startApi(extra);
@@ -107,7 +107,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       temporal.kill();
     },
   };
-  if (options.withoutWorker) await stack.worker.kill("SIGKILL");
   try {
     await Promise.all([isUp(url, stack.api), options.withoutTenants ? undefined : provisionTenants(database.db, env, TENANTS)]);
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Vitest's set-up of the projects that need servers: one Postgres for all of them, and a Temporal for `stack`. */
 import type { TestProject } from "vitest/node";
-import { type RunningParts, startParts } from "./global-setup.ts";
+import type { RunningParts } from "./global-setup.ts";
 
 /** Vitest loads this file once for each project, so that what they share cannot lie in it. */
 const SHARED = Symbol.for("holdfast.test.parts");
@@ -12,10 +12,16 @@ interface Shared {
 
 type Holder = { [SHARED]?: Shared };
 
+/** The first project alone loads what starts them: metrics, for one, cannot be there twice in a process. */
+async function start(): Promise<RunningParts> {
+  const { startParts } = await import("./global-setup.ts");
+  return startParts({ isDurable: false });
+}
+
 /** Ends what it started once the last project has ended. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const holder = globalThis as Holder;
-  const shared = (holder[SHARED] ??= { parts: startParts({ isDurable: false }), users: 0 });
+  const shared = (holder[SHARED] ??= { parts: start(), users: 0 });
   shared.users += 1;
   const parts = await shared.parts;
   const temporal = project.name === "stack" ? await parts.startTemporal() : undefined;
