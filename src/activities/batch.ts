@@ -4,6 +4,7 @@ import { inTenantContended } from "../db/contention.ts";
 import type { Database } from "../db/pool.ts";
 import type { BatchInput, BatchStep } from "../domain/batch.ts";
 import type { Log } from "../log.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
@@ -17,6 +18,7 @@ interface BatchDeps {
 export async function stepBatch(deps: BatchDeps, input: BatchInput): Promise<BatchStep> {
   try {
     const step = await withHeartbeat(() => inTenantContended(deps.db, input.organization, (sql) => stepInDatabase(sql, input.batchId)));
+    await drillPoint("batchReprocess: step committed, workflow not told");
     if (step.released > 0) deps.wakeBatches(input.organization);
     return step;
   } catch (error) {

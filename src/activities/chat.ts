@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CancelledFailure, Context } from "@temporalio/activity";
 import type { StepResult, ToolResult } from "../domain/turn.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
@@ -55,6 +56,7 @@ export function createChatActivities(turns: HeldTurns): ChatActivities {
     adoptTurns: (turnIds) =>
       told(ADOPTION_HEARTBEAT_MS, async () => {
         const ends = await Promise.all(turnIds.map((turnId) => turns.adopt(turnId)));
+        await drillPoint("chatTurns: turns ended, workflow not told");
         const counts = { completed: 0, failed: 0, cancelled: 0, handed_over: 0, unknown: 0 };
         for (const end of ends) counts[end] += 1;
         // Turns that were cancelled are let go of at once: they may be unknown by now.
@@ -65,6 +67,7 @@ export function createChatActivities(turns: HeldTurns): ChatActivities {
     callModel: (input) =>
       told(HEARTBEAT_MS, async () => {
         const step = await turns.step(input.turnId, input.no, input.results);
+        await drillPoint("chatTurn: model answered, workflow not told");
         // Beside its workflow it hears of no cancel; the workflow waits for it then.
         if (step.type === "ended" && step.status === "cancelled" && !Context.current().info.isLocal) await untilCancelled();
         return step;

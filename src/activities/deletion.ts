@@ -19,6 +19,7 @@ import { findSegmentsToPurge, purgeSegment } from "../db/search/segments.ts";
 import type { DeletionInput, PurgeOutcome } from "../domain/deletion.ts";
 import type { Log } from "../log.ts";
 import type { Storage } from "../storage/storage.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
@@ -48,6 +49,7 @@ async function step(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutc
   const documents = await inTenant(deps.db, input.organization, (sql) => takeDocuments(sql, input.organization.num, deletion, DOCUMENTS_A_STEP));
   for (const id of documents) {
     await purgeDocument(deps, input, id, deletion.kind !== "document");
+    await drillPoint("deleteTarget: document gone, step not ended");
   }
   if (documents.length > 0) return { purged: documents.length, done: false };
   const files = await purgeLooseFiles(deps, input, deletion);
@@ -60,6 +62,7 @@ async function step(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutc
 async function purgeDocument(deps: DeletionDeps, input: DeletionInput, documentId: string, withRawFile: boolean): Promise<void> {
   const { organization } = input;
   for (const name of await inTenant(deps.db, organization, (sql) => objectsOf(sql, documentId, withRawFile))) await deps.storage.delete(name);
+  await drillPoint("deleteTarget: object gone, rows there");
   for (const run of await inTenant(deps.db, organization, (sql) => runsOf(sql, documentId))) {
     await untilNoneLeft(() => inTenant(deps.db, organization, (sql) => deleteEmbeddings(sql, { spaceNum: run.space_num, runNum: run.num, limit: ROWS_A_STATEMENT })));
     await untilNoneLeft(() => inTenant(deps.db, organization, (sql) => deleteText(sql, run.num, ROWS_A_STATEMENT)));
@@ -97,6 +100,7 @@ async function purgePostings({ db }: DeletionDeps, { organization }: DeletionInp
 async function finish(deps: DeletionDeps, input: DeletionInput, deletion: Deletion): Promise<PurgeOutcome> {
   return inTenant(deps.db, input.organization, async (sql) => {
     await deleteContainers(sql, deletion);
+    await drillPoint("deleteTarget: container gone, not committed");
     const left = await countLeft(sql, deletion);
     if (left > 0) return { purged: 0, done: false };
     await completeDeletion(sql, deletion.id);

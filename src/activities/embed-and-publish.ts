@@ -3,6 +3,7 @@ import { chunksToEmbed, embeddingModelNum, keepEmbeddings } from "../db/chunks.t
 import { inTenant } from "../db/pool.ts";
 import { type Member, clearSuspicion } from "../db/run-attempts.ts";
 import { type AttemptInput, type GroupOutcome, PRIORITY } from "../domain/processing.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { cacheLookups } from "../telemetry/instruments.ts";
 import { below } from "../telemetry/span.ts";
 import { pipelineStage } from "../telemetry/stage.ts";
@@ -23,9 +24,12 @@ interface Embedded {
 export async function embedAndPublish(deps: PipelineDeps, input: AttemptInput): Promise<GroupOutcome> {
   const outcome = await attemptStep(deps, input, "embed", async (attempt) => {
     const { name, dimensions } = deps.embedding;
+    await drillPoint("documentPipeline: embed has its members");
     const modelNum = await inTenant(deps.db, input.organization, (sql) => embeddingModelNum(sql, name, dimensions));
     const embedded = await embedMembers(deps, input, attempt, modelNum);
+    await drillPoint("documentPipeline: embedded, nothing published");
     await publishMembers(deps, { input, attempt, modelNum }, embedded);
+    await drillPoint("documentPipeline: published, workflow not told");
   });
   if (outcome.active === 0) deps.wakeDispatcher(input.organization);
   return outcome;
@@ -90,6 +94,7 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
         "passage",
         work.signal,
       );
+      await drillPoint("documentPipeline: provider answered, nothing kept");
       await work.keep(batch.map((chunk, index) => ({ hash: chunk.content_hash, vector: vectors[index]! })));
       if (input.isolated) throw backInQueue();
     });

@@ -8,6 +8,7 @@ import { findSegmentsToPurge, listSpacesToTend as listDueSpaces, mergeSegments, 
 import { SPACES_A_ROUND, type SpaceInput } from "../domain/index-upkeep.ts";
 import { type MaintenanceCounts, addCounts } from "../domain/maintenance.ts";
 import { ANALYZER_VERSION, analyze } from "../search/analyzer.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
@@ -45,6 +46,7 @@ export async function tendSpace(deps: UpkeepDeps, space: SpaceInput): Promise<Ma
 async function tend({ db, embedding, wakeBatches }: UpkeepDeps, { organization, spaceNum }: SpaceInput): Promise<MaintenanceCounts> {
   const tenant: Tenant = (work) => inTenant(db, organization, work);
   const purged = await tenant((sql) => findSegmentsToPurge(sql, { spaceNum }));
+  await drillPoint("indexUpkeep: segments to purge found");
   for (const segment of purged) await tenant((sql) => purgeSegment(sql, segment));
   let counts: MaintenanceCounts = { purged_segments: purged.length };
   counts = addCounts(counts, { rewritten_segments: await rewriteOutdated(tenant, organization.num, spaceNum) });
@@ -63,6 +65,7 @@ async function rewriteOutdated(tenant: Tenant, organizationNum: number, spaceNum
     if (segmentNum === undefined) return rewritten;
     const texts = await tenant((sql) => readSegmentTexts(sql, segmentNum));
     const chunks = texts.map(({ run_num, chunk_index, text }) => ({ runNum: run_num, chunkIndex: chunk_index, terms: analyze(text).terms }));
+    await drillPoint("indexUpkeep: segment analyzed, not rewritten");
     const isRewritten = await tenant((sql) => rewriteSegment(sql, { organizationNum, spaceNum, segmentNum, analyzerVersion: ANALYZER_VERSION }, chunks));
     if (!isRewritten) return rewritten;
   }

@@ -26,6 +26,7 @@ import { KEPT_AUDIT_DAYS, type MaintenanceCounts, ORGANIZATIONS_A_PAGE, type Org
 import type { Log } from "../log.ts";
 import type { MasterKey } from "../storage/keyring.ts";
 import type { Storage } from "../storage/storage.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
@@ -55,6 +56,7 @@ export async function listOrganizations(deps: MaintenanceDeps, after: number): P
 export async function maintainInstance(deps: MaintenanceDeps): Promise<MaintenanceCounts> {
   return told(async () => {
     let counts: MaintenanceCounts = { requeued_runs: await requeueStrayRuns(deps.db.system) };
+    await drillPoint("maintenance: stray runs queued");
     counts = addCounts(counts, { unfinished_objects: await deps.storage.removeUnfinished(ORPHAN_AGE_MS) });
     for (let hasMore = true; hasMore;) {
       const deleted = await deleteExpired(deps.db);
@@ -76,7 +78,9 @@ export async function maintainOrganization(deps: MaintenanceDeps, { organization
     if (isThorough) add("orphan_runs", await removeOrphans(deps, organization));
     add("purged_segments", await purgeSegments(tenant));
     add("hidden_runs", await purgeRuns(tenant, findHiddenRuns, purgeHiddenRun));
+    await drillPoint("maintenance: hidden entries gone, text there");
     add("spent_runs", await purgeRuns(tenant, findSpentRuns, purgeSpentRun));
+    await drillPoint("maintenance: text gone, objects there");
     add("objects", await untilNone(() => purgeSpentObjects(deps, tenant), OBJECTS_A_STEP));
     add("old_runs", await untilNone(() => tenant((sql) => deleteOldRuns(sql, RUNS_A_STEP)), RUNS_A_STEP));
     add("intents", await untilNone(() => purgeIntents(deps, tenant), INTENTS_A_STEP));
@@ -125,6 +129,7 @@ async function purgeSegments(tenant: Tenant): Promise<number> {
 async function purgeSpentObjects(deps: MaintenanceDeps, tenant: Tenant): Promise<number> {
   const names = await tenant((sql) => findSpentObjects(sql, OBJECTS_A_STEP));
   await deleteObjects(deps, names);
+  await drillPoint("maintenance: objects gone, not noted");
   if (names.length > 0) await tenant((sql) => markObjectsPurged(sql, names));
   return names.length;
 }

@@ -6,6 +6,7 @@ import { type Database, inTenant } from "../db/pool.ts";
 import { type Fence, type Member, type Step, beginAttempt, claimStanding, membersInHand, recordFailures, recordWaiting, releaseAttempt } from "../db/run-attempts.ts";
 import { closeClaimIfDone, setClaimWaiting } from "../db/claims.ts";
 import type { Log } from "../log.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { pipelineOutcomes } from "../telemetry/instruments.ts";
 import { asActivityFailure } from "./failure.ts";
 
@@ -48,6 +49,7 @@ export async function attemptStep(deps: MemberDeps, input: AttemptInput, step: S
     const members = await inTenant(deps.db, input.organization, (sql) => beginAttempt(sql, fence, step, input.lost));
     const ended: Ended[] = [];
     if (members.length > 0) await watched(deps, input, fence, members, ended, work);
+    await drillPoint("documentPipeline: step done, outcome not recorded");
     return await recordOutcomes(deps, input, step, fence, ended);
   } catch (error) {
     await inTenant(deps.db, input.organization, (sql) => releaseAttempt(sql, fence)).catch((releaseError: unknown) =>

@@ -10,6 +10,7 @@ import type { OperationInput, OperationStep } from "../domain/operation.ts";
 import type { Log } from "../log.ts";
 import { type Keyring, type MasterKey, organizationKeyAad } from "../storage/keyring.ts";
 import type { Storage } from "../storage/storage.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { endWorkflowsOf } from "../temporal/end-workflows.ts";
 import { asActivityFailure } from "./failure.ts";
 import { reencryptStep } from "./reencryption.ts";
@@ -70,6 +71,7 @@ async function rotateMaster({ db, masterKey }: OperationDeps, { id, report }: Op
     await rewrapOrganizationKey(db, { id: key.id, wrapped }, key.master_key_id, masterKey.id);
   }
   const rewrapped = (Number(report["organization_keys"]) || 0) + keys.length;
+  await drillPoint("operation: keys wrapped anew, not noted");
   if (keys.length > 0) {
     await noteProgress(db, id, { organization_keys: rewrapped });
     return { done: false, waitSeconds: 0 };
@@ -82,6 +84,7 @@ async function rotateMaster({ db, masterKey }: OperationDeps, { id, report }: Op
 async function rotateOrganization({ db, masterKey, keyring }: OperationDeps, { id }: Operation, organization: OrganizationKey): Promise<OperationStep> {
   const wrapped = await masterKey.wrap(randomBytes(KEY_BYTES), organizationKeyAad(organization.id, id));
   await replaceOrganizationKey(db, organization.id, masterKey.id, { id, wrapped });
+  await drillPoint("operation: key replaced, not noted");
   keyring.forget(organization.id);
   await completeOperation(db, id, { organization_id: organization.id, key_id: id });
   return DONE;

@@ -13,6 +13,7 @@ import type { FileType } from "../domain/file-type.ts";
 import { newId } from "../domain/ids.ts";
 import { type AttemptInput, type GroupOutcome, MAX_DOCUMENT_CHUNKS } from "../domain/processing.ts";
 import type { ParsedDocument, TextUnit } from "../domain/text-unit.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { below } from "../telemetry/span.ts";
 import { pipelineStage } from "../telemetry/stage.ts";
 import { mayParseInWorker, parserFor } from "../parsers/index.ts";
@@ -31,6 +32,7 @@ const MEMBERS_AT_ONCE = 8;
 export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput): Promise<GroupOutcome> {
   return attemptStep(deps, input, "prepare", async (attempt) => {
     const secret = await deps.contentSecret(input.organization.id);
+    await drillPoint("documentPipeline: prepare has its members");
     const write = inTurns<PreparedRun>(async (runs) => {
       await pipelineStage("write", () => inTenant(deps.db, input.organization, (sql) => writePrepared(sql, input.organization.id, attempt.fence, runs)));
     });
@@ -81,6 +83,7 @@ async function* preparedParts(deps: PipelineDeps, organizationId: string, work: 
     if (next === null && total === 0) throw new DomainError("no_text", "There is no text in the file.");
     if (total > MAX_DOCUMENT_CHUNKS) throw new DomainError("too_large", `The document has more than ${MAX_DOCUMENT_CHUNKS} chunks.`);
     signal.throwIfAborted();
+    await drillPoint("documentPipeline: prepare has chunks, nothing written");
     yield {
       runId: member.id,
       runNum: member.num,

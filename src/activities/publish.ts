@@ -10,6 +10,7 @@ import { mergeSegments } from "../db/search/segments.ts";
 import { DomainError } from "../domain/errors.ts";
 import { type AttemptInput, MAX_PUBLISH_CHUNKS } from "../domain/processing.ts";
 import { ANALYZER_VERSION, analyze } from "../search/analyzer.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { pipelineOutcomes } from "../telemetry/instruments.ts";
 import { pipelineStage } from "../telemetry/stage.ts";
 import { type Attempt, backInQueue } from "./members.ts";
@@ -91,6 +92,7 @@ async function publishSmall(deps: PipelineDeps, work: PublishWork, members: read
     if (runs.length === 0) return 0;
     for (const [spaceNum, ofSpace] of bySpace(runs)) {
       const nums = new Set(ofSpace.map((run) => run.run_num));
+      await drillPoint("documentPipeline: runs locked, nothing written");
       await writeEntries(
         sql,
         work,
@@ -98,6 +100,7 @@ async function publishSmall(deps: PipelineDeps, work: PublishWork, members: read
         indexed.filter((chunk) => nums.has(chunk.runNum)),
       );
     }
+    await drillPoint("documentPipeline: entries written, not committed");
     await assertWhole(sql, runs, work.modelNum);
     await noteModel(sql, runs, work.modelNum);
     await flipPublished(sql, organization.num, claimId, runs);

@@ -8,6 +8,7 @@ import { inTenant } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Passage, ToolCall, ToolResult } from "../domain/turn.ts";
 import type { SearchDeps } from "../search/hybrid.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
@@ -80,7 +81,9 @@ async function withinTime<T>(timeoutMs: number, cancelled: AbortSignal, work: (s
 async function run(deps: ToolDeps, { caller, call, maxBytes }: RunToolInput, signal: AbortSignal): Promise<ToolResult> {
   const found = await inTenant(deps.db, caller.organization, (sql) => findAgentAndReach(sql, caller.agentId, caller.userId, caller.apiKeyId));
   if (!found) throw new DomainError("not_found", "The agent is not available any more.");
+  await drillPoint("chatTurn: tool in hand");
   const output = await callTool(deps, { ...found, caller, call }, signal);
+  await drillPoint("chatTurn: tool answered, workflow not told");
   return { id: call.id, ...bounded(output, maxBytes) };
 }
 

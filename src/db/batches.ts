@@ -2,6 +2,7 @@
 import type pg from "pg";
 import { BATCH_WINDOW_RUNS, type BatchStatus, type BatchStep, CANCELS_A_STEP } from "../domain/batch.ts";
 import type { RunStatus } from "../domain/processing.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { parameters } from "./filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "./page.ts";
 import { type OrganizationKey, type Sql, queryOnce } from "./pool.ts";
@@ -137,6 +138,7 @@ export async function stepBatch(sql: Sql, batchId: string): Promise<BatchStep> {
   const { status } = batch;
   const cancelled = status === "cancelled" ? await cancelRunsOfBatch(sql, batchId, CANCELS_A_STEP) : 0;
   const released = status === "running" ? await releaseRuns(sql, batchId) : 0;
+  await drillPoint("batchReprocess: runs released, not committed");
   const { open, held } = await standing(sql, batchId);
   const done = open === 0 && held === 0;
   if (done) await sql.query("update batches set status = case when status = 'cancelled' then status else 'completed' end, completed_at = now() where id = $1", [batchId]);

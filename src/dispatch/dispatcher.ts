@@ -8,6 +8,7 @@ import type { Database } from "../db/pool.ts";
 import { endLeases, noteStarted, type Outbox } from "../db/start-leases.ts";
 import { PRIORITY, type Priority } from "../domain/processing.ts";
 import type { Log } from "../log.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { below } from "../telemetry/span.ts";
 import { startBatch } from "../temporal/start-batch.ts";
 import { startDeletion } from "../temporal/start-deletion.ts";
@@ -19,6 +20,8 @@ interface DispatcherDeps {
   readonly client: Client;
   readonly log: Log;
 }
+
+type Starter = Pick<DispatcherDeps, "db" | "client">;
 
 interface Organization {
   readonly id: string;
@@ -48,13 +51,16 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
   const again = new Set<string>();
 
   const start = async (claim: Claim): Promise<void> => {
+    await drillPoint("documentPipeline: claimed, workflow not started");
     const state = await startOrLetGo({ db, client }, claim);
+    await drillPoint("documentPipeline: workflow started, answer not seen");
     if (state === "running") return markStarted(db.system, claim.id);
     const released = await releaseClaim(db.system, claim.id);
     if (released > 0) log.warn({ claim_id: claim.id, runs: released }, "a workflow had closed before its runs ended; they are queued again");
   };
 
   const dispatch = async (organization: Organization, priority: Priority): Promise<void> => {
+    await drillPoint("documentPipeline: accepted, nothing claimed");
     for (;;) {
       const claims = await claimRuns(db.system, organization, priority);
       if (claims.length === 0) return;
@@ -82,32 +88,20 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
     return started;
   };
 
-  const startDeletions = async (organizationId: string | null): Promise<void> => {
-    const taken = await takePendingDeletions(db.system, DELETIONS_A_SWEEP, organizationId);
-    if (taken.length === 0) return;
-    await startEach(db, "deletions", taken, ({ id, organization, kind }) => startDeletion(client, { organization, deletionId: id }, kind));
-  };
-
-  const startBatches = async (organizationId: string | null): Promise<void> => {
-    const taken = await takePendingBatches(db.system, BATCHES_A_SWEEP, organizationId);
-    if (taken.length === 0) return;
-    await startEach(db, "batches", taken, (batch) => startBatch(client, batch));
-  };
-
   return {
     wake: (organization, priority = PRIORITY.interactive) => void wake(organization, priority),
     wakeBatches(organizationId) {
-      startBatches(organizationId).catch((error: unknown) => log.warn({ err: error, organization_id: organizationId }, "batches could not be started"));
+      startBatches({ db, client }, organizationId).catch((error: unknown) => log.warn({ err: error, organization_id: organizationId }, "batches could not be started"));
     },
     wakeDeletions(organizationId) {
       // What could not be started is started by a sweep, once Temporal is back.
-      startDeletions(organizationId).catch((error: unknown) => log.warn({ err: error, organization_id: organizationId }, "deletions could not be started"));
+      startDeletions({ db, client }, organizationId).catch((error: unknown) => log.warn({ err: error, organization_id: organizationId }, "deletions could not be started"));
     },
     async sweep() {
       const expired = await takeExpiredClaims(db.system, CLAIMS_A_SWEEP);
       await Promise.all(expired.map(start));
-      await startDeletions(null);
-      await startBatches(null);
+      await startDeletions({ db, client }, null);
+      await startBatches({ db, client }, null);
       await startOperations({ db, client });
       for (const priority of [PRIORITY.interactive, PRIORITY.batch]) {
         const waiting = await waitingOrganizations(db.system, priority, ORGANIZATIONS_A_SWEEP);
@@ -121,7 +115,7 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
 }
 
 /** @throws what the start threw; the claim may be started by anybody then. */
-async function startOrLetGo({ db, client }: Pick<DispatcherDeps, "db" | "client">, claim: Claim): Promise<"running" | "closed"> {
+async function startOrLetGo({ db, client }: Starter, claim: Claim): Promise<"running" | "closed"> {
   try {
     return await below(claim.traceparent, () => startPipeline(client, claim));
   } catch (error) {
@@ -130,10 +124,36 @@ async function startOrLetGo({ db, client }: Pick<DispatcherDeps, "db" | "client"
   }
 }
 
-async function startOperations({ db, client }: Pick<DispatcherDeps, "db" | "client">): Promise<void> {
+/** Those of one organization, or of all. */
+async function startDeletions({ db, client }: Starter, organizationId: string | null): Promise<void> {
+  const taken = await takePendingDeletions(db.system, DELETIONS_A_SWEEP, organizationId);
+  if (taken.length === 0) return;
+  await drillPoint("deleteTarget: accepted, workflow not started");
+  await startEach(db, "deletions", taken, async ({ id, organization, kind }) => {
+    await startDeletion(client, { organization, deletionId: id }, kind);
+    await drillPoint("deleteTarget: workflow started, answer not seen");
+  });
+}
+
+/** Those of one organization, or of all. */
+async function startBatches({ db, client }: Starter, organizationId: string | null): Promise<void> {
+  const taken = await takePendingBatches(db.system, BATCHES_A_SWEEP, organizationId);
+  if (taken.length === 0) return;
+  await drillPoint("batchReprocess: accepted, workflow not started");
+  await startEach(db, "batches", taken, async (batch) => {
+    await startBatch(client, batch);
+    await drillPoint("batchReprocess: workflow started, answer not seen");
+  });
+}
+
+async function startOperations({ db, client }: Starter): Promise<void> {
   const taken = await takePendingOperations(db.system);
   if (taken.length === 0) return;
-  await startEach(db, "operations", taken, ({ id, kind }) => startOperation(client, { operationId: id }, kind));
+  await drillPoint("operation: accepted, workflow not started");
+  await startEach(db, "operations", taken, async ({ id, kind }) => {
+    await startOperation(client, { operationId: id }, kind);
+    await drillPoint("operation: workflow started, answer not seen");
+  });
 }
 
 /** Starts all; what could not be started is given back, for the next round. @throws the first error. */

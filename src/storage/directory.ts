@@ -6,6 +6,7 @@ import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { DomainError } from "../domain/errors.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { assertObjectName, assertPrefix, streamOf, unavailable, untilAborted, within } from "./object-store.ts";
 import type { GetOptions, ListedObject, ListOptions, ObjectStore, PutOptions } from "./object-store.ts";
 
@@ -85,6 +86,7 @@ function free({ buffer, byteLength }: Uint8Array): void {
 }
 
 async function writeAll(file: FileHandle, pieces: Uint8Array[]): Promise<void> {
+  await drillPoint("directory store: pieces about to be written");
   let { bytesWritten: left } = await file.writev(pieces);
   // A disk that is nearly full takes a part.
   for (const piece of pieces) {

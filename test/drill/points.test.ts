@@ -1,24 +1,72 @@
-/** The crash matrix fits the code: its points lie where they say, and no workflow is left out. */
-import { readFileSync } from "node:fs";
+/** The crash matrix fits the code: every point is in the code once, and no workflow is left out. */
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
+import { DRILL_POINTS, drillPoint, onDrillPoint } from "../../src/telemetry/drill-point.ts";
 import { FAULTS } from "./faults.ts";
 import { BROKEN, DISK, POINTS } from "./points.ts";
 
-const occurrences = (module: string, text: string): number => readFileSync(join(import.meta.dirname, "../../src", module), "utf8").split(text).length - 1;
+const SOURCES = join(import.meta.dirname, "../../src");
+const MODULE = "telemetry/drill-point.ts";
+const POINT = DRILL_POINTS[0];
 
-test.each(POINTS)("$name", ({ module, after }) => {
-  expect(occurrences(module, after)).toBe(1);
+const read = (module: string): string => readFileSync(join(SOURCES, module), "utf8");
+const occurrences = (module: string, text: string): number => read(module).split(text).length - 1;
+
+afterEach(() => onDrillPoint(undefined));
+
+test("every point is called once, by its name, and awaited", () => {
+  const calls: string[] = [];
+  for (const module of globSync("**/*.ts", { cwd: SOURCES })) {
+    if (module === MODULE) continue;
+    // Another form of call would be no name that this test could find.
+    for (const [call] of read(module).matchAll(/.*\bdrillPoint\(.*/g)) calls.push(call.trim());
+  }
+  expect(calls.toSorted()).toEqual(DRILL_POINTS.map((name) => `await drillPoint("${name}");`).toSorted());
+});
+
+test("workflows and the domain have no points: what they do is replayed", () => {
+  const modules = globSync("{workflows,domain}/**/*.ts", { cwd: SOURCES });
+  expect(modules.filter((module) => read(module).includes("drill-point"))).toEqual([]);
+});
+
+test("every point but the full disk has its process, load and fault", () => {
+  expect([...POINTS.map(({ name }) => name), DISK].toSorted()).toEqual([...DRILL_POINTS].toSorted());
+  for (const point of POINTS) expect(point).not.toContain(undefined);
+});
+
+test("a point that nobody listens at returns at once, with nothing to wait for", () => {
+  expect(drillPoint(POINT)).toBeUndefined();
+});
+
+test("a listener holds the caller at its point", async () => {
+  const go = Promise.withResolvers<void>();
+  const passed: string[] = [];
+  onDrillPoint((point) => (point === POINT ? go.promise : undefined));
+  const caller = async (): Promise<void> => {
+    passed.push("before");
+    await drillPoint(POINT);
+    passed.push("behind");
+  };
+  const calling = caller();
+  await drillPoint(DISK);
+  expect(passed).toEqual(["before"]);
+  go.resolve();
+  await calling;
+  expect(passed).toEqual(["before", "behind"]);
+});
+
+test("what a listener throws, the caller throws", () => {
+  onDrillPoint(() => {
+    throw new Error("ENOSPC");
+  });
+  expect(() => drillPoint(DISK)).toThrow("ENOSPC");
 });
 
 test.each(Object.entries(BROKEN))("the build that is broken by %s", (_name, { module, patches, point, fault }) => {
   for (const [from] of patches) expect(occurrences(module, from)).toBe(1);
   expect(POINTS.map(({ name }) => name)).toContain(point);
   expect(FAULTS.map(({ name }) => name)).toContain(fault);
-});
-
-test("the disk that fills up", () => {
-  for (const [from] of DISK.patches) expect(occurrences(DISK.module, from)).toBe(1);
 });
 
 test("every workflow has points, and the short form has every fault", async () => {

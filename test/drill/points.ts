@@ -1,120 +1,81 @@
-/** The steps of the crash matrix: named places between two lines of the code where a process is held while a fault begins. */
+/** The steps of the crash matrix: at which point of the code which process is held, under which load, and for which fault. */
+import { DRILL_POINTS, type DrillPoint } from "../../src/telemetry/drill-point.ts";
 import type { FaultName } from "./faults.ts";
 
 /** What makes a process come to a point. */
 export type Load = "uploads" | "deletions" | "batch" | "maintenance" | "upkeep" | "chat" | "operations";
 
+/** Nothing is held here: the disk of the object store is full from here on. */
+export const DISK = "directory store: pieces about to be written" satisfies DrillPoint;
+
+/** A point at which a process is held. */
+type Step = Exclude<DrillPoint, typeof DISK>;
+
 export interface Point {
-  readonly name: string;
+  readonly name: Step;
   /** The process that is held there. */
   readonly process: "api" | "worker";
-  /** Below `src/`. */
-  readonly module: string;
-  /** A text that stands exactly once in the module; the point lies behind it. */
-  readonly after: string;
   readonly load: Load;
   /** The fault of the short form. */
   readonly short: FaultName;
 }
 
-type Row = readonly [name: string, process: Point["process"], short: FaultName, module: string, after: string];
+/** One for each step, or it does not compile. */
+const STEPS: Readonly<Record<Step, readonly [process: Point["process"], load: Load, short: FaultName]>> = {
+  "documentPipeline: object stored, nothing accepted": ["api", "uploads", "kill -9 api"],
+  "documentPipeline: accepted, nothing claimed": ["api", "uploads", "kill -9 Temporal"],
+  "documentPipeline: claimed, workflow not started": ["api", "uploads", "kill -9 api"],
+  "documentPipeline: workflow started, answer not seen": ["api", "uploads", "stop Postgres"],
+  "documentPipeline: prepare has its members": ["worker", "uploads", "object store errors"],
+  "documentPipeline: prepare has chunks, nothing written": ["worker", "uploads", "stop Postgres"],
+  "documentPipeline: embed has its members": ["worker", "uploads", "provider 429"],
+  "documentPipeline: provider answered, nothing kept": ["worker", "uploads", "kill -9 worker"],
+  "documentPipeline: embedded, nothing published": ["worker", "uploads", "duplicate delivery"],
+  "documentPipeline: runs locked, nothing written": ["worker", "uploads", "callers meanwhile"],
+  "documentPipeline: entries written, not committed": ["worker", "uploads", "stop Postgres"],
+  "documentPipeline: published, workflow not told": ["worker", "uploads", "kill -9 Temporal"],
+  "documentPipeline: step done, outcome not recorded": ["worker", "uploads", "stop Postgres"],
+  "deleteTarget: accepted, workflow not started": ["api", "deletions", "kill -9 Temporal"],
+  "deleteTarget: workflow started, answer not seen": ["api", "deletions", "duplicate delivery"],
+  "deleteTarget: object gone, rows there": ["worker", "deletions", "object store errors"],
+  "deleteTarget: document gone, step not ended": ["worker", "deletions", "stop Postgres"],
+  "deleteTarget: container gone, not committed": ["worker", "deletions", "kill -9 worker"],
+  "batchReprocess: accepted, workflow not started": ["api", "batch", "stop Postgres"],
+  "batchReprocess: workflow started, answer not seen": ["api", "batch", "provider 500"],
+  "batchReprocess: runs released, not committed": ["worker", "batch", "stop Postgres"],
+  "batchReprocess: step committed, workflow not told": ["worker", "batch", "kill -9 Temporal"],
+  "maintenance: stray runs queued": ["worker", "maintenance", "stop Postgres"],
+  "maintenance: hidden entries gone, text there": ["worker", "maintenance", "disk full"],
+  "maintenance: text gone, objects there": ["worker", "maintenance", "object store errors"],
+  "maintenance: objects gone, not noted": ["worker", "maintenance", "provider garbage"],
+  "indexUpkeep: segments to purge found": ["worker", "upkeep", "stop Postgres"],
+  "indexUpkeep: segment analyzed, not rewritten": ["worker", "upkeep", "kill -9 Temporal"],
+  "operation: accepted, workflow not started": ["worker", "operations", "kill -9 Temporal"],
+  "operation: workflow started, answer not seen": ["worker", "operations", "stop Postgres"],
+  "operation: keys wrapped anew, not noted": ["worker", "operations", "kill -9 Temporal"],
+  "operation: key replaced, not noted": ["worker", "operations", "stop Postgres"],
+  "chatTurns: turns noted, workflow not started": ["api", "chat", "kill -9 Temporal"],
+  "chatTurns: workflow started, answer not seen": ["api", "chat", "stop Postgres"],
+  "chatTurns: turns ended, workflow not told": ["api", "chat", "kill -9 api"],
+  "chatTurn: tools asked for, workflow not started": ["api", "chat", "stop Postgres"],
+  "chatTurn: tool in hand": ["api", "chat", "provider hangs"],
+  "chatTurn: tool answered, workflow not told": ["api", "chat", "kill -9 Temporal"],
+  "chatTurn: model answered, workflow not told": ["api", "chat", "provider 429"],
+};
 
-const rows = (load: Load, workflow: string, table: readonly Row[]): Point[] =>
-  table.map(([name, process, short, module, after]) => ({ name: `${workflow}: ${name}`, process, short, module, after, load }));
+const isStep = (point: DrillPoint): point is Step => point !== DISK;
 
-export const POINTS: readonly Point[] = [
-  ...rows("uploads", "documentPipeline", [
-    ["object stored, nothing accepted", "api", "kill -9 api", "api/routes/uploads.ts", "const upload = await receiveFile(deps, principal, request);"],
-    [
-      "accepted, nothing claimed",
-      "api",
-      "kill -9 Temporal",
-      "dispatch/dispatcher.ts",
-      "const dispatch = async (organization: Organization, priority: Priority): Promise<void> => {",
-    ],
-    ["claimed, workflow not started", "api", "kill -9 api", "dispatch/dispatcher.ts", "const start = async (claim: Claim): Promise<void> => {"],
-    ["workflow started, answer not seen", "api", "stop Postgres", "dispatch/dispatcher.ts", "const state = await startOrLetGo({ db, client }, claim);"],
-    ["prepare has its members", "worker", "object store errors", "activities/prepare-documents.ts", "const secret = await deps.contentSecret(input.organization.id);"],
-    ["prepare has chunks, nothing written", "worker", "stop Postgres", "activities/prepare-documents.ts", "signal.throwIfAborted();"],
-    ["embed has its members", "worker", "provider 429", "activities/embed-and-publish.ts", "const { name, dimensions } = deps.embedding;"],
-    ["provider answered, nothing kept", "worker", "kill -9 worker", "activities/embed-and-publish.ts", '"passage",\n        work.signal,\n      );'],
-    ["embedded, nothing published", "worker", "duplicate delivery", "activities/embed-and-publish.ts", "const embedded = await embedMembers(deps, input, attempt, modelNum);"],
-    ["runs locked, nothing written", "worker", "callers meanwhile", "activities/publish.ts", "const nums = new Set(ofSpace.map((run) => run.run_num));"],
-    ["entries written, not committed", "worker", "stop Postgres", "activities/publish.ts", "indexed.filter((chunk) => nums.has(chunk.runNum)),\n      );\n    }"],
-    ["published, workflow not told", "worker", "kill -9 Temporal", "activities/embed-and-publish.ts", "await publishMembers(deps, { input, attempt, modelNum }, embedded);"],
-    ["step done, outcome not recorded", "worker", "stop Postgres", "activities/members.ts", "if (members.length > 0) await watched(deps, input, fence, members, ended, work);"],
-  ]),
-  ...rows("deletions", "deleteTarget", [
-    [
-      "accepted, workflow not started",
-      "api",
-      "kill -9 Temporal",
-      "dispatch/dispatcher.ts",
-      "await takePendingDeletions(db.system, DELETIONS_A_SWEEP, organizationId);\n    if (taken.length === 0) return;",
-    ],
-    ["workflow started, answer not seen", "api", "duplicate delivery", "dispatch/dispatcher.ts", "const outcomes = await Promise.allSettled(taken.map(start));"],
-    ["object gone, rows there", "worker", "object store errors", "activities/deletion.ts", "await deps.storage.delete(name);\n"],
-    ["document gone, step not ended", "worker", "stop Postgres", "activities/deletion.ts", 'await purgeDocument(deps, input, id, deletion.kind !== "document");'],
-    ["container gone, not committed", "worker", "kill -9 worker", "activities/deletion.ts", "await deleteContainers(sql, deletion);"],
-  ]),
-  ...rows("batch", "batchReprocess", [
-    [
-      "accepted, workflow not started",
-      "api",
-      "stop Postgres",
-      "dispatch/dispatcher.ts",
-      "await takePendingBatches(db.system, BATCHES_A_SWEEP, organizationId);\n    if (taken.length === 0) return;",
-    ],
-    ["workflow started, answer not seen", "api", "provider 500", "dispatch/dispatcher.ts", "const outcomes = await Promise.allSettled(taken.map(start));"],
-    ["runs released, not committed", "worker", "stop Postgres", "db/batches.ts", 'const released = status === "running" ? await releaseRuns(sql, batchId) : 0;'],
-    [
-      "step committed, workflow not told",
-      "worker",
-      "kill -9 Temporal",
-      "activities/batch.ts",
-      "const step = await withHeartbeat(() => inTenantContended(deps.db, input.organization, (sql) => stepInDatabase(sql, input.batchId)));",
-    ],
-  ]),
-  ...rows("maintenance", "maintenance", [
-    ["stray runs queued", "worker", "stop Postgres", "activities/maintenance.ts", "let counts: MaintenanceCounts = { requeued_runs: await requeueStrayRuns(deps.db.system) };"],
-    ["hidden entries gone, text there", "worker", "disk full", "activities/maintenance.ts", 'add("hidden_runs", await purgeRuns(tenant, findHiddenRuns, purgeHiddenRun));'],
-    ["text gone, objects there", "worker", "object store errors", "activities/maintenance.ts", 'add("spent_runs", await purgeRuns(tenant, findSpentRuns, purgeSpentRun));'],
-    ["objects gone, not noted", "worker", "provider garbage", "activities/maintenance.ts", "await deleteObjects(deps, names);"],
-  ]),
-  ...rows("upkeep", "indexUpkeep", [
-    ["segments to purge found", "worker", "stop Postgres", "activities/index-upkeep.ts", "const purged = await tenant((sql) => findSegmentsToPurge(sql, { spaceNum }));"],
-    [
-      "segment analyzed, not rewritten",
-      "worker",
-      "kill -9 Temporal",
-      "activities/index-upkeep.ts",
-      "const chunks = texts.map(({ run_num, chunk_index, text }) => ({ runNum: run_num, chunkIndex: chunk_index, terms: analyze(text).terms }));",
-    ],
-  ]),
-  ...rows("operations", "operation", [
-    ["accepted, workflow not started", "worker", "kill -9 Temporal", "dispatch/dispatcher.ts", "await takePendingOperations(db.system);\n  if (taken.length === 0) return;"],
-    ["workflow started, answer not seen", "worker", "stop Postgres", "dispatch/dispatcher.ts", "const outcomes = await Promise.allSettled(taken.map(start));"],
-    ["keys wrapped anew, not noted", "worker", "kill -9 Temporal", "activities/operations.ts", 'const rewrapped = (Number(report["organization_keys"]) || 0) + keys.length;'],
-    ["key replaced, not noted", "worker", "stop Postgres", "activities/operations.ts", "await replaceOrganizationKey(db, organization.id, masterKey.id, { id, wrapped });"],
-  ]),
-  ...rows("chat", "chatTurns", [
-    ["turns noted, workflow not started", "api", "kill -9 Temporal", "api/turns/books.ts", "const start = async (group: readonly Turn[]): Promise<void> => {"],
-    ["workflow started, answer not seen", "api", "stop Postgres", "api/turns/books.ts", "turnIds: group.map((turn) => turn.row.id) });"],
-    ["turns ended, workflow not told", "api", "kill -9 api", "activities/chat.ts", "const ends = await Promise.all(turnIds.map((turnId) => turns.adopt(turnId)));"],
-  ]),
-  ...rows("chat", "chatTurn", [
-    ["tools asked for, workflow not started", "api", "stop Postgres", "api/turns/books.ts", "await ledger.noted(turn.row);"],
-    ["tool in hand", "api", "provider hangs", "activities/tools.ts", 'if (!found) throw new DomainError("not_found", "The agent is not available any more.");'],
-    ["tool answered, workflow not told", "api", "kill -9 Temporal", "activities/tools.ts", "const output = await callTool(deps, { ...found, caller, call }, signal);"],
-    ["model answered, workflow not told", "api", "provider 429", "activities/chat.ts", "const step = await turns.step(input.turnId, input.no, input.results);"],
-  ]),
-];
+export const POINTS: readonly Point[] = DRILL_POINTS.filter(isStep).map((name) => {
+  const [process, load, short] = STEPS[name];
+  return { name, process, load, short };
+});
 
 /** A build that is broken on purpose, and the cell of the matrix that shows it. */
 export interface BrokenBuild {
+  /** Below `src/`. */
   readonly module: string;
   readonly patches: ReadonlyArray<readonly [from: string, to: string]>;
-  readonly point: string;
+  readonly point: Step;
   readonly fault: FaultName;
 }
 
@@ -152,10 +113,4 @@ export const BROKEN: Readonly<Record<string, BrokenBuild>> = {
     point: "documentPipeline: embedded, nothing published",
     fault: "kill -9 worker",
   },
-};
-
-/** Where the disk of the object store can be made full: behind the line that writes pieces of an object. */
-export const DISK: Pick<BrokenBuild, "module" | "patches"> = {
-  module: "storage/directory.ts",
-  patches: [["await step(writeAll(file, pieces));", "await step((async () => { globalThis.drillDisk(); await writeAll(file, pieces); })());"]],
 };

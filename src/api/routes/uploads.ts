@@ -6,6 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/principal.ts";
 import { Document, DocumentUpload } from "../../schema/document.ts";
+import { drillPoint } from "../../telemetry/drill-point.ts";
 import { acceptDocument, discardFile, receiveFile } from "../accept-upload.ts";
 import { readForm } from "../form.ts";
 import { defineRoute } from "../route.ts";
@@ -25,6 +26,7 @@ export const uploadDocument = defineRoute({
   idempotent: true,
   async handle({ deps, principal, request }) {
     const upload = await receiveFile(deps, principal, request);
+    await drillPoint("documentPipeline: object stored, nothing accepted");
     try {
       const { file, fields } = readForm(upload, DocumentUpload);
       authorize(principal, "documents:create", { space_id: fields.space_id });

@@ -5,6 +5,7 @@ import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { ToolCall } from "../../domain/turn.ts";
 import type { Log } from "../../log.ts";
+import { drillPoint } from "../../telemetry/drill-point.ts";
 import type { ChatStarter } from "../../temporal/start-chat.ts";
 import type { ChatTurnInput } from "../../workflows/chat-turn.ts";
 import { createCancelledBooks } from "./cancelled-books.ts";
@@ -47,7 +48,9 @@ export function createBooks(deps: BooksDeps): Books {
   }, log);
   const start = async (group: readonly Turn[]): Promise<void> => {
     try {
+      await drillPoint("chatTurns: turns noted, workflow not started");
       const workflowId = await starter.startTurns(deps.apiProcessId, newId(), { apiQueue: queues.api, turnIds: group.map((turn) => turn.row.id) });
+      await drillPoint("chatTurns: workflow started, answer not seen");
       void cancelWithTurns(workflowId, group);
     } catch (error) {
       health.failed(error);
@@ -88,6 +91,7 @@ export function createBooks(deps: BooksDeps): Books {
     async handOver(turn, calls) {
       // A workflow of a turn that is in no book is found by nobody once this process died.
       await ledger.noted(turn.row);
+      await drillPoint("chatTurn: tools asked for, workflow not started");
       let workflowId: string;
       try {
         workflowId = await starter.startTurn(placeOf(turn), { ...inputOf(turn, queues), calls });

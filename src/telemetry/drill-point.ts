@@ -1,0 +1,65 @@
+/**
+ * Named places in the code at which the drill holds a process while a fault begins. Production passes them: only code that is
+ * loaded into the process can listen, and no setting loads any.
+ */
+
+/** All points. A workflow's points begin with its name, in the order in which its work passes them. */
+export const DRILL_POINTS = [
+  "documentPipeline: object stored, nothing accepted",
+  "documentPipeline: accepted, nothing claimed",
+  "documentPipeline: claimed, workflow not started",
+  "documentPipeline: workflow started, answer not seen",
+  "documentPipeline: prepare has its members",
+  "documentPipeline: prepare has chunks, nothing written",
+  "documentPipeline: embed has its members",
+  "documentPipeline: provider answered, nothing kept",
+  "documentPipeline: embedded, nothing published",
+  "documentPipeline: runs locked, nothing written",
+  "documentPipeline: entries written, not committed",
+  "documentPipeline: published, workflow not told",
+  "documentPipeline: step done, outcome not recorded",
+  "deleteTarget: accepted, workflow not started",
+  "deleteTarget: workflow started, answer not seen",
+  "deleteTarget: object gone, rows there",
+  "deleteTarget: document gone, step not ended",
+  "deleteTarget: container gone, not committed",
+  "batchReprocess: accepted, workflow not started",
+  "batchReprocess: workflow started, answer not seen",
+  "batchReprocess: runs released, not committed",
+  "batchReprocess: step committed, workflow not told",
+  "maintenance: stray runs queued",
+  "maintenance: hidden entries gone, text there",
+  "maintenance: text gone, objects there",
+  "maintenance: objects gone, not noted",
+  "indexUpkeep: segments to purge found",
+  "indexUpkeep: segment analyzed, not rewritten",
+  "operation: accepted, workflow not started",
+  "operation: workflow started, answer not seen",
+  "operation: keys wrapped anew, not noted",
+  "operation: key replaced, not noted",
+  "chatTurns: turns noted, workflow not started",
+  "chatTurns: workflow started, answer not seen",
+  "chatTurns: turns ended, workflow not told",
+  "chatTurn: tools asked for, workflow not started",
+  "chatTurn: tool in hand",
+  "chatTurn: tool answered, workflow not told",
+  "chatTurn: model answered, workflow not told",
+  "directory store: pieces about to be written",
+] as const;
+
+export type DrillPoint = (typeof DRILL_POINTS)[number];
+
+/** Holds the caller until the promise resolves. What it throws or rejects with, the caller throws: so a disk can be full. */
+export type DrillListener = (point: DrillPoint) => Promise<void> | undefined;
+
+let listener: DrillListener | undefined;
+
+/** Says that the caller has come to this point. Await it; without a listener it returns undefined at once. */
+export function drillPoint(point: DrillPoint): Promise<void> | undefined {
+  return listener?.(point);
+}
+
+/** From now on the listener is told of every point; undefined ends it. */
+export function onDrillPoint(one: DrillListener | undefined): void {
+  listener = one;
+}
