@@ -18,17 +18,13 @@ export interface SharedStack extends Pick<Stack, "url" | "provider" | "temporalA
 /** Small, so that the limit can be tried with little. */
 const MAX_UPLOAD_BYTES = 4 * 1024 * 1024;
 
+/** Ends with the worker process of the test run, which is told to when no file is left. */
 let shared: Promise<SharedStack> | undefined;
 
 async function start(): Promise<SharedStack> {
   const issuer = await startIssuer();
   const settings = { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience, MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES) };
   const stack = await startStack({ withoutTenants: true, env: settings });
-  // The worker process of the test run is told to end when no file is left; its set-up removes the data.
-  process.once("SIGTERM", () => {
-    stack.killAll();
-    process.exit(0);
-  });
   return Object.assign(stack, { issuer });
 }
 

@@ -20,13 +20,20 @@ let target: SearchSpace;
 let modelNum: number;
 const query = Float32Array.from({ length: DIMENSIONS }, (_, at) => Math.sin(at * 1.3));
 
-/** Clustered vectors, made where they are kept. */
+/** Clustered vectors, made where they are kept: each is the center of its cluster and a step away from it. */
 const insertVectors = (firstRun: number, count: number) =>
   database.db.owner.query(
-    `with center as materialized (select c, array(select sin(c * 7.7 + i * (1 + c * 0.01)) from generate_series(1, ${DIMENSIONS}) i) as v from generate_series(0, ${CLUSTERS - 1}) c)
+    `with center as materialized (
+       select c, array(select sin(c * 7.7 + i * (1 + c * 0.01)) from generate_series(1, ${DIMENSIONS}) i)::halfvec as v
+       from generate_series(0, ${CLUSTERS - 1}) c),
+     step as materialized (
+       select s, array(select (random() - 0.5) * 1.5 from generate_series(1, ${DIMENSIONS}) where s >= 0)::halfvec as v
+       from generate_series(0, $5 / ${CLUSTERS}) s)
      insert into embeddings (organization_num, space_num, run_num, chunk_index, model_num, embedding)
-     select $1, $2, $3 + n / ${A_RUN}, n % ${A_RUN}, $4, array(select x + (random() - 0.5) * 1.5 from unnest(center.v) x)::halfvec
-     from generate_series(0, $5 - 1) n join center on center.c = n % ${CLUSTERS}`,
+     select $1, $2, $3 + n / ${A_RUN}, n % ${A_RUN}, $4, center.v + step.v
+     from generate_series(0, $5 - 1) n
+     join center on center.c = n % ${CLUSTERS}
+     join step on step.s = n / ${CLUSTERS}`,
     [target.organization.num, target.space.num, firstRun, modelNum, count],
   );
 
