@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { loadConfig, requireReal } from "../config.ts";
 import { openApiDeps } from "../deps.ts";
 import { serveMetrics } from "../metrics/serve.ts";
+import { reportReady } from "../process-ready.ts";
 import { aborted, watchSignals } from "../process-stop.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { installRuntime } from "../temporal/runtime.ts";
@@ -20,6 +21,7 @@ async function main(): Promise<void> {
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
   stop.started();
   deps.log.info({ host: config.api.host, port: server.port }, "api is up");
+  reportReady();
   await aborted(stop.signal);
   deps.log.info("api stops");
   deps.readiness.drain();

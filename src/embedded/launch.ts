@@ -21,6 +21,8 @@ export interface LaunchOptions {
   readonly stopSignal: NodeJS.Signals;
   /** How long it may take to end in order before it is killed. */
   readonly stopGraceMs: number;
+  /** Told what the process says over a channel; without it the process has none. */
+  readonly onMessage?: (message: unknown) => void;
 }
 
 export interface Running {
@@ -34,6 +36,8 @@ export interface Running {
   stop(): Promise<void>;
   /** Ends it at once, without order. */
   kill(): void;
+  /** Says something to it over its channel. */
+  tell(message: string): void;
   /** The last lines that this launch wrote. */
   logTail(): Promise<string>;
 }
@@ -42,9 +46,11 @@ export interface Running {
 export async function launch(options: LaunchOptions): Promise<Running> {
   const { file, start } = await openLog(options.logPath);
   const stdio: StdioOptions = ["ignore", file.fd, file.fd];
+  if (options.onMessage !== undefined) stdio.push("ipc");
   // A group of its own: Ctrl-C in the terminal reaches the supervisor alone, which stops its parts in order.
   const identity = options.user === undefined ? {} : { uid: options.user.uid, gid: options.user.gid };
   const child = spawn(options.command, options.args, { stdio, detached: true, env: options.env, cwd: options.cwd, ...identity });
+  if (options.onMessage !== undefined) child.on("message", options.onMessage);
   let ended = false;
   const exited = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => {
@@ -71,6 +77,10 @@ export async function launch(options: LaunchOptions): Promise<Running> {
     hasExited: () => ended,
     kill() {
       if (!ended) signalGroup(pid, "SIGKILL");
+    },
+    tell(message) {
+      // One that has ended cannot be told anything, and is seen to have ended.
+      if (child.connected) child.send(message, () => undefined);
     },
     async stop() {
       if (ended) return;
@@ -111,7 +121,10 @@ async function readTail(path: string, start: number): Promise<string> {
     const { size } = await file.stat();
     const from = Math.max(start, size - TAIL_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(0, size - from)), 0, Math.max(0, size - from), from);
-    return buffer.toString("utf8", 0, bytesRead).trimEnd().split("\n").slice(-TAIL_LINES).join("\n");
+    const lines = buffer.toString("utf8", 0, bytesRead).trimEnd().split("\n");
+    // Of an error that Node throws while it loads a module, its own frames would push the file and the line out.
+    const own = lines.filter((line) => !/^ +at .*\bnode:internal\//.test(line));
+    return own.slice(-TAIL_LINES).join("\n");
   } finally {
     await file.close();
   }

@@ -13,13 +13,15 @@ export interface Part<R extends Running = Running> {
   readonly name: string;
   /** Starts it and returns when it is ready; `onLaunch` is called as soon as its process runs. Called again after each death. */
   start(onLaunch: (running: Running) => void): Promise<R>;
+  /** A restart need not wait until the process before has ended: both can run at once. */
+  readonly mayOverlap?: boolean;
 }
 
 export interface SuperviseOptions {
   readonly onProgress: (line: string) => void;
   readonly onLaunch: (running: Running) => void;
-  /** A part that cannot be kept running; called once. The supervisor does not stop the others by itself. */
-  readonly onGiveUp: (why: string) => void;
+  /** A part that cannot be kept running. The supervisor does not stop the others by itself. */
+  readonly onGiveUp: (why: string, name: string) => void;
   /** Only tests give their own. */
   readonly firstDelayMs?: number;
 }
@@ -27,6 +29,12 @@ export interface SuperviseOptions {
 export interface Supervisor {
   /** Starts a part and keeps it running from then on. @throws what its first start throws. */
   add<R extends Running>(part: Part<R>): Promise<R>;
+  /**
+   * Ends the part and starts it again, which is no failure of it. A part whose start fails here is left alone until the next
+   * restart: what is wrong with it does not change by itself.
+   * @throws what its start throws.
+   */
+  restart(name: string): Promise<void>;
   /** Ends all parts, the last added first; bounded by their grace times. Nothing is started again. */
   stopAll(): Promise<void>;
   /** Ends all at once, without order. */
@@ -34,10 +42,14 @@ export interface Supervisor {
 }
 
 interface Kept {
-  readonly name: string;
+  readonly part: Part;
   running: Running | undefined;
   /** The start or watch that may still launch something. */
   busy: Promise<unknown>;
+  /** Ends the watch over the process that runs now. */
+  watch: AbortController;
+  /** Processes from before a restart that may still run. */
+  ending: Promise<unknown>;
 }
 
 /** A supervisor without parts. */
@@ -45,46 +57,42 @@ export function supervise(options: SuperviseOptions): Supervisor {
   const all: Kept[] = [];
   const stopping = new AbortController();
 
-  const track = (kept: Kept) => (running: Running) => {
+  const track = (kept: Kept, watch: AbortSignal) => (running: Running) => {
+    // A stop or a restart that came while it was being launched has passed it by.
+    if (stopping.signal.aborted || watch.aborted) void running.stop();
+    if (watch.aborted) return;
     kept.running = running;
     options.onLaunch(running);
-    // A stop that came while it was being launched has passed it by.
-    if (stopping.signal.aborted) void running.stop();
   };
 
-  const keep = async (part: Part, kept: Kept): Promise<void> => {
-    let failures = 0;
-    let startedAt = Date.now();
-    let ended = await kept.running?.exited;
-    while (!stopping.signal.aborted) {
-      failures = Date.now() - startedAt > HEALTHY_AFTER_MS ? 1 : failures + 1;
-      if (failures > MAX_FAILURES) return options.onGiveUp(`${part.name} ended ${MAX_FAILURES} times in a row (${ended})`);
-      const delayMs = Math.min(MAX_DELAY_MS, (options.firstDelayMs ?? FIRST_DELAY_MS) * 2 ** (failures - 1));
-      options.onProgress(`${part.name} ended (${ended}); starting it again in ${delayMs / 1_000} s`);
-      await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      if (stopping.signal.aborted) return undefined;
-      startedAt = Date.now();
-      try {
-        const running = await part.start(track(kept));
-        options.onProgress(`${part.name} runs again`);
-        ended = await running.exited;
-      } catch (error) {
-        ended = messageOf(error);
-      }
-    }
-    return undefined;
+  /** Starts the part and keeps it running until its next restart. */
+  const begin = async <R extends Running>(part: Part<R>, kept: Kept): Promise<R> => {
+    const watch = new AbortController();
+    kept.watch = watch;
+    const onLaunch = track(kept, watch.signal);
+    const first = part.start(onLaunch);
+    kept.busy = first.catch(() => undefined);
+    const running = await first;
+    kept.busy = keep(running, { part, onLaunch, over: AbortSignal.any([stopping.signal, watch.signal]), options });
+    return running;
   };
 
   return {
     async add(part) {
       stopping.signal.throwIfAborted();
-      const kept: Kept = { name: part.name, running: undefined, busy: Promise.resolve() };
+      const kept: Kept = { part, running: undefined, busy: Promise.resolve(), watch: new AbortController(), ending: Promise.resolve() };
       all.push(kept);
-      const first = part.start(track(kept));
-      kept.busy = first.catch(() => undefined);
-      const running = await first;
-      kept.busy = keep(part, kept);
-      return running;
+      return begin(part, kept);
+    },
+    async restart(name) {
+      stopping.signal.throwIfAborted();
+      const kept = all.find(({ part }) => part.name === name);
+      if (kept === undefined) throw new Error(`There is no part "${name}" to restart.`);
+      kept.watch.abort();
+      kept.ending = Promise.all([kept.running?.stop(), kept.busy, kept.ending]).then(() => undefined);
+      if (!kept.part.mayOverlap) await kept.ending;
+      stopping.signal.throwIfAborted();
+      await begin(kept.part, kept);
     },
     async stopAll() {
       stopping.abort();
@@ -92,6 +100,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
         await kept.running?.stop();
         await kept.busy;
         await kept.running?.stop();
+        await kept.ending;
       }
     },
     killAll() {
@@ -99,4 +108,38 @@ export function supervise(options: SuperviseOptions): Supervisor {
       for (const kept of all) kept.running?.kill();
     },
   };
+}
+
+interface Keeping {
+  readonly part: Part;
+  readonly onLaunch: (running: Running) => void;
+  /** From then on nothing is started again. */
+  readonly over: AbortSignal;
+  readonly options: SuperviseOptions;
+}
+
+/** Starts the part again each time that it ends, after a pause that grows, until it is over or given up. */
+async function keep(first: Running, { part, onLaunch, over, options }: Keeping): Promise<void> {
+  let failures = 0;
+  let startedAt = Date.now();
+  let ended = await first.exited;
+  while (!over.aborted) {
+    failures = Date.now() - startedAt > HEALTHY_AFTER_MS ? 1 : failures + 1;
+    if (failures > MAX_FAILURES) {
+      return options.onGiveUp(`${part.name} ended ${MAX_FAILURES} times in a row (${ended})`, part.name);
+    }
+    const delayMs = Math.min(MAX_DELAY_MS, (options.firstDelayMs ?? FIRST_DELAY_MS) * 2 ** (failures - 1));
+    options.onProgress(`${part.name} ended (${ended}); starting it again in ${delayMs / 1_000} s`);
+    await sleep(delayMs, undefined, { signal: over }).catch(() => undefined);
+    if (over.aborted) return undefined;
+    startedAt = Date.now();
+    try {
+      const running = await part.start(onLaunch);
+      if (!over.aborted) options.onProgress(`${part.name} runs again`);
+      ended = await running.exited;
+    } catch (error) {
+      ended = messageOf(error);
+    }
+  }
+  return undefined;
 }

@@ -7,6 +7,7 @@ import { loadConfig, requireReal } from "../config.ts";
 import { hasIsolatedClaims } from "../db/claims.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { serveMetrics } from "../metrics/serve.ts";
+import { reportReady } from "../process-ready.ts";
 import { aborted, watchSignals } from "../process-stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { reportLostAttempt } from "../temporal/lost-attempt.ts";
@@ -72,6 +73,7 @@ async function main(): Promise<void> {
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
   stop.started();
   log.info({ queues: config.worker.queues }, "worker is up");
+  reportReady();
 
   await Promise.race([running, aborted(stop.signal)]);
   log.info("worker stops");

@@ -97,6 +97,73 @@ test("a stop in the middle of a start ends what was launched", async () => {
   expect(running.hasExited()).toBe(true);
 });
 
+test("a restart starts the part anew, and counts as no failure", async () => {
+  const api = part("api");
+  const first = await newSupervisor().add(api);
+  await supervisor?.restart("api");
+  await supervisor?.restart("api");
+  expect(first.hasExited()).toBe(true);
+  expect(api.launched.map((each) => each.hasExited())).toEqual([true, true, false]);
+  expect(lines).toEqual([]);
+});
+
+test("a part that may overlap starts before the process before it has ended, which ends all the same", async () => {
+  const stubborn = `process.on("SIGTERM", () => {}); console.log("up"); ${IDLE}`;
+  const worker = { ...part("worker", stubborn), mayOverlap: true };
+  const first = await newSupervisor().add(worker);
+  await vi.waitFor(async () => expect(await first.logTail()).toBe("up"), 5_000);
+  await supervisor?.restart("worker");
+  expect(first.hasExited()).toBe(false);
+  await supervisor?.stopAll();
+  expect(worker.launched.map((each) => each.hasExited())).toEqual([true, true]);
+}, 10_000);
+
+test("a part that was restarted is watched like any other", async () => {
+  const api = part("api");
+  await newSupervisor().add(api);
+  await supervisor?.restart("api");
+  process.kill(api.launched[1]!.pid, "SIGKILL");
+  await vi.waitFor(() => expect(lines).toContain("api runs again"), 5_000);
+  expect(api.launched).toHaveLength(3);
+});
+
+/** A part whose start fails for as long as it is told to. */
+function breakable(name: string): Part & { launched: Running[]; isBroken: boolean } {
+  const sound = part(name);
+  return Object.assign(sound, {
+    isBroken: false,
+    async start(this: { isBroken: boolean }, onLaunch: (running: Running) => void) {
+      const running = await run(name, this.isBroken ? "process.exit(1)" : IDLE);
+      sound.launched.push(running);
+      onLaunch(running);
+      if (this.isBroken) throw new Error(`${name} ended: ${await running.exited}`);
+      return running;
+    },
+  });
+}
+
+test("a part that a restart cannot start waits for the next restart", async () => {
+  const gaveUp: string[] = [];
+  const api = breakable("api");
+  await newSupervisor((why) => gaveUp.push(why)).add(api);
+  api.isBroken = true;
+  for (let edits = 0; edits < 10; edits += 1) await expect(supervisor?.restart("api")).rejects.toThrow("api ended: exit code 1");
+  expect(api.launched).toHaveLength(11);
+  api.isBroken = false;
+  await supervisor?.restart("api");
+  expect(api.launched.at(-1)?.hasExited()).toBe(false);
+  expect({ lines, gaveUp }).toEqual({ lines: [], gaveUp: [] });
+});
+
+test("a restart ends the wait of a part that keeps dying", async () => {
+  const api = part("api", "process.exit(3)");
+  supervisor = supervise({ onProgress: (line) => lines.push(line), onLaunch: () => undefined, onGiveUp: () => undefined, firstDelayMs: 3_600_000 });
+  await supervisor.add(api);
+  await vi.waitFor(() => expect(lines).toEqual(["api ended (exit code 3); starting it again in 15 s"]), 5_000);
+  await supervisor.restart("api");
+  expect(api.launched).toHaveLength(2);
+});
+
 test("what an earlier start left behind is stopped by the next", async () => {
   const running = await run("worker", IDLE);
   const record = openProcessRecord(folder);
