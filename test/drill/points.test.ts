@@ -1,7 +1,13 @@
 /** The crash matrix fits the code: every point is in the code once, and no workflow is left out. */
+import { randomUUID } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { afterEach, expect, test } from "vitest";
+import { createDirectoryStore } from "../../src/storage/directory.ts";
+import { objectName } from "../../src/storage/object-store.ts";
 import { DRILL_POINTS, drillPoint, onDrillPoint } from "../../src/telemetry/drill-point.ts";
 import { FAULTS } from "./faults.ts";
 import { BROKEN, DISK, POINTS } from "./points.ts";
@@ -56,11 +62,17 @@ test("a listener holds the caller at its point", async () => {
   expect(passed).toEqual(["before", "behind"]);
 });
 
-test("what a listener throws, the caller throws", () => {
-  onDrillPoint(() => {
-    throw new Error("ENOSPC");
+test("a disk that a listener says is full refuses an object as an outage, and keeps nothing of it", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-points-"));
+  const store = createDirectoryStore(folder);
+  const name = objectName(randomUUID(), randomUUID());
+  onDrillPoint((point) => {
+    if (point === DISK) throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
   });
-  expect(() => drillPoint(DISK)).toThrow("ENOSPC");
+  await expect(store.put(name, Readable.from([Buffer.from("text")]))).rejects.toMatchObject({ class: "outage" });
+  onDrillPoint(undefined);
+  await expect(store.size(name)).rejects.toMatchObject({ code: "not_found" });
+  await rm(folder, { recursive: true, force: true });
 });
 
 test.each(Object.entries(BROKEN))("the build that is broken by %s", (_name, { module, patches, point, fault }) => {
