@@ -1,22 +1,33 @@
-/** `npm start`: everything on one machine, with an embedded part wherever no real one is configured. */
+/**
+ * `npm start`: everything on one machine, with an embedded part wherever no real one is configured. With `--dev`, as `npm run dev`
+ * calls it, the API and the worker start again with each edit of `src/`.
+ */
 import { join } from "node:path";
 import { type Config, ConfigError, loadConfig, localAddress } from "../config.ts";
 import { aborted } from "../process-stop.ts";
 import { banner } from "./banner.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { DEMO_FILE, ingestDemoDocuments, readDemoState, writeDemoState } from "./demo-ingest.ts";
-import { programPart, runProgram } from "./node-process.ts";
+import { PROJECT_ROOT, programPart, runProgram } from "./node-process.ts";
 import { assertPortFree, freePort } from "./ports.ts";
 import { type ProcessRecord, claimDataDir, openProcessRecord, stopLeftovers } from "./process-record.ts";
 import { demoKey, masterKey } from "./secret-file.ts";
+import { restartOnEdits } from "./restart-on-edit.ts";
 import { chooseCacheDir, makeDataDir, serverUser } from "./server-user.ts";
 import { type Servers, planServers } from "./servers.ts";
 import { StartError, messageOf } from "./start-error.ts";
 import { type Part, type Supervisor, supervise } from "./supervise.ts";
+import { watchSources } from "./watch-sources.ts";
 
 /** Above what the process allows itself: ten seconds for requests, then 25 for chat turns. */
 const API_STOP_GRACE_MS = 45_000;
 const WORKER_STOP_GRACE_MS = 30_000;
+/** In development a restart waits for the API, whose port the next one needs; what is killed goes on later, as after any crash. */
+const DEV_API_GRACE_MS = 300;
+/** The next worker starts beside the one that ends. */
+const DEV_WORKER_GRACE_MS = 2_000;
+const SOURCES = join(PROJECT_ROOT, "src");
+const isDev = process.argv.includes("--dev");
 /** npm passes a Ctrl-C on that the terminal has sent to this process too: two signals at once are one. */
 const SAME_SIGNAL_MS = 1_000;
 
@@ -45,7 +56,11 @@ async function main(): Promise<void> {
   const supervisor = supervise({
     onProgress: progress,
     onLaunch: (running) => record.add(running),
-    onGiveUp: (why) => stop.abort(new StartError(`${why}. Its log is in ${config.dataDir}/logs.`)),
+    onGiveUp(why, name) {
+      const known = `${why}. Its log is in ${config.dataDir}/logs.`;
+      if (isDev && (name === "api" || name === "worker")) progress(`${known} It starts again with the next edit.`);
+      else stop.abort(new StartError(known));
+    },
   });
   listenForSignals(stop, supervisor);
   const stopped = aborted(stop.signal);
@@ -76,14 +91,17 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
   const issuer = servers.issuer?.part && supervisor.add(servers.issuer.part);
   const startPrograms = async (): Promise<string | undefined> => {
     const env = await environmentOf(session, servers, { databaseUrl: (await postgres)?.url ?? servers.postgres.address ?? "", port });
-    await runProgram(["cli/main.ts", "migrate"], env, stop);
+    const migrate = (): Promise<string> => runProgram(["cli/main.ts", "migrate"], env, stop);
+    await migrate();
     const demo = await provision(session, env);
     stop.throwIfAborted();
     progress("starting the worker and the API …");
-    await Promise.all([
-      supervisor.add(after(temporal, programPart("worker", { env, dataDir, stopGraceMs: WORKER_STOP_GRACE_MS }), stop)),
-      supervisor.add(programPart("api", { env, dataDir, stopGraceMs: API_STOP_GRACE_MS, healthUrl: `${localAddress(config.api.host, port)}/health` })),
-    ]);
+    // Watched from before the first start: an edit that comes while it lasts is not missed.
+    const edits = isDev ? watchSources(SOURCES, stop) : undefined;
+    const programs = programParts(session, env, port);
+    await Promise.all([supervisor.add(after(temporal, programs.worker, stop)), supervisor.add(programs.api)]);
+    const prepare = (): void => [programs.worker, programs.api].forEach((program) => program.prepare());
+    if (edits) void restartOnEdits(edits, { supervisor, migrate, prepare, onProgress: progress, stop });
     return demo;
   };
   const [demo] = await Promise.all([startPrograms(), temporal, issuer, runProgram(["worker/bundle-main.ts"], inherited, stop)]);
@@ -98,6 +116,17 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
     hasChatModel: config.models.chatModel !== undefined,
     seconds: (Date.now() - startedAt) / 1_000,
   });
+}
+
+function programParts({ config }: Session, env: NodeJS.ProcessEnv, port: number) {
+  const { dataDir } = config;
+  const healthUrl = `${localAddress(config.api.host, port)}/health`;
+  const shared = { env, dataDir, saysWhenReady: isDev };
+  const [workerGraceMs, apiGraceMs] = isDev ? [DEV_WORKER_GRACE_MS, DEV_API_GRACE_MS] : [WORKER_STOP_GRACE_MS, API_STOP_GRACE_MS];
+  return {
+    worker: programPart("worker", { ...shared, stopGraceMs: workerGraceMs, mayOverlap: true }),
+    api: programPart("api", { ...shared, stopGraceMs: apiGraceMs, healthUrl }),
+  };
 }
 
 async function environmentOf({ config, inherited }: Session, servers: Servers, { databaseUrl, port }: { databaseUrl: string; port: number }): Promise<NodeJS.ProcessEnv> {
@@ -115,7 +144,7 @@ async function environmentOf({ config, inherited }: Session, servers: Servers, {
 /** The part, started once `ready` has resolved; a stop ends the wait. */
 function after(ready: Promise<unknown> | undefined, part: Part, stop: AbortSignal): Part {
   return {
-    name: part.name,
+    ...part,
     async start(onLaunch) {
       await Promise.race([ready, aborted(stop)]);
       stop.throwIfAborted();

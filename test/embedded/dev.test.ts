@@ -1,0 +1,49 @@
+/** `npm run dev`: one start, and edits of a copy of the sources. */
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type DevCopy, startDevCopy } from "../support/dev-copy.ts";
+import { until } from "../support/until.ts";
+
+const ROUTE = "src/api/routes/health.ts";
+const MISTAKE = "\nexport const = ;\n";
+
+// The worker steps back behind everything else on the machine, so that its starts take long beside other tests.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+let dev: DevCopy;
+beforeAll(async () => {
+  dev = await startDevCopy(process.env["HOLDFAST_TEST_CACHE_DIR"]);
+});
+afterAll(() => dev.close());
+
+const status = async (path: string): Promise<number> => (await fetch(`${dev.url}${path}`, { signal: AbortSignal.timeout(2_000) })).status;
+
+test("an edit starts API and worker again, with the edited code; the servers stay up", async () => {
+  const before = await dev.pids();
+  const from = dev.printed().length;
+  expect(await status("/health/edited")).toBe(404);
+  await dev.edit(ROUTE, (source) => source.replace('"/health/ready"', '"/health/edited"'));
+  await dev.says("restarted in", from);
+  expect(await status("/health/edited")).toBe(200);
+  const { api, worker, ...servers } = await until("all are recorded", async () => {
+    const recorded = await dev.pids();
+    return ["api", "worker"].every((name) => recorded[name] !== undefined && recorded[name] !== before[name]) && recorded;
+  });
+  expect([api, worker]).not.toContain(undefined);
+  expect({ ...before, api, worker }).toEqual({ ...servers, api, worker });
+});
+
+test("a syntax error stops the API until it is mended", async () => {
+  const from = dev.printed().length;
+  await dev.edit(ROUTE, (source) => source + MISTAKE);
+  await dev.says("waiting for the next edit", from);
+  const told = dev.printed().slice(from);
+  expect(told).toContain("The api process did not start");
+  expect(told).toMatch(/routes\/health\.ts:\d+/);
+  expect(told).toContain(MISTAKE.trim());
+  await expect(status("/health")).rejects.toThrow("fetch failed");
+  const mended = dev.printed().length;
+  await dev.edit(ROUTE, (source) => source.replace(MISTAKE, ""));
+  await dev.says("restarted in", mended);
+  expect(await status("/health")).toBe(200);
+  expect(dev.printed().slice(from)).not.toContain("starting it again");
+});
