@@ -1,5 +1,4 @@
 /** How a process tells the one that started it that it is ready to work. */
-import { flushCompileCache } from "node:module";
 
 export const READY = "ready";
 
@@ -8,6 +7,4 @@ export function reportReady(): void {
   if (!process.connected) return;
   // Whoever started it may be gone by now, which is no reason to fail.
   process.send?.(READY, undefined, undefined, () => undefined);
-  // Node keeps compiled code when a process ends in order. In development most are killed, and the next would compile all anew.
-  flushCompileCache();
 }

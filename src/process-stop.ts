@@ -26,7 +26,8 @@ export function watchSignals(): ProcessStop {
     signal: stop.signal,
     started() {
       isStarted = true;
-      // With NODE_COMPILE_CACHE the next process starts faster, also where this one is killed and writes nothing at its end.
+      // Node keeps compiled code when a process ends in order, if NODE_COMPILE_CACHE is set. One that is killed would leave
+      // it to the next to compile everything again.
       flushCompileCache();
     },
   };
