@@ -13,7 +13,7 @@ import { residentBytes } from "./process-memory.ts";
 export interface ParserPoolOptions extends ChildLimits {
   /** Absent: pictures and scans are not read. */
   readonly ocr?: OcrSettings;
-  /** Processes that are kept warm, and documents that are parsed at once. */
+  /** Processes that are kept warm from the first document on, and documents that are parsed at once. */
   readonly size: number;
   /** A process is replaced after so many documents, since what leaks would add up. */
   readonly maxDocumentsPerChild: number;
@@ -138,7 +138,6 @@ function createChildren(options: ParserPoolOptions): Children {
     else if (alive.has(child)) offer(child);
   };
 
-  fill();
   return {
     async use(work, signal) {
       if (closed) throw closedError();

@@ -48,7 +48,7 @@ export const { acme: ACME, rival: RIVAL, spaces: SPACES, agents: AGENTS, keys: K
 
 /** Tenants with ids, keys and addresses that nobody else has; a stack knows them once it has provisioned them. */
 export function newTenants(): Tenants {
-  return tenantsOf(newId, `-${randomUUID().slice(0, 8)}`);
+  return tenantsOf(() => newId(), `-${randomUUID().slice(0, 8)}`);
 }
 
 const agent = (name: string, id: string, rest: Record<string, unknown> = {}): Record<string, unknown> => ({
