@@ -1,8 +1,10 @@
 /** Starts Holdfast's own processes for tests, as `node src/…/main.ts`, so that they can be killed like the real ones. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
+/** The tree that this file belongs to. */
 const ROOT = join(import.meta.dirname, "../..");
 const KEPT_OUTPUT_CHARACTERS = 50_000;
 /** Longer than a process that stops in order may take. */
@@ -22,18 +24,24 @@ function inherited(): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }
 
-/** Runs a main file of `src/` with exactly these settings beside the machine's own. */
-export function startProcess(main: string, env: Record<string, string>): TestProcess {
-  return watched([join(ROOT, main)], env);
+/** Another tree's processes run on the Node that its own packages bring, as its npm scripts would. */
+function nodeOf(root: string): string {
+  const own = join(root, "node_modules/.bin/node");
+  return root !== ROOT && existsSync(own) ? own : process.execPath;
+}
+
+/** Runs a main file of `src/` with exactly these settings beside the machine's own, from this tree unless told another. */
+export function startProcess(main: string, env: Record<string, string>, root = ROOT): TestProcess {
+  return watched([join(root, main)], env, root);
 }
 
 /** Stands for a process that a test may start later: it does nothing and ends. */
 export function endedProcess(): TestProcess {
-  return watched(["--eval", ""], {});
+  return watched(["--eval", ""], {}, ROOT);
 }
 
-function watched(args: readonly string[], env: Record<string, string>): TestProcess {
-  const child = spawn(process.execPath, args, { cwd: ROOT, env: { ...inherited(), ...env }, stdio: ["ignore", "pipe", "pipe"] });
+function watched(args: readonly string[], env: Record<string, string>, root: string): TestProcess {
+  const child = spawn(nodeOf(root), args, { cwd: root, env: { ...inherited(), ...env }, stdio: ["ignore", "pipe", "pipe"] });
   let printed = "";
   const keep = (chunk: Buffer): void => void (printed = (printed + chunk.toString()).slice(-KEPT_OUTPUT_CHARACTERS));
   child.stdout.on("data", keep);
@@ -53,9 +61,9 @@ function watched(args: readonly string[], env: Record<string, string>): TestProc
 }
 
 /** Runs a command of the CLI to its end. @throws with its output where it fails. */
-export async function runCli(args: string[], env: Record<string, string>): Promise<string> {
-  const child = spawn(process.execPath, [join(ROOT, "src/cli/main.ts"), ...args], {
-    cwd: ROOT,
+export async function runCli(args: string[], env: Record<string, string>, root = ROOT): Promise<string> {
+  const child = spawn(nodeOf(root), [join(root, "src/cli/main.ts"), ...args], {
+    cwd: root,
     env: { ...inherited(), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
