@@ -15,6 +15,8 @@ interface ChatAnswer {
   /** Content, a chunk each. */
   pieces?: string[];
   delayMsBetweenPieces?: number;
+  /** After the first piece nothing comes until it resolves. */
+  heldBy?: Promise<void>;
   firstTokenMs?: number;
   toolCalls?: Array<{ id?: string; name: string; arguments: string }>;
   finishReason?: string;
@@ -169,6 +171,7 @@ async function streamPieces(answer: ChatAnswer, response: ServerResponse, send: 
   for (const [sent, piece] of pieces.entries()) {
     if (breakStream(answer, sent, response)) return false;
     if (sent > 0 && delay > 0) await sleep(delay);
+    if (sent > 0) await answer.heldBy;
     if (response.destroyed) return false;
     send({ content: piece });
   }
