@@ -47,7 +47,7 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 interface Looked {
-  readonly stack: Stack;
+  readonly stack: Pick<Stack, "database" | "dataDir" | "api" | "worker">;
   readonly temporal: Client;
 }
 

@@ -9,6 +9,9 @@ import { startStack } from "../support/stack.ts";
 import { type CellResult, type Drill, openDrill } from "./drill.ts";
 import { type Fault, FAULTS } from "./faults.ts";
 import { BROKEN, POINTS, type Point } from "./points.ts";
+import { BROKEN_UPGRADES } from "./upgrade/broken.ts";
+import { drillUpgrade } from "./upgrade/upgrade.ts";
+import { PREVIOUS } from "./upgrade/versions.ts";
 
 interface Options {
   readonly documents: string;
@@ -20,6 +23,7 @@ interface Options {
   readonly seed: string;
   readonly shard: string;
   readonly json?: boolean;
+  readonly upgrade?: string | true;
 }
 
 const HOOKS = new URL("hooks.ts", import.meta.url).href;
@@ -125,7 +129,15 @@ async function drillBroken(options: Options, builds: readonly string[]): Promise
   return areCaught;
 }
 
+/** The other drill: this version replaces an earlier one. */
+async function runUpgrade(ref: string, { broken, json }: Options): Promise<void> {
+  const names = Object.keys(BROKEN_UPGRADES);
+  if (broken !== undefined && !names.includes(broken)) throw new Error(`Broken upgrades: ${names.join(", ")}`);
+  process.exitCode = (await drillUpgrade({ ref, broken, isJson: json === true })) ? 0 : 1;
+}
+
 async function run(options: Options): Promise<void> {
+  if (options.upgrade !== undefined) return runUpgrade(options.upgrade === true ? PREVIOUS : options.upgrade, options);
   const { broken, long, seed } = options;
   isJson = options.json === true;
   if (broken !== undefined && broken !== "all" && !(broken in BROKEN)) throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}, or all`);
@@ -145,7 +157,11 @@ await new Command("drill")
   .option("--shard <k/n>", "the k-th of n parts, for several runs side by side; random faults are in the first", "1/1")
   .option("--only <text>", "only the steps whose name contains it; random: the random faults alone")
   .option("--fault <text>", "only the faults whose name contains it, at every step")
-  .option("--broken <name>", `a build that is broken on purpose, at the step that shows it: ${Object.keys(BROKEN).join(", ")}; or all`)
+  .option(
+    "--broken <name>",
+    `a build that is broken on purpose, at the step that shows it: ${Object.keys(BROKEN).join(", ")}; or all; with --upgrade: ${Object.keys(BROKEN_UPGRADES).join(", ")}`,
+  )
+  .option("--upgrade [ref]", "instead, let this version replace the one at a commit; without one, the last commit of the version before")
   .option("--json", "print one line of JSON a cell")
   .action(run)
   .parseAsync();

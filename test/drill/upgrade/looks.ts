@@ -1,0 +1,64 @@
+/** How the upgrade drill sees what is under way: from Temporal's own books, whatever the versions say of themselves. */
+import type { Client, WorkflowExecutionDescription } from "@temporalio/client";
+import proto from "@temporalio/proto";
+
+const { PENDING_ACTIVITY_STATE_STARTED: STARTED } = proto.temporal.api.enums.v1.PendingActivityState;
+/** What the SDK calls the failure of an activity that the worker does not have. */
+const NOT_REGISTERED = "NotFoundError";
+/** The second attempt of a workflow's task is usual after a worker is gone. */
+const STUCK_ATTEMPT = 3;
+const RUNNING = "ExecutionStatus = 'Running'";
+
+/** Running workflows by type. */
+export async function countRunning(temporal: Client): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for await (const { type } of temporal.workflow.list({ query: RUNNING })) counts.set(type, (counts.get(type) ?? 0) + 1);
+  return counts;
+}
+
+export async function countWaiting(temporal: Client): Promise<number> {
+  return (await temporal.workflow.count(`${RUNNING} AND Stage = 'waiting'`)).count;
+}
+
+/** Running workflows that waiting does not help: their task fails again and again, or they ask for an activity that no worker has. */
+export async function countStuck(temporal: Client): Promise<number> {
+  const described = await describeAll(temporal, RUNNING);
+  const isStuck = ({ raw: { pendingWorkflowTask: task, pendingActivities } }: WorkflowExecutionDescription): boolean =>
+    (task?.attempt ?? 0) >= STUCK_ATTEMPT || (pendingActivities ?? []).some(({ lastFailure }) => isNotRegistered(lastFailure));
+  return described.filter(isStuck).length;
+}
+
+/** Activities that have failed and are tried again. */
+export async function countRetried(temporal: Client, workflowType: string): Promise<number> {
+  const pending = await pendingActivities(temporal, `${RUNNING} AND WorkflowType = '${workflowType}'`);
+  return pending.filter(({ attempt }) => (attempt ?? 0) > 1).length;
+}
+
+/** What the process with that id has in hand at this moment. */
+export async function listInHand(temporal: Client, pid: number): Promise<string[]> {
+  const pending = await pendingActivities(temporal, RUNNING);
+  return pending.filter(({ state, lastWorkerIdentity }) => state === STARTED && lastWorkerIdentity?.startsWith(`${pid}@`)).map(({ activityType }) => activityType!.name!);
+}
+
+async function pendingActivities(temporal: Client, query: string): Promise<proto.temporal.api.workflow.v1.IPendingActivityInfo[]> {
+  return (await describeAll(temporal, query)).flatMap(({ raw }) => raw.pendingActivities ?? []);
+}
+
+async function describeAll(temporal: Client, query: string): Promise<WorkflowExecutionDescription[]> {
+  const described: Promise<WorkflowExecutionDescription | undefined>[] = [];
+  for await (const { workflowId, runId } of temporal.workflow.list({ query })) {
+    described.push(
+      temporal.workflow
+        .getHandle(workflowId, runId)
+        .describe()
+        .catch(() => undefined),
+    );
+  }
+  return (await Promise.all(described)).filter((one) => one !== undefined);
+}
+
+/** Whether a worker was asked for an activity that it does not have. */
+export function isNotRegistered(failure: proto.temporal.api.failure.v1.IFailure | null | undefined): boolean {
+  for (let one = failure; one; one = one.cause) if (one.applicationFailureInfo?.type === NOT_REGISTERED) return true;
+  return false;
+}

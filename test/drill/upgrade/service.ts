@@ -1,0 +1,84 @@
+/** The processes of one version: an API and a worker that run from its own tree, on what both versions share. */
+import { freePort } from "../../../src/embedded/ports.ts";
+import { type TestProcess, runCli, startProcess } from "../../support/processes.ts";
+import { until } from "../../support/until.ts";
+import type { World } from "./world.ts";
+
+const API = "src/api/main.ts";
+const WORKER = "src/worker/main.ts";
+const START_MS = 60_000;
+const WORKFLOW_QUEUE = "pipeline";
+const WORKFLOW_TASKS = 1;
+
+export interface Service {
+  /** How the report calls it. */
+  readonly name: string;
+  /** Of the API, without `/v1`. */
+  readonly url: string;
+  /** The one that was started last. @throws Error before the first. */
+  readonly api: TestProcess;
+  readonly worker: TestProcess;
+  /** Everything that its processes printed last, also those that are gone. */
+  output(): string;
+  /** Runs a command of this version's CLI and returns what it printed. */
+  cli(...args: string[]): Promise<string>;
+  startApi(): Promise<void>;
+  startWorker(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts nothing yet but knows its port. */
+export async function prepareService(world: World, name: string, root: string): Promise<Service> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const env = { ...world.env, PORT: String(port) };
+  const started: { main: string; child: TestProcess }[] = [];
+  const start = (main: string): TestProcess => {
+    const child = startProcess(main, env, root);
+    started.push({ main, child });
+    return child;
+  };
+  const lastOf = (main: string): TestProcess => {
+    const last = started.findLast((one) => one.main === main);
+    if (last === undefined) throw new Error(`${name} has not started ${main}`);
+    return last.child;
+  };
+  return {
+    name,
+    url,
+    get api() {
+      return lastOf(API);
+    },
+    get worker() {
+      return lastOf(WORKER);
+    },
+    output: () => started.map(({ child }) => child.output()).join("\n"),
+    cli: (...args) => runCli(args, env, root),
+    async startApi() {
+      const api = start(API);
+      await becomesReady(`the API of ${name}`, api, async () => (await fetch(`${url}/health`, { signal: AbortSignal.timeout(2_000) })).ok);
+    },
+    async startWorker() {
+      const worker = start(WORKER);
+      await becomesReady(`the worker of ${name}`, worker, () => polls(world, worker.child.pid!));
+    },
+    async stop() {
+      await Promise.all(started.map(({ child }) => child.kill("SIGTERM")));
+    },
+  };
+}
+
+async function becomesReady(what: string, { child, output }: TestProcess, look: () => Promise<boolean>): Promise<void> {
+  await until(`${what} is up`, () => child.exitCode !== null || look(), START_MS);
+  if (child.exitCode !== null) throw new Error(`${what} ended by itself:\n${output().slice(-2_000)}`);
+}
+
+/** Whether the process asks Temporal for workflow tasks: the last thing that a starting worker does. */
+async function polls({ temporal }: World, pid: number): Promise<boolean> {
+  const { pollers } = await temporal.workflowService.describeTaskQueue({
+    namespace: "default",
+    taskQueue: { name: WORKFLOW_QUEUE },
+    taskQueueType: WORKFLOW_TASKS,
+  });
+  return pollers!.some(({ identity }) => identity!.startsWith(`${pid}@`));
+}

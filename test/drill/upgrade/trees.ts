@@ -1,0 +1,79 @@
+/** Makes the source trees that the processes of an upgrade run from, each with packages of its own. */
+import { execFile } from "node:child_process";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { BrokenUpgrade } from "./broken.ts";
+import { THIS_TREE, git } from "./versions.ts";
+
+const run = promisify(execFile);
+/** What a process reads from its tree. */
+const READ_AT_RUN_TIME = ["src", "models", "demo", "docs", "package.json", "package-lock.json", "clients"];
+/** Behind all that the version has. */
+const BROKEN_MIGRATION = "src/db/migrations/9000_broken.sql";
+
+interface Tree {
+  readonly root: string;
+  /** Where its packages come from, for the report. */
+  readonly packages: "linked" | "copied" | "installed";
+}
+
+/** The tree of a commit, below `folder`. */
+export async function makeTreeOf(commit: string, folder: string): Promise<Tree> {
+  const root = join(folder, "before");
+  const archive = join(folder, "before.tar");
+  await mkdir(root);
+  await git("archive", "--format=tar", `--output=${archive}`, commit);
+  await run("tar", ["-xf", archive, "-C", root]);
+  await rm(archive);
+  return { root, packages: await addPackages(root) };
+}
+
+/** A copy of this tree as it is now, broken on purpose. @returns its root. */
+export async function makeBrokenTree(broken: BrokenUpgrade, folder: string): Promise<string> {
+  const root = join(folder, "broken");
+  await mkdir(root);
+  for (const name of READ_AT_RUN_TIME) await cp(join(THIS_TREE, name), join(root, name), { recursive: true });
+  for (const { file, from, to } of broken.patches) {
+    const path = join(root, "src", file);
+    const source = await readFile(path, "utf8");
+    if (!source.includes(from)) throw new Error(`The broken build does not fit the code: ${file} lacks ${from}`);
+    await writeFile(
+      path,
+      source.replaceAll(from, () => to),
+    );
+  }
+  if (broken.migration !== undefined) await writeFile(join(root, BROKEN_MIGRATION), broken.migration);
+  await addPackages(root);
+  return root;
+}
+
+async function addPackages(root: string): Promise<Tree["packages"]> {
+  if ((await lockedPackages(root)) === (await lockedPackages(THIS_TREE))) return copyPackages(root);
+  await run("npm", ["ci", "--omit=dev", "--no-audit", "--no-fund", "--prefer-offline"], { cwd: root, maxBuffer: 64 * 1024 * 1024 });
+  return "installed";
+}
+
+/** The lock file without the versions of the project's own packages, which differ from release to release. */
+async function lockedPackages(root: string): Promise<string> {
+  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as { version?: string; packages: Record<string, { version?: string }> };
+  delete lock.version;
+  for (const [path, entry] of Object.entries(lock.packages)) if (!path.includes("node_modules/")) delete entry.version;
+  return JSON.stringify(lock);
+}
+
+/** Hard links cost neither room nor time, but only work within one file system. */
+async function copyPackages(root: string): Promise<"linked" | "copied"> {
+  const [from, to] = [join(THIS_TREE, "node_modules"), join(root, "node_modules")];
+  const packages = await run("cp", ["-al", from, to]).then(
+    () => "linked" as const,
+    async () => {
+      await rm(to, { recursive: true, force: true });
+      await run("cp", ["-a", from, to]);
+      return "copied" as const;
+    },
+  );
+  // Workflow bundles lie there: each version makes its own.
+  await rm(join(to, ".cache"), { recursive: true, force: true });
+  return packages;
+}
