@@ -70,7 +70,7 @@ const QUERY_EMBEDDING_TIMEOUT_MS = 2_000;
 export async function openSharedDeps(config: RealConfig, name: string): Promise<SharedDeps> {
   const log = createLog({ level: config.log.level, name });
   const db = openDatabase({ ...config.database, onIdleError: (error) => log.warn({ err: error }, "an idle database connection was lost") });
-  const masterKey = openMasterKey(config.keys);
+  const masterKey = await openMasterKey(config.keys);
   const contentSecret = await loadInstanceSecret(db, "content-hash", masterKey);
   const keyring = openKeyring(db, masterKey);
   const { gcsBucket, emulatorHost, directory } = config.storage;

@@ -10,7 +10,7 @@ const SCOPE = "https://www.googleapis.com/auth/cloudkms";
 const REQUEST_TIMEOUT_MS = 10_000;
 const RETRIES = 3;
 
-interface CloudKmsSettings {
+export interface CloudKmsSettings {
   /** `projects/…/locations/…/keyRings/…/cryptoKeys/…`, a symmetric key. Its versions are the service's own affair: it opens what any of them wrapped. */
   readonly keyName: string;
   /** Origin of a stand-in; no credentials are sent there. */

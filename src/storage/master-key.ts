@@ -1,5 +1,5 @@
 /** The only place that chooses what wraps organization keys: a key in the settings, or one of a key management service. */
-import { cloudKmsMasterKey } from "./cloud-kms.ts";
+import type { CloudKmsSettings } from "./cloud-kms.ts";
 import { type MasterKey, localMasterKey, withPreviousKey } from "./keyring.ts";
 
 interface MasterKeySettings {
@@ -13,11 +13,18 @@ interface MasterKeySettings {
 }
 
 /** @throws Error where neither key is set. */
-export function openMasterKey({ master, kmsKeyName, previous, previousKmsKeyName, kmsEmulatorHost }: MasterKeySettings): MasterKey {
-  const open = (bytes: Buffer | undefined, keyName: string | undefined): MasterKey | undefined =>
-    keyName === undefined ? bytes && localMasterKey(bytes) : cloudKmsMasterKey({ keyName, emulatorHost: kmsEmulatorHost });
-  const current = open(master, kmsKeyName);
-  const before = open(previous, previousKmsKeyName);
+export async function openMasterKey(settings: MasterKeySettings): Promise<MasterKey> {
+  const { master, kmsKeyName, previous, previousKmsKeyName, kmsEmulatorHost } = settings;
+  const open = async (bytes: Buffer | undefined, keyName: string | undefined): Promise<MasterKey | undefined> =>
+    keyName === undefined ? bytes && localMasterKey(bytes) : openCloudKey({ keyName, emulatorHost: kmsEmulatorHost });
+  const current = await open(master, kmsKeyName);
+  const before = await open(previous, previousKmsKeyName);
   if (current === undefined) throw new Error("No master key is set.");
   return before === undefined ? current : withPreviousKey(current, before);
+}
+
+/** Google's client is loaded only where it is used: it takes a tenth of a second of a process's start. */
+async function openCloudKey(settings: CloudKmsSettings): Promise<MasterKey> {
+  const { cloudKmsMasterKey } = await import("./cloud-kms.ts");
+  return cloudKmsMasterKey(settings);
 }

@@ -57,9 +57,9 @@ test("keys move from the settings to the service and back, one restart at a time
   const bytes = randomBytes(32);
   const settings = { master: undefined, previous: undefined, kmsKeyName: undefined, previousKmsKeyName: undefined, kmsEmulatorHost: service.origin };
   const local = await localMasterKey(bytes).wrap(SECRET, AAD);
-  const there = openMasterKey({ ...settings, kmsKeyName: KEY_NAME, previous: bytes });
+  const there = await openMasterKey({ ...settings, kmsKeyName: KEY_NAME, previous: bytes });
   expect(await there.unwrap(local, AAD)).toEqual(SECRET);
-  const back = openMasterKey({ ...settings, master: bytes, previousKmsKeyName: KEY_NAME });
+  const back = await openMasterKey({ ...settings, master: bytes, previousKmsKeyName: KEY_NAME });
   expect(await back.unwrap(await there.wrap(SECRET, AAD), AAD)).toEqual(SECRET);
   expect([there.id, there.opens(back.id), back.opens(there.id)]).toEqual([`kms:${KEY_NAME}`, true, true]);
 });

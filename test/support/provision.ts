@@ -11,7 +11,7 @@ import { type Tenants, provisionFile } from "./tenants.ts";
 /** `env` holds the settings of the stack, the master key among them. Idempotent. */
 export async function provisionTenants(db: Database, env: Record<string, string>, tenants: Tenants): Promise<void> {
   const file = parseProvisionFile(provisionFile(tenants), { environment: {}, isKey: isWellFormedKey });
-  const pepper = await pepperOf(db, openMasterKey(loadConfig(env).keys));
+  const pepper = await pepperOf(db, await openMasterKey(loadConfig(env).keys));
   await applyProvisionFile(db, file, {
     create: createKeyText,
     hash: (key) => hashKey(pepper, key),

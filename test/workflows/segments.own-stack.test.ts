@@ -1,4 +1,5 @@
 /** The inverted index under several publishers, and under the lists that each API process keeps of it, on the real stack. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../src/embedded/ports.ts";
@@ -66,12 +67,18 @@ const foundByWords = async (url: string, query: string, space: string): Promise<
 const segmentsOf = async (space: string): Promise<number> =>
   (await stack.database.db.owner.query("select count(*)::int as count from posting_segments g join spaces s on s.num = g.space_num where s.id = $1", [space])).rows[0].count;
 
+/** Looking without a pause would take the processor from what is looked at. */
+const LOOK_MS = 20;
+
 /** Repeats `look` for as long as the work lasts. */
 async function during(work: Promise<unknown>, look: () => Promise<void>): Promise<void> {
   let isOver = false;
   const over = work.finally(() => void (isOver = true));
   const looking = (async () => {
-    while (!isOver) await look();
+    while (!isOver) {
+      await look();
+      await sleep(LOOK_MS);
+    }
   })();
   await Promise.all([over, looking]);
 }

@@ -1,5 +1,5 @@
 /** The tool that calculates. Expressions are parsed to a tree whose nodes are checked; nothing is ever run as code. */
-import { type FactoryFunctionMap, type MathNode, all, create } from "mathjs/number";
+import type { FactoryFunctionMap, MathJsInstance, MathNode } from "mathjs/number";
 import { z } from "zod";
 import { DomainError } from "../../domain/errors.ts";
 import { defineTool } from "./define-tool.ts";
@@ -20,8 +20,14 @@ const FUNCTIONS = new Set(
 );
 const CONSTANTS = new Set(["pi", "PI", "e", "E", "tau", "phi", "Infinity", "NaN", "true", "false"]);
 
-// Doubles only: every operation takes the same short time whatever its operands are.
-const math = create(all as FactoryFunctionMap, {});
+let loaded: Promise<MathJsInstance> | undefined;
+
+/** Loaded by the first expression: it takes a sixth of a second, which no process that never calculates should pay at its start. */
+async function loadMath(): Promise<MathJsInstance> {
+  const { all, create } = await import("mathjs/number");
+  // Doubles only: every operation takes the same short time whatever its operands are.
+  return create(all as FactoryFunctionMap, {});
+}
 
 export const calculator = defineTool({
   name: "calculator",
@@ -33,10 +39,10 @@ export const calculator = defineTool({
       .max(EXPRESSION_MAX_CHARACTERS)
       .describe("+ - * / ^ % !, comparisons, parentheses, pi, e, and functions such as sqrt, log, round, min, max, sin. Write 5 percent of x as x * 0.05."),
   }),
-  run: async (_context, { expression }) => ({ type: "text", text: calculate(expression) }),
+  run: async (_context, { expression }) => ({ type: "text", text: calculate(await (loaded ??= loadMath()), expression) }),
 });
 
-function calculate(expression: string): string {
+function calculate(math: MathJsInstance, expression: string): string {
   let tree: MathNode;
   try {
     tree = math.parse(expression);
