@@ -19,7 +19,8 @@ export default defineConfig({
     pool: "forks",
     // Files share what their worker process has imported and started.
     isolate: false,
-    maxWorkers: 2,
+    // They wait more than they compute: three keep two cores busy.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     retry: process.env["CI"] === "true" ? 1 : 0,

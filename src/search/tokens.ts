@@ -29,8 +29,8 @@ const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 const PART = new RegExp(`[[${LETTER}]--[_]]+`, "gv");
 const HUMP = /(?<=\p{Ll}\p{Ll})(?=\p{Lu}\p{L})/u;
 const EMAIL = /^[^@,:/]+@[^@,:/]+\.[^@,:/]+$/u;
-// Accents with no letter to stand on are no word.
-const ONLY_MARKS = /^\p{M}+$/u;
+// Accents with no letter to stand on are no word, nor is what only lengthens an Arabic one: both are taken off, and nothing would be left.
+const ONLY_MARKS = /^[\p{M}\u0640]+$/u;
 const HAS_DIGIT = /\p{N}/u;
 const THOUSANDS = /^\d{1,3}(?:,\d{3})+$/;
 const INVISIBLE = /\u200c|\u200d|\u00ad/g;

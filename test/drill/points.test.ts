@@ -22,18 +22,17 @@ const occurrences = (module: string, text: string): number => read(module).split
 afterEach(() => onDrillPoint(undefined));
 
 /** Every line of the sources that calls a point. */
-function calls(): string[] {
-  const modules = globSync("**/*.ts", { cwd: SOURCES }).filter((module) => module !== MODULE);
-  return modules.flatMap((module) => [...read(module).matchAll(/.*\bdrillPoint\(.*/g)].map(([call]) => call.trim()));
-}
+const calls = globSync("**/*.ts", { cwd: SOURCES })
+  .filter((module) => module !== MODULE)
+  .flatMap((module) => [...read(module).matchAll(/.*\bdrillPoint\(.*/g)].map(([call]) => call.trim()));
 
 test.each(DRILL_POINTS)("%s: is called once, and awaited", (name) => {
-  expect(calls().filter((call) => call.includes(`"${name}"`))).toEqual([`await drillPoint("${name}");`]);
+  expect(calls.filter((call) => call.includes(`"${name}"`))).toEqual([`await drillPoint("${name}");`]);
 });
 
 test("nothing else is called as a point", () => {
   // Another form of call would be no name that this test could find.
-  expect(calls()).toHaveLength(DRILL_POINTS.length);
+  expect(calls).toHaveLength(DRILL_POINTS.length);
 });
 
 test("workflows and the domain have no points: what they do is replayed", () => {

@@ -126,4 +126,7 @@ test("any text has bounded terms that Postgres can store", () => {
   expect(analyze(`${"x".repeat(5_000)} \ud800 \0 ${"𝒳".repeat(100)}`).terms.every((term) => term.length <= 70 && term.isWellFormed())).toBe(true);
   expect(analyzeQuery("?!… — *** \u0300")).toEqual([]);
   expect(analyze("\u0300 \u05b4").terms).toEqual([]);
+  // Lengthening without a letter, alone and in a ligature with two vowel marks.
+  expect(analyze("\u0640\u0640 \ufcf2").terms).toEqual([]);
+  expect(analyzeQuery("\u0640 \ufcf2")).toEqual([]);
 });
