@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const PROJECTS = ["stack", "database", "unit"];
 
 /**
- * Files that start a stack of their own come first: they take longest and mostly wait, so that what is short fills the
+ * Files that start servers or processes of their own come first: they take longest and mostly wait, so that what is short fills the
  * gaps at the end. Those that share a stack follow, then those that need less. Otherwise as vitest orders them: what took
  * longest last time, or the largest file, first.
  */
