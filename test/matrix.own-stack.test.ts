@@ -24,7 +24,7 @@ const AGENT_ROUTES = /\/agents\/:agent_id|chat\/completions/;
 
 /**
  * They find something only by age, by an outage or by chance, for tools, where an organization moves in, or as the owner. What their statements touch is walled by the
- * catalogue's test alone (test/db/tenancy.test.ts); a function that is not named here must have found something.
+ * catalogue's test alone (test/db/tenancy.database.test.ts); a function that is not named here must have found something.
  */
 const NEEDS_MORE = new Set([
   "agent-records.reachesFolders",

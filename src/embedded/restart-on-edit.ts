@@ -26,10 +26,12 @@ const SHOWN_FILES = 3;
 /** Works on one edit after the other until the stop. */
 export async function restartOnEdits(edits: AsyncIterable<Edit>, deps: RestartDeps): Promise<void> {
   const { onProgress, prepare, stop } = deps;
+  // A migration that failed is applied before the next restart, whatever that edit is of.
+  const owed = { migration: false };
   prepare();
   for await (const edit of edits) {
     try {
-      await restartFor(edit, deps);
+      await restartFor(edit, deps, owed);
     } catch (error) {
       if (!stop.aborted) onProgress(`${messageOf(error)}\nwaiting for the next edit`);
     }
@@ -37,13 +39,15 @@ export async function restartOnEdits(edits: AsyncIterable<Edit>, deps: RestartDe
   }
 }
 
-async function restartFor({ files, at }: Edit, { supervisor, migrate, onProgress }: RestartDeps): Promise<void> {
+async function restartFor({ files, at }: Edit, { supervisor, migrate, onProgress }: RestartDeps, owed: { migration: boolean }): Promise<void> {
   const own = files.filter((file) => file.startsWith(OWN) || SHARED.has(file));
   if (own.length > 0) onProgress(`${shown(own)}: stop this and start it again where "npm run dev" itself is to use the edit`);
   const others = files.filter((file) => !file.startsWith(OWN) && !file.startsWith(COMMANDS));
   if (others.length === 0) return;
   onProgress(`${shown(others)} edited; starting the API and the worker again …`);
-  if (others.some((file) => file.startsWith(MIGRATIONS))) onProgress(await migrate());
+  owed.migration ||= others.some((file) => file.startsWith(MIGRATIONS));
+  if (owed.migration) onProgress(await migrate());
+  owed.migration = false;
   const outcomes = await Promise.allSettled(RESTARTED.map((name) => supervisor.restart(name)));
   const errors = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [messageOf(outcome.reason)] : []));
   if (errors.length > 0) throw new Error(errors.join("\n"));

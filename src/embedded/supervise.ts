@@ -50,6 +50,8 @@ interface Kept {
   watch: AbortController;
   /** Processes from before a restart that may still run. */
   ending: Promise<unknown>;
+  /** Restarts come one after the other. */
+  restarting: Promise<unknown>;
 }
 
 /** A supervisor without parts. */
@@ -77,10 +79,19 @@ export function supervise(options: SuperviseOptions): Supervisor {
     return running;
   };
 
+  const again = async (kept: Kept): Promise<void> => {
+    stopping.signal.throwIfAborted();
+    kept.watch.abort();
+    kept.ending = Promise.all([kept.running?.stop(), kept.busy, kept.ending]).then(() => undefined);
+    if (!kept.part.mayOverlap) await kept.ending;
+    stopping.signal.throwIfAborted();
+    await begin(kept.part, kept);
+  };
+
   return {
     async add(part) {
       stopping.signal.throwIfAborted();
-      const kept: Kept = { part, running: undefined, busy: Promise.resolve(), watch: new AbortController(), ending: Promise.resolve() };
+      const kept: Kept = { part, running: undefined, busy: Promise.resolve(), watch: new AbortController(), ending: Promise.resolve(), restarting: Promise.resolve() };
       all.push(kept);
       return begin(part, kept);
     },
@@ -88,11 +99,9 @@ export function supervise(options: SuperviseOptions): Supervisor {
       stopping.signal.throwIfAborted();
       const kept = all.find(({ part }) => part.name === name);
       if (kept === undefined) throw new Error(`There is no part "${name}" to restart.`);
-      kept.watch.abort();
-      kept.ending = Promise.all([kept.running?.stop(), kept.busy, kept.ending]).then(() => undefined);
-      if (!kept.part.mayOverlap) await kept.ending;
-      stopping.signal.throwIfAborted();
-      await begin(kept.part, kept);
+      const restarted = kept.restarting.then(() => again(kept));
+      kept.restarting = restarted.catch(() => undefined);
+      await restarted;
     },
     async stopAll() {
       stopping.abort();

@@ -41,7 +41,6 @@ async function createWorkers(deps: SharedDeps, connection: NativeConnection, act
 
 async function main(): Promise<void> {
   const stop = watchSignals();
-  await workInBackground();
   const config = requireReal(loadConfig());
   const coreMetrics = await installRuntime("WARN", config.metrics.port !== undefined);
   const endTracing = startTracing(config.telemetry, "worker");
@@ -71,6 +70,8 @@ async function main(): Promise<void> {
     every(PREPARE_MS, prepare, (error) => log.warn({ err: error }, "search attributes and schedules could not be looked after")),
   ];
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
+  // Not before: on a busy machine a worker that starts, perhaps after a kill, would wait for everything else.
+  await workInBackground();
   stop.started();
   log.info({ queues: config.worker.queues }, "worker is up");
   reportReady();

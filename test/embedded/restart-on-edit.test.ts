@@ -58,6 +58,11 @@ test("where a migration fails, the processes stay as they are", async () => {
   expect(lines.at(-1)).toBe("a migration failed\nwaiting for the next edit");
 });
 
+test("a migration that failed is tried again before any other edit starts the processes", async () => {
+  const { calls } = await after([["db/migrations/0011_more.sql"], ["api/app.ts"]], "migrate");
+  expect(calls).toEqual(["migrate", "migrate"]);
+});
+
 test("a start that fails is told, and the next edit tries again", async () => {
   const { calls, lines, prepared } = await after([["api/app.ts"], ["api/app.ts"]], "api");
   expect(calls).toEqual(["api", "worker", "api", "worker"]);

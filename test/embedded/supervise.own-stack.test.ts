@@ -107,6 +107,13 @@ test("a restart starts the part anew, and counts as no failure", async () => {
   expect(lines).toEqual([]);
 });
 
+test("restarts that are asked for at once come one after the other, and leave one process", async () => {
+  const worker = { ...part("worker"), mayOverlap: true };
+  await newSupervisor().add(worker);
+  await Promise.all([supervisor?.restart("worker"), supervisor?.restart("worker")]);
+  await vi.waitFor(() => expect(worker.launched.map((each) => each.hasExited())).toEqual([true, true, false]), 5_000);
+});
+
 test("a part that may overlap starts before the process before it has ended, which ends all the same", async () => {
   const stubborn = `process.on("SIGTERM", () => {}); console.log("up"); ${IDLE}`;
   const worker = { ...part("worker", stubborn), mayOverlap: true };

@@ -1,5 +1,6 @@
 /** Starts the real Postgres and the real Temporal, in a folder of their own, beside whatever else runs. */
 import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Postgres, startPostgres } from "../../src/embedded/postgres.ts";
@@ -7,6 +8,7 @@ import { chooseCacheDir, makeDataDir, serverUser } from "../../src/embedded/serv
 import { type Temporal, startTemporal } from "../../src/embedded/temporal.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openDatabase } from "../../src/db/pool.ts";
+import { atEnd } from "./at-end.ts";
 import { TEMPLATE_DATABASE, withDatabase } from "./database.ts";
 import { freePort } from "../../src/embedded/ports.ts";
 
@@ -46,7 +48,14 @@ export async function startParts({ isDurable }: { readonly isDurable: boolean })
   const port = await freePort();
   const openPostgres = (): Promise<Postgres> => startPostgres({ ...options, port, sharedBuffersMiB: 512, isDurable });
   let postgres = await openPostgres();
+  let temporal: Temporal | undefined;
+  const hasEnded = atEnd(() => {
+    postgres.kill();
+    temporal?.kill();
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  });
   const stop = async (): Promise<void> => {
+    hasEnded();
     await postgres.stop();
     // Processes that end may still write what they have compiled.
     await rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
@@ -72,7 +81,7 @@ export async function startParts({ isDurable }: { readonly isDurable: boolean })
       postgres = await openPostgres();
     },
     async startTemporal() {
-      const temporal = await startTemporal({ ...options, port: await freePort(), uiPort: await freePort(), inMemory: true, hasUi: false });
+      temporal = await startTemporal({ ...options, port: await freePort(), uiPort: await freePort(), inMemory: true, hasUi: false });
       process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"] = temporal.address;
       return temporal;
     },

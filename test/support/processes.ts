@@ -6,7 +6,8 @@ import { join } from "node:path";
 
 /** The tree that this file belongs to. */
 const ROOT = join(import.meta.dirname, "../..");
-const KEPT_OUTPUT_CHARACTERS = 50_000;
+/** All of what a process of a test or a drill says; what is beyond would be one that never stops. */
+const KEPT_OUTPUT_CHARACTERS = 4_000_000;
 /** Longer than a process that stops in order may take. */
 const KILL_GRACE_MS = 75_000;
 

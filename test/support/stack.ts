@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../src/embedded/ports.ts";
 import { type Temporal, startTemporal } from "../../src/embedded/temporal.ts";
+import { atEnd } from "./at-end.ts";
 import { type TestDatabase, createTestDatabase } from "./database.ts";
 import { type TestProcess, endedProcess, startProcess } from "./processes.ts";
 import { provisionTenants } from "./provision.ts";
@@ -55,22 +56,6 @@ export interface StackOptions {
   readonly keepsWorkflows?: boolean;
 }
 
-const running = new Set<Stack>();
-let isWatching = false;
-
-/** A test process that is told to end, or whose runner is gone, takes its stacks along; what they stored lies in the run's folder. */
-function endWithProcess(stack: Stack): void {
-  running.add(stack);
-  if (isWatching) return;
-  isWatching = true;
-  const end = (): void => {
-    for (const one of running) one.killAll();
-    process.exit(1);
-  };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, end);
-  process.once("disconnect", end);
-}
-
 /** Starts a stack whose workflows share a Temporal with no other: task queues have the same names in every stack. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const dataDir = await mkdtemp(join(process.env["HOLDFAST_TEST_RUN_DIR"] ?? tmpdir(), "holdfast-stack-"));
@@ -114,7 +99,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       await isUp(url, stack.api);
     },
     async close() {
-      running.delete(stack);
+      hasEnded();
       await Promise.all([stack.api.kill("SIGKILL"), stack.worker.kill("SIGKILL"), temporal.kill().gone, provider.close()]);
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
@@ -124,7 +109,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       temporal.kill();
     },
   };
-  endWithProcess(stack);
+  // What it stored lies in the folder of the run.
+  const hasEnded = atEnd(() => stack.killAll());
   try {
     await Promise.all([isUp(url, stack.api), options.withoutTenants ? undefined : provisionTenants(database.db, env, TENANTS)]);
   } catch (error) {

@@ -1,18 +1,22 @@
 /** Deletions of folders against what happens in them meanwhile, on the real stack. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { type Answer, call, ended, fileForm } from "../support/client.ts";
 import { onSharedStack } from "../support/shared-stack.ts";
 import { until } from "../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
 
+const open = async (table: "deletions" | "claims", ended: "completed_at" | "closed_at"): Promise<number | null> =>
+  (await stack.database.db.owner.query(`select from ${table} where organization_id = $1 and ${ended} is null`, [tenants.acme])).rowCount;
 const request = (method: string, path: string, body?: unknown) => call(stack.url, tenants.keys.owner, method, path, body);
 const move = (id: string, parent: string) => request("PATCH", `/folders/${id}`, { parent_folder_id: parent });
 const make = async (name: string): Promise<Answer["body"]> => (await request("POST", "/folders", { name, space_id: tenants.spaces.research })).body;
 const put = async (folderId: string, text: string): Promise<Answer["body"]> =>
   (await request("POST", "/data/upload", fileForm(text, "note.md", { space_id: tenants.spaces.research, folder_id: folderId }))).body;
+
+afterEach(() => stack.provider.clearFaults());
 
 test("a folder that is deleted while it and another are moved into one another ends with each either there or gone, and nothing open", async () => {
   for (let round = 0; round < 8; round += 1) {
@@ -27,7 +31,7 @@ test("a folder that is deleted while it and another are moved into one another e
     expect((await request("GET", `/folders/${y.id}`)).status).toBe(isGone ? 404 : 200);
     expect((await request("GET", `/data/${document.id}`)).status).toBe(isGone ? 404 : 200);
   }
-  await until("every deletion is complete", async () => (await stack.database.db.owner.query("select from deletions where completed_at is null")).rowCount === 0);
+  await until("every deletion is complete", async () => (await open("deletions", "completed_at")) === 0);
 });
 
 test("deleting a folder cancels a pipeline that still runs for a document in it, and leaves nothing of it: rows, entries, cached vectors, objects", async () => {
@@ -43,7 +47,7 @@ test("deleting a folder cancels a pipeline that still runs for a document in it,
   ]);
   expect(before).toHaveLength(2);
   expect((await request("DELETE", `/folders/${folder.id}`)).status).toBe(204);
-  await until("the deletion is complete", async () => (await owner.query("select from deletions where completed_at is null")).rowCount === 0);
+  await until("the deletion is complete", async () => (await open("deletions", "completed_at")) === 0);
   const { rows } = await owner.query(
     `select (select count(*) from documents where id = any($1)) + (select count(*) from pipeline_runs where document_id = any($1)) + (select count(*) from chunks where run_num = any($2))
        + (select count(*) from embeddings where run_num = any($2)) + (select count(*) from embedding_cache where content_hash = any($3))
@@ -54,6 +58,5 @@ test("deleting a folder cancels a pipeline that still runs for a document in it,
   const objects = await readdir(join(stack.dataDir, "objects"), { recursive: true });
   expect(objects.filter((name) => before.some((row) => name.endsWith(row.object_key)))).toEqual([]);
   // The workflow waits for the provider no longer than until its next look.
-  await until("its claim is closed", async () => (await owner.query("select from claims where closed_at is null")).rowCount === 0, 45_000);
-  stack.provider.clearFaults();
+  await until("its claim is closed", async () => (await open("claims", "closed_at")) === 0, 45_000);
 }, 90_000);

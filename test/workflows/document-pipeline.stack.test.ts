@@ -1,5 +1,5 @@
 /** The pipeline on the real stack: what was accepted ends, exactly once, whatever is killed or down. */
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 
 import { call, fileForm } from "../support/client.ts";
 import { documentClient } from "../support/document-client.ts";
@@ -83,6 +83,8 @@ describe("a file that cannot be read ends failed with its code, and the document
 });
 
 describe("nothing accepted is lost, doubled or stuck", () => {
+  afterEach(() => stack.provider.clearFaults());
+
   test("a provider that is down makes runs wait, and costs none", async () => {
     stack.provider.failEmbeddings({ status: 429, headers: { "retry-after": "1" } });
     const accepted = await accept(longText("elephant", 5), "elephant.md");
@@ -107,7 +109,13 @@ describe("nothing accepted is lost, doubled or stuck", () => {
 
 describe("an upload that is refused stores nothing", () => {
   const objects = async () =>
-    (await stack.database.db.owner.query("select (select count(*) from documents)::int as documents, (select count(*) from pipeline_runs)::int as runs")).rows[0];
+    (
+      await stack.database.db.owner.query(
+        `select (select count(*)::int from documents where organization_id = any($1)) as documents,
+                (select count(*)::int from pipeline_runs where organization_id = any($1)) as runs`,
+        [[tenants.acme, tenants.rival]],
+      )
+    ).rows[0];
   test.each([
     [
       "a viewer",

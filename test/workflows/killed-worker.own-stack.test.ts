@@ -14,7 +14,8 @@ const { end, accept } = documentClient({ stack, tenants });
 
 afterEach(() => stack.provider.clearFaults());
 
-test("the worker steps back behind the API", () => {
+test("the worker steps back behind the API once it is up", async () => {
+  await until("the worker is up", () => stack.worker.output().includes("worker is up"));
   expect(getPriority(stack.worker.child.pid)).toBeGreaterThan(getPriority(stack.api.child.pid));
 });
 

@@ -20,7 +20,16 @@ const FUNCTIONS = new Set(
 );
 const CONSTANTS = new Set(["pi", "PI", "e", "E", "tau", "phi", "Infinity", "NaN", "true", "false"]);
 
-let loaded: Promise<MathJsInstance> | undefined;
+let loading: Promise<MathJsInstance> | undefined;
+
+/** One that failed is tried again by the next expression. */
+function mathLibrary(): Promise<MathJsInstance> {
+  loading ??= loadMath().catch((error: unknown) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
 
 /** Loaded by the first expression: it takes a sixth of a second, which no process that never calculates should pay at its start. */
 async function loadMath(): Promise<MathJsInstance> {
@@ -39,7 +48,7 @@ export const calculator = defineTool({
       .max(EXPRESSION_MAX_CHARACTERS)
       .describe("+ - * / ^ % !, comparisons, parentheses, pi, e, and functions such as sqrt, log, round, min, max, sin. Write 5 percent of x as x * 0.05."),
   }),
-  run: async (_context, { expression }) => ({ type: "text", text: calculate(await (loaded ??= loadMath()), expression) }),
+  run: async (_context, { expression }) => ({ type: "text", text: calculate(await mathLibrary(), expression) }),
 });
 
 function calculate(math: MathJsInstance, expression: string): string {

@@ -13,6 +13,8 @@ export interface BrokenUpgrade {
   readonly patches: readonly Patch[];
   /** The statements of one more migration. */
   readonly migration?: string;
+  /** What a fault says that is this one's; another fault would be the drill's own. */
+  readonly shows: RegExp;
 }
 
 export const BROKEN_UPGRADES: Readonly<Record<string, BrokenUpgrade>> = {
@@ -23,6 +25,7 @@ export const BROKEN_UPGRADES: Readonly<Record<string, BrokenUpgrade>> = {
       { file: "workflows/proxies.ts", from: `Pick<Activities, "stepBatch">`, to: `Pick<Activities, "advanceBatch">` },
       { file: "workflows/batch-reprocess.ts", from: "batch.stepBatch(input)", to: "batch.advanceBatch(input)" },
     ],
+    shows: /an activity that it does not have/,
   },
   // This version fills it, the version before does not know it.
   "column without a default": {
@@ -33,5 +36,6 @@ export const BROKEN_UPGRADES: Readonly<Record<string, BrokenUpgrade>> = {
       { file: "db/import.ts", from: "select g.id, $1, g.space_id", to: "select 'import', g.id, $1, g.space_id" },
     ],
     migration: "alter table documents add column origin text not null default 'upload';\nalter table documents alter column origin drop default;\n",
+    shows: /\b500\b/,
   },
 };
