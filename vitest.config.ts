@@ -19,8 +19,8 @@ export default defineConfig({
     pool: "forks",
     // Files share what their worker process has imported and started.
     isolate: false,
-    // They wait more than they compute: three keep two cores busy.
-    maxWorkers: 3,
+    // A third takes a tenth off the whole and makes those that wait for a killed worker four times as slow: it starts behind all others.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     retry: process.env["CI"] === "true" ? 1 : 0,

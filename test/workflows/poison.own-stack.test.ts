@@ -92,7 +92,7 @@ test("a document that kills its worker does so once, and ends worker_crashed aft
         seen.add(run.attempt_id);
         return true;
       },
-      120_000,
+      240_000,
     );
   await supervised(async (deaths) => {
     for (const round of [1, 2]) {
@@ -117,4 +117,4 @@ test("a document that kills its worker does so once, and ends worker_crashed aft
     // Told by whoever saw the process die, and not first by the heartbeats that it missed.
     for (const { id } of ofPoison) expect(await failuresInIsolation(id)).toEqual(["process_lost", "process_lost", "process_lost"]);
   });
-}, 300_000);
+}, 600_000);
