@@ -69,7 +69,7 @@ export async function startParts({ isDurable }: { readonly isDurable: boolean })
   process.env["HOLDFAST_TEST_DATABASE_URL"] = postgres.url;
   process.env["HOLDFAST_TEST_CACHE_DIR"] = cacheDir;
   process.env["HOLDFAST_TEST_RUN_DIR"] = dataDir;
-  // Most of what a process computes until it is up is the compiling of its code, and a run starts some three hundred.
+  // Most of what a process computes until it is up is the compiling of its code, and a run starts more than a hundred.
   process.env["NODE_COMPILE_CACHE"] ??= join(dataDir, "compiled");
   return {
     stop,

@@ -4,15 +4,12 @@ import { laterOf } from "./later.ts";
 import { type Stack, type StackOptions, startStack } from "./stack.ts";
 import { TENANTS, type Tenants } from "./tenants.ts";
 
-/**
- * Call it once, at the top of a file: starts before the file's first test and ends after its last. A function is asked
- * for the options when the stack starts, after the hooks that stand before this call.
- */
-export function onOwnStack(options: StackOptions | (() => StackOptions) = {}): { readonly stack: Stack; readonly tenants: Tenants } {
+/** Call it once, at the top of a file: starts before the file's first test and ends after its last. */
+export function onOwnStack(options: StackOptions = {}): { readonly stack: Stack; readonly tenants: Tenants } {
   const later = laterOf<Stack>("The stack");
   let started: Stack | undefined;
   beforeAll(async () => {
-    started = await startStack(typeof options === "function" ? options() : options);
+    started = await startStack(options);
     later.set(started);
   });
   afterAll(() => started?.close());

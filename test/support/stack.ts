@@ -87,7 +87,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     database,
     temporalAddress: temporal.address,
     stopTemporal: () => temporal.stop(),
-    killTemporal: () => temporal.kill().gone,
+    killTemporal: () => temporal.kill(),
     restartTemporal: () => temporal.restart(),
     dataDir,
     env,
@@ -100,13 +100,13 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     },
     async close() {
       hasEnded();
-      await Promise.all([stack.api.kill("SIGKILL"), stack.worker.kill("SIGKILL"), temporal.kill().gone, provider.close()]);
+      await Promise.all([stack.api.kill("SIGKILL"), stack.worker.kill("SIGKILL"), temporal.kill(), provider.close()]);
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
     },
     killAll() {
       for (const part of [stack.api, stack.worker]) part.child.kill("SIGKILL");
-      temporal.kill();
+      void temporal.kill();
     },
   };
   // What it stored lies in the folder of the run.
@@ -123,8 +123,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 interface OwnTemporal {
   readonly address: string;
   stop(): Promise<void>;
-  /** `gone` resolves once it is dead. */
-  kill(): { readonly gone: Promise<void> };
+  /** Kills it before it returns; resolves once it is dead. */
+  kill(): Promise<void>;
   restart(): Promise<void>;
 }
 
@@ -136,9 +136,9 @@ async function ownTemporal(dataDir: string, { keepsWorkflows = false }: StackOpt
   return {
     address: running.address,
     stop: () => running.stop(),
-    kill() {
+    async kill() {
       running.kill();
-      return { gone: running.exited.then(() => undefined) };
+      await running.exited;
     },
     async restart() {
       running = await startTemporal(settings);
