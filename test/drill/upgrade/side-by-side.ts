@@ -39,6 +39,7 @@ export async function startBeside({ world, after }: Upgrade): Promise<Step> {
 /** Kills the worker with work in hand, stops the API while it streams, and starts both on the newer schema. */
 export async function restartBefore({ world, before, chats }: Upgrade): Promise<Step> {
   const lost = await listInHand(world.temporal, before.worker.child.pid!);
+  if (lost.length === 0) throw new Error("the worker has nothing in hand, so that killing it would show nothing");
   const worker = async (): Promise<void> => {
     await before.worker.kill("SIGKILL");
     await before.startWorker();
@@ -113,6 +114,7 @@ export async function endBefore(upgrade: Upgrade): Promise<Step> {
     await Promise.all([uploadMany(books, before.url, RESEARCH, 1), uploadMany(books, after.url, RESEARCH, 1)]);
     inHand = await listInHand(world.temporal, pid);
   }
+  if (inHand.length === 0) throw new Error("the worker has nothing in hand, so that stopping it would show nothing");
   await until("both chats are in the middle of their answers", () => chats.held === answers.length);
   const stopped = before.stop();
   await sleep(SIGNALLED_MS);

@@ -106,7 +106,7 @@ async function hangAtProvider({ world, before: { url, worker }, books }: Upgrade
   await until("the worker has an embedding in hand", async () => (await listInHand(world.temporal, worker.child.pid!)).includes("embedAndPublish"));
 }
 
-/** Deletions of a document, a folder and a space, and an export: all stop at their first object. */
+/** Deletions of a folder and a space, and an export: all stop at their first object. That of a document needs none, since they stay. */
 async function deleteAndExport({ world, before, books }: Upgrade, doomed: Settled["doomed"]): Promise<UnderWay["archive"]> {
   const remove = async (key: string, path: string): Promise<unknown> => expectStatus(204, await call(before.url, key, "DELETE", path), "a deletion");
   await remove(KEYS.editor, `/data/${doomed.single.id}`);
