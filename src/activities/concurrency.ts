@@ -1,4 +1,5 @@
 /** How activities do many things at once without doing all at once. */
+import { setImmediate } from "node:timers/promises";
 
 /** Runs `work` for every item, at most `limit` at a time. Rejects with the first rejection, once all that started have ended. */
 export async function eachOf<T>(items: readonly T[], limit: number, work: (item: T) => Promise<void>): Promise<void> {
@@ -11,7 +12,7 @@ export async function eachOf<T>(items: readonly T[], limit: number, work: (item:
 }
 
 /**
- * Natural batching of writes: one write is under way at a time, and what comes meanwhile shares the next.
+ * Natural batching of writes: one write is under way at a time, and what comes meanwhile, or in the same turn of the event loop, shares the next.
  * The returned function resolves when the write that held its item is done, and rejects with that write's error.
  */
 export function inTurns<T>(write: (items: T[]) => Promise<void>): (item: T) => Promise<void> {
@@ -22,6 +23,7 @@ export function inTurns<T>(write: (items: T[]) => Promise<void>): (item: T) => P
     gathered.push(item);
     next ??= running
       .catch(() => undefined)
+      .then(() => setImmediate())
       .then(() => {
         const items = gathered;
         gathered = [];
@@ -30,5 +32,22 @@ export function inTurns<T>(write: (items: T[]) => Promise<void>): (item: T) => P
         return running;
       });
     return next;
+  };
+}
+
+/** Lets `limit` pieces of work run at once, of all callers; the others wait in the order they came. */
+export function createGate(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: Array<() => void> = [];
+  return async (work) => {
+    if (running >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running--;
+      else next();
+    }
   };
 }

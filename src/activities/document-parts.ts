@@ -32,8 +32,9 @@ export async function* documentParts(parse: ParsePart, from: Checkpoint | null):
   let state = from ?? null;
   for (;;) {
     const first = state?.next_page ?? 1;
-    const last = first + PAGES_A_PART - 1;
-    const part = continued(await parse([first, last]), state);
+    const parsed = await parse([first, first + PAGES_A_PART - 1]);
+    const last = parsed.last_page ?? first + PAGES_A_PART - 1;
+    const part = continued(parsed, state);
     const total = part.document.page_count ?? last;
     if (last >= total) return yield { document: part.document, next: null };
     const next = { ...part.next, next_page: last + 1, page_count: total };

@@ -8,9 +8,9 @@ import { cacheLookups } from "../telemetry/instruments.ts";
 import { below } from "../telemetry/span.ts";
 import { pipelineStage } from "../telemetry/stage.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
-import { type Attempt, attemptStep, backInQueue } from "./members.ts";
+import { type Attempt, type StepInput, attemptStep, backInQueue } from "./members.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
-import { publishMembers } from "./publish.ts";
+import { createPublisher } from "./publish.ts";
 
 const TEXTS_A_REQUEST = 64;
 const CHUNKS_A_QUERY = 1_024;
@@ -20,50 +20,51 @@ interface Embedded {
   readonly vector: Float32Array;
 }
 
-/** Idempotent: embeddings are kept by content as they come, and a member that is published is not taken again. */
-export async function embedAndPublish(deps: PipelineDeps, input: AttemptInput): Promise<GroupOutcome> {
+/**
+ * Idempotent: embeddings are kept by content as they come, and a member that is published is not taken again. Each member is published as soon as its
+ * own chunks are embedded.
+ */
+export async function embedAndPublish(deps: PipelineDeps, input: StepInput): Promise<GroupOutcome> {
   const outcome = await attemptStep(deps, input, "embed", async (attempt) => {
     const { name, dimensions } = deps.embedding;
     await drillPoint("documentPipeline: embed has its members");
     const modelNum = await inTenant(deps.db, input.organization, (sql) => embeddingModelNum(sql, name, dimensions));
-    const embedded = await embedMembers(deps, input, attempt, modelNum);
-    await drillPoint("documentPipeline: embedded, nothing published");
-    await publishMembers(deps, { input, attempt, modelNum }, embedded);
+    const publisher = createPublisher(deps, { input, attempt, modelNum });
+    const embed = await memberEmbedding(deps, input, attempt, modelNum);
+    await Promise.all(attempt.members.map(async (member) => (await embed(member)) && publisher.publish(member)));
+    await publisher.end();
     await drillPoint("documentPipeline: published, workflow not told");
   });
   if (outcome.active === 0) deps.wakeDispatcher(input.organization);
   return outcome;
 }
 
-/** The members whose chunks all have an embedding now; what became of the others is noted. */
-async function embedMembers(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, modelNum: number): Promise<Member[]> {
+/** Embeds a member, and says whether its chunks all have an embedding now; what became of it otherwise is noted. */
+async function memberEmbedding(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, modelNum: number): Promise<(member: Member) => Promise<boolean>> {
   const keep = inTurns<Embedded[]>((batches) =>
     inTenant(deps.db, input.organization, async (sql) => {
       await keepEmbeddings(sql, input.organization.id, modelNum, batches.flat());
       if (input.isolated) await clearSuspicion(sql, attempt.fence);
     }),
   );
-  const done: Member[] = [];
   const missing = await inTenant(deps.db, input.organization, (sql) =>
     chunksToEmbed(sql, { organizationId: input.organization.id, modelNum, runNums: attempt.members.map((member) => member.num), limit: CHUNKS_A_QUERY }),
   );
   const whole = missing.length < CHUNKS_A_QUERY;
-  await Promise.all(
-    attempt.members.map(async (member) => {
-      try {
-        const first = missing.filter((chunk) => chunk.run_num === member.num);
-        const asked = await below(member.traceparent, () =>
-          pipelineStage("embed", () => embedMember(deps, input, { member, signal: attempt.signalOf(member), modelNum, first, whole, keep })),
-        );
-        cacheLookups.inc({ cache: "chunk_embedding", result: "miss" }, asked);
-        cacheLookups.inc({ cache: "chunk_embedding", result: "hit" }, Math.max(0, (member.chunk_count ?? 0) - asked));
-        done.push(member);
-      } catch (error) {
-        attempt.ended(member, "embedding", error);
-      }
-    }),
-  );
-  return done;
+  return async (member) => {
+    try {
+      const first = missing.filter((chunk) => chunk.run_num === member.num);
+      const asked = await below(member.traceparent, () =>
+        pipelineStage("embed", () => embedMember(deps, input, { member, signal: attempt.signalOf(member), modelNum, first, whole, keep })),
+      );
+      cacheLookups.inc({ cache: "chunk_embedding", result: "miss" }, asked);
+      cacheLookups.inc({ cache: "chunk_embedding", result: "hit" }, Math.max(0, (member.chunk_count ?? 0) - asked));
+      return true;
+    } catch (error) {
+      attempt.ended(member, "embedding", error);
+      return false;
+    }
+  };
 }
 
 interface MemberWork {

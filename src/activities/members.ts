@@ -1,7 +1,7 @@
 /** The only place that watches over members of a group while an activity works on them: heartbeats, cancels, and an outcome for each. */
 import { Context } from "@temporalio/activity";
-import { DomainError, ERROR_CLASSES } from "../domain/errors.ts";
-import { type AttemptInput, type GroupOutcome, type RunError } from "../domain/processing.ts";
+import { DomainError, ERROR_CLASSES, type ErrorCode } from "../domain/errors.ts";
+import { type AttemptInput, type GroupOutcome, type RunError, waitMs } from "../domain/processing.ts";
 import { type Database, inTenant } from "../db/pool.ts";
 import { type Fence, type Member, type Step, beginAttempt, claimStanding, membersInHand, recordFailures, recordWaiting, releaseAttempt } from "../db/run-attempts.ts";
 import { closeClaimIfDone, setClaimWaiting } from "../db/claims.ts";
@@ -33,6 +33,11 @@ export function backInQueue(): DomainError {
   return new DomainError("cancelled", "The run got on in isolation; it goes on beside others.");
 }
 
+export interface StepInput extends AttemptInput {
+  /** Members that another attempt has in hand are left to it. */
+  readonly onlyFree?: boolean;
+}
+
 interface Ended {
   readonly member: Member;
   readonly stage: RunError["stage"];
@@ -43,10 +48,10 @@ interface Ended {
  * Takes the claim's members in hand, lets `work` do the step, and records every member's outcome.
  * @throws ApplicationFailure only where the outcome itself could not be recorded (the database is away).
  */
-export async function attemptStep(deps: MemberDeps, input: AttemptInput, step: Step, work: (attempt: Attempt) => Promise<void>): Promise<GroupOutcome> {
+export async function attemptStep(deps: MemberDeps, input: StepInput, step: Step, work: (attempt: Attempt) => Promise<void>): Promise<GroupOutcome> {
   const fence: Fence = { claimId: input.claimId, attemptId: crypto.randomUUID() };
   try {
-    const members = await inTenant(deps.db, input.organization, (sql) => beginAttempt(sql, fence, step, input.lost));
+    const members = await inTenant(deps.db, input.organization, (sql) => beginAttempt(sql, fence, { step, lost: input.lost, onlyFree: input.onlyFree === true }));
     const ended: Ended[] = [];
     if (members.length > 0) await watched(deps, input, fence, members, ended, work);
     await drillPoint("documentPipeline: step done, outcome not recorded");
@@ -61,7 +66,7 @@ export async function attemptStep(deps: MemberDeps, input: AttemptInput, step: S
 }
 
 // oxlint-disable-next-line max-params -- the pieces of one attempt, used nowhere else
-async function watched(deps: MemberDeps, input: AttemptInput, fence: Fence, members: Member[], ended: Ended[], work: (attempt: Attempt) => Promise<void>): Promise<void> {
+async function watched(deps: MemberDeps, input: StepInput, fence: Fence, members: Member[], ended: Ended[], work: (attempt: Attempt) => Promise<void>): Promise<void> {
   const context = Context.current();
   const controllers = new Map(members.map((member) => [member.id, new AbortController()]));
   const abortAll = (): void => controllers.forEach((controller) => controller.abort(new DomainError("cancelled", "The worker stops.")));
@@ -94,19 +99,19 @@ async function watched(deps: MemberDeps, input: AttemptInput, fence: Fence, memb
 
 type Verdict =
   | { readonly is: "failed"; readonly error: RunError }
-  | { readonly is: "waiting"; readonly for: string; readonly retryAfterSeconds: number | null }
+  | { readonly is: "waiting"; readonly code: ErrorCode; readonly retryAfterSeconds: number | null }
   | { readonly is: "gone" };
 
 function verdict({ member, stage, error }: Ended): Verdict {
   const known = error instanceof DomainError ? error : new DomainError("internal", MESSAGE_OF_UNKNOWN);
   if (known.code === "cancelled" || known.code === "superseded") return { is: "gone" };
   const isPatient = Date.now() - member.started_at.getTime() < ERROR_CLASSES[known.class].retryForMs;
-  if (isPatient) return { is: "waiting", for: known.code, retryAfterSeconds: known.retryAfterSeconds ?? null };
+  if (isPatient) return { is: "waiting", code: known.code, retryAfterSeconds: known.retryAfterSeconds ?? null };
   return { is: "failed", error: { stage, code: known.code, message: known.message } };
 }
 
 // oxlint-disable-next-line max-params -- the pieces of one attempt, used nowhere else
-async function recordOutcomes(deps: MemberDeps, input: AttemptInput, step: Step, fence: Fence, ended: readonly Ended[]): Promise<GroupOutcome> {
+async function recordOutcomes(deps: MemberDeps, input: StepInput, step: Step, fence: Fence, ended: readonly Ended[]): Promise<GroupOutcome> {
   for (const { member, error } of ended) {
     if (!(error instanceof DomainError)) deps.log.error({ err: error, run_id: member.id }, "a document's step failed unexpectedly");
   }
@@ -114,22 +119,32 @@ async function recordOutcomes(deps: MemberDeps, input: AttemptInput, step: Step,
   const failures = verdicts.flatMap((entry) => (entry.is === "failed" ? [{ id: entry.id, error: entry.error }] : []));
   const waiting = verdicts.flatMap((entry) => (entry.is === "waiting" ? [entry] : []));
   for (const { error } of failures) pipelineOutcomes.inc({ outcome: "failed", code: error.code });
-  for (const { for: code } of waiting) pipelineOutcomes.inc({ outcome: "waiting", code });
-  return inTenant(deps.db, input.organization, async (sql) => {
+  for (const { code } of waiting) pipelineOutcomes.inc({ outcome: "waiting", code });
+  const retryAfter = waiting.map((entry) => entry.retryAfterSeconds ?? 0);
+  const retryAfterSeconds = retryAfter.length > 0 ? Math.max(...retryAfter) : null;
+  let newlyWaiting: readonly string[] = [];
+  const outcome = await inTenant(deps.db, input.organization, async (sql): Promise<GroupOutcome> => {
     if (failures.length > 0) await recordFailures(sql, fence, failures);
-    if (waiting.length > 0) await recordWaiting(sql, fence, waiting);
+    if (waiting.length > 0) newlyWaiting = await recordWaiting(sql, fence, waiting, waitMs(input.round ?? 0, retryAfterSeconds));
     if (verdicts.length > 0) await releaseAttempt(sql, fence);
     const standing = await claimStanding(sql, fence.claimId);
     if (standing.active === 0) await closeClaimIfDone(sql, fence.claimId);
-    await setClaimWaiting(sql, fence.claimId, standing.active > 0 && (step === "embed" || standing.ready === 0));
-    const retryAfter = waiting.map((entry) => entry.retryAfterSeconds ?? 0);
+    await setClaimWaiting(sql, fence.claimId, standing.active > 0 && standing.in_hand === 0 && (step === "embed" || standing.ready === 0));
     return {
       completed: standing.completed,
       failed: standing.failed,
       gone: standing.total - standing.completed - standing.failed - standing.active,
       active: standing.active,
       ready: standing.ready,
-      retryAfterSeconds: retryAfter.length > 0 ? Math.max(...retryAfter) : null,
+      retryAfterSeconds,
+      waits: standing.waits,
     };
   });
+  for (const [code, runs] of Map.groupBy(
+    waiting.filter((entry) => newlyWaiting.includes(entry.id)),
+    (entry) => entry.code,
+  )) {
+    deps.log.warn({ claim_id: input.claimId, code, run_ids: runs.map((run) => run.id) }, "documents wait");
+  }
+  return outcome;
 }

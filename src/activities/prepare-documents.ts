@@ -2,6 +2,7 @@
 import { createWriteStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { buffer } from "node:stream/consumers";
 import type { Chunk } from "../chunkers/index.ts";
@@ -18,15 +19,20 @@ import { below } from "../telemetry/span.ts";
 import { pipelineStage } from "../telemetry/stage.ts";
 import { mayParseInWorker, parserFor } from "../parsers/index.ts";
 import { parsePages } from "../parsers/page-range.ts";
+import type { ParseOptions } from "../parsers/child-process.ts";
 import type { ParseInput } from "../parsers/parser.ts";
 import { type Checkpoint, type DocumentPart, documentParts, onlyPart } from "./document-parts.ts";
 import { type Attempt, attemptStep, backInQueue } from "./members.ts";
 import { contentHash } from "./content-hash.ts";
-import { eachOf, inTurns } from "./concurrency.ts";
+import { createGate, inTurns } from "./concurrency.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
+import { publishMeanwhile } from "./publish-meanwhile.ts";
 
 const DEFAULT_MAX_TOKENS = 240;
-const MEMBERS_AT_ONCE = 8;
+/** A part of a document with pages takes little longer: then it is another's turn. Fewer pages would hide which lines recur on each. */
+const PART_BUDGET_MS = 10_000;
+/** Files that this process reads whole and parses itself at once, of all groups; each takes milliseconds. */
+const inWorker = createGate(8);
 
 /** Idempotent: members whose text and chunks are written already are not taken again. */
 export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput): Promise<GroupOutcome> {
@@ -36,19 +42,26 @@ export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput):
     const write = inTurns<PreparedRun>(async (runs) => {
       await pipelineStage("write", () => inTenant(deps.db, input.organization, (sql) => writePrepared(sql, input.organization.id, attempt.fence, runs)));
     });
-    await eachOf(attempt.members, MEMBERS_AT_ONCE, async (member) => {
-      const prepare = async (): Promise<void> => {
-        for await (const part of preparedParts(deps, input.organization.id, { member, secret, signal: attempt.signalOf(member) })) {
-          if (part.checkpoint === null) await write(part);
-          else await keepPart(deps, input, attempt, part);
+    const meanwhile = input.isolated ? undefined : publishMeanwhile(deps, input);
+    const prepare = async (member: Member): Promise<void> => {
+      for await (const part of preparedParts(deps, input.organization.id, { member, secret, signal: attempt.signalOf(member) })) {
+        if (part.checkpoint !== null) await keepPart(deps, input, attempt, part);
+        else {
+          await write(part);
+          meanwhile?.ready();
         }
-      };
-      try {
-        await below(member.traceparent, prepare);
-      } catch (error) {
-        attempt.ended(member, "parsing", error);
       }
-    });
+    };
+    await Promise.all(
+      attempt.members.map(async (member) => {
+        try {
+          await below(member.traceparent, () => prepare(member));
+        } catch (error) {
+          attempt.ended(member, "parsing", error);
+        }
+      }),
+    );
+    await meanwhile?.end();
   });
 }
 
@@ -133,10 +146,13 @@ async function* parsedParts(deps: PipelineDeps, organizationId: string, { member
   if (member.file_size === 0) throw new DomainError("empty_file", "The file is empty.");
   const fileType = member.file_type as FileType;
   const parser = parserFor(fileType);
-  const stored = await deps.storage.get({ organizationId, name: member.object_key, signal });
+  const open = (): Promise<Readable> => deps.storage.get({ organizationId, name: member.object_key, signal });
   if (mayParseInWorker(parser, member.file_size)) {
-    const bytes = await pipelineStage("read", () => buffer(stored));
-    yield onlyPart(await pipelineStage("parse", async () => parser.parse({ fileType, bytes, name: member.file_name })));
+    const document = await inWorker(async () => {
+      const bytes = await pipelineStage("read", async () => buffer(await open()));
+      return pipelineStage("parse", async () => parser.parse({ fileType, bytes, name: member.file_name }));
+    });
+    yield onlyPart(document);
     return;
   }
   const folder = join(deps.temporaryFolder, member.id);
@@ -144,10 +160,12 @@ async function* parsedParts(deps: PipelineDeps, organizationId: string, { member
   try {
     // Parsers of native code tell formats by the name.
     const path = join(folder, `original.${fileType.toLowerCase()}`);
-    await pipelineStage("read", () => pipeline(stored, createWriteStream(path, { mode: 0o600 }), { signal }));
+    await pipelineStage("read", async () => pipeline(await open(), createWriteStream(path, { mode: 0o600 }), { signal }));
     const input: ParseInput = { fileType, path, name: member.file_name };
-    if (parser.pageCount === undefined) yield onlyPart(await pipelineStage("parse", () => deps.parserPool.parse(input, signal)));
-    else yield* documentParts((pages) => pipelineStage("parse", () => parsePages(deps.parserPool, input, pages, signal)), member.checkpoint as Checkpoint | null);
+    const options: ParseOptions = { signal, owner: { organizationId, userId: member.created_by } };
+    const partly: ParseInput = { ...input, budgetMs: PART_BUDGET_MS };
+    if (parser.pageCount === undefined) yield onlyPart(await pipelineStage("parse", () => deps.parserPool.parse(input, options)));
+    else yield* documentParts((pages) => pipelineStage("parse", () => parsePages(deps.parserPool, partly, pages, options)), member.checkpoint as Checkpoint | null);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,4 +1,5 @@
 /** The last step of the pipeline: index a member's chunks and make its run the one that search serves, in one transaction. */
+import { setImmediate as pause } from "node:timers/promises";
 import { chunkTexts } from "../db/chunks.ts";
 import { type OrganizationKey, type Sql, inTenant } from "../db/pool.ts";
 import { type Publishable, addTermCounts, countEntries, flipPublished, lockForPublish, noteModel } from "../db/publish.ts";
@@ -13,8 +14,12 @@ import { ANALYZER_VERSION, analyze } from "../search/analyzer.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { pipelineOutcomes } from "../telemetry/instruments.ts";
 import { pipelineStage } from "../telemetry/stage.ts";
+import { inTurns } from "./concurrency.ts";
 import { type Attempt, backInQueue } from "./members.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
+
+/** Some milliseconds of analysis, after which other work of this process gets its turn. */
+const CHARACTERS_AT_ONCE = 32_768;
 
 interface PublishWork {
   readonly input: AttemptInput;
@@ -22,17 +27,43 @@ interface PublishWork {
   readonly modelNum: number;
 }
 
+interface Publisher {
+  /** Resolves when the member is published, or what became of it is noted. */
+  publish(member: Member): Promise<void>;
+  /** Once everything given was published: resolves when what was written is merged. */
+  end(): Promise<void>;
+}
+
 /**
- * Publishes small members together and large ones each alone, after their entries were written under cover.
- * Where the group's transaction fails for a reason of one member, each is tried alone, so that one cannot hold up the others.
+ * Publishes members as they come: small ones that come together in one transaction, a large one by itself, after its entries were written under cover, so
+ * that nobody waits for it. Where a group's transaction fails for a reason of one member, each is tried alone, so that one cannot hold up the others.
  */
-export async function publishMembers(deps: PipelineDeps, work: PublishWork, members: readonly Member[]): Promise<void> {
-  const small = members.filter((member) => (member.chunk_count ?? 0) <= MAX_PUBLISH_CHUNKS);
-  for (const group of split(small)) await pipelineStage("publish", () => publishGroup(deps, work, group));
-  for (const member of members.filter((candidate) => !small.includes(candidate))) {
+export function createPublisher(deps: PipelineDeps, work: PublishWork): Publisher {
+  const small = inTurns<Member>(async (members) => {
+    for (const group of split(members)) {
+      await drillPoint("documentPipeline: embedded, nothing published");
+      await pipelineStage("publish", () => publishGroup(deps, work, group));
+    }
+    for (const spaceNum of new Set(members.map((member) => member.space_num))) void merge(spaceNum);
+  });
+  // Nobody waits for it, and it never rejects.
+  const merge = inTurns<number>(async (spaceNums) => {
+    for (const spaceNum of new Set(spaceNums)) await mergeWritten(deps, work.input.organization, spaceNum);
+  });
+  const large = async (member: Member): Promise<void> => {
+    await drillPoint("documentPipeline: embedded, nothing published");
     await pipelineStage("publish", () => publishLarge(deps, work, member)).catch((error: unknown) => noteAll(work.attempt, [member], error));
-  }
-  for (const spaceNum of new Set(members.map((member) => member.space_num))) await mergeWritten(deps, work.input.organization, spaceNum);
+  };
+  const spaceNums = new Set<number>();
+  return {
+    async publish(member) {
+      spaceNums.add(member.space_num);
+      await ((member.chunk_count ?? 0) > MAX_PUBLISH_CHUNKS ? large(member) : small(member));
+    },
+    async end() {
+      await Promise.all([...spaceNums].map((spaceNum) => merge(spaceNum)));
+    },
+  };
 }
 
 /**
@@ -146,8 +177,17 @@ async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Membe
 }
 
 async function analyzedChunks(sql: Sql, runNum: number, from: number, limit: number): Promise<IndexedChunk[]> {
-  const chunks = await chunkTexts(sql, runNum, from, limit);
-  return chunks.map((chunk) => ({ runNum, chunkIndex: chunk.chunk_index, terms: analyze(chunk.text).terms }));
+  const indexed: IndexedChunk[] = [];
+  let characters = 0;
+  for (const chunk of await chunkTexts(sql, runNum, from, limit)) {
+    characters += chunk.text.length;
+    if (characters > CHARACTERS_AT_ONCE) {
+      characters = 0;
+      await pause();
+    }
+    indexed.push({ runNum, chunkIndex: chunk.chunk_index, terms: analyze(chunk.text).terms });
+  }
+  return indexed;
 }
 
 // oxlint-disable-next-line max-params -- one statement's worth of arguments, used twice above

@@ -1,13 +1,14 @@
 /** All SQL of batches: as they are accepted, as callers see and steer them, and what one step of their workflow does. */
 import type pg from "pg";
 import { BATCH_WINDOW_RUNS, type BatchStatus, type BatchStep, CANCELS_A_STEP } from "../domain/batch.ts";
-import type { RunStatus } from "../domain/processing.ts";
+import type { GroupWait, RunStatus } from "../domain/processing.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { parameters } from "./filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "./page.ts";
 import { type OrganizationKey, type Sql, queryOnce } from "./pool.ts";
 import { cancelRunsOfBatch } from "./runs.ts";
 import { IS_DUE, START_LEASE } from "./start-leases.ts";
+import { waitsOf } from "./waits.ts";
 
 interface ResultError {
   readonly code: string;
@@ -43,6 +44,7 @@ export interface BatchRow {
   readonly space_ids: string[];
   readonly created_at: Date;
   readonly completed_at: Date | null;
+  readonly waiting_for: readonly GroupWait[];
   readonly counts: Partial<Record<RunStatus, number>>;
   /** When the first of its runs was taken in hand. */
   readonly started_at: Date | null;
@@ -55,7 +57,8 @@ export async function findBatch(sql: Sql, userId: string, id: string): Promise<B
   const { rows } = await sql.query<BatchRow>(
     `select b.id as batch_id, b.status, b.total, b.accepted, jsonb_array_length(b.rejected) as rejected, b.created_at, b.completed_at,
        array(select s.id from spaces s where s.id = any(b.space_ids) and s.deleted_at is null) as space_ids,
-       coalesce(c.counts, '{}') as counts, c.started_at, coalesce(c.ended_lately, 0)::int as ended_lately
+       coalesce(c.counts, '{}') as counts, c.started_at, coalesce(c.ended_lately, 0)::int as ended_lately,
+       ${waitsOf("r.batch_id = b.id")} as waiting_for
      from batches b left join lateral (
        select jsonb_object_agg(status, count) as counts, min(started_at) as started_at, sum(ended_lately) as ended_lately from (
          select status, count(*), min(started_at) as started_at,

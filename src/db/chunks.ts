@@ -93,13 +93,13 @@ async function referToEmbeddings(sql: Sql, runs: readonly ImportedPart[]): Promi
 async function moveCheckpoints(sql: Sql, runs: readonly PreparedRun[]): Promise<void> {
   for (const { runId, checkpoint } of runs) {
     if (checkpoint === null) continue;
-    await sql.query("update pipeline_runs set checkpoint = $2, progress = $3 where id = $1", [runId, JSON.stringify(checkpoint.state), checkpoint.progress]);
+    await sql.query("update pipeline_runs set checkpoint = $2, progress = $3, waiting_for = null where id = $1", [runId, JSON.stringify(checkpoint.state), checkpoint.progress]);
   }
 }
 
 async function endPreparation(sql: Sql, runs: readonly PreparedRun[]): Promise<void> {
   await sql.query(
-    `update pipeline_runs r set parsed = true, chunked = true, status = 'embedding', attempt_id = null, progress = 0.5, checkpoint = null, lost_attempts = 0,
+    `update pipeline_runs r set parsed = true, chunked = true, status = 'embedding', attempt_id = null, progress = 0.5, checkpoint = null, lost_attempts = 0, waiting_for = null,
        parser_name = p.parser_name, embedding_model = p.embedding_model, page_count = p.page_count, chunk_count = p.chunk_count, warnings = p.warnings
      from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::int[], $6::jsonb[]) p(id, parser_name, embedding_model, page_count, chunk_count, warnings)
      where r.id = p.id`,

@@ -1,7 +1,9 @@
 /** All SQL of claims: which queued runs one workflow takes, and what becomes of a claim whose workflow did not end it. */
 import type pg from "pg";
-import { ALONE_ABOVE_BYTES, MAX_CLAIM_RUNS, type Priority } from "../domain/processing.ts";
+import { ALONE_ABOVE_BYTES, LANES, type Lane, type Priority } from "../domain/processing.ts";
+import type { ErrorCode } from "../domain/errors.ts";
 import { newId } from "../domain/ids.ts";
+import { type QueuedRow, mayClaim, readLanes, takeQueued } from "./claim-turns.ts";
 import { type Sql, inTransaction, queryOnce } from "./pool.ts";
 import { RUNNING_LEASE, START_LEASE } from "./start-leases.ts";
 
@@ -12,6 +14,8 @@ export interface Claim {
   readonly runIds: readonly string[];
   readonly spaceIds: readonly string[];
   readonly documentIds: readonly string[];
+  /** Null: made by the version before. */
+  readonly lane: Lane | null;
   /** The one run goes alone, in a workflow of its own. */
   readonly alone: boolean;
   /** The one run is suspected, and worked on in a process that has nothing else in hand. */
@@ -20,63 +24,48 @@ export interface Claim {
   readonly traceparent: string | null;
 }
 
-/** Groups that an organization may have under way in each priority: what comes meanwhile gathers in the queue and shares a workflow. */
-const MAX_OPEN_CLAIMS = { 0: 3, 1: 1 } as const;
-
-interface QueuedRow {
-  id: string;
-  space_id: string;
-  document_id: string;
-  alone: boolean;
-  suspected: boolean;
-  traceparent: string | null;
-}
-
-/** Claims that count against what an organization may have under way. */
-const UNDER_WAY = "closed_at is null and not waiting and not isolated";
-
 /**
- * Claims queued runs of one organization and priority: groups of at most 32 small files, and large or suspected ones each alone.
+ * Claims queued runs of one organization and priority, lane by lane: groups of at most 32 files, and large or suspected ones each alone.
  * Two processes that claim at once take different runs. Empty where nothing waits or enough is under way.
  */
 export async function claimRuns(system: pg.Pool, organization: { id: string; num: number }, priority: Priority): Promise<Claim[]> {
+  // On a busy system this look is all that most wakes cost: whoever ends a claim claims next.
   if (!(await mayClaim(system, organization.id, priority))) return [];
   return inTransaction(system, async (sql) => {
     await sql.query("select pg_advisory_xact_lock(hashtextextended('claims ' || $1::text, $2))", [organization.id, priority]);
-    const { rows } = await sql.query<QueuedRow>({
-      name: "claims.queued",
-      text: `select id, space_id, document_id, traceparent, suspected, suspected or file_size > ${ALONE_ABOVE_BYTES} as alone from pipeline_runs
-             where organization_id = $1 and priority = $2 and status = 'queued' and claim_id is null and not held
-               and (select count(*) from claims where organization_id = $1 and priority = $2 and ${UNDER_WAY}) < $3
-             order by num limit ${MAX_CLAIM_RUNS} for update skip locked`,
-      values: [organization.id, priority, MAX_OPEN_CLAIMS[priority]],
-    });
-    if (rows.length === 0) return [];
-    const groups = [rows.filter((row) => !row.alone), ...rows.filter((row) => row.alone).map((row) => [row])].filter((group) => group.length > 0);
-    const claims = groups.map((group) => ({
-      id: newId(),
-      organization,
-      priority,
-      runIds: group.map((row) => row.id),
-      spaceIds: group.map((row) => row.space_id),
-      documentIds: group.map((row) => row.document_id),
-      alone: group[0]!.alone,
-      isolated: group[0]!.suspected,
-      traceparent: group.find((row) => row.traceparent !== null)?.traceparent ?? null,
-    }));
-    await writeClaims(sql, claims);
+    const claims: Claim[] = [];
+    for (const state of await readLanes(sql, organization.id, priority)) {
+      if (!state.is_queued) continue;
+      const taken = await takeQueued(sql, organization.id, priority, state);
+      claims.push(...groupsOf(taken, state.lane).map((group) => claimOf(organization, priority, state.lane, group)));
+    }
+    if (claims.length > 0) await writeClaims(sql, claims);
     return claims;
   });
 }
 
-/** A look without a lock, which on a busy system is all that most wakes cost: whoever ends a claim claims next. */
-async function mayClaim(system: pg.Pool, organizationId: string, priority: Priority): Promise<boolean> {
-  const { rows } = await queryOnce<{ open: number }>(system, {
-    name: "claims.open",
-    text: `select count(*)::int as open from claims where organization_id = $1 and priority = $2 and ${UNDER_WAY}`,
-    values: [organizationId, priority],
-  });
-  return rows[0]!.open < MAX_OPEN_CLAIMS[priority];
+/** Suspected runs, and in the large lane all, go alone. */
+function groupsOf(rows: readonly QueuedRow[], lane: Lane): QueuedRow[][] {
+  const goesAlone = (row: QueuedRow): boolean => row.suspected || lane === LANES.large;
+  const together = rows.filter((row) => !goesAlone(row));
+  return [...(together.length > 0 ? [together] : []), ...rows.filter(goesAlone).map((row) => [row])];
+}
+
+// oxlint-disable-next-line max-params -- what a claim is made of, used once
+function claimOf(organization: { id: string; num: number }, priority: Priority, lane: Lane, group: readonly QueuedRow[]): Claim {
+  const isolated = group[0]!.suspected;
+  return {
+    id: newId(),
+    organization,
+    priority,
+    lane,
+    runIds: group.map((row) => row.id),
+    spaceIds: group.map((row) => row.space_id),
+    documentIds: group.map((row) => row.document_id),
+    alone: isolated || lane === LANES.large,
+    isolated,
+    traceparent: group.find((row) => row.traceparent !== null)?.traceparent ?? null,
+  };
 }
 
 async function writeClaims(sql: Sql, claims: Claim[]): Promise<void> {
@@ -85,10 +74,10 @@ async function writeClaims(sql: Sql, claims: Claim[]): Promise<void> {
     await sql.query({
       name: "claims.write",
       text: `with written as (
-               insert into claims (id, organization_id, priority, run_ids, isolated, leased_until)
-               values ($1, $2, $3, $4::uuid[], $5, now() + interval '${START_LEASE}'))
+               insert into claims (id, organization_id, priority, run_ids, isolated, lane, leased_until)
+               values ($1, $2, $3, $4::uuid[], $5, $6, now() + interval '${START_LEASE}'))
              update pipeline_runs set claim_id = $1 where id = any($4::uuid[])`,
-      values: [claim.id, organization.id, priority, claim.runIds, claim.isolated],
+      values: [claim.id, organization.id, priority, claim.runIds, claim.isolated, claim.lane],
     });
   }
   await sql.query(
@@ -124,9 +113,17 @@ export async function markStarted(system: pg.Pool, claimId: string): Promise<voi
   ]);
 }
 
-/** Lets go of a claim whose workflow could not be started: the next round may try again at once. */
-export async function endLease(system: pg.Pool, claimId: string): Promise<void> {
-  await queryOnce(system, "update claims set leased_until = now() where id = $1 and closed_at is null", [claimId]);
+/** Lets go of a claim whose workflow could not be started, for the reason that `code` names: the next round may try again at once. */
+export async function endLease(system: pg.Pool, claimId: string, code: ErrorCode): Promise<void> {
+  await queryOnce(
+    system,
+    `with released as (update claims set leased_until = now() where id = $1 and closed_at is null)
+     update pipeline_runs set waiting_for = $2, next_attempt_at = now() + interval '1 second',
+       waiting_since = case when waiting_for = $2 then coalesce(waiting_since, now()) else now() end,
+       waiting_attempts = case when waiting_for = $2 then waiting_attempts + 1 else 1 end
+     where claim_id = $1 and status = 'queued'`,
+    [claimId, code],
+  );
 }
 
 /**
@@ -140,7 +137,7 @@ export async function takeExpiredClaims(system: pg.Pool, limit: number): Promise
      from organizations o
      where o.id = c.organization_id and c.id in (
        select id from claims where closed_at is null and leased_until < now() order by leased_until limit $1 for update skip locked)
-     returning c.id, c.organization_id, o.num, c.priority, c.run_ids, c.isolated,
+     returning c.id, c.organization_id, o.num, c.priority, c.run_ids, c.isolated, c.lane,
        array(select r.space_id from pipeline_runs r where r.id = any(c.run_ids)) as space_ids,
        array(select r.document_id from pipeline_runs r where r.id = any(c.run_ids)) as document_ids,
        (select r.traceparent from pipeline_runs r where r.id = any(c.run_ids) and r.traceparent is not null limit 1) as traceparent,
@@ -151,6 +148,7 @@ export async function takeExpiredClaims(system: pg.Pool, limit: number): Promise
     id: row.id,
     organization: { id: row.organization_id, num: row.num },
     priority: row.priority,
+    lane: row.lane,
     runIds: row.run_ids,
     spaceIds: row.space_ids,
     documentIds: row.document_ids,
@@ -165,6 +163,7 @@ interface ExpiredRow {
   organization_id: string;
   num: number;
   priority: Priority;
+  lane: Lane | null;
   run_ids: string[];
   space_ids: string[];
   document_ids: string[];

@@ -5,6 +5,7 @@ import { DOCUMENT_COLUMNS, DOCUMENT_LIVES, DOCUMENT_TABLES, type DocumentRow } f
 import { type FieldColumns, filterSql, parameters } from "./filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "./page.ts";
 import type { Sql } from "./pool.ts";
+import { WAITING_SINCE } from "./waits.ts";
 
 /** As a document shows them: what a client read in one it can filter by. */
 const FIELDS: FieldColumns = {
@@ -27,6 +28,9 @@ const FIELDS: FieldColumns = {
   "processing_state.chunked": "coalesce(r.chunked, false)",
   "processing_state.embedded": "coalesce(r.embedded, false)",
   "processing_state.pipeline_status": "r.status",
+  "processing_state.waiting_for": "r.waiting_for",
+  "processing_state.waiting_for.code": "r.waiting_for",
+  "processing_state.waiting_for.since": WAITING_SINCE,
   "processing_state.parser_name": "r.parser_name",
   "processing_state.chunker_name": "(case when r.chunked then r.chunker_name end)",
   "processing_state.embedding_model": "(case when r.embedded then r.embedding_model end)",

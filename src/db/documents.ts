@@ -4,12 +4,14 @@ import type { Principal } from "../domain/principal.ts";
 import { reachedSpaceIds } from "../domain/principal.ts";
 import type { RunStatus } from "../domain/processing.ts";
 import type { Sql } from "./pool.ts";
+import { WAITING_FOR, type WaitingFor } from "./waits.ts";
 
 interface ProcessingState {
   readonly parsed: boolean;
   readonly chunked: boolean;
   readonly embedded: boolean;
   readonly pipeline_status?: RunStatus;
+  readonly waiting_for?: WaitingFor;
 }
 
 export interface DocumentRow {
@@ -34,7 +36,7 @@ const PROCESSING_STATE = `jsonb_strip_nulls(jsonb_build_object(
   'parsed', coalesce(r.parsed, false), 'chunked', coalesce(r.chunked, false), 'embedded', coalesce(r.embedded, false),
   'pipeline_status', r.status, 'chunk_count', r.chunk_count, 'embedding_model', case when r.embedded then r.embedding_model end,
   'embedded_chunk_count', r.embedded_chunk_count, 'parser_name', r.parser_name, 'chunker_name', case when r.chunked then r.chunker_name end,
-  'progress', case when r.status in ('parsing', 'chunking', 'embedding') then round(r.progress::numeric, 2) end, 'error', r.error,
+  'progress', case when r.status in ('parsing', 'chunking', 'embedding') then round(r.progress::numeric, 2) end, 'waiting_for', ${WAITING_FOR}, 'error', r.error,
   'warnings', case when jsonb_array_length(r.warnings) > 0 then r.warnings end))`;
 
 /** A document as the API shows it; the query names documents `d`, their latest run `r` and their folder `f`. */

@@ -1,9 +1,12 @@
 /** All SQL of the gates before model providers: one row a provider says until when nobody may ask it, and whether it failed last. */
+import type { ErrorCode } from "../domain/errors.ts";
 import { type Database, queryOnce } from "./pool.ts";
 
 interface Entrance {
   /** Milliseconds until the provider may be asked again; 0: ask now. */
   readonly closedForMs: number;
+  /** What it answered when the gate was closed. */
+  readonly code: ErrorCode;
   /** The provider failed last, and this is the one request of this second that tries it. */
   readonly isTrial: boolean;
 }
@@ -16,7 +19,7 @@ export interface ProviderGate {
    * shortens what somebody else was told.
    * @returns the seconds, within the bound.
    */
-  close(seconds: number): Promise<number>;
+  close(seconds: number, code: ErrorCode): Promise<number>;
   /** Says that a trial succeeded. */
   open(): Promise<void>;
 }
@@ -32,16 +35,19 @@ interface GateState {
   /** Of `performance.now()`. */
   openAt: number;
   isFailing: boolean;
+  code: ErrorCode;
   readAt: number;
   /** Goes up with each change that this process made, so that a read from before it is dropped. */
   changes: number;
 }
 
-const OPEN: Entrance = { closedForMs: 0, isTrial: false };
+/** What a process of the version before, which says no code, most likely met. */
+const UNSAID: ErrorCode = "provider_rate_limited";
+const OPEN: Entrance = { closedForMs: 0, isTrial: false, code: UNSAID };
 
 /** The gate of `provider`, shared by all processes of the database. A database that is away leaves the gate as it was last seen. */
 export function createProviderGate(db: Database, provider: string): ProviderGate {
-  const state: GateState = { openAt: 0, isFailing: false, readAt: -Infinity, changes: 0 };
+  const state: GateState = { openAt: 0, isFailing: false, code: UNSAID, readAt: -Infinity, changes: 0 };
   let reading: Promise<void> | undefined;
   const refresh = (): Promise<void> =>
     (reading ??= readGate(db, provider, state)
@@ -51,20 +57,20 @@ export function createProviderGate(db: Database, provider: string): ProviderGate
     async enter() {
       if (performance.now() - state.readAt >= CACHE_MS) await refresh();
       if (state.openAt <= performance.now() && state.isFailing) {
-        if (await takeTrial(db, provider, state)) return { closedForMs: 0, isTrial: true };
+        if (await takeTrial(db, provider, state)) return { ...OPEN, isTrial: true };
         await refresh();
       }
       const closedForMs = state.openAt - performance.now();
-      return closedForMs > 0 ? { closedForMs, isTrial: false } : OPEN;
+      return closedForMs > 0 ? { closedForMs, isTrial: false, code: state.code } : OPEN;
     },
-    async close(seconds) {
+    async close(seconds, code) {
       const bounded = Math.min(Math.max(seconds, 0), MAX_CLOSED_SECONDS);
-      Object.assign(state, { openAt: Math.max(state.openAt, performance.now() + bounded * 1_000), isFailing: true, changes: state.changes + 1 });
+      Object.assign(state, { openAt: Math.max(state.openAt, performance.now() + bounded * 1_000), isFailing: true, code, changes: state.changes + 1 });
       await queryOnce(
         db.system,
-        `insert into provider_gates (provider, not_before, is_failing) values ($1, now() + make_interval(secs => $2), true)
-         on conflict (provider) do update set not_before = greatest(provider_gates.not_before, excluded.not_before), is_failing = true, updated_at = now()`,
-        [provider, bounded],
+        `insert into provider_gates (provider, not_before, is_failing, code) values ($1, now() + make_interval(secs => $2), true, $3)
+         on conflict (provider) do update set not_before = greatest(provider_gates.not_before, excluded.not_before), is_failing = true, code = $3, updated_at = now()`,
+        [provider, bounded, code],
       ).catch(() => undefined);
       return bounded;
     },
@@ -83,14 +89,15 @@ export function createProviderGate(db: Database, provider: string): ProviderGate
 async function readGate(db: Database, provider: string, state: GateState): Promise<void> {
   const { changes } = state;
   state.readAt = performance.now();
-  const { rows } = await queryOnce<{ ms: number; is_failing: boolean }>(db.system, {
+  const { rows } = await queryOnce<{ ms: number; is_failing: boolean; code: ErrorCode | null }>(db.system, {
     name: "provider-gate.read",
-    text: "select greatest(0, extract(epoch from not_before - now()) * 1000)::float8 as ms, is_failing from provider_gates where provider = $1 and not_before > '-infinity'",
+    text: "select greatest(0, extract(epoch from not_before - now()) * 1000)::float8 as ms, is_failing, code from provider_gates where provider = $1 and not_before > '-infinity'",
     values: [provider],
   });
   if (state.changes !== changes) return;
   state.openAt = performance.now() + (rows[0]?.ms ?? 0);
   state.isFailing = rows[0]?.is_failing ?? false;
+  state.code = rows[0]?.code ?? UNSAID;
 }
 
 /** Takes the one trial of this second, where nobody else has. A database that is away lets everyone try. */

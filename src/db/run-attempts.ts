@@ -1,7 +1,9 @@
 /** All SQL by which an activity takes the runs of a claim in hand, writes what became of them, and lets go. Every write carries the fence. */
-import { MAX_ISOLATED_LOSSES, type RunError } from "../domain/processing.ts";
+import type { ErrorCode } from "../domain/errors.ts";
+import { type GroupWait, MAX_ISOLATED_LOSSES, type RunError } from "../domain/processing.ts";
 import { closeClaimIfDone } from "./claims.ts";
 import type { Sql } from "./pool.ts";
+import { waitsOf } from "./waits.ts";
 
 /** A run that an activity has in hand. */
 export interface Member {
@@ -23,6 +25,8 @@ export interface Member {
   readonly chunk_count: number | null;
   readonly started_at: Date;
   readonly checkpoint: unknown;
+  /** Null: the service itself. */
+  readonly created_by: string | null;
   /** Of the request that queued it. */
   readonly traceparent: string | null;
 }
@@ -35,9 +39,17 @@ export interface Fence {
 
 const ACTIVE = "status in ('queued', 'parsing', 'chunking', 'embedding')";
 const MEMBER = `id, num, document_id, space_id, space_num, version, trigger, priority, object_key, file_name, file_type, file_size,
-  chunker_name, chunker_config, chunked, chunk_count, started_at, checkpoint, traceparent`;
+  chunker_name, chunker_config, chunked, chunk_count, started_at, checkpoint, created_by, traceparent`;
 
 export type Step = "prepare" | "embed";
+
+export interface Beginning {
+  readonly step: Step;
+  /** The attempt before was lost with its process. */
+  readonly lost: boolean;
+  /** Leaves alone what another attempt has in hand. */
+  readonly onlyFree?: boolean;
+}
 
 /** Members that this step still has to do. Idempotent: what is done is not taken again. */
 const LEFT: Record<Step, string> = { prepare: "not chunked", embed: "chunked" };
@@ -48,13 +60,15 @@ const STATUS: Record<Step, string> = { prepare: "parsing", embed: "embedding" };
  * for one of their own in a process that has nothing else in hand. Only there a loss counts, because any of those that
  * the process had in hand, in this claim or another, may have ended it; with the third a run ends `worker_crashed`.
  */
-export async function beginAttempt(sql: Sql, fence: Fence, step: Step, lost: boolean): Promise<Member[]> {
+export async function beginAttempt(sql: Sql, fence: Fence, { step, lost, onlyFree = false }: Beginning): Promise<Member[]> {
   if (lost) await suspectLostMembers(sql, fence.claimId);
   const { rows } = await sql.query<Member>({
     name: `attempts.begin.${step}`,
-    text: `update pipeline_runs set attempt_id = $2, status = '${STATUS[step]}', waiting_for = null, started_at = coalesce(started_at, now())
-           where claim_id = $1 and ${ACTIVE} and ${LEFT[step]} returning ${MEMBER}`,
-    values: [fence.claimId, fence.attemptId],
+    // What it waited for stays with it until it gets on: the attempt that begins may meet the same.
+    text: `update pipeline_runs set attempt_id = $2, status = '${STATUS[step]}', started_at = coalesce(started_at, now()),
+             waiting_for = nullif(waiting_for, 'workflows_unavailable')
+           where claim_id = $1 and ${ACTIVE} and ${LEFT[step]} and (not $3 or attempt_id is null) returning ${MEMBER}`,
+    values: [fence.claimId, fence.attemptId, onlyFree],
   });
   return rows.toSorted((a, b) => a.num - b.num);
 }
@@ -100,14 +114,25 @@ export async function membersInHand(sql: Sql, fence: Fence): Promise<Set<string>
   return new Set(rows.map((row) => row.id));
 }
 
-/** Members that wait for an outage stay in the claim and are let go until the next attempt. */
-export async function recordWaiting(sql: Sql, fence: Fence, waiting: ReadonlyArray<{ id: string; for: string }>): Promise<void> {
-  await sql.query(
-    `update pipeline_runs r set waiting_for = w.waiting_for, attempt_id = null
-     from unnest($3::uuid[], $4::text[]) w(id, waiting_for)
-     where r.id = w.id and claim_id = $1 and attempt_id = $2 and ${ACTIVE}`,
-    [fence.claimId, fence.attemptId, waiting.map((member) => member.id), waiting.map((member) => member.for)],
+export interface Wait {
+  readonly id: string;
+  readonly code: ErrorCode;
+}
+
+/**
+ * Members that wait for an outage stay in the claim and are let go until the next attempt, `nextAttemptMs` from now.
+ * @returns the ids of those that waited for nothing, or for something else, before.
+ */
+export async function recordWaiting(sql: Sql, fence: Fence, waiting: readonly Wait[], nextAttemptMs: number): Promise<string[]> {
+  const { rows } = await sql.query<{ id: string; waiting_attempts: number }>(
+    `update pipeline_runs r set attempt_id = null, waiting_for = w.code, next_attempt_at = now() + make_interval(secs => $5),
+       waiting_since = case when r.waiting_for = w.code then coalesce(r.waiting_since, now()) else now() end,
+       waiting_attempts = case when r.waiting_for = w.code then r.waiting_attempts + 1 else 1 end
+     from unnest($3::uuid[], $4::text[]) w(id, code)
+     where r.id = w.id and claim_id = $1 and attempt_id = $2 and ${ACTIVE} returning r.id, r.waiting_attempts`,
+    [fence.claimId, fence.attemptId, waiting.map((member) => member.id), waiting.map((member) => member.code), nextAttemptMs / 1_000],
   );
+  return rows.filter((row) => row.waiting_attempts === 1).map((row) => row.id);
 }
 
 /** Ends members as failed. What the document showed before stays published. */
@@ -132,6 +157,9 @@ interface ClaimStanding {
   readonly failed: number;
   readonly active: number;
   readonly ready: number;
+  /** Active members that an attempt has in hand. */
+  readonly in_hand: number;
+  readonly waits: readonly GroupWait[];
 }
 
 /** Counts by how the claim's members stand now. */
@@ -142,9 +170,11 @@ export async function claimStanding(sql: Sql, claimId: string): Promise<ClaimSta
              count(r.id) filter (where r.status = 'completed')::int as completed,
              count(r.id) filter (where r.status = 'failed')::int as failed,
              count(r.id) filter (where r.${ACTIVE})::int as active,
-             count(r.id) filter (where r.${ACTIVE} and r.chunked)::int as ready
+             count(r.id) filter (where r.${ACTIVE} and r.chunked)::int as ready,
+             count(r.id) filter (where r.${ACTIVE} and r.attempt_id is not null)::int as in_hand,
+             ${waitsOf("r.claim_id = $1")} as waits
            from claims c left join pipeline_runs r on r.claim_id = c.id where c.id = $1 group by c.id`,
     values: [claimId],
   });
-  return rows[0] ?? { total: 0, completed: 0, failed: 0, active: 0, ready: 0 };
+  return rows[0] ?? { total: 0, completed: 0, failed: 0, active: 0, ready: 0, in_hand: 0, waits: [] };
 }

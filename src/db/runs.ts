@@ -6,6 +6,7 @@ import { traceparent } from "../telemetry/span.ts";
 import { parameters } from "./filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "./page.ts";
 import type { Sql } from "./pool.ts";
+import { WAITING_FOR, type WaitingFor } from "./waits.ts";
 
 /** What the runs of one request have in common. */
 interface RunRequest {
@@ -105,6 +106,7 @@ export interface RunRow {
   readonly progress: number;
   readonly queue_position: number | null;
   readonly waiting_for: string | null;
+  readonly waiting: WaitingFor | null;
   readonly parser_name: string | null;
   readonly chunker_name: string;
   readonly embedding_model: string | null;
@@ -123,7 +125,7 @@ export interface RunRow {
 const RUN_COLUMNS = `r.id as pipeline_run_id, r.document_id, r.version, r.trigger, r.status, r.parser_name, r.chunker_name, r.embedding_model,
   r.chunk_count, r.embedded_chunk_count, r.error, case when u.id is not null then jsonb_build_object('id', u.id, 'name', u.name, 'avatar_url', u.avatar_url) end as created_by,
   r.created_at, r.started_at, r.completed_at, coalesce(r.num = d.published_run_num, false) as is_current, r.space_id, r.batch_id,
-  case when r.status in ('parsing', 'chunking', 'embedding') then r.status else r.error ->> 'stage' end as stage, r.progress, r.waiting_for`;
+  case when r.status in ('parsing', 'chunking', 'embedding') then r.status else r.error ->> 'stage' end as stage, r.progress, r.waiting_for, ${WAITING_FOR} as waiting`;
 const RUN_TABLES = "pipeline_runs r join documents d on d.id = r.document_id left join folders f on f.id = d.folder_id left join users u on u.id = r.created_by";
 const RUN_LIVES = "r.space_id = any($1::uuid[]) and d.deleted_at is null and f.deleted_at is null";
 

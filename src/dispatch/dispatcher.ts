@@ -6,6 +6,7 @@ import { takePendingDeletions } from "../db/deletions.ts";
 import { takePendingOperations } from "../db/operations.ts";
 import type { Database } from "../db/pool.ts";
 import { endLeases, noteStarted, type Outbox } from "../db/start-leases.ts";
+import { DomainError } from "../domain/errors.ts";
 import { PRIORITY, type Priority } from "../domain/processing.ts";
 import type { Log } from "../log.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
@@ -119,7 +120,7 @@ async function startOrLetGo({ db, client }: Starter, claim: Claim): Promise<"run
   try {
     return await below(claim.traceparent, () => startPipeline(client, claim));
   } catch (error) {
-    await endLease(db.system, claim.id);
+    await endLease(db.system, claim.id, error instanceof DomainError ? error.code : "workflows_unavailable");
     throw error;
   }
 }

@@ -46,6 +46,8 @@ export interface ParsedDocument {
   readonly units: readonly TextUnit[];
   /** Pages of the whole document, also when only a range of them was parsed; null where the format has no pages. */
   readonly page_count: number | null;
+  /** The last page that was read, where that is not the last one asked for. */
+  readonly last_page?: number;
   readonly metadata: ExtractedMetadata;
   readonly warnings: readonly ParseWarning[];
 }

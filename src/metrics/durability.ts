@@ -41,6 +41,12 @@ export function measureDurability(metrics: Metrics, { db, temporal, namespace }:
     read: queue("runs"),
   });
   metrics.gauge({ name: "holdfast_oldest_run_seconds", help: "Age of the oldest run that has not ended, by where it stands.", labels: ["state"], read: queue("oldest_seconds") });
+  metrics.gauge({
+    name: "holdfast_longest_wait_seconds",
+    help: "Seconds since the first of the runs that wait for the same began to, by the code of what they wait for.",
+    labels: ["code"],
+    read: async () => (await readQueue(db.system)).flatMap((one) => (one.waiting_seconds === null ? [] : [{ labels: { code: one.state }, value: one.waiting_seconds }])),
+  });
   metrics.gauge({ name: "holdfast_orphans", help: "What belongs to nothing, or is not whole, as of the last count; each must be 0.", labels: ["kind"], read: () => orphans });
   return async () => {
     orphans = await countAll(db);

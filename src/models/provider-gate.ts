@@ -1,10 +1,10 @@
 /** The only place where work for a provider stands at its gate: while one process was told to wait, all of them do. */
-import { DomainError } from "../domain/errors.ts";
+import { DomainError, type ErrorCode } from "../domain/errors.ts";
 import type { EmbeddingModel } from "./embedding-model.ts";
 
 interface Gate {
-  enter(): Promise<{ readonly closedForMs: number; readonly isTrial: boolean }>;
-  close(seconds: number): Promise<number>;
+  enter(): Promise<{ readonly closedForMs: number; readonly isTrial: boolean; readonly code: ErrorCode }>;
+  close(seconds: number, code: ErrorCode): Promise<number>;
   open(): Promise<void>;
 }
 
@@ -12,7 +12,7 @@ interface Gate {
 const DEFAULT_CLOSED_SECONDS = 1;
 
 /**
- * The same model behind a gate. While the gate is closed `embed` throws `provider_rate_limited` at once, with the seconds left, and
+ * The same model behind a gate. While the gate is closed `embed` throws what closed it at once, with the seconds left, and
  * does not ask. An answer that speaks of an outage of the provider closes the gate for as long as it asks for, within the gate's
  * bound; after that one request a second tries the provider until one succeeds, and then the gate is open.
  */
@@ -20,15 +20,15 @@ export function behindGate(model: EmbeddingModel, gate: Gate): EmbeddingModel {
   return {
     ...model,
     async embed(texts, kind, signal) {
-      const { closedForMs, isTrial } = await gate.enter();
-      if (closedForMs > 0) throw new DomainError("provider_rate_limited", "The model provider asked to wait.", { retryAfterSeconds: closedForMs / 1_000 });
+      const { closedForMs, isTrial, code } = await gate.enter();
+      if (closedForMs > 0) throw new DomainError(code, "The model provider is left alone for a while.", { retryAfterSeconds: closedForMs / 1_000 });
       try {
         const vectors = await model.embed(texts, kind, signal);
         if (isTrial) await gate.open();
         return vectors;
       } catch (error) {
         if (!(error instanceof DomainError && error.class === "outage" && error.code.startsWith("provider_"))) throw error;
-        const closedForSeconds = await gate.close(error.retryAfterSeconds ?? DEFAULT_CLOSED_SECONDS);
+        const closedForSeconds = await gate.close(error.retryAfterSeconds ?? DEFAULT_CLOSED_SECONDS, error.code);
         throw new DomainError(error.code, error.message, { retryAfterSeconds: closedForSeconds, cause: error.cause });
       }
     },

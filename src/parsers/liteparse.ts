@@ -32,8 +32,8 @@ export const LITEPARSE_CONFIG: Partial<LiteParseConfig> = {
   quiet: true,
 };
 
-/** Pages that are rendered for OCR at once: each takes some 25 MB. */
-const PAGES_PER_OCR = 4;
+/** Pages that are rendered for OCR at once: each takes some 25 MB and seconds of time. */
+const PAGES_PER_OCR = 2;
 
 /** A page with fewer characters is looked at as a picture. */
 const SPARSE_BELOW_CHARS = 50;
@@ -49,10 +49,22 @@ export async function pictorialPages(Constructor: LiteParseConstructor, source: 
   return stats.filter((page) => page.needsOcr).map((page) => page.pageNumber);
 }
 
-/** The same pages as OCR reads them; those that it cannot read are missing. */
-export async function recognizePages(Constructor: LiteParseConstructor, source: string | Buffer, pages: readonly number[], ocr: OcrSettings): Promise<ParsedPage[]> {
+export interface Recognition {
+  readonly ocr: OcrSettings;
+  /** Of `performance.now()`: pages that are not begun by then, but for the first ones, are left. */
+  readonly until: number;
+}
+
+/** The same pages as OCR reads them, those that it cannot read missing, and the first page that it was too late for. */
+export async function recognizePages(
+  Constructor: LiteParseConstructor,
+  source: string | Buffer,
+  pages: readonly number[],
+  { ocr, until }: Recognition,
+): Promise<{ recognized: ParsedPage[]; firstLeft: number | undefined }> {
   const recognized: ParsedPage[] = [];
   for (let from = 0; from < pages.length; from += PAGES_PER_OCR) {
+    if (from > 0 && performance.now() > until) return { recognized, firstLeft: pages[from] };
     const parser = new Constructor({
       ...LITEPARSE_CONFIG,
       ...ocrConfig(ocr),
@@ -60,7 +72,7 @@ export async function recognizePages(Constructor: LiteParseConstructor, source: 
     });
     recognized.push(...(await parser.parse(source)).pages);
   }
-  return recognized;
+  return { recognized, firstLeft: undefined };
 }
 
 export function ocrConfig(ocr: OcrSettings): Partial<LiteParseConfig> {

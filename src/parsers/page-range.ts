@@ -2,7 +2,7 @@
 
 import { DomainError } from "../domain/errors.ts";
 import type { ParsedDocument } from "../domain/text-unit.ts";
-import type { ParserPool } from "./child-process.ts";
+import type { ParseOptions, ParserPool } from "./child-process.ts";
 import type { ParseInput } from "./parser.ts";
 
 /** How a parser's process ends by a document's doing. */
@@ -12,23 +12,23 @@ const ENDINGS: ReadonlySet<string> = new Set(["timeout", "out_of_memory", "corru
  * Parses a range of pages. One that ends its parser is tried with the second one, and then left out, with a warning; where it is all
  * that there is, its error is thrown. Throws else as `ParserPool.parse` does.
  */
-export async function parsePages(pool: ParserPool, input: ParseInput, pages: readonly [number, number], signal: AbortSignal): Promise<ParsedDocument> {
+export async function parsePages(pool: ParserPool, input: ParseInput, pages: readonly [number, number], options: ParseOptions): Promise<ParsedDocument> {
   const range: ParseInput = { ...input, pages };
   try {
-    return await pool.parse(range, signal);
+    return await pool.parse(range, options);
   } catch (error) {
     if (!isEnding(error)) throw error;
-    return withSecondParser(pool, range, signal, error);
+    return withSecondParser(pool, range, options, error);
   }
 }
 
-async function withSecondParser(pool: ParserPool, range: ParseInput, signal: AbortSignal, first: DomainError): Promise<ParsedDocument> {
+async function withSecondParser(pool: ParserPool, range: ParseInput, options: ParseOptions, first: DomainError): Promise<ParsedDocument> {
   try {
-    return await pool.parse({ ...range, fallback: true }, signal);
+    return await pool.parse({ ...range, fallback: true }, options);
   } catch (error) {
     if (!isEnding(error)) throw error;
   }
-  const total = await pool.pageCount(range, signal).catch(() => null);
+  const total = await pool.pageCount(range, options).catch(() => null);
   const [from, to] = range.pages ?? [1, 1];
   if (total === null || (from === 1 && to >= total)) throw first;
   return { parser_name: "none", units: [], page_count: total, metadata: {}, warnings: [{ pages: [from, Math.min(to, total)], code: first.code }] };

@@ -12,6 +12,11 @@ export interface ParseInput {
   readonly bytes?: Uint8Array | undefined;
   /** First and last page to read, 1-based, both included; a last page past the end is the end. Absent: all. Ignored without pages. */
   readonly pages?: readonly [number, number] | undefined;
+  /**
+   * Milliseconds after which a parser with pages stops at the next page where it can, and says so in `last_page`; never before it has read one.
+   * Absent: it reads on.
+   */
+  readonly budgetMs?: number | undefined;
   /** The file's own name, where a parser can learn something from it. */
   readonly name?: string | undefined;
   /** Absent where there is no OCR. */

@@ -3,7 +3,7 @@
 import type { ParsedPage, ParseResult } from "@llamaindex/liteparse";
 import { DomainError } from "../domain/errors.ts";
 import type { ExtractedMetadata, ParsedDocument, ParseWarning } from "../domain/text-unit.ts";
-import { createHeadingPath } from "./heading-path.ts";
+import { createHeadingPath, type HeadingPath } from "./heading-path.ts";
 import { isSparse, LITEPARSE_CONFIG, loadLiteparse, MAX_PDF_PAGES, pictorialPages, recognizePages, type LiteParseConstructor } from "./liteparse.ts";
 import { markRepeats, type PlacedUnit } from "./page-edges.ts";
 import { inputSizeBytes, readInput, type ParseInput, type Parser } from "./parser.ts";
@@ -63,44 +63,72 @@ async function liteparseText(input: ParseInput, Constructor: LiteParseConstructo
 }
 
 async function liteparseDocument(input: ParseInput, Constructor: LiteParseConstructor): Promise<ParsedDocument> {
-  const path = createHeadingPath();
-  const placed: PlacedUnit[] = [];
-  const warnings: ParseWarning[] = [];
+  const text: PdfText = { path: createHeadingPath(), placed: [], warnings: [], next: input.pages?.[0] ?? 1 };
   let metadata: ExtractedMetadata = {};
   let pageCount = 0;
-  let next = input.pages?.[0] ?? 1;
+  let end = Infinity;
+  const until = deadline(input);
   for await (const batch of batches(input, Constructor)) {
     if (pageCount === 0) metadata = await documentMetadata(batch, input);
     pageCount = batch.totalPages;
     assertPageCount(pageCount);
-    for (const page of await withRecognized(batch.pages, input, Constructor)) {
-      const found = pageUnits(page, path);
-      for (const unit of found) placed.push(unit);
-      if (page.pageNum > next) warnings.push({ pages: [next, page.pageNum - 1], code: "page_unreadable" });
-      if (found.length === 0) warnings.push({ pages: [page.pageNum, page.pageNum], code: "no_text" });
-      next = page.pageNum + 1;
-    }
+    const read = await withRecognized(batch.pages, { ...input, until }, Constructor);
+    addPages(text, read.pages);
+    if (performance.now() > until) end = read.end ?? batch.lastPage;
+    if (end < Infinity) break;
   }
-  const last = Math.min(input.pages?.[1] ?? pageCount, pageCount);
-  if (next <= last) warnings.push({ pages: [next, last], code: "page_unreadable" });
-  const units = markRepeats(placed, createHeadingPath());
-  return { parser_name: pdf.name, units, page_count: pageCount, metadata, warnings: mergeNeighbours(warnings) };
+  const wanted = Math.min(input.pages?.[1] ?? pageCount, pageCount);
+  const last = Math.min(wanted, end);
+  if (text.next <= last) text.warnings.push({ pages: [text.next, last], code: "page_unreadable" });
+  const units = markRepeats(text.placed, createHeadingPath());
+  return { parser_name: pdf.name, units, page_count: pageCount, metadata, warnings: mergeNeighbours(text.warnings), ...(last < wanted ? { last_page: last } : {}) };
+}
+
+/** Of `performance.now()`: only who asks for pages can ask for the others later. */
+function deadline({ pages, budgetMs = Infinity }: ParseInput): number {
+  return performance.now() + (pages === undefined ? Infinity : budgetMs);
+}
+
+interface PdfText {
+  readonly path: HeadingPath;
+  readonly placed: PlacedUnit[];
+  readonly warnings: ParseWarning[];
+  /** The page behind the last that was read. */
+  next: number;
+}
+
+function addPages(text: PdfText, pages: readonly ParsedPage[]): void {
+  for (const page of pages) {
+    const found = pageUnits(page, text.path);
+    for (const unit of found) text.placed.push(unit);
+    if (page.pageNum > text.next) text.warnings.push({ pages: [text.next, page.pageNum - 1], code: "page_unreadable" });
+    if (found.length === 0) text.warnings.push({ pages: [page.pageNum, page.pageNum], code: "no_text" });
+    text.next = page.pageNum + 1;
+  }
+}
+
+interface ReadPages {
+  readonly pages: readonly ParsedPage[];
+  /** The last page that there was time for, where that is not the last of the batch. */
+  readonly end: number | undefined;
 }
 
 /** Pages with hardly any text as OCR reads them, where it reads more. */
-async function withRecognized(pages: readonly ParsedPage[], input: ParseInput, Constructor: LiteParseConstructor): Promise<readonly ParsedPage[]> {
+async function withRecognized(pages: readonly ParsedPage[], input: ParseInput & { until: number }, Constructor: LiteParseConstructor): Promise<ReadPages> {
   const sparse = pages.filter(isSparse);
-  if (input.ocr === undefined || sparse.length === 0) return pages;
+  if (input.ocr === undefined || sparse.length === 0) return { pages, end: undefined };
   const source = await liteparseInput(input);
   const isBlank = (page: ParsedPage): boolean => page.text.trim() === "";
   const written = sparse.filter((page) => !isBlank(page)).map((page) => page.pageNum);
-  const toRead = [...sparse.filter(isBlank).map((page) => page.pageNum), ...(await pictorialPages(Constructor, source, written))];
-  const recognized = await recognizePages(Constructor, source, toRead, input.ocr);
+  const toRead = [...sparse.filter(isBlank).map((page) => page.pageNum), ...(await pictorialPages(Constructor, source, written))].toSorted((a, b) => a - b);
+  const { recognized, firstLeft } = await recognizePages(Constructor, source, toRead, { ocr: input.ocr, until: input.until });
   const byNumber = new Map(recognized.map((page) => [page.pageNum, page]));
-  return pages.map((page) => {
+  const better = pages.map((page) => {
     const read = byNumber.get(page.pageNum);
     return read !== undefined && read.text.trim().length > page.text.trim().length ? read : page;
   });
+  if (firstLeft === undefined) return { pages: better, end: undefined };
+  return { pages: better.filter((page) => page.pageNum < firstLeft), end: firstLeft - 1 };
 }
 
 /** One warning for each run of pages with the same code. */
@@ -121,11 +149,11 @@ async function liteparsePageCount(input: ParseInput, Constructor: LiteParseConst
 }
 
 /** All pages or the wanted range, {@link PAGES_PER_BATCH} at a time. */
-async function* batches(input: ParseInput, Constructor: LiteParseConstructor): AsyncGenerator<ParseResult> {
+async function* batches(input: ParseInput, Constructor: LiteParseConstructor): AsyncGenerator<ParseResult & { lastPage: number }> {
   const source = await liteparseInput(input);
   if (input.pages === undefined) {
     for await (const batch of new Constructor(LITEPARSE_CONFIG).parseBatches(source, { batchSize: PAGES_PER_BATCH })) {
-      yield { ...batch.result, totalPages: batch.totalPages };
+      yield { ...batch.result, totalPages: batch.totalPages, lastPage: batch.totalPages };
     }
     return;
   }
@@ -134,7 +162,7 @@ async function* batches(input: ParseInput, Constructor: LiteParseConstructor): A
     const to = Math.min(from + PAGES_PER_BATCH - 1, last);
     const result = await new Constructor({ ...LITEPARSE_CONFIG, targetPages: `${from}-${to}` }).parse(source);
     total = result.totalPages;
-    yield result;
+    yield { ...result, lastPage: to };
   }
 }
 

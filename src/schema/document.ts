@@ -18,6 +18,19 @@ export const RunError = z
   })
   .meta({ id: "RunError" });
 
+export const WaitingFor = z
+  .object({
+    code: z.string().meta({
+      description:
+        "What is down or busy: provider_rate_limited, provider_timeout, provider_unavailable, storage_unavailable, database_unavailable, workflows_unavailable, internal",
+      example: "provider_unavailable",
+    }),
+    since: Timestamp,
+    attempts: z.int().meta({ description: "Attempts in a row that met it", example: 3 }),
+    next_attempt_at: Timestamp.nullish(),
+  })
+  .meta({ id: "WaitingFor", description: "It goes on by itself once that is over; nothing needs to be sent again" });
+
 const Warnings = z
   .array(z.record(z.string(), z.unknown()))
   .meta({ example: [{ code: "page_failed", page: 7 }], description: "Parts that were left out of a document that is otherwise whole" });
@@ -35,6 +48,7 @@ const ProcessingState = z
     parser_name: z.string().nullish().meta({ example: "markdown" }),
     chunker_name: z.string().nullish().meta({ example: "page_based" }),
     progress: z.number().min(0).max(1).optional().meta({ example: 1 }),
+    waiting_for: WaitingFor.optional(),
     error: RunError.nullish(),
     warnings: Warnings.optional(),
   })
@@ -86,6 +100,9 @@ export const DOCUMENT_FIELDS: FilterFields = {
   "processing_state.chunked": "boolean",
   "processing_state.embedded": "boolean",
   "processing_state.pipeline_status": "text",
+  "processing_state.waiting_for": "text",
+  "processing_state.waiting_for.code": "text",
+  "processing_state.waiting_for.since": "timestamp",
   "processing_state.parser_name": "text",
   "processing_state.chunker_name": "text",
   "processing_state.embedding_model": "text",

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { RUN_STATUSES, TRIGGERS } from "../domain/processing.ts";
 import { envelope, Person, Timestamp, Uuid } from "./common.ts";
-import { documentFilters, RunError } from "./document.ts";
+import { documentFilters, RunError, WaitingFor } from "./document.ts";
 
 const Version = z
   .object({
@@ -31,7 +31,8 @@ export const Run = Version.extend({
   stage: z.string().nullable().meta({ example: "embedding" }),
   progress: z.number().min(0).max(1).meta({ example: 0.5 }),
   queue_position: z.int().nullable().meta({ description: "Runs before it; null once it is under way", example: null }),
-  waiting_for: z.string().nullable().meta({ description: "What is down or busy", example: null }),
+  waiting_for: z.string().nullable().meta({ description: "The code of `waiting`", example: null }),
+  waiting: WaitingFor.nullable(),
 }).meta({ id: "Run" });
 
 export const RunParams = z.object({ pipeline_run_id: Uuid });
@@ -117,6 +118,10 @@ export const Batch = z
     accepted: z.int().meta({ example: 11 }),
     rejected: z.int().meta({ example: 1 }),
     counts: z.record(z.enum(RUN_STATUSES), z.int()).meta({ description: "Runs by status", example: { queued: 4, completed: 7 } }),
+    waiting_for: z
+      .array(z.object({ code: z.string().meta({ example: "provider_unavailable" }), runs: z.int().meta({ example: 5 }), since: Timestamp }))
+      .max(50)
+      .meta({ description: "What its runs wait for, by code", example: [] }),
     progress: z.number().min(0).max(1).meta({ example: 0.64 }),
     documents_per_minute: z.number().nullable().meta({ example: 120 }),
     estimated_seconds_left: z.int().nullable().meta({ example: 2 }),

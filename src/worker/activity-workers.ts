@@ -7,11 +7,17 @@ import { workerTracing } from "../temporal/tracing.ts";
 
 const SHUTDOWN_GRACE = "20 seconds";
 
+/**
+ * More than the claims that a few organizations may have open (db/claim-turns.ts): one of slow documents keeps its slot for as long as they take, and what it
+ * really uses, processes, embeddings and connections, is shared where that is.
+ */
+const DOCUMENT_SLOTS = 64;
+
 const HOSTED = {
-  parse: { activities: ["prepareDocuments"], atOnce: 4 },
+  parse: { activities: ["prepareDocuments"], atOnce: DOCUMENT_SLOTS },
   embed: {
     activities: ["embedAndPublish", "purgeStep", "stepBatch", "listOrganizations", "maintainInstance", "maintainOrganization", "listSpacesToTend", "tendSpace", "operationStep"],
-    atOnce: 4,
+    atOnce: DOCUMENT_SLOTS,
   },
   // One, so that a process which is lost was lost with this one in hand.
   isolated: { activities: ["prepareDocuments", "embedAndPublish"], atOnce: 1 },

@@ -29,15 +29,18 @@ const embed = (model: EmbeddingModel) => model.embed(["a text"], "passage");
 const closedForSeconds = async (name: string): Promise<number> =>
   Number((await database.db.owner.query("select extract(epoch from not_before - now()) as seconds from provider_gates where provider = $1", [name])).rows[0].seconds);
 
-test.each([429, 503])("after a %i with Retry-After no worker asks until the time is over", async (status) => {
+test.each([
+  [429, "provider_rate_limited"],
+  [503, "provider_unavailable"],
+])("after a %i with Retry-After no worker asks until the time is over, and each says what was answered", async (status, code) => {
   const name = `waits ${status}`;
   const [one, other] = [worker(name), worker(name)];
   provider.failEmbeddings({ status, headers: { "retry-after": "2" } }, 1);
   const asked = provider.counts.embeddings;
   const refusedAt = performance.now();
   await expect(embed(one)).rejects.toMatchObject({ class: "outage", retryAfterSeconds: 2 });
-  await expect(embed(one)).rejects.toMatchObject({ code: "provider_rate_limited", class: "outage" });
-  await expect(embed(other)).rejects.toMatchObject({ code: "provider_rate_limited", class: "outage" });
+  await expect(embed(one)).rejects.toMatchObject({ code, class: "outage" });
+  await expect(embed(other)).rejects.toMatchObject({ code, class: "outage" });
   expect(provider.counts.embeddings).toBe(asked + 1);
   await until("both are let through again", async () => (await embed(one)).length === 1 && (await embed(other)).length === 1);
   expect(performance.now() - refusedAt).toBeGreaterThan(1_900);
@@ -78,7 +81,7 @@ test("a provider that is down is tried once a second, whatever the number of wor
 test("what the provider asks for is bounded, and a shorter wait never opens a gate early", async () => {
   provider.failEmbeddings({ status: 429, headers: { "retry-after": "86400" } }, 1);
   await expect(embed(worker("bounded"))).rejects.toMatchObject({ retryAfterSeconds: MAX_CLOSED_SECONDS });
-  await createProviderGate(database.db, "bounded").close(1);
+  await createProviderGate(database.db, "bounded").close(1, "provider_rate_limited");
   expect(await closedForSeconds("bounded")).toBeGreaterThan(MAX_CLOSED_SECONDS - 60);
 });
 

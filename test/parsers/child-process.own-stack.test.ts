@@ -78,7 +78,7 @@ test("giving up kills the process and throws the caller's reason", async () => {
   const pid = await pidOf(from);
   const controller = new AbortController();
   await withMarker(async (marker) => {
-    const parsing = from.parse(asks(`spin:${marker}`), controller.signal);
+    const parsing = from.parse(asks(`spin:${marker}`), { signal: controller.signal });
     await expect.poll(() => existsSync(marker)).toBe(true);
     controller.abort(new Error("superseded"));
     await expect(parsing).rejects.toThrow("superseded");
@@ -90,7 +90,7 @@ test("giving up while waiting for a free process leaves the line", async () => {
   const from = poolOf({});
   const first = from.parse(asks("wait:300"));
   const controller = new AbortController();
-  const second = from.parse(asks("pid"), controller.signal);
+  const second = from.parse(asks("pid"), { signal: controller.signal });
   controller.abort(new Error("gone"));
   await expect(second).rejects.toThrow("gone");
   await expect(first).resolves.toBeDefined();

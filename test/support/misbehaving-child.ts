@@ -1,6 +1,6 @@
 /** A parser process whose one parser does what the document says: hang, grow, crash, and worse. */
 
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { env } from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ParsedDocument } from "../../src/domain/text-unit.ts";
@@ -63,9 +63,7 @@ function pages(input: ParseInput, argument: string): ParsedDocument {
 
 /** The document is `behaviour` or `behaviour:argument`. */
 async function behave(input: ParseInput): Promise<ParsedDocument> {
-  const [name = "", argument = ""] = Buffer.from(input.bytes ?? [])
-    .toString()
-    .split(":", 2);
+  const [name = "", argument = ""] = (input.path === undefined ? Buffer.from(input.bytes ?? []) : readFileSync(input.path)).toString().split(":", 2);
   if (name === "pages") return pages(input, argument);
   const behaviour = behaviours[name];
   if (behaviour === undefined) throw new Error(`No behaviour is called ${name}.`);

@@ -41,6 +41,7 @@ beforeAll(async () => {
   const gate = createProviderGate(shared.db, "the provider of the hour");
   deps = {
     ...shared,
+    log: Object.assign(Object.create(shared.log) as typeof shared.log, { warn: (fields: Record<string, unknown>, text: string) => void warnings.push({ ...fields, text }) }),
     embedding: mergeEmbeddings(behindGate(shared.embedding, gate)),
     parserPool,
     chunking: createChunking(shared.config.models, shared.embedding),
@@ -62,21 +63,25 @@ afterAll(async () => {
 
 const realNow = performance.now.bind(performance);
 let passedMs = 0;
+const warnings: Record<string, unknown>[] = [];
 
 /** The world after so many milliseconds: whatever happened is so much longer ago, and whatever will be is so much nearer. */
 async function age(ms: number): Promise<void> {
   const by = [ms / 1_000];
   await rows("update provider_gates set not_before = not_before - make_interval(secs => $1), updated_at = updated_at - make_interval(secs => $1)", by);
-  await rows("update pipeline_runs set started_at = started_at - make_interval(secs => $1), created_at = created_at - make_interval(secs => $1)", by);
+  await rows(
+    "update pipeline_runs set started_at = started_at - make_interval(secs => $1), waiting_since = waiting_since - make_interval(secs => $1), created_at = created_at - make_interval(secs => $1)",
+    by,
+  );
   passedMs += ms;
 }
 
-const OUTAGES: ReadonlyArray<readonly [what: string, fault: Fault, most: number]> = [
+const OUTAGES: ReadonlyArray<readonly [what: string, fault: Fault, code: string, most: number]> = [
   // Asked once when a group comes, and again when the time that it asked for is over.
-  ["429 with Retry-After: 60", { status: 429, headers: { "retry-after": "60" } }, 64],
+  ["429 with Retry-After: 60", { status: 429, headers: { "retry-after": "60" } }, "provider_rate_limited", 64],
   // Asked again after 30 seconds at most.
-  ["503", { status: 503 }, 130],
-  ["401, as of an account that is not paid", { status: 401 }, 130],
+  ["503", { status: 503 }, "provider_unavailable", 130],
+  ["401, as of an account that is not paid", { status: 401 }, "provider_unavailable", 130],
 ];
 
 /** Uploads the documents of every outage, and leaves their runs to the test alone. */
@@ -94,8 +99,9 @@ async function uploadAll(): Promise<void> {
 }
 
 test.each(OUTAGES)(
-  "%s for an hour costs no document, and the provider is asked a bounded number of times",
-  async (what, fault, most) => {
+  "%s for an hour costs no document, is told in one warning, and the provider is asked a bounded number of times",
+  async (what, fault, code, most) => {
+    warnings.length = 0;
     stack.provider.failEmbeddings(fault);
     const ids = (await rows("update pipeline_runs set held = false where file_name like $1 returning document_id", [`${what.slice(0, 3)}-%`])).map((row) => row.document_id);
     const organization = (await rows("select id, num from organizations where id = $1", [tenants.acme]))[0];
@@ -112,7 +118,16 @@ test.each(OUTAGES)(
       async onSleep(ms) {
         await age(ms);
         if (clock.sleptMs() < HOUR_MS) return;
-        if (calls === 0) calls = stack.provider.counts.embeddings - asked;
+        if (calls === 0) {
+          const waits = await rows(
+            "select waiting_for, waiting_attempts, extract(epoch from now() - waiting_since)::float8 as seconds from pipeline_runs where document_id = any($1)",
+            [ids],
+          );
+          for (const wait of waits) expect(wait).toMatchObject({ waiting_for: code, waiting_attempts: expect.toSatisfy((attempts: number) => attempts > 10) });
+          for (const wait of waits) expect(wait.seconds).toBeGreaterThan(HOUR_MS / 1_000 - 60);
+          calls = -1;
+        }
+        if (calls === -1) calls = stack.provider.counts.embeddings - asked;
         stack.provider.clearFaults();
       },
     });
@@ -123,6 +138,9 @@ test.each(OUTAGES)(
     expect(clock.sleptMs()).toBeGreaterThanOrEqual(HOUR_MS);
     expect(await rows("select status, count(*)::int as count from pipeline_runs where document_id = any($1) group by 1", [ids])).toEqual([
       { status: "completed", count: DOCUMENTS },
+    ]);
+    expect(warnings.filter((warning) => warning["text"] === "documents wait")).toEqual([
+      { claim_id: claims[0]!.id, code, run_ids: expect.toSatisfy((runs: string[]) => runs.length === DOCUMENTS), text: "documents wait" },
     ]);
     expect(calls).toBeGreaterThan(10);
     expect(calls).toBeLessThanOrEqual(most);

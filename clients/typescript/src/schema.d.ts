@@ -1233,7 +1233,7 @@ export interface components {
         };
         DocumentSearch: {
             /**
-             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`) take exact, ne, in, isnull.
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`) take exact, ne, in, isnull.
              * @example {
              *       "space_id__exact": "01900000-0000-7000-8000-000000000010",
              *       "file_type__exact": "PDF"
@@ -1243,7 +1243,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Fields, each with `-` before it for descending order; newest first by default. Fields: id, space_id, folder_id, organization_id, created_by, file_type, file_size, file_path, created_at, updated_at, version, doc_metadata.<key>, processing_state.parsed, processing_state.chunked, processing_state.embedded, processing_state.pipeline_status, processing_state.parser_name, processing_state.chunker_name, processing_state.embedding_model.
+             * @description Fields, each with `-` before it for descending order; newest first by default. Fields: id, space_id, folder_id, organization_id, created_by, file_type, file_size, file_path, created_at, updated_at, version, doc_metadata.<key>, processing_state.parsed, processing_state.chunked, processing_state.embedded, processing_state.pipeline_status, processing_state.waiting_for, processing_state.waiting_for.code, processing_state.waiting_for.since, processing_state.parser_name, processing_state.chunker_name, processing_state.embedding_model.
              * @example [
              *       "-created_at"
              *     ]
@@ -1287,7 +1287,7 @@ export interface components {
              */
             document_ids?: unknown[] | null;
             /**
-             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`) take exact, ne, in, isnull.
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`) take exact, ne, in, isnull.
              * @example {
              *       "space_id__exact": "01900000-0000-7000-8000-000000000010",
              *       "file_type__exact": "PDF"
@@ -1954,6 +1954,7 @@ export interface components {
             chunker_name?: string | null;
             /** @example 1 */
             progress?: number;
+            waiting_for?: components["schemas"]["WaitingFor"];
             error?: components["schemas"]["RunError"] | null;
             /**
              * @description Parts that were left out of a document that is otherwise whole
@@ -1967,6 +1968,26 @@ export interface components {
             warnings?: {
                 [key: string]: unknown;
             }[];
+        };
+        /** @description It goes on by itself once that is over; nothing needs to be sent again */
+        WaitingFor: {
+            /**
+             * @description What is down or busy: provider_rate_limited, provider_timeout, provider_unavailable, storage_unavailable, database_unavailable, workflows_unavailable, internal
+             * @example provider_unavailable
+             */
+            code: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            since: string;
+            /**
+             * @description Attempts in a row that met it
+             * @example 3
+             */
+            attempts: number;
+            next_attempt_at?: string | null;
         };
         RunError: {
             /** @example parsing */
@@ -2275,10 +2296,11 @@ export interface components {
              */
             queue_position: number | null;
             /**
-             * @description What is down or busy
+             * @description The code of `waiting`
              * @example null
              */
             waiting_for: string | null;
+            waiting: components["schemas"]["WaitingFor"] | null;
         };
         BatchAccepted: {
             /**
@@ -2337,6 +2359,22 @@ export interface components {
             counts: {
                 [key: string]: number;
             };
+            /**
+             * @description What its runs wait for, by code
+             * @example []
+             */
+            waiting_for: {
+                /** @example provider_unavailable */
+                code: string;
+                /** @example 5 */
+                runs: number;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC, milliseconds
+                 * @example 2026-01-31T09:30:00.000Z
+                 */
+                since: string;
+            }[];
             /** @example 0.64 */
             progress: number;
             /** @example 120 */

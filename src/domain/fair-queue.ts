@@ -1,0 +1,135 @@
+/** The only rule by which work of several organizations and users takes turns: each has an equal share of the time, small pieces first. */
+
+export interface Owner {
+  readonly organizationId: string;
+  /** Null: the service itself. */
+  readonly userId: string | null;
+}
+
+interface Piece {
+  readonly owner: Owner;
+  /** Smaller ones of a user go first; any measure that all pieces of a queue share. */
+  readonly size: number;
+}
+
+/** Every so manieth turn of a user goes to the piece that has waited longest, so that endless small ones hold up no large one. */
+export const OLDEST_EVERY = 4;
+
+/** Beyond so many owners, those that wait for nothing are forgotten. */
+const MAX_SHARES = 10_000;
+
+interface Share {
+  /** Time had, in the unit of `charge`; an owner who comes back does not catch up on what it did not ask for. */
+  used: number;
+  turns: number;
+  /** Pieces that wait. */
+  waiting: number;
+}
+
+export interface FairQueue<T extends Piece> {
+  readonly length: number;
+  add(piece: T): void;
+  /** @returns whether it was still in the queue. */
+  remove(piece: T): boolean;
+  /**
+   * The next piece that `may` lets through: of the organization that has had least, of its user who has had least, the smallest, or by turns
+   * the oldest. Linear in what waits.
+   */
+  take(may?: (piece: T) => boolean): T | undefined;
+  /** Whether `take` would find one. */
+  some(may: (piece: T) => boolean): boolean;
+  /** Says what a piece cost, once that is known. */
+  charge(owner: Owner, cost: number): void;
+  /** All that waits, which is then empty. */
+  drain(): T[];
+}
+
+export function createFairQueue<T extends Piece>(): FairQueue<T> {
+  const waiting = new Set<T>();
+  const organizations = createShares();
+  const users = createShares();
+  const userOf = ({ organizationId, userId }: Owner): string => `${organizationId} ${userId ?? ""}`;
+  const leave = (piece: T): boolean => {
+    if (!waiting.delete(piece)) return false;
+    organizations.leave(piece.owner.organizationId);
+    users.leave(userOf(piece.owner));
+    return true;
+  };
+
+  return {
+    get length() {
+      return waiting.size;
+    },
+    add(piece) {
+      organizations.enter(piece.owner.organizationId);
+      users.enter(userOf(piece.owner));
+      waiting.add(piece);
+    },
+    remove: leave,
+    take(may = () => true) {
+      const candidates = [...waiting].filter((piece) => may(piece));
+      const organization = organizations.least(candidates.map((piece) => piece.owner.organizationId));
+      const ofOrganization = candidates.filter((piece) => piece.owner.organizationId === organization);
+      const user = users.least(ofOrganization.map((piece) => userOf(piece.owner)));
+      const ofUser = ofOrganization.filter((piece) => userOf(piece.owner) === user);
+      // In the order they came, so that the first is the oldest.
+      const [oldest] = ofUser;
+      if (oldest === undefined || organization === undefined || user === undefined) return undefined;
+      const isTurnOfOldest = users.turn(user) % OLDEST_EVERY === 0;
+      const next = isTurnOfOldest ? oldest : ofUser.reduce((smallest, piece) => (piece.size < smallest.size ? piece : smallest));
+      organizations.turn(organization);
+      leave(next);
+      return next;
+    },
+    some: (may) => [...waiting].some((piece) => may(piece)),
+    charge(owner, cost) {
+      organizations.charge(owner.organizationId, cost);
+      users.charge(userOf(owner), cost);
+    },
+    drain() {
+      const all = [...waiting];
+      all.forEach(leave);
+      return all;
+    },
+  };
+}
+
+/** Start-time fair queueing: who enters anew starts where the one served last stands (Goyal, Vin and Cheng, 1996). */
+function createShares() {
+  const shares = new Map<string, Share>();
+  let now = 0;
+  const shareOf = (name: string): Share => {
+    const share = shares.get(name) ?? { used: now, turns: 0, waiting: 0 };
+    shares.set(name, share);
+    return share;
+  };
+  const forgetIdle = (): void => {
+    for (const [name, share] of shares) if (share.waiting === 0) shares.delete(name);
+  };
+  return {
+    enter(name: string): void {
+      if (shares.size > MAX_SHARES) forgetIdle();
+      const share = shareOf(name);
+      if (share.waiting === 0) share.used = Math.max(share.used, now);
+      share.waiting++;
+    },
+    leave(name: string): void {
+      shareOf(name).waiting--;
+    },
+    least(names: readonly string[]): string | undefined {
+      let least: string | undefined;
+      for (const name of new Set(names)) if (least === undefined || shareOf(name).used < shareOf(least).used) least = name;
+      return least;
+    },
+    /** @returns its turns so far, this one included. */
+    turn(name: string): number {
+      const share = shareOf(name);
+      now = Math.max(now, share.used);
+      share.turns++;
+      return share.turns;
+    },
+    charge(name: string, cost: number): void {
+      shareOf(name).used += cost;
+    },
+  };
+}

@@ -1,0 +1,186 @@
+/** The only place that decides which document gets a parser process next, and how many processes there are. */
+
+import { createFairQueue, type Owner } from "../domain/fair-queue.ts";
+import { ALONE_ABOVE_BYTES } from "../domain/processing.ts";
+import { startParserChild, type ChildLimits, type ChildOutcome, type ParserChild } from "./parser-child.ts";
+import { residentBytes } from "./process-memory.ts";
+
+export interface ChildrenOptions extends ChildLimits {
+  /** Processes that are kept warm from the first document on. */
+  readonly size: number;
+  /** Processes beyond these, for small documents that would wait for slower ones; each ends once it has been idle for a while. */
+  readonly spares: number;
+  /** A process is replaced after so many documents, since what leaks would add up. */
+  readonly maxDocumentsPerChild: number;
+  /** An idle process that holds more than this is replaced. */
+  readonly recycleRssBytes: number;
+}
+
+interface ChildJob {
+  readonly owner: Owner;
+  /** Bytes of the document. */
+  readonly size: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly work: (child: ParserChild) => Promise<ChildOutcome>;
+}
+
+export interface ParserChildren {
+  /** Waits for a process and gives it back afterwards. Rejects with the signal's reason where the caller gave up waiting. */
+  use(job: ChildJob): Promise<ChildOutcome>;
+  /** Kills all and resolves when they are gone; what waits is refused. */
+  close(): Promise<void>;
+}
+
+/** Processes that die before they are ready, in a row, after which waiting documents are told instead of starting more. */
+const MAX_FAILED_STARTS = 3;
+const SPARE_IDLE_MS = 60_000;
+
+interface Waiter extends Pick<ChildJob, "owner" | "size"> {
+  readonly resolve: (child: ParserChild) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** What a busy process has in hand. */
+interface InHand {
+  readonly owner: Owner;
+  readonly onSpare: boolean;
+}
+
+type Room = Pick<ChildrenOptions, "size" | "spares">;
+
+/**
+ * Of the first `size` processes anybody may have all. Beyond them a small document may have a spare one, so that it does not wait for a slow one: any but
+ * the last two where its user has no other spare, the last but one where its user has nothing else in hand, and the last where its organization has not.
+ */
+function mayHave({ owner, size }: Pick<Waiter, "owner" | "size">, inHand: readonly InHand[], room: Room): boolean {
+  const left = room.size + room.spares - inHand.length;
+  if (left > room.spares) return true;
+  if (left === 0 || size > ALONE_ABOVE_BYTES) return false;
+  const ofOrganization = inHand.filter((held) => held.owner.organizationId === owner.organizationId);
+  const ofUser = ofOrganization.filter((held) => held.owner.userId === owner.userId);
+  if (left === 1) return ofOrganization.length === 0;
+  return left === 2 ? ofUser.length === 0 : !ofUser.some((held) => held.onSpare);
+}
+
+interface Turns {
+  readonly length: number;
+  /** Resolves with a process once it is this job's turn. */
+  wait(job: ChildJob): Promise<ParserChild>;
+  /** Gives a free process to whose turn it is. @returns false where nobody may have it. */
+  give(child: ParserChild): boolean;
+  isOwed(): boolean;
+  end(child: ParserChild): void;
+  charge(owner: Owner, milliseconds: number): void;
+  refuse(reason: Error): void;
+}
+
+/** Documents take turns as {@link createFairQueue} says, by the milliseconds that their owners' documents took. */
+function createTurns(room: Room): Turns {
+  const busy = new Map<ParserChild, InHand>();
+  const waiting = createFairQueue<Waiter>();
+  const may = (waiter: Waiter): boolean => mayHave(waiter, [...busy.values()], room);
+  return {
+    get length() {
+      return busy.size;
+    },
+    wait({ owner, size, signal }) {
+      const { promise, resolve, reject } = Promise.withResolvers<ParserChild>();
+      const waiter: Waiter = { owner, size, resolve, reject };
+      const abort = (): void => {
+        if (waiting.remove(waiter)) reject(signal?.reason);
+      };
+      waiting.add(waiter);
+      signal?.addEventListener("abort", abort, { once: true });
+      return promise.finally(() => signal?.removeEventListener("abort", abort));
+    },
+    give(child) {
+      const next = waiting.take(may);
+      if (next === undefined) return false;
+      busy.set(child, { owner: next.owner, onSpare: busy.size >= room.size });
+      next.resolve(child);
+      return true;
+    },
+    isOwed: () => waiting.some(may),
+    end: (child) => void busy.delete(child),
+    charge: (owner, milliseconds) => waiting.charge(owner, milliseconds),
+    refuse: (reason) => waiting.drain().forEach((waiter) => waiter.reject(reason)),
+  };
+}
+
+export function createParserChildren(options: ChildrenOptions): ParserChildren {
+  const alive = new Set<ParserChild>();
+  const idle = new Set<ParserChild>();
+  const turns = createTurns(options);
+  let failedStarts = 0;
+  let closed = false;
+
+  /** Gives idle processes away, and starts another where that is what somebody waits for. */
+  const serve = (): void => {
+    while (alive.size < options.size) start();
+    for (const child of idle) if (turns.give(child)) idle.delete(child);
+    const areStarting = alive.size > turns.length + idle.size;
+    if (idle.size === 0 && !areStarting && turns.isOwed()) start();
+  };
+  const offer = (child: ParserChild): void => {
+    idle.add(child);
+    serve();
+    const end = (): void => {
+      if (idle.has(child) && alive.size > options.size) child.kill();
+    };
+    if (idle.has(child) && alive.size > options.size) setTimeout(end, SPARE_IDLE_MS).unref();
+  };
+  const drop = (child: ParserChild): void => {
+    alive.delete(child);
+    idle.delete(child);
+    turns.end(child);
+    if (closed) return;
+    if (failedStarts < MAX_FAILED_STARTS) serve();
+    else turns.refuse(new Error("The parser process does not start."));
+  };
+  const start = (): void => {
+    const child = startParserChild(options);
+    alive.add(child);
+    child.ready.then(
+      () => {
+        failedStarts = 0;
+        offer(child);
+      },
+      () => failedStarts++,
+    );
+    void child.gone.then(() => drop(child));
+  };
+  const giveBack = async (child: ParserChild): Promise<void> => {
+    const worn = child.requests() >= options.maxDocumentsPerChild || (await residentBytes(child.pid)) > options.recycleRssBytes;
+    turns.end(child);
+    if (worn) child.kill();
+    else if (alive.has(child)) offer(child);
+  };
+
+  return {
+    async use(job) {
+      if (closed) throw closedError();
+      job.signal?.throwIfAborted();
+      if (failedStarts >= MAX_FAILED_STARTS) failedStarts = 0;
+      const turn = turns.wait(job);
+      serve();
+      const child = await turn;
+      const startedAt = performance.now();
+      const outcome = await job.work(child);
+      turns.charge(job.owner, performance.now() - startedAt);
+      await giveBack(child);
+      if (closed && outcome.kind === "lost") throw closedError();
+      return outcome;
+    },
+    async close() {
+      closed = true;
+      turns.refuse(closedError());
+      for (const child of alive) child.kill();
+      await Promise.all([...alive].map((child) => child.gone));
+    },
+  };
+}
+
+/** No domain error: a document that a stopping worker held is to be tried again. */
+function closedError(): Error {
+  return new Error("The parser pool is closed.");
+}
