@@ -66,7 +66,9 @@ async function embedAll(model: EmbeddingModel, texts: readonly string[], kind: "
     const all = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
     if (all.length === texts.length * model.dimensions) return texts.map((_, at) => all.slice(at * model.dimensions, (at + 1) * model.dimensions));
   }
-  const vectors = await model.embed(texts, kind);
+  const embedded = await model.embed(texts, kind);
+  const vectors = embedded.filter((vector) => vector !== null);
+  if (vectors.length < texts.length) throw new Error(`The model refuses ${texts.length - vectors.length} texts.`);
   if (file !== undefined) await writeFile(file, Buffer.concat(vectors.map((vector) => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength))));
   return vectors;
 }

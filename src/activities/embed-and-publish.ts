@@ -1,13 +1,15 @@
 /** The second step of the pipeline: embed what has no embedding yet, in checkpointed batches, and publish each member whole. */
-import { chunksToEmbed, embeddingModelNum, keepEmbeddings } from "../db/chunks.ts";
+import { type ChunkToEmbed, chunksToEmbed, embeddingModelNum } from "../db/chunks.ts";
 import { inTenant } from "../db/pool.ts";
+import { isRefusedWhole } from "../db/refused-chunks.ts";
 import { type Member, clearSuspicion } from "../db/run-attempts.ts";
-import { type AttemptInput, type GroupOutcome, PRIORITY } from "../domain/processing.ts";
+import { type AttemptInput, type GroupOutcome, NOT_EMBEDDED, PRIORITY } from "../domain/processing.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { cacheLookups } from "../telemetry/instruments.ts";
 import { below } from "../telemetry/span.ts";
 import { pipelineStage } from "../telemetry/stage.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
+import { type EmbeddedText, distinctTexts, everyTextRefused, keepOutcomes } from "./embedding-outcomes.ts";
 import { type Attempt, type StepInput, attemptStep, backInQueue } from "./members.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 import { createPublisher } from "./publish.ts";
@@ -15,13 +17,8 @@ import { createPublisher } from "./publish.ts";
 const TEXTS_A_REQUEST = 64;
 const CHUNKS_A_QUERY = 1_024;
 
-interface Embedded {
-  readonly hash: Buffer;
-  readonly vector: Float32Array;
-}
-
 /**
- * Idempotent: embeddings are kept by content as they come, and a member that is published is not taken again. Each member is published as soon as its
+ * Idempotent: embeddings and refusals are kept as they come, and a member that is published is not taken again. Each member is published as soon as its
  * own chunks are embedded.
  */
 export async function embedAndPublish(deps: PipelineDeps, input: StepInput): Promise<GroupOutcome> {
@@ -41,9 +38,9 @@ export async function embedAndPublish(deps: PipelineDeps, input: StepInput): Pro
 
 /** Embeds a member, and says whether its chunks all have an embedding now; what became of it otherwise is noted. */
 async function memberEmbedding(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, modelNum: number): Promise<(member: Member) => Promise<boolean>> {
-  const keep = inTurns<Embedded[]>((batches) =>
+  const keep = inTurns<EmbeddedText[]>((batches) =>
     inTenant(deps.db, input.organization, async (sql) => {
-      await keepEmbeddings(sql, input.organization.id, modelNum, batches.flat());
+      await keepOutcomes(sql, input.organization.id, modelNum, batches.flat());
       if (input.isolated) await clearSuspicion(sql, attempt.fence);
     }),
   );
@@ -72,37 +69,53 @@ interface MemberWork {
   readonly signal: AbortSignal;
   readonly modelNum: number;
   /** Chunks to embed as far as the group's query saw them, and whether it saw all. */
-  readonly first: ReadonlyArray<{ content_hash: Buffer; text: string }>;
+  readonly first: readonly ChunkToEmbed[];
   readonly whole: boolean;
-  readonly keep: (batch: Embedded[]) => Promise<void>;
+  readonly keep: (batch: EmbeddedText[]) => Promise<void>;
 }
 
 /** @returns texts that had no embedding yet. */
 async function embedMember(deps: PipelineDeps, input: AttemptInput, work: MemberWork): Promise<number> {
-  const model = deps.embedding.forPriority(work.member.priority === PRIORITY.batch ? "batch" : "now");
+  const { member } = work;
+  const model = deps.embedding.forWork({
+    priority: member.priority === PRIORITY.batch ? "batch" : "now",
+    organizationId: input.organization.id,
+    userId: member.created_by,
+    size: member.chunk_count ?? 0,
+  });
   let left = work.first;
   let whole = work.whole;
   let asked = 0;
+  let refused = 0;
   for (;;) {
-    const distinct = [...new Map(left.map((chunk) => [chunk.content_hash.toString("hex"), chunk])).values()];
+    const distinct = distinctTexts(left);
     asked += distinct.length;
     const requests = Array.from({ length: Math.ceil(distinct.length / TEXTS_A_REQUEST) }, (_, index) => distinct.slice(index * TEXTS_A_REQUEST, (index + 1) * TEXTS_A_REQUEST));
     // In isolation one after the other: what ends the process is tried first each time, with nothing kept beside it.
     await eachOf(requests, input.isolated ? 1 : 2, async (batch) => {
       work.signal.throwIfAborted();
       const vectors = await model.embed(
-        batch.map((chunk) => chunk.text),
+        batch.map(({ text }) => text),
         "passage",
         work.signal,
       );
       await drillPoint("documentPipeline: provider answered, nothing kept");
-      await work.keep(batch.map((chunk, index) => ({ hash: chunk.content_hash, vector: vectors[index]! })));
+      refused += vectors.filter((vector) => vector === null).length;
+      await work.keep(batch.map((text, index) => ({ ...text, vector: vectors[index]! })));
       if (input.isolated) throw backInQueue();
     });
-    if (whole) return asked;
+    if (whole) break;
     left = await inTenant(deps.db, input.organization, (sql) =>
-      chunksToEmbed(sql, { organizationId: input.organization.id, modelNum: work.modelNum, runNums: [work.member.num], limit: CHUNKS_A_QUERY }),
+      chunksToEmbed(sql, { organizationId: input.organization.id, modelNum: work.modelNum, runNums: [member.num], limit: CHUNKS_A_QUERY }),
     );
     whole = left.length === 0;
   }
+  if (refused > 0) await noteRefusals(deps, input, work, refused);
+  return asked;
+}
+
+/** @throws DomainError `rejected_by_provider` where nothing of the document has a vector. */
+async function noteRefusals(deps: PipelineDeps, input: AttemptInput, { member, modelNum }: MemberWork, refused: number): Promise<void> {
+  deps.log.warn({ run_id: member.id, texts: refused, chunks: member.chunk_count, code: NOT_EMBEDDED }, "the model provider refuses texts of a document");
+  if (await inTenant(deps.db, input.organization, (sql) => isRefusedWhole(sql, member.num, modelNum))) throw everyTextRefused();
 }

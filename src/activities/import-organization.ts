@@ -112,7 +112,7 @@ async function importRun({ sql, organization, archive, secret }: RunWork, { mode
   for (const part of chunks) {
     const archived = await readPart<ArchivedChunk[]>(archive, part);
     const named = archived.map((chunk) => ({ ...chunk, hash: contentHash(secret, chunk.text) }));
-    const rows = named.map(({ id, text: words, token_count: tokenCount, page_start: pageStart, page_end: pageEnd, metadata, hash }) => ({
+    const rows = named.map(({ id, text: words, token_count: tokenCount, page_start: pageStart, page_end: pageEnd, metadata, hash, vector }) => ({
       id,
       text: words,
       tokenCount,
@@ -120,8 +120,14 @@ async function importRun({ sql, organization, archive, secret }: RunWork, { mode
       pageEnd,
       metadata,
       contentHash: hash,
+      refusedBy: vector === null ? modelNum : null,
     }));
-    await keepVectors(sql, organization.id, modelNum, named);
+    await keepVectors(
+      sql,
+      organization.id,
+      modelNum,
+      named.flatMap(({ hash, vector }) => (vector === null ? [] : [{ hash, vector }])),
+    );
     await writeImported(sql, organization.id, { ...run, units: [], chunks: rows, unitsBefore: 0, chunksBefore: archived[0]?.chunk_index ?? 0 });
   }
 }

@@ -3,6 +3,7 @@ import { setImmediate as pause } from "node:timers/promises";
 import { chunkTexts } from "../db/chunks.ts";
 import { type OrganizationKey, type Sql, inTenant } from "../db/pool.ts";
 import { type Publishable, addTermCounts, countEntries, flipPublished, lockForPublish, noteModel } from "../db/publish.ts";
+import { firstUnwritten, noteRefused, readRefused } from "../db/refused-chunks.ts";
 import { type Member, clearSuspicion } from "../db/run-attempts.ts";
 import { deleteOtherVectors, insertEmbeddingsFromCache } from "../db/search/embeddings.ts";
 import { hideRun } from "../db/search/hidden.ts";
@@ -15,6 +16,7 @@ import { drillPoint } from "../telemetry/drill-point.ts";
 import { pipelineOutcomes } from "../telemetry/instruments.ts";
 import { pipelineStage } from "../telemetry/stage.ts";
 import { inTurns } from "./concurrency.ts";
+import { everyTextRefused } from "./embedding-outcomes.ts";
 import { type Attempt, backInQueue } from "./members.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 
@@ -89,7 +91,8 @@ async function publishGroup(deps: PipelineDeps, work: PublishWork, group: readon
 }
 
 function noteAll(attempt: Attempt, members: readonly Member[], error: unknown): void {
-  for (const member of members) attempt.ended(member, "publishing", error);
+  const stage = error instanceof DomainError && error.code === "rejected_by_provider" ? "embedding" : "publishing";
+  for (const member of members) attempt.ended(member, stage, error);
 }
 
 /** Groups of members whose chunks together fit one transaction. */
@@ -151,7 +154,7 @@ async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Membe
   let from = await inTenant(deps.db, organization, async (sql) => {
     await hideRun(sql, { organizationNum: organization.num, spaceNum: member.space_num, runNum: member.num, reason: "in_flight" });
     await deleteOtherVectors(sql, { spaceNum: member.space_num, runNum: member.num, modelNum: work.modelNum });
-    return (await countEntries(sql, { spaceNum: member.space_num, runNums: [member.num], modelNum: work.modelNum })).get(member.num) ?? 0;
+    return firstUnwritten(sql, { spaceNum: member.space_num, runNum: member.num, modelNum: work.modelNum });
   });
   while (from < total) {
     work.attempt.signalOf(member).throwIfAborted();
@@ -201,14 +204,20 @@ async function writeEntries(sql: Sql, work: PublishWork, spaceNum: number, chunk
   await addTermCounts(sql, terms, ANALYZER_VERSION);
 }
 
-/** What is published has as many entries as chunks: nothing was lost between the steps. */
+/** What is published has as many entries as chunks, but for those that the provider refuses, which are noted: nothing was lost between the steps. */
 async function assertWhole(sql: Sql, runs: readonly Publishable[], modelNum: number): Promise<void> {
   for (const [spaceNum, ofSpace] of bySpace(runs)) {
     const entries = await countEntries(sql, { spaceNum, runNums: ofSpace.map((run) => run.run_num), modelNum });
-    for (const run of ofSpace) {
+    const short = ofSpace.filter((run) => entries.get(run.run_num) !== run.chunk_count);
+    if (short.length === 0) continue;
+    const refused = await readRefused(sql, { spaceNum, runNums: short.map((run) => run.run_num), modelNum });
+    for (const run of short) {
       const count = entries.get(run.run_num) ?? 0;
-      if (count !== run.chunk_count) throw new Error(`run ${run.run_id} has ${run.chunk_count} chunks and ${count} search entries`);
+      const without = refused.get(run.run_num)?.count ?? 0;
+      if (count + without !== run.chunk_count) throw new Error(`run ${run.run_id} has ${run.chunk_count} chunks, ${count} search entries and ${without} refusals`);
+      if (count === 0) throw everyTextRefused();
     }
+    await noteRefused(sql, refused.values());
   }
 }
 

@@ -13,6 +13,8 @@ export interface NewChunk {
   readonly metadata: Record<string, unknown>;
   /** 16 bytes. */
   readonly contentHash: Buffer;
+  /** The number of the model that refuses its text, where that is known already. */
+  readonly refusedBy?: number | null;
 }
 
 export interface PreparedRun {
@@ -136,8 +138,9 @@ async function insertChunks(sql: Sql, organizationId: string, runs: readonly Imp
   for (let from = 0; from < all.length; from += ROWS_A_STATEMENT) {
     const rows = all.slice(from, from + ROWS_A_STATEMENT);
     await sql.query(
-      `insert into chunks (organization_id, run_num, chunk_index, id, document_id, text, token_count, page_start, page_end, metadata, content_hash)
-       select $1, u.* from unnest($2::int[], $3::int[], $4::uuid[], $5::uuid[], $6::text[], $7::int[], $8::int[], $9::int[], $10::jsonb[], $11::bytea[]) u
+      `insert into chunks (organization_id, run_num, chunk_index, id, document_id, text, token_count, page_start, page_end, metadata, content_hash, refused_by)
+       select $1, u.*
+       from unnest($2::int[], $3::int[], $4::uuid[], $5::uuid[], $6::text[], $7::int[], $8::int[], $9::int[], $10::jsonb[], $11::bytea[], $12::smallint[]) u
        on conflict do nothing`,
       [
         organizationId,
@@ -151,6 +154,7 @@ async function insertChunks(sql: Sql, organizationId: string, runs: readonly Imp
         rows.map((row) => row.chunk.pageEnd),
         rows.map((row) => JSON.stringify(row.chunk.metadata)),
         rows.map((row) => row.chunk.contentHash),
+        rows.map((row) => row.chunk.refusedBy ?? null),
       ],
     );
   }
@@ -171,6 +175,7 @@ export async function embeddingModelNum(sql: Sql, name: string, dimensions: numb
 
 export interface ChunkToEmbed {
   readonly run_num: number;
+  readonly chunk_index: number;
   readonly content_hash: Buffer;
   readonly text: string;
 }
@@ -182,12 +187,12 @@ interface ChunksToEmbed {
   readonly limit: number;
 }
 
-/** Chunks of the runs whose text has no embedding of this model yet, at most `limit`, in order. */
+/** Chunks of the runs whose text has no embedding of this model yet and is not refused by it, at most `limit`, in order. */
 export async function chunksToEmbed(sql: Sql, { organizationId, modelNum, runNums, limit }: ChunksToEmbed): Promise<ChunkToEmbed[]> {
   const { rows } = await sql.query<ChunkToEmbed>({
     name: "chunks.to-embed",
-    text: `select c.run_num, c.content_hash, c.text from chunks c
-           where c.run_num = any($3::int[]) and not exists (
+    text: `select c.run_num, c.chunk_index, c.content_hash, c.text from chunks c
+           where c.run_num = any($3::int[]) and c.refused_by is distinct from $2 and not exists (
              select from embedding_cache e where e.organization_id = $1 and e.model_num = $2 and e.content_hash = c.content_hash)
            order by c.run_num, c.chunk_index limit $4`,
     values: [organizationId, modelNum, runNums, limit],

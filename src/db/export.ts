@@ -1,6 +1,7 @@
 /** All SQL that reads an organization for an archive, page by page. What is deleted is left out. */
 import type { ArchivedBlock, ArchivedChunk, Directory, Row } from "../domain/archive.ts";
 import type { Sql } from "./pool.ts";
+import { WARNINGS_OF_TEXT } from "./refused-chunks.ts";
 
 /** Of the organization $1. */
 const LIVE_SPACES = "(select id from spaces where organization_id = $1 and deleted_at is null)";
@@ -49,7 +50,7 @@ export async function readDocuments(sql: Sql, organizationId: string, { after, l
          'content_type', d.content_type, 'metadata', d.metadata, 'extracted', d.extracted, 'created_by', d.created_by, 'created_at', d.created_at, 'updated_at', d.updated_at) as document,
        r.num as run_num,
        case when r.num is not null then jsonb_build_object('file_name', r.file_name, 'file_type', r.file_type, 'file_size', r.file_size, 'parser_name', r.parser_name, 'chunker_name', r.chunker_name,
-         'chunker_config', r.chunker_config, 'page_count', r.page_count, 'chunk_count', r.chunk_count, 'warnings', r.warnings, 'created_by', r.created_by) end as run
+         'chunker_config', r.chunker_config, 'page_count', r.page_count, 'chunk_count', r.chunk_count, 'warnings', ${WARNINGS_OF_TEXT}, 'created_by', r.created_by) end as run
      from documents d join spaces s on s.id = d.space_id and s.deleted_at is null
      join raw_files f on f.document_id = d.id and f.deleted_at is null and f.object_key is not null
      left join folders o on o.id = d.folder_id
@@ -75,12 +76,12 @@ export async function readLooseFiles(sql: Sql, organizationId: string, { after, 
   return rows;
 }
 
-/** Chunks of a published run with their vectors, from `from` on. */
+/** Chunks of a published run with their vectors, from `from` on. One that a provider refuses has none. */
 export async function readChunks(sql: Sql, run: { run_num: number; space_num: number }, from: number, limit: number): Promise<ArchivedChunk[]> {
   const { rows } = await sql.query<ArchivedChunk>(
     `select c.chunk_index, c.id, c.text, c.token_count, c.page_start, c.page_end, c.metadata, e.embedding::text as vector
-     from chunks c join embeddings e on e.space_num = $2 and e.run_num = c.run_num and e.chunk_index = c.chunk_index
-     where c.run_num = $1 and c.chunk_index >= $3 order by c.chunk_index limit $4`,
+     from chunks c left join embeddings e on e.space_num = $2 and e.run_num = c.run_num and e.chunk_index = c.chunk_index
+     where c.run_num = $1 and c.chunk_index >= $3 and (e.embedding is not null or c.refused_by is not null) order by c.chunk_index limit $4`,
     [run.run_num, run.space_num, from, limit],
   );
   return rows;

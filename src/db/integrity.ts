@@ -35,6 +35,8 @@ interface RunEvidence {
   /** Rows found. */
   readonly chunks: number;
   readonly embeddings: number;
+  /** Chunks without a vector that the provider of the run's model refuses. */
+  readonly refused: number;
   /** Terms of its postings, with their repetitions. */
   readonly terms: number;
   readonly has_postings: boolean;
@@ -76,6 +78,9 @@ export async function readDocumentEvidence(sql: Sql, documentId: string): Promis
        exists (select from hidden_runs h where h.space_num = r.space_num and h.run_num = r.num) as is_hidden,
        (select count(*) from chunks c where c.run_num = r.num)::int as chunks,
        (select count(*) from embeddings e where e.space_num = r.space_num and e.run_num = r.num)::int as embeddings,
+       (select count(*) from chunks c
+        where c.run_num = r.num and c.refused_by = (select m.num from embedding_models m where m.name = r.embedding_model)
+          and not exists (select from embeddings e where e.space_num = r.space_num and e.run_num = r.num and e.chunk_index = c.chunk_index))::int as refused,
        exists (select from posting_runs p where p.run_num = r.num) as has_postings,
        case when r.claim_id is not null then c.id is not null and c.closed_at is null end as claim_is_open,
        coalesce(c.closed_at is null and c.leased_until < now() - ${STALLED_AFTER}, false) as is_stalled
@@ -110,7 +115,8 @@ type Note = (code: FindingCode, message: string) => void;
 function judgePublished(run: RunEvidence, note: Note): void {
   if (run.is_hidden) note("published_hidden", "The published version is hidden from search.");
   if (run.chunks !== run.chunk_count) note("chunks_incomplete", `The published version has ${run.chunks} of ${run.chunk_count} chunks.`);
-  if (run.embeddings !== run.chunk_count) note("embeddings_incomplete", `The published version has ${run.embeddings} embeddings for ${run.chunk_count} chunks.`);
+  const embeddable = run.chunk_count === null ? null : run.chunk_count - run.refused;
+  if (run.embeddings !== embeddable) note("embeddings_incomplete", `The published version has ${run.embeddings} embeddings for ${embeddable} chunks.`);
   if (run.terms !== run.term_count) note("index_incomplete", `The published version's index has ${run.terms} of ${run.term_count} terms.`);
 }
 

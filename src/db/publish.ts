@@ -42,7 +42,7 @@ export interface EntriesOfRuns {
   readonly modelNum: number;
 }
 
-/** How many vectors of the model the runs have; publish demands as many as there are chunks. */
+/** How many vectors of the model the runs have; publish demands as many as there are chunks that the model does not refuse. */
 export async function countEntries(sql: Sql, { spaceNum, runNums, modelNum }: EntriesOfRuns): Promise<Map<number, number>> {
   const { rows } = await sql.query<{ run_num: number; count: number }>(
     "select run_num, count(*)::int as count from embeddings where space_num = $1 and run_num = any($2::int[]) and model_num = $3 group by run_num",
@@ -70,7 +70,7 @@ export async function flipPublished(sql: Sql, organizationNum: number, claimId: 
   await sql.query({
     name: "publish.flip",
     text: `with run as (
-             update pipeline_runs set status = 'completed', embedded = true, embedded_chunk_count = chunk_count, progress = 1,
+             update pipeline_runs set status = 'completed', embedded = true, embedded_chunk_count = coalesce(embedded_chunk_count, chunk_count), progress = 1,
                attempt_id = null, waiting_for = null, completed_at = now()
              where id = any($1::uuid[]) returning id, num, version, document_id),
            shown as (delete from hidden_runs h using run where h.run_num = run.num and h.space_num = any($2::int[]))

@@ -2,6 +2,7 @@
 import { DomainError } from "../domain/errors.ts";
 import { endActiveRun } from "./runs.ts";
 import type { Sql } from "./pool.ts";
+import { WARNINGS_OF_TEXT } from "./refused-chunks.ts";
 
 interface Restore {
   readonly documentId: string;
@@ -31,8 +32,8 @@ export async function queueRestore(sql: Sql, restore: Restore): Promise<void> {
   await endActiveRun(sql, restore.documentId, "superseded", "An earlier version of the document was restored.");
   const num = await insertRestoringRun(sql, restore, source.num);
   const copied = await sql.query(
-    `insert into chunks (organization_id, run_num, chunk_index, id, document_id, text, token_count, page_start, page_end, metadata, content_hash)
-     select organization_id, $2, chunk_index, id, document_id, text, token_count, page_start, page_end, metadata, content_hash from chunks where run_num = $1`,
+    `insert into chunks (organization_id, run_num, chunk_index, id, document_id, text, token_count, page_start, page_end, metadata, content_hash, refused_by)
+     select organization_id, $2, chunk_index, id, document_id, text, token_count, page_start, page_end, metadata, content_hash, refused_by from chunks where run_num = $1`,
     [source.num, num],
   );
   if (copied.rowCount !== source.chunk_count) throw gone(restore.version);
@@ -68,7 +69,7 @@ async function insertRestoringRun(sql: Sql, restore: Restore, sourceNum: number)
        insert into pipeline_runs (id, organization_id, space_id, space_num, document_id, version, trigger, parsed, chunked, progress,
          object_key, file_name, file_type, file_size, parser_name, chunker_name, chunker_config, embedding_model, page_count, chunk_count, warnings, created_by)
        select $1, r.organization_id, r.space_id, r.space_num, d.id, d.run_count + 1, 'restore', true, true, 0.5,
-         r.object_key, r.file_name, r.file_type, r.file_size, r.parser_name, r.chunker_name, r.chunker_config, $2, r.page_count, r.chunk_count, r.warnings, $3
+         r.object_key, r.file_name, r.file_type, r.file_size, r.parser_name, r.chunker_name, r.chunker_config, $2, r.page_count, r.chunk_count, ${WARNINGS_OF_TEXT}, $3
        from pipeline_runs r join documents d on d.id = r.document_id where r.num = $4 returning num, version, document_id)
      update documents d set run_count = run.version, latest_run_num = run.num, updated_at = now() from run where d.id = run.document_id returning run.num`,
     [restore.runId, restore.embeddingModel, restore.createdBy, sourceNum],

@@ -69,14 +69,19 @@ export interface ChunkRow {
   readonly embedding: { model: string | null; dimensions: number | null; embedded: boolean; embedded_at: string | null };
 }
 
-/** A page of the run's chunks, in order. Their vectors are whole when the run is published, and not before. */
+/**
+ * A page of the run's chunks, in order. Their vectors are whole when the run is published, and not before; a chunk that the model refuses
+ * has none.
+ */
 export async function readChunks(sql: Sql, runNum: number, page: PageRequest): Promise<Page<ChunkRow>> {
   return readPage<ChunkRow>(
     sql,
     {
       columns: `c.id, c.document_id, c.chunk_index, c.text, c.token_count, c.page_start, c.page_end, c.metadata,
-        jsonb_build_object('model', r.embedding_model, 'dimensions', m.dimensions, 'embedded', r.embedded, 'embedded_at', case when r.embedded then r.completed_at end) as embedding`,
-      from: "chunks c join pipeline_runs r on r.num = c.run_num left join embedding_models m on m.name = r.embedding_model",
+        jsonb_build_object('model', r.embedding_model, 'dimensions', m.dimensions, 'embedded', v.is_there, 'embedded_at', case when v.is_there then r.completed_at end) as embedding`,
+      from: `chunks c join pipeline_runs r on r.num = c.run_num left join embedding_models m on m.name = r.embedding_model
+        cross join lateral (select r.embedded and (c.refused_by is distinct from m.num or exists (
+          select from embeddings e where e.space_num = r.space_num and e.run_num = c.run_num and e.chunk_index = c.chunk_index)) as is_there) v`,
       where: "c.run_num = $1",
       order: "c.chunk_index",
       params: parameters([runNum]),

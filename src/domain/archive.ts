@@ -59,8 +59,8 @@ export interface ArchivedChunk {
   readonly page_start: number | null;
   readonly page_end: number | null;
   readonly metadata: Record<string, unknown>;
-  /** As Postgres writes it: `[0.1,…]`. */
-  readonly vector: string;
+  /** As Postgres writes it: `[0.1,…]`; null for a text that the model's provider refuses. */
+  readonly vector: string | null;
 }
 
 export interface ArchivedBlock {

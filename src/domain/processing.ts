@@ -17,6 +17,9 @@ export interface RunError {
   readonly message: string;
 }
 
+/** The code of the warning for a chunk that is published without a vector, because the model's provider refuses its text. */
+export const NOT_EMBEDDED = "not_embedded";
+
 /** What the workflow of a group is told: ids only. */
 export interface PipelineInput {
   readonly organization: { readonly id: string; readonly num: number };

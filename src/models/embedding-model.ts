@@ -17,10 +17,10 @@ export interface EmbeddingModel {
   /** Weight of the dense side, and the BM25 score that counts half, in hybrid search with this model. */
   readonly fusion: { readonly alpha: number; readonly bm25Saturation: number };
   /**
-   * Vectors of unit length, one for each text, in order.
+   * Vectors of unit length, one for each text, in order; null for a text for which there is none that can be used.
    * @throws DomainError of class outage, or `rejected_by_provider`; the reason of `signal` once it is aborted.
    */
-  embed(texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal): Promise<Float32Array[]>;
+  embed(texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal): Promise<Array<Float32Array | null>>;
   countTokens(text: string): number;
   /** Offsets [start, end) in UTF-16 units of each token; they ascend, never overlap, and cut no character in two. */
   tokenOffsets(text: string): Array<[number, number]>;

@@ -6,11 +6,12 @@ import { Worker } from "node:worker_threads";
 import { DomainError } from "../domain/errors.ts";
 import type { EmbeddingKind, EmbeddingModel } from "./embedding-model.ts";
 import type { ThreadAnswer, ThreadData, ThreadMessage } from "./minilm-thread.ts";
+import { MayBeOfOneText } from "./provider-error.ts";
 import { loadWordPiece } from "./wordpiece.ts";
 
 interface Job {
   readonly text: string;
-  readonly resolve: (vector: Float32Array) => void;
+  readonly resolve: (vector: Float32Array | null) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -22,7 +23,7 @@ interface Thread {
 interface Pool {
   /** Starts the first thread, so that the first text does not wait for the model to load. */
   readonly warm: () => void;
-  readonly embed: (texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal) => Promise<Float32Array[]>;
+  readonly embed: (texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal) => Promise<Array<Float32Array | null>>;
   /** Waiting texts fail, the ones in hand are finished. */
   readonly close: () => Promise<void>;
 }
@@ -60,9 +61,9 @@ function createQueue() {
       }
     },
     /** The texts of one caller; after an abort those that no thread has taken yet are not computed. */
-    add(texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal): Promise<Float32Array[]> {
+    add(texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal): Promise<Array<Float32Array | null>> {
       const jobs: Job[] = [];
-      const vectors = texts.map((text) => new Promise<Float32Array>((resolve, reject) => jobs.push({ text, resolve, reject })));
+      const vectors = texts.map((text) => new Promise<Float32Array | null>((resolve, reject) => jobs.push({ text, resolve, reject })));
       for (const job of jobs) waiting[kind].add(job);
       const leave = (): void => {
         for (const job of jobs) {
@@ -95,8 +96,9 @@ function createPool(data: ThreadData, maxThreads: number): Pool {
     }
   };
   const settle = (thread: Thread, answer: ThreadAnswer): void => {
-    if ("vector" in answer) thread.job?.resolve(answer.vector);
-    else thread.job?.reject(new DomainError("internal", `The local embedding model failed (${answer.error}).`));
+    // Whether the text is at fault or the model, whoever asked can tell by another text.
+    if ("vector" in answer) thread.job?.resolve(answer.vector.every(Number.isFinite) ? answer.vector : null);
+    else thread.job?.reject(new MayBeOfOneText("rejected_by_provider", `The local embedding model failed (${answer.error}).`));
     feed(thread);
   };
   const lose = (thread: Thread): void => {

@@ -1,162 +1,115 @@
-/** The only place where the embedding work of several callers becomes one request. */
-import { AsyncLocalStorage } from "node:async_hooks";
-import { errorClass, DomainError } from "../domain/errors.ts";
-import type { EmbeddingKind, EmbeddingModel } from "./embedding-model.ts";
-
-/** `now`: somebody waits for it (an upload, a question); `batch`: work in bulk, which gets what is left. */
-type EmbeddingPriority = "now" | "batch";
+/** The only place where the embedding work of several callers becomes requests: merged, shared fairly, and split where a text is refused. */
+import { type Flight, createAsker } from "./ask-embeddings.ts";
+import { type Caller, type EmbeddingRequest, type EmbeddingWork, createCaller, organizationOf } from "./embedding-caller.ts";
+import type { EmbeddingModel } from "./embedding-model.ts";
+import { createEmbeddingQueue } from "./embedding-queue.ts";
+import { createSplits, stillWanted } from "./split-request.ts";
 
 interface MergeOptions {
-  /** How long a request that is not full waits for company while others are under way; an idle model is asked at once. */
+  /** How long a request that is not full waits for company while others of its organization are under way; without any it is sent at once. */
   readonly maxWaitMs?: number;
   /** Texts of one request; by default what the model prefers, else 256. */
   readonly maxBatch?: number;
-  /** Requests under way at once. */
+  /** Requests of one organization under way at once. */
   readonly maxInFlight?: number;
+  /** Of all organizations; by default four times as many, or as many where the model prefers small requests: it has no more hands. */
+  readonly maxInFlightOfAll?: number;
 }
 
-export interface MergingEmbeddingModel extends EmbeddingModel {
-  /** The same model with the same queue; its own `embed` is that of `now`. */
-  forPriority(priority: EmbeddingPriority): EmbeddingModel;
+/** An embedding model that is only asked on somebody's behalf. */
+export interface MergingEmbeddingModel extends Omit<EmbeddingModel, "embed"> {
+  /**
+   * The model as it works for an organization and a user. Its `embed` answers null for a text that the model refuses while it takes others:
+   * asked alone it was rejected (400, 413, 422) or brought nothing that can be used. Where it takes no text at all that is an outage.
+   */
+  forWork(work: EmbeddingWork): EmbeddingModel;
 }
 
-interface Caller {
-  readonly texts: readonly string[];
-  readonly kind: EmbeddingKind;
-  readonly vectors: Array<Float32Array | undefined>;
-  /** Texts handed to a request so far, and vectors that came back. */
-  taken: number;
-  received: number;
-  settled: boolean;
-  readonly settle: (outcome: { vectors: Float32Array[] } | { error: unknown }) => void;
-  /** Runs in the caller's asynchronous context: a request belongs to the trace of the first that shares it. */
-  readonly inContext: <T>(work: () => T) => T;
-}
-
-/** Texts [from, to) of one caller within a request. */
-interface Part {
-  readonly caller: Caller;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Takes up to `maxTexts` texts of one kind, in equal shares, so that a large document does not hold up a small one. */
-function gather(queue: Set<Caller>, maxTexts: number): Part[] {
-  const [first] = queue;
-  if (first === undefined) return [];
-  const left = ({ texts, taken }: Caller): number => texts.length - taken;
-  // Those with the fewest texts first: what they leave of their shares goes to the others.
-  const alike = [...queue]
-    .filter(({ kind }) => kind === first.kind)
-    .slice(0, maxTexts)
-    .toSorted((one, other) => left(one) - left(other));
-  const parts: Part[] = [];
-  let room = maxTexts;
-  for (const [position, caller] of alike.entries()) {
-    const from = caller.taken;
-    const to = from + Math.min(left(caller), Math.floor(room / (alike.length - position)));
-    parts.push({ caller, from, to });
-    room -= to - from;
-    caller.taken = to;
-    queue.delete(caller);
-    // Behind the others, where some of it is left.
-    if (to < caller.texts.length) queue.add(caller);
-  }
-  return parts;
-}
-
-function receive(part: Part, vectors: readonly Float32Array[]): void {
-  const { caller, from } = part;
-  for (const [index, vector] of vectors.entries()) caller.vectors[from + index] = vector;
-  caller.received += vectors.length;
-  if (caller.received === caller.texts.length) caller.settle({ vectors: caller.vectors.filter((vector) => vector !== undefined) });
-}
-
-/** A request under way, ended early once none of its callers wants it any more. */
-interface Flight {
-  readonly parts: readonly Part[];
-  readonly abort: AbortController;
-}
-
-async function ask(model: EmbeddingModel, parts: readonly Part[], signal: AbortSignal): Promise<void> {
-  const texts = parts.flatMap(({ caller, from, to }) => caller.texts.slice(from, to));
-  const vectors = await model.embed(texts, parts[0]?.caller.kind ?? "passage", signal);
-  let at = 0;
-  for (const part of parts) receive(part, vectors.slice(at, (at += part.to - part.from)));
-}
-
-/** Sends a request; where the provider rejects it, each caller alone, so that one caller's text fails that caller only. */
-async function fly(model: EmbeddingModel, { parts, abort }: Flight): Promise<void> {
-  try {
-    await ask(model, parts, abort.signal);
-  } catch (error) {
-    const rejected = error instanceof DomainError && error.code === "rejected_by_provider" && errorClass(error) === "hopeless";
-    if (!rejected || parts.length === 1) {
-      for (const { caller } of parts) caller.settle({ error });
-      return;
-    }
-    for (const part of parts) {
-      if (!part.caller.settled) await fly(model, { parts: [part], abort });
-    }
-  }
+/** Requests of one kind under way, bounded for each organization and for all. */
+function createLane(maxOfOne: number, maxOfAll: number) {
+  const flights = new Set<Flight>();
+  const countOf = (organizationId: string): number => [...flights].filter(({ request }) => organizationOf(request) === organizationId).length;
+  return {
+    flights,
+    countOf,
+    isFull: () => flights.size >= maxOfAll,
+    mayFly: (organizationId: string): boolean => countOf(organizationId) < maxOfOne,
+  };
 }
 
 /**
- * Natural batching: while requests are under way the next gathers, those of `now` before those of `batch`. An abort of one caller ends
- * that caller only. An outage reaches all callers of its request.
+ * Natural batching: while requests are under way the next gathers, of one organization each (`embedding-queue.ts` says of which). An abort
+ * of one caller ends that caller only. An outage reaches all callers of its request. What is refused, perhaps for one text, is split;
+ * the halves have as many places of their own as other requests have, so that neither waits for the other.
  */
 export function mergeEmbeddings(model: EmbeddingModel, options: MergeOptions = {}): MergingEmbeddingModel {
   const { maxWaitMs = 5, maxBatch = model.preferredBatch ?? 256, maxInFlight = 2 } = options;
-  const queues: Record<EmbeddingPriority, Set<Caller>> = { now: new Set(), batch: new Set() };
-  const flights = new Set<Flight>();
+  const { maxInFlightOfAll = model.preferredBatch === undefined ? 4 * maxInFlight : maxInFlight } = options;
+  const queue = createEmbeddingQueue();
+  const splits = createSplits();
+  const whole = createLane(maxInFlight, maxInFlightOfAll);
+  const split = createLane(maxInFlight, maxInFlightOfAll);
+  const ask = createAsker(model);
   let immediate: NodeJS.Immediate | undefined;
   let timer: NodeJS.Timeout | undefined;
 
+  const fly = (lane: ReturnType<typeof createLane>, request: EmbeddingRequest): void => {
+    const flight: Flight = { request, abort: new AbortController() };
+    lane.flights.add(flight);
+    void request.parts[0]!.caller.inContext(() => ask(flight))
+      .then((smaller) => smaller.forEach((one) => splits.waiting.add(one)))
+      .finally(() => {
+        lane.flights.delete(flight);
+        launch();
+      });
+  };
+  const takeSplit = (): EmbeddingRequest | undefined => {
+    for (;;) {
+      const request = splits.take(split.mayFly);
+      const wanted = request && stillWanted(request);
+      if (request === undefined || wanted !== undefined) return wanted;
+    }
+  };
   const launch = (): void => {
     clearImmediate(immediate);
     clearTimeout(timer);
     immediate = timer = undefined;
-    while (flights.size < maxInFlight) {
-      const parts = gather(queues.now.size > 0 ? queues.now : queues.batch, maxBatch);
-      if (parts.length === 0) return;
-      const flight: Flight = { parts, abort: new AbortController() };
-      flights.add(flight);
-      void parts[0]!.caller
-        .inContext(() => fly(model, flight))
-        .finally(() => {
-          flights.delete(flight);
-          launch();
-        });
-    }
+    for (let request; !whole.isFull() && (request = queue.take(maxBatch, whole.mayFly));) fly(whole, request);
+    for (let request; !split.isFull() && (request = takeSplit());) fly(split, request);
+    if (whole.flights.size + split.flights.size > 0) return;
+    queue.forget();
+    splits.forget();
   };
-  const schedule = (): void => {
-    if (flights.size >= maxInFlight) return;
-    const waiting = [...queues.now, ...queues.batch].reduce((total, { texts, taken }) => total + texts.length - taken, 0);
-    if (waiting >= maxBatch) launch();
+  const schedule = (organizationId: string): void => {
+    if (whole.isFull() || !whole.mayFly(organizationId)) return;
+    if (queue.waiting(organizationId) >= maxBatch) launch();
     // The callers of one turn of the event loop come together even where nothing is under way.
-    else if (flights.size === 0) immediate ??= setImmediate(launch);
+    else if (whole.countOf(organizationId) === 0) immediate ??= setImmediate(launch);
     else timer ??= setTimeout(launch, maxWaitMs);
   };
-  const embed = (priority: EmbeddingPriority) => (texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal) => {
-    if (texts.length === 0) return Promise.resolve([]);
-    return new Promise<Float32Array[]>((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const leave = (): void => caller.settle({ error: signal?.reason });
-      const settle: Caller["settle"] = (outcome) => {
-        if (caller.settled) return;
-        caller.settled = true;
-        queues[priority].delete(caller);
-        signal?.removeEventListener("abort", leave);
-        if ("vectors" in outcome) resolve(outcome.vectors);
-        else reject(outcome.error);
-        for (const { parts, abort } of flights) if (parts.every((part) => part.caller.settled)) abort.abort();
-      };
-      const caller: Caller = { texts, kind, vectors: Array.from({ length: texts.length }), taken: 0, received: 0, settled: false, settle, inContext: AsyncLocalStorage.snapshot() };
-      signal?.addEventListener("abort", leave, { once: true });
-      queues[priority].add(caller);
-      schedule();
-    });
+  const enter = (caller: Caller): void => {
+    queue.add(caller);
+    schedule(caller.work.organizationId);
   };
-  const forPriority = (priority: EmbeddingPriority): EmbeddingModel => ({ ...model, embed: embed(priority) });
-  return { ...forPriority("now"), forPriority };
+  const leave = (caller: Caller): void => {
+    queue.remove(caller);
+    for (const { request, abort } of [...whole.flights, ...split.flights]) if (stillWanted(request) === undefined) abort.abort();
+  };
+  const forWork = (work: EmbeddingWork): EmbeddingModel => {
+    let left = work.size ?? 0;
+    return {
+      ...model,
+      async embed(texts, kind, signal) {
+        if (texts.length === 0) return [];
+        signal?.throwIfAborted();
+        const { caller, outcome } = createCaller({ work, texts, kind, left: Math.max(left, texts.length) }, leave, signal);
+        left -= texts.length;
+        enter(caller);
+        return outcome;
+      },
+    };
+  };
+  // What is asked of it without anybody's name does not exist.
+  const { embed: _embed, ...described } = model;
+  return { ...described, forWork };
 }

@@ -33,40 +33,48 @@ function batches(texts: readonly string[]): string[][] {
   return all;
 }
 
-/** Little-endian float32 in base64, or a list of numbers: providers differ in whether they honour `encoding_format`. */
-function decode(embedding: unknown): Float32Array {
+/** Little-endian float32 in base64, or a list of numbers: providers differ in whether they honour `encoding_format`. Null for anything else. */
+function decode(embedding: unknown): Float32Array | null {
   if (Array.isArray(embedding)) return Float32Array.from(embedding, (value) => (typeof value === "number" ? value : Number.NaN));
-  if (typeof embedding !== "string") throw providerGarbage("an embedding is neither numbers nor base64");
+  if (typeof embedding !== "string") return null;
   const bytes = Buffer.from(embedding, "base64");
-  if (bytes.length % 4 !== 0) throw providerGarbage("an embedding is no list of 32-bit numbers");
-  return new Float32Array(Uint8Array.from(bytes).buffer);
+  return bytes.length % 4 === 0 ? new Float32Array(Uint8Array.from(bytes).buffer) : null;
 }
 
-function toUnitLength(vector: Float32Array): Float32Array {
+/** Null for a vector that has no direction: zeros, infinities, and what is not a number. */
+function toUnitLength(vector: Float32Array): Float32Array | null {
   let square = 0;
   for (const value of vector) square += value * value;
-  // Covers infinities and what is not a number too.
-  if (!(square > 0 && square < Infinity)) throw providerGarbage("an embedding has no direction");
+  if (!(square > 0 && square < Infinity)) return null;
   const length = Math.sqrt(square);
   return vector.map((value) => value / length);
 }
 
-/** The vectors of a response, by their index; throws where one is missing, doubled or of another length than `dimensions`. */
-function vectorsOf(response: unknown, count: number, dimensions: number | undefined): Float32Array[] {
+interface Entry {
+  readonly index?: unknown;
+  readonly embedding?: unknown;
+}
+
+/** The entry of each text by its index, or by its place where there are no indexes and none is missing; undefined where there is none, or more than one. */
+function entriesByText(data: readonly unknown[], count: number): Array<Entry | undefined> {
+  const byText = Map.groupBy(
+    data.map((entry) => (entry ?? {}) as Entry).map((entry, place) => ({ entry, at: typeof entry.index === "number" ? entry.index : data.length === count ? place : -1 })),
+    ({ at }) => at,
+  );
+  return Array.from({ length: count }, (_, index) => {
+    const found = byText.get(index);
+    return found?.length === 1 ? found[0]!.entry : undefined;
+  });
+}
+
+/** The vectors of a response, in the order of the texts; null where one is missing, doubled, without direction or of another length than `dimensions`. */
+function vectorsOf(response: unknown, count: number, dimensions: number | undefined): Array<Float32Array | null> {
   const data: unknown = typeof response === "object" && response !== null && "data" in response ? response.data : undefined;
   if (!Array.isArray(data)) throw providerGarbage("it holds no embeddings");
-  if (data.length !== count) throw providerGarbage(`${data.length} embeddings for ${count} texts`);
-  const vectors = new Map<number, Float32Array>();
-  for (const [position, entry] of data.entries()) {
-    const { index, embedding } = (entry ?? {}) as { index?: unknown; embedding?: unknown };
-    const vector = toUnitLength(decode(embedding));
-    if (dimensions !== undefined && vector.length !== dimensions) throw providerGarbage(`${vector.length} dimensions instead of ${dimensions}`);
-    vectors.set(typeof index === "number" ? index : position, vector);
-  }
-  return Array.from({ length: count }, (_, index) => {
-    const vector = vectors.get(index);
-    if (vector === undefined) throw providerGarbage("an embedding is missing");
-    return vector;
+  return entriesByText(data, count).map((entry) => {
+    const decoded = entry === undefined ? null : decode(entry.embedding);
+    const vector = decoded === null ? null : toUnitLength(decoded);
+    return vector !== null && (dimensions === undefined || vector.length === dimensions) ? vector : null;
   });
 }
 
@@ -85,7 +93,7 @@ interface EmbeddingRequest {
   readonly expectedDimensions: number | undefined;
 }
 
-async function request(how: EmbeddingRequest, input: string[], signal?: AbortSignal): Promise<Float32Array[]> {
+async function request(how: EmbeddingRequest, input: string[], signal?: AbortSignal): Promise<Array<Float32Array | null>> {
   const { requestedDimensions: dimensions } = how;
   signal?.throwIfAborted();
   const deadline = AbortSignal.timeout(how.timeoutMs);
@@ -102,19 +110,25 @@ async function request(how: EmbeddingRequest, input: string[], signal?: AbortSig
   }
 }
 
+async function askForDimensions(how: EmbeddingRequest): Promise<number> {
+  const [vector] = await request(how, ["dimensions"]);
+  if (!vector) throw providerGarbage("an embedding has no direction");
+  return vector.length;
+}
+
 /** `timeoutMs` bounds each request as a whole. Asks for one vector where neither the configuration nor the table above knows how long they are. */
 export async function createOpenAiEmbeddings(config: ModelsConfig, model: string, timeoutMs = PROVIDER_TIMEOUT_MS): Promise<EmbeddingModel> {
   const client = openAiClient(config);
   const tokens = await loadBytePairTokens(model);
   const how = { client, model, timeoutMs, requestedDimensions: config.embeddingDimensions, expectedDimensions: undefined };
-  const dimensions = config.embeddingDimensions ?? KNOWN_DIMENSIONS[model] ?? (await request(how, ["dimensions"])).reduce((_, vector) => vector.length, 0);
+  const dimensions = config.embeddingDimensions ?? KNOWN_DIMENSIONS[model] ?? (await askForDimensions(how));
   return {
     name: model,
     dimensions,
     maxTokens: 8191,
     fusion: { alpha: 0.5, bm25Saturation: 8 },
     async embed(texts, _kind, signal) {
-      const vectors: Float32Array[] = [];
+      const vectors: Array<Float32Array | null> = [];
       for (const batch of batches(texts)) {
         for (const vector of await request({ ...how, expectedDimensions: dimensions }, batch, signal)) vectors.push(vector);
       }

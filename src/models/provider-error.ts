@@ -2,6 +2,15 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai";
 import { DomainError, type ErrorCode } from "../domain/errors.ts";
 
+/**
+ * A refusal that one of several texts may have caused, while the others are as good as ever: the request has to be split to know.
+ * Refused credentials, models and addresses are none.
+ */
+export class MayBeOfOneText extends DomainError {}
+
+/** Malformed, too large, and understood but not to be processed (RFC 9110, sections 15.5.1, 15.5.14 and 15.5.21). */
+const STATUSES_OF_ONE_TEXT = new Set([400, 413, 422]);
+
 /** A provider that asks for more than a day is asked again after one. */
 const MAX_RETRY_AFTER_SECONDS = 86_400;
 
@@ -62,10 +71,10 @@ export function providerGarbage(what: string): DomainError {
 function apiError(error: APIError): DomainError {
   const code = identifier(error.code) ?? identifier(error.type);
   if (typeof error.status !== "number") return new DomainError(codeOfEvent(code), `The model provider reported an error${inBrackets(code)}.`);
+  const message = `The model provider answered ${error.status}${inBrackets(code)}.`;
+  if (STATUSES_OF_ONE_TEXT.has(error.status)) return new MayBeOfOneText("rejected_by_provider", message);
   const headers = error.headers instanceof Headers ? error.headers : undefined;
-  return new DomainError(codeOfStatus(error.status), `The model provider answered ${error.status}${inBrackets(code)}.`, {
-    retryAfterSeconds: retryAfterSeconds(headers),
-  });
+  return new DomainError(codeOfStatus(error.status), message, { retryAfterSeconds: retryAfterSeconds(headers) });
 }
 
 /** A connection that broke while a body was read; undefined for what is no failure of a connection. */

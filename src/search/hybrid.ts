@@ -96,7 +96,7 @@ export async function hybridSearch(deps: SearchDeps, scope: SpaceScope, request:
  */
 async function findHits(deps: SearchDeps, scope: SpaceScope, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer> {
   const query = parseQuery(request.query);
-  const vectors = createQueryVectors(deps.queryEmbedding, query.text);
+  const vectors = createQueryVectors(deps.queryEmbedding, query.text, scope.organization.id);
   await searchStage("embed query", () => vectors.add(deps.queryEmbedding.model, signal));
   for (;;) {
     const found = await gateOf(deps.db)(

@@ -10,7 +10,7 @@ type ModelName = Pick<EmbeddingModel, "name" | "dimensions">;
 export interface QueryEmbedder {
   /** The model that new documents are embedded with. */
   readonly model: ModelName & Pick<EmbeddingModel, "fusion">;
-  embed(text: string, signal?: AbortSignal): Promise<Float32Array>;
+  embed(text: string, organizationId: string, signal?: AbortSignal): Promise<Float32Array>;
   /** The same of another model, that documents were embedded with before; null where it cannot be had any more. */
   another?(model: ModelName): Promise<Pick<QueryEmbedder, "model" | "embed"> | null>;
 }
@@ -37,7 +37,7 @@ export interface QueryVectors {
   add(model: ModelName, signal: AbortSignal | undefined): Promise<void>;
 }
 
-export function createQueryVectors(current: QueryEmbedder, text: string): QueryVectors {
+export function createQueryVectors(current: QueryEmbedder, text: string, organizationId: string): QueryVectors {
   const known = new Map<string, Known | null>();
   return {
     has: (model) => known.has(keyOf(model)),
@@ -50,7 +50,7 @@ export function createQueryVectors(current: QueryEmbedder, text: string): QueryV
       const key = keyOf(model);
       try {
         const embedder = key === keyOf(current.model) ? current : ((await current.another?.(model)) ?? null);
-        known.set(key, embedder === null ? null : { vector: await embedder.embed(text, signal), fusion: embedder.model.fusion });
+        known.set(key, embedder === null ? null : { vector: await embedder.embed(text, organizationId, signal), fusion: embedder.model.fusion });
       } catch (error) {
         signal?.throwIfAborted();
         if (!(error instanceof DomainError)) throw error;

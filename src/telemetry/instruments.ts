@@ -41,6 +41,9 @@ export const providerFirstEvent = histogram("holdfast_provider_first_event_secon
 
 export const providerTokens = counter("holdfast_provider_tokens_total", "Tokens as model providers counted them.", ["operation", "direction"]);
 
+/** `reason` is `rejected` (the provider answered 400, 413 or 422) or `unusable` (it answered with nothing that can be used). */
+export const refusedTexts = counter("holdfast_provider_refused_texts_total", "Texts that a provider refuses while it takes others.", ["operation", "reason"]);
+
 export const cacheLookups = counter("holdfast_cache_lookups_total", "Look-ups of what was embedded before, of questions and of chunks.", ["cache", "result"]);
 
 export const poolWaits = histogram("holdfast_pool_wait_seconds", "Time until a database connection was had.", ["pool"]);

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => provider.close());
 
-const numbers = (vector: Float32Array | undefined): number[] => Array.from(vector ?? [], (value) => Math.round(value * 1e5) / 1e5);
+const numbers = (vector: Float32Array | null | undefined): number[] => Array.from(vector ?? [], (value) => Math.round(value * 1e5) / 1e5);
 const answer = (data: unknown): Fault => ({ status: 200, body: { object: "list", data } });
 
 test("returns the provider's vectors in the order of the texts", async () => {
@@ -62,15 +62,38 @@ test.each<[string, Fault, object]>([
   ["an unknown model", { status: 404 }, { code: "rejected_by_provider" }],
   ["no JSON", { garbage: true }, { code: "provider_unavailable" }],
   ["a body of another kind", { status: 200, body: "hello" }, { code: "provider_unavailable" }],
-  ["too few vectors", answer([]), { code: "provider_unavailable" }],
-  ["a vector of another length", answer([{ index: 0, embedding: [1, 2] }]), { code: "provider_unavailable" }],
-  ["numbers that are none", answer([{ index: 0, embedding: Array.from({ length: 384 }, () => null) }]), { code: "provider_unavailable" }],
-  ["a vector without direction", answer([{ index: 0, embedding: Array.from({ length: 384 }, () => 0) }]), { code: "provider_unavailable" }],
-  ["no vector at all", answer([null]), { code: "provider_unavailable" }],
 ])("%s has its own error, asked once", async (_name, fault, error) => {
   provider.failEmbeddings(fault, 1);
   await expect(model.embed(["text"], "passage")).rejects.toMatchObject({ name: "DomainError", ...error });
   expect(provider.counts.embeddings).toBe(1);
+});
+
+test.each<[string, unknown[]]>([
+  ["too few vectors", []],
+  ["a vector of another length", [{ index: 0, embedding: [1, 2] }]],
+  ["numbers that are none", [{ index: 0, embedding: Array.from({ length: 384 }, () => null) }]],
+  ["a vector without direction", [{ index: 0, embedding: Array.from({ length: 384 }, () => 0) }]],
+  ["infinite numbers", [{ index: 0, embedding: Array.from({ length: 384 }, () => 1e39) }]],
+  ["base64 of half a number", [{ index: 0, embedding: "AAA=" }]],
+  ["neither numbers nor base64", [{ index: 0, embedding: { a: 1 } }]],
+  ["no vector at all", [null]],
+  ["another text's vector", [{ index: 1, embedding: [1] }]],
+])("%s: the text has no vector, asked once", async (_name, data) => {
+  provider.failEmbeddings(answer(data), 1);
+  expect(await model.embed(["text"], "passage")).toEqual([null]);
+  expect(provider.counts.embeddings).toBe(1);
+});
+
+test("what is wrong with one vector leaves the others as they are", async () => {
+  const vector = Array.from(hashedEmbedding("two", 384));
+  const data = [
+    { index: 3, embedding: vector },
+    { index: 0, embedding: [1] },
+    { index: 1, embedding: vector },
+    { index: 1, embedding: vector },
+  ];
+  provider.failEmbeddings(answer(data), 1);
+  expect((await model.embed(["short", "doubled", "missing", "two"], "passage")).map((one) => one && numbers(one))).toEqual([null, null, null, numbers(Float32Array.from(vector))]);
 });
 
 test("an error message holds nothing that the provider says", async () => {

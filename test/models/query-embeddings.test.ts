@@ -15,43 +15,59 @@ async function queries(options: Partial<Parameters<typeof cacheQueries>[1]> = {}
 
 test("asks once for a question that is asked again", async () => {
   const cache = await queries();
-  const first = await cache.embed("what?");
-  expect(await cache.embed("what?")).toBe(first);
+  const first = await cache.embed("what?", "acme");
+  expect(await cache.embed("what?", "acme")).toBe(first);
   expect(provider.counts.texts).toBe(1);
 });
 
 test("equal questions of one moment are one, different ones share a request", async () => {
   const cache = await queries();
-  await Promise.all(["a", "b", "a", "a"].map((text) => cache.embed(text)));
+  await Promise.all(["a", "b", "a", "a"].map((text) => cache.embed(text, "acme")));
   expect(provider.requests.map(({ body }) => body["input"])).toEqual([["a", "b"]]);
 });
 
 test("forgets the question that was asked longest ago", async () => {
   const cache = await queries({ maxEntries: 2 });
-  for (const text of ["a", "b", "a", "c", "a", "b"]) await cache.embed(text);
+  for (const text of ["a", "b", "a", "c", "a", "b"]) await cache.embed(text, "acme");
   expect(provider.requests.map(({ body }) => body["input"])).toEqual([["a"], ["b"], ["c"], ["b"]]);
 });
 
 test("gives up when the time is up, and keeps what comes later", async () => {
   const cache = await queries({ timeoutMs: 5 });
-  await expect(cache.embed("slow")).rejects.toMatchObject({ code: "provider_timeout" });
-  await until("the late vector", async () => (await cache.embed("slow")).length === 384);
+  await expect(cache.embed("slow", "acme")).rejects.toMatchObject({ code: "provider_timeout" });
+  await until("the late vector", async () => (await cache.embed("slow", "acme")).length === 384);
   expect(provider.counts.texts).toBe(1);
 });
 
 test("does not keep a failure", async () => {
   provider.failEmbeddings({ status: 500 }, 1);
   const cache = await queries();
-  await expect(cache.embed("a")).rejects.toMatchObject({ code: "provider_unavailable" });
-  expect(await cache.embed("a")).toHaveLength(384);
+  await expect(cache.embed("a", "acme")).rejects.toMatchObject({ code: "provider_unavailable" });
+  expect(await cache.embed("a", "acme")).toHaveLength(384);
 });
 
 test("an abort leaves the others that ask the same alone", async () => {
   const cache = await queries();
   const abort = new AbortController();
-  const first = cache.embed("a", abort.signal);
-  const second = cache.embed("a");
+  const first = cache.embed("a", "acme", abort.signal);
+  const second = cache.embed("a", "acme");
   abort.abort();
   await expect(first).rejects.toMatchObject({ name: "AbortError" });
   expect(await second).toHaveLength(384);
+});
+
+test("the same question of two organizations is asked twice at one moment, and once when it is known", async () => {
+  const cache = await queries();
+  await Promise.all(["acme", "globex"].map((organization) => cache.embed("what?", organization)));
+  expect(provider.requests.map(({ body }) => body["input"])).toEqual([["what?"], ["what?"]]);
+  await cache.embed("what?", "initech");
+  expect(provider.counts.texts).toBe(2);
+});
+
+test("a question that the provider refuses is an error, and no reason to wait", async () => {
+  provider.poisonTexts((text) => (text === "!?" ? "zeros" : undefined));
+  const cache = await queries();
+  const [refused, other] = await Promise.allSettled([cache.embed("!?", "acme"), cache.embed("what?", "acme")]);
+  expect(refused).toMatchObject({ status: "rejected", reason: { code: "rejected_by_provider" } });
+  expect(other.status).toBe("fulfilled");
 });

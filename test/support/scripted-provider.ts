@@ -10,6 +10,12 @@ type Route = "embeddings" | "chat" | "models";
 /** A failure instead of an answer. `garbage` is status 200 with a body that is no JSON. */
 export type Fault = { status: number; headers?: Record<string, string>; body?: unknown } | { hang: true } | { garbage: true };
 
+/**
+ * What a text does to a request that holds it: a status refuses the whole request, the others spoil the vector of this text alone. `missing`
+ * leaves it out of the answer.
+ */
+export type Poison = { status: number } | "zeros" | "nan" | "short" | "missing";
+
 /** What one chat completion does. */
 interface ChatAnswer {
   /** Content, a chunk each. */
@@ -63,6 +69,8 @@ export interface ScriptedProvider {
   replyAlways(script?: ChatScript): void;
   /** The next `times` requests for embeddings fail; all of them, until cleared, without a number. */
   failEmbeddings(fault: Fault, times?: number): void;
+  /** What texts do from now on; without an argument none does anything. */
+  poisonTexts(poisonOf?: (text: string) => Poison | undefined): void;
   failChat(fault: Fault, times?: number): void;
   clearFaults(): void;
   /** Cuts the connections of requests that a fault has left without an answer. */
@@ -78,6 +86,7 @@ interface State {
   readonly queue: ChatScript[];
   always: ChatScript;
   faults: Partial<Record<Route, { fault: Fault; left: number }>>;
+  poisonOf: (text: string) => Poison | undefined;
   readonly hanging: Set<ServerResponse>;
 }
 
@@ -106,17 +115,26 @@ function sendFault(response: ServerResponse, fault: Fault): void {
   sendJson(response, body, status, headers);
 }
 
+function spoiled(vector: Float32Array, poison: Poison | undefined): Float32Array {
+  if (poison === "zeros") return vector.fill(0);
+  if (poison === "nan") return vector.fill(Number.NaN, 1, 2);
+  return poison === "short" ? vector.slice(0, 3) : vector;
+}
+
 async function sendEmbeddings(state: State, body: Json, response: ServerResponse): Promise<void> {
   const input: string[] = Array.isArray(body["input"]) ? body["input"] : [body["input"]];
   const dimensions: number = body["dimensions"] ?? state.options.dimensions;
   state.counts.texts += input.length;
   if (state.options.embeddingMs > 0) await sleep(state.options.embeddingMs);
+  const refusal = input.map(state.poisonOf).find((poison) => typeof poison === "object");
+  if (typeof refusal === "object") return sendFault(response, refusal);
   let tokens = 0;
-  const data = input.map((text, index) => {
+  const data = input.flatMap((text, index) => {
     tokens += countTokens(text);
-    const vector = hashedEmbedding(text, dimensions);
+    const poison = state.poisonOf(text);
+    const vector = spoiled(hashedEmbedding(text, dimensions), poison);
     const embedding = body["encoding_format"] === "base64" ? Buffer.from(vector.buffer).toString("base64") : Array.from(vector);
-    return { object: "embedding", index, embedding };
+    return poison === "missing" ? [] : [{ object: "embedding", index, embedding }];
   });
   sendJson(response, { object: "list", model: body["model"], data, usage: { prompt_tokens: tokens, total_tokens: tokens } });
 }
@@ -237,7 +255,15 @@ export async function startScriptedProvider({
   keepRequests = 1_000,
 }: ProviderOptions = {}): Promise<ScriptedProvider> {
   const counts = { embeddings: 0, chat: 0, models: 0, texts: 0, aborted: 0, connections: 0 };
-  const state: State = { options: { dimensions, firstTokenMs, embeddingMs, keepRequests }, counts, queue: [], always: echo, faults: {}, hanging: new Set() };
+  const state: State = {
+    options: { dimensions, firstTokenMs, embeddingMs, keepRequests },
+    counts,
+    queue: [],
+    always: echo,
+    faults: {},
+    poisonOf: () => undefined,
+    hanging: new Set(),
+  };
   const requests: RecordedRequest[] = [];
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -270,11 +296,12 @@ export async function startScriptedProvider({
     reply: (...scripts) => void state.queue.push(...scripts),
     replyAlways: (script = echo) => void (state.always = script),
     failEmbeddings: (fault, times = Infinity) => void (state.faults.embeddings = { fault, left: times }),
+    poisonTexts: (poisonOf = () => undefined) => void (state.poisonOf = poisonOf),
     failChat: (fault, times = Infinity) => void (state.faults.chat = { fault, left: times }),
     clearFaults: () => void (state.faults = {}),
     dropHanging,
     reset() {
-      Object.assign(state, { always: echo, faults: {} });
+      Object.assign(state, { always: echo, faults: {}, poisonOf: () => undefined });
       state.queue.length = 0;
       requests.length = 0;
       dropHanging();
