@@ -3,7 +3,8 @@ import { DomainError } from "../domain/errors.ts";
 import type { EmbeddingModel } from "./embedding-model.ts";
 import { MayBeOfOneText, providerGarbage } from "./provider-error.ts";
 
-const KNOWN_TEXT = "The library opens at nine in the morning.";
+/** A sentence that no provider has a reason to refuse. */
+export const KNOWN_TEXT = "The library opens at nine in the morning.";
 /** What worked longer ago than this says nothing about now. */
 const MOST_AGE_MS = 10_000;
 

@@ -9,7 +9,7 @@ import { DomainError, type ErrorCode } from "../domain/errors.ts";
 export class MayBeOfOneText extends DomainError {}
 
 /** Malformed, too large, and understood but not to be processed (RFC 9110, sections 15.5.1, 15.5.14 and 15.5.21). */
-const STATUSES_OF_ONE_TEXT = new Set([400, 413, 422]);
+export const STATUSES_OF_ONE_TEXT = new Set([400, 413, 422]);
 
 /** A provider that asks for more than a day is asked again after one. */
 const MAX_RETRY_AFTER_SECONDS = 86_400;

@@ -12,7 +12,10 @@ export function widen(request: SearchRequest): SearchRequest {
   return { ...request, limit: Math.max(RERANKED, request.limit ?? DEFAULT_LIMIT), max_chunks_per_document: null };
 }
 
-/** The best hits by the reranker, its own score as `rerank_score` in their metadata; null where it could not be asked in time. */
+/**
+ * The best hits by the reranker, its own score as `rerank_score` in their metadata; null where it could not be asked in time. A hit that it
+ * refuses stays at the place that the search gave it.
+ */
 export async function rerank(reranker: Reranker, request: SearchRequest, hits: readonly SearchHit[], signal?: AbortSignal): Promise<SearchHit[] | null> {
   if (hits.length === 0) return [];
   try {
@@ -21,16 +24,21 @@ export async function rerank(reranker: Reranker, request: SearchRequest, hits: r
       hits.map((hit) => hit.text),
       signal,
     );
-    const ranked = hits.map((hit, at) => ({ hit: { ...hit, metadata: { ...hit.metadata, rerank_score: scores[at]! } }, score: scores[at]! }));
-    // Equal ones stay in the order of the search.
-    return cut(
-      ranked.toSorted((one, other) => other.score - one.score).map(({ hit }) => hit),
-      request,
-    );
+    return cut(inOrder(hits, scores), request);
   } catch (error) {
     if (error instanceof DomainError) return null;
     throw error;
   }
+}
+
+/** By score, best first; equal ones stay in the order of the search, and those without a score at their places. */
+function inOrder(hits: readonly SearchHit[], scores: ReadonlyArray<number | null>): SearchHit[] {
+  const scored = hits.flatMap((hit, at) => {
+    const score = scores[at] ?? null;
+    return score === null ? [] : [{ hit: { ...hit, metadata: { ...hit.metadata, rerank_score: score } }, score }];
+  });
+  const best = scored.toSorted((one, other) => other.score - one.score).values();
+  return hits.map((hit, at) => (typeof scores[at] === "number" ? best.next().value!.hit : hit));
 }
 
 /** The first hits that the request lets through. */

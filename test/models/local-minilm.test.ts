@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import { createEmbeddingModel } from "../../src/models/embedding-model.ts";
 import { createLocalMiniLm } from "../../src/models/local-minilm.ts";
+import { mergeEmbeddings } from "../../src/models/merge-embeddings.ts";
 
 const model = await createEmbeddingModel({});
 afterAll(() => model.close());
@@ -28,6 +29,29 @@ test("embeds an empty text, and as much as fits of one that is too long", async 
   const [empty, fits, long] = await model.embed(["", "word ".repeat(256), "word ".repeat(1_000)], "passage");
   expect(empty?.every(Number.isFinite)).toBe(true);
   expect(long).toEqual(fits);
+});
+
+test.each(["---", "|||||", "\u0000\u0001", "🙂".repeat(300), " \n\t ", "\u0301\u0301", "\ud800"])("embeds %j, which holds no word", async (text) => {
+  const [vector] = await model.embed([text], "passage");
+  expect(dot(vector!, vector!)).toBeCloseTo(1, 5);
+});
+
+test("many texts of one organization do not keep another's single one waiting", async () => {
+  const merged = mergeEmbeddings(model);
+  const order: string[] = [];
+  const many = merged
+    .forWork({ priority: "now", organizationId: "many", userId: null })
+    .embed(
+      Array.from({ length: 96 }, (_, index) => `Passage ${index} of a long document.`),
+      "passage",
+    )
+    .then(() => order.push("many"));
+  await merged
+    .forWork({ priority: "now", organizationId: "one", userId: null })
+    .embed(["A single note."], "passage")
+    .then(() => order.push("single"));
+  await many;
+  expect(order).toEqual(["single", "many"]);
 });
 
 test("questions overtake passages, and the event loop stays free", async () => {

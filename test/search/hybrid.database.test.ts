@@ -167,7 +167,7 @@ test("an aborted search ends with the reason", async () => {
   const reason = new Error("went away");
   await expect(
     hybridSearch(
-      deps(async (_, signal) => Promise.reject(signal!.reason)),
+      deps(async (_text, _organizationId, signal) => Promise.reject(signal!.reason)),
       target,
       { query: "fox" },
       AbortSignal.abort(reason),

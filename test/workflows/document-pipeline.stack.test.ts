@@ -97,14 +97,6 @@ describe("nothing accepted is lost, doubled or stuck", () => {
     expect(document.processing_state.pipeline_status).toBe("completed");
     await expectWhole(stack, document);
   });
-
-  test("a provider that refuses the text fails the run at once", async () => {
-    stack.provider.failEmbeddings({ status: 400 });
-    const accepted = await accept(longText("falcon", 2), "falcon.md");
-    const document = await end(accepted.id);
-    stack.provider.clearFaults();
-    expect(document.processing_state).toMatchObject({ pipeline_status: "failed", error: { code: "rejected_by_provider", stage: "embedding" } });
-  });
 });
 
 describe("an upload that is refused stores nothing", () => {

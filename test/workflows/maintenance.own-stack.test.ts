@@ -128,10 +128,10 @@ describe("versions", () => {
   });
 
   test("that failed leave no chunks, and those beyond the last 50 no row", async () => {
-    stack.provider.failEmbeddings({ status: 400 });
+    stack.provider.poisonTexts((text) => (text.includes("Nobody embeds") ? { status: 400 } : undefined));
     const { id } = await accept("# Refused\n\nNobody embeds this sentence.", "refused.md");
     expect((await end(id)).processing_state.pipeline_status).toBe("failed");
-    stack.provider.clearFaults();
+    stack.provider.poisonTexts();
     expect(await count("chunks where document_id = $1", [id])).toBeGreaterThan(0);
     await rows(
       `insert into pipeline_runs (id, organization_id, space_id, space_num, document_id, version, trigger, status, object_key, file_name, file_type, file_size, chunker_name, completed_at)

@@ -22,6 +22,8 @@ afterAll(async () => {
 
 const TRANSFER_MS = 240_000;
 const TEXTS = Array.from({ length: 23 }, (_, index) => `# Heron ${index}\n\nHeron number ${index} stands in the reeds and waits.\n`);
+/** In several chunks, of which the provider refuses the one with this word. */
+const UNEMBEDDABLE = ["spoonbill", "cursed", "avocet"].map((word) => `## ${word}\n\n${`The ${word} is of no interest here. `.repeat(120)}`).join("\n\n");
 const archive = (): string => join(folder, "archive");
 const keyFile = (): string => join(folder, "key");
 const operate = async (...args: string[]) => JSON.parse(await runCli(["organization", ...args, "--key-file", keyFile()], stack.env));
@@ -41,6 +43,13 @@ async function search(key: string): Promise<Hit[]> {
 
 let before: Hit[];
 let broken: { id: string };
+let refused: { id: string };
+
+/** How many chunks the document has, and how many of them a vector. */
+async function countsOf(key: string, id: string): Promise<{ chunks: number; embedded: number; warnings: unknown[] }> {
+  const { processing_state: state } = (await call(stack.url, key, "GET", `/data/${id}`)).body;
+  return { chunks: state.chunk_count, embedded: state.embedded_chunk_count, warnings: state.warnings };
+}
 
 test(
   "an export that loses its worker goes on where it stood, and leaves nothing readable",
@@ -48,8 +57,13 @@ test(
     const documents = [];
     for (const [index, text] of TEXTS.entries()) documents.push(await upload(stack.url, KEYS.editor, SPACES.research, text, `heron-${index}.md`));
     broken = await upload(stack.url, KEYS.editor, SPACES.research, "%PDF-1.7 nothing of a PDF", "broken.pdf");
-    for (const { id } of [...documents, broken]) await ended(stack.url, KEYS.editor, id);
+    stack.provider.poisonTexts((text) => (text.includes("cursed") ? "zeros" : undefined));
+    refused = await upload(stack.url, KEYS.editor, SPACES.research, UNEMBEDDABLE, "cursed.md");
+    for (const { id } of [...documents, broken, refused]) await ended(stack.url, KEYS.editor, id);
     await call(stack.url, KEYS.editor, "POST", `/spaces/${SPACES.research}/data/upload`, fileForm("only kept", "kept.bin", { path: "kept" }));
+    const { chunks, embedded, warnings } = await countsOf(KEYS.owner, refused.id);
+    expect(chunks - embedded).toBe(warnings.length);
+    expect(warnings.length).toBeGreaterThan(0);
     before = await search(KEYS.owner);
     expect(before.length).toBe(TEXTS.length);
     const { operation_id: id } = await operate("export", ACME, "--to", archive(), "--no-wait", "--json");
@@ -58,7 +72,7 @@ test(
     await stack.worker.kill("SIGKILL");
     stack.restartWorker();
     await until("it has ended", async () => (await standing()).completed_at !== null, 120_000);
-    expect((await standing()).report).toMatchObject({ organization_id: ACME, documents: TEXTS.length + 2 });
+    expect((await standing()).report).toMatchObject({ organization_id: ACME, documents: TEXTS.length + 3 });
     const parts = (await readdir(archive(), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
     const bytes = await Promise.all(parts.map((entry) => readFile(join(entry.parentPath, entry.name), "latin1")));
     expect(bytes.filter((text) => text.includes("Heron") || text.includes("acme.example"))).toEqual([]);
@@ -77,7 +91,7 @@ test(
     await runCli(["organization", "delete", ACME, "--yes", "--grace", "0"], stack.env);
     const embedded = stack.provider.counts.texts;
     const { report } = await operate("import", "--from", archive());
-    expect(report).toMatchObject({ organization_id: ACME, documents: TEXTS.length + 2 });
+    expect(report).toMatchObject({ organization_id: ACME, documents: TEXTS.length + 3 });
     const { key } = JSON.parse(await runCli(["keys", "create", "--email", "ada@acme.example", "--name", "moved", "--json"], stack.env));
     const found = await until("all documents are searchable again", async () => {
       const results = await search(key).catch(() => []);
@@ -86,6 +100,9 @@ test(
     expect(found).toEqual(before);
     // The two searches, if anything: the question is kept.
     expect(stack.provider.counts.texts - embedded).toBeLessThanOrEqual(1);
+    const { chunks, embedded: withVector, warnings } = await ended(stack.url, key, refused.id).then(({ id }: { id: string }) => countsOf(key, id));
+    expect(chunks - withVector).toBe(warnings.length);
+    expect(warnings.length).toBeGreaterThan(0);
     expect((await ended(stack.url, key, broken.id)).processing_state.pipeline_status).toBe("failed");
     const documentId = found[0]?.document_id ?? "";
     expect((await call(stack.url, key, "GET", `/data/${documentId}/text?format=markdown`)).body).toContain("Heron");

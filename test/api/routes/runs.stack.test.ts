@@ -109,9 +109,10 @@ describe("reprocess", () => {
 
   test("a run that fails leaves the published version as it was", async () => {
     const { id } = await put(longText("avocet"), "avocet.md");
-    stack.provider.failEmbeddings({ status: 400 });
+    stack.provider.poisonTexts((text) => (text.includes("avocet") || text.includes("counts here") ? { status: 400 } : undefined));
     await reprocess(id, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 77 } });
     const failed = await end(id);
+    stack.provider.poisonTexts();
     expect(failed).toMatchObject({ version: 1, processing_state: { pipeline_status: "failed", error: { code: "rejected_by_provider" } } });
     expect((await hits(id, "avocet")).total_results).toBeGreaterThan(0);
     expect((await editor("GET", `/data/${id}/chunks`)).body.items[0].embedding.embedded).toBe(true);
