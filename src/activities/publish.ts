@@ -208,7 +208,7 @@ async function writeEntries(sql: Sql, work: PublishWork, spaceNum: number, chunk
 async function assertWhole(sql: Sql, runs: readonly Publishable[], modelNum: number): Promise<void> {
   for (const [spaceNum, ofSpace] of bySpace(runs)) {
     const entries = await countEntries(sql, { spaceNum, runNums: ofSpace.map((run) => run.run_num), modelNum });
-    const short = ofSpace.filter((run) => entries.get(run.run_num) !== run.chunk_count);
+    const short = ofSpace.filter((run) => (entries.get(run.run_num) ?? 0) !== run.chunk_count);
     if (short.length === 0) continue;
     const refused = await readRefused(sql, { spaceNum, runNums: short.map((run) => run.run_num), modelNum });
     for (const run of short) {

@@ -31,20 +31,23 @@ export const WaitingFor = z
   })
   .meta({ id: "WaitingFor", description: "It goes on by itself once that is over; nothing needs to be sent again" });
 
-const Warnings = z
-  .array(z.record(z.string(), z.unknown()))
-  .meta({ example: [{ code: "page_failed", page: 7 }], description: "Parts that were left out of a document that is otherwise whole" });
+const Warnings = z.array(z.record(z.string(), z.unknown())).meta({
+  example: [{ code: "not_embedded", chunk_index: 7 }],
+  description:
+    "Parts that were left out of a document that is otherwise whole. `not_embedded`: the embedding provider refuses the text of this chunk, which is found by its words alone; " +
+    "the first hundred are named, and processing the document again tries them again",
+});
 
 /** Directly after upload exactly the three flags; everything else once the run has got there. */
 const ProcessingState = z
   .object({
     parsed: z.boolean().meta({ description: "True once text is extracted" }),
     chunked: z.boolean().meta({ description: "True once text is split into chunks" }),
-    embedded: z.boolean().meta({ description: "True once embeddings are computed" }),
+    embedded: z.boolean().meta({ description: "True once embeddings are computed, but for texts that the provider refuses" }),
     pipeline_status: z.enum(RUN_STATUSES).optional().meta({ description: "`completed`: the document is searchable", example: "completed" }),
     chunk_count: z.int().nullish().meta({ example: 12 }),
     embedding_model: z.string().nullish().meta({ example: "all-MiniLM-L6-v2" }),
-    embedded_chunk_count: z.int().nullish().meta({ example: 12 }),
+    embedded_chunk_count: z.int().nullish().meta({ description: "Below `chunk_count` by the chunks whose text the embedding provider refuses", example: 12 }),
     parser_name: z.string().nullish().meta({ example: "markdown" }),
     chunker_name: z.string().nullish().meta({ example: "page_based" }),
     progress: z.number().min(0).max(1).optional().meta({ example: 1 }),
@@ -172,7 +175,7 @@ const Chunk = z
     embedding: z.object({
       model: z.string().nullable().meta({ example: "all-MiniLM-L6-v2" }),
       dimensions: z.int().nullable().meta({ example: 384 }),
-      embedded: z.boolean(),
+      embedded: z.boolean().meta({ description: "False also for a chunk of a finished document whose text the provider refuses" }),
       embedded_at: Timestamp.nullable(),
     }),
   })

@@ -242,7 +242,7 @@ test("many searches at once share the pool and all end", async () => {
 });
 
 describe("a reranker", () => {
-  const withReranker = (rank: (query: string, texts: readonly string[]) => Promise<number[]>) => ({ ...deps(), reranker: { rank } });
+  const withReranker = (rank: (query: string, texts: readonly string[]) => Promise<Array<number | null>>) => ({ ...deps(), reranker: { rank } });
 
   test("puts the hits in its order, of which the request then takes what it asked for", async () => {
     const byLength = withReranker(async (_, texts) => texts.map((text) => -text.length));
@@ -253,6 +253,18 @@ describe("a reranker", () => {
     expect(results.map((hit) => hit.text)).toEqual([shortest[0]!.text, shortest[1]!.text]);
     expect(results[0]!.metadata["rerank_score"]).toBe(-shortest[0]!.text.length);
     expect(results[0]!.score).toBe(shortest[0]!.score);
+  });
+
+  test("leaves a hit that it refuses at its place, and puts the others in order around it", async () => {
+    const all = (await search({ query: "fox", limit: 100 })).results;
+    expect(all.length).toBeGreaterThan(3);
+    const refused = all[1]!.text;
+    const backwards = withReranker(async (_, texts) => texts.map((text, at) => (text === refused ? null : at)));
+    const { results, warning } = await hybridSearch(backwards, target, { query: "fox", limit: 100 });
+    const others = all.filter((hit) => hit.text !== refused).map((hit) => hit.text);
+    expect(warning).toBeUndefined();
+    expect(results.map((hit) => hit.text)).toEqual(others.toReversed().toSpliced(1, 0, refused));
+    expect(results[1]!.metadata).not.toHaveProperty("rerank_score");
   });
 
   test("that is away changes nothing, and the answer says so", async () => {

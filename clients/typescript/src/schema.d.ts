@@ -1934,7 +1934,7 @@ export interface components {
             parsed: boolean;
             /** @description True once text is split into chunks */
             chunked: boolean;
-            /** @description True once embeddings are computed */
+            /** @description True once embeddings are computed, but for texts that the provider refuses */
             embedded: boolean;
             /**
              * @description `completed`: the document is searchable
@@ -1946,7 +1946,10 @@ export interface components {
             chunk_count?: number | null;
             /** @example all-MiniLM-L6-v2 */
             embedding_model?: string | null;
-            /** @example 12 */
+            /**
+             * @description Below `chunk_count` by the chunks whose text the embedding provider refuses
+             * @example 12
+             */
             embedded_chunk_count?: number | null;
             /** @example markdown */
             parser_name?: string | null;
@@ -1957,11 +1960,11 @@ export interface components {
             waiting_for?: components["schemas"]["WaitingFor"];
             error?: components["schemas"]["RunError"] | null;
             /**
-             * @description Parts that were left out of a document that is otherwise whole
+             * @description Parts that were left out of a document that is otherwise whole. `not_embedded`: the embedding provider refuses the text of this chunk, which is found by its words alone; the first hundred are named, and processing the document again tries them again
              * @example [
              *       {
-             *         "code": "page_failed",
-             *         "page": 7
+             *         "code": "not_embedded",
+             *         "chunk_index": 7
              *       }
              *     ]
              */
@@ -2143,6 +2146,7 @@ export interface components {
                 model: string | null;
                 /** @example 384 */
                 dimensions: number | null;
+                /** @description False also for a chunk of a finished document whose text the provider refuses */
                 embedded: boolean;
                 embedded_at: string | null;
             };
