@@ -109,7 +109,5 @@ export function mergeEmbeddings(model: EmbeddingModel, options: MergeOptions = {
       },
     };
   };
-  // What is asked of it without anybody's name does not exist.
-  const { embed: _embed, ...described } = model;
-  return { ...described, forWork };
+  return { ...model, forWork };
 }

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type EmbeddingModel, createEmbeddingModel } from "../../src/models/embedding-model.ts";
 import { mergeEmbeddings } from "../../src/models/merge-embeddings.ts";
-import { type Poison, type ScriptedProvider, startScriptedProvider } from "../support/scripted-provider.ts";
+import type { Poison } from "../support/poisoned-embeddings.ts";
+import { type ScriptedProvider, startScriptedProvider } from "../support/scripted-provider.ts";
 import { until } from "../support/until.ts";
 
 let provider: ScriptedProvider;
@@ -96,10 +97,13 @@ test.each([401, 403, 404])("%i is no fault of a text: nothing is split", async (
 test("whoever shares a request with another user's poison is parted from it first", async () => {
   poison({ status: 400 });
   const model = await merging({ maxInFlight: 1 });
-  const [, vectors] = await Promise.all([model("acme", "ann").embed(texts("poison", 30), "passage"), model("acme", "bob").embed(["fine"], "passage")]);
+  const first = model("acme", "eve").embed(["first"], "passage");
+  await until("the first request", () => provider.counts.embeddings === 1);
+  const ofAnn = texts("poison", 30).map((text) => model("acme", "ann").embed([text], "passage"));
+  const [vectors] = await Promise.all([model("acme", "bob").embed(["fine"], "passage"), first, ...ofAnn]);
   expect(refusedAt(vectors)).toEqual([]);
-  // The request of both, the known text, and one of the two halves.
-  expect(inputs().findIndex((request) => request.length === 1 && request[0] === "fine")).toBeLessThanOrEqual(3);
+  // The first request, that of both, the known text, and one of the two halves.
+  expect(inputs().findIndex((request) => request.length === 1 && request[0] === "fine")).toBeLessThanOrEqual(4);
 });
 
 test("what was refused is split beside the requests of others, who wait for none of it", async () => {

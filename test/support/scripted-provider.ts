@@ -2,19 +2,13 @@
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { hashedEmbedding } from "./hashed-embedding.ts";
+import { type Poison, embeddingsOf, refusalOf } from "./poisoned-embeddings.ts";
 
 type Json = Record<string, any>;
 type Route = "embeddings" | "chat" | "models";
 
 /** A failure instead of an answer. `garbage` is status 200 with a body that is no JSON. */
 export type Fault = { status: number; headers?: Record<string, string>; body?: unknown } | { hang: true } | { garbage: true };
-
-/**
- * What a text does to a request that holds it: a status refuses the whole request, the others spoil the vector of this text alone. `missing`
- * leaves it out of the answer.
- */
-export type Poison = { status: number } | "zeros" | "nan" | "short" | "missing";
 
 /** What one chat completion does. */
 interface ChatAnswer {
@@ -115,27 +109,15 @@ function sendFault(response: ServerResponse, fault: Fault): void {
   sendJson(response, body, status, headers);
 }
 
-function spoiled(vector: Float32Array, poison: Poison | undefined): Float32Array {
-  if (poison === "zeros") return vector.fill(0);
-  if (poison === "nan") return vector.fill(Number.NaN, 1, 2);
-  return poison === "short" ? vector.slice(0, 3) : vector;
-}
-
 async function sendEmbeddings(state: State, body: Json, response: ServerResponse): Promise<void> {
   const input: string[] = Array.isArray(body["input"]) ? body["input"] : [body["input"]];
   const dimensions: number = body["dimensions"] ?? state.options.dimensions;
   state.counts.texts += input.length;
   if (state.options.embeddingMs > 0) await sleep(state.options.embeddingMs);
-  const refusal = input.map(state.poisonOf).find((poison) => typeof poison === "object");
-  if (typeof refusal === "object") return sendFault(response, refusal);
-  let tokens = 0;
-  const data = input.flatMap((text, index) => {
-    tokens += countTokens(text);
-    const poison = state.poisonOf(text);
-    const vector = spoiled(hashedEmbedding(text, dimensions), poison);
-    const embedding = body["encoding_format"] === "base64" ? Buffer.from(vector.buffer).toString("base64") : Array.from(vector);
-    return poison === "missing" ? [] : [{ object: "embedding", index, embedding }];
-  });
+  const refusal = refusalOf(input, state.poisonOf);
+  if (refusal !== undefined) return sendFault(response, refusal);
+  const tokens = input.reduce((sum, text) => sum + countTokens(text), 0);
+  const data = embeddingsOf(input, { dimensions, inBase64: body["encoding_format"] === "base64", poisonOf: state.poisonOf });
   sendJson(response, { object: "list", model: body["model"], data, usage: { prompt_tokens: tokens, total_tokens: tokens } });
 }
 

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { type Answer, call, ended } from "../support/client.ts";
 import { documentClient } from "../support/document-client.ts";
 import { runCli } from "../support/processes.ts";
-import type { Poison } from "../support/scripted-provider.ts";
+import type { Poison } from "../support/poisoned-embeddings.ts";
 import { onSharedStack } from "../support/shared-stack.ts";
 import { until } from "../support/until.ts";
 
@@ -91,7 +91,7 @@ test("a provider that takes no text at all is waited for, and what it refuses af
   const { id } = await accept(sections("ibex", "gaur"), "gaur.md");
   await until("it waits", async () => (await rows("select waiting_for from pipeline_runs where document_id = $1", [id]))[0].waiting_for === "provider_unavailable");
   refuse("gaur");
-  stack.provider.failEmbeddings({ status: 503 }, 3);
+  stack.provider.failEmbeddings({ status: 503 }, 1);
   await expectRefused(id, "gaur");
 });
 
