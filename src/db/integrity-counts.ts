@@ -61,17 +61,19 @@ export async function findOrphanRuns(owner: pg.Pool, organization: OrganizationK
   return rows;
 }
 
+/** Chunks of the run `r` without a vector that its model refuses. Asked for the few runs that have fewer vectors than chunks. */
+const REFUSED = `(select count(*) from chunks c join embedding_models m on m.num = c.refused_by
+  where c.run_num = r.num and m.name = r.embedding_model
+    and not exists (select from embeddings v where v.space_num = r.space_num and v.run_num = r.num and v.chunk_index = c.chunk_index))`;
+
 /** Live documents whose published run has not as many chunks, embeddings and terms as it was published with; a chunk that its model refuses has no embedding. */
 const INCOMPLETE = `select r.num from documents d join pipeline_runs r on r.num = d.published_run_num
   left join (select run_num, count(*) as count from chunks where organization_id = $1 group by run_num) c on c.run_num = r.num
-  left join (select c.run_num, count(*) as count from chunks c join pipeline_runs r on r.num = c.run_num join embedding_models m on m.name = r.embedding_model and m.num = c.refused_by
-             where c.organization_id = $1 and c.refused_by is not null
-               and not exists (select from embeddings e where e.space_num = r.space_num and e.run_num = c.run_num and e.chunk_index = c.chunk_index)
-             group by c.run_num) n on n.run_num = r.num
   left join (select run_num, count(*) as count from embeddings where organization_num = $2 group by run_num) e on e.run_num = r.num
   left join unnest($3::int[], $4::bigint[]) p(run_num, terms) on p.run_num = r.num
   where d.organization_id = $1 and d.deleted_at is null
-    and (coalesce(c.count, 0) <> r.chunk_count or coalesce(e.count, 0) + coalesce(n.count, 0) <> r.chunk_count or coalesce(p.terms, 0) <> r.term_count)`;
+    and (coalesce(c.count, 0) <> r.chunk_count or coalesce(e.count, 0) <> r.chunk_count - case when coalesce(e.count, 0) < r.chunk_count then ${REFUSED} else 0 end
+      or coalesce(p.terms, 0) <> r.term_count)`;
 
 /** Spaces whose totals are not those of their published documents. */
 const WRONG_STATISTICS = `select s.num from spaces s
