@@ -1,8 +1,8 @@
 /** The parser of Markdown: one pass over the lines, one unit a block. Inline marks stay as they are written. */
 
-import { parse as parseYaml } from "yaml";
 import { DomainError } from "../domain/errors.ts";
-import type { ExtractedMetadata, TextUnit, UnitType } from "../domain/text-unit.ts";
+import type { ExtractedMetadata, ParseWarning, TextUnit, UnitType } from "../domain/text-unit.ts";
+import { readFrontMatter } from "./front-matter.ts";
 import { createHeadingPath, type HeadingPath } from "./heading-path.ts";
 import {
   atxHeading,
@@ -20,11 +20,9 @@ import {
   setextLevel,
   tableCells,
 } from "./markdown-lines.ts";
+import { described } from "./metadata.ts";
 import { readInput, type Parser } from "./parser.ts";
 import { decodeText } from "./text.ts";
-
-/** Front matter beyond this is text: metadata is short. */
-const MAX_FRONT_MATTER_CHARS = 64 * 1024;
 
 /** An image's bytes within the text are no text; what they are stays. */
 const INLINE_DATA = /\((data:[\w/+.-]{1,100});base64,[A-Za-z0-9+/=]*\)/g;
@@ -33,21 +31,29 @@ export const markdown: Parser = {
   name: "markdown",
   runsIn: "worker",
   async parse(input) {
-    const { units, metadata } = parseMarkdown(decodeText(await readInput(input)));
+    const { units, metadata, warnings } = parseMarkdown(decodeText(await readInput(input)));
     if (units.length === 0) throw new DomainError("no_text", "The file holds no text.");
     const heading = units.find((unit) => unit.type === "heading" && unit.level === 1);
-    const titled = metadata.title === undefined && heading !== undefined ? { ...metadata, title: heading.text } : metadata;
-    return { parser_name: markdown.name, units, page_count: null, metadata: titled, warnings: [] };
+    const titled = { ...described({ title: heading?.text, author: undefined, language: undefined, created_at: undefined, modified_at: undefined }), ...metadata };
+    return { parser_name: markdown.name, units, page_count: null, metadata: titled, warnings };
   },
 };
 
+export interface MarkdownText {
+  readonly units: TextUnit[];
+  readonly metadata: ExtractedMetadata;
+  readonly warnings: ParseWarning[];
+}
+
 /** Units of a Markdown text. Nothing but blank lines, thematic breaks and the bytes of embedded images is left out; front matter is metadata and a code unit. */
-export function parseMarkdown(source: string): { units: TextUnit[]; metadata: ExtractedMetadata } {
+export function parseMarkdown(source: string): MarkdownText {
   const lines = source.replace(INLINE_DATA, "($1)").split(/\r\n|\n|\r/);
   const reader: Reader = { lines, at: 0, path: createHeadingPath(), units: [] };
-  const metadata = readFrontMatter(reader);
+  const frontMatter = readFrontMatter(lines);
+  if (frontMatter !== undefined && frontMatter.lines > 0) take(reader, "code", frontMatter.lines);
   while (reader.at < lines.length) readBlock(reader);
-  return { units: reader.units, metadata };
+  const warnings: ParseWarning[] = frontMatter?.ignored === true ? [{ pages: null, code: "front_matter_ignored" }] : [];
+  return { units: reader.units, metadata: frontMatter?.metadata ?? {}, warnings };
 }
 
 interface Reader {
@@ -187,55 +193,4 @@ function endsParagraph(reader: Reader, at: number): boolean {
     isQuote(line) ||
     listInterruptsParagraph(line)
   );
-}
-
-function readFrontMatter(reader: Reader): ExtractedMetadata {
-  if (lineAt(reader, 0).trimEnd() !== "---") return {};
-  const end = reader.lines.findIndex((line, at) => at > 0 && (line.trimEnd() === "---" || line.trimEnd() === "..."));
-  const yaml = end < 0 ? "" : reader.lines.slice(1, end).join("\n");
-  if (yaml === "" || yaml.length > MAX_FRONT_MATTER_CHARS) return {};
-  const values = yamlMapping(yaml);
-  if (values === undefined) return {};
-  reader.at = 0;
-  take(reader, "code", end + 1);
-  return frontMatterMetadata(values);
-}
-
-function yamlMapping(yaml: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = parseYaml(yaml, { maxAliasCount: 0, logLevel: "silent" });
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function frontMatterMetadata(values: Record<string, unknown>): ExtractedMetadata {
-  const title = words(values["title"]);
-  const author = words(values["author"] ?? values["authors"]);
-  const language = words(values["language"] ?? values["lang"]);
-  const created = isoDate(values["date"] ?? values["created"] ?? values["created_at"]);
-  return {
-    ...(title === undefined ? {} : { title }),
-    ...(author === undefined ? {} : { author }),
-    ...(language === undefined ? {} : { language }),
-    ...(created === undefined ? {} : { created_at: created }),
-  };
-}
-
-function words(value: unknown): string | undefined {
-  if (Array.isArray(value))
-    return (
-      value
-        .map(words)
-        .filter((entry) => entry !== undefined)
-        .join(", ") || undefined
-    );
-  if (typeof value === "number") return String(value);
-  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
-}
-
-function isoDate(value: unknown): string | undefined {
-  const date = value instanceof Date ? value : typeof value === "string" ? new Date(value) : undefined;
-  return date === undefined || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
