@@ -56,6 +56,7 @@ const ERRORS = {
   too_large: hopeless(422),
   timeout: hopeless(422),
   out_of_memory: hopeless(422),
+  too_complex: hopeless(422),
   no_text: hopeless(422),
   rejected_by_provider: hopeless(502),
   worker_crashed: hopeless(422),

@@ -14,7 +14,10 @@ export interface TextUnit {
   readonly text: string;
   /** 1-based; null where the format has no pages. */
   readonly page: number | null;
-  /** The headings that the unit stands under, outermost first; a heading's own path ends with itself. */
+  /**
+   * The headings that the unit stands under, outermost first, six at most; a heading's own path ends with itself. Empty where long
+   * headings over many short units would make the paths longer than the text.
+   */
   readonly heading_path: readonly string[];
   /** 1–6, headings only. */
   readonly level?: number;

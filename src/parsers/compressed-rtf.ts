@@ -1,5 +1,7 @@
 /** The only reader of compressed RTF, in which Outlook keeps bodies ([MS-OXRTFCP]). */
 
+import { countSourceText } from "./source-text.ts";
+
 const HEADER_BYTES = 16;
 const COMPRESSED = 0x75465a4c;
 const WINDOW_BYTES = 4096;
@@ -17,7 +19,9 @@ export function unpackRtf(packed: Buffer): Buffer {
   if (packed.length < HEADER_BYTES) return Buffer.alloc(0);
   const size = Math.min(packed.readUInt32LE(4), MAX_UNPACKED_BYTES);
   const body = packed.subarray(HEADER_BYTES);
-  return packed.readUInt32LE(8) === COMPRESSED ? unpackBody(body, size) : body.subarray(0, size);
+  const unpacked = packed.readUInt32LE(8) === COMPRESSED ? unpackBody(body, size) : body.subarray(0, size);
+  countSourceText(unpacked.length);
+  return unpacked;
 }
 
 interface Unpacking {

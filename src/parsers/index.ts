@@ -2,6 +2,7 @@
 
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
+import { withBounds } from "./bounded-parser.ts";
 import { delimited } from "./delimited.ts";
 import { doc } from "./doc.ts";
 import { docx } from "./docx.ts";
@@ -57,9 +58,11 @@ const PARSERS: Partial<Record<FileType, Parser>> = {
 /** Larger files never run in the worker: a parser must not hold its event loop. */
 const IN_WORKER_MAX_BYTES = 1024 * 1024;
 
-/** Throws `unsupported_file_type` where no parser reads the type. */
+const bounded = new Map(Object.entries(PARSERS).map(([fileType, parser]) => [fileType, withBounds(parser)]));
+
+/** The parser of the type, within the bounds of all. Throws `unsupported_file_type` where no parser reads the type. */
 export function parserFor(fileType: FileType): Parser {
-  const parser = PARSERS[fileType];
+  const parser = bounded.get(fileType);
   if (parser === undefined) throw new DomainError("unsupported_file_type", `Files of type ${fileType} are not supported.`);
   return parser;
 }

@@ -45,8 +45,8 @@ export interface Parser {
   /** Parsers that run native code, or code that an input can make slow or large, run in a process of their own. */
   readonly runsIn: "child" | "worker";
   /**
-   * Reads a document. Throws `DomainError` empty_file, encrypted, corrupt, too_large, no_text or unsupported_file_type; the same input
-   * gives the same units.
+   * Reads a document. Throws `DomainError` empty_file, encrypted, corrupt, too_large, too_complex, no_text or unsupported_file_type; the
+   * same input gives the same units.
    */
   parse(input: ParseInput): Promise<ParsedDocument>;
   /** Pages of a document that has some, without reading their text; null where the format has none. Throws as `parse` does. */

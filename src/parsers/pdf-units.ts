@@ -6,6 +6,7 @@ import type { HeadingPath } from "./heading-path.ts";
 import { fenced, pipeTable } from "./markdown-format.ts";
 import type { PlacedUnit } from "./page-edges.ts";
 import { storableText } from "./parser.ts";
+import { countSourceText } from "./source-text.ts";
 
 const LIST_INDENT = "  ";
 
@@ -14,6 +15,7 @@ const EDGE_SHARE = 0.1;
 
 /** Units of one page in reading order. List items that follow each other are one list; rules say nothing and are left out. */
 export function pageUnits(page: ParsedPage, path: HeadingPath): PlacedUnit[] {
+  countSourceText(page.text.length);
   const placed: PlacedUnit[] = [];
   const add = (type: UnitType, text: string, edge: PlacedUnit["edge"]): void => {
     const stored = storableText(text).trimEnd();

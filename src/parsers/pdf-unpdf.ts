@@ -5,6 +5,7 @@ import { DomainError } from "../domain/errors.ts";
 import type { ExtractedMetadata, ParsedDocument, ParseWarning, TextUnit } from "../domain/text-unit.ts";
 import { readInput, storableText, type ParseInput } from "./parser.ts";
 import { pdfDateAsIso } from "./pdf-metadata.ts";
+import { countSourceText } from "./source-text.ts";
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 
@@ -58,6 +59,7 @@ async function pageParagraphs(document: PdfDocument, number: number): Promise<st
   const { items } = await page.getTextContent();
   page.cleanup();
   const text = items.map((item) => ("str" in item ? `${item.str}${item.hasEOL ? "\n" : ""}` : "")).join("");
+  countSourceText(text.length);
   return storableText(text)
     .split(/\n\s*\n/)
     .map((paragraph) => paragraph.trim())

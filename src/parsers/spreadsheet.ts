@@ -5,6 +5,7 @@ import { DomainError } from "../domain/errors.ts";
 import { pipeTables, quoted } from "./markdown-format.ts";
 import { described, isoDate } from "./metadata.ts";
 import { readInput, type Parser } from "./parser.ts";
+import { countSourceText } from "./source-text.ts";
 import { createUnitWriter, type UnitWriter } from "./unit-writer.ts";
 import { openZip } from "./zip-archive.ts";
 import { storedZip } from "./zip-stored.ts";
@@ -17,7 +18,9 @@ export const spreadsheet: Parser = {
   runsIn: "child",
   async parse(input) {
     const bytes = await readInput(input);
-    const book = openBook(isArchive(bytes) && input.fileType !== "XLS" ? await unpacked(bytes) : bytes);
+    const isPacked = isArchive(bytes) && input.fileType !== "XLS";
+    if (!isPacked) countSourceText(bytes.length);
+    const book = openBook(isPacked ? await unpacked(bytes) : bytes);
     const writer = createUnitWriter();
     const budget = { cells: MAX_CELLS };
     const filled = book.SheetNames.map((name, index) => {

@@ -4,6 +4,7 @@ import { fromBufferPromise, type Entry, type ZipFile } from "yauzl";
 import { buffer } from "node:stream/consumers";
 import { DomainError } from "../domain/errors.ts";
 import { storableText } from "./parser.ts";
+import { countSourceText } from "./source-text.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const MAX_ENTRIES = 20_000;
@@ -27,6 +28,7 @@ export async function openZip(bytes: Buffer): Promise<ZipArchive> {
   if (bytes.subarray(0, 8).equals(COMPOUND_FILE_MAGIC)) throw new DomainError("encrypted", "The document is protected by a password.");
   const zip = await openBuffer(bytes);
   const entries = await listEntries(zip);
+  const counted = new Set<string>();
   let read = 0;
   return {
     names: [...entries.keys()],
@@ -36,6 +38,8 @@ export async function openZip(bytes: Buffer): Promise<ZipArchive> {
       if ((entry.generalPurposeBitFlag & ENCRYPTED_FLAG) !== 0) throw new DomainError("encrypted", "The archive is protected by a password.");
       read += entry.uncompressedSize;
       if (entry.uncompressedSize > MAX_ENTRY_BYTES || read > MAX_READ_BYTES) throw new DomainError("too_large", "The file unpacks to more than a parser may read.");
+      if (!counted.has(name)) countSourceText(entry.uncompressedSize);
+      counted.add(name);
       return unpack(zip, entry);
     },
   };
@@ -72,6 +76,7 @@ async function listEntries(zip: ZipFile): Promise<Map<string, Entry>> {
     // What its directory lists before the damage can still be read.
     if (entries.size === 0) throw new DomainError("corrupt", "The archive's directory is damaged.", { cause: error });
   }
+  for (const name of entries.keys()) countSourceText(name.length);
   return entries;
 }
 

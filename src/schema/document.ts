@@ -11,7 +11,7 @@ export const RunError = z
     stage: z.string().meta({ example: "parsing" }),
     code: z.string().meta({
       description:
-        "empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, no_text, rejected_by_provider, worker_crashed, superseded, cancelled, internal",
+        "empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, too_complex, no_text, rejected_by_provider, worker_crashed, superseded, cancelled, internal",
       example: "encrypted",
     }),
     message: z.string().meta({ example: "The file is encrypted." }),

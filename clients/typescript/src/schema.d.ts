@@ -1996,7 +1996,7 @@ export interface components {
             /** @example parsing */
             stage: string;
             /**
-             * @description empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, no_text, rejected_by_provider, worker_crashed, superseded, cancelled, internal
+             * @description empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, too_complex, no_text, rejected_by_provider, worker_crashed, superseded, cancelled, internal
              * @example encrypted
              */
             code: string;

@@ -1,0 +1,65 @@
+/** The only place that bounds what any parser makes of a file: the length of headings and units, how many there are, and all text together. */
+
+import { DomainError } from "../domain/errors.ts";
+import type { FileType } from "../domain/file-type.ts";
+import type { ParsedDocument, TextUnit } from "../domain/text-unit.ts";
+import { cutUnit, tableHead } from "./cut-unit.ts";
+import { createHeadingPath } from "./heading-path.ts";
+import { inputSizeBytes, type ParseInput, type Parser } from "./parser.ts";
+import { withSourceText } from "./source-text.ts";
+
+/** Of one document, or of one part of a document that is read in parts. */
+export const MAX_UNITS = 250_000;
+
+/** Marks of Markdown and what is said twice (a note, a merged cell) may make text longer, but not more often than this. */
+const MAX_GROWTH = 4;
+
+/** The marks around little text may be many times as long. */
+const MIN_TEXT_CHARS = 16 * 1024;
+
+/** Kinds whose text is packed in the file: what they hold is counted where it is unpacked, not by the file's size. */
+const PACKED: ReadonlySet<FileType> = new Set<FileType>(["PDF", "PNG", "JPEG", "TIFF", "DOCX", "PPTX", "XLSX", "XLS", "ODT", "ODS", "ODP", "EPUB", "ZIP"]);
+
+/**
+ * The parser, with its results within bounds: headings and units are cut ({@link cutUnit}) and stand under at most six headings; text
+ * beyond {@link MAX_GROWTH} times what the file held can only be text that is repeated, and is left out with the warning
+ * `repeated_text_left_out`. Its `parse` throws `too_complex` for more than {@link MAX_UNITS} units.
+ */
+export function withBounds(parser: Parser): Parser {
+  return {
+    ...parser,
+    async parse(input) {
+      const { result, characters } = await withSourceText(await ownCharacters(input), () => parser.parse(input));
+      return boundedDocument(result, characters);
+    },
+  };
+}
+
+/** Bytes for characters: never fewer. Neither a missing file nor an empty one is this function's to refuse. */
+async function ownCharacters(input: ParseInput): Promise<number> {
+  return PACKED.has(input.fileType) ? 0 : inputSizeBytes(input).catch(() => 0);
+}
+
+/** @param sourceChars Characters of text that the file held. */
+export function boundedDocument(document: ParsedDocument, sourceChars: number): ParsedDocument {
+  const allowed = Math.max(sourceChars * MAX_GROWTH, MIN_TEXT_CHARS);
+  const path = createHeadingPath();
+  const units: TextUnit[] = [];
+  let text = 0;
+  let paths = 0;
+  let head = "";
+  for (const unit of document.units) {
+    for (const part of cutUnit(unit)) {
+      const partHead = part.type === "table" ? tableHead(part.text) : "";
+      text += part.text.length - (partHead === head ? partHead.length : 0);
+      head = partHead;
+      if (text > allowed) return { ...document, units, warnings: [...document.warnings, { pages: null, code: "repeated_text_left_out" }] };
+      const headings = part.type === "heading" ? path.enter(part.level ?? 1, part.text) : path.current();
+      paths += headings.reduce((sum, heading) => sum + heading.length, 0);
+      if (units.length >= MAX_UNITS) throw new DomainError("too_complex", `The document has more than ${MAX_UNITS} blocks of text.`);
+      // Long headings over short paragraphs would be most of what is kept: beyond the bound of the text they are not repeated any more.
+      units.push({ ...part, heading_path: paths > allowed ? [] : headings });
+    }
+  }
+  return { ...document, units };
+}
