@@ -55,8 +55,11 @@ const PARSERS: Partial<Record<FileType, Parser>> = {
   CODE: source,
 };
 
-/** Larger files never run in the worker: a parser must not hold its event loop. */
-const IN_WORKER_MAX_BYTES = 1024 * 1024;
+/**
+ * Larger files never run in the worker: a parser must not hold its event loop. As many bytes of Markdown take 3 ms of prose, and at most
+ * 65 ms where each line is a block.
+ */
+const IN_WORKER_MAX_BYTES = 256 * 1024;
 
 const bounded = new Map(Object.entries(PARSERS).map(([fileType, parser]) => [fileType, withBounds(parser)]));
 
