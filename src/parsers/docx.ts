@@ -91,7 +91,7 @@ function writeBlock(walk: Walk, element: MarkupElement): void {
 
 function writeParagraph(walk: Walk, paragraph: MarkupElement): void {
   const inline = docxInline(paragraph);
-  const text = inline.text.replace(/\n+$/, "").trim();
+  const text = inline.text.trim();
   const style = walk.styles.of(childAt(paragraph, "pPr"));
   if (style.kind === "code") pend(walk, "code", inline.text);
   else if (text !== "") {

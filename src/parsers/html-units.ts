@@ -1,7 +1,7 @@
 /** The only place that turns HTML into text units: web pages, chapters of books and the bodies of mails. */
 
 import { fenced, listItem, pipeTables, quoted } from "./markdown-format.ts";
-import { attribute, descendantsNamed, isElement, type MarkupElement, type MarkupNode } from "./markup-tree.ts";
+import { attribute, childrenNamed, descendantsNamed, isElement, type MarkupElement, type MarkupNode } from "./markup-tree.ts";
 import type { UnitWriter } from "./unit-writer.ts";
 
 const names = (list: string): ReadonlySet<string> => new Set(list.split(" "));
@@ -24,7 +24,7 @@ export interface HtmlOptions {
 
 /** Writes what a reader of the page sees, in order; scripts, styles and embedded media are left out, and menus are for the text alone. */
 export function writeHtml(root: MarkupElement, writer: UnitWriter, options: HtmlOptions = {}): void {
-  const walk: Walk = { writer, offset: options.headingOffset ?? 0, inline: [], menus: 0 };
+  const walk: Walk = { writer, offset: options.headingOffset ?? 0, inline: [], menus: 0, holdsBlock: new Map() };
   walkNodes(walk, root.children);
   flush(walk);
 }
@@ -36,6 +36,8 @@ interface Walk {
   inline: string[];
   /** Open elements that hold a site's menu. */
   menus: number;
+  /** What {@link holdsBlock} has found out, so that it looks at each element once. */
+  readonly holdsBlock: Map<MarkupElement, boolean>;
 }
 
 function flush(walk: Walk): void {
@@ -53,7 +55,7 @@ function walkNodes(walk: Walk, nodes: readonly MarkupNode[]): void {
 
 function walkElement(walk: Walk, element: MarkupElement): void {
   if (!BLOCKS.has(element.name)) {
-    if (holdsBlock(element)) walkNodes(walk, element.children);
+    if (holdsBlock(walk, element)) walkNodes(walk, element.children);
     else walk.inline.push(inlineText(element));
     return;
   }
@@ -62,16 +64,7 @@ function walkElement(walk: Walk, element: MarkupElement): void {
   if (/^h[1-6]$/.test(element.name)) writer.heading(Number(element.name[1]) + walk.offset, collapsed(inlineText(element)));
   else if (LISTS.has(element.name)) writer.add("list", listText(element, 0), walk.menus > 0);
   else if (element.name === "table") walkTable(walk, element);
-  else if (element.name === "pre")
-    writer.add(
-      "code",
-      fenced(
-        preformatted(element)
-          .replace(/^\n|\n+$/g, "")
-          .split("\n"),
-        codeLanguage(element),
-      ),
-    );
+  else if (element.name === "pre") writer.add("code", fenced(withoutBreaksAround(preformatted(element)).split("\n"), codeLanguage(element)));
   else if (element.name === "blockquote") writer.add("quote", quoted(blockText(element)));
   else {
     const menu = element.name === "nav" || attribute(element, "role") === "navigation" ? 1 : 0;
@@ -82,17 +75,48 @@ function walkElement(walk: Walk, element: MarkupElement): void {
   }
 }
 
-function holdsBlock(element: MarkupElement): boolean {
-  return element.children.some((child) => isElement(child) && (BLOCKS.has(child.name) || holdsBlock(child)));
+function holdsBlock(walk: Walk, element: MarkupElement): boolean {
+  const known = walk.holdsBlock.get(element);
+  if (known !== undefined) return known;
+  const holds = element.children.some((child) => isElement(child) && (BLOCKS.has(child.name) || holdsBlock(walk, child)));
+  walk.holdsBlock.set(element, holds);
+  return holds;
+}
+
+/** Without the line break behind a tag, and all before the next. */
+function withoutBreaksAround(text: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === "\n") end--;
+  return text.slice(text.startsWith("\n") ? 1 : 0, end);
 }
 
 /** Text of inline content, white space as written; a line break is a vertical tab until the space around it is collapsed. */
 function inlineText(element: MarkupElement): string {
-  if (SKIPPED.has(element.name)) return "";
-  if (element.name === "br") return "\v";
-  if (element.name === "img") return imageText(element);
-  if (element.name === "input") return attribute(element, "type") === "checkbox" ? ("checked" in element.attributes ? "[x] " : "[ ] ") : "";
-  return element.children.map((child) => (isElement(child) ? `${gap(child)}${inlineText(child)}${gap(child)}` : child)).join("");
+  const parts: string[] = [];
+  addInline(parts, element);
+  return parts.join("");
+}
+
+function addInline(parts: string[], element: MarkupElement): void {
+  if (SKIPPED.has(element.name)) return;
+  if (element.name === "br") parts.push("\v");
+  else if (element.name === "img") parts.push(imageText(element));
+  else if (element.name === "input") parts.push(checkboxText(element));
+  else for (const child of element.children) addNode(parts, child);
+}
+
+function addNode(parts: string[], node: MarkupNode): void {
+  if (!isElement(node)) parts.push(node);
+  else {
+    parts.push(gap(node));
+    addInline(parts, node);
+    parts.push(gap(node));
+  }
+}
+
+function checkboxText(element: MarkupElement): string {
+  if (attribute(element, "type") !== "checkbox") return "";
+  return "checked" in element.attributes ? "[x] " : "[ ] ";
 }
 
 function gap(element: MarkupElement): string {
@@ -140,13 +164,20 @@ function listText(list: MarkupElement, level: number): string {
       lines.push(listText(item, level + 1));
       continue;
     }
-    const own = collapsed(item.children.map((child) => (isElement(child) ? (LISTS.has(child.name) ? "" : `${gap(child)}${inlineText(child)}${gap(child)}`) : child)).join(""));
+    const own = ownText(item);
     const nested = nestedLists(item).map((child) => listText(child, level + 1));
     if (own !== "") lines.push(listItem(level, list.name === "ol" ? `${number}.` : "-", own));
     number++;
     lines.push(...nested);
   }
   return lines.filter((line) => line !== "").join("\n");
+}
+
+/** Text of an item without the lists directly in it. */
+function ownText(item: MarkupElement): string {
+  const parts: string[] = [];
+  for (const child of item.children) if (!isElement(child) || !LISTS.has(child.name)) addNode(parts, child);
+  return collapsed(parts.join(""));
 }
 
 /** Lists directly in an item; those deeper inside other blocks come as text of the item. */
@@ -158,7 +189,7 @@ function walkTable(walk: Walk, table: MarkupElement): void {
   const rows = tableRows(table);
   walk.inline.push(strayText(table));
   flush(walk);
-  for (const caption of descendantsNamed(table, "caption")) walk.writer.add("paragraph", blockText(caption));
+  for (const caption of childrenNamed(table, "caption")) walk.writer.add("paragraph", blockText(caption));
   if (rows.every((row) => row.length <= 1) || laysOut(table)) {
     for (const cell of rows.flat()) {
       walkNodes(walk, cell.children);
@@ -184,35 +215,43 @@ function tableRows(table: MarkupElement): MarkupElement[][] {
   for (const child of table.children) {
     if (!isElement(child)) continue;
     if (child.name === "tr") rows.push(child.children.filter((cell): cell is MarkupElement => isElement(cell) && (cell.name === "td" || cell.name === "th")));
-    else if (child.name === "thead" || child.name === "tbody" || child.name === "tfoot") rows.push(...tableRows(child));
+    else if (child.name === "thead" || child.name === "tbody" || child.name === "tfoot") for (const row of tableRows(child)) rows.push(row);
   }
   return rows;
 }
 
 const MAX_SPAN = 100;
+/** Cells that spans leave empty, for each that is written; a table with more of them has a meaning for its layout only. */
+const MAX_SPANNED_SHARE = 8;
+const MIN_SPANNED_CELLS = 10_000;
 
 /** Texts by column: a cell over several columns or rows stands in the first and leaves the others empty. */
 function rowTexts(rows: readonly (readonly MarkupElement[])[]): string[][] {
   const taken: number[] = [];
+  let spare = rows.reduce((sum, cells) => sum + cells.length * MAX_SPANNED_SHARE, MIN_SPANNED_CELLS);
   return rows.map((cells) => {
     const row: string[] = [];
     let column = 0;
     const skipTaken = (): void => {
-      for (; (taken[column] ?? 0) > 0; column++) {
+      for (; spare > 0 && (taken[column] ?? 0) > 0; column++) {
         taken[column] = (taken[column] ?? 0) - 1;
         row[column] = "";
+        spare--;
       }
     };
     for (const cell of cells) {
       skipTaken();
       const below = span(cell, "rowspan") - 1;
       row[column] = blockText(cell);
-      for (let end = column + span(cell, "colspan"); column < end; column++) {
+      const columns = Math.min(span(cell, "colspan"), spare + 1);
+      spare -= columns - 1;
+      for (let end = column + columns; column < end; column++) {
         row[column] ??= "";
         taken[column] = below;
       }
     }
     skipTaken();
+    while (row.at(-1) === "") row.pop();
     return row;
   });
 }

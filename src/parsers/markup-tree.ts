@@ -18,11 +18,14 @@ export type MarkupNode = MarkupElement | string;
 const MAX_ELEMENTS = 1_500_000;
 
 /** Deeper elements are hung on their ancestor at this depth, so that walking the tree cannot exhaust the stack. */
-const MAX_DEPTH = 256;
+const MAX_TREE_DEPTH = 256;
+
+/** Old pages leave hundreds of tags open. Beyond this the time that closing them takes is what a file was made for. */
+const MAX_OPEN_ELEMENTS = 2_000;
 
 /**
  * The tree below a root without a name. Broken markup gives what a browser would make of it; throws `too_large` beyond
- * {@link MAX_ELEMENTS}. `xhtml` is HTML in which a tag may close itself.
+ * {@link MAX_ELEMENTS}, and `too_complex` for more than {@link MAX_OPEN_ELEMENTS} inside each other. `xhtml` is HTML in which a tag may close itself.
  */
 export function parseMarkup(source: string, kind: "xml" | "html" | "xhtml"): MarkupElement {
   const root: MarkupElement = { name: "", attributes: {}, children: [] };
@@ -36,7 +39,8 @@ export function parseMarkup(source: string, kind: "xml" | "html" | "xhtml"): Mar
         if (++elements > MAX_ELEMENTS) throw new DomainError("too_large", `The file has more than ${MAX_ELEMENTS} elements.`);
         const element: MarkupElement = { name: xml ? name.slice(name.indexOf(":") + 1) : name, attributes, children: [] };
         open.at(-1)?.children.push(element);
-        if (open.length < MAX_DEPTH) open.push(element);
+        if (open.length + skipped > MAX_OPEN_ELEMENTS) throw new DomainError("too_complex", `The document is nested deeper than ${MAX_OPEN_ELEMENTS} elements.`);
+        if (open.length < MAX_TREE_DEPTH) open.push(element);
         else skipped++;
       },
       ontext(text) {
@@ -74,7 +78,17 @@ export function childAt(element: MarkupElement | undefined, ...path: readonly st
 
 /** All elements of that name below, in document order; none below one that was found. */
 export function descendantsNamed(element: MarkupElement, name: string): MarkupElement[] {
-  return element.children.flatMap((child) => (isElement(child) ? (child.name === name ? [child] : descendantsNamed(child, name)) : []));
+  const found: MarkupElement[] = [];
+  addDescendants(found, element, name);
+  return found;
+}
+
+function addDescendants(found: MarkupElement[], element: MarkupElement, name: string): void {
+  for (const child of element.children) {
+    if (!isElement(child)) continue;
+    if (child.name === name) found.push(child);
+    else addDescendants(found, child, name);
+  }
 }
 
 /** The attribute of that local name, whatever its prefix; one without a prefix goes first. */
@@ -88,5 +102,14 @@ export function attribute(element: MarkupElement | undefined, name: string): str
 
 /** All text below, as it stands. */
 export function textOf(element: MarkupElement | undefined): string {
-  return (element?.children ?? []).map((child) => (isElement(child) ? textOf(child) : child)).join("");
+  const parts: string[] = [];
+  if (element !== undefined) addText(parts, element);
+  return parts.join("");
+}
+
+function addText(parts: string[], element: MarkupElement): void {
+  for (const child of element.children) {
+    if (isElement(child)) addText(parts, child);
+    else parts.push(child);
+  }
 }

@@ -36,11 +36,31 @@ function languageOf(input: ParseInput): string {
 /** JSON without line breaks is written out, one value a line: a line is the smallest thing that chunkers keep whole. */
 function readable(text: string, input: ParseInput): string {
   if (input.fileType !== "JSON" || text.trim().includes("\n")) return text;
+  // Deep inside, the indentation of small values would be most of the text.
+  if (indentedLength(text) > text.length * MAX_JSON_GROWTH) return text.replace(JSON_TOKEN, (token) => (BREAKS_BEHIND.has(token) ? `${token}\n` : token));
   try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
+    return JSON.stringify(JSON.parse(text), undefined, INDENT);
   } catch {
     return text;
   }
+}
+
+const INDENT = 2;
+const MAX_JSON_GROWTH = 3;
+const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{},]/g;
+const BREAKS_BEHIND: ReadonlySet<string> = new Set(["[", "{", ","]);
+
+/** How long JSON is when it is written out, to within a few characters a value. */
+function indentedLength(text: string): number {
+  let length = text.length;
+  let depth = 0;
+  for (const [token] of text.matchAll(JSON_TOKEN)) {
+    if (token.startsWith('"')) continue;
+    if (token === "[" || token === "{") depth++;
+    else if (token !== ",") depth--;
+    length += 1 + depth * INDENT;
+  }
+  return length;
 }
 
 function writeCode(writer: UnitWriter, text: string, language: string): void {

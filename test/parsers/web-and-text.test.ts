@@ -43,11 +43,14 @@ describe("HTML", () => {
     expect(await markdownOf("HTML", Buffer.concat([Buffer.from('<meta charset="windows-1251"><p>'), Buffer.from([0xcf, 0xf0, 0xe8]), Buffer.from("</p>")]))).toBe("При");
   });
 
-  test("survives nesting deeper than any stack", async () => {
-    const depth = 5_000;
+  test("survives nesting deeper than any page has, and refuses more at once", async () => {
+    const depth = 990;
     expect(await markdownOf("HTML", `${"<div><b>".repeat(depth)}deep${"</b></div>".repeat(depth)}`)).toBe("deep");
     expect(await markdownOf("HTML", `${"<ul><li>".repeat(depth)}deep`)).toContain("deep");
-    expect(await markdownOf("HTML", `${"<table><tr><td>".repeat(2_000)}deep`)).toContain("deep");
+    expect(await markdownOf("HTML", `${"<table><tr><td>".repeat(600)}deep`)).toContain("deep");
+    for (const tag of ["<div>", "<b>x", "<ul><li>", "<table><tr><td>"]) {
+      await expect(markdownOf("HTML", tag.repeat(200_000))).rejects.toMatchObject({ code: "too_complex", message: expect.stringContaining("2000") });
+    }
   });
 });
 
