@@ -12,7 +12,7 @@ import { withSourceText } from "./source-text.ts";
 export const MAX_UNITS = 250_000;
 
 /** Marks of Markdown and what is said twice (a note, a merged cell) may make text longer, but not more often than this. */
-const MAX_GROWTH = 4;
+export const MAX_GROWTH = 4;
 
 /** The marks around little text may be many times as long. */
 const MIN_TEXT_CHARS = 16 * 1024;

@@ -30,24 +30,59 @@ export function docxStyles(root: MarkupElement | undefined): DocxStyles {
     }
     return found;
   };
+  const known = new Map<string | undefined, Inherited>();
+  const inherited = (id: string | undefined): Inherited => {
+    const found = known.get(id) ?? inheritedOf(chain(id), id);
+    known.set(id, found);
+    return found;
+  };
   return {
     of(properties) {
-      const styleId = value(properties, "pStyle");
-      const inherited = chain(styleId);
-      const names = [...inherited.map((style) => value(style, "name") ?? ""), styleId ?? ""];
-      const all = [properties, ...inherited.map((style) => childAt(style, "pPr"))];
-      return { headingLevel: headingLevel(all, names), kind: kindOf(names), numbering: numberingOf(all) };
+      const style = inherited(value(properties, "pStyle"));
+      const own = childAt(properties, "numPr");
+      return {
+        headingLevel: style.namedLevel ?? levelOfOutline(value(properties, "outlineLvl") ?? style.outline),
+        kind: style.kind,
+        numbering: numberingOf(value(own, "numId") ?? style.numberingId, value(own, "ilvl") ?? style.numberingLevel),
+      };
     },
   };
 }
 
-function headingLevel(properties: readonly (MarkupElement | undefined)[], names: readonly string[]): number | undefined {
+/** What a paragraph has by its style: found out once for each style, since a style may be as long as the document. */
+interface Inherited {
+  readonly namedLevel: number | undefined;
+  readonly outline: string | undefined;
+  readonly kind: ParagraphStyle["kind"];
+  readonly numberingId: string | undefined;
+  readonly numberingLevel: string | undefined;
+}
+
+function inheritedOf(chain: readonly MarkupElement[], id: string | undefined): Inherited {
+  const names = [...chain.map((style) => value(style, "name") ?? ""), id ?? ""];
+  const properties = chain.map((style) => childAt(style, "pPr"));
+  const numberings = properties.map((entry) => childAt(entry, "numPr"));
+  const first = (elements: readonly (MarkupElement | undefined)[], child: string): string | undefined =>
+    elements.map((entry) => value(entry, child)).find((found) => found !== undefined);
+  return {
+    namedLevel: namedLevel(names),
+    outline: first(properties, "outlineLvl"),
+    kind: kindOf(names),
+    numberingId: first(numberings, "numId"),
+    numberingLevel: first(numberings, "ilvl"),
+  };
+}
+
+function namedLevel(names: readonly string[]): number | undefined {
   for (const name of names) {
     const level = /^heading ?([1-9])\b/i.exec(name)?.[1];
     if (level !== undefined) return Math.min(Number(level), 6);
     if (/^title$/i.test(name)) return 1;
   }
-  const outline = properties.map((entry) => value(entry, "outlineLvl")).find((level) => level !== undefined);
+  return undefined;
+}
+
+function levelOfOutline(outline: string | undefined): number | undefined {
   const level = Number(outline ?? BODY_TEXT_LEVEL);
   return level < BODY_TEXT_LEVEL ? Math.min(level + 1, 6) : undefined;
 }
@@ -57,10 +92,7 @@ function kindOf(names: readonly string[]): ParagraphStyle["kind"] {
   return names.some((name) => /^(?:intense )?(?:quote|block ?text)$/i.test(name)) ? "quote" : "text";
 }
 
-function numberingOf(properties: readonly (MarkupElement | undefined)[]): ParagraphStyle["numbering"] {
-  const found = properties.map((entry) => childAt(entry, "numPr"));
-  const id = found.map((entry) => value(entry, "numId")).find((number) => number !== undefined);
-  const level = found.map((entry) => value(entry, "ilvl")).find((number) => number !== undefined);
+function numberingOf(id: string | undefined, level: string | undefined): ParagraphStyle["numbering"] {
   return id === undefined || id === "0" ? undefined : { id, level: Number(level ?? 0) };
 }
 
@@ -77,17 +109,27 @@ interface NumberingLevel {
 }
 
 const MAX_LEVELS = 9;
+/** Longer ones are made to be repeated. */
+const MAX_MARKER_CHARS = 64;
+/** Numbers as letters repeat the letter: after `z` comes `aa`. Larger ones are written as numbers. */
+const MAX_LETTERED = 26 * 8;
 
 export function docxNumberings(root: MarkupElement | undefined): DocxNumberings {
   const abstract = new Map(childrenNamed(root, "abstractNum").map((entry) => [attribute(entry, "abstractNumId") ?? "", entry]));
   const lists = new Map(childrenNamed(root, "num").map((entry) => [attribute(entry, "numId") ?? "", { entry, abstract: value(entry, "abstractNumId") ?? "" }]));
+  const levelsById = new Map<string, Levels>();
+  const levelsOfList = (id: string): Levels => {
+    const levels = levelsById.get(id) ?? levelsOf(abstract.get(id));
+    levelsById.set(id, levels);
+    return levels;
+  };
   const counters = new Map<string, number[]>();
   const started = new Set<string>();
   return {
     next(id, level) {
       const list = lists.get(id);
       const shared = list?.abstract ?? "";
-      const levels = levelsOf(abstract.get(shared));
+      const levels = levelsOfList(shared);
       const at = Math.min(Math.max(level, 0), MAX_LEVELS - 1);
       const own = levels[at];
       if (own === undefined || own.format === "bullet" || own.format === "none") return "-";
@@ -103,10 +145,16 @@ export function docxNumberings(root: MarkupElement | undefined): DocxNumberings 
   };
 }
 
-function levelsOf(abstract: MarkupElement | undefined): (NumberingLevel | undefined)[] {
+type Levels = readonly (NumberingLevel | undefined)[];
+
+function levelsOf(abstract: MarkupElement | undefined): Levels {
   const levels: (NumberingLevel | undefined)[] = [];
   for (const level of childrenNamed(abstract, "lvl")) {
-    levels[Number(attribute(level, "ilvl") ?? 0)] = { format: value(level, "numFmt") ?? "decimal", start: Number(value(level, "start") ?? 1), text: value(level, "lvlText") ?? "" };
+    levels[Number(attribute(level, "ilvl") ?? 0)] = {
+      format: value(level, "numFmt") ?? "decimal",
+      start: Number(value(level, "start") ?? 1),
+      text: (value(level, "lvlText") ?? "").slice(0, MAX_MARKER_CHARS),
+    };
   }
   return levels;
 }
@@ -117,7 +165,7 @@ function startOverride(list: MarkupElement | undefined, level: number): number |
   return start === undefined ? undefined : Number(start);
 }
 
-function markerText(levels: readonly (NumberingLevel | undefined)[], counts: readonly number[], own: NumberingLevel): string {
+function markerText(levels: Levels, counts: readonly number[], own: NumberingLevel): string {
   const text = own.text.replace(/%([1-9])/g, (_, digit: string) => {
     const at = Number(digit) - 1;
     return formatNumber(counts[at] ?? levels[at]?.start ?? 1, levels[at]?.format ?? "decimal");
@@ -128,7 +176,7 @@ function markerText(levels: readonly (NumberingLevel | undefined)[], counts: rea
 const ROMAN = Object.entries({ m: 1000, cm: 900, d: 500, cd: 400, c: 100, xc: 90, l: 50, xl: 40, x: 10, ix: 9, v: 5, iv: 4, i: 1 });
 
 function formatNumber(number: number, format: string): string {
-  if (format === "lowerLetter" || format === "upperLetter") {
+  if ((format === "lowerLetter" || format === "upperLetter") && number >= 1 && number <= MAX_LETTERED) {
     const letter = String.fromCharCode(97 + ((number - 1) % 26)).repeat(Math.ceil(number / 26));
     return format === "upperLetter" ? letter.toUpperCase() : letter;
   }

@@ -32,6 +32,8 @@ interface Walk {
   readonly footnotes: ReadonlyMap<string, MarkupElement>;
   readonly endnotes: ReadonlyMap<string, MarkupElement>;
   readonly comments: ReadonlyMap<string, MarkupElement>;
+  /** Notes and comments that are written: what is referred to twice is text once. */
+  readonly written: Set<MarkupElement>;
   /** Lines of the list, code or quote that is being put together. */
   pending: { readonly kind: "list" | "code" | "quote"; readonly lines: string[] } | undefined;
 }
@@ -48,6 +50,7 @@ async function openDocument(office: OfficePackage): Promise<Walk> {
     footnotes: byId(await part("footnotes"), "footnote"),
     endnotes: byId(await part("endnotes"), "endnote"),
     comments: byId(await part("comments"), "comment"),
+    written: new Set(),
     pending: undefined,
   };
 }
@@ -135,14 +138,21 @@ function writeAnchored(walk: Walk, inline: DocxInline): void {
   for (const box of inline.boxes) writeBlocks(walk, box);
   for (const { kind, id } of inline.notes) {
     const note = (kind === "footnote" ? walk.footnotes : walk.endnotes).get(id);
-    const text = blockText(note);
+    const text = firstText(walk, note);
     if (text !== "") walk.writer.add("paragraph", `[^${kind === "footnote" ? "" : "e"}${id}]: ${text}`);
   }
   for (const id of inline.comments) {
     const comment = walk.comments.get(id);
-    const text = blockText(comment);
+    const text = firstText(walk, comment);
     if (text !== "") walk.writer.add("quote", quoted(`Comment by ${attribute(comment, "author") || "unknown"}: ${text}`));
   }
+}
+
+/** The text of a note or comment where it is referred to first, empty after that. */
+function firstText(walk: Walk, entry: MarkupElement | undefined): string {
+  if (entry === undefined || walk.written.has(entry)) return "";
+  walk.written.add(entry);
+  return blockText(entry);
 }
 
 function blockText(container: MarkupElement | undefined): string {

@@ -31,24 +31,32 @@ function paragraphText(element: MarkupElement): string {
     .join("");
 }
 
-/** A chart as a table: categories in the first column, one column a series. */
+/** Empty cells for each value, beyond which a chart's series do not stand over the same categories. */
+const MAX_EMPTY_SHARE = 8;
+const MIN_EMPTY_CELLS = 1_000;
+
+/** A chart as a table: categories in the first column, one column a series; a series a row where few of them have values at the same places. */
 export function chartRows(chart: MarkupElement): { title: string; rows: string[][] } {
   const series = descendantsNamed(chart, "ser");
   const categories = cachedValues(childAt(series[0], "cat") ?? childAt(series[0], "xVal"));
-  const names = series.map((entry) => cachedValues(childAt(entry, "tx"))[0] ?? "");
+  const names = series.map((entry) => cachedValues(childAt(entry, "tx")).values().next().value ?? "");
   const values = series.map((entry) => cachedValues(childAt(entry, "val") ?? childAt(entry, "yVal")));
-  const length = Math.max(categories.length, ...values.map((column) => column.length), 0);
-  const body = Array.from({ length }, (_, row) => [categories[row] ?? "", ...values.map((column) => column[row] ?? "")]);
+  const places = [...new Set([categories, ...values].flatMap((column) => [...column.keys()]))].toSorted((a, b) => a - b);
   const title = descendantsNamed(chart, "title")
     .slice(0, 1)
     .map((found) => descendantsNamed(found, "t").map(textOf).join(""))
     .join("");
-  return { title, rows: length === 0 ? [] : [["", ...names], ...body] };
+  const filled = values.reduce((sum, column) => sum + column.size, 0);
+  if (places.length * series.length > MIN_EMPTY_CELLS + filled * MAX_EMPTY_SHARE) return { title, rows: values.map((column, at) => [names[at] ?? "", ...column.values()]) };
+  const body = places.map((place) => [categories.get(place) ?? "", ...values.map((column) => column.get(place) ?? "")]);
+  return { title, rows: body.length === 0 ? [] : [["", ...names], ...body] };
 }
 
-function cachedValues(source: MarkupElement | undefined): string[] {
-  const values: string[] = [];
-  for (const point of source === undefined ? [] : descendantsNamed(source, "pt")) values[Number(attribute(point, "idx") ?? values.length)] = textOf(childAt(point, "v"));
-  if (values.length === 0 && source !== undefined) return descendantsNamed(source, "v").map(textOf);
-  return Array.from(values, (value) => value ?? "");
+/** Values by their place; those that name none stand behind the ones before. */
+function cachedValues(source: MarkupElement | undefined): ReadonlyMap<number, string> {
+  const values = new Map<number, string>();
+  if (source === undefined) return values;
+  for (const point of descendantsNamed(source, "pt")) values.set(Number(attribute(point, "idx") ?? values.size), textOf(childAt(point, "v")));
+  if (values.size === 0) descendantsNamed(source, "v").forEach((value, place) => values.set(place, textOf(value)));
+  return values;
 }

@@ -16,9 +16,10 @@ export const pptx: Parser = {
     const slides = await slidePaths(office);
     const writer = createUnitWriter();
     const authors = await commentAuthors(office);
+    const written = new Set<string>();
     for (const [index, path] of slides.entries()) {
       writer.setPage(index + 1);
-      await writeSlide({ office, writer, authors, references: await office.references(path) }, path, index + 1);
+      await writeSlide({ office, writer, authors, written, references: await office.references(path) }, path, index + 1);
     }
     if (!writer.units.some((unit) => unit.type !== "heading" || unit.text !== `Slide ${unit.page}`)) throw new DomainError("no_text", "The presentation holds no text.");
     return { parser_name: pptx.name, units: writer.units, page_count: slides.length, metadata: await office.metadata(), warnings: [] };
@@ -29,7 +30,8 @@ async function slidePaths(office: OfficePackage): Promise<string[]> {
   const references = await office.references(office.main);
   const list = childAt(await office.part(office.main), "sldIdLst");
   const relationId = (slide: MarkupElement): string => Object.entries(slide.attributes).find(([name]) => name.endsWith(":id"))?.[1] ?? "";
-  return childrenNamed(list, "sldId").flatMap((slide) => references.get(relationId(slide))?.target ?? []);
+  // Each once: a list that names a slide a thousand times has it read as often.
+  return [...new Set(childrenNamed(list, "sldId").flatMap((slide) => references.get(relationId(slide))?.target ?? []))];
 }
 
 interface Slide {
@@ -37,6 +39,15 @@ interface Slide {
   readonly writer: UnitWriter;
   readonly authors: ReadonlyMap<string, string>;
   readonly references: ReadonlyMap<string, PartReference>;
+  /** Paths of charts, diagrams, notes and comments that were read: each is text once, whatever refers to it. */
+  readonly written: Set<string>;
+}
+
+/** A part that nothing before has referred to. */
+async function unwrittenPart({ office, written }: Slide, path: string | undefined): Promise<MarkupElement | undefined> {
+  if (path === undefined || written.has(path)) return undefined;
+  written.add(path);
+  return office.part(path);
 }
 
 async function writeSlide(slide: Slide, path: string, number: number): Promise<void> {
@@ -120,18 +131,19 @@ async function writeGraphic(slide: Slide, frame: MarkupElement): Promise<void> {
     for (const part of pipeTables(rows)) slide.writer.add("table", part);
     return;
   }
-  const chart = await slide.office.part(slide.references.get(attribute(childAt(data, "chart"), "id") ?? "")?.target);
+  const chart = await unwrittenPart(slide, slide.references.get(attribute(childAt(data, "chart"), "id") ?? "")?.target);
   if (chart !== undefined) {
     const { title, rows } = chartRows(chart);
     slide.writer.add("paragraph", title);
     for (const part of pipeTables(rows)) slide.writer.add("table", part);
   }
-  const diagram = await slide.office.part(slide.references.get(attribute(childAt(data, "relIds"), "dm") ?? "")?.target);
+  const diagram = await unwrittenPart(slide, slide.references.get(attribute(childAt(data, "relIds"), "dm") ?? "")?.target);
   for (const body of diagram === undefined ? [] : descendantsNamed(diagram, "t")) writeParagraphs(slide.writer, drawingParagraphs(body), { bulleted: true, running: false });
 }
 
-async function writeNotes({ office, writer, references }: Slide): Promise<void> {
-  const notes = await office.part(referenceOfKind(references, "notesSlide")?.target);
+async function writeNotes(slide: Slide): Promise<void> {
+  const { writer, references } = slide;
+  const notes = await unwrittenPart(slide, referenceOfKind(references, "notesSlide")?.target);
   const tree = childAt(notes, "cSld", "spTree");
   const bodies = (tree === undefined ? [] : flatShapes(tree)).filter((shape) => placeholder(shape) === "body" && shapeText(shape) !== "");
   if (bodies.length === 0) return;
@@ -146,8 +158,9 @@ async function commentAuthors(office: OfficePackage): Promise<Map<string, string
   return new Map(authors.map((author) => [attribute(author, "id") ?? "", attribute(author, "name") ?? ""]));
 }
 
-async function writeComments({ office, writer, references, authors }: Slide): Promise<void> {
-  const comments = await office.part(referenceOfKind(references, "comments")?.target);
+async function writeComments(slide: Slide): Promise<void> {
+  const { writer, references, authors } = slide;
+  const comments = await unwrittenPart(slide, referenceOfKind(references, "comments")?.target);
   for (const comment of comments === undefined ? [] : descendantsNamed(comments, "cm")) {
     const said = [comment, ...descendantsNamed(comment, "reply")].map((entry) => ({
       author: authors.get(attribute(entry, "authorId") ?? "") || "unknown",

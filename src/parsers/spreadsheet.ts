@@ -2,10 +2,11 @@
 
 import { read, type CellObject, type WorkBook, type WorkSheet } from "@e965/xlsx";
 import { DomainError } from "../domain/errors.ts";
+import { MAX_GROWTH } from "./bounded-parser.ts";
 import { pipeTables, quoted } from "./markdown-format.ts";
 import { described, isoDate } from "./metadata.ts";
 import { readInput, type Parser } from "./parser.ts";
-import { countSourceText } from "./source-text.ts";
+import { countSourceText, sourceTextSoFar } from "./source-text.ts";
 import { createUnitWriter, type UnitWriter } from "./unit-writer.ts";
 import { openZip } from "./zip-archive.ts";
 import { storedZip } from "./zip-stored.ts";
@@ -22,7 +23,8 @@ export const spreadsheet: Parser = {
     if (!isPacked) countSourceText(bytes.length);
     const book = openBook(isPacked ? await unpacked(bytes) : bytes);
     const writer = createUnitWriter();
-    const budget = { cells: MAX_CELLS };
+    // A string that many cells share is in the file once: what they make of it together is bounded while it is made.
+    const budget = { cells: MAX_CELLS, characters: sourceTextSoFar() * MAX_GROWTH };
     const filled = book.SheetNames.map((name, index) => {
       writer.setPage(index + 1);
       return writeSheet(writer, name, book.Sheets[name], budget);
@@ -44,9 +46,26 @@ async function unpacked(bytes: Buffer): Promise<Buffer> {
   for (const name of zip.names) {
     if (!/(?:\.xml|\.rels|\.bin|\.vml|^mimetype)$/i.test(name)) continue;
     const part = await zip.read(name);
-    if (part !== undefined) files.push({ name, bytes: part });
+    if (part !== undefined) files.push({ name, bytes: harmless(name, part) });
   }
   return storedZip(files);
+}
+
+/** Excel's own limit for a number format: a longer one is written out for each cell that has it. */
+const LONG_FORMAT = /(formatCode=)("[^"]{256,}"|'[^']{256,}')/g;
+/** SheetJS looks at each cell of a range that is a link; where links lead is no text. */
+const LINK = /<(?:\w+:)?hyperlink\b[^<>]*>/g;
+
+function harmless(name: string, part: Buffer): Buffer {
+  if (/styles\.xml$/i.test(name)) return replaced(part, LONG_FORMAT, '$1"General"');
+  return /worksheets\/[^/]*\.xml$/i.test(name) && part.includes("hyperlink") ? replaced(part, LINK, "") : part;
+}
+
+/** The part itself where nothing in it is replaced. Latin-1 leaves all other bytes as they are. */
+function replaced(part: Buffer, pattern: RegExp, replacement: string): Buffer {
+  const text = part.toString("latin1");
+  const other = text.replace(pattern, replacement);
+  return other === text ? part : Buffer.from(other, "latin1");
 }
 
 function openBook(bytes: Buffer): WorkBook {
@@ -59,8 +78,13 @@ function openBook(bytes: Buffer): WorkBook {
   }
 }
 
+interface Budget {
+  cells: number;
+  characters: number;
+}
+
 /** False where the sheet has nothing but its name. */
-function writeSheet(writer: UnitWriter, name: string, sheet: WorkSheet | undefined, budget: { cells: number }): boolean {
+function writeSheet(writer: UnitWriter, name: string, sheet: WorkSheet | undefined, budget: Budget): boolean {
   writer.heading(1, name);
   const before = writer.units.length;
   const comments: string[] = [];
@@ -70,13 +94,15 @@ function writeSheet(writer: UnitWriter, name: string, sheet: WorkSheet | undefin
 }
 
 /** Rows with something in them, each cell by its column; undefined for one row or more with nothing in it. */
-function* rowsOf(sheet: WorkSheet | undefined, comments: string[], budget: { cells: number }): Generator<string[] | undefined> {
+function* rowsOf(sheet: WorkSheet | undefined, comments: string[], budget: Budget): Generator<string[] | undefined> {
   const rows: (CellObject | undefined)[][] = sheet?.["!data"] ?? [];
   for (const row of rows) {
+    if (budget.characters < 0) return;
     const cells: string[] = [];
     // forEach passes over what a sparse row does not have.
     row?.forEach((cell, column) => {
       const text = cell === undefined || column >= MAX_COLUMNS ? "" : cellText(cell);
+      budget.characters -= text.length;
       if (text !== "") cells[column] = text;
       for (const comment of cell?.c ?? []) if (comment.t) comments.push(quoted(`Comment by ${comment.a || "unknown"}: ${comment.t.trim()}`));
     });
