@@ -108,7 +108,7 @@ function capitalized(word: string): string {
 
 function securityOf({ access }: Route): Record<string, string[]>[] {
   if (access === "public") return [];
-  return access === "jwt" ? [{ jwt: [] }] : [{ apiKey: [] }, { jwt: [] }];
+  return access === "jwt" || access === "operator" ? [{ jwt: [] }] : [{ apiKey: [] }, { jwt: [] }];
 }
 
 const HEADER_EXAMPLES: Readonly<Record<string, string>> = {
@@ -123,7 +123,7 @@ const HEADER_EXAMPLES: Readonly<Record<string, string>> = {
 
 function headerParameters(route: Route): z.ZodObject | undefined {
   const described: Record<string, string> = {
-    ...(route.access === "public" ? {} : { "X-Organization-Id": "The caller's organization; any other one is refused with 403" }),
+    ...(route.access === "public" || route.access === "operator" ? {} : { "X-Organization-Id": "The caller's organization; any other one is refused with 403" }),
     ...(route.idempotent !== undefined ? { "Idempotency-Key": "Sending the same request again with the same key answers as the first time, for 24 hours" } : {}),
     ...route.headers,
   };

@@ -17,11 +17,11 @@ const MAX_IDEMPOTENCY_KEY = 255;
 export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middleware {
   return async (ctx) => {
     ctx.state["route"] = route.fullPath;
-    const principal = route.access === "public" ? undefined : await identify(route, { deps, ctx, limit });
-    if (principal !== undefined) await limit.countRequest(ctx, principal, route.budget ?? "requests");
+    // Before anything of the body is read: whoever is refused costs no more than the head of a request.
+    const { principal, operator } = await admit(route, { deps, ctx, limit });
     let body: unknown;
     try {
-      const context = await contextOf(route, { deps, ctx, principal });
+      const context = await contextOf(route, { deps, ctx, principal, operator });
       body = context.body;
       const answer = await answerOnce(route, context, (idempotency) => route.handle({ ...context, request: { ...context.request, idempotency } }));
       send(ctx, route, { answer, deps });
@@ -33,10 +33,14 @@ export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middle
   };
 }
 
-interface Call {
+interface Caller {
+  readonly principal: Principal | undefined;
+  readonly operator: string | undefined;
+}
+
+interface Call extends Caller {
   readonly deps: Deps;
   readonly ctx: Context;
-  readonly principal: Principal | undefined;
 }
 
 interface Arrival {
@@ -45,17 +49,35 @@ interface Arrival {
   readonly limit: RateLimit;
 }
 
-async function identify(route: Route, { deps, ctx, limit }: Arrival): Promise<Principal> {
+/** Checks the credentials and counts the request. @throws DomainError, each refusal for its credentials counted for its address. */
+async function admit(route: Route, arrival: Arrival): Promise<Caller> {
+  const { deps, ctx, limit } = arrival;
+  if (route.access === "public") return { principal: undefined, operator: undefined };
+  if (route.access === "operator") {
+    const operator = await countingRefusals(route, arrival, () => deps.authenticator.authenticateOperator(ctx.headers.authorization));
+    await limit.countOperator(ctx, operator);
+    return { principal: undefined, operator };
+  }
+  const principal = await countingRefusals(route, arrival, () => identify(route, arrival));
+  await limit.countRequest(ctx, principal, route.budget ?? "requests");
+  return { principal, operator: undefined };
+}
+
+async function identify(route: Route, { deps, ctx }: Arrival): Promise<Principal> {
+  const { authorization, "x-organization-id": organizationId } = ctx.headers;
+  const principal = await deps.authenticator.authenticate({ authorization, organizationId: Array.isArray(organizationId) ? organizationId.at(-1) : organizationId });
+  ctx.state["principal"] = principal;
+  deps.lastUsed.note(principal);
+  if (route.access === "jwt" && principal.authMethod === "api_key") throw new DomainError("unauthenticated", KEY_REFUSED);
+  if (route.capability !== undefined && !principal.capabilities.has(route.capability)) {
+    throw new DomainError("permission_denied", `Permission denied: the API key was made without the capability ${route.capability}`);
+  }
+  return principal;
+}
+
+async function countingRefusals<T>(route: Route, { ctx, limit }: Arrival, check: () => Promise<T>): Promise<T> {
   try {
-    const { authorization, "x-organization-id": organizationId } = ctx.headers;
-    const principal = await deps.authenticator.authenticate({ authorization, organizationId: Array.isArray(organizationId) ? organizationId.at(-1) : organizationId });
-    ctx.state["principal"] = principal;
-    deps.lastUsed.note(principal);
-    if (route.access === "jwt" && principal.authMethod === "api_key") throw new DomainError("unauthenticated", KEY_REFUSED);
-    if (route.capability !== undefined && !principal.capabilities.has(route.capability)) {
-      throw new DomainError("permission_denied", `Permission denied: the API key was made without the capability ${route.capability}`);
-    }
-    return principal;
+    return await check();
   } catch (error) {
     const isRefused = error instanceof DomainError && error.code === "unauthenticated";
     if (isRefused) await limit.countRefusal(ctx);
@@ -63,7 +85,7 @@ async function identify(route: Route, { deps, ctx, limit }: Arrival): Promise<Pr
   }
 }
 
-async function contextOf(route: Route, { deps, ctx, principal }: Call): Promise<RouteContext<"keys", unknown, unknown, unknown>> {
+async function contextOf(route: Route, { deps, ctx, principal, operator }: Call): Promise<RouteContext<"keys", unknown, unknown, unknown>> {
   const json: JsonBody = route.body === undefined ? { parsed: { value: undefined }, hash: undefined } : await readJsonBody(ctx);
   const { params, query, body } = allValues({
     params: readPart(route.params, ctx["params"] as unknown, "path"),
@@ -74,6 +96,7 @@ async function contextOf(route: Route, { deps, ctx, principal }: Call): Promise<
   return {
     deps,
     principal: principal as Principal,
+    operator: operator as undefined,
     params,
     query,
     body,
@@ -156,7 +179,7 @@ function sendStream(ctx: Context, answer: StreamAnswer, { log }: Pick<Deps, "log
   });
 }
 
-function audit(route: Route, { deps, ctx, principal, body }: Call & { readonly body: unknown }, outcome: "success" | "denied"): void {
+function audit(route: Route, { deps, ctx, principal, body }: Omit<Call, "operator"> & { readonly body: unknown }, outcome: "success" | "denied"): void {
   const { audit: rule } = route;
   if (rule === undefined || principal === undefined) return;
   const isChange = rule.isChange ?? route.method !== "GET";

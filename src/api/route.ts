@@ -6,8 +6,10 @@ import type { Capability, Principal } from "../domain/principal.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { RawAnswer, StreamAnswer } from "./response.ts";
 
-/** Who is let in: holders of keys and identity-provider tokens, of tokens alone, or everybody. */
-export type Access = "keys" | "jwt" | "public";
+/** Who is let in: holders of keys and identity-provider tokens, of tokens alone, operators (who need belong to no organization), or everybody. */
+export type Access = "keys" | "jwt" | "operator" | "public";
+/** Access for which a request has a principal. */
+type PrincipalAccess = "keys" | "jwt";
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface RouteRequest {
@@ -34,7 +36,9 @@ interface RouteReply {
 
 export interface RouteContext<A extends Access, Params, Query, Body> {
   readonly deps: Deps;
-  readonly principal: A extends "public" ? undefined : Principal;
+  readonly principal: A extends PrincipalAccess ? Principal : undefined;
+  /** The subject of an operator's token. */
+  readonly operator: A extends "operator" ? string : undefined;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;

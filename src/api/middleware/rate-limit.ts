@@ -17,6 +17,8 @@ type Budget = "requests" | "chat";
 export interface RateLimit {
   /** @throws DomainError `rate_limited`; the answer names the limit, what remains and when the minute is over. */
   countRequest(ctx: Context, principal: Principal, budget: Budget): Promise<void>;
+  /** The same of an operator, who has no principal. */
+  countOperator(ctx: Context, subject: string): Promise<void>;
   /** @throws DomainError `rate_limited` in the place of the refusal. */
   countRefusal(ctx: Context): Promise<void>;
 }
@@ -37,6 +39,7 @@ export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter,
       await consume(ctx, "requests", caller);
       if (budget === "chat") await consume(ctx, "chat", `chat ${caller}`);
     },
+    countOperator: (ctx, subject) => consume(ctx, "requests", `operator ${subject}`),
     countRefusal: (ctx) => consume(ctx, "refusals", `address ${ctx.ip}`),
   };
 }
