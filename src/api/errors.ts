@@ -45,16 +45,49 @@ const MAX_ECHO_CHARACTERS = 1_000;
 const SECRET_FIELD = /(^|_)(secret|password|token|key|authorization|credentials)$/i;
 
 function present({ type, loc, msg, input, ctx }: Problem): Record<string, unknown> {
-  return { type, loc, msg, ...(input === undefined ? {} : { input: echo(input, loc) }), ...(ctx === undefined ? {} : { ctx }) };
+  const shown = { type, loc: loc.map(shortened), msg: shortened(msg) };
+  return {
+    ...shown,
+    ...(input === undefined ? {} : { input: echo(input, loc) }),
+    ...(ctx === undefined ? {} : { ctx: Object.fromEntries(Object.entries(ctx).map(([name, value]) => [name, shortened(value)])) }),
+  };
 }
 
 /** The input as it may be repeated: bounded, and no secret. */
 function echo(input: unknown, loc: Problem["loc"]): unknown {
   if (SECRET_FIELD.test(String(loc.at(-1))) && typeof input === "string") return "[redacted]";
-  if (typeof input === "string") return input.length > MAX_ECHO_CHARACTERS ? `${input.slice(0, MAX_ECHO_CHARACTERS).replace(/[\ud800-\udbff]$/, "")}…` : input;
-  if (typeof input !== "object" || input === null) return input;
-  if (holdsSecret(input) || JSON.stringify(input).length > MAX_ECHO_CHARACTERS) return Array.isArray(input) ? [] : {};
-  return input;
+  if (typeof input !== "object" || input === null) return shortened(input);
+  let maybe = echoed.get(input);
+  if (maybe === undefined) echoed.set(input, (maybe = fitsEcho(input) && !holdsSecret(input)));
+  return maybe ? input : Array.isArray(input) ? [] : {};
+}
+
+/** What was decided of objects: many problems may show the same one, and it may have as many keys as a body holds. */
+const echoed = new WeakMap<object, boolean>();
+
+/** Keys, and what a message quotes of the input, may be as long as a body. */
+function shortened<T>(value: T): T | string {
+  if (typeof value !== "string" || value.length <= MAX_ECHO_CHARACTERS) return value;
+  return `${value.slice(0, MAX_ECHO_CHARACTERS).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+/** Whether the value is short as JSON. Looks at no more of it than may be shown, however large it is. */
+function fitsEcho(input: object): boolean {
+  let left = MAX_ECHO_CHARACTERS;
+  const open: unknown[] = [input];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value === "string") left -= value.length;
+    left -= 1;
+    if (typeof value === "object" && value !== null) {
+      for (const key in value) {
+        left -= Array.isArray(value) ? 1 : key.length + 1;
+        if (left < 0) return false;
+        open.push((value as Record<string, unknown>)[key]);
+      }
+    }
+    if (left < 0) return false;
+  }
+  return JSON.stringify(input).length <= MAX_ECHO_CHARACTERS;
 }
 
 function holdsSecret(input: object): boolean {

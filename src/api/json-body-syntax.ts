@@ -8,9 +8,10 @@ export interface SyntaxFault {
 
 const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
 const SPACE = /[ \t\n\r]*/y;
-// oxlint-disable-next-line no-control-regex -- JSON forbids exactly these in strings
-const STRING_PART = /[^"\\\u0000-\u001f]*/y;
-const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+/** Character codes: strings may be as long as a body, and hold millions of escapes. */
+const [QUOTE, BACKSLASH, FIRST_ALLOWED, LETTER_U] = [0x22, 0x5c, 0x20, 0x75] as const;
+const ESCAPED = /["\\/bfnrt]/;
+const HEXADECIMAL = /^[0-9a-fA-F]{4}$/;
 
 type Expecting = "value" | "first value" | "key" | "first key" | "comma";
 
@@ -73,16 +74,18 @@ function afterValue(text: string, position: number, open: Open): Step {
 }
 
 function stringAt(text: string, start: number, expecting: Expecting): Step {
-  let position = start + 1;
-  for (;;) {
-    position = skip(STRING_PART, text, position);
-    if (text[position] === '"') return { position: position + 1, expecting };
-    if (position >= text.length) return { position: start, error: "Unterminated string starting at" };
-    if (text[position] !== "\\") return { position, error: "Invalid control character at" };
-    const end = skip(ESCAPE, text, position);
-    if (end === position) return { position, error: text[position + 1] === "u" ? "Invalid \\uXXXX escape" : "Invalid \\escape" };
-    position = end;
+  for (let position = start + 1; position < text.length; position += 1) {
+    const code = text.charCodeAt(position);
+    if (code === QUOTE) return { position: position + 1, expecting };
+    if (code < FIRST_ALLOWED) return { position, error: "Invalid control character at" };
+    if (code !== BACKSLASH) continue;
+    const isUnicode = text.charCodeAt(position + 1) === LETTER_U;
+    if (isUnicode ? !HEXADECIMAL.test(text.slice(position + 2, position + 6)) : !ESCAPED.test(text.charAt(position + 1))) {
+      return { position, error: isUnicode ? "Invalid \\uXXXX escape" : "Invalid \\escape" };
+    }
+    position += isUnicode ? 5 : 1;
   }
+  return { position: start, error: "Unterminated string starting at" };
 }
 
 function skip(pattern: RegExp, text: string, position: number): number {

@@ -5,24 +5,21 @@ import { koaBody } from "koa-body";
 import { DomainError } from "../domain/errors.ts";
 import type { Problem } from "../schema/problem.ts";
 import { firstSyntaxError } from "./json-body-syntax.ts";
+import { JSON_LIMITS, type JsonLimits, limitPassed } from "./json-limits.ts";
 import { findUnusable, type Parsed } from "./validation.ts";
 
-const MAX_JSON_BODY_BYTES = 4 * 1_024 * 1_024;
 /** The largest body comes in this time at 1.1 megabits a second. */
 const JSON_BODY_TIMEOUT_MS = 30_000;
 
 /** Reads any body, a character a byte, so that bytes that are no UTF-8 are noticed and not replaced. */
-const readBytes = koaBody({
-  json: false,
-  urlencoded: false,
-  multipart: false,
-  text: true,
-  textTypes: ["*/*"],
-  textLimit: MAX_JSON_BODY_BYTES,
-  encoding: "binary",
-  patchNode: false,
-});
+const readsBytes = (maxBytes: number) =>
+  koaBody({ json: false, urlencoded: false, multipart: false, text: true, textTypes: ["*/*"], textLimit: maxBytes, encoding: "binary", patchNode: false });
 const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+interface ReadOptions {
+  readonly limits?: JsonLimits | undefined;
+  readonly timeoutMs?: number;
+}
 
 export interface JsonBody {
   readonly parsed: Parsed;
@@ -32,19 +29,21 @@ export interface JsonBody {
 
 /**
  * Reads the request's JSON; what is none is echoed in its 422 as pydantic does. An absent body is `undefined`.
- * @throws DomainError `bad_request` where it is over 4 MiB, cut off, longer on its way than `timeoutMs`, or encoded in a way that cannot be read.
+ * @throws DomainError `bad_request` where it is over a limit, cut off, longer on its way than `timeoutMs`, or encoded in a way that cannot be read.
  */
-export async function readJsonBody(ctx: Context, timeoutMs = JSON_BODY_TIMEOUT_MS): Promise<JsonBody> {
-  const bytes = await readBody(ctx, timeoutMs);
+export async function readJsonBody(ctx: Context, { limits = JSON_LIMITS, timeoutMs = JSON_BODY_TIMEOUT_MS }: ReadOptions = {}): Promise<JsonBody> {
+  const bytes = await readBody(ctx, limits.maxBytes, timeoutMs);
   if (bytes.length === 0) return { parsed: { value: undefined }, hash: undefined };
   const hash = createHash("sha256").update(bytes).digest();
-  const text = decode(bytes);
-  return { parsed: ctx.is("json", "+json") === false ? { value: text } : parseJson(text), hash };
+  if (ctx.is("json", "+json") === false) return { parsed: { value: decode(bytes) }, hash };
+  const fault = limitPassed(bytes, limits);
+  if (fault !== null) throw new DomainError("bad_request", fault);
+  return { parsed: parseJson(decode(bytes)), hash };
 }
 
 const UNTYPED = "application/octet-stream";
 
-async function readBody(ctx: Context, timeoutMs: number): Promise<Buffer> {
+async function readBody(ctx: Context, maxBytes: number, timeoutMs: number): Promise<Buffer> {
   // A body without a type would not be read at all.
   ctx.req.headers["content-type"] ??= UNTYPED;
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -54,9 +53,9 @@ async function readBody(ctx: Context, timeoutMs: number): Promise<Buffer> {
     reject(new DomainError("bad_request", `JSON body did not arrive within ${timeoutMs / 1_000} seconds`));
   }, timeoutMs);
   try {
-    await Promise.race([readBytes(ctx, async () => {}), late]);
+    await Promise.race([readsBytes(maxBytes)(ctx, async () => {}), late]);
   } catch (error) {
-    throw error instanceof DomainError ? error : asBadRequest(error);
+    throw error instanceof DomainError ? error : asBadRequest(error, maxBytes);
   } finally {
     clearTimeout(timer);
   }
@@ -69,14 +68,18 @@ function decode(bytes: Buffer): string {
   try {
     return utf8.decode(bytes);
   } catch (error) {
-    throw asBadRequest(error);
+    throw unreadable(error);
   }
 }
 
-function asBadRequest(error: unknown): DomainError {
+function unreadable(cause: unknown): DomainError {
+  return new DomainError("bad_request", "There was an error parsing the body", { cause });
+}
+
+function asBadRequest(error: unknown, maxBytes: number): DomainError {
   const type = error instanceof Error && "type" in error ? error.type : undefined;
-  if (type === "entity.too.large") return new DomainError("bad_request", `JSON body exceeds maximum allowed of ${MAX_JSON_BODY_BYTES} bytes`);
-  return new DomainError("bad_request", "There was an error parsing the body", { cause: error });
+  if (type === "entity.too.large") return new DomainError("bad_request", `JSON body exceeds maximum allowed of ${maxBytes} bytes`);
+  return unreadable(error);
 }
 
 function parseJson(text: string): Parsed {

@@ -86,7 +86,7 @@ async function countingRefusals<T>(route: Route, { ctx, limit }: Arrival, check:
 }
 
 async function contextOf(route: Route, { deps, ctx, principal, operator }: Call): Promise<RouteContext<"keys", unknown, unknown, unknown>> {
-  const json: JsonBody = route.body === undefined ? { parsed: { value: undefined }, hash: undefined } : await readJsonBody(ctx);
+  const json: JsonBody = route.body === undefined ? { parsed: { value: undefined }, hash: undefined } : await readJsonBody(ctx, { limits: route.bodyLimits });
   const { params, query, body } = allValues({
     params: readPart(route.params, ctx["params"] as unknown, "path"),
     query: readPart(route.query, { ...ctx.query }, "query"),

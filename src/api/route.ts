@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { Deps } from "../deps.ts";
 import type { Capability, Principal } from "../domain/principal.ts";
 import type { Idempotency } from "./idempotency.ts";
+import type { JsonLimits } from "./json-limits.ts";
 import type { RawAnswer, StreamAnswer } from "./response.ts";
 
 /** Who is let in: holders of keys and identity-provider tokens, of tokens alone, operators (who need belong to no organization), or everybody. */
@@ -94,6 +95,8 @@ interface RouteContract<A extends Access> {
   readonly headers?: Readonly<Record<string, string>>;
   /** Headers of the answer, with their meaning. */
   readonly replyHeaders?: Readonly<Record<string, string>>;
+  /** What its JSON body may hold, where that is not {@link JSON_LIMITS}. */
+  readonly bodyLimits?: JsonLimits;
   /** The fields of a multipart form, for the OpenAPI document; the handler streams and checks the form. */
   readonly multipart?: z.ZodObject;
   /** Media types other than JSON that it answers with. */

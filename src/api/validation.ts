@@ -1,7 +1,7 @@
 /** The one check that each part of a request passes before its handler. */
 import { z } from "zod";
 import { type Location, type Problem, ValidationProblems, valueError } from "../schema/problem.ts";
-import { expectedKind, type Part, spelled, translate } from "./validation-problems.ts";
+import { expectedKind, type Part, type Place, spelled, translate } from "./validation-problems.ts";
 
 /** The value, or every problem of it, with `part` first in each location. */
 export type Parsed = { readonly value: unknown } | { readonly problems: Problem[] };
@@ -11,7 +11,20 @@ export function parsePart(schema: z.ZodType, input: unknown, part: Part): Parsed
   const given = part === "body" ? input : readStrings(schema, input);
   const parsed = schema.safeParse(given, { reportInput: true, error: expectedKind });
   if (parsed.success) return { value: parsed.data };
-  return { problems: parsed.error.issues.flatMap((issue) => translate(issue, { part, prefix: [], given: input })) };
+  return { problems: problemsOf(parsed.error.issues, { part, prefix: [], given: input }) };
+}
+
+/** More help nobody; the last one says how many were left out. */
+const MAX_REPORTED = 100;
+
+function problemsOf(issues: readonly z.core.$ZodIssue[], place: Place): Problem[] {
+  const problems: Problem[] = [];
+  for (const [index, issue] of issues.entries()) {
+    problems.push(...translate(issue, place));
+    const left = issues.length - index - 1;
+    if (problems.length >= MAX_REPORTED && left > 0) return [...problems.slice(0, MAX_REPORTED), valueError([place.part], `${left} more problems are not shown`)];
+  }
+  return problems;
 }
 
 /** Strings as their schema's types; of a repeated parameter the last counts, unless it is a list. */
@@ -34,31 +47,47 @@ function kindOf(schema: z.ZodType): string {
   return schema.def.type;
 }
 
-const MAX_DEPTH = 100;
 const MAX_UNUSABLE_REPORTED = 10;
 
-interface Found {
-  readonly value: unknown;
-  readonly loc: Location;
+/** A list or object that the walk is in. */
+interface Frame {
+  readonly value: object;
+  /** Null for a list. */
+  readonly keys: readonly string[] | null;
+  /** Of the child that comes next. */
+  next: number;
 }
 
-/** Text that Postgres refuses, or nesting that would exhaust a stack, anywhere in a value that came from JSON or a URL. */
+/**
+ * Text that Postgres refuses, anywhere in a value that came from JSON or a URL; in the order of the value. Linear in its size and without
+ * recursion: where it is, is put together for faults alone.
+ */
 export function findUnusable(value: unknown, part: Part): Problem[] {
-  const open: Found[] = [{ value, loc: [part] }];
+  const open: Frame[] = [];
   const problems: Problem[] = [];
-  for (let found = open.pop(); found !== undefined && problems.length < MAX_UNUSABLE_REPORTED; found = open.pop()) {
-    const reason = typeof found.value === "string" ? textFault(found.value) : null;
-    if (reason !== null) problems.push(valueError(found.loc, reason));
-    if (typeof found.value !== "object" || found.value === null) continue;
-    if (found.loc.length > MAX_DEPTH) return [valueError([part], `nested deeper than ${MAX_DEPTH} levels`)];
-    if (Object.keys(found.value).some((key) => textFault(key) !== null)) problems.push(valueError(found.loc, "a key holds a character that is not allowed"));
-    else for (const child of childrenOf(found.value, found.loc)) open.push(child);
+  const visit = (found: unknown): void => {
+    const reason = typeof found === "string" ? textFault(found) : null;
+    if (reason !== null) problems.push(valueError(locationOf(open, part), reason));
+    if (typeof found === "object" && found !== null) open.push({ value: found, keys: Array.isArray(found) ? null : Object.keys(found), next: 0 });
+  };
+  visit(value);
+  for (let frame = open.at(-1); frame !== undefined && problems.length < MAX_UNUSABLE_REPORTED; frame = open.at(-1)) {
+    const { value: holder, keys, next } = frame;
+    if (next >= (keys ?? (holder as unknown[])).length) {
+      open.pop();
+      continue;
+    }
+    frame.next += 1;
+    const key = keys?.[next] ?? next;
+    if (typeof key === "string" && textFault(key) !== null) problems.push(valueError(locationOf(open.slice(0, -1), part), "a key holds a character that is not allowed"));
+    else visit((holder as Record<string | number, unknown>)[key]);
   }
   return problems;
 }
 
-function childrenOf(value: object, loc: Location): Found[] {
-  return Object.entries(value).map(([key, inner]: [string, unknown]) => ({ value: inner, loc: [...loc, Array.isArray(value) ? Number(key) : key] }));
+/** Each open frame stands at the child that was visited last. */
+function locationOf(open: readonly Frame[], part: Part): Location {
+  return [part, ...open.map(({ keys, next }) => keys?.[next - 1] ?? next - 1)];
 }
 
 function textFault(text: string): string | null {

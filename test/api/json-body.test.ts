@@ -50,7 +50,7 @@ test("a compressed body counts as it is after unpacking", async () => {
 
 test("a body that drips in is refused when its time is over, and its connection ends", async () => {
   const reader = new Koa().use(async (ctx) => {
-    const error: unknown = await readJsonBody(ctx, 200).catch((thrown: unknown) => thrown);
+    const error: unknown = await readJsonBody(ctx, { timeoutMs: 200 }).catch((thrown: unknown) => thrown);
     ctx.status = error instanceof DomainError ? error.status : 200;
     ctx.body = error instanceof DomainError ? error.message : "read";
   });
