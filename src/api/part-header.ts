@@ -4,6 +4,7 @@ const OCTET_STREAM = "application/octet-stream";
 const MAX_CONTENT_TYPE_CHARACTERS = 255;
 const MAX_FILENAME_BYTES = 255;
 const MAX_EXTENSION_BYTES = 32;
+const MAX_NAME_CHARACTERS = 1_024;
 
 /** Header names in lower case, values as they came: one character a byte. */
 export type PartHeader = Readonly<Record<string, readonly string[] | undefined>>;
@@ -55,7 +56,7 @@ function decodeExtended(value: string | undefined): string | undefined {
 /** The last part of a path of any system, in NFC, without control characters, at most 255 bytes with its extension kept; `file` where nothing is left. */
 function cleanFilename(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
-  const clean = last
+  const clean = withoutMiddle(last)
     .toWellFormed()
     .replaceAll(/[\p{Cc}\u2028\u2029]/gu, "")
     .normalize("NFC");
@@ -64,6 +65,11 @@ function cleanFilename(name: string): string {
   const dot = clean.lastIndexOf(".");
   const extension = dot > 0 && Buffer.byteLength(clean.slice(dot)) <= MAX_EXTENSION_BYTES ? clean.slice(dot) : "";
   return cutBytes(clean.slice(0, clean.length - extension.length), MAX_FILENAME_BYTES - Buffer.byteLength(extension)) + extension;
+}
+
+/** Beginning and extension, which is all that is kept of a long name. Making the whole NFC would take time square in a run of accents. */
+function withoutMiddle(name: string): string {
+  return name.length <= MAX_NAME_CHARACTERS ? name : name.slice(0, MAX_NAME_CHARACTERS) + name.slice(-MAX_EXTENSION_BYTES);
 }
 
 function cutBytes(text: string, bytes: number): string {

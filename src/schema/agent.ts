@@ -3,6 +3,7 @@ import { z } from "zod";
 import { TOOL_IDS } from "../domain/tool-ids.ts";
 import { envelope, Name, pageQuery, Person, Timestamp, Uuid } from "./common.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./filters.ts";
+import { record } from "./record.ts";
 
 const AGENT_TYPES = ["simple", "rag"] as const;
 const DATA_ACCESS_MODES = ["origin", "caller", "none"] as const;
@@ -11,8 +12,12 @@ const MAX_TOKENS = 2_000_000;
 const MAX_TOOLS = 32;
 const MAX_FOLDERS = 1_000;
 
-const toolConfig = z.record(z.string(), z.unknown()).nullish().meta({ example: null });
-const ToolAttachment = z.object({ tool_id: z.string().min(1).max(100).meta({ example: "knowledge_search" }), config: toolConfig }).meta({ id: "ToolAttachment" });
+const MAX_SETTINGS = 100;
+const MAX_SETTINGS_CHARACTERS = 65_536;
+
+const ToolAttachment = z
+  .object({ tool_id: z.string().min(1).max(100).meta({ example: "knowledge_search" }), config: z.record(z.string(), z.unknown()).nullish().meta({ example: null }) })
+  .meta({ id: "ToolAttachment" });
 
 const configuration = {
   description: z.string().max(4_000).meta({ example: "Answers from the documents of this space." }),
@@ -30,8 +35,14 @@ const configuration = {
   allowed_folder_ids: z.array(Uuid).max(MAX_FOLDERS).nullable().meta({ description: "With all folders below; null: no restriction, an empty list: nothing" }),
 };
 
+/** In requests: settings of any form, bounded in size. */
+const settings = record(z.unknown(), MAX_SETTINGS).refine(
+  (given) => JSON.stringify(given).length <= MAX_SETTINGS_CHARACTERS,
+  `must have at most ${MAX_SETTINGS_CHARACTERS} characters as JSON`,
+);
+
 /** In requests only: what an agent was given stays readable, whatever is known today. */
-const AttachedTool = z.object({ tool_id: z.enum(TOOL_IDS), config: toolConfig }).meta({ id: "AttachedTool" });
+const AttachedTool = z.object({ tool_id: z.enum(TOOL_IDS), config: settings.nullish().meta({ example: null }) }).meta({ id: "AttachedTool" });
 const writable = {
   ...configuration,
   model: z
@@ -43,6 +54,7 @@ const writable = {
     .array(AttachedTool)
     .max(MAX_TOOLS)
     .meta({ description: "Tools run inside the service", example: [{ tool_id: "knowledge_search", config: null }] }),
+  reasoning_config: settings.nullable().meta({ example: null }),
 };
 
 const Agent = z

@@ -1,20 +1,30 @@
 /** Contract of chat completions, compatible with OpenAI's where the two meet. Fields that are not named here are accepted and ignored. */
 import { z } from "zod";
 import { Uuid } from "./common.ts";
+import { withFewKeys } from "./record.ts";
 
 const MAX_MESSAGES = 2_000;
 const MAX_TOKENS = 2_000_000;
+const MAX_PARTS = 1_000;
+/** As many as a body may have bytes: text and pictures (as data: URLs) are bounded together. */
+const MAX_CONTENT_CHARACTERS = 4 * 1_024 * 1_024;
+const MAX_FORMAT_FIELDS = 16;
+const MAX_FORMAT_NAME = 64;
 
-const TextPart = z.object({ type: z.literal("text"), text: z.string().meta({ example: "What is in this picture?" }) });
+const longText = z.string().max(MAX_CONTENT_CHARACTERS);
+
+const TextPart = z.object({ type: z.literal("text"), text: longText.meta({ example: "What is in this picture?" }) });
 const ImagePart = z.object({
   type: z.literal("image_url"),
-  image_url: z.object({ url: z.string().meta({ example: "data:image/png;base64,iVBORw0KGgo=" }), detail: z.enum(["auto", "low", "high"]).nullish() }),
+  image_url: z.object({ url: longText.meta({ example: "data:image/png;base64,iVBORw0KGgo=" }), detail: z.enum(["auto", "low", "high"]).nullish() }),
 });
-const RefusalPart = z.object({ type: z.literal("refusal"), refusal: z.string().meta({ example: "I cannot help with that." }) });
+const RefusalPart = z.object({ type: z.literal("refusal"), refusal: longText.meta({ example: "I cannot help with that." }) });
 /** Other parts, such as audio, are refused rather than dropped: the answer would not be about what was asked. */
 const ContentPart = z.discriminatedUnion("type", [TextPart, ImagePart, RefusalPart]).meta({ id: "ContentPart" });
 
-const content = z.union([z.string(), z.array(ContentPart)]).meta({ description: "A string, or parts of which the texts are joined", example: "How did revenue develop?" });
+const content = z
+  .union([longText, z.array(ContentPart).max(MAX_PARTS)])
+  .meta({ description: "A string, or parts of which the texts are joined", example: "How did revenue develop?" });
 
 const withContent = (...roles: ("system" | "developer" | "user")[]) => z.object({ role: z.enum(roles), content });
 
@@ -38,8 +48,11 @@ export const ChatCompletionRequest = z
     temperature: z.number().min(0).max(2).nullish().meta({ description: "Overrides the agent's", example: 0.2 }),
     max_tokens: z.int().min(1).max(MAX_TOKENS).nullish().meta({ description: "Overrides the agent's", example: 800 }),
     max_completion_tokens: z.int().min(1).max(MAX_TOKENS).nullish().meta({ description: "The same as max_tokens", example: 800 }),
-    response_format: z
-      .looseObject({ type: z.string().meta({ example: "json_object" }) })
+    response_format: withFewKeys(z.looseObject({ type: z.string().max(MAX_FORMAT_NAME) }), MAX_FORMAT_FIELDS, {
+      properties: { type: { type: "string", maxLength: MAX_FORMAT_NAME, example: "json_object" } },
+      required: ["type"],
+      additionalProperties: {},
+    })
       .nullish()
       .meta({ description: "`{type: json_object}` is passed to the model and not enforced" }),
     stream_options: z.object({ include_usage: z.boolean().nullish().meta({ example: true }) }).nullish(),

@@ -1,8 +1,11 @@
 /** Contract of the codec endpoint, as Temporal's Web UI and command line speak it: payloads in JSON, their bytes in base64. */
 import { z } from "zod";
+import { record } from "./record.ts";
 
 const MAX_PAYLOADS = 10_000;
-const Base64 = z.string();
-const CodedPayload = z.object({ metadata: z.record(z.string(), Base64).optional(), data: Base64.nullish() });
+const MAX_METADATA = 64;
+/** As many as a body may have bytes. */
+const Base64 = z.string().max(4 * 1_024 * 1_024);
+const CodedPayload = z.object({ metadata: record(Base64, MAX_METADATA).optional(), data: Base64.nullish() });
 
 export const CodedPayloads = z.object({ payloads: z.array(CodedPayload).max(MAX_PAYLOADS) });

@@ -26,9 +26,12 @@ export function parseTimestamp(text: string): string | null {
   return isRealDay ? parsed.toISOString() : null;
 }
 
+const MAX_TIMESTAMP_CHARACTERS = 64;
+
 /** In requests: an ISO 8601 timestamp or date. */
 export const TimestampInput = z
   .string()
+  .max(MAX_TIMESTAMP_CHARACTERS)
   .transform((text, context) => {
     const parsed = parseTimestamp(text);
     if (parsed === null) context.issues.push({ code: "invalid_format", format: "datetime", input: text, message: "not a timestamp" });

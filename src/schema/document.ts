@@ -5,6 +5,7 @@ import { RUN_STATUSES } from "../domain/processing.ts";
 import { UNIT_TYPES } from "../domain/text-unit.ts";
 import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, RESOURCES_PER_PAGE, Timestamp, Uuid } from "./common.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./filters.ts";
+import { record } from "./record.ts";
 
 export const RunError = z
   .object({
@@ -125,11 +126,12 @@ export const DocumentUpload = z.object({ file: FilePart, space_id: Uuid, folder_
 
 const READ_ONLY_METADATA = ["original_filename", "content_type"];
 export const MAX_METADATA_CHARACTERS = 65_536;
+/** More would not fit those characters. */
+const MAX_METADATA_KEYS = 10_000;
 
 export const DocumentPatch = z
   .object({
-    doc_metadata: z
-      .record(z.string(), z.unknown())
+    doc_metadata: record(z.unknown(), MAX_METADATA_KEYS)
       .superRefine((patch, context) => {
         for (const key of READ_ONLY_METADATA.filter((name) => Object.hasOwn(patch, name))) context.addIssue({ code: "custom", path: [key], message: `${key} is read-only` });
         if (JSON.stringify(patch).length > MAX_METADATA_CHARACTERS)

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { parseTimestamp } from "./common.ts";
 import type { Problem } from "./problem.ts";
+import { record } from "./record.ts";
 
 /** `json` is a scalar inside an object whose keys are not known: it takes values of any type. */
 export type FieldType = "text" | "uuid" | "number" | "boolean" | "timestamp" | "json";
@@ -161,8 +162,7 @@ const problem = (reason: string): { problem: Problem } => ({ problem: { type: "v
 
 /** The `filters` of a request body; parsed to its conditions, none where it is absent or null. */
 export function filtersOf(fields: FilterFields, example: Readonly<Record<string, unknown>>) {
-  return z
-    .record(z.string(), z.unknown())
+  return record(z.unknown(), MAX_CONDITIONS)
     .nullish()
     .transform((filters, context) =>
       parseFilters(filters ?? {}, fields, (key, reason) => {
@@ -187,7 +187,7 @@ function namesOf(fields: FilterFields, type: FieldType): string[] {
 /** The `order_by` of a request body; parsed to its terms, none where it is absent or null. */
 export function orderByOf(fields: FilterFields, example: readonly string[]) {
   return z
-    .array(z.string())
+    .array(z.string().max(MAX_TEXT))
     .max(MAX_ORDER_TERMS)
     .nullish()
     .transform((orderBy, context) =>

@@ -4,6 +4,7 @@ import { CAPABILITIES } from "../domain/principal.ts";
 import { envelope, Name, pageQuery, Timestamp, TimestampInput, Uuid } from "./common.ts";
 
 const MAX_SPACES = 1_000;
+const MAX_CAPABILITIES = 16;
 
 const ApiKey = z
   .object({
@@ -30,6 +31,7 @@ const wanted = {
   capabilities: z
     .array(z.enum(CAPABILITIES))
     .min(1)
+    .max(MAX_CAPABILITIES)
     .nullish()
     .meta({ description: "Absent or null: all", example: ["read", "search"] }),
 };

@@ -56,12 +56,16 @@ const AUDIT_FIELDS: FilterFields = {
   outcome: "text",
 };
 
+/** No address is longer. */
+const MAX_FILTER_CHARACTERS = 8_192;
+
 /** A GET has no body: its filters are one JSON object in the query, its order is `order_by`, repeated. */
 export const AuditQuery = z.object({
   ...pageQuery(PARTS_PER_PAGE).shape,
   format: z.enum(["json", "ndjson"]).default("json").meta({ description: "`ndjson` answers every row, one JSON object a line, as `application/x-ndjson`" }),
   filters: z
     .string()
+    .max(MAX_FILTER_CHARACTERS)
     .optional()
     .transform((text, context) => {
       const refuse = (key: string, reason: string): void => void context.issues.push({ code: "custom", path: key === "" ? [] : [key], input: text, message: reason });
@@ -71,7 +75,7 @@ export const AuditQuery = z.object({
     })
     .meta({ description: `A JSON object with keys \`field__operator\`. Fields: ${Object.keys(AUDIT_FIELDS).join(", ")}.`, example: '{"action__startswith":"documents:"}' }),
   order_by: z
-    .array(z.string())
+    .array(z.string().max(MAX_FILTER_CHARACTERS))
     .max(10)
     .optional()
     .transform((terms, context) =>

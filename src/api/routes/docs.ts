@@ -52,7 +52,7 @@ export function docsRoutes(documented: readonly Route[]): Route[] {
       ...hidden,
       path: "/docs/:file",
       summary: "What the page loads.",
-      params: z.object({ file: z.string() }),
+      params: z.object({ file: z.string().max(255) }),
       async handle({ params }) {
         if (params.file === "start.js") return raw({ contentType: "text/javascript; charset=utf-8", body: START });
         const contentType = Object.hasOwn(FILES, params.file) ? FILES[params.file] : undefined;

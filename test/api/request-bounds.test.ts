@@ -1,0 +1,79 @@
+/** Every list, object with any keys and text of a request has a bound, and the bound is looked at before what it bounds. */
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { parsePart } from "../../src/api/validation.ts";
+import { answerError } from "../../src/api/errors.ts";
+import { ValidationProblems } from "../../src/schema/problem.ts";
+import { record } from "../../src/schema/record.ts";
+import { type NamedSchema, partsOf, requestSchemas } from "../support/request-schemas.ts";
+
+/** By a check of its own, or by a format that is of one length. */
+const hasMaximum = (schema: z.ZodType): boolean => schema instanceof z.ZodGUID || (schema.def.checks ?? []).some((check) => check._zod.def.check === "max_length");
+const declaresKeys = (schema: z.ZodType): boolean => typeof (schema.meta()?.["override"] as { maxProperties?: number } | undefined)?.maxProperties === "number";
+
+/** The places without a bound, as paths of field names. */
+function unbounded(schema: z.ZodType, path: string, isPiped = false): string[] {
+  const own = (() => {
+    if (schema instanceof z.ZodString || schema instanceof z.ZodStringFormat || schema instanceof z.ZodArray) return !hasMaximum(schema);
+    return schema instanceof z.ZodRecord && !isPiped;
+  })();
+  const inner = Object.entries(partsOf(schema)).flatMap(([name, part]) => {
+    const isBehindBound = name === ">" && schema instanceof z.ZodPipe && declaresKeys(schema.in as z.ZodType);
+    return unbounded(part, `${path}.${name}`, isBehindBound);
+  });
+  return own ? [path, ...inner] : inner;
+}
+
+describe.each(requestSchemas())("$name", ({ name, schema }: NamedSchema) => {
+  test("has a bound on every list, object with any keys, and text", () => {
+    expect(unbounded(schema, name)).toEqual([]);
+  });
+});
+
+test("the walk finds what has no bound", () => {
+  const schema = z.object({ a: z.string().optional(), b: z.array(z.string().max(3)), c: z.record(z.string(), z.unknown()).nullish(), d: z.union([z.string(), z.int()]) });
+  expect(unbounded(schema, "x")).toEqual(["x.a.?", "x.b", "x.c.?.?", "x.d.|0"]);
+});
+
+test("of a list that is too long no element is looked at", () => {
+  let looks = 0;
+  const element = z.custom(() => (looks += 1) < 0);
+  const parsed = parsePart(z.object({ ids: z.array(element).max(3).nullish() }), { ids: Array.from({ length: 50_000 }, () => 1) }, "body");
+  expect(parsed).toMatchObject({ problems: [{ type: "too_long", loc: ["body", "ids"], ctx: { max_length: 3, actual_length: 50_000 } }] });
+  expect(looks).toBe(0);
+});
+
+test("of an object with too many keys no member is looked at", () => {
+  let looks = 0;
+  const value = z.custom(() => (looks += 1) < 0);
+  const given = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, 1]));
+  const parsed = parsePart(z.object({ meta: record(value, 3).nullish() }), { meta: given }, "body");
+  expect(parsed).toMatchObject({ problems: [{ type: "too_long", loc: ["body", "meta"], msg: "Dictionary should have at most 3 items after validation, not 50000" }] });
+  expect(looks).toBe(0);
+});
+
+test("an object with any keys keeps its own form: what is none, a null, and __proto__ as a key", () => {
+  const schema = z.object({ meta: record(z.unknown(), 3).nullish() });
+  for (const meta of [1, "x", []]) expect(parsePart(schema, { meta }, "body")).toMatchObject({ problems: [{ type: "dict_type", loc: ["body", "meta"] }] });
+  expect(parsePart(schema, { meta: null }, "body")).toEqual({ value: { meta: null } });
+  const parsed = parsePart(schema, JSON.parse('{"meta":{"__proto__":{"admin":true},"a":1}}'), "body") as { value: { meta: Record<string, unknown> } };
+  expect(parsed.value.meta["admin"]).toBeUndefined();
+  expect(parsed.value.meta["a"]).toBe(1);
+});
+
+test("a hundred problems are reported, and then how many more there are", () => {
+  const parsed = parsePart(
+    z.array(z.string().max(1)).max(1_000),
+    Array.from({ length: 1_000 }, () => 1),
+    "body",
+  ) as { problems: { msg: string }[] };
+  expect(parsed.problems).toHaveLength(101);
+  expect(parsed.problems.at(-1)).toMatchObject({ type: "value_error", loc: ["body"], msg: "Value error, 900 more problems are not shown" });
+});
+
+test("what an answer quotes of a request is short, however long its keys are and however often it is quoted", () => {
+  const key = "k".repeat(1_000_000);
+  const large = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, "x"]));
+  const problems = Array.from({ length: 100 }, () => ({ type: "value_error", loc: ["body", key], msg: `Value error, ${key}`, input: large, ctx: { error: key } }));
+  expect(JSON.stringify(answerError(new ValidationProblems(problems)).body).length).toBeLessThan(400_000);
+});
