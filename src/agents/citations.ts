@@ -11,17 +11,23 @@ export interface CitationFilter {
 }
 
 const FENCE_TICKS = 3;
-/** A run of backticks, a line's end, or one mark with the space before it: [1], [1, 2]. */
+/** A run of backticks, a line's end, or one mark with the space before it: [1], [1, 2]. No mark is longer than {@link MARK_CHARACTERS}. */
 const TOKEN = /(?<ticks>`+)|(?<line>\n)|(?<space> ?)\[(?<numbers>\d{1,4}(?:\s?,\s?\d{1,4}){0,15})\]/g;
-/** The end of a text that may become one of them with the next piece. */
-const UNDECIDED = /(?:`+| ?\[[\d,\s]{0,100}| )$/;
+export const MARK_CHARACTERS = 112;
+/** The end of a text that may become a mark with the next piece. */
+const UNDECIDED = /(?: ?\[[\d,\s]{0,110}| )$/;
 
-/** Leaves code alone, where brackets mean something else, and everything before the turn's first search, where they mean nothing. */
+/**
+ * Leaves code alone, where brackets mean something else, and everything before the turn's first search, where they mean nothing. Each
+ * piece takes time linear in its own length, whatever came before it.
+ */
 export function createCitationFilter(sources: Sources): CitationFilter {
   const cited = new Map<number, Citation>();
   let held = "";
-  /** The backticks that opened the code that the text is in. */
-  let code = "";
+  /** How many backticks opened the code that the text is in; 0 outside of code. */
+  let codeTicks = 0;
+  /** Backticks at the end of what was written: they are shown, but the next piece may add to their run. */
+  let openTicks = 0;
 
   const mark = (space: string, numbers: string): string => {
     const known = numbers
@@ -31,27 +37,34 @@ export function createCitationFilter(sources: Sources): CitationFilter {
     for (const citation of known) cited.set(citation.index, citation);
     return known.length === 0 ? "" : `${space}[${known.map((citation) => citation.index).join(", ")}]`;
   };
-
-  const filter = (text: string): string =>
-    text.replace(TOKEN, (match: string, ...rest: unknown[]) => {
+  const endRun = (): void => {
+    if (openTicks === 0) return;
+    codeTicks = codeTicks === 0 ? openTicks : codeTicks === openTicks ? 0 : codeTicks;
+    openTicks = 0;
+  };
+  const filter = (text: string): string => {
+    if (text !== "" && !text.startsWith("`")) endRun();
+    return text.replace(TOKEN, (match: string, ...rest: unknown[]) => {
       const { ticks, line, space = "", numbers = "" } = rest.at(-1) as { ticks?: string; line?: string; space?: string; numbers?: string };
-      // A stray backtick opens no code beyond its line.
-      if (line !== undefined && code.length < FENCE_TICKS) code = "";
-      if (line !== undefined) return match;
       if (ticks !== undefined) {
-        code = code === "" ? ticks : code === ticks ? "" : code;
+        openTicks += ticks.length;
+        const end = (rest.at(-3) as number) + ticks.length;
+        if (end < text.length) endRun();
         return match;
       }
-      return code === "" ? mark(space, numbers) : match;
+      // A stray backtick opens no code beyond its line.
+      if (line !== undefined && codeTicks < FENCE_TICKS) codeTicks = 0;
+      return line === undefined && codeTicks === 0 ? mark(space, numbers) : match;
     });
+  };
 
   return {
     write(piece) {
       if (!sources.wereSearched) return piece;
       const text = held + piece;
-      const undecided = UNDECIDED.exec(text)?.index ?? text.length;
-      held = text.slice(undecided);
-      return filter(text.slice(0, undecided));
+      const tail = text.slice(-MARK_CHARACTERS);
+      held = UNDECIDED.exec(tail)?.[0] ?? "";
+      return filter(text.slice(0, text.length - held.length));
     },
     end() {
       const text = held;

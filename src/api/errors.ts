@@ -75,19 +75,16 @@ function shortened<T>(value: T): T | string {
 function fitsEcho(input: object): boolean {
   let left = MAX_ECHO_CHARACTERS;
   const open: unknown[] = [input];
-  for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (typeof value === "string") left -= value.length;
-    left -= 1;
-    if (typeof value === "object" && value !== null) {
-      for (const key in value) {
-        left -= Array.isArray(value) ? 1 : key.length + 1;
-        if (left < 0) return false;
-        open.push((value as Record<string, unknown>)[key]);
-      }
-    }
-    if (left < 0) return false;
+  while (open.length > 0 && left >= 0) {
+    const value = open.pop();
+    left -= typeof value === "string" ? value.length : 1;
+    if (typeof value !== "object" || value === null) continue;
+    // Each member takes a character at least.
+    const members = Object.entries(value).slice(0, MAX_ECHO_CHARACTERS);
+    left -= members.reduce((sum, [key]) => sum + (Array.isArray(value) ? 1 : key.length), 0);
+    for (const [, member] of members) open.push(member);
   }
-  return JSON.stringify(input).length <= MAX_ECHO_CHARACTERS;
+  return left >= 0 && JSON.stringify(input).length <= MAX_ECHO_CHARACTERS;
 }
 
 function holdsSecret(input: object): boolean {

@@ -11,8 +11,16 @@ export interface JsonLimits {
 /** What a body may hold; a route that carries more by its nature declares limits of its own. */
 export const JSON_LIMITS: JsonLimits = { maxBytes: 4 * 1_024 * 1_024, maxDepth: 64, maxValues: 100_000 };
 
-const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x2c, 0x5b, 0x5c, 0x5d, 0x7b, 0x7d] as const;
-const SPACE = 0x20;
+const [QUOTE, BACKSLASH] = [0x22, 0x5c] as const;
+const [OTHER, SPACE, STRING, COMMA, OPEN, CLOSE] = [0, 1, 2, 3, 4, 5] as const;
+/** What a byte outside of strings is. */
+const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte <= 0x20) return SPACE;
+  return { '"': STRING, ",": COMMA, "[": OPEN, "{": OPEN, "]": CLOSE, "}": CLOSE }[String.fromCharCode(byte)] ?? OTHER;
+});
+/** By kind: what it adds to the depth, and to the number of values. A list or object has a first value, and one more behind each comma. */
+const DEEPER = [0, 0, 0, 0, 1, -1] as const;
+const MORE_VALUES = [0, 0, 0, 1, 1, 0] as const;
 
 /**
  * Which limit the UTF-8 text passes, as a sentence; null where it passes none. What is no JSON is counted in the same way, by its commas
@@ -23,27 +31,15 @@ export function limitPassed(bytes: Uint8Array, { maxDepth, maxValues }: Omit<Jso
   let values = 1;
   let isJustOpened = false;
   for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at]!;
-    if (byte <= SPACE) continue;
-    if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
-      // An empty one has no first element.
-      if (isJustOpened) values -= 1;
-      isJustOpened = false;
-      depth -= 1;
-      continue;
-    }
-    isJustOpened = false;
-    if (byte === QUOTE) {
-      at = endOfString(bytes, at);
-    } else if (byte === COMMA) {
-      values += 1;
-    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      values += 1;
-      depth += 1;
-      isJustOpened = true;
-      if (depth > maxDepth) return `JSON body is nested deeper than the allowed ${maxDepth} levels`;
-    }
-    if (values > maxValues + 1) break;
+    const kind = KINDS[bytes[at]!]!;
+    if (kind === SPACE) continue;
+    if (kind === STRING) at = endOfString(bytes, at);
+    depth += DEEPER[kind]!;
+    values += MORE_VALUES[kind]!;
+    // An empty one has no first value.
+    if (kind === CLOSE && isJustOpened) values -= 1;
+    isJustOpened = kind === OPEN;
+    if (depth > maxDepth) return `JSON body is nested deeper than the allowed ${maxDepth} levels`;
   }
   return values > maxValues ? `JSON body holds more than the allowed ${maxValues} values` : null;
 }

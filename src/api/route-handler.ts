@@ -1,4 +1,5 @@
 /** Runs one route for one request: authenticate, parse (all problems at once), handle, present. */
+import { pipeline } from "node:stream/promises";
 import type { Context, Middleware } from "koa";
 import type { Deps } from "../deps.ts";
 import { DomainError } from "../domain/errors.ts";
@@ -7,7 +8,8 @@ import { type Problem, valueError } from "../schema/problem.ts";
 import { answerOnce } from "./idempotency.ts";
 import { type JsonBody, readJsonBody } from "./json-body.ts";
 import type { RateLimit } from "./middleware/rate-limit.ts";
-import { isRaw, isStream, type RawAnswer, type StreamAnswer } from "./response.ts";
+import { jsonPieces } from "./json-answer.ts";
+import { isRaw, isStream, type RawAnswer, stream, type StreamAnswer } from "./response.ts";
 import type { AuditRule, Route, RouteContext } from "./route.ts";
 import { allValues, findUnusable, type Parsed, parsePart } from "./validation.ts";
 
@@ -24,7 +26,7 @@ export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middle
       const context = await contextOf(route, { deps, ctx, principal, operator });
       body = context.body;
       const answer = await answerOnce(route, context, (idempotency) => route.handle({ ...context, request: { ...context.request, idempotency } }));
-      send(ctx, route, { answer, deps });
+      await send(ctx, route, { answer, deps });
       audit(route, { deps, ctx, principal, body }, "success");
     } catch (error) {
       if (error instanceof DomainError && error.code === "permission_denied") audit(route, { deps, ctx, principal, body }, "denied");
@@ -147,13 +149,33 @@ function replyOf(ctx: Context, route: Route): RouteContext<"keys", unknown, unkn
   };
 }
 
-function send(ctx: Context, route: Route, { answer, deps }: { answer: unknown; deps: Deps }): void {
+async function send(ctx: Context, route: Route, { answer, deps }: { answer: unknown; deps: Deps }): Promise<void> {
   if (isStream(answer)) return sendStream(ctx, answer, deps);
   if (isRaw(answer)) return sendRaw(ctx, answer);
   const { status } = ctx;
-  // Koa turns an empty body into 204 and drops the content headers.
-  ctx.body = answer === undefined || status === 204 ? null : route.response?.parse(answer);
+  if (answer === undefined || status === 204 || route.response === undefined) {
+    // Koa turns an empty body into 204 and drops the content headers.
+    ctx.body = null;
+    ctx.status = status;
+    return;
+  }
+  const pieces = jsonPieces(route.response, answer);
+  const [first, second] = [await pieces.next(), await pieces.next()];
+  ctx.type = "json";
+  if (second.done !== true)
+    return sendStream(
+      ctx,
+      stream((res) => pipeline(chain(first.value, second.value, pieces), res)),
+      deps,
+    );
+  ctx.body = first.value;
   ctx.status = status;
+}
+
+async function* chain(first: string, second: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+  yield first;
+  yield second;
+  yield* rest;
 }
 
 function sendRaw(ctx: Context, answer: RawAnswer): void {
@@ -174,7 +196,8 @@ function sendStream(ctx: Context, answer: StreamAnswer, { log }: Pick<Deps, "log
     return;
   }
   answer.write(res).catch((error: unknown) => {
-    if (!res.destroyed) log.error({ request_id: ctx.state["requestId"] as string, err: error }, "a streamed answer failed");
+    // A client that went away destroys the answer too, but not with what was thrown here.
+    if (!res.destroyed || res.errored === error) log.error({ request_id: ctx.state["requestId"] as string, err: error }, "a streamed answer failed");
     res.destroy();
   });
 }

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { Deps } from "../deps.ts";
 import type { Capability, Principal } from "../domain/principal.ts";
 import type { Idempotency } from "./idempotency.ts";
+import type { Parts } from "./json-answer.ts";
 import type { JsonLimits } from "./json-limits.ts";
 import type { RawAnswer, StreamAnswer } from "./response.ts";
 
@@ -114,11 +115,11 @@ export interface Route extends RouteContract<Access> {
   handle(context: RouteContext<Access, unknown, unknown, unknown>): Promise<unknown>;
 }
 
-/** What a handler may answer: rows as the database gives them, which nobody may change. */
+/** What a handler may answer: rows as the database gives them, which nobody may change; a list in the outermost object also in parts. */
 type Presentable<T> = T extends Date
   ? T
   : T extends readonly (infer Item)[]
-    ? readonly Presentable<Item>[]
+    ? readonly Presentable<Item>[] | Parts<Presentable<Item>>
     : T extends object
       ? { readonly [Key in keyof T]: Presentable<T[Key]> }
       : T;

@@ -1,7 +1,5 @@
 /** All SQL that reads what a run made of a document, as callers see it: its text in units, and its chunks. */
 import type { TextUnit } from "../domain/text-unit.ts";
-import { parameters } from "./filter-sql.ts";
-import { type Page, type PageRequest, readPage } from "./page.ts";
 import type { Sql } from "./pool.ts";
 
 /**
@@ -22,39 +20,26 @@ export interface IndexedUnit extends TextUnit {
   readonly heading_path: string[];
 }
 
-interface BlockRow {
-  readonly first_index: number;
-  readonly units: Omit<IndexedUnit, "index">[];
-}
-
 export async function countUnits(sql: Sql, runNum: number): Promise<number> {
   const { rows } = await sql.query<{ total: number }>("select coalesce(max(first_index + unit_count), 0)::int as total from text_blocks where run_num = $1", [runNum]);
   return rows[0]!.total;
 }
 
-/** A page of the run's text units, in order. */
-export async function readUnits(sql: Sql, runNum: number, { page, limit }: PageRequest): Promise<Page<IndexedUnit>> {
-  const from = (page - 1) * limit;
-  const total = await countUnits(sql, runNum);
-  if (from >= total) return { items: [], total };
-  const { rows } = await sql.query<BlockRow>(
-    "select first_index, units from text_blocks where run_num = $1 and first_index < $3 and first_index + unit_count > $2 order by first_index",
-    [runNum, from, from + limit],
+/** The run's text units from one index on, in order: `limit` of them, a row each, so that no row is larger than a unit may be. */
+export async function readUnits(sql: Sql, runNum: number, from: number, limit: number): Promise<IndexedUnit[]> {
+  const { rows } = await sql.query<{ index: number; unit: Omit<IndexedUnit, "index"> }>(
+    `select block.first_index + entry.position::int - 1 as index, entry.unit
+     from text_blocks as block
+     cross join lateral jsonb_array_elements(block.units) with ordinality as entry (unit, position)
+     where block.run_num = $1
+       and block.first_index < $2::int + $3::int
+       and block.first_index + block.unit_count > $2
+       and block.first_index + entry.position - 1 >= $2
+       and block.first_index + entry.position - 1 < $2::int + $3::int
+     order by index`,
+    [runNum, from, limit],
   );
-  const units = rows.flatMap((block) => block.units.map((unit, position) => ({ ...unit, index: block.first_index + position })));
-  return { items: units.filter((unit) => unit.index >= from && unit.index < from + limit), total };
-}
-
-const BLOCKS_A_READ = 20;
-
-/** The next units of the run from a block's first index on, some 2,000 at most; empty behind the last. */
-export async function readUnitsFrom(sql: Sql, runNum: number, firstIndex: number): Promise<TextUnit[]> {
-  const { rows } = await sql.query<BlockRow>("select first_index, units from text_blocks where run_num = $1 and first_index >= $2 order by first_index limit $3", [
-    runNum,
-    firstIndex,
-    BLOCKS_A_READ,
-  ]);
-  return rows.flatMap((block) => block.units);
+  return rows.map(({ index, unit }) => ({ ...unit, index }));
 }
 
 export interface ChunkRow {
@@ -69,23 +54,25 @@ export interface ChunkRow {
   readonly embedding: { model: string | null; dimensions: number | null; embedded: boolean; embedded_at: string | null };
 }
 
+export async function countChunks(sql: Sql, runNum: number): Promise<number> {
+  const { rows } = await sql.query<{ total: number }>("select count(*)::int as total from chunks where run_num = $1", [runNum]);
+  return rows[0]!.total;
+}
+
 /**
- * A page of the run's chunks, in order. Their vectors are whole when the run is published, and not before; a chunk that the model refuses
- * has none.
+ * The run's chunks from one index on, in order: `limit` of them. Their vectors are whole when the run is published, and not before; a chunk that
+ * the model refuses has none.
  */
-export async function readChunks(sql: Sql, runNum: number, page: PageRequest): Promise<Page<ChunkRow>> {
-  return readPage<ChunkRow>(
-    sql,
-    {
-      columns: `c.id, c.document_id, c.chunk_index, c.text, c.token_count, c.page_start, c.page_end, c.metadata,
-        jsonb_build_object('model', r.embedding_model, 'dimensions', m.dimensions, 'embedded', v.is_there, 'embedded_at', case when v.is_there then r.completed_at end) as embedding`,
-      from: `chunks c join pipeline_runs r on r.num = c.run_num left join embedding_models m on m.name = r.embedding_model
-        cross join lateral (select r.embedded and (c.refused_by is distinct from m.num or exists (
-          select from embeddings e where e.space_num = r.space_num and e.run_num = c.run_num and e.chunk_index = c.chunk_index)) as is_there) v`,
-      where: "c.run_num = $1",
-      order: "c.chunk_index",
-      params: parameters([runNum]),
-    },
-    page,
+export async function readChunks(sql: Sql, runNum: number, from: number, limit: number): Promise<ChunkRow[]> {
+  const { rows } = await sql.query<ChunkRow>(
+    `select c.id, c.document_id, c.chunk_index, c.text, c.token_count, c.page_start, c.page_end, c.metadata,
+       jsonb_build_object('model', r.embedding_model, 'dimensions', m.dimensions, 'embedded', v.is_there, 'embedded_at', case when v.is_there then r.completed_at end) as embedding
+     from chunks c join pipeline_runs r on r.num = c.run_num left join embedding_models m on m.name = r.embedding_model
+     cross join lateral (select r.embedded and (c.refused_by is distinct from m.num or exists (
+       select from embeddings e where e.space_num = r.space_num and e.run_num = c.run_num and e.chunk_index = c.chunk_index)) as is_there) v
+     where c.run_num = $1 and c.chunk_index >= $2 and c.chunk_index < $2::int + $3::int
+     order by c.chunk_index`,
+    [runNum, from, limit],
   );
+  return rows;
 }

@@ -76,7 +76,7 @@ export function envelope<Item extends z.ZodType>(item: Item, name: string) {
 }
 
 /** The envelope's value for one page of `items` out of `totalItems`. */
-export function pageOf<Item>(items: Item[], totalItems: number, { page, limit }: PageRequest) {
+export function pageOf<Items>(items: Items, totalItems: number, { page, limit }: PageRequest) {
   return { items, total_items: totalItems, total_pages: Math.ceil(totalItems / limit), page, page_size: limit };
 }
 

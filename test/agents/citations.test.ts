@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createCitationFilter } from "../../src/agents/citations.ts";
+import { createCitationFilter, MARK_CHARACTERS } from "../../src/agents/citations.ts";
 import { createSources, fenceSources } from "../../src/agents/sources.ts";
 
 const passage = (chunk: number, text = `text ${chunk}`) => ({
@@ -52,6 +52,24 @@ describe("citation marks", () => {
         expect(filtered(text, cutUp)).toEqual(filtered(text));
       }),
     );
+  });
+
+  it("take the same time a piece however many backticks or brackets came before", () => {
+    // What is held back is what the next piece is looked at with: never more than a mark.
+    for (const unit of ["`", "[", " [1,", "[1, ", "1"]) {
+      const filter = createCitationFilter(sourcesOf(3));
+      let shown = 0;
+      for (let written = 1; written <= 2_000; written += 1) {
+        shown += filter.write(unit).length;
+        expect(written * unit.length - shown).toBeLessThanOrEqual(MARK_CHARACTERS);
+      }
+      expect(shown + filter.end().length).toBe(2_000 * unit.length);
+    }
+  });
+
+  it("are found behind a run of backticks that came in pieces", () => {
+    expect(filtered("```` [1] ```` then [8] end", eachCharacter)).toEqual({ shown: "```` [1] ```` then end", cited: [] });
+    expect(filtered(`${"`".repeat(100_000)}x[8]`)).toEqual({ shown: `${"`".repeat(100_000)}x[8]`, cited: [] });
   });
 
   it("mean nothing before anything was searched", () => {

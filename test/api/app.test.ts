@@ -161,10 +161,6 @@ test("JSON over its limit is 400, and never 413", async () => {
   const answer = await ask("POST", "/v1/things/search", json({ name: "x".repeat(5_000_000) }));
   expect(answer.status).toBe(400);
   expect(answer.body.detail).toMatch(/exceeds maximum allowed/);
-  const deep = await ask("POST", "/v1/things/search", json(`{"name":"a","meta":${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}}`));
-  expect(deep).toMatchObject({ status: 400, body: { detail: "JSON body is nested deeper than the allowed 64 levels" } });
-  const wide = await ask("POST", "/v1/things/search", json(`[${"1,".repeat(100_000)}1]`));
-  expect(wide).toMatchObject({ status: 400, body: { detail: "JSON body holds more than the allowed 100000 values" } });
 });
 
 test("a broken content encoding is 400", async () => {

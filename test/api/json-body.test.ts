@@ -3,10 +3,12 @@ import { gzipSync } from "node:zlib";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import fc from "fast-check";
 import Koa from "koa";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { readJsonBody } from "../../src/api/json-body.ts";
+import { limitPassed } from "../../src/api/json-limits.ts";
 import { defineRoute } from "../../src/api/route.ts";
 import { listen } from "../../src/api/server.ts";
 import { DomainError } from "../../src/domain/errors.ts";
@@ -46,6 +48,36 @@ test("a compressed body counts as it is after unpacking", async () => {
   const packed = (text: string) => ask(new Uint8Array(gzipSync(text)), { "content-encoding": "gzip" });
   expect(await packed('{"name":"a"}')).toMatchObject({ status: 200, body: { name: "a" } });
   expect((await packed(`{"name":"${"x".repeat(5_000_000)}"}`)).status).toBe(400);
+});
+
+test("what is nested too deep or holds too many values is 400, and names the bound", async () => {
+  const detail = async (text: string) => (await ask(Buffer.from(text) as Uint8Array<ArrayBuffer>)).body;
+  const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+  expect(await detail(nested(65))).toEqual({ detail: "JSON body is nested deeper than the allowed 64 levels" });
+  expect(await detail(nested(64))).toMatchObject({ detail: [{ type: "missing", loc: ["body", "name"] }] });
+  expect(await detail(`[${"1,".repeat(99_999)}1]`)).toEqual({ detail: "JSON body holds more than the allowed 100000 values" });
+  expect(await detail(`[${"1,".repeat(99_998)}1]`)).toMatchObject({ detail: [{ type: "model_attributes_type" }] });
+});
+
+test("values and depth are counted as a walk through the value counts them, whatever is in strings", () => {
+  const sizeOf = (value: unknown): { values: number; depth: number } => {
+    const inner = typeof value === "object" && value !== null ? Object.values(value).map(sizeOf) : [];
+    const isNested = typeof value === "object" && value !== null;
+    return { values: inner.reduce((sum, { values }) => sum + values, 1), depth: (isNested ? 1 : 0) + Math.max(0, ...inner.map(({ depth }) => depth)) };
+  };
+  const text = fc.oneof(fc.string(), fc.constantFrom('"', "\\", '\\"', "[{,", "}]"));
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 6 }, text, fc.integer(), fc.constant(null), fc.array(tie("value"), { maxLength: 4 }), fc.dictionary(text, tie("value"), { maxKeys: 4 })),
+  }));
+  fc.assert(
+    fc.property(value, fc.constantFrom(0, 2), (given, indent) => {
+      const bytes = Buffer.from(JSON.stringify(given, null, indent));
+      const { values, depth } = sizeOf(given);
+      expect(limitPassed(bytes, { maxDepth: depth, maxValues: values })).toBeNull();
+      expect(limitPassed(bytes, { maxDepth: depth, maxValues: values - 1 })).toMatch(/values$/);
+      if (depth > 0) expect(limitPassed(bytes, { maxDepth: depth - 1, maxValues: values })).toMatch(/levels$/);
+    }),
+  );
 });
 
 test("a body that drips in is refused when its time is over, and its connection ends", async () => {

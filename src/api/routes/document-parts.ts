@@ -3,28 +3,78 @@ import { Readable } from "node:stream";
 import { z } from "zod";
 import { authorize } from "../../auth/policy.ts";
 import { findDocument } from "../../db/documents.ts";
-import type { Page } from "../../db/page.ts";
+import type { PageRequest } from "../../db/page.ts";
 import { type Database, inTenant, type Sql } from "../../db/pool.ts";
 import { listRuns } from "../../db/runs.ts";
-import { countUnits, readChunks, readUnits, readUnitsFrom, shownRunNum } from "../../db/text-blocks.ts";
+import { countChunks, countUnits, readChunks, readUnits, shownRunNum } from "../../db/text-blocks.ts";
 import type { Principal } from "../../domain/principal.ts";
-import { unitsAsMarkdown } from "../../domain/text-unit.ts";
+import { type TextUnit, unitsAsMarkdown } from "../../domain/text-unit.ts";
 import { DocumentParams, pageOf } from "../../schema/common.ts";
 import { ChunkPage, PartsQuery, TextQuery, TextUnitPage } from "../../schema/document.ts";
 import { VersionPage } from "../../schema/run.ts";
+import type { Parts } from "../json-answer.ts";
 import { raw } from "../response.ts";
 import { defineRoute } from "../route.ts";
 
 const MARKDOWN = "text/markdown; charset=utf-8";
-const NOTHING: Page<never> = { items: [], total: 0 };
+/** Of units and chunks, which are up to 64 KB each; the first part of a page is read with its count. */
+const FIRST_PART = 100;
+const [LEAST_PART, LARGEST_PART] = [10, 2_000] as const;
+/** Parts grow and shrink towards it. */
+const PART_CHARACTERS = 1_048_576;
 
 /** Reads of the document in one transaction. @throws DomainError `not_found` where the caller does not reach it. */
-async function readParts<T>(db: Database, principal: Principal, documentId: string, read: (sql: Sql) => Promise<T>): Promise<T> {
+async function readReached<T>(db: Database, principal: Principal, documentId: string, read: (sql: Sql) => Promise<T>): Promise<T> {
   return inTenant(db, principal.organization, async (sql) => {
     const document = await findDocument(sql, principal, documentId);
     authorize(principal, "documents:read", document);
     return read(sql);
   });
+}
+
+interface Asked {
+  readonly db: Database;
+  readonly principal: Principal;
+  readonly documentId: string;
+  /** Null asks for the whole. */
+  readonly page: PageRequest | null;
+}
+
+/** How the parts of a run's text are counted and read, by its number. */
+interface Source<Item> {
+  readonly count: (sql: Sql, runNum: number) => Promise<number>;
+  readonly read: (sql: Sql, runNum: number, from: number, limit: number) => Promise<Item[]>;
+}
+
+/**
+ * A page of what the document's shown run is made of, or the whole where `page` is null: the first part at once, the others while the
+ * answer is written, each in a transaction of its own, so that a slow client holds no connection and a long page little memory.
+ */
+async function readParts<Item extends { readonly text: string }>({ db, principal, documentId, page }: Asked, source: Source<Item>): Promise<{ parts: Parts<Item>; total: number }> {
+  const begun = await readReached(db, principal, documentId, async (sql) => {
+    const runNum = await shownRunNum(sql, documentId);
+    const total = runNum === null ? 0 : await source.count(sql, runNum);
+    const from = page === null ? 0 : (page.page - 1) * page.limit;
+    const until = Math.min(total, page === null ? total : from + page.limit);
+    const first = runNum === null || from >= until ? [] : await source.read(sql, runNum, from, Math.min(FIRST_PART, until - from));
+    return { runNum, total, from, until, first };
+  });
+  async function* parts(): AsyncGenerator<readonly Item[]> {
+    const { runNum, from, until, first } = begun;
+    let part = first;
+    let size = FIRST_PART;
+    for (let at = from; runNum !== null && at < until;) {
+      // Where the run was purged meanwhile, so that a part is never taken for the whole.
+      if (part.length === 0) throw new Error(`what run number ${runNum} is made of ended at ${at} of ${until}`);
+      yield part;
+      at += part.length;
+      const isSmall = part.reduce((sum, { text }) => sum + text.length, 0) < PART_CHARACTERS / 2;
+      size = isSmall ? Math.min(LARGEST_PART, size * 2) : Math.max(LEAST_PART, size >> 1);
+      const [next, limit] = [at, Math.min(size, until - at)];
+      if (limit > 0) part = await inTenant(db, principal.organization, (sql) => source.read(sql, runNum, next, limit));
+    }
+  }
+  return { parts: parts(), total: begun.total };
 }
 
 const getText = defineRoute({
@@ -42,32 +92,17 @@ const getText = defineRoute({
   response: TextUnitPage,
   otherContent: { "text/markdown": { schema: z.string(), description: "The whole text, where `format` is `markdown`" } },
   async handle({ deps, principal, params, query }) {
-    if (query.format === "markdown") {
-      const shown = await readParts(deps.db, principal, params.document_id, async (sql) => {
-        const runNum = await shownRunNum(sql, params.document_id);
-        return runNum === null ? null : { runNum, total: await countUnits(sql, runNum) };
-      });
-      return raw({ contentType: MARKDOWN, body: shown === null ? "" : Readable.from(markdownPieces(deps.db, principal, shown)) });
-    }
-    const { items, total } = await readParts(deps.db, principal, params.document_id, async (sql) => {
-      const runNum = await shownRunNum(sql, params.document_id);
-      return runNum === null ? NOTHING : readUnits(sql, runNum, query);
-    });
-    return pageOf(items, total, query);
+    const isWhole = query.format === "markdown";
+    const { parts, total } = await readParts({ db: deps.db, principal, documentId: params.document_id, page: isWhole ? null : query }, { count: countUnits, read: readUnits });
+    return isWhole ? raw({ contentType: MARKDOWN, body: Readable.from(markdownPieces(parts)) }) : pageOf(parts, total, query);
   },
 });
 
-/**
- * The whole text, read in bounded parts, each in a transaction of its own: a slow client holds no connection.
- * @throws Error where the run was purged meanwhile, so that a part is never taken for the whole.
- */
-async function* markdownPieces(db: Database, principal: Principal, { runNum, total }: { runNum: number; total: number }): AsyncGenerator<string> {
-  for (let index = 0; index < total;) {
-    const from = index;
-    const units = await inTenant(db, principal.organization, (sql) => readUnitsFrom(sql, runNum, from));
-    if (units.length === 0) throw new Error(`the text of run number ${runNum} ended at unit ${index} of ${total}`);
-    yield (index === 0 ? "" : "\n\n") + unitsAsMarkdown(units);
-    index += units.length;
+async function* markdownPieces(parts: Parts<TextUnit>): AsyncGenerator<string> {
+  let separator = "";
+  for await (const units of parts) {
+    yield separator + unitsAsMarkdown(units);
+    separator = "\n\n";
   }
 }
 
@@ -85,11 +120,8 @@ const listChunks = defineRoute({
   query: PartsQuery,
   response: ChunkPage,
   async handle({ deps, principal, params, query }) {
-    const { items, total } = await readParts(deps.db, principal, params.document_id, async (sql) => {
-      const runNum = await shownRunNum(sql, params.document_id);
-      return runNum === null ? NOTHING : readChunks(sql, runNum, query);
-    });
-    return pageOf(items, total, query);
+    const { parts, total } = await readParts({ db: deps.db, principal, documentId: params.document_id, page: query }, { count: countChunks, read: readChunks });
+    return pageOf(parts, total, query);
   },
 });
 
@@ -106,7 +138,7 @@ const listVersions = defineRoute({
   query: PartsQuery,
   response: VersionPage,
   async handle({ deps, principal, params, query }) {
-    const { items, total } = await readParts(deps.db, principal, params.document_id, (sql) => listRuns(sql, principal, params.document_id, query));
+    const { items, total } = await readReached(deps.db, principal, params.document_id, (sql) => listRuns(sql, principal, params.document_id, query));
     return pageOf(items, total, query);
   },
 });
