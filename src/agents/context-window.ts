@@ -1,5 +1,6 @@
 /** The only place that makes a conversation fit its model's context: oldest turns go first, then results of tools. */
 import { DomainError } from "../domain/errors.ts";
+import { boundedCount } from "../models/bounded-tokens.ts";
 import type { ChatMessage, ToolDefinition } from "../models/chat-model.ts";
 
 export interface ContextWindow {
@@ -31,8 +32,11 @@ export function fitContext(messages: readonly ChatMessage[], offered: readonly T
   const free = window.tokens - Math.min(maxTokens ?? ANSWER_TOKENS, Math.floor(window.tokens * ANSWER_SHARE));
   // No token is shorter than a byte: most conversations need no counting.
   if (bytesOf(messages) + bytesOf(offered) <= free) return { messages: [...messages], dropped: 0 };
-  const sizes = new Map(messages.map((message) => [message, sizeOf(message, window.count)]));
-  let left = free - window.count(JSON.stringify(offered)) - [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const count = boundedCount(window.count);
+  const ofOffered = count(JSON.stringify(offered));
+  // The newest first: what is left out is the oldest, and an estimate is enough for that.
+  const sizes = new Map(messages.toReversed().map((message) => [message, sizeOf(message, count)]));
+  let left = free - ofOffered - [...sizes.values()].reduce((sum, size) => sum + size, 0);
   const kept = new Set(messages);
   const drop = (message: ChatMessage): void => {
     kept.delete(message);
@@ -47,7 +51,7 @@ export function fitContext(messages: readonly ChatMessage[], offered: readonly T
   const fitted = [...kept].map((message, index, all) => {
     // The newest results stay: the model has not seen them yet.
     if (left >= 0 || message.role !== "tool" || !all.slice(index + 1).some(({ role }) => role === "assistant")) return message;
-    left += (sizes.get(message) ?? 0) - window.count(LEFT_OUT);
+    left += (sizes.get(message) ?? 0) - count(LEFT_OUT);
     return { ...message, content: LEFT_OUT };
   });
   if (left < 0) throw new DomainError("bad_request", `The conversation does not fit the model's context of ${window.tokens} tokens, even without its earlier turns.`);

@@ -1,4 +1,5 @@
 /** The only place that counts a model call's tokens where its provider does not say. */
+import { boundedCount } from "../models/bounded-tokens.ts";
 import type { ChatMessage } from "../models/chat-model.ts";
 
 export interface Usage {
@@ -6,15 +7,12 @@ export interface Usage {
   readonly completion_tokens: number;
 }
 
-/** Beyond this a count would hold up the process; the rest is estimated. */
-const COUNTED_CHARACTERS = 200_000;
-const CHARACTERS_A_TOKEN = 4;
 /** What a chat format adds to each message (OpenAI's cookbook, "How to count tokens"). */
 const TOKENS_A_MESSAGE = 3;
 
 export function countUsage(count: (text: string) => number, messages: readonly ChatMessage[], answer: string): Usage {
-  const bounded = (text: string): number => count(text.slice(0, COUNTED_CHARACTERS)) + Math.ceil(Math.max(0, text.length - COUNTED_CHARACTERS) / CHARACTERS_A_TOKEN);
-  return { prompt_tokens: bounded(messages.map(textOf).join("\n")) + TOKENS_A_MESSAGE * (messages.length + 1), completion_tokens: bounded(answer) };
+  const bounded = boundedCount(count);
+  return { completion_tokens: bounded(answer), prompt_tokens: bounded(messages.map(textOf).join("\n")) + TOKENS_A_MESSAGE * (messages.length + 1) };
 }
 
 function textOf(message: ChatMessage): string {

@@ -30,7 +30,7 @@ export interface ByteRange {
  * at once, and for what is no range of bytes.
  */
 export function readRange(header: string | undefined, size: number): ByteRange | null | "unsatisfiable" {
-  const [, first, last] = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? "") ?? ["", "", ""];
+  const [, first = "", last = ""] = /^\s*bytes\s*=\s*(?:(\d+)\s*)?-\s*(?:(\d+)\s*)?$/i.exec(header ?? "") ?? [];
   if (first === "" && last === "") return null;
   if (first === "") return suffix(Number(last), size);
   const start = Number(first);

@@ -27,8 +27,15 @@ interface Chunk {
   readonly error?: object | null;
 }
 
+/** Of one answer: far more than any model writes. */
+const MAX_ANSWER_CHARACTERS = 8 * 1_048_576;
+/** Of an event that has not ended. */
+const MAX_EVENT_CHARACTERS = 4 * 1_048_576;
+
 export function createChatStreamReader(): ChatStreamReader {
   const calls = collectToolCalls();
+  let characters = 0;
+  let endedWithReturn = false;
   let events: ChatEvent[] = [];
   let reason: string | undefined;
   let usage: Usage | null = null;
@@ -41,11 +48,19 @@ export function createChatStreamReader(): ChatStreamReader {
     if (choice === undefined) return;
     const delta = choice.delta ?? {};
     const text = textOf(delta);
+    characters += text.length;
+    if (characters > MAX_ANSWER_CHARACTERS) throw providerGarbage("it is too long");
     if (text !== "") events.push({ type: "content", text });
     for (const call of delta.tool_calls ?? []) calls.add(call);
     reason = choice.finish_reason ?? reason;
   };
   const parser = createParser({
+    maxBufferSize: MAX_EVENT_CHARACTERS,
+    onError({ type }) {
+      if (type !== "max-buffer-size-exceeded") return;
+      fault ??= providerGarbage("an event is too large");
+      isDone = true;
+    },
     onEvent({ event, data }) {
       if (isDone) return;
       if (data === "[DONE]") {
@@ -60,6 +75,12 @@ export function createChatStreamReader(): ChatStreamReader {
       }
     },
   });
+  /** Lines may end in three ways, and the parser looks for all of them from each line on where it meets a carriage return. */
+  const withLineFeeds = (piece: string): string => {
+    const text = endedWithReturn && piece.startsWith("\n") ? piece.slice(1) : piece;
+    endedWithReturn = piece.endsWith("\r");
+    return text.replaceAll(/\r\n?/g, "\n");
+  };
   const taken = (): readonly ChatEvent[] => {
     const all = events;
     events = [];
@@ -71,12 +92,12 @@ export function createChatStreamReader(): ChatStreamReader {
       return isDone;
     },
     read(piece) {
-      parser.feed(piece);
+      if (!isDone) parser.feed(withLineFeeds(piece));
       return taken();
     },
     end() {
       // Some servers leave out the empty line behind the last event.
-      parser.feed("\n\n");
+      if (!isDone) parser.feed("\n\n");
       if (fault !== undefined) throw fault;
       if (reason === undefined) throw providerGarbage("it ended too early");
       return [...taken(), ...(calls.isEmpty ? [] : [{ type: "tool_calls", calls: calls.finish() } as const]), { type: "finish", reason, usage }];

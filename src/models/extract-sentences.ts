@@ -35,10 +35,20 @@ function wordsOf(text: string): Set<string> {
   return found;
 }
 
+/** The mark of a list item, a heading or a row of a table at the beginning of a line. */
+const MARKED = /^\s*(?:[-*•#|]|\d{1,3}[.)]\s)/u;
+
 /** A blank line, or the mark of a list item or heading, begins a new paragraph; other line ends are those of a page. */
 function paragraphsOf(text: string): string[] {
-  return text.split(/\n\s*\n|\n(?=\s*(?:[-*•#|]|\d{1,3}[.)]\s))/u).map((paragraph) =>
-    paragraph
+  const paragraphs: string[][] = [[]];
+  for (const line of text.split("\n")) {
+    const isBlank = line.trim() === "";
+    if ((isBlank || MARKED.test(line)) && paragraphs.at(-1)?.length !== 0) paragraphs.push([]);
+    if (!isBlank) paragraphs.at(-1)?.push(line);
+  }
+  return paragraphs.map((lines) =>
+    lines
+      .join("\n")
       .replace(/^\s*(?:#+|[-*•])\s+/u, "")
       .replace(/\s+/gu, " ")
       .trim(),

@@ -1,5 +1,6 @@
 /** The only place for the answers of an installation without a language model: quotations from the sources, each with its mark. */
 import { fileURLToPath } from "node:url";
+import { boundedCount } from "./bounded-tokens.ts";
 import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ToolCall } from "./chat-model.ts";
 import { extractSentences, type Source } from "./extract-sentences.ts";
 import { loadWordPiece } from "./wordpiece.ts";
@@ -18,20 +19,39 @@ function textOf({ content }: ChatMessage): string {
   return (content ?? []).map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
-/** Blocks `[n] name` and text between the lines `<<<SOURCES` and `SOURCES>>>`. */
+const FENCE = { open: "<<<SOURCES\n", close: "SOURCES>>>" };
+/** A block's first line: `[n] name`. */
+const BLOCK_START = /^\[(\d{1,6})\] /;
+/** Of all sources together: what a search brings, several times over. */
+const MAX_SOURCE_CHARACTERS = 200_000;
+
+/** Blocks `[n] name` and text between the lines `<<<SOURCES` and `SOURCES>>>`; line by line, since anybody may write such lines. */
 function sourcesOf(text: string): Source[] {
-  const fenced = text.matchAll(/^<<<SOURCES\n([^]*?)^SOURCES>>>$/gm);
-  return Array.from(fenced, ([, blocks = ""]) => blocks).flatMap((blocks) =>
-    // The text before the first block, and then a number and a block in turn.
-    Array.from(blocks.matchAll(/^\[(\d+)\] [^\n]*\n([^]*?)(?=^\[\d+\] |$(?![^]))/gm), ([, index, block = ""]) => ({ index: Number(index), text: block })),
-  );
+  if (!text.includes(FENCE.open)) return [];
+  const sources: { index: number; lines: string[] }[] = [];
+  let isFenced = false;
+  for (const line of text.split("\n")) {
+    if (line === FENCE.close || `${line}\n` === FENCE.open) {
+      isFenced = line !== FENCE.close;
+      continue;
+    }
+    const index = BLOCK_START.exec(line)?.[1];
+    if (isFenced && index !== undefined) sources.push({ index: Number(index), lines: [] });
+    else if (isFenced) sources.at(-1)?.lines.push(line);
+  }
+  return sources.map(({ index, lines }) => ({ index, text: lines.join("\n") }));
 }
 
 /** System messages hold sources found ahead of the model, tool messages those that it asked for. */
 function allSources(messages: readonly ChatMessage[]): Source[] {
   const texts = messages.filter(({ role }) => role === "system" || role === "tool").map(textOf);
   const byIndex = new Map(texts.flatMap(sourcesOf).map((source) => [source.index, source]));
-  return [...byIndex.values()];
+  let left = MAX_SOURCE_CHARACTERS;
+  return [...byIndex.values()].flatMap(({ index, text }) => {
+    const shown = text.slice(0, left);
+    left -= shown.length;
+    return shown === "" ? [] : [{ index, text: shown }];
+  });
 }
 
 function questionOf(messages: readonly ChatMessage[]): string {
@@ -58,8 +78,9 @@ function answer(messages: readonly ChatMessage[], question: string): string {
 export function createLocalExtractive(): ChatModel {
   const tokenizer = loadWordPiece(VOCABULARY);
   const usageOf = (messages: readonly ChatMessage[], completion: string) => {
-    const prompt = messages.reduce((total, message) => total + tokenizer.count(textOf(message)), 0);
-    const written = tokenizer.count(completion);
+    const count = boundedCount(tokenizer.count);
+    const written = count(completion);
+    const prompt = messages.reduce((total, message) => total + count(textOf(message)), 0);
     return { prompt_tokens: prompt, completion_tokens: written, total_tokens: prompt + written };
   };
   async function* stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {

@@ -1,7 +1,9 @@
 /** The only place that says how an OpenAI-compatible provider is reached, and makes its client. */
 import OpenAI from "openai";
 import { isTracing, traceHeaders } from "../telemetry/span.ts";
+import { boundedBody } from "./bounded-body.ts";
 import type { ModelsConfig } from "./embedding-model.ts";
+import { providerGarbage } from "./provider-error.ts";
 
 /** For an answer that does not come in pieces. */
 export const PROVIDER_TIMEOUT_MS = 30_000;
@@ -11,8 +13,13 @@ export function providerOf(config: ModelsConfig): { baseUrl: string; apiKey: str
   return { baseUrl: config.baseUrl ?? "https://api.openai.com/v1", apiKey: config.apiKey ?? "none" };
 }
 
+/** 256 vectors of 4,000 numbers as a list, with some to spare. */
+const MAX_ANSWER_BYTES = 32 * 1_048_576;
+
 /** A provider that traces its own work adds it to the request's trace. */
-const sendInTrace: typeof fetch = (url, init) => {
+const sendInTrace: typeof fetch = async (url, init) => boundedBody(await sendTraced(url, init), MAX_ANSWER_BYTES, () => providerGarbage("it is too large"));
+
+const sendTraced: typeof fetch = (url, init) => {
   if (!isTracing()) return fetch(url, init);
   const headers = new Headers(init?.headers);
   for (const [name, value] of Object.entries(traceHeaders())) headers.set(name, value);

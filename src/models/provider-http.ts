@@ -1,12 +1,14 @@
 /** The only place where a chat's request goes out to its provider: over Node's own HTTP client, on a connection that serves the next one too. */
 import { type IncomingMessage, type OutgoingHttpHeaders, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
-import { text } from "node:stream/consumers";
 import { urlToHttpOptions } from "node:url";
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai";
+import { firstText } from "./bounded-body.ts";
 
 /** What still comes of a stream behind its last event is waited for this long, so that its connection stays whole. */
 const TAIL_MS = 1_000;
+/** Of an error: its code is all that is read of it. */
+const MAX_REFUSAL_BYTES = 65_536;
 
 /**
  * Sends JSON and resolves with the answer's text, in the pieces in which it comes; who leaves them early lets the rest of the answer
@@ -41,7 +43,7 @@ export function postsTo(url: URL): PostForPieces {
     const incoming = await send(body, headers, signal);
     const status = incoming.statusCode ?? 0;
     if (status >= 200 && status < 300) return piecesOf(incoming);
-    if (status < 300 || status >= 400) throw refusal(status, await text(incoming), new Headers(pairsOf(incoming)));
+    if (status < 300 || status >= 400) throw refusal(status, await firstText(incoming, MAX_REFUSAL_BYTES), new Headers(pairsOf(incoming)));
     incoming.destroy();
     return follow(url, body, { headers: headers as Record<string, string>, signal });
   };
@@ -51,7 +53,7 @@ async function follow(url: URL, body: string, { headers, signal }: { headers: Re
   const response = await fetch(url, { method: "POST", body, headers: { ...headers, "content-type": "application/json" }, signal }).catch((error: unknown) => {
     throw asConnectionError(error);
   });
-  if (!response.ok || response.body === null) throw refusal(response.status, await response.text(), response.headers);
+  if (!response.ok || response.body === null) throw refusal(response.status, response.body === null ? "" : await firstText(response.body, MAX_REFUSAL_BYTES), response.headers);
   return decoded(response.body);
 }
 

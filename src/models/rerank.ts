@@ -1,5 +1,6 @@
 /** The only place that asks a provider how well texts answer a question, by the `/rerank` protocol that Jina, Cohere and others share. */
 import { traceHeaders } from "../telemetry/span.ts";
+import { boundedBody } from "./bounded-body.ts";
 import { observedReranker } from "./observed.ts";
 import { DomainError } from "../domain/errors.ts";
 import { MayBeOfOneText, STATUSES_OF_ONE_TEXT, providerGarbage, providerTimeout } from "./provider-error.ts";
@@ -24,6 +25,8 @@ export interface RerankConfig {
 
 /** A search that waits longer for it goes on without. */
 const TIMEOUT_MS = 2_000;
+/** Of a few hundred numbers. */
+const MAX_ANSWER_BYTES = 1_048_576;
 
 /** Null where there is no score, or none that is a number. */
 function scoresOf(answer: unknown, count: number): Array<number | null> {
@@ -48,7 +51,8 @@ async function ask({ url, model, apiKey }: RerankConfig, query: string, texts: r
   const message = `The reranker answered with status ${response.status}.`;
   if (STATUSES_OF_ONE_TEXT.has(response.status)) throw new MayBeOfOneText("provider_unavailable", message);
   if (!response.ok) throw new DomainError("provider_unavailable", message);
-  return scoresOf(await response.json(), texts.length);
+  const bounded = boundedBody(response, MAX_ANSWER_BYTES, () => providerGarbage("it is too large"));
+  return scoresOf(await bounded.json(), texts.length);
 }
 
 export function createReranker(config: RerankConfig): Reranker {

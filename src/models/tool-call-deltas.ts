@@ -19,6 +19,11 @@ const MAX_CALLS = 128;
 /** Of all calls of one answer, so that a provider cannot fill the memory. */
 const MAX_CHARACTERS = 1_048_576;
 
+/** Providers send what they like; what has no length would pass every bound. */
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
 export interface ToolCallCollector {
   readonly isEmpty: boolean;
   /** @throws DomainError `provider_unavailable` when the bounds are passed. */
@@ -45,8 +50,8 @@ export function collectToolCalls(): ToolCallCollector {
       current = indexOf(delta);
       const draft = drafts.get(current) ?? { id: "", name: "", arguments: "" };
       drafts.set(current, draft);
-      const name = delta.function?.name ?? "";
-      const text = delta.function?.arguments ?? "";
+      const name = textOf(delta.function?.name);
+      const text = textOf(delta.function?.arguments);
       characters += name.length + text.length;
       if (drafts.size > MAX_CALLS || characters > MAX_CHARACTERS) throw providerGarbage("it asks for too many or too large tool calls");
       if (typeof delta.id === "string" && delta.id !== "") draft.id = delta.id;

@@ -152,6 +152,11 @@ export interface QueryWord {
 /** A word with diacritics weighs as much as one without: so much as it is written, the rest without them. */
 const EXACT_WEIGHT = 0.7;
 
+/** What its first word has as its key. */
+function keyOf(token: Token): string {
+  return token.isExact ? token.text.toLowerCase() : normalize(token.text, scriptOf(token.text), null);
+}
+
 function wordsOf(token: Token, present: readonly string[], spoken: string | null): [key: string, terms: string[], share: number][] {
   if (token.isExact) {
     const term = token.text.toLowerCase();
@@ -182,6 +187,8 @@ export function analyzeQuery(text: string, present: readonly string[] = STEMMED_
   const telling = tokens.filter((token) => token.isExact || !isFunctionWord(shouts ? token.text.toLowerCase() : token.text, spokenIn(token) ?? DEFAULT_LANGUAGE));
   const words = new Map<string, QueryWord>();
   for (const token of telling.length > 0 ? telling : tokens) {
+    // Stemming in twenty languages is what takes time.
+    if (words.size >= MAX_QUERY_WORDS && !words.has(keyOf(token))) continue;
     for (const [key, terms, share] of wordsOf(token, present, telling.length > 0 ? spokenIn(token) : DEFAULT_LANGUAGE)) {
       const known = words.get(key);
       if (known !== undefined) known.weight += share;

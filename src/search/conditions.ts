@@ -4,6 +4,7 @@ import type { Sql } from "../db/pool.ts";
 import { eachPosting } from "../db/search/posting-blocks.ts";
 import { readPostings } from "../db/search/postings.ts";
 import type { ChunkKey, SearchScope } from "../db/search/scope.ts";
+import { createTimeSlice } from "../db/search/time-slice.ts";
 import { analyzeQuery } from "./analyzer.ts";
 import { maskOf, visibleRuns } from "./bm25.ts";
 import { type ChunkSet, createChunkSet } from "./chunk-set.ts";
@@ -43,7 +44,13 @@ async function chunksWithPhrase(sql: Sql, scope: SearchScope, phrase: string): P
     candidates = before.filter((key) => found.has(key.run_num, key.chunk_index));
   }
   const texts = await readTexts(sql, (candidates ?? []).slice(0, MAX_PHRASE_CHUNKS));
-  return texts.filter((chunk) => holdsPhrase(chunk.text, phrase));
+  const holding: ChunkKey[] = [];
+  const endOfSlice = createTimeSlice();
+  for (const chunk of texts) {
+    if (holdsPhrase(chunk.text, phrase)) holding.push(chunk);
+    await endOfSlice();
+  }
+  return holding;
 }
 
 /** A phrase of function words alone is no condition: no chunk is found by them. */

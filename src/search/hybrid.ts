@@ -3,6 +3,7 @@ import type { Database, OrganizationKey, Sql } from "../db/pool.ts";
 import { denseCandidates, denseScores } from "../db/search/embeddings.ts";
 import { type ShownChunk, readHits } from "../db/search/hits.ts";
 import { type ChunkKey, type SearchScope, type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
+import { createTimeSlice } from "../db/search/time-slice.ts";
 import { type Beside, inTwoTenantReads } from "../db/search/snapshot.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { type FusionConstants, type Scores, fuse } from "../domain/fusion.ts";
@@ -138,7 +139,7 @@ async function searchIn(search: Search, sql: Sql, beside: Beside): Promise<Found
     request,
   );
   const shown = await searchStage("hits", () => readHits(sql, space, best));
-  return { hits: present(shown, best, new Set(sparse.terms.map(({ term }) => term))), isWhole };
+  return { hits: await present(shown, best, new Set(sparse.terms.map(({ term }) => term))), isWhole };
 }
 
 /** More where a rule may pass over some of them. */
@@ -225,14 +226,16 @@ function choose(found: readonly Ranked[], request: SearchRequest): Ranked[] {
   return chosen;
 }
 
-function present(shown: readonly ShownChunk[], ranked: readonly Ranked[], terms: ReadonlySet<string>): SearchHit[] {
+async function present(shown: readonly ShownChunk[], ranked: readonly Ranked[], terms: ReadonlySet<string>): Promise<SearchHit[]> {
   const scores = new Map(ranked.map((hit) => [nameOf(hit), hit]));
   const findTerms = createTermFinder(terms);
-  return shown.map((chunk) => {
+  const endOfSlice = createTimeSlice();
+  const hits: SearchHit[] = [];
+  for (const chunk of shown) {
     const { score, dense_score, sparse_score } = scores.get(nameOf(chunk))!;
     const { chunk_id, document_id, document_name, file_type, folder_path, chunk_index, text, page_start, page_end } = chunk;
     const highlights = findTerms(text);
-    return {
+    hits.push({
       chunk_id,
       document_id,
       document_name,
@@ -244,6 +247,8 @@ function present(shown: readonly ShownChunk[], ranked: readonly Ranked[], terms:
       sparse_score,
       text,
       metadata: { ...chunk.metadata, page_start, page_end, highlights },
-    };
-  });
+    });
+    await endOfSlice();
+  }
+  return hits;
 }

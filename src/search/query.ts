@@ -1,5 +1,7 @@
 /** The only place that reads the operators of a query: "exact phrase", -without, -"without a phrase". */
 
+import { toNfkc } from "./normalize.ts";
+
 export interface ParsedQuery {
   /** What is looked for: the query without its operators and what they exclude. */
   readonly text: string;
@@ -35,7 +37,7 @@ export function parseQuery(query: string): ParsedQuery {
 }
 
 function plain(text: string): string {
-  return text.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim();
+  return toNfkc(text).toLowerCase().replace(/\s+/gu, " ").trim();
 }
 
 /** True where the text holds the phrase, whatever the case and the white space of either. */

@@ -1,5 +1,5 @@
 /** The only place that cuts text into words: by script, with identifiers, numbers, addresses and compounds whole and in parts. */
-import { NOT_ASCII } from "./normalize.ts";
+import { NOT_ASCII, toNfkc } from "./normalize.ts";
 
 export interface Token {
   /** UTF-16 offsets in the text that was cut. */
@@ -12,6 +12,8 @@ export interface Token {
 }
 
 const MAX_TERM_LENGTH = 64;
+/** Of a run of letters before it is made NFKC: no more of it than a term of {@link MAX_TERM_LENGTH} is made of. */
+const MAX_RAW_LENGTH = 1_024;
 
 const CHINESE_JAPANESE = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}々〆ー`;
 const UNSPACED = String.raw`\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
@@ -28,7 +30,8 @@ const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 
 const PART = new RegExp(`[[${LETTER}]--[_]]+`, "gv");
 const HUMP = /(?<=\p{Ll}\p{Ll})(?=\p{Lu}\p{L})/u;
-const EMAIL = /^[^@,:/]+@[^@,:/]+\.[^@,:/]+$/u;
+const NOT_IN_ADDRESS = /[,:/]/;
+const ENDS_SENTENCE = new Set(".,;:!?)]}'’");
 // Accents with no letter to stand on are no word, nor is what only lengthens an Arabic one: both are taken off, and nothing would be left.
 const ONLY_MARKS = /^[\p{M}\u0640]+$/u;
 const HAS_DIGIT = /\p{N}/u;
@@ -42,7 +45,7 @@ const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "v");
 const IS_HANGUL = new RegExp(`^[${HANGUL}]`, "v");
 
 function clean(text: string): string {
-  const plain = NOT_ASCII.test(text) ? text.normalize("NFKC").replace(INVISIBLE, "") : text;
+  const plain = NOT_ASCII.test(text) ? toNfkc(text.slice(0, MAX_RAW_LENGTH)).replace(INVISIBLE, "") : text;
   return plain.length <= MAX_TERM_LENGTH ? plain : plain.slice(0, MAX_TERM_LENGTH).replace(/[\ud800-\udbff]$/, "");
 }
 
@@ -85,8 +88,15 @@ function pushParts(tokens: Token[], start: number, run: string): void {
   }
 }
 
+/** One @ with something before it, and a dot with something on both of its sides after it. */
+function isEmail(run: string): boolean {
+  const at = run.indexOf("@");
+  const dot = run.indexOf(".", at + 2);
+  return at > 0 && dot > 0 && dot < run.length - 1 && !run.includes("@", at + 1) && !NOT_IN_ADDRESS.test(run);
+}
+
 function isIdentifier(run: string): boolean {
-  return HAS_DIGIT.test(run) || run.includes("_") || EMAIL.test(run) || /\p{L}\.\p{L}/u.test(run);
+  return HAS_DIGIT.test(run) || run.includes("_") || isEmail(run) || /\p{L}\.\p{L}/u.test(run);
 }
 
 function pushJoined(tokens: Token[], start: number, run: string): void {
@@ -98,7 +108,9 @@ function pushJoined(tokens: Token[], start: number, run: string): void {
 }
 
 function pushUrl(tokens: Token[], start: number, run: string): void {
-  const address = run.replace(/[.,;:!?)\]}'’]+$/, "");
+  let end = run.length;
+  while (ENDS_SENTENCE.has(run.charAt(end - 1))) end -= 1;
+  const address = run.slice(0, end);
   const scheme = /^https?:\/\//i.exec(address)?.[0].length ?? 0;
   const whole = address.slice(scheme).replace(/\/$/, "");
   push(tokens, start + scheme, whole, true);

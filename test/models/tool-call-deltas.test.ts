@@ -35,3 +35,13 @@ test.each<[string, ToolCallDelta[]]>([
 ])("refuses %s", (_name, deltas) => {
   expect(() => collected(deltas)).toThrow(expect.objectContaining({ code: "provider_unavailable" }));
 });
+
+test("what is no text is no part of a call, and passes no bound", () => {
+  const calls = collectToolCalls();
+  calls.add({ index: 0, id: "a", function: { name: "search", arguments: { query: "x" } as never } });
+  calls.add({ index: 0, function: { name: 5 as never, arguments: "{}" } });
+  expect(calls.finish()).toEqual([{ id: "a", name: "search", arguments: "{}" }]);
+  expect(() => {
+    for (let piece = 0; piece < 100; piece += 1) calls.add({ index: 0, function: { arguments: "x".repeat(65_536) } });
+  }).toThrow("too many or too large tool calls");
+});

@@ -4,6 +4,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { z } from "zod";
 import type { Agent } from "../../db/agents.ts";
 import { DomainError } from "../../domain/errors.ts";
+import { boundedBody } from "../../models/bounded-body.ts";
 import type { ToolDefinition } from "../../models/chat-model.ts";
 import { fenceData } from "../sources.ts";
 import type { Tool, ToolOutput } from "./tool.ts";
@@ -32,7 +33,10 @@ const LIST_KEPT_MS = 60_000;
 const FAILURE_KEPT_MS = 5_000;
 const TOOLS_MAX = 100;
 /** Of one HTTP answer; the model is told far less. */
-const ANSWER_MAX_BYTES = 8 * 1_048_576;
+const ANSWER_MAX_BYTES = 1_048_576;
+/** What a model is told of one tool with each request. */
+const DESCRIPTION_MAX_CHARACTERS = 4_096;
+const PARAMETERS_MAX_CHARACTERS = 32_768;
 /** What model providers take as a tool's name. */
 const USABLE_NAME = /^[\w-]{1,64}$/;
 
@@ -81,21 +85,12 @@ export function createMcpTools(servers: Readonly<Record<string, McpServer>>, onE
 /** Follows no redirect, which might lead to where only this service reaches, and reads no endless answer. */
 function boundedFetch(onTooLarge: (error: Error) => void) {
   return async (url: string | URL, init?: RequestInit): Promise<Response> => {
-    const response = await fetch(url, { ...init, redirect: "error" });
-    if (response.body === null) return response;
-    let leftBytes = ANSWER_MAX_BYTES;
-    const bound = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        leftBytes -= chunk.byteLength;
-        if (leftBytes >= 0) return controller.enqueue(chunk);
-        const error = new Error("the answer is too large");
-        controller.error(error);
-        // A request whose answer breaks off would wait for its time-out.
-        onTooLarge(error);
-      },
+    return boundedBody(await fetch(url, { ...init, redirect: "error" }), ANSWER_MAX_BYTES, () => {
+      const error = new Error("the answer is too large");
+      // A request whose answer breaks off would wait for its time-out.
+      onTooLarge(error);
+      return error;
     });
-    const { status, statusText, headers } = response;
-    return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
   };
 }
 
@@ -121,8 +116,9 @@ async function listTools(serverName: string, server: McpServer): Promise<Offered
   const { tools } = await withClient(server, (client) => client.listTools(undefined, { timeout: LIST_TIMEOUT_MS }));
   return tools.slice(0, TOOLS_MAX).flatMap(({ name, description = "", inputSchema, annotations }) => {
     const isReading = annotations?.readOnlyHint === true || server.tools?.includes(name) === true;
-    const definition = { name: `mcp_${serverName}_${name}`, description, parameters: inputSchema };
-    return isReading && USABLE_NAME.test(definition.name) ? [{ definition, nameAtServer: name }] : [];
+    const definition = { name: `mcp_${serverName}_${name}`, description: description.slice(0, DESCRIPTION_MAX_CHARACTERS), parameters: inputSchema };
+    const isUsable = USABLE_NAME.test(definition.name) && JSON.stringify(inputSchema).length <= PARAMETERS_MAX_CHARACTERS;
+    return isReading && isUsable ? [{ definition, nameAtServer: name }] : [];
   });
 }
 

@@ -1,0 +1,49 @@
+/** What makes search bounded in its cost gives the same results as what it stands in for, wherever that was not slow. */
+import { expect, test, vi } from "vitest";
+import fc from "fast-check";
+import { analyzeQuery } from "../../src/search/analyzer.ts";
+import { toNfkc } from "../../src/search/normalize.ts";
+import { holdsPhrase } from "../../src/search/query.ts";
+import { cutWords } from "../../src/search/tokens.ts";
+
+test("NFKC is that of the platform, but for runs of marks that no writing has", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      expect(toNfkc(text)).toBe(text.normalize("NFKC"));
+    }),
+  );
+  expect(toNfkc("e\u0301".repeat(100))).toBe("é".repeat(100));
+  expect(toNfkc(`a${"\u0301".repeat(1_000)}`)).toContain("\u034f");
+});
+
+test("no run of marks that is made NFKC is longer than thirty", () => {
+  const normalized = vi.spyOn(String.prototype, "normalize");
+  const marks = `a${"\u0301\u0316".repeat(5_000)}`;
+  cutWords(marks);
+  holdsPhrase(marks, "a b");
+  const given = normalized.mock.contexts.map(String);
+  normalized.mockRestore();
+  expect(given.length).toBeGreaterThan(0);
+  expect(given.filter((text) => /\p{M}{31}/u.test(text.replaceAll("\u034f", " ")))).toEqual([]);
+});
+
+test("an address is whole where it has one @ and a dot inside what follows it", () => {
+  const EMAIL = /^[^@,:/]+@[^@,:/]+\.[^@,:/]+$/u;
+  const word = fc.constantFrom("a", "bc", ".", "@", ",", ":", "/");
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 12 }), (parts) => {
+      const runs = cutWords(parts.join("")).filter(({ isExact }) => isExact);
+      const text = parts.join("");
+      if (EMAIL.test(text) && /^[a-z]+(?:[.@][a-z]+)*$/.test(text)) expect(runs.map((token) => token.text)).toContain(text);
+    }),
+  );
+  expect(cutWords("ada@acme.example").some(({ text }) => text === "ada@acme.example")).toBe(true);
+  expect(cutWords("see http://a.example/b). Then").map(({ text }) => text)).toContain("a.example/b");
+});
+
+test("a query's words beyond the most that are searched for are passed over, and those before go on counting", () => {
+  const many = Array.from({ length: 300 }, (_, index) => `w${String.fromCharCode(97 + (index % 26))}${"abcdefghijkl"[Math.floor(index / 26)]}x`);
+  const words = analyzeQuery([...many, many[0]!, many[299]!].join(" "), ["de"]);
+  expect(words).toHaveLength(256);
+  expect(words[0]!.weight).toBe(2);
+});
