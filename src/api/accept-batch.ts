@@ -66,7 +66,9 @@ async function queueBatch(sql: Sql, principal: Principal, body: Body, batchId: s
     held: true,
   });
   const runOf = new Map(runs.filter((run) => queued.has(run.documentId)).map((run) => [run.documentId, run.runId]));
-  const forbidden = new Set(reached.filter((place) => !writable.includes(place)).map((place) => place.id));
+  // A set, since a batch by filters may have 100,000 documents.
+  const allowed = new Set(writable);
+  const forbidden = new Set(reached.filter((place) => !allowed.has(place)).map((place) => place.id));
   const results = (asked ?? []).map((element) => resultOf(element, runOf, forbidden));
   const rejected = results.flatMap(({ document_id, error }) => (error === null ? [] : [{ document_id, error }]));
   const total = asked === null ? runOf.size : asked.length;

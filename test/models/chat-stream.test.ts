@@ -11,7 +11,10 @@ function readAll(pieces: Iterable<string>): { text: string; piecesRead: number; 
   let piecesRead = 0;
   try {
     for (const piece of pieces) {
-      for (const event of reader.read(piece)) if (event.type === "content") text += event.text;
+      text += reader
+        .read(piece)
+        .map((event) => (event.type === "content" ? event.text : ""))
+        .join("");
       piecesRead += 1;
       if (reader.isDone) break;
     }
