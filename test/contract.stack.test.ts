@@ -212,6 +212,15 @@ describe.each(closed.filter(({ operation }) => operation.body !== undefined && !
     expect(answer.body.detail).toContainEqual(expect.objectContaining({ type: "json_invalid", msg: "JSON decode error" }));
   });
 
+  test.each([
+    ["nested deeper than 64 levels", `${'{"a":'.repeat(65)}1${"}".repeat(65)}`, "JSON body is nested deeper than the allowed 64 levels"],
+    ["more than 100,000 values", `[${"1,".repeat(100_000)}1]`, "JSON body holds more than the allowed 100000 values"],
+  ])("refuses a body with %s before it is parsed", async (_name, body, detail) => {
+    const answer = await send(one, { token: letIn(one.route), body });
+    expect(answer).toMatchObject({ status: 400, body: { detail } });
+    expectDeclared(one, answer);
+  });
+
   test.each(["[]", '"text"', "5"])("takes %s for no object", async (body) => {
     const answer = await send(one, { token: letIn(one.route), body });
     expect(answer.status).toBe(422);

@@ -1,4 +1,6 @@
 /** The codec endpoint, with payloads out of the raw history of a real workflow. */
+import { once } from "node:events";
+import { connect } from "node:net";
 import { Connection } from "@temporalio/client";
 import { beforeAll, expect, test } from "vitest";
 import { ended, upload } from "../../support/client.ts";
@@ -42,6 +44,15 @@ test("nobody else does: no admin, no key, no stranger", async () => {
   expect((await decode(await stack.issuer.token("ada"))).status).toBe(403);
   expect((await decode(await stack.issuer.token("ada", { roles: "operators" }))).status).toBe(403);
   for (const token of [null, tenants.keys.owner, "not.a.token"]) expect((await decode(token)).status).toBe(401);
+});
+
+test("a stranger is refused while the body that was announced has not come", async () => {
+  const socket = connect(Number(new URL(stack.url).port), "127.0.0.1");
+  await once(socket, "connect");
+  socket.write("POST /codec/decode HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n");
+  const [head] = (await once(socket, "data")) as [Buffer];
+  socket.destroy();
+  expect(head.toString()).toMatch(/^HTTP\/1\.1 401 /);
 });
 
 test("what was changed stays as it is", async () => {
