@@ -24,6 +24,9 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** Characters of a name or id. */
+const MAX_NAME = 512;
+
 export interface ToolCallCollector {
   readonly isEmpty: boolean;
   /** @throws DomainError `provider_unavailable` when the bounds are passed. */
@@ -63,6 +66,8 @@ export function collectToolCalls(): ToolCallCollector {
         .toSorted(([left], [right]) => left - right)
         .map(([index, draft]) => {
           if (draft.name === "") throw providerGarbage("it asks for a tool without a name");
+          // They go to the workflow beside the arguments, and back to the provider with every later call.
+          if (draft.name.length > MAX_NAME || draft.id.length > MAX_NAME) throw providerGarbage("the name or id of a tool call is too long");
           return { ...draft, id: draft.id === "" ? `call_${index}` : draft.id };
         });
     },
