@@ -68,7 +68,33 @@ test("a hundred problems are reported, and then how many more there are", () => 
     "body",
   ) as { problems: { msg: string }[] };
   expect(parsed.problems).toHaveLength(101);
-  expect(parsed.problems.at(-1)).toMatchObject({ type: "value_error", loc: ["body"], msg: "Value error, 900 more problems are not shown" });
+  expect(parsed.problems.at(-1)).toMatchObject({ type: "value_error", loc: ["body"], msg: "Value error, more problems are not shown" });
+  const fields = z.object(Object.fromEntries(Array.from({ length: 130 }, (_, index) => [`f${index}`, z.int()])));
+  const others = parsePart(fields, {}, "body") as { problems: { msg: string }[] };
+  expect(others.problems).toHaveLength(101);
+  expect(others.problems.at(-1)).toMatchObject({ msg: "Value error, 30 more problems are not shown" });
+});
+
+test("behind the first hundred faults of a list no element is looked at, nor is what is in them gathered", () => {
+  let looks = 0;
+  const part = z.custom(() => (looks += 1) < 0);
+  const schema = z.object({ messages: z.array(z.object({ content: z.union([z.string(), z.array(part).max(1_000)]) })).max(2_000) });
+  const messages = Array.from({ length: 2_000 }, () => ({ content: Array.from({ length: 45 }, () => 1) }));
+  const parsed = parsePart(schema, { messages }, "body") as { problems: { loc: readonly unknown[] }[] };
+  expect(parsed.problems).toHaveLength(101);
+  expect(parsed.problems[0]!.loc.slice(0, 3)).toEqual(["body", "messages", 0]);
+  expect(looks).toBeLessThan(100 * 45 * 3);
+});
+
+test("a list with few faults has all of them reported, wherever they are, and a good one is taken as it is", () => {
+  const schema = z.array(z.string()).max(5_000);
+  const list: unknown[] = Array.from({ length: 3_000 }, () => "x");
+  expect(parsePart(schema, list, "body")).toEqual({ value: list });
+  const faulty = list.with(5, 1).with(2_999, 2);
+  expect((parsePart(schema, faulty, "body") as { problems: { loc: readonly unknown[] }[] }).problems.map(({ loc }) => loc)).toEqual([
+    ["body", 5],
+    ["body", 2_999],
+  ]);
 });
 
 test("what an answer quotes of a request is short, however long its keys are and however often it is quoted", () => {
