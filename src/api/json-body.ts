@@ -1,6 +1,6 @@
 /** The only reader of JSON bodies: bounded, kept as sent for idempotency hashes, and told apart from what is no JSON. */
 import { createHash } from "node:crypto";
-import type { Context } from "koa";
+import type { Context, Middleware } from "koa";
 import { koaBody } from "koa-body";
 import { DomainError } from "../domain/errors.ts";
 import type { Problem } from "../schema/problem.ts";
@@ -11,9 +11,16 @@ import { findUnusable, type Parsed } from "./validation.ts";
 /** The largest body comes in this time at 1.1 megabits a second. */
 const JSON_BODY_TIMEOUT_MS = 30_000;
 
+const readersByLimit = new Map<number, Middleware>();
+
 /** Reads any body, a character a byte, so that bytes that are no UTF-8 are noticed and not replaced. */
-const readsBytes = (maxBytes: number) =>
-  koaBody({ json: false, urlencoded: false, multipart: false, text: true, textTypes: ["*/*"], textLimit: maxBytes, encoding: "binary", patchNode: false });
+function readerOf(maxBytes: number): Middleware {
+  const known = readersByLimit.get(maxBytes);
+  if (known !== undefined) return known;
+  const reader = koaBody({ json: false, urlencoded: false, multipart: false, text: true, textTypes: ["*/*"], textLimit: maxBytes, encoding: "binary", patchNode: false });
+  readersByLimit.set(maxBytes, reader);
+  return reader;
+}
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 interface ReadOptions {
@@ -53,7 +60,7 @@ async function readBody(ctx: Context, maxBytes: number, timeoutMs: number): Prom
     reject(new DomainError("bad_request", `JSON body did not arrive within ${timeoutMs / 1_000} seconds`));
   }, timeoutMs);
   try {
-    await Promise.race([readsBytes(maxBytes)(ctx, async () => {}), late]);
+    await Promise.race([readerOf(maxBytes)(ctx, async () => {}), late]);
   } catch (error) {
     throw error instanceof DomainError ? error : asBadRequest(error, maxBytes);
   } finally {
