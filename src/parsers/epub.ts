@@ -23,7 +23,7 @@ export const epub: Parser = {
     if (path === undefined || book === undefined) throw new DomainError("corrupt", "The file is not a readable book.");
     const writer = createUnitWriter();
     const warnings: ParseWarning[] = [];
-    for (const chapter of spine(book, posix.dirname(path))) {
+    for (const chapter of new Set(spine(book, posix.dirname(path)))) {
       const bytes = await zip.read(chapter);
       if (bytes === undefined) warnings.push({ pages: null, code: "part_missing" });
       else writeHtml(parseMarkup(decodeHtml(bytes), "xhtml"), writer);

@@ -13,7 +13,12 @@ export interface OdfStyles {
 export interface OdfWalk {
   readonly writer: UnitWriter;
   readonly styles: OdfStyles;
+  /** Cells that may still be written because a count says so. */
+  repeatsLeft: number;
 }
+
+/** Of one document: calculations repeat empty cells without end, and texts hardly any. */
+export const MAX_REPEATED_CELLS = 5_000;
 
 const MAX_STYLE_CHAIN = 20;
 /** Cells and rows that are the same are written once with a count: more than this only fill a sheet. */
@@ -57,7 +62,7 @@ function writeBlock(walk: OdfWalk, element: MarkupElement): void {
     writeAnchored(walk, element);
   } else if (element.name === "p") writeParagraph(walk, element);
   else if (element.name === "list") writer.add("list", listText(walk, element, { level: 0, ordered: walk.styles.isOrdered(attribute(element, "style-name")) }));
-  else if (element.name === "table") for (const part of pipeTables(tableRows(element))) writer.add("table", part);
+  else if (element.name === "table") for (const part of pipeTables(tableRows(walk, element))) writer.add("table", part);
   else if (element.name === "frame" || element.name === "custom-shape") writeFrame(walk, element);
   else if (element.name === "annotation") writeComment(writer, element);
   else writeOdf(walk, element);
@@ -127,20 +132,33 @@ function listText(walk: OdfWalk, list: MarkupElement, place: { level: number; or
   return lines.filter((line) => line !== "").join("\n");
 }
 
-function tableRows(table: MarkupElement): string[][] {
-  return table.children.flatMap((child) => {
-    if (!isElement(child)) return [];
-    if (child.name === "table-row") return Array.from({ length: repeats(child, "number-rows-repeated") }, () => rowCells(child));
-    return ["table-header-rows", "table-rows", "table-row-group"].includes(child.name) ? tableRows(child) : [];
-  });
+function tableRows(walk: OdfWalk, table: MarkupElement): string[][] {
+  const rows: string[][] = [];
+  for (const child of table.children) {
+    if (!isElement(child)) continue;
+    if (child.name === "table-row") {
+      const cells = rowCells(walk, child);
+      for (let times = allowed(walk, repeats(child, "number-rows-repeated"), cells.length); times > 0; times--) rows.push(cells);
+    } else if (["table-header-rows", "table-rows", "table-row-group"].includes(child.name)) for (const row of tableRows(walk, child)) rows.push(row);
+  }
+  return rows;
 }
 
-function rowCells(row: MarkupElement): string[] {
-  return row.children.flatMap((cell) => {
-    if (!isElement(cell) || !cell.name.endsWith("table-cell")) return [];
+function rowCells(walk: OdfWalk, row: MarkupElement): string[] {
+  const cells: string[] = [];
+  for (const cell of row.children) {
+    if (!isElement(cell) || !cell.name.endsWith("table-cell")) continue;
     const text = descendantsNamed(cell, "p").concat(descendantsNamed(cell, "h")).map(inlineText).join("\n");
-    return Array.from({ length: repeats(cell, "number-columns-repeated") }, () => text);
-  });
+    for (let times = allowed(walk, repeats(cell, "number-columns-repeated"), 1); times > 0; times--) cells.push(text);
+  }
+  return cells;
+}
+
+/** As many of the times as the document's repeats allow, once at least. */
+function allowed(walk: OdfWalk, times: number, cells: number): number {
+  const repeated = Math.min(times - 1, Math.floor(walk.repeatsLeft / Math.max(cells, 1)));
+  walk.repeatsLeft -= repeated * cells;
+  return repeated + 1;
 }
 
 function repeats(element: MarkupElement, name: string): number {

@@ -4,7 +4,7 @@ import { DomainError } from "../domain/errors.ts";
 import type { ExtractedMetadata } from "../domain/text-unit.ts";
 import { attribute, childAt, childrenNamed, descendantsNamed, textOf, type MarkupElement } from "./markup-tree.ts";
 import { described, isoDate } from "./metadata.ts";
-import { odfStyles, writeOdf, type OdfWalk } from "./odf-units.ts";
+import { MAX_REPEATED_CELLS, odfStyles, writeOdf, type OdfWalk } from "./odf-units.ts";
 import { readXml } from "./ooxml.ts";
 import { readInput, type Parser } from "./parser.ts";
 import { createUnitWriter } from "./unit-writer.ts";
@@ -19,7 +19,7 @@ export const odf: Parser = {
     if (content === undefined) throw new DomainError("corrupt", "The file is not a readable OpenDocument file.");
     await assertOpen(zip);
     const common = await readXml(zip, "styles.xml");
-    const walk: OdfWalk = { writer: createUnitWriter(), styles: odfStyles([common, content]) };
+    const walk: OdfWalk = { writer: createUnitWriter(), styles: odfStyles([common, content]), repeatsLeft: MAX_REPEATED_CELLS };
     const body = childAt(content, "body");
     const presentation = childAt(body, "presentation") ?? childAt(body, "drawing");
     writeRunning(walk, common, "header");
