@@ -1,8 +1,6 @@
 /** The pool of parser processes: the only way in which the worker parses what may hang, crash or grow. */
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { DomainError } from "../domain/errors.ts";
 import type { Owner } from "../domain/fair-queue.ts";
 import type { ParsedDocument } from "../domain/text-unit.ts";
@@ -40,8 +38,10 @@ const THE_SERVICE: Owner = { organizationId: "", userId: null };
 
 const MEBIBYTE = 1024 * 1024;
 
+export const PARSER_ENTRY = new URL("./child-main.ts", import.meta.url);
+
 const DEFAULTS: ParserPoolOptions = {
-  entry: new URL("./child-main.ts", import.meta.url),
+  entry: PARSER_ENTRY,
   size: 2,
   spares: 3,
   timeoutMs: 600_000,
@@ -49,10 +49,11 @@ const DEFAULTS: ParserPoolOptions = {
   maxOldSpaceMb: 512,
   maxDocumentsPerChild: 200,
   recycleRssBytes: 300 * MEBIBYTE,
+  recycleCpuSeconds: 600,
+  // Two cores for as long as a document may take, after what the documents before it may have taken.
+  maxCpuSeconds: 1_800,
+  folder: tmpdir(),
 };
-
-/** Bytes beyond this go to the process as a file. */
-const MAX_INLINE_BYTES = MEBIBYTE;
 
 /** One death may be anybody's doing; a document that two processes died with is not tried on a third. */
 const ATTEMPTS = 2;
@@ -62,8 +63,7 @@ export function createParserPool(given: Partial<ParserPoolOptions> = {}): Parser
   const children = createParserChildren(options);
 
   const run = async (task: ChildTask, input: ParseInput, { signal, owner = THE_SERVICE }: ParseOptions = {}): Promise<ChildOutcome> => {
-    await using placed = await placeInput(input);
-    const request: ChildRequest = { task, input: { ...placed.input, ocr: options.ocr } };
+    const request: ChildRequest = { task, input: { ...input, ocr: options.ocr } };
     const timeoutMs = Math.min(options.timeoutMs, await patienceMs(input));
     const size = await inputSizeBytes(input).catch(() => 0);
     let outcome: ChildOutcome = { kind: "lost", started: false };
@@ -91,19 +91,4 @@ export function createParserPool(given: Partial<ParserPoolOptions> = {}): Parser
 
 function crashed(): DomainError {
   return new DomainError("worker_crashed", "The parser stopped twice while it had this document alone in hand.");
-}
-
-/** Large bytes as a file of a private folder, removed afterwards; small ones and paths as they are. */
-async function placeInput(input: ParseInput): Promise<{ input: ParseInput } & AsyncDisposable> {
-  if (input.bytes === undefined || input.bytes.length <= MAX_INLINE_BYTES) return { input, [Symbol.asyncDispose]: async () => undefined };
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-parse-"));
-  const path = join(folder, `document.${input.fileType.toLowerCase()}`);
-  const dispose = (): Promise<void> => rm(folder, { recursive: true, force: true });
-  try {
-    await writeFile(path, input.bytes);
-  } catch (error) {
-    await dispose();
-    throw error;
-  }
-  return { input: { ...input, bytes: undefined, path }, [Symbol.asyncDispose]: dispose };
 }

@@ -1,6 +1,5 @@
 /** The inside of a parser process: answers one request at a time, and never outlives the worker that started it. */
 
-import { Worker } from "node:worker_threads";
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { unitMessages, type ChildMessage, type ChildRequest } from "./child-protocol.ts";
@@ -12,7 +11,7 @@ import type { Parser } from "./parser.ts";
  * @param parsers Throws for a type without a parser.
  */
 export async function serveParsers(parsers: (fileType: FileType) => Parser, warmUp: () => Promise<void>): Promise<void> {
-  watchParent();
+  endWithParent();
   process.on("message", (request: ChildRequest) => {
     answer(parsers, request)
       .catch((error: unknown) => send(failure(error)))
@@ -22,17 +21,8 @@ export async function serveParsers(parsers: (fileType: FileType) => Parser, warm
   await send({ kind: "ready" });
 }
 
-/**
- * A parser that never returns also never hears that the worker is gone; a thread of its own does. A process whose parent died gets
- * another parent.
- */
-const WATCHDOG = `
-  const parent = require("node:worker_threads").workerData;
-  setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, "SIGKILL"); }, 250);
-`;
-
-function watchParent(): void {
-  new Worker(WATCHDOG, { eval: true, workerData: process.ppid, resourceLimits: { maxOldGenerationSizeMb: 16 } }).unref();
+/** A parser that never returns does not hear of it: the kernel or parent-watch.ts ends that one. */
+function endWithParent(): void {
   process.once("disconnect", () => process.exit(0));
   // Ctrl-C reaches the whole process group; when this process ends is the worker's decision.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);

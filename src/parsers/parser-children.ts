@@ -3,7 +3,8 @@
 import { createFairQueue, type Owner } from "../domain/fair-queue.ts";
 import { ALONE_ABOVE_BYTES } from "../domain/processing.ts";
 import { startParserChild, type ChildLimits, type ChildOutcome, type ParserChild } from "./parser-child.ts";
-import { residentBytes } from "./process-memory.ts";
+import { processorSeconds, residentBytes } from "./process-usage.ts";
+import { prepareSandbox, type Sandbox } from "./sandbox/sandbox.ts";
 
 export interface ChildrenOptions extends ChildLimits {
   /** Processes that are kept warm from the first document on. */
@@ -14,6 +15,10 @@ export interface ChildrenOptions extends ChildLimits {
   readonly maxDocumentsPerChild: number;
   /** An idle process that holds more than this is replaced. */
   readonly recycleRssBytes: number;
+  /** An idle process that has taken more than this is replaced, so that {@link ChildLimits.maxCpuSeconds} leaves a document the rest. */
+  readonly recycleCpuSeconds: number;
+  /** What is put around each process. Default: found out for this entry and folder with the first document. */
+  readonly sandbox?: Promise<Sandbox>;
 }
 
 interface ChildJob {
@@ -71,7 +76,7 @@ interface Turns {
   isOwed(): boolean;
   end(child: ParserChild): void;
   charge(owner: Owner, milliseconds: number): void;
-  refuse(reason: Error): void;
+  refuse(reason: unknown): void;
 }
 
 /** Documents take turns as {@link createFairQueue} says, by the milliseconds that their owners' documents took. */
@@ -109,17 +114,21 @@ function createTurns(room: Room): Turns {
 
 export function createParserChildren(options: ChildrenOptions): ParserChildren {
   const alive = new Set<ParserChild>();
+  const uncleared = new Set<Promise<void>>();
   const idle = new Set<ParserChild>();
+  let preparing: Promise<Sandbox> | undefined;
+  let sandbox: Sandbox | undefined;
   const turns = createTurns(options);
   let failedStarts = 0;
   let closed = false;
 
   /** Gives idle processes away, and starts another where that is what somebody waits for. */
   const serve = (): void => {
-    while (alive.size < options.size) start();
+    if (sandbox === undefined) return;
+    while (alive.size < options.size) start(sandbox);
     for (const child of idle) if (turns.give(child)) idle.delete(child);
     const areStarting = alive.size > turns.length + idle.size;
-    if (idle.size === 0 && !areStarting && turns.isOwed()) start();
+    if (idle.size === 0 && !areStarting && turns.isOwed()) start(sandbox);
   };
   const offer = (child: ParserChild): void => {
     idle.add(child);
@@ -137,8 +146,8 @@ export function createParserChildren(options: ChildrenOptions): ParserChildren {
     if (failedStarts < MAX_FAILED_STARTS) serve();
     else turns.refuse(new Error("The parser process does not start."));
   };
-  const start = (): void => {
-    const child = startParserChild(options);
+  const start = (within: Sandbox): void => {
+    const child = startParserChild(options, within);
     alive.add(child);
     child.ready.then(
       () => {
@@ -147,10 +156,13 @@ export function createParserChildren(options: ChildrenOptions): ParserChildren {
       },
       () => failedStarts++,
     );
-    void child.gone.then(() => drop(child));
+    child.gone.then(() => drop(child)).catch((error: unknown) => turns.refuse(error));
+    // What cannot be removed is left to the next start of a worker.
+    const clearing = child.cleared.catch(() => undefined).then(() => void uncleared.delete(clearing));
+    uncleared.add(clearing);
   };
   const giveBack = async (child: ParserChild): Promise<void> => {
-    const worn = child.requests() >= options.maxDocumentsPerChild || (await residentBytes(child.pid)) > options.recycleRssBytes;
+    const worn = await isWorn(child, options);
     turns.end(child);
     if (worn) child.kill();
     else if (alive.has(child)) offer(child);
@@ -158,6 +170,9 @@ export function createParserChildren(options: ChildrenOptions): ParserChildren {
 
   return {
     async use(job) {
+      if (closed) throw closedError();
+      job.signal?.throwIfAborted();
+      sandbox ??= await (preparing ??= options.sandbox ?? prepareSandbox(options));
       if (closed) throw closedError();
       job.signal?.throwIfAborted();
       if (failedStarts >= MAX_FAILED_STARTS) failedStarts = 0;
@@ -175,9 +190,14 @@ export function createParserChildren(options: ChildrenOptions): ParserChildren {
       closed = true;
       turns.refuse(closedError());
       for (const child of alive) child.kill();
-      await Promise.all([...alive].map((child) => child.gone));
+      await Promise.all(uncleared);
     },
   };
+}
+
+async function isWorn(child: ParserChild, { maxDocumentsPerChild, recycleRssBytes, recycleCpuSeconds }: ChildrenOptions): Promise<boolean> {
+  if (child.requests() >= maxDocumentsPerChild || (await residentBytes(child.pid)) > recycleRssBytes) return true;
+  return (await processorSeconds(child.pid)) > recycleCpuSeconds;
 }
 
 /** No domain error: a document that a stopping worker held is to be tried again. */

@@ -1,7 +1,7 @@
 /** What the pool guarantees whatever a document does to its parser: an outcome with a code, and no process left behind. */
 
 import { execFileSync, fork } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, globSync, mkdtempSync, rmSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,15 +41,20 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A path at which a spinning parser leaves a file once it spins. */
-async function withMarker(use: (marker: string) => Promise<void>): Promise<void> {
+/** A folder for parser processes. */
+async function withFolder(use: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "parser-marker-"));
+  // A parser of another user passes through.
+  chmodSync(folder, 0o711);
   try {
-    await use(join(folder, "pid"));
+    await use(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
+
+/** Whether a parser of the folder has left the file `marker` behind, as it does once it spins. */
+const isSpinning = (folder: string): boolean => globSync(join(folder, "*", "scratch", "marker")).length > 0;
 
 afterEach(async () => {
   await pool?.close();
@@ -74,12 +79,12 @@ describe("a document that harms its parser ends with its code, and the next one 
 });
 
 test("giving up kills the process and throws the caller's reason", async () => {
-  const from = poolOf({});
-  const pid = await pidOf(from);
   const controller = new AbortController();
-  await withMarker(async (marker) => {
-    const parsing = from.parse(asks(`spin:${marker}`), { signal: controller.signal });
-    await expect.poll(() => existsSync(marker)).toBe(true);
+  await withFolder(async (folder) => {
+    const from = poolOf({ folder });
+    const pid = await pidOf(from);
+    const parsing = from.parse(asks("spin:marker"), { signal: controller.signal });
+    await expect.poll(() => isSpinning(folder)).toBe(true);
     controller.abort(new Error("superseded"));
     await expect(parsing).rejects.toThrow("superseded");
     expect(isRunning(pid)).toBe(false);
@@ -147,10 +152,10 @@ test("closing leaves no process and refuses what comes later", async () => {
 });
 
 test("the worker's death ends its processes, in an endless loop or idle", async () => {
-  await withMarker(async (marker) => {
-    const owner = fork(new URL("../support/pool-owner.ts", import.meta.url), [marker], { execArgv: [], stdio: "ignore" });
+  await withFolder(async (folder) => {
+    const owner = fork(new URL("../support/pool-owner.ts", import.meta.url), [folder], { execArgv: [], stdio: "ignore" });
     try {
-      await expect.poll(() => existsSync(marker), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => isSpinning(folder), { timeout: 10_000 }).toBe(true);
       const children = childrenOf(owner.pid ?? 0);
       expect(children).toHaveLength(2);
       owner.kill("SIGKILL");

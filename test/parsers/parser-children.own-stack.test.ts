@@ -1,5 +1,5 @@
 /** Whose document gets a parser process next, where more wait than there are processes. */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 function open(options: Partial<ParserPoolOptions>): void {
-  pool = createParserPool({ entry: misbehaving, size: 1, ...options });
+  pool = createParserPool({ entry: misbehaving, size: 1, folder, ...options });
 }
 
 const asks = (behaviour: string, bytes = 0): ParseInput => ({ fileType: "TEXT", bytes: Buffer.from(bytes > 0 ? `${behaviour}:`.padEnd(bytes, "x") : behaviour) });
@@ -34,11 +34,11 @@ const read = (owner: Owner, bytes?: number) => pool.parse(asks("pid", bytes), { 
 
 /** Resolves once a document of the owner is in a process, which it does not leave until it is let go. */
 async function hold(owner: Owner): Promise<() => Promise<void>> {
-  const marker = join(folder, String(held.length));
+  const marker = `held-${held.length}`;
   const controller = new AbortController();
   held.push(controller);
   const gone = pool.parse(asks(`spin:${marker}`), { owner, signal: controller.signal }).catch(() => undefined);
-  await expect.poll(() => existsSync(marker), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => globSync(join(folder, "*", "scratch", marker)).length, { timeout: 20_000 }).toBe(1);
   return async () => {
     controller.abort();
     await gone;

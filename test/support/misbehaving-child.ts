@@ -1,6 +1,8 @@
 /** A parser process whose one parser does what the document says: hang, grow, crash, and worse. */
 
 import { readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { env } from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ParsedDocument } from "../../src/domain/text-unit.ts";
@@ -17,7 +19,7 @@ function documentOf(...texts: string[]): ParsedDocument {
 const behaviours: Record<string, (argument: string) => ParsedDocument | Promise<ParsedDocument>> = {
   pid: () => documentOf(String(process.pid)),
   spin(marker) {
-    if (marker !== "") writeFileSync(marker, "spinning");
+    if (marker !== "") writeFileSync(join(tmpdir(), marker), "spinning");
     for (;;);
   },
   async wait(milliseconds) {
