@@ -66,6 +66,8 @@ describe("a document that harms its parser ends with its code, and the next one 
     ["runs forever", "spin", "timeout", { timeoutMs: 400 }],
     ["never answers", "wait:600000", "timeout", { timeoutMs: 400 }],
     ["takes memory outside of V8's heap", "grow", "out_of_memory", { maxRssBytes: 250 * MEBIBYTE }],
+    ["reserves more than it may have", "reserve", "out_of_memory", {}],
+    ["takes more processor time than the kernel lets it", "spin", "timeout", { maxCpuSeconds: 1 }],
     ["fills V8's heap", "heap", "out_of_memory", { maxOldSpaceMb: 64 }],
     ["crashes it twice", "abort", "worker_crashed", {}],
     ["makes it exit twice", "exit", "worker_crashed", {}],
@@ -130,6 +132,13 @@ test("a process is warm for many documents and replaced after its last", async (
 test("a process that kept too much memory is replaced", async () => {
   const from = poolOf({ recycleRssBytes: 1 });
   expect(await pidOf(from)).not.toBe(await pidOf(from));
+});
+
+test("a process that took much processor time is replaced", async () => {
+  const from = poolOf({ recycleCpuSeconds: 0.3 });
+  const first = await pidOf(from);
+  await from.parse(asks("burn:400"));
+  expect(await pidOf(from)).not.toBe(first);
 });
 
 test("a process sees none of the worker's environment", async () => {

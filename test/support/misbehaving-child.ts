@@ -32,6 +32,15 @@ const behaviours: Record<string, (argument: string) => ParsedDocument | Promise<
       await sleep(5);
     }
   },
+  reserve: () => documentOf(String(Buffer.allocUnsafeSlow(4 * 1024 ** 3).length)),
+  burn(milliseconds) {
+    const { user, system } = process.cpuUsage();
+    for (let taken = 0; taken < Number(milliseconds) * 1_000;) {
+      const now = process.cpuUsage({ user, system });
+      taken = now.user + now.system;
+    }
+    return documentOf(String(process.pid));
+  },
   heap() {
     for (;;) held.push(Array.from({ length: 100_000 }, (_, index) => ({ index })));
   },

@@ -1,9 +1,9 @@
 # Confines itself by Landlock and seccomp, and becomes the command: what no tool of util-linux does, and needs no privilege.
 #
-#   perl confine.pl [read PATH | write PATH]... [calls] -- COMMAND [ARGUMENT]...
+#   perl confine.pl [run PATH | read PATH | write PATH]... [calls] -- COMMAND [ARGUMENT]...
 #
-# `read` and `write` name what may be read (and executed) or also written from now on; without any of them files stay as they are. `calls`
-# takes away sockets, new processes, and whatever reaches into other processes. Exits with 1 and a line that says why if the kernel refuses.
+# `run`, `read` and `write` name what may be read and executed, read, or read and written from now on, with all that lies below; without any
+# of them files stay as they are. `calls` takes away sockets, new processes, and whatever reaches into other processes. Exits with 1 and a line that says why if the kernel refuses.
 use strict;
 use warnings;
 use POSIX ();
@@ -41,11 +41,12 @@ my @UNKNOWN = qw(clone3 io_uring_setup);
 my @ON_ITSELF = qw(kill tgkill rt_sigqueueinfo rt_tgsigqueueinfo);
 my @ON_ITSELF_OR_ZERO = qw(prlimit64 sched_setaffinity sched_setscheduler);
 
-my (@read, @write, $calls);
+my (@run, @read, @write, $calls);
 while (@ARGV) {
   my $word = shift @ARGV;
   last if $word eq "--";
-  if ($word eq "read") { push @read, shift @ARGV }
+  if ($word eq "run") { push @run, shift @ARGV }
+  elsif ($word eq "read") { push @read, shift @ARGV }
   elsif ($word eq "write") { push @write, shift @ARGV }
   elsif ($word eq "calls") { $calls = 1 }
   else { refuse("what is $word") }
@@ -53,7 +54,7 @@ while (@ARGV) {
 
 # No program that is run from here on gains a right by a bit on its file; both mechanisms ask for it.
 checked("no_new_privs", syscall(number("prctl"), 38, 1, 0, 0, 0));
-confine_files() if @read or @write;
+confine_files() if @run or @read or @write;
 confine_calls() if $calls;
 exec { $ARGV[0] } @ARGV or refuse("$ARGV[0] cannot be run: $!");
 
@@ -73,8 +74,9 @@ sub confine_files {
     my $rule = pack("Ql", $rights & $all, fileno($handle));
     checked("Landlock for $path", syscall(number("landlock_add_rule"), $rules, 1, $rule, 0));
   };
-  $allow->($_, $EXECUTE | $READ_FILE | $READ_DIR) for @read;
-  # Neither devices nor sockets nor pipes are made, nothing is moved in from elsewhere, and nothing of it is run.
+  $allow->($_, $EXECUTE | $READ_FILE | $READ_DIR) for @run;
+  $allow->($_, $READ_FILE | $READ_DIR) for @read;
+  # Neither devices nor sockets nor pipes are made, and nothing is moved in from elsewhere.
   $allow->($_, $all & ~($EXECUTE | (1 << 6) | (1 << 9) | (1 << 10) | (1 << 11) | (1 << 13))) for @write;
   checked("Landlock", syscall(number("landlock_restrict_self"), $rules, 0));
 }

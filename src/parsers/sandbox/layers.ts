@@ -34,15 +34,25 @@ const MAX_FILE_BYTES = 256 * KIBIBYTE * KIBIBYTE;
 /** Between the signal that a process may take and the one that it may not. */
 const CPU_GRACE_SECONDS = 5;
 
-const LIMITS = `ulimit -c 0; ulimit -f ${MAX_FILE_BYTES / BLOCK_BYTES}; ulimit -d "$1"; ulimit -H -t "$2"; ulimit -S -t "$3"; shift 3; exec "$@"`;
+const LIMITS = `set -e; ulimit -c 0; ulimit -f ${MAX_FILE_BYTES / BLOCK_BYTES}; ulimit -d "$1"; ulimit -S -t "$2"; ulimit -H -t "$3"; shift 3; exec "$@"`;
 
 const CONFINE = fileURLToPath(new URL("./confine.pl", import.meta.url));
 
-/** Libraries and what C's run time looks up; none of it is a secret. */
-const SYSTEM_PATHS = [
-  "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random", "/proc/self", "/proc/meminfo", "/proc/cpuinfo",
-  "/sys/fs/cgroup", "/sys/devices/system/cpu",
-]; // prettier-ignore
+/** Programs and libraries; none of it is a secret. */
+const SYSTEM_FOLDERS = ["/usr", "/lib", "/lib64"] as const;
+
+/** What the run times of C, V8 and libuv look up; each goes on without. */
+const LOOKED_UP = [
+  "/etc/ld.so.cache",
+  "/etc/localtime",
+  "/dev/urandom",
+  "/dev/random",
+  "/proc/self",
+  "/proc/meminfo",
+  "/proc/cpuinfo",
+  "/sys/fs/cgroup",
+  "/sys/devices/system/cpu",
+] as const;
 
 /** The layers in the order in which they are put on: each needs rights that a later one takes. */
 export function kernelLayers(): Layer[] {
@@ -53,7 +63,7 @@ export function kernelLayers(): Layer[] {
     {
       name: "limits",
       tool: toolPath("sh"),
-      command: (sh, { cpuSeconds, dataBytes }) => [sh, "-c", LIMITS, sh, `${Math.ceil(dataBytes / KIBIBYTE)}`, `${cpuSeconds + CPU_GRACE_SECONDS}`, `${cpuSeconds}`],
+      command: (sh, { cpuSeconds, dataBytes }) => [sh, "-c", LIMITS, sh, `${Math.ceil(dataBytes / KIBIBYTE)}`, `${cpuSeconds}`, `${cpuSeconds + CPU_GRACE_SECONDS}`],
     },
     {
       name: "network",
@@ -78,7 +88,8 @@ export function kernelLayers(): Layer[] {
       command: (tool, { entry, folder, scratch }) => [
         tool,
         CONFINE,
-        ...[...SYSTEM_PATHS, ...nodePaths(), ...codePaths(entry), folder].flatMap((path) => ["read", path]),
+        ...[...SYSTEM_FOLDERS, ...nodePaths()].flatMap((path) => ["run", path]),
+        ...[...LOOKED_UP, ...codePaths(entry), folder].flatMap((path) => ["read", path]),
         ...["/dev/null", scratch].flatMap((path) => ["write", path]),
         "--",
       ],

@@ -1,0 +1,146 @@
+/** What code that has taken over a parser process cannot do, tried from inside of it, and that parsing goes on as before. */
+
+import { chmodSync, copyFileSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createParserPool, type ParserPool, type ParserPoolOptions } from "../../../src/parsers/child-process.ts";
+import type { ParseInput } from "../../../src/parsers/parser.ts";
+import { prepareSandbox } from "../../../src/parsers/sandbox/sandbox.ts";
+
+const escaping = new URL("../../support/escaping-child.ts", import.meta.url);
+const isRoot = process.getuid?.() === 0;
+const REFUSED = /^stopped: (ERR_ACCESS_DENIED|EACCES|EPERM|ENETUNREACH)$/;
+
+let folder: string;
+let server: Server;
+let pool: ParserPool;
+const open: ParserPool[] = [];
+
+function poolOf(options: Partial<ParserPoolOptions>): ParserPool {
+  const made = createParserPool({ size: 1, entry: escaping, folder, ...options });
+  open.push(made);
+  return made;
+}
+
+/** What code in a parser process gets when it tries. */
+async function tries(attempt: string, from = pool): Promise<string> {
+  const { units } = await from.parse({ fileType: "TEXT", bytes: Buffer.from(attempt) });
+  return units[0]?.text ?? "";
+}
+
+/** The same while the process has a document as a file. */
+async function triesWithFile(attempt: string, path: string, from = pool): Promise<string> {
+  const { units } = await from.parse({ fileType: "TEXT", path, name: attempt });
+  return units[0]?.text ?? "";
+}
+
+beforeAll(async () => {
+  server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+});
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sandbox-test-"));
+  // A parser of another user passes through.
+  chmodSync(folder, 0o711);
+  pool = poolOf({});
+});
+afterEach(async () => {
+  for (const made of open.splice(0)) await made.close();
+  rmSync(folder, { recursive: true });
+});
+afterAll(() => void server.close());
+
+const port = (): number => (server.address() as AddressInfo).port;
+
+const BY_NODE = [
+  ["a file of the machine", "read /etc/passwd"],
+  ["the listing of a folder", "list /"],
+  ["the worker's environment", `read /proc/${process.pid}/environ`],
+  ["the worker's memory", `read /proc/${process.pid}/mem`],
+  ["the worker's open files", `list /proc/${process.pid}/fd`],
+  ["the worker's map of memory", `read /proc/${process.pid}/maps`],
+  ["a file of the project that is no code", `read ${fileURLToPath(new URL("../../../README.md", import.meta.url))}`],
+  ["writing its own code", `write ${fileURLToPath(escaping)}`],
+  ["writing where everybody may", `write ${join(tmpdir(), "sandbox-test-written")}`],
+  ["a program", "spawn /bin/true"],
+  ["a thread, which Node's model would not hold", "thread /etc/passwd"],
+] as const;
+
+describe("where the kernel gives nothing, code in a parser process is refused", () => {
+  test.each(BY_NODE)("%s", async (_what, attempt) => {
+    const alone = prepareSandbox({ entry: escaping, folder, layers: [] });
+    expect((await alone).on).toEqual(["permissions"]);
+    expect(await tries(attempt, poolOf({ sandbox: alone }))).toBe("stopped: ERR_ACCESS_DENIED");
+  });
+});
+
+describe("code in a parser process is refused", () => {
+  test.each([...BY_NODE, ["a signal to the worker", "signalParent"] as const])("%s", async (_what, attempt) => {
+    expect(await tries(attempt)).toMatch(REFUSED);
+  });
+
+  test("a connection", async () => {
+    expect(await tries(`connect 127.0.0.1 ${port()}`)).toMatch(REFUSED);
+    expect(await tries(`send 127.0.0.1 ${port()}`)).toMatch(REFUSED);
+  });
+
+  test("an addon that lies where it may not read", async () => {
+    const [addon] = globSync(fileURLToPath(new URL("../../../node_modules/@llamaindex/liteparse-*/*.node", import.meta.url)));
+    const elsewhere = join(folder, "elsewhere.node");
+    copyFileSync(addon!, elsewhere);
+    chmodSync(elsewhere, 0o644);
+    expect(await tries(`load ${elsewhere}`)).toMatch(/^stopped: /);
+    expect(await tries(`load ${addon}`)).not.toMatch(/denied|restricted|ERR_ACCESS/i);
+  });
+
+  test.runIf(isRoot)("the worker's user, its groups, and the user of any other parser", async () => {
+    const [one, other] = await Promise.all([tries("user"), tries("user", poolOf({}))]);
+    const ids = [one, other].map((text) => text.split(" "));
+    for (const [user, group, groups] of ids) {
+      expect(Number(user)).toBeGreaterThanOrEqual(1_879_048_192);
+      expect([group, groups]).toEqual([user, user]);
+    }
+    expect(one).not.toBe(other);
+  });
+});
+
+describe("a document as a file", () => {
+  const secret = "x".repeat(100);
+
+  test("is read by the process that it was given to, which cannot change it, and is gone afterwards", async () => {
+    const path = join(folder, "mine.txt");
+    writeFileSync(path, secret, { mode: 0o600 });
+    expect(await triesWithFile("readInput", path)).toBe(secret);
+    expect(await triesWithFile("overwriteInput", path)).toMatch(REFUSED);
+    expect(readFileSync(path, "utf8")).toBe(secret);
+    expect(readdirSync(join(await tries("ownFolder"), "input"))).toEqual([]);
+  });
+
+  test("is not read by any other process meanwhile, neither where it was nor where it is put", async () => {
+    const holder = poolOf({});
+    const path = join(folder, "theirs.txt");
+    writeFileSync(path, secret, { mode: 0o644 });
+    const placed = join(await tries("ownFolder", holder), "input", "document.txt");
+    // Where a placed document would be.
+    writeFileSync(placed, secret, { mode: 0o644 });
+    expect(await tries(`read ${placed}`)).toMatch(REFUSED);
+    expect(await tries(`read ${path}`)).toMatch(REFUSED);
+  });
+
+  test("may be as large as it likes, given as bytes", async () => {
+    const bytes = Buffer.concat([Buffer.alloc(2 * 1024 * 1024, " "), Buffer.from(secret)]);
+    const { units } = await pool.parse({ fileType: "TEXT", bytes, name: "readInput" } satisfies ParseInput);
+    expect(units[0]?.text).toBe(secret);
+  });
+});
+
+test("a process writes in its own scratch folder, which ends with it", async () => {
+  expect(await tries("writeScratch")).toBe("written");
+  const own = await tries("ownFolder");
+  expect(own.startsWith(folder)).toBe(true);
+  await pool.close();
+  expect(readdirSync(folder)).toEqual([]);
+});
