@@ -5,6 +5,7 @@ import type { Log } from "../log.ts";
 import { measureDurability } from "./durability.ts";
 import { type ServedMetrics, createMetrics } from "../telemetry/metrics.ts";
 import { type OpenTurnCounts, measureProcess } from "./process.ts";
+import { type ParserLayers, measureSandbox } from "./sandbox.ts";
 
 interface MetricsDeps {
   readonly config: { readonly metrics: { readonly port: number | undefined }; readonly api: { readonly host: string }; readonly temporal: { readonly namespace: string } };
@@ -13,6 +14,8 @@ interface MetricsDeps {
   readonly temporal: Client;
   /** Where the process runs chat turns. */
   readonly chat?: OpenTurnCounts;
+  /** Where the process has parsers. */
+  readonly sandbox?: Promise<ParserLayers>;
   /** The page of Temporal's core. */
   readonly coreMetrics: () => Promise<string>;
 }
@@ -20,12 +23,13 @@ interface MetricsDeps {
 const COUNT_EVERY_MS = 10 * 60_000;
 
 /** A port that is in use costs the metrics and not the process. @returns what ends them. */
-export async function serveMetrics({ config, log, db, temporal, chat, coreMetrics }: MetricsDeps): Promise<() => Promise<void>> {
+export async function serveMetrics({ config, log, db, temporal, chat, sandbox, coreMetrics }: MetricsDeps): Promise<() => Promise<void>> {
   const { port } = config.metrics;
   if (port === undefined) return () => Promise.resolve();
   const warn = (error: unknown): void => log.warn({ err: error }, "a metric could not be read");
   const metrics = createMetrics(warn, () => coreMetrics().catch((error: unknown) => (warn(error), "")));
   measureProcess(metrics, db, chat);
+  if (sandbox !== undefined) measureSandbox(metrics, sandbox);
   const countOrphans = measureDurability(metrics, { db, temporal, namespace: config.temporal.namespace });
   let served: ServedMetrics;
   try {

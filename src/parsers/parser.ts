@@ -57,6 +57,11 @@ export interface Parser {
 
 /** Kinds whose pages may be pictures, or that hold files whose pages are: OCR takes seconds for each. */
 const MAY_NEED_OCR: ReadonlySet<FileType> = new Set<FileType>(["PDF", "PNG", "JPEG", "TIFF", "ZIP", "EML", "MSG"]);
+
+export function mayNeedOcr(fileType: FileType): boolean {
+  return MAY_NEED_OCR.has(fileType);
+}
+
 const BASE_MS = 60_000;
 const MS_PER_MEBIBYTE = 60_000;
 
@@ -64,7 +69,7 @@ const MS_PER_MEBIBYTE = 60_000;
  * Milliseconds after which reading the input is hopeless, whatever the limit for all: a small office file that takes minutes is made to.
  */
 export async function patienceMs(input: ParseInput): Promise<number> {
-  if (MAY_NEED_OCR.has(input.fileType)) return Infinity;
+  if (mayNeedOcr(input.fileType)) return Infinity;
   const bytes = await inputSizeBytes(input).catch(() => 0);
   return BASE_MS + (bytes / (1024 * 1024)) * MS_PER_MEBIBYTE;
 }

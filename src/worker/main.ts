@@ -69,7 +69,7 @@ async function main(): Promise<void> {
     // A Temporal whose database was replaced knows neither any more.
     every(PREPARE_MS, prepare, (error) => log.warn({ err: error }, "search attributes and schedules could not be looked after")),
   ];
-  const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
+  const closeMetrics = await serveMetrics({ ...deps, coreMetrics, sandbox: opened.sandbox });
   // Not before: on a busy machine a worker that starts, perhaps after a kill, would wait for everything else.
   await workInBackground();
   stop.started();

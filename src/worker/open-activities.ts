@@ -7,16 +7,20 @@ import { createProviderGate } from "../db/provider-gate.ts";
 import type { SharedDeps } from "../deps.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { PRIORITY } from "../domain/processing.ts";
+import type { Log } from "../log.ts";
 import { type EmbeddingModel, openEmbeddingModel } from "../models/embedding-model.ts";
 import { mergeEmbeddings } from "../models/merge-embeddings.ts";
 import { behindGate } from "../models/provider-gate.ts";
 import { cacheQueries } from "../models/query-embeddings.ts";
-import { createParserPool } from "../parsers/child-process.ts";
+import { createParserPool, PARSER_ENTRY } from "../parsers/child-process.ts";
 import { prepareOcrData } from "../parsers/ocr-data.ts";
+import { describeSandbox, isWhole, prepareSandbox, type Sandbox } from "../parsers/sandbox/sandbox.ts";
 import { openTemporaryFolder } from "./temporary-folder.ts";
 
 interface OpenActivities {
   readonly activities: Activities;
+  /** What stands around the parser processes; nothing waits for it but the first document. */
+  readonly sandbox: Promise<Sandbox>;
   /** Once no activity runs any more. */
   close(): Promise<void>;
 }
@@ -24,8 +28,11 @@ interface OpenActivities {
 /** @param parserChildren processes that parse at once. */
 export async function openActivities(deps: SharedDeps, parserChildren: number): Promise<OpenActivities> {
   const { config } = deps;
-  const parserPool = createParserPool({ size: parserChildren, ocr: await prepareOcrData(config.ocr.languages, config.ocr.dataFolder) });
   const temporaryFolder = await openTemporaryFolder(config.dataDir);
+  const sandbox = prepareSandbox({ entry: PARSER_ENTRY, folder: temporaryFolder });
+  void sandbox.then((found) => reportSandbox(deps.log, found));
+  const ocr = await prepareOcrData(config.ocr.languages, config.ocr.dataFolder);
+  const parserPool = createParserPool({ size: parserChildren, ocr, folder: temporaryFolder, sandbox });
   const queryEmbedding = cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000, open: (model) => openEmbeddingModel(config.models, model) });
   const activities = createActivities({
     ...deps,
@@ -38,12 +45,18 @@ export async function openActivities(deps: SharedDeps, parserChildren: number): 
   });
   return {
     activities,
+    sandbox,
     async close() {
       await queryEmbedding.close();
       await parserPool.close();
       await rm(temporaryFolder, { recursive: true, force: true });
     },
   };
+}
+
+/** One line at start; a warning if the kernel leaves open how one document could reach others. */
+function reportSandbox(log: Log, sandbox: Sandbox): void {
+  log[isWhole(sandbox) ? "info" : "warn"]({ on: sandbox.on, off: sandbox.off }, describeSandbox(sandbox));
 }
 
 /** A provider's model stands behind the gate that all workers share; the model that ships asks nobody. */

@@ -1,16 +1,23 @@
 /** The worker's folder for files that a parser child reads: decrypted, so it is the process's own and ends with it. */
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Makes the folder of this process below `dataDir`, and removes what processes that are gone left there. */
 export async function openTemporaryFolder(dataDir: string): Promise<string> {
   const shared = join(dataDir, "tmp");
-  await mkdir(shared, { recursive: true, mode: 0o700 });
+  await makeFolder(shared);
   for (const name of await readdir(shared)) if (!isRunning(Number(name))) await rm(join(shared, name), { recursive: true, force: true });
   const own = join(shared, String(process.pid));
   await rm(own, { recursive: true, force: true });
-  await mkdir(own, { mode: 0o700 });
+  await makeFolder(own);
   return own;
+}
+
+/** Closed to others; under root, whose parser processes have users of their own, open for them to pass through to what is theirs. */
+async function makeFolder(path: string): Promise<void> {
+  const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
+  await mkdir(path, { recursive: true, mode });
+  await chmod(path, mode);
 }
 
 function isRunning(pid: number): boolean {

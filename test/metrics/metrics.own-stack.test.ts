@@ -109,6 +109,14 @@ test("requests, stages, provider calls, caches and refusals are counted, each fo
   expect([...worker.keys()].some((name) => name.startsWith("temporal_worker_task_slots_available{"))).toBe(true);
 });
 
+test("a worker says which layers stand around its parser processes, and its log says it once at start", async () => {
+  const worker = await scrape(ports.worker);
+  const layers = ["permissions", "limits", "network", "user", "privileges", "files", "calls"];
+  for (const layer of layers) expect([0, 1]).toContain(worker.get(`holdfast_parser_sandbox{layer="${layer}"}`));
+  expect(worker.get('holdfast_parser_sandbox{layer="permissions"}')).toBe(1);
+  expect(stack.worker.output().match(/the parser's process: on: permissions/g)).toHaveLength(1);
+});
+
 test("nothing of a tenant is on the page: no name, no id, no text", async () => {
   const pages = (await page(ports.api)) + (await page(ports.worker));
   const planted = [ACME, "Acme", "acme.example", "Research", SPACES.research, AGENTS.analyst, "Analyst", KEYS.editor, "Zebrafinken", "zebrafinken", "editor"];

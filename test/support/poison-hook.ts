@@ -15,7 +15,9 @@ const PATCHES: ReadonlyArray<readonly [module: string, after: string, code: stri
     "const units = chunkedUnits(document.units);",
     `if (JSON.stringify(units).includes(${JSON.stringify(POISON)})) process.kill(process.pid, "SIGKILL");`,
   ],
-  ["/src/parsers/parser-child.ts", "execArgv: [", `"--import", ${SELF}, `],
+  ["/src/parsers/parser-child.ts", "const nodeArguments = [", `"--import", ${SELF}, `],
+  // A parser process may read this.
+  ["/src/parsers/sandbox/node-permissions.ts", "const paths = [", `new URL(".", ${SELF}), `],
   [
     "/src/parsers/child-serve.ts",
     'await send({ kind: "started" });',

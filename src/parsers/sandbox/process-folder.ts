@@ -3,7 +3,7 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import { chmod, chown, copyFile, constants, link, lstat, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { OcrSettings, ParseInput } from "../parser.ts";
+import { mayNeedOcr, type OcrSettings, type ParseInput } from "../parser.ts";
 import type { ProcessFolders } from "./node-permissions.ts";
 
 export interface ProcessFolder extends ProcessFolders {
@@ -52,18 +52,22 @@ export function makeProcessFolder(parent: string, userId: number | undefined): P
     await copyFile(from, to, constants.COPYFILE_FICLONE);
     await letRead(to);
   };
+  let givenOcr: Promise<unknown> | undefined;
   /** Tesseract's data stays for as long as the process does: it may lie where another user cannot reach it. */
-  const giveOcrData = async ({ languages, dataFolder }: OcrSettings): Promise<OcrSettings> => {
-    for (const name of languages.split("+").map((language) => `${language}.traineddata`)) await give(join(dataFolder, name), join(ocrData, name));
+  const giveOcr = async ({ languages, dataFolder }: OcrSettings): Promise<OcrSettings> => {
+    givenOcr ??= Promise.all(languages.split("+").map((language) => give(join(dataFolder, `${language}.traineddata`), join(ocrData, `${language}.traineddata`))));
+    await givenOcr.catch((error: unknown) => {
+      givenOcr = undefined;
+      throw error;
+    });
     return { languages, dataFolder: ocrData };
   };
-  let ocr: Promise<OcrSettings> | undefined;
 
   return {
     folder,
     scratch,
     async place(input) {
-      const placed = { ...input, ocr: input.ocr && (await (ocr ??= giveOcrData(input.ocr))) };
+      const placed = { ...input, ocr: input.ocr && mayNeedOcr(input.fileType) ? await giveOcr(input.ocr) : undefined };
       if (input.bytes !== undefined && input.bytes.length <= MAX_INLINE_BYTES) return { input: placed, [Symbol.asyncDispose]: async () => undefined };
       // Parsers of native code tell formats by the name.
       const path = join(inputs, `document.${input.fileType.toLowerCase()}`);
