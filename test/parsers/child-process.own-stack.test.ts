@@ -160,13 +160,16 @@ test("closing leaves no process and refuses what comes later", async () => {
   await expect(from.parse(asks("pid"))).rejects.toThrow("closed");
 });
 
-test("the worker's death ends its processes, in an endless loop or idle", async () => {
+test.each([
+  ["by the kernel", "all"],
+  ["by a shell, where the kernel does not", "none"],
+])("the worker's death ends its processes, in an endless loop or idle, %s", async (_how, layers) => {
   await withFolder(async (folder) => {
-    const owner = fork(new URL("../support/pool-owner.ts", import.meta.url), [folder], { execArgv: [], stdio: "ignore" });
+    const owner = fork(new URL("../support/pool-owner.ts", import.meta.url), [folder, layers], { execArgv: [], stdio: "ignore" });
     try {
       await expect.poll(() => isSpinning(folder), { timeout: 10_000 }).toBe(true);
       const children = childrenOf(owner.pid ?? 0);
-      expect(children).toHaveLength(2);
+      expect(children).toHaveLength(layers === "none" ? 4 : 2);
       owner.kill("SIGKILL");
       await expect.poll(() => children.filter(isRunning), { timeout: 10_000 }).toEqual([]);
     } finally {

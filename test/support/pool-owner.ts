@@ -1,7 +1,10 @@
-/** A process that owns a parser pool with one child in an endless loop and one idle, for a test that kills it. Its argument: a folder. */
+/** A process that owns a parser pool with one child in an endless loop and one idle, for a test that kills it. Its arguments: a folder, and `none` for none of the kernel's layers. */
 
 import { createParserPool } from "../../src/parsers/child-process.ts";
+import { prepareSandbox } from "../../src/parsers/sandbox/sandbox.ts";
 
-const [folder = ""] = process.argv.slice(2);
-const pool = createParserPool({ size: 2, entry: new URL("./misbehaving-child.ts", import.meta.url), folder });
+const [folder = "", layers] = process.argv.slice(2);
+const entry = new URL("./misbehaving-child.ts", import.meta.url);
+const sandbox = prepareSandbox({ entry, folder, layers: layers === "none" ? [] : undefined });
+const pool = createParserPool({ size: 2, entry, folder, sandbox });
 void pool.parse({ fileType: "TEXT", bytes: Buffer.from("spin:marker") });

@@ -15,6 +15,7 @@ import { describeSandbox, isWhole, prepareSandbox, type Sandbox } from "../../..
 const MEBIBYTE = 1024 * 1024;
 const entry = new URL("../../support/escaping-child.ts", import.meta.url);
 const run = promisify(execFile);
+const UNPRIVILEGED = 65_534;
 const layers = kernelLayers();
 const isLinux = process.platform === "linux";
 
@@ -182,9 +183,19 @@ test.runIf(process.getuid?.() === 0)("code that another user cannot reach leaves
   expect(off).toEqual([{ layer: "user", because: `${closed} cannot be entered by another user` }]);
 });
 
-test.runIf(isLinux)("this machine gives everything that holds one document off from others", () => {
-  expect(describeSandbox(all)).toContain("on: permissions");
-  expect(isWhole(all)).toBe(true);
+describe.runIf(isLinux)("this machine gives everything that holds one document off from others", () => {
+  test("to this user", () => expect([isWhole(all), describeSandbox(all)]).toEqual([true, expect.stringContaining("on: permissions")]));
+
+  test.runIf(process.getuid?.() === 0)("to one without privileges", async (context) => {
+    if (!all.on.includes("user")) context.skip("the code lies where other users do not reach it");
+    const code = `import("${new URL("../../../src/parsers/sandbox/sandbox.ts", import.meta.url)}").then(async (m) => { const found = await m.prepareSandbox({ entry: new URL("${entry}"), folder: "${folder}" }); console.log(JSON.stringify({ ...found, isWhole: m.isWhole(found) })); })`;
+    const { stdout } = await run(process.execPath, ["--eval", code], { env: {}, uid: UNPRIVILEGED, gid: UNPRIVILEGED });
+    expect(JSON.parse(stdout)).toMatchObject({
+      on: expect.arrayContaining(["privileges", "files", "calls"]),
+      off: expect.arrayContaining([{ layer: "user", because: "the worker is not root" }]),
+      isWhole: true,
+    });
+  });
 });
 
 function tryKill(pid: number): string {

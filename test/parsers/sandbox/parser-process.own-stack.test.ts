@@ -5,10 +5,17 @@ import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { LiteParse } from "@llamaindex/liteparse";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createParserPool, type ParserPool, type ParserPoolOptions } from "../../../src/parsers/child-process.ts";
+import type { FileType } from "../../../src/domain/file-type.ts";
+import { createParserPool, PARSER_ENTRY, type ParserPool, type ParserPoolOptions } from "../../../src/parsers/child-process.ts";
+import { parserFor } from "../../../src/parsers/index.ts";
+import { prepareOcrData } from "../../../src/parsers/ocr-data.ts";
 import type { ParseInput } from "../../../src/parsers/parser.ts";
 import { prepareSandbox } from "../../../src/parsers/sandbox/sandbox.ts";
+import { makeDoc } from "../../support/make-compound-files.ts";
+import { makeLongPdf, makePdf } from "../../support/make-documents.ts";
+import { makeDocx, makeEpub, makeOdf, makePptx, makeSheets, makeZip } from "../../support/make-office-documents.ts";
 
 const escaping = new URL("../../support/escaping-child.ts", import.meta.url);
 const isRoot = process.getuid?.() === 0;
@@ -143,4 +150,35 @@ test("a process writes in its own scratch folder, which ends with it", async () 
   expect(own.startsWith(folder)).toBe(true);
   await pool.close();
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test("a document of each kind gives behind all layers what it gives without", async () => {
+  const [page] = await new LiteParse({ quiet: true, dpi: 130 }).screenshot(makePdf([[{ text: "The harbour office opens at seven.", size: 16, y: 700 }]]), [1]);
+  const ocr = await prepareOcrData(["eng"], mkdtempSync(join(tmpdir(), "holdfast-ocr-")));
+  const documents: readonly (readonly [FileType, Buffer])[] = [
+    ["PDF", makeLongPdf(60)],
+    ["PDF", Buffer.concat([makeLongPdf(3), Buffer.alloc(2 * 1024 * 1024, " ")])],
+    ["PNG", page!.imageBuffer],
+    ["ZIP", await makeZip({ "picture.png": page!.imageBuffer, "inner.docx": await makeDocx() })],
+    ["DOCX", await makeDocx()],
+    ["DOC", makeDoc({ body: ["A letter from before."] })],
+    ["PPTX", await makePptx()],
+    ["XLSX", makeSheets("xlsx")],
+    ["XLS", makeSheets("biff8")],
+    ["ODT", await makeOdf("text", "<text:p>Written elsewhere.</text:p>")],
+    ["EPUB", await makeEpub(["<h1>One</h1><p>It began.</p>"])],
+    ["HTML", Buffer.from("<h1>Title</h1><p>Text.</p>")],
+    ["CSV", Buffer.from("name,count\nbolt,4\n")],
+    ["RTF", Buffer.from("{\\rtf1\\ansi A letter.\\par}")],
+    ["EML", Buffer.from("From: ann@example.org\r\nSubject: Oil\r\nContent-Type: text/plain\r\n\r\nChanged.\r\n")],
+    ["JSON", Buffer.from('{"name": "bolt"}')],
+    ["MARKDOWN", Buffer.from("# Title\n\nText.\n")],
+    ["TEXT", Buffer.from("Text.\n")],
+  ];
+  const real = poolOf({ entry: PARSER_ENTRY, ocr });
+  for (const [fileType, bytes] of documents) {
+    const parsed = await real.parse({ fileType, bytes });
+    expect(parsed.units.length, fileType).toBeGreaterThan(0);
+    expect(parsed, fileType).toEqual(await parserFor(fileType).parse({ fileType, bytes, ocr }));
+  }
 });
