@@ -196,8 +196,9 @@ export function createParserChildren(options: ChildrenOptions): ParserChildren {
 }
 
 async function isWorn(child: ParserChild, { maxDocumentsPerChild, recycleRssBytes, recycleCpuSeconds }: ChildrenOptions): Promise<boolean> {
-  if (child.requests() >= maxDocumentsPerChild || (await residentBytes(child.pid)) > recycleRssBytes) return true;
-  return (await processorSeconds(child.pid)) > recycleCpuSeconds;
+  if (child.requests() >= maxDocumentsPerChild) return true;
+  const [bytes, seconds] = await Promise.all([residentBytes(child.pid), processorSeconds(child.pid)]);
+  return bytes > recycleRssBytes || seconds > recycleCpuSeconds;
 }
 
 /** No domain error: a document that a stopping worker held is to be tried again. */

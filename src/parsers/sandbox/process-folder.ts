@@ -1,14 +1,14 @@
 /** The folder of one parser process: the only place that puts a document where that process, and no other, can read it. */
 
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync } from "node:fs";
-import { chmod, chown, copyFile, constants, link, lstat, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, copyFile, constants, link, lstat, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mayNeedOcr, type OcrSettings, type ParseInput } from "../parser.ts";
 import type { ProcessFolders } from "./node-permissions.ts";
 
 export interface ProcessFolder extends ProcessFolders {
   /**
-   * The input as the process gets it: small bytes as they are, the rest as a file of the folder, which goes when this is disposed of.
+   * The input as the process gets it: the bytes of small ones, the rest as a file of the folder, which goes when this is disposed of.
    * Throws what the file system throws.
    */
   place(input: ParseInput): Promise<{ readonly input: ParseInput } & AsyncDisposable>;
@@ -16,8 +16,8 @@ export interface ProcessFolder extends ProcessFolders {
   remove(): Promise<void>;
 }
 
-/** Bytes beyond this go to the process as a file. */
-const MAX_INLINE_BYTES = 1024 * 1024;
+/** Larger documents go to the process as a file; up to here a message costs less than making, owning and removing one. */
+const MAX_INLINE_BYTES = 256 * 1024;
 
 const ROOT = 0;
 
@@ -67,8 +67,9 @@ export function makeProcessFolder(parent: string, userId: number | undefined): P
     folder,
     scratch,
     async place(input) {
-      const placed = { ...input, ocr: input.ocr && mayNeedOcr(input.fileType) ? await giveOcr(input.ocr) : undefined };
-      if (input.bytes !== undefined && input.bytes.length <= MAX_INLINE_BYTES) return { input: placed, [Symbol.asyncDispose]: async () => undefined };
+      const ocr = input.ocr && mayNeedOcr(input.fileType) ? await giveOcr(input.ocr) : undefined;
+      const bytes = await smallBytes(input);
+      if (bytes !== undefined) return { input: { ...input, ocr, bytes, path: undefined }, [Symbol.asyncDispose]: async () => undefined };
       // Parsers of native code tell formats by the name.
       const path = join(inputs, `document.${input.fileType.toLowerCase()}`);
       const dispose = (): Promise<void> => rm(path, { force: true });
@@ -82,10 +83,16 @@ export function makeProcessFolder(parent: string, userId: number | undefined): P
         await dispose();
         throw error;
       }
-      return { input: { ...placed, bytes: undefined, path }, [Symbol.asyncDispose]: dispose };
+      return { input: { ...input, ocr, bytes: undefined, path }, [Symbol.asyncDispose]: dispose };
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+async function smallBytes({ bytes, path = "" }: ParseInput): Promise<Uint8Array | undefined> {
+  const size = bytes === undefined ? (await stat(path)).size : bytes.length;
+  if (size > MAX_INLINE_BYTES) return undefined;
+  return bytes ?? readFile(path);
 }
 
 /** Whether it could be linked: not onto another file system, nor what belongs to somebody else, nor what is a link itself. */

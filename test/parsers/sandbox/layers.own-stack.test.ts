@@ -14,6 +14,7 @@ import { describeSandbox, isWhole, prepareSandbox, type Sandbox } from "../../..
 
 const MEBIBYTE = 1024 * 1024;
 const entry = new URL("../../support/escaping-child.ts", import.meta.url);
+const MODULE = new URL("../../../src/parsers/sandbox/sandbox.ts", import.meta.url).href;
 const run = promisify(execFile);
 const UNPRIVILEGED = 65_534;
 const layers = kernelLayers();
@@ -43,7 +44,7 @@ const has = (name: LayerName): boolean => isLinux && layers.some((layer) => laye
 
 function commandBehind(sandbox: Sandbox, code: string, limits = { cpuSeconds: 60, dataBytes: 4096 * MEBIBYTE }): [string, string[]] {
   const confined = { entry, folder, scratch: join(folder, "scratch"), userId: probeUserId(), ...limits };
-  const [program = "", ...rest] = [...sandbox.around(confined), process.execPath, "--openssl-config=/dev/null", "--eval", code];
+  const [program, ...rest] = [...sandbox.around(confined), process.execPath, "--openssl-config=/dev/null", "--eval", code];
   return [program, rest];
 }
 
@@ -188,7 +189,7 @@ describe.runIf(isLinux)("this machine gives everything that holds one document o
 
   test.runIf(process.getuid?.() === 0)("to one without privileges", async (context) => {
     if (!all.on.includes("user")) context.skip("the code lies where other users do not reach it");
-    const code = `import("${new URL("../../../src/parsers/sandbox/sandbox.ts", import.meta.url)}").then(async (m) => { const found = await m.prepareSandbox({ entry: new URL("${entry}"), folder: "${folder}" }); console.log(JSON.stringify({ ...found, isWhole: m.isWhole(found) })); })`;
+    const code = `import("${MODULE}").then(async (m) => { const found = await m.prepareSandbox({ entry: new URL("${entry.href}"), folder: "${folder}" }); console.log(JSON.stringify({ ...found, isWhole: m.isWhole(found) })); })`;
     const { stdout } = await run(process.execPath, ["--eval", code], { env: {}, uid: UNPRIVILEGED, gid: UNPRIVILEGED });
     expect(JSON.parse(stdout)).toMatchObject({
       on: expect.arrayContaining(["privileges", "files", "calls"]),

@@ -116,13 +116,15 @@ describe("code in a parser process is refused", () => {
 
 describe("a document as a file", () => {
   const secret = "x".repeat(100);
+  // Small ones go by message.
+  const large = Buffer.concat([Buffer.alloc(2 * 1024 * 1024, " "), Buffer.from(secret)]);
 
   test("is read by the process that it was given to, which cannot change it, and is gone afterwards", async () => {
     const path = join(folder, "mine.txt");
-    writeFileSync(path, secret, { mode: 0o600 });
+    writeFileSync(path, large, { mode: 0o600 });
     expect(await triesWithFile("readInput", path)).toBe(secret);
     expect(await triesWithFile("overwriteInput", path)).toMatch(REFUSED);
-    expect(readFileSync(path, "utf8")).toBe(secret);
+    expect(readFileSync(path).equals(large)).toBe(true);
     expect(readdirSync(join(await tries("ownFolder"), "input"))).toEqual([]);
   });
 
@@ -138,8 +140,7 @@ describe("a document as a file", () => {
   });
 
   test("may be as large as it likes, given as bytes", async () => {
-    const bytes = Buffer.concat([Buffer.alloc(2 * 1024 * 1024, " "), Buffer.from(secret)]);
-    const { units } = await pool.parse({ fileType: "TEXT", bytes, name: "readInput" } satisfies ParseInput);
+    const { units } = await pool.parse({ fileType: "TEXT", bytes: large, name: "readInput" } satisfies ParseInput);
     expect(units[0]?.text).toBe(secret);
   });
 });
@@ -178,7 +179,8 @@ test("a document of each kind gives behind all layers what it gives without", as
   const real = poolOf({ entry: PARSER_ENTRY, ocr });
   for (const [fileType, bytes] of documents) {
     const parsed = await real.parse({ fileType, bytes });
-    expect(parsed.units.length, fileType).toBeGreaterThan(0);
-    expect(parsed, fileType).toEqual(await parserFor(fileType).parse({ fileType, bytes, ocr }));
+    const without = await parserFor(fileType).parse({ fileType, bytes, ocr });
+    expect(without.units).not.toEqual([]);
+    expect({ fileType, ...parsed }).toEqual({ fileType, ...without });
   }
 });
