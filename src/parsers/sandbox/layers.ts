@@ -1,4 +1,4 @@
-/** The layers that the kernel puts around a parser process: each is a command which confines itself and becomes the next. */
+/** The layers that the kernel puts around a parser process: commands that confine themselves and become the next. */
 
 import { fileURLToPath } from "node:url";
 import { codePaths, nodePaths, type ProcessFolders } from "./node-permissions.ts";
@@ -23,8 +23,10 @@ export interface Layer {
   readonly tool: string | undefined;
   /** Undefined if the worker has not the rights for it from the outset; then the text says so. */
   readonly impossible?: string | undefined;
-  /** The command up to where the confined one follows. */
-  command(tool: string, process: ConfinedProcess): string[];
+  /** Of the tool, before and after those of the layers: neighbours that agree in them and in the tool are one start of it. */
+  readonly before?: readonly string[];
+  readonly after?: readonly string[];
+  arguments(process: ConfinedProcess): string[];
 }
 
 const KIBIBYTE = 1024;
@@ -35,6 +37,8 @@ const MAX_FILE_BYTES = 256 * KIBIBYTE * KIBIBYTE;
 const CPU_GRACE_SECONDS = 5;
 
 const LIMITS = `set -e; ulimit -c 0; ulimit -f ${MAX_FILE_BYTES / BLOCK_BYTES}; ulimit -d "$1"; ulimit -S -t "$2"; ulimit -H -t "$3"; shift 3; exec "$@"`;
+
+const NO_CAPABILITIES = ["--inh-caps=-all", "--bounding-set=-all"] as const;
 
 const CONFINE = fileURLToPath(new URL("./confine.pl", import.meta.url));
 
@@ -58,42 +62,55 @@ const LOOKED_UP = [
 export function kernelLayers(): Layer[] {
   const isRoot = process.getuid?.() === 0;
   const setpriv = toolPath("setpriv");
-  const perl = toolPath("perl");
+  const confine = { tool: toolPath("perl"), before: ["-w", CONFINE, process.arch], after: ["--"] };
   return [
     {
       name: "limits",
       tool: toolPath("sh"),
-      command: (sh, { cpuSeconds, dataBytes }) => [sh, "-c", LIMITS, sh, `${Math.ceil(dataBytes / KIBIBYTE)}`, `${cpuSeconds}`, `${cpuSeconds + CPU_GRACE_SECONDS}`],
+      before: ["-c", LIMITS, "sh"],
+      arguments: ({ cpuSeconds, dataBytes }) => [Math.ceil(dataBytes / KIBIBYTE), cpuSeconds, cpuSeconds + CPU_GRACE_SECONDS].map(String),
     },
     {
       name: "network",
       tool: toolPath("unshare"),
-      command: (unshare) => [unshare, ...(isRoot ? [] : ["--user", "--map-current-user"]), "--net", "--ipc"],
+      arguments: () => [...(isRoot ? [] : ["--user", "--map-current-user"]), "--net", "--ipc"],
     },
     {
       name: "user",
       tool: setpriv,
       impossible: isRoot ? undefined : "the worker is not root",
-      command: (tool, { userId }) => (userId === undefined ? [] : [tool, `--reuid=${userId}`, `--regid=${userId}`, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]),
+      arguments: ({ userId }) => [`--reuid=${userId}`, `--regid=${userId}`, "--clear-groups", ...NO_CAPABILITIES],
     },
     {
       name: "privileges",
       tool: setpriv,
-      // The signal comes when the worker's process is gone, and a change of user would clear it.
-      command: (tool, { userId }) => [tool, ...(isRoot && userId === undefined ? ["--inh-caps=-all", "--bounding-set=-all"] : []), "--no-new-privs", "--pdeathsig=KILL"],
+      // The signal comes when the worker's process is gone.
+      arguments: ({ userId }) => [...(isRoot && userId === undefined ? NO_CAPABILITIES : []), "--no-new-privs", "--pdeathsig=KILL"],
     },
     {
       name: "files",
-      tool: perl,
-      command: (tool, { entry, folder, scratch }) => [
-        tool,
-        CONFINE,
+      ...confine,
+      arguments: ({ entry, folder, scratch }) => [
         ...[...SYSTEM_FOLDERS, ...nodePaths()].flatMap((path) => ["run", path]),
         ...[...LOOKED_UP, ...codePaths(entry), folder].flatMap((path) => ["read", path]),
         ...["/dev/null", scratch].flatMap((path) => ["write", path]),
-        "--",
       ],
     },
-    { name: "calls", tool: perl, command: (tool) => [tool, CONFINE, "calls", "--"] },
+    { name: "calls", ...confine, arguments: () => ["calls"] },
   ];
+}
+
+/** The command, up to where the confined one follows, that puts these layers around it. */
+export function commandOf(layers: readonly Layer[], child: ConfinedProcess): string[] {
+  const hasOwnUser = layers.some((layer) => layer.name === "user");
+  const confined = hasOwnUser ? child : { ...child, userId: undefined };
+  return layers.flatMap((layer, index) => {
+    const start = isOneStart(layers[index - 1], layer) ? [] : [layer.tool ?? "", ...(layer.before ?? [])];
+    const end = isOneStart(layer, layers[index + 1]) ? [] : (layer.after ?? []);
+    return [...start, ...layer.arguments(confined), ...end];
+  });
+}
+
+function isOneStart(one: Layer | undefined, next: Layer | undefined): boolean {
+  return one !== undefined && next !== undefined && one.tool === next.tool && one.before?.join() === next.before?.join();
 }

@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { kernelLayers, type ConfinedProcess, type Layer, type LayerName } from "./layers.ts";
+import { commandOf, kernelLayers, type ConfinedProcess, type Layer, type LayerName } from "./layers.ts";
 import { permissionArguments } from "./node-permissions.ts";
 import { probeUserId } from "./own-user.ts";
 import { toolPath } from "./tools.ts";
@@ -90,12 +90,6 @@ async function failure(layers: readonly Layer[], probe: ConfinedProcess, attempt
     const stderr = error instanceof Error && "stderr" in error ? String(error.stderr) : "";
     return stderr.split("\n").find((line) => line.trim() !== "") ?? (error instanceof Error ? error.message.split("\n")[0]! : "it failed");
   }
-}
-
-function commandOf(layers: readonly Layer[], child: ConfinedProcess): string[] {
-  const hasOwnUser = layers.some((layer) => layer.name === "user");
-  const confined = hasOwnUser ? child : { ...child, userId: undefined };
-  return layers.flatMap((layer) => (layer.tool === undefined ? [] : layer.command(layer.tool, confined)));
 }
 
 /** Without a process of its own: `test` is the shell's. */

@@ -161,8 +161,8 @@ describe.runIf(has("limits"))("with limits", () => {
 });
 
 test("what this machine refuses is off and says why, and what it gives is on", async () => {
-  const refused: Layer = { name: "network", tool: "/bin/sh", command: (sh) => [sh, "-c", "echo no namespaces here >&2; exit 1", sh] };
-  const missing: Layer = { name: "files", tool: undefined, command: () => [] };
+  const refused: Layer = { name: "network", tool: "/bin/sh", arguments: () => ["-c", "echo no namespaces here >&2; exit 1", "sh"] };
+  const missing: Layer = { name: "files", tool: undefined, arguments: () => [] };
   const sandbox = await prepareSandbox({ entry, folder, layers: [refused, ...only("limits"), missing] });
   expect(sandbox.on).toEqual(["permissions", "limits"]);
   expect(describeSandbox(sandbox)).toBe("the parser's process: on: permissions, limits; off: network (no namespaces here), files (this machine does not have the tool for it)");
@@ -171,7 +171,7 @@ test("what this machine refuses is off and says why, and what it gives is on", a
 
 test("a layer behind which Node does not start is off", async () => {
   // The shell bears it.
-  const deaf: Layer = { name: "network", tool: "/bin/sh", command: (sh) => [sh, "-c", 'case "$*" in *--eval*) echo Node does not start here >&2; exit 1;; esac; exec "$@"', sh] };
+  const deaf: Layer = { name: "network", tool: "/bin/sh", arguments: () => ["-c", 'case "$*" in *--eval*) echo Node does not start here >&2; exit 1;; esac; exec "$@"', "sh"] };
   const { on, off } = await prepareSandbox({ entry, folder, layers: [deaf, ...only("limits")] });
   expect({ on, off }).toEqual({ on: ["permissions", "limits"], off: [{ layer: "network", because: "Node does not start here" }] });
 });
