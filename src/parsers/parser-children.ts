@@ -112,86 +112,128 @@ function createTurns(room: Room): Turns {
   };
 }
 
-export function createParserChildren(options: ChildrenOptions): ParserChildren {
+interface ProcessEvents {
+  ready(child: ParserChild): void;
+  gone(child: ParserChild): void;
+}
+
+/** The processes that live, each behind the sandbox that was found out with the first. */
+function createProcesses(options: ChildrenOptions, events: ProcessEvents) {
   const alive = new Set<ParserChild>();
-  const uncleared = new Set<Promise<void>>();
-  const idle = new Set<ParserChild>();
-  let preparing: Promise<Sandbox> | undefined;
+  const uncleared = createUnsettled();
+  let finding: Promise<Sandbox> | undefined;
   let sandbox: Sandbox | undefined;
-  const turns = createTurns(options);
   let failedStarts = 0;
+  return {
+    get count() {
+      return alive.size;
+    },
+    has: (child: ParserChild) => alive.has(child),
+    doNotStart: () => failedStarts >= MAX_FAILED_STARTS,
+    async prepare(): Promise<void> {
+      sandbox ??= await (finding ??= options.sandbox ?? prepareSandbox(options));
+      if (failedStarts >= MAX_FAILED_STARTS) failedStarts = 0;
+    },
+    start(): void {
+      if (sandbox === undefined) return;
+      const child = startParserChild(options, sandbox);
+      alive.add(child);
+      uncleared.add(child.cleared);
+      child.ready.then(
+        () => {
+          failedStarts = 0;
+          events.ready(child);
+        },
+        () => failedStarts++,
+      );
+      void child.gone.then(() => {
+        alive.delete(child);
+        events.gone(child);
+      });
+    },
+    async close(): Promise<void> {
+      for (const child of alive) child.kill();
+      // What cannot be removed is left to the next start of a worker.
+      await uncleared.settled();
+    },
+  };
+}
+
+export function createParserChildren(options: ChildrenOptions): ParserChildren {
+  const idle = new Set<ParserChild>();
+  const turns = createTurns(options);
   let closed = false;
 
   /** Gives idle processes away, and starts another where that is what somebody waits for. */
   const serve = (): void => {
-    if (sandbox === undefined) return;
-    while (alive.size < options.size) start(sandbox);
-    for (const child of idle) if (turns.give(child)) idle.delete(child);
-    const areStarting = alive.size > turns.length + idle.size;
-    if (idle.size === 0 && !areStarting && turns.isOwed()) start(sandbox);
+    try {
+      while (processes.count < options.size) processes.start();
+      for (const child of idle) if (turns.give(child)) idle.delete(child);
+      const areStarting = processes.count > turns.length + idle.size;
+      if (idle.size === 0 && !areStarting && turns.isOwed()) processes.start();
+    } catch (error) {
+      turns.refuse(error);
+    }
   };
   const offer = (child: ParserChild): void => {
     idle.add(child);
     serve();
-    const end = (): void => {
-      if (idle.has(child) && alive.size > options.size) child.kill();
-    };
-    if (idle.has(child) && alive.size > options.size) setTimeout(end, SPARE_IDLE_MS).unref();
+    const isSpare = (): boolean => idle.has(child) && processes.count > options.size;
+    if (isSpare()) setTimeout(() => isSpare() && child.kill(), SPARE_IDLE_MS).unref();
   };
-  const drop = (child: ParserChild): void => {
-    alive.delete(child);
-    idle.delete(child);
-    turns.end(child);
-    if (closed) return;
-    if (failedStarts < MAX_FAILED_STARTS) serve();
-    else turns.refuse(new Error("The parser process does not start."));
-  };
-  const start = (within: Sandbox): void => {
-    const child = startParserChild(options, within);
-    alive.add(child);
-    child.ready.then(
-      () => {
-        failedStarts = 0;
-        offer(child);
-      },
-      () => failedStarts++,
-    );
-    child.gone.then(() => drop(child)).catch((error: unknown) => turns.refuse(error));
-    // What cannot be removed is left to the next start of a worker.
-    const clearing = child.cleared.catch(() => undefined).then(() => void uncleared.delete(clearing));
-    uncleared.add(clearing);
-  };
-  const giveBack = async (child: ParserChild): Promise<void> => {
+  const processes = createProcesses(options, {
+    ready: offer,
+    gone(child) {
+      idle.delete(child);
+      turns.end(child);
+      if (closed) return;
+      if (processes.doNotStart()) turns.refuse(new Error("The parser process does not start."));
+      else serve();
+    },
+  });
+  const run = async (job: ChildJob, child: ParserChild): Promise<ChildOutcome> => {
+    const startedAt = performance.now();
+    const outcome = await job.work(child);
+    turns.charge(job.owner, performance.now() - startedAt);
     const worn = await isWorn(child, options);
     turns.end(child);
     if (worn) child.kill();
-    else if (alive.has(child)) offer(child);
+    else if (processes.has(child)) offer(child);
+    return outcome;
+  };
+  const assertOpen = (signal?: AbortSignal): void => {
+    if (closed) throw closedError();
+    signal?.throwIfAborted();
   };
 
   return {
     async use(job) {
-      if (closed) throw closedError();
-      job.signal?.throwIfAborted();
-      sandbox ??= await (preparing ??= options.sandbox ?? prepareSandbox(options));
-      if (closed) throw closedError();
-      job.signal?.throwIfAborted();
-      if (failedStarts >= MAX_FAILED_STARTS) failedStarts = 0;
+      assertOpen(job.signal);
+      await processes.prepare();
+      assertOpen(job.signal);
       const turn = turns.wait(job);
       serve();
-      const child = await turn;
-      const startedAt = performance.now();
-      const outcome = await job.work(child);
-      turns.charge(job.owner, performance.now() - startedAt);
-      await giveBack(child);
+      const outcome = await run(job, await turn);
       if (closed && outcome.kind === "lost") throw closedError();
       return outcome;
     },
     async close() {
       closed = true;
       turns.refuse(closedError());
-      for (const child of alive) child.kill();
-      await Promise.all(uncleared);
+      await processes.close();
     },
+  };
+}
+
+/** Promises that have not settled yet. */
+function createUnsettled() {
+  const promises = new Set<Promise<unknown>>();
+  return {
+    add(promise: Promise<unknown>): void {
+      const forgotten = promise.catch(() => undefined).finally(() => promises.delete(forgotten));
+      promises.add(forgotten);
+    },
+    settled: () => Promise.all(promises),
   };
 }
 
