@@ -51,8 +51,13 @@ export interface ParserChild {
 const MEMORY_POLL_MS = 100;
 const STDERR_TAIL_CHARS = 4096;
 
+/** Of one document's units. A parser holds them all before it sends the first, so that more is no parser's doing. */
+const MAX_ANSWER_CHARS = 256 * 1024 * 1024;
+const MAX_ANSWER_UNITS = 4_000_000;
+
 interface Job {
   readonly units: TextUnit[];
+  chars: number;
   started: boolean;
   /** Set when it was killed for a reason. */
   verdict: { readonly error: unknown } | undefined;
@@ -100,12 +105,12 @@ export function startParserChild(limits: ChildLimits, sandbox: Sandbox): ParserC
   if (child.pid === undefined) end(null);
   child.on("message", (message: ChildMessage) => {
     if (message.kind === "ready") ready.resolve();
-    else if (job !== undefined) receive(job, message, settle);
+    else if (job !== undefined) receive(job, message, { settle, stop });
   });
   const answerTo = (request: ChildRequest, timeoutMs: number, signal: AbortSignal | undefined): Promise<ChildOutcome> =>
     new Promise((resolve) => {
       if (ended) return resolve({ kind: "lost", started: false });
-      job = { units: [], started: false, verdict: undefined, resolve, unwatch: () => undefined };
+      job = { units: [], chars: 0, started: false, verdict: undefined, resolve, unwatch: () => undefined };
       job.unwatch = watch({ limits, timeoutMs, pid: child.pid ?? 0, signal, stop });
       if (child.connected) child.send(request, () => undefined);
       else stop(undefined);
@@ -154,13 +159,23 @@ function tailOf(child: ChildProcess): () => string {
   return () => tail;
 }
 
-function receive(job: Job, message: ChildMessage, settle: (outcome: ChildOutcome) => void): void {
+interface Ends {
+  readonly settle: (outcome: ChildOutcome) => void;
+  readonly stop: (error: unknown) => void;
+}
+
+function receive(job: Job, message: ChildMessage, { settle, stop }: Ends): void {
   switch (message.kind) {
     case "started":
       job.started = true;
       break;
     case "units":
-      for (const unit of message.units) job.units.push(unit);
+      for (const unit of message.units) {
+        job.units.push(unit);
+        job.chars += unit.text.length;
+      }
+      // What a process says is bounded too: it may no longer be a parser that speaks.
+      if (job.chars > MAX_ANSWER_CHARS || job.units.length > MAX_ANSWER_UNITS) stop(outOfMemory());
       break;
     case "parsed":
       settle({ kind: "parsed", document: { ...message.document, units: job.units } });

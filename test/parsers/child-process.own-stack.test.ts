@@ -66,6 +66,7 @@ describe("a document that harms its parser ends with its code, and the next one 
     ["runs forever", "spin", "timeout", { timeoutMs: 400 }],
     ["never answers", "wait:600000", "timeout", { timeoutMs: 400 }],
     ["takes memory outside of V8's heap", "grow", "out_of_memory", { maxRssBytes: 250 * MEBIBYTE }],
+    ["makes it answer without end", "flood", "out_of_memory", {}],
     ["reserves more than it may have", "reserve", "out_of_memory", {}],
     ["takes more processor time than the kernel lets it", "spin", "timeout", { maxCpuSeconds: 1 }],
     ["fills V8's heap", "heap", "out_of_memory", { maxOldSpaceMb: 64 }],

@@ -32,6 +32,10 @@ const behaviours: Record<string, (argument: string) => ParsedDocument | Promise<
       await sleep(5);
     }
   },
+  async flood() {
+    const units = documentOf("x".repeat(8 * 1024 * 1024)).units;
+    for (;;) await new Promise((resolve) => process.send?.({ kind: "units", units }, undefined, undefined, resolve));
+  },
   reserve: () => documentOf(String(Buffer.allocUnsafeSlow(4 * 1024 ** 3).length)),
   burn(milliseconds) {
     const { user, system } = process.cpuUsage();

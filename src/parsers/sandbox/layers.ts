@@ -63,7 +63,7 @@ export function kernelLayers(): Layer[] {
   const isRoot = process.getuid?.() === 0;
   const setpriv = toolPath("setpriv");
   const confine = { tool: toolPath("perl"), before: ["-w", CONFINE, process.arch], after: ["--"] };
-  return [
+  const layers: Layer[] = [
     {
       name: "limits",
       tool: toolPath("sh"),
@@ -98,6 +98,7 @@ export function kernelLayers(): Layer[] {
     },
     { name: "calls", ...confine, arguments: () => ["calls"] },
   ];
+  return process.platform === "linux" ? layers : layers.map((layer) => ({ ...layer, impossible: "only Linux has it" }));
 }
 
 /** The command, up to where the confined one follows, that puts these layers around it. */
