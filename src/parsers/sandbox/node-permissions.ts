@@ -1,4 +1,4 @@
-/** What Node's own permission model lets a parser process do: read its code and its folder, write its scratch folder, load addons from there. */
+/** What Node's own permission model lets a parser process do: read its code and its folder, and write its scratch folder. */
 
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
@@ -32,7 +32,7 @@ export function permissionArguments(entry: URL, { folder, scratch }: ProcessFold
     `--allow-fs-write=${scratch}`,
     // The machine's own file is not among what may be read.
     "--openssl-config=/dev/null",
-    // That addons may do more than the model says is known: the kernel's layers are for that.
+    // That addons may do more, and may lie anywhere, is known: the kernel's layers are for that.
     "--disable-warning=PERM0001",
   ];
 }

@@ -94,7 +94,7 @@ describe("code in a parser process is refused", () => {
     expect(await tries(`send 127.0.0.1 ${port()}`)).toMatch(REFUSED);
   });
 
-  test("an addon that lies where it may not read", async () => {
+  test("an addon that lies where it may not read, which Node alone would load", async () => {
     const [addon] = globSync(fileURLToPath(new URL("../../../node_modules/@llamaindex/liteparse-*/*.node", import.meta.url)));
     const elsewhere = join(folder, "elsewhere.node");
     copyFileSync(addon!, elsewhere);
