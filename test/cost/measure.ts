@@ -1,0 +1,168 @@
+/** The only judge of growth: runs a subject on a shape at n, 2n and 4n in a thread of its own, and says what grew faster than the input. */
+import { Worker } from "node:worker_threads";
+import type { FamilyName } from "./families.ts";
+import type { Listed, Ran, Run } from "./measure-thread.ts";
+
+/** A doubled input may take 2.6 times as long: n log n and a collected heap are within it, n to the power of 1.4 is not. */
+export const MOST_GROWTH = 2.6;
+
+export interface Sizes {
+  /** Input lengths that are tried in turn until one costs `telling` milliseconds; if none does, the subject passes. */
+  readonly lengths: readonly number[];
+  /** Milliseconds of processor time from which a growth can be measured. */
+  readonly telling: number;
+  /** How often a growth that is too large is measured again; the least of each size counts. */
+  readonly retries: number;
+  /** Milliseconds after which one run hangs; generous, for a busy machine. */
+  readonly deadlineMs: number;
+}
+
+export const IN_TESTS: Sizes = { lengths: [2_048, 16_384, 131_072], telling: 50, retries: 2, deadlineMs: 30_000 };
+
+export interface Finding {
+  readonly subject: string;
+  readonly shape: string;
+  readonly fault: string;
+}
+
+export interface Measured {
+  readonly subject: string;
+  readonly shape: string;
+  /** The longest input that was run, with what it took. */
+  readonly longest: Ran | undefined;
+  /** Of a doubling; undefined where no size cost enough to tell. */
+  readonly growth: number | undefined;
+  readonly faults: readonly string[];
+}
+
+const HEAP_MB = 1_500;
+
+class Hang extends Error {}
+
+/** A thread that measures, and another in its place once one hangs or runs out of memory. */
+export class Measurer {
+  readonly #family: FamilyName;
+  readonly #sizes: Sizes;
+  #thread: Worker | undefined;
+
+  constructor(family: FamilyName, sizes: Sizes) {
+    this.#family = family;
+    this.#sizes = sizes;
+  }
+
+  async list(): Promise<Listed["subjects"]> {
+    return (await this.#start()).subjects;
+  }
+
+  async measure(subject: string, shape: string): Promise<Measured> {
+    let longest: Ran | undefined;
+    const faults = new Set<string>();
+    const run = async (length: number): Promise<Ran> => {
+      const ran = await this.#run({ subject, shape, length });
+      if (longest === undefined || ran.length >= longest.length) longest = ran;
+      for (const fault of ran.faults) faults.add(`${fault} (of ${ran.length} characters)`);
+      if (ran.end.startsWith("uncoded")) faults.add(`ends without a code: ${ran.end.slice("uncoded: ".length)}`);
+      return ran;
+    };
+    let growth: number | undefined;
+    try {
+      const first = await this.#telling(run);
+      if (first !== undefined) growth = await this.#growth(run, first);
+      if (growth !== undefined && growth > MOST_GROWTH) faults.add(`grows ${growth.toFixed(1)} times per doubling from ${first} characters on`);
+    } catch (error) {
+      if (!(error instanceof Hang)) throw error;
+      faults.add(error.message);
+    }
+    return { subject, shape, longest, growth, faults: [...faults] };
+  }
+
+  async close(): Promise<void> {
+    await this.#thread?.terminate();
+    this.#thread = undefined;
+  }
+
+  /** The least length that costs enough, halved for as long as that still does; undefined where the longest does not. */
+  async #telling(run: (length: number) => Promise<Ran>): Promise<number | undefined> {
+    const { lengths, telling } = this.#sizes;
+    let below = 0;
+    for (const length of lengths) {
+      if ((await run(length)).cpuMs < telling) {
+        below = length;
+        continue;
+      }
+      // A first run compiles what it runs.
+      let reached = length;
+      while (reached / 2 > below && (await run(reached / 2)).cpuMs >= telling) reached /= 2;
+      return (await run(reached)).cpuMs >= telling ? reached : undefined;
+    }
+    return undefined;
+  }
+
+  /** Per doubling, between n and 4n; 0 where the larger end at a bound, soon. */
+  async #growth(run: (length: number) => Promise<Ran>, length: number): Promise<number> {
+    const least = [length, length * 4].map(() => Infinity) as [number, number];
+    let growth = Infinity;
+    for (let attempt = 0; attempt <= this.#sizes.retries && growth > MOST_GROWTH; attempt++) {
+      const [small, large] = [await run(length), await run(length * 4)];
+      if (large.length < small.length * 3) return 0;
+      least[0] = Math.min(least[0], small.cpuMs);
+      least[1] = Math.min(least[1], large.cpuMs);
+      growth = Math.sqrt(least[1] / least[0]);
+    }
+    return growth;
+  }
+
+  async #start(): Promise<Listed> {
+    this.#thread = new Worker(new URL("./measure-thread.ts", import.meta.url), {
+      workerData: this.#family,
+      execArgv: [],
+      stderr: true,
+      stdout: true,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    });
+    return this.#answer<Listed>();
+  }
+
+  async #run(run: Run): Promise<Ran> {
+    if (this.#thread === undefined) await this.#start();
+    this.#thread!.postMessage(run);
+    return this.#answer<Ran>(run);
+  }
+
+  /** What the thread says next. @throws Hang where it says nothing in time, or ends. */
+  async #answer<T>(run?: Run): Promise<T> {
+    const thread = this.#thread!;
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const of = run === undefined ? "" : ` on ${run.length} characters`;
+    const timer = setTimeout(() => reject(new Hang(`hangs${of}: no end after ${this.#sizes.deadlineMs / 1_000} s`)), this.#sizes.deadlineMs);
+    thread.once("message", resolve);
+    thread.once("error", (error: Error) => reject(new Hang(`ends its thread${of}: ${error.message}`)));
+    try {
+      return await promise;
+    } catch (error) {
+      this.#thread = undefined;
+      void thread.terminate();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      thread.removeAllListeners("error").removeAllListeners("message");
+      thread.on("error", () => undefined);
+    }
+  }
+}
+
+/** Everything of a family that costs more than it may. */
+export async function findingsOf(family: FamilyName, sizes: Sizes = IN_TESTS): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for await (const { subject, shape, faults } of measureFamily(family, sizes)) for (const fault of faults) findings.push({ subject, shape, fault });
+  return findings;
+}
+
+export async function* measureFamily(family: FamilyName, sizes: Sizes): AsyncGenerator<Measured> {
+  const measurer = new Measurer(family, sizes);
+  try {
+    for (const { name, shapes } of await measurer.list()) for (const shape of shapes) yield await measurer.measure(name, shape);
+  } finally {
+    await measurer.close();
+  }
+}

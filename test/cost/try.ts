@@ -1,0 +1,16 @@
+import { FAMILY_NAMES, type FamilyName } from "./families.ts";
+import { IN_TESTS, measureFamily } from "./measure.ts";
+const want = process.argv[2] ? [process.argv[2] as FamilyName] : FAMILY_NAMES;
+for (const family of want) {
+  const t = performance.now(); const c = process.cpuUsage();
+  let n = 0; let bad = 0; const slow: [number, string][] = [];
+  let last = performance.now();
+  for await (const m of measureFamily(family, {...IN_TESTS, deadlineMs: 15000})) {
+    n++;
+    const now = performance.now(); slow.push([now - last, `${m.subject} | ${m.shape} | ${m.longest?.cpuMs.toFixed(0)} ms @${m.longest?.length} g=${m.growth?.toFixed(2)} ${m.longest?.end}`]); last = now;
+    if (m.faults.length) { bad++; console.log("  BAD", m.subject, "|", m.shape, "|", m.longest?.cpuMs.toFixed(0), "|", m.faults.join("; ")); }
+  }
+  const u = process.cpuUsage(c);
+  console.log(`== ${family}: ${n} pairs, ${bad} bad, ${((performance.now() - t) / 1000).toFixed(1)} s wall, ${((u.user + u.system) / 1e6).toFixed(1)} s cpu`);
+  for (const [ms, s] of slow.sort((a, b) => b[0] - a[0]).slice(0, 12)) console.log("    ", ms.toFixed(0), s);
+}
