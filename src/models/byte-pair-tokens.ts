@@ -7,6 +7,7 @@ export interface BytePairTokens {
 }
 
 interface Encoding {
+  setMergeCacheSize(size: number): void;
   encode(text: string, options: { disallowedSpecial: Set<string> }): number[];
   decodeGenerator(tokens: Iterable<number>): Generator<string, void, void>;
 }
@@ -30,9 +31,17 @@ function encodingOf(model: string): "cl100k_base" | "o200k_base" {
   return /^(gpt-3\.5|gpt-4(-|$)|text-embedding-)/.test(model) ? "cl100k_base" : "o200k_base";
 }
 
+/**
+ * Merged words that are kept. Each use of one deletes it and sets it again, and in a large Map that is slow: with the library's 100,000
+ * words, all of them used, 1 MB of `a|a|a|` took 31 s, and with these 0.4 s. Text of one kind has few words that need merging.
+ */
+const KEPT_WORDS = 1_000;
+
 async function loadEncoding(model: string): Promise<Encoding> {
   // Its tables take 0.2 s and 60 MB: only a process that uses a provider pays for them.
-  return encodingOf(model) === "cl100k_base" ? import("gpt-tokenizer/encoding/cl100k_base") : import("gpt-tokenizer/encoding/o200k_base");
+  const encoding: Encoding = await (encodingOf(model) === "cl100k_base" ? import("gpt-tokenizer/encoding/cl100k_base") : import("gpt-tokenizer/encoding/o200k_base"));
+  encoding.setMergeCacheSize(KEPT_WORDS);
+  return encoding;
 }
 
 function partOffsets(encoding: Encoding, text: string, base: number): Array<[number, number]> {

@@ -10,8 +10,8 @@ export interface Carrier {
   /** Where in the file the shape stands. */
   readonly name: string;
   readonly shapes: readonly Shape[];
-  /** The file's own name, where it says something. */
-  readonly fileName?: string;
+  /** Most UTF-16 units of a shape, where the file takes long to make. */
+  readonly maxLength?: number;
   make(text: string): Uint8Array | Promise<Uint8Array>;
 }
 
@@ -208,6 +208,28 @@ function pdfOf(text: string): Buffer {
   return makePdf(pages);
 }
 
+const RTF_MARKUP: readonly Shape[] = [
+  nested("{", "}"),
+  nested("{\\b ", "}"),
+  nested("{\\*\\x ", "}"),
+  repeated("{\\b a}"),
+  repeated("{"),
+  repeated("}"),
+  repeated("\\par a"),
+  repeated("\\'e9"),
+  repeated("\\u8364?"),
+  repeated("\\uc100\\u8364?"),
+  repeated("\\trowd\\cell a\\row "),
+  repeated("\\cell a", "\\trowd\\intbl ", "\\row "),
+  repeated("{\\f1\\fcharset204 a;}", "{\\fonttbl", "}"),
+  repeated("{\\s1 a;}", "{\\stylesheet", "}"),
+  repeated("{\\footnote a}"),
+  repeated("{\\pntext a}"),
+  repeated("\\bin9 a"),
+  repeated("\\f1 a\\f2 "),
+  repeated("ffd8", "{\\pict ", "}"),
+];
+
 const zipEntries: Shape = numbered("entries", (index) => `entry ${index}\n`);
 /** A picture without text costs the same whatever it holds: only its size can be made large. */
 const PICTURE_SHAPES: readonly Shape[] = [repeated("a"), repeated("\u0001")];
@@ -238,7 +260,7 @@ export const CARRIERS: Partial<Record<FileType, readonly Carrier[]>> = {
       make: (shared) => xlsx('<row r="1"><c r="A1" t="s"><v>0</v></c></row>', shared),
     },
   ],
-  XLS: [{ name: "in its cells", shapes: [...PLAIN_SHAPES], make: (text) => write(bookOf(text), { type: "buffer", bookType: "biff8" }) as Buffer }],
+  XLS: [{ name: "in its cells", shapes: PLAIN_SHAPES, maxLength: 16_384, make: (text) => write(bookOf(text), { type: "buffer", bookType: "biff8" }) as Buffer }],
   ODS: [{ name: "in its rows", shapes: ODS_MARKUP, make: ods }],
   EPUB: [
     { name: "in a chapter", shapes: TEXT_SHAPES.filter(({ name }) => name.includes("<")), make: (chapter) => makeEpub([chapter]) },
@@ -263,6 +285,7 @@ export const CARRIERS: Partial<Record<FileType, readonly Carrier[]>> = {
     { name: "in its slides", shapes: [numbered("slides", (index) => `slide ${index}\n`)], make: (text) => makePpt(lines(text).map((title) => ({ title, body: "b", shape: "s", notes: "n" }))) },
   ],
   PDF: [{ name: "in its text", shapes: PDF_SHAPES, make: pdfOf }],
+  RTF: [{ name: "behind its head", shapes: TEXT_SHAPES, make: (text) => Buffer.from(`{\\rtf1\\ansi ${text}}`) }, { name: "in its markup", shapes: RTF_MARKUP, make: (text) => Buffer.from(`{\\rtf1\\ansi ${text}}`) }],
   ZIP: [
     { name: "in its entries", shapes: [zipEntries], make: (text) => makeZip(Object.fromEntries(lines(text).map((line) => [`${line}.txt`, line]))) },
     { name: "in its names", shapes: [repeated("a/")], make: (text) => makeZip({ [`${text.slice(0, 60_000)}b.txt`]: "text" }) },

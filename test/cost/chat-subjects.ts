@@ -11,8 +11,8 @@ import { loadBytePairTokens } from "../../src/models/byte-pair-tokens.ts";
 import { createChatStreamReader } from "../../src/models/chat-stream.ts";
 import { extractSentences } from "../../src/models/extract-sentences.ts";
 import { collectToolCalls } from "../../src/models/tool-call-deltas.ts";
-import { nested, numbered, PLAIN_SHAPES, repeated, type Shape, TEXT_SHAPES } from "./shapes.ts";
-import type { Subject } from "./subject.ts";
+import { nested, numbered, PLAIN_SHAPES, repeated, type Shape, SOME_SHAPES, TEXT_SHAPES } from "./shapes.ts";
+import type { Extent, Subject } from "./subject.ts";
 
 const passage = (text: string) => ({ chunk_id: "c", document_id: "d", document_name: "a.md", chunk_index: 0, page: null, text });
 
@@ -21,9 +21,9 @@ function piecesOf(text: string, size: number): string[] {
 }
 
 /** A model may send its text in pieces of any size. */
-const citationFilter = (size: number): Subject => ({
+const citationFilter = (size: number, shapes: readonly Shape[]): Subject => ({
   name: `citation filter, in pieces of ${size}`,
-  shapes: TEXT_SHAPES,
+  shapes,
   prepare: (text) => piecesOf(text, size),
   run(pieces) {
     const sources = createSources();
@@ -75,6 +75,9 @@ const NOTHING_BEHIND = new Proxy(
 );
 const CONTEXT = { deps: NOTHING_BEHIND, scope: NOTHING_BEHIND, config: null } as unknown as ToolContext;
 
+/** Most text of all sources of one answer. */
+const PASSAGES_CHARACTERS = 48_000;
+
 const EXPRESSIONS: readonly Shape[] = [
   nested("(", ")"),
   repeated("1+"),
@@ -109,10 +112,11 @@ function toolSubjects(tool: Tool): Subject[] {
   }));
 }
 
-export async function chatSubjects(): Promise<Subject[]> {
+export async function chatSubjects(extent: Extent): Promise<Subject[]> {
+  const shapes = extent === "all" ? TEXT_SHAPES : SOME_SHAPES;
   const { count } = await loadBytePairTokens("gpt-4o");
   return [
-    ...[1, 7, 1_000_000].map(citationFilter),
+    ...[1, 7, 1_000_000].map((size) => citationFilter(size, shapes)),
     ...[7, 1_000_000].map(streamReader),
     ...[...(await tools()).values()].flatMap(toolSubjects),
     {
@@ -127,8 +131,8 @@ export async function chatSubjects(): Promise<Subject[]> {
       },
     },
     { name: "fence around a tool's answer", shapes: [...PLAIN_SHAPES, repeated("DATA>>>")], run: (text) => fenceData(text as string) },
-    { name: "fence around sources", shapes: [...TEXT_SHAPES, repeated("\n[1] "), repeated("SOURCES>>>")], run: (text) => fenceSources([{ index: 1, ...passage(text as string) }]) },
-    { name: "sentences that answer", shapes: TEXT_SHAPES, run: (text) => extractSentences("What turns the turbine?", [{ index: 1, text: text as string }], 3) },
+    { name: "fence around sources", shapes: [...shapes, repeated("\n[1] "), repeated("SOURCES>>>")], run: (text) => fenceSources([{ index: 1, ...passage(text as string) }]) },
+    { name: "sentences that answer", shapes, maxLength: PASSAGES_CHARACTERS, run: (text) => extractSentences("What turns the turbine?", [{ index: 1, text: text as string }], 3) },
     { name: "sentences that answer a long question", shapes: PLAIN_SHAPES, run: (text) => extractSentences(text as string, [{ index: 1, text: "The turbine turns." }], 3) },
     {
       name: "a conversation in its window",

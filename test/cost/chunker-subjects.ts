@@ -1,16 +1,17 @@
 /** The chunkers and the embedding models' tokenizers as subjects of the cost test. */
 import { CHUNKER_NAMES, chunkerNamed } from "../../src/chunkers/index.ts";
-import type { Chunk } from "../../src/chunkers/chunk.ts";
+import type { Chunk, Tokenizer } from "../../src/chunkers/chunk.ts";
 import { UNIT_TYPES, type TextUnit } from "../../src/domain/text-unit.ts";
 import { loadBytePairTokens } from "../../src/models/byte-pair-tokens.ts";
 import { modelTokenizer } from "../support/tokenizer.ts";
-import { TEXT_SHAPES } from "./shapes.ts";
-import type { Subject } from "./subject.ts";
+import { PLAIN_SHAPES, SOME_SHAPES, TEXT_SHAPES, type Shape } from "./shapes.ts";
+import type { Extent, Subject } from "./subject.ts";
 
 const OPTIONS = { maxTokens: 300, overlapTokens: 50 } as const;
 /** Chunks repeat the overlap, and a table's head before each of its parts. */
 const MOST_TEXT_TIMES = 4;
 const ALLOWANCE_CHARACTERS = 4_096;
+const SEEN_WORDS = 120_000;
 /** The models whose encodings differ. */
 const BYTE_PAIR_MODELS = ["text-embedding-3-small", "gpt-4o"] as const;
 
@@ -33,17 +34,28 @@ const LAYINGS: readonly Laying[] = [
 const LINES = new Set(["\\n × n", "a\\n × n", "lines of words", "- \\n × n", "keys", "|a|b|\\n|-|-|\\n × n"]);
 const isOfLines = ({ name }: { readonly name: string }): boolean => LINES.has(name);
 
-/** A third of the shapes stands for all where only the type of the unit differs. */
-const FEW = TEXT_SHAPES.filter(({ name }, index) => index % 6 === 0 || isOfLines({ name }) || name.includes("word"));
+/** Four letters or digits are a token, and so is any other character: the real tokenizers are measured by themselves. */
+const TOKEN = /[\p{L}\p{N}]{1,4}|\S/gu;
+const tokenizer: Tokenizer = {
+  countTokens: (text) => text.match(TOKEN)?.length ?? 0,
+  tokenOffsets: (text) => Array.from(text.matchAll(TOKEN), (match) => [match.index, match.index + match[0].length] as const),
+};
 
-export const chunkers = (): Subject[] =>
+function shapesFor(laying: string, extent: Extent): readonly Shape[] {
+  if (laying.includes("line")) return TEXT_SHAPES.filter(isOfLines);
+  if (extent === "all") return TEXT_SHAPES;
+  return laying === "as one paragraph" ? SOME_SHAPES : PLAIN_SHAPES;
+}
+
+export const chunkers = (extent: Extent): Subject[] =>
   CHUNKER_NAMES.flatMap((name) =>
     LAYINGS.map(({ name: laying, lay }) => ({
       name: `chunker ${name}, ${laying}`,
-      shapes: laying === "as one paragraph" ? TEXT_SHAPES : laying.includes("line") ? TEXT_SHAPES.filter(isOfLines) : FEW,
-      maxLength: 65_536,
+      shapes: shapesFor(laying, extent),
+      // The text of one unit is at most 64 KB.
+      maxLength: extent === "all" ? 65_536 : 32_768,
       prepare: lay,
-      run: (units: unknown) => chunkerNamed(name)(units as TextUnit[], OPTIONS, modelTokenizer),
+      run: (units: unknown) => chunkerNamed(name)(units as TextUnit[], OPTIONS, tokenizer),
       faultsOf: (chunks: unknown, text: string) => chunkFaults(chunks as Chunk[], text),
     })),
   );
@@ -57,14 +69,18 @@ function chunkFaults(chunks: readonly Chunk[], text: string): string[] {
   ];
 }
 
-export async function tokenizers(): Promise<Subject[]> {
+export async function tokenizers(extent: Extent): Promise<Subject[]> {
+  // A process that has run for a while: what the library keeps of words must not slow down others.
+  const words = Array.from({ length: SEEN_WORDS }, (_, index) => `wxq${(index * 7_919).toString(36)}yzz`).join(" ");
   const bytePairs = await Promise.all(BYTE_PAIR_MODELS.map(async (model) => ({ model, tokens: await loadBytePairTokens(model) })));
+  for (const { tokens } of bytePairs) tokens.count(words);
   const counting = [
     { model: "WordPiece", count: modelTokenizer.countTokens, offsets: modelTokenizer.tokenOffsets },
     ...bytePairs.map(({ model, tokens }) => ({ model, count: tokens.count, offsets: tokens.offsets })),
   ];
-  return counting.flatMap(({ model, count, offsets }) => [
-    { name: `tokens counted by ${model}`, shapes: TEXT_SHAPES, run: (text: unknown) => count(text as string) },
-    { name: `offsets of tokens by ${model}`, shapes: FEW, run: (text: unknown) => offsets(text as string) },
+  const shapes = extent === "all" ? TEXT_SHAPES : SOME_SHAPES;
+  return counting.flatMap(({ model, count, offsets }, index) => [
+    { name: `tokens counted by ${model}`, shapes, run: (text: unknown) => count(text as string) },
+    { name: `offsets of tokens by ${model}`, shapes: extent === "all" || index < 2 ? shapes : PLAIN_SHAPES, run: (text: unknown) => offsets(text as string) },
   ]);
 }

@@ -1,9 +1,58 @@
-/** Nothing that somebody sent costs more than its size: each subject of each family at n, 2n and 4n characters. */
+/** Nothing that somebody sent costs more than its size allows: every subject of every family, at n, 2n and 4n characters. */
 import { describe, expect, test } from "vitest";
 import { CHUNKER_NAMES } from "../../src/chunkers/index.ts";
+import { API_ROUTES } from "../../src/api/routes/index.ts";
+import { TOOL_IDS } from "../../src/domain/tool-ids.ts";
 import { FAMILY_NAMES } from "./families.ts";
-import { findingsOf } from "./measure.ts";
+import { findingsOf, IN_TESTS, Measurer } from "./measure.ts";
+import { parsedTypes } from "./parser-subjects.ts";
 
-test.each(FAMILY_NAMES)("what it costs grows as its input does: %s", async (family) => {
+const PATIENCE_MS = 600_000;
+
+async function namesOf(family: (typeof FAMILY_NAMES)[number]): Promise<string[]> {
+  const measurer = new Measurer(family, IN_TESTS);
+  const subjects = await measurer.list();
+  await measurer.close();
+  return subjects.map(({ name }) => name);
+}
+
+/** Entries of a table that no subject names. */
+const missingFrom = (names: readonly string[], entries: readonly string[]): string[] => entries.filter((entry) => !names.some((name) => name.includes(entry)));
+
+describe("every entry of a table is measured", () => {
+  test("parsers", async () => {
+    const names = [...(await namesOf("parsers of text")), ...(await namesOf("parsers of containers"))];
+    expect(missingFrom(names, parsedTypes().map((fileType) => `parser ${fileType},`))).toEqual([]);
+  });
+
+  test("chunkers", async () => {
+    expect(missingFrom(await namesOf("chunkers"), CHUNKER_NAMES.map((name) => `chunker ${name},`))).toEqual([]);
+  });
+
+  test("tools, but those of other servers", async () => {
+    const own = TOOL_IDS.filter((id) => id !== "mcp");
+    expect(missingFrom(await namesOf("chat"), own.map((id) => `tool ${id},`))).toEqual([]);
+  });
+
+  test("bodies, queries and paths of routes", async () => {
+    const parts = API_ROUTES.flatMap((route) => [
+      ...(route.body === undefined ? [] : [`body of ${route.method} ${route.fullPath}`]),
+      ...Object.keys(route.query?.shape ?? {}).map((name) => `query ${name} of ${route.method} ${route.fullPath}`),
+      ...Object.keys(route.params?.shape ?? {}).map((name) => `path ${name} of ${route.method} ${route.fullPath}`),
+    ]);
+    expect(missingFrom(await namesOf("requests"), parts)).toEqual([]);
+  });
+});
+
+test("what is bad on purpose is found, and nothing else", { timeout: PATIENCE_MS }, async () => {
+  const findings = await findingsOf("seeded", { ...IN_TESTS, deadlineMs: 5_000 });
+  const found = new Map(findings.map(({ subject, fault }) => [subject, fault]));
+  expect([...found.keys()]).toEqual(["quadratic", "endless", "without a code", "many times its input", "of too much memory"]);
+  expect(found.get("quadratic")).toMatch(/^grows [34]\.\d times per doubling/);
+  expect(found.get("endless")).toMatch(/^hangs/);
+  expect(found.get("of too much memory")).toMatch(/^ends its thread|^hangs/);
+});
+
+test.each(FAMILY_NAMES)("what it costs grows as its input does: %s", { timeout: PATIENCE_MS }, async (family) => {
   expect(await findingsOf(family)).toEqual([]);
 });

@@ -2,8 +2,8 @@
 import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 import { DomainError } from "../../src/domain/errors.ts";
-import { FAMILIES, type FamilyName } from "./families.ts";
-import type { Subject } from "./subject.ts";
+import { familyOf, type FamilyName } from "./families.ts";
+import type { Extent, Subject } from "./subject.ts";
 
 export interface Run {
   readonly subject: string;
@@ -30,7 +30,8 @@ export interface Listed {
 
 const port = parentPort;
 if (port === null) throw new Error("measure-thread.ts runs as a worker thread only.");
-const subjects = await FAMILIES[workerData as FamilyName]();
+const { family, extent } = workerData as { family: FamilyName; extent: Extent };
+const subjects = await familyOf(family)(extent);
 
 /** Microseconds of user and system time. */
 function cpuNow(subject: Subject): number {

@@ -1,12 +1,14 @@
 /** The only judge of growth: runs a subject on a shape at n, 2n and 4n in a thread of its own, and says what grew faster than the input. */
 import { Worker } from "node:worker_threads";
 import type { FamilyName } from "./families.ts";
+import type { Extent } from "./subject.ts";
 import type { Listed, Ran, Run } from "./measure-thread.ts";
 
 /** A doubled input may take 2.6 times as long: n log n and a collected heap are within it, n to the power of 1.4 is not. */
 export const MOST_GROWTH = 2.6;
 
 export interface Sizes {
+  readonly extent: Extent;
   /** Input lengths that are tried in turn until one costs `telling` milliseconds; if none does, the subject passes. */
   readonly lengths: readonly number[];
   /** Milliseconds of processor time from which a growth can be measured. */
@@ -17,7 +19,7 @@ export interface Sizes {
   readonly deadlineMs: number;
 }
 
-export const IN_TESTS: Sizes = { lengths: [2_048, 16_384, 131_072], telling: 50, retries: 2, deadlineMs: 30_000 };
+export const IN_TESTS: Sizes = { extent: "some", lengths: [4_096, 131_072], telling: 50, retries: 2, deadlineMs: 30_000 };
 
 export interface Finding {
   readonly subject: string;
@@ -93,7 +95,8 @@ export class Measurer {
       // A first run compiles what it runs.
       let reached = length;
       while (reached / 2 > below && (await run(reached / 2)).cpuMs >= telling) reached /= 2;
-      return (await run(reached)).cpuMs >= telling ? reached : undefined;
+      if ((await run(reached)).cpuMs >= telling) return reached;
+      below = reached;
     }
     return undefined;
   }
@@ -114,7 +117,7 @@ export class Measurer {
 
   async #start(): Promise<Listed> {
     this.#thread = new Worker(new URL("./measure-thread.ts", import.meta.url), {
-      workerData: this.#family,
+      workerData: { family: this.#family, extent: this.#sizes.extent },
       execArgv: [],
       stderr: true,
       stdout: true,

@@ -10,7 +10,7 @@ import { ROUTES } from "../../src/api/routes/index.ts";
 import { allValues, findUnusable, parsePart } from "../../src/api/validation.ts";
 import { type Place, placesOf } from "./json-schema-paths.ts";
 import { nested, numbered, PLAIN_SHAPES, repeated, type Shape } from "./shapes.ts";
-import type { Subject } from "./subject.ts";
+import type { Extent, Subject } from "./subject.ts";
 
 const koa = new Koa();
 
@@ -77,7 +77,7 @@ const BROKEN: readonly Shape[] = [
 ];
 
 /** Of a place below the body itself, where the whole of {@link JSON_SHAPES} says little more. */
-const FEW = JSON_SHAPES.filter(({ name }) => ["1, × n", "an object of", "a\" × n", "nested", "{}, × n", "\"a\\\""].some((part) => name.includes(part)) || name.startsWith('\\"a'));
+const FEW: readonly Shape[] = [repeated("1,", "[", "1]"), repeated("{},", "[", "{}]"), numbered("an object of many keys", (key) => `"k${key}":1,`, "{", '"z":1}'), repeated("a", '"', '"'), nested('{"a":[', "]}")];
 
 const at = ({ name, around, sample }: Place, shapes: readonly Shape[]): Shape[] => [
   ...shapes.map((shape) => ({ name: `${shape.name} at ${name || "the top"}`, make: (length: number) => around(shape.make(length)) })),
@@ -86,10 +86,10 @@ const at = ({ name, around, sample }: Place, shapes: readonly Shape[]): Shape[] 
 
 const nameOf = (route: Route): string => `${route.method} ${route.fullPath}`;
 
-function bodySubject(route: Route): Subject[] {
+function bodySubject(route: Route, extent: Extent): Subject[] {
   const { body: schema } = route;
   if (schema === undefined) return [];
-  const unique = new Map(placesOf(schema).flatMap((place) => at(place, place.name === "" ? JSON_SHAPES : FEW)).map((shape) => [shape.name, shape]));
+  const unique = new Map(placesOf(schema).flatMap((place) => at(place, place.name === "" || extent === "all" ? JSON_SHAPES : FEW)).map((shape) => [shape.name, shape]));
   return [
     {
       name: `body of ${nameOf(route)}`,
@@ -131,7 +131,7 @@ function stringSubjects(route: Route, part: "query" | "path"): Subject[] {
   }));
 }
 
-export const requestSubjects = (): Subject[] => [
+export const requestSubjects = (extent: Extent): Subject[] => [
   {
     name: "reader of JSON bodies",
     shapes: [...BROKEN, ...JSON_SHAPES],
@@ -139,7 +139,7 @@ export const requestSubjects = (): Subject[] => [
     run: async (context) => answered(await bodyOf(context as Context)),
   },
   { name: "place of a JSON fault", shapes: BROKEN, run: (text) => firstSyntaxError(`${text as string}!`) },
-  ...ROUTES.flatMap((route) => [...bodySubject(route), ...stringSubjects(route, "query"), ...stringSubjects(route, "path")]),
+  ...ROUTES.flatMap((route) => [...bodySubject(route, extent), ...stringSubjects(route, "query"), ...stringSubjects(route, "path")]),
 ];
 
 async function bodyOf(context: Context): Promise<() => unknown> {

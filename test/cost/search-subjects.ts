@@ -4,8 +4,8 @@ import { createTermFinder } from "../../src/search/highlights.ts";
 import { holdsPhrase, parseQuery } from "../../src/search/query.ts";
 import { stemOf } from "../../src/search/stems.ts";
 import { cutWords } from "../../src/search/tokens.ts";
-import { PLAIN_SHAPES, TEXT_SHAPES } from "./shapes.ts";
-import type { Subject } from "./subject.ts";
+import { PLAIN_SHAPES, SOME_SHAPES, TEXT_SHAPES } from "./shapes.ts";
+import type { Extent, Subject } from "./subject.ts";
 
 /** Of a query, as the schema of searches bounds it. */
 const QUERY_CHARACTERS = 8_192;
@@ -22,13 +22,13 @@ const stemmer = (language: string): Subject => ({
   run: (word) => stemOf(language, word as string),
 });
 
-export const searchSubjects = (): Subject[] => [
+export const searchSubjects = (extent: Extent): Subject[] => [
   { name: "words of a text", shapes: TEXT_SHAPES, run: (text) => cutWords(text as string) },
-  { name: "terms of a chunk", shapes: TEXT_SHAPES, run: (text) => analyze(text as string) },
+  { name: "terms of a chunk", shapes: extent === "all" ? TEXT_SHAPES : SOME_SHAPES, run: (text) => analyze(text as string) },
   { name: "words of a query", shapes: TEXT_SHAPES, maxLength: QUERY_CHARACTERS, run: (text) => analyzeQuery(text as string) },
   { name: "operators of a query", shapes: TEXT_SHAPES, run: (text) => parseQuery(text as string) },
-  { name: "a phrase in a text", shapes: TEXT_SHAPES, run: (text) => holdsPhrase(text as string, (text as string).slice(0, 512)) },
-  { name: "highlights in a text", shapes: TEXT_SHAPES, run: (text) => createTermFinder(TERMS)(text as string) },
+  { name: "a phrase in a text", shapes: SOME_SHAPES, run: (text) => holdsPhrase(text as string, (text as string).slice(0, 512)) },
+  { name: "highlights in a text", shapes: extent === "all" ? TEXT_SHAPES : SOME_SHAPES, run: (text) => createTermFinder(TERMS)(text as string) },
   { name: "highlights of many terms", shapes: PLAIN_SHAPES, run: (text) => createTermFinder(new Set(analyze(text as string).terms.slice(0, 2_000)))(text as string) },
   ...STEMMED_LANGUAGES.map(stemmer),
 ];

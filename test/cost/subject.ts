@@ -19,5 +19,8 @@ export interface Subject {
   readonly endsInItsOwnProcess?: boolean;
 }
 
+/** How much is measured: `all` takes minutes. */
+export type Extent = "some" | "all";
+
 /** A family of subjects that come from one table, loaded only in the thread that measures them. */
-export type SubjectFamily = () => Promise<readonly Subject[]>;
+export type SubjectFamily = (extent: Extent) => Promise<readonly Subject[]>;
