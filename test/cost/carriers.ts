@@ -17,7 +17,11 @@ export interface Carrier {
 
 const escapeXml = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- XML has no way to write them
-  text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, "").replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  text
+    .toWellFormed()
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, "")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;");
 const lines = (text: string): string[] => text.split("\n");
 const nest = (...elements: string[]): Shape => {
   const closing = elements.toReversed().map((element) => `</${element.split(" ", 1)[0]}>`);
@@ -70,8 +74,9 @@ const DOCX_MARKUP: readonly Shape[] = [
   repeated('<w:fldChar w:fldCharType="begin"/>', "<w:p><w:r>", "</w:r></w:p>"),
 ];
 
-const styleChain: Shape = numbered("styles, each based on the one before", (index) =>
-  `<w:style w:styleId="s${index}" w:type="paragraph"><w:basedOn w:val="s${Math.max(0, index - 1)}"/></w:style>`,
+const styleChain: Shape = numbered(
+  "styles, each based on the one before",
+  (index) => `<w:style w:styleId="s${index}" w:type="paragraph"><w:basedOn w:val="s${Math.max(0, index - 1)}"/></w:style>`,
 );
 const styleRing: Shape = numbered("styles based on the one behind", (index) => `<w:style w:styleId="s${index}" w:type="paragraph"><w:basedOn w:val="s${index + 1}"/></w:style>`);
 const styleUses = (styles: string): string => {
@@ -97,7 +102,11 @@ const PPTX_MARKUP: readonly Shape[] = [
   repeated('<p:sp><p:nvSpPr><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>a</a:t></a:r></a:p></p:txBody></p:sp>'),
   repeated("<a:p><a:r><a:t>a</a:t></a:r></a:p>", "<p:sp><p:txBody>", "</p:txBody></p:sp>"),
   repeated("<a:r><a:t>a</a:t></a:r>", "<p:sp><p:txBody><a:p>", "</a:p></p:txBody></p:sp>"),
-  repeated("<a:tr><a:tc><a:txBody><a:p><a:r><a:t>a</a:t></a:r></a:p></a:txBody></a:tc></a:tr>", "<p:graphicFrame><a:graphic><a:graphicData><a:tbl>", "</a:tbl></a:graphicData></a:graphic></p:graphicFrame>"),
+  repeated(
+    "<a:tr><a:tc><a:txBody><a:p><a:r><a:t>a</a:t></a:r></a:p></a:txBody></a:tc></a:tr>",
+    "<p:graphicFrame><a:graphic><a:graphicData><a:tbl>",
+    "</a:tbl></a:graphicData></a:graphic></p:graphicFrame>",
+  ),
 ];
 
 const ODF_MARKUP: readonly Shape[] = [
@@ -112,10 +121,14 @@ const ODF_MARKUP: readonly Shape[] = [
   repeated('<text:h text:outline-level="9">a</text:h>'),
   repeated('<text:s text:c="1000000"/>', "<text:p>a", "</text:p>"),
   repeated("<text:tab/><text:line-break/>", "<text:p>a", "</text:p>"),
-  repeated('<table:table-row table:number-rows-repeated="1000"><table:table-cell table:number-columns-repeated="1000"><text:p>a</text:p></table:table-cell></table:table-row>', "<table:table>", "</table:table>"),
+  repeated(
+    '<table:table-row table:number-rows-repeated="1000"><table:table-cell table:number-columns-repeated="1000"><text:p>a</text:p></table:table-cell></table:table-row>',
+    "<table:table>",
+    "</table:table>",
+  ),
   repeated('<table:table-cell table:number-columns-spanned="1000"><text:p>a</text:p></table:table-cell>', "<table:table><table:table-row>", "</table:table-row></table:table>"),
   repeated("<text:list-item><text:p>a</text:p></text:list-item>", "<text:list>", "</text:list>"),
-  repeated('<text:note><text:note-body><text:p>a</text:p></text:note-body></text:note>', "<text:p>", "</text:p>"),
+  repeated("<text:note><text:note-body><text:p>a</text:p></text:note-body></text:note>", "<text:p>", "</text:p>"),
 ];
 
 const xlsx = (rows: string, shared = ""): Promise<Buffer> =>
@@ -158,7 +171,8 @@ const ODS_MARKUP: readonly Shape[] = [
 const ods = (rows: string): Promise<Buffer> =>
   makeZip({
     mimetype: "application/vnd.oasis.opendocument.spreadsheet",
-    "META-INF/manifest.xml": '<manifest:manifest><manifest:file-entry manifest:full-path="/" manifest:media-type="application/vnd.oasis.opendocument.spreadsheet"/></manifest:manifest>',
+    "META-INF/manifest.xml":
+      '<manifest:manifest><manifest:file-entry manifest:full-path="/" manifest:media-type="application/vnd.oasis.opendocument.spreadsheet"/></manifest:manifest>',
     "content.xml": `<office:document-content><office:body><office:spreadsheet><table:table table:name="A">${rows}</table:table></office:spreadsheet></office:body></office:document-content>`,
   });
 
@@ -196,10 +210,7 @@ const HEADER_SHAPES: readonly Shape[] = [
   numbered("parameters", (index) => `; name*${index}*=a`, "Content-Type: text/plain"),
 ];
 
-const PDF_SHAPES: readonly Shape[] = [
-  ...PLAIN_SHAPES,
-  numbered("short lines", (index) => `line ${index}\n`),
-];
+const PDF_SHAPES: readonly Shape[] = [...PLAIN_SHAPES, numbered("short lines", (index) => `line ${index}\n`)];
 
 /** Pages of 60 lines of at most 90 characters. */
 function pdfOf(text: string): Buffer {
@@ -241,15 +252,45 @@ export const CARRIERS: Partial<Record<FileType, readonly Carrier[]>> = {
   DOCX: [
     { name: "in its markup", shapes: DOCX_MARKUP, make: (body) => docx({ body }) },
     { name: "in its styles", shapes: [styleChain, styleRing], make: (styles) => docx({ styles, body: styleUses(styles) }) },
-    { name: "in its text", shapes: PLAIN_SHAPES, make: (text) => docx({ body: lines(escapeXml(text)).map((line) => `<w:p><w:r><w:t>${line}</w:t></w:r></w:p>`).join("") }) },
+    {
+      name: "in its text",
+      shapes: PLAIN_SHAPES,
+      make: (text) =>
+        docx({
+          body: lines(escapeXml(text))
+            .map((line) => `<w:p><w:r><w:t>${line}</w:t></w:r></w:p>`)
+            .join(""),
+        }),
+    },
   ],
   PPTX: [
     { name: "in its markup", shapes: PPTX_MARKUP, make: pptx },
-    { name: "in its text", shapes: PLAIN_SHAPES, make: (text) => pptx(pptxShape(lines(escapeXml(text)).map((line) => `<a:p><a:r><a:t>${line}</a:t></a:r></a:p>`).join(""))) },
+    {
+      name: "in its text",
+      shapes: PLAIN_SHAPES,
+      make: (text) =>
+        pptx(
+          pptxShape(
+            lines(escapeXml(text))
+              .map((line) => `<a:p><a:r><a:t>${line}</a:t></a:r></a:p>`)
+              .join(""),
+          ),
+        ),
+    },
   ],
   ODT: [
     { name: "in its markup", shapes: ODF_MARKUP, make: (body) => makeOdf("text", body) },
-    { name: "in its text", shapes: PLAIN_SHAPES, make: (text) => makeOdf("text", lines(escapeXml(text)).map((line) => `<text:p>${line}</text:p>`).join("")) },
+    {
+      name: "in its text",
+      shapes: PLAIN_SHAPES,
+      make: (text) =>
+        makeOdf(
+          "text",
+          lines(escapeXml(text))
+            .map((line) => `<text:p>${line}</text:p>`)
+            .join(""),
+        ),
+    },
   ],
   ODP: [{ name: "in its markup", shapes: ODF_MARKUP, make: (body) => makeOdf("presentation", `<draw:page>${body}</draw:page>`) }],
   XLSX: [
@@ -282,10 +323,17 @@ export const CARRIERS: Partial<Record<FileType, readonly Carrier[]>> = {
   ],
   PPT: [
     { name: "in its text", shapes: PLAIN_SHAPES, make: (text) => makePpt([{ title: "t", body: text, shape: "s", notes: "n" }]) },
-    { name: "in its slides", shapes: [numbered("slides", (index) => `slide ${index}\n`)], make: (text) => makePpt(lines(text).map((title) => ({ title, body: "b", shape: "s", notes: "n" }))) },
+    {
+      name: "in its slides",
+      shapes: [numbered("slides", (index) => `slide ${index}\n`)],
+      make: (text) => makePpt(lines(text).map((title) => ({ title, body: "b", shape: "s", notes: "n" }))),
+    },
   ],
   PDF: [{ name: "in its text", shapes: PDF_SHAPES, make: pdfOf }],
-  RTF: [{ name: "behind its head", shapes: TEXT_SHAPES, make: (text) => Buffer.from(`{\\rtf1\\ansi ${text}}`) }, { name: "in its markup", shapes: RTF_MARKUP, make: (text) => Buffer.from(`{\\rtf1\\ansi ${text}}`) }],
+  RTF: [
+    { name: "behind its head", shapes: TEXT_SHAPES, make: (text) => Buffer.from(`{\\rtf1\\ansi ${text}}`) },
+    { name: "in its markup", shapes: RTF_MARKUP, make: (text) => Buffer.from(`{\\rtf1\\ansi ${text}}`) },
+  ],
   ZIP: [
     { name: "in its entries", shapes: [zipEntries], make: (text) => makeZip(Object.fromEntries(lines(text).map((line) => [`${line}.txt`, line]))) },
     { name: "in its names", shapes: [repeated("a/")], make: (text) => makeZip({ [`${text.slice(0, 60_000)}b.txt`]: "text" }) },
@@ -293,12 +341,22 @@ export const CARRIERS: Partial<Record<FileType, readonly Carrier[]>> = {
   ],
   PNG: [{ name: "behind its head", shapes: PICTURE_SHAPES, make: (text) => Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.from(text)]) }],
   JPEG: [{ name: "behind its head", shapes: PICTURE_SHAPES, make: (text) => Buffer.concat([Buffer.from("ffd8ffe0", "hex"), Buffer.from(text)]) }],
-  TIFF: [{ name: "as its pixels", shapes: PICTURE_SHAPES, make: (text) => makeTiff({ width: Math.max(1, Math.floor(text.length / 3)), height: 1, rgb: Buffer.from(text, "latin1") }) }],
+  TIFF: [
+    { name: "as its pixels", shapes: PICTURE_SHAPES, make: (text) => makeTiff({ width: Math.max(1, Math.floor(text.length / 3)), height: 1, rgb: Buffer.from(text, "latin1") }) },
+  ],
 };
 
 function bookOf(text: string): ReturnType<typeof utils.book_new> {
   const book = utils.book_new();
   // A cell of this format holds 32,767 characters, a sheet 65,536 rows.
-  utils.book_append_sheet(book, utils.aoa_to_sheet(lines(text).slice(0, 65_000).map((line) => line.match(/[\s\S]{1,30000}/g) ?? [""])), "A");
+  utils.book_append_sheet(
+    book,
+    utils.aoa_to_sheet(
+      lines(text)
+        .slice(0, 65_000)
+        .map((line) => line.match(/[\s\S]{1,30000}/g) ?? [""]),
+    ),
+    "A",
+  );
   return book;
 }

@@ -27,7 +27,10 @@ const LAYINGS: readonly Laying[] = [
   ...UNIT_TYPES.map((type): Laying => ({ name: `as one ${type}`, lay: (text) => [unit(type, text, type === "heading" ? { level: 1, heading_path: [text] } : {})] })),
   { name: "as a table under a head", lay: (text) => [unit("table", `| a | b |\n| --- | --- |\n${text}`)] },
   { name: "a line each, pages ascending", lay: (text) => text.split("\n").map((line, index) => unit("paragraph", line, { page: index + 1 })) },
-  { name: "a line each, under six headings", lay: (text) => text.split("\n").map((line) => unit("paragraph", line, { heading_path: Array.from({ length: 6 }, () => "h".repeat(512)) })) },
+  {
+    name: "a line each, under six headings",
+    lay: (text) => text.split("\n").map((line) => unit("paragraph", line, { heading_path: Array.from({ length: 6 }, () => "h".repeat(512)) })),
+  },
   { name: "a heading each line", lay: (text) => text.split("\n").map((line) => unit("heading", line.slice(0, 512), { level: 1, heading_path: [line.slice(0, 512)] })) },
 ];
 

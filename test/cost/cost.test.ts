@@ -22,16 +22,31 @@ const missingFrom = (names: readonly string[], entries: readonly string[]): stri
 describe("every entry of a table is measured", () => {
   test("parsers", async () => {
     const names = [...(await namesOf("parsers of text")), ...(await namesOf("parsers of containers"))];
-    expect(missingFrom(names, parsedTypes().map((fileType) => `parser ${fileType},`))).toEqual([]);
+    expect(
+      missingFrom(
+        names,
+        parsedTypes().map((fileType) => `parser ${fileType},`),
+      ),
+    ).toEqual([]);
   });
 
   test("chunkers", async () => {
-    expect(missingFrom(await namesOf("chunkers"), CHUNKER_NAMES.map((name) => `chunker ${name},`))).toEqual([]);
+    expect(
+      missingFrom(
+        await namesOf("chunkers"),
+        CHUNKER_NAMES.map((name) => `chunker ${name},`),
+      ),
+    ).toEqual([]);
   });
 
   test("tools, but those of other servers", async () => {
     const own = TOOL_IDS.filter((id) => id !== "mcp");
-    expect(missingFrom(await namesOf("chat"), own.map((id) => `tool ${id},`))).toEqual([]);
+    expect(
+      missingFrom(
+        await namesOf("chat"),
+        own.map((id) => `tool ${id},`),
+      ),
+    ).toEqual([]);
   });
 
   test("bodies, queries and paths of routes", async () => {

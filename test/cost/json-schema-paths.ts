@@ -29,7 +29,8 @@ export function placesOf(schema: z.ZodType): Place[] {
       visit(inner, { name: place.name === "" ? key : `${place.name}.${key}`, around: (json) => place.around(`{${JSON.stringify(key)}:${json}}`) }, depth + 1);
     }
     if (found["items"] !== undefined) visit(found["items"], { name: `${place.name}[]`, around: (json) => place.around(`[${json}]`) }, depth + 1);
-    if (typeof found["additionalProperties"] === "object") visit(found["additionalProperties"], { name: `${place.name}{}`, around: (json) => place.around(`{"k":${json}}`) }, depth + 1);
+    if (typeof found["additionalProperties"] === "object")
+      visit(found["additionalProperties"], { name: `${place.name}{}`, around: (json) => place.around(`{"k":${json}}`) }, depth + 1);
   };
   visit(root, { name: "", around: (json) => json }, 0);
   return places;

@@ -77,7 +77,13 @@ const BROKEN: readonly Shape[] = [
 ];
 
 /** Of a place below the body itself, where the whole of {@link JSON_SHAPES} says little more. */
-const FEW: readonly Shape[] = [repeated("1,", "[", "1]"), repeated("{},", "[", "{}]"), numbered("an object of many keys", (key) => `"k${key}":1,`, "{", '"z":1}'), repeated("a", '"', '"'), nested('{"a":[', "]}")];
+const FEW: readonly Shape[] = [
+  repeated("1,", "[", "1]"),
+  repeated("{},", "[", "{}]"),
+  numbered("an object of many keys", (key) => `"k${key}":1,`, "{", '"z":1}'),
+  repeated("a", '"', '"'),
+  nested('{"a":[', "]}"),
+];
 
 const at = ({ name, around, sample }: Place, shapes: readonly Shape[]): Shape[] => [
   ...shapes.map((shape) => ({ name: `${shape.name} at ${name || "the top"}`, make: (length: number) => around(shape.make(length)) })),
@@ -89,7 +95,11 @@ const nameOf = (route: Route): string => `${route.method} ${route.fullPath}`;
 function bodySubject(route: Route, extent: Extent): Subject[] {
   const { body: schema } = route;
   if (schema === undefined) return [];
-  const unique = new Map(placesOf(schema).flatMap((place) => at(place, place.name === "" || extent === "all" ? JSON_SHAPES : FEW)).map((shape) => [shape.name, shape]));
+  const unique = new Map(
+    placesOf(schema)
+      .flatMap((place) => at(place, place.name === "" || extent === "all" ? JSON_SHAPES : FEW))
+      .map((shape) => [shape.name, shape]),
+  );
   return [
     {
       name: `body of ${nameOf(route)}`,

@@ -17,7 +17,12 @@ export const seededSubjects = (): Subject[] => [
   },
   { name: "bounded", shapes: SHAPES, run: (text) => (text as string).length > 4_096 && refuse() },
   { name: "without a code", shapes: SHAPES, run: (text) => JSON.parse(text as string) as unknown },
-  { name: "many times its input", shapes: SHAPES, run: (text) => (text as string).length * 9, faultsOf: (made, text) => ((made as number) > text.length * 4 ? ["makes too much"] : []) },
+  {
+    name: "many times its input",
+    shapes: SHAPES,
+    run: (text) => (text as string).length * 9,
+    faultsOf: (made, text) => ((made as number) > text.length * 4 ? ["makes too much"] : []),
+  },
   { name: "of too much memory", shapes: SHAPES, run: (text) => Array.from({ length: 2_000 }, () => [...(text as string)]) },
 ];
 
