@@ -130,7 +130,7 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
     name: "100,000 backticks from the model",
     async send({ stack }) {
       const messages = [{ role: "user", content: "backticks, please" }];
-      expectStatus((await call(stack.url, KEYS.editor, "POST", "/chat/completions", { model: AGENTS.analyst, messages, stream: true })).status, 200, 200);
+      await expectStatus((await call(stack.url, KEYS.editor, "POST", "/chat/completions", { model: AGENTS.analyst, messages, stream: true })).status, 200, 200);
     },
   },
   file("a chunk without a word, zeros from the provider", "a.md", `# Words\n\nThe text.\n\n# ${"- ".repeat(20)}\n\n${"* * *\n\n| |\n".repeat(3)}${"… ".repeat(200)}\n`),

@@ -11,7 +11,8 @@ import { loadBytePairTokens } from "../../src/models/byte-pair-tokens.ts";
 import { createChatStreamReader } from "../../src/models/chat-stream.ts";
 import { extractSentences } from "../../src/models/extract-sentences.ts";
 import { collectToolCalls } from "../../src/models/tool-call-deltas.ts";
-import { nested, numbered, PLAIN_SHAPES, repeated, type Shape, SOME_SHAPES, TEXT_SHAPES } from "./shapes.ts";
+import { nested, numbered, repeated, type Shape } from "./shape.ts";
+import { PLAIN_SHAPES, SOME_SHAPES, TEXT_SHAPES } from "./shapes.ts";
 import type { Extent, Subject } from "./subject.ts";
 
 const passage = (text: string) => ({ chunk_id: "c", document_id: "d", document_name: "a.md", chunk_index: 0, page: null, text });
@@ -117,7 +118,8 @@ export async function chatSubjects(extent: Extent): Promise<Subject[]> {
   const { count } = await loadBytePairTokens("gpt-4o");
   return [
     ...[1, 7, 1_000_000].map((size) => citationFilter(size, shapes)),
-    ...[7, 1_000_000].map(streamReader),
+    // A socket gives at most 64 KB at once.
+    ...[7, 65_536].map(streamReader),
     ...[...(await tools()).values()].flatMap(toolSubjects),
     {
       name: "arguments of a tool call in pieces of 1",

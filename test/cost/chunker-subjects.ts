@@ -4,7 +4,8 @@ import type { Chunk, Tokenizer } from "../../src/chunkers/chunk.ts";
 import { UNIT_TYPES, type TextUnit } from "../../src/domain/text-unit.ts";
 import { loadBytePairTokens } from "../../src/models/byte-pair-tokens.ts";
 import { modelTokenizer } from "../support/tokenizer.ts";
-import { PLAIN_SHAPES, SOME_SHAPES, TEXT_SHAPES, type Shape } from "./shapes.ts";
+import type { Shape } from "./shape.ts";
+import { PLAIN_SHAPES, SOME_SHAPES, TEXT_SHAPES } from "./shapes.ts";
 import type { Extent, Subject } from "./subject.ts";
 
 const OPTIONS = { maxTokens: 300, overlapTokens: 50 } as const;

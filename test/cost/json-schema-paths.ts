@@ -49,10 +49,12 @@ function sampleOf(root: Schema, given: Schema, depth = 0): unknown {
   if (schema["enum"] !== undefined) return schema["enum"][0];
   const option = (schema["anyOf"] ?? schema["oneOf"])?.[0];
   if (option !== undefined) return depth > MOST_DEPTH ? null : sampleOf(root, option, depth + 1);
-  if (schema["properties"] !== undefined) {
-    const required: readonly string[] = schema["required"] ?? [];
-    return Object.fromEntries(required.map((key) => [key, depth > MOST_DEPTH ? null : sampleOf(root, schema["properties"][key] ?? {}, depth + 1)]));
-  }
+  if (schema["properties"] !== undefined) return sampleObject(root, schema, depth);
   if (schema["format"] === "guid" || schema["format"] === "uuid") return "01900000-0000-7000-8000-000000000010";
   return ({ string: "x", integer: 1, number: 1, boolean: false, array: [], object: {} } as Record<string, unknown>)[schema["type"]] ?? null;
+}
+
+function sampleObject(root: Schema, schema: Schema, depth: number): unknown {
+  const required: readonly string[] = schema["required"] ?? [];
+  return Object.fromEntries(required.map((key) => [key, depth > MOST_DEPTH ? null : sampleOf(root, schema["properties"][key] ?? {}, depth + 1)]));
 }

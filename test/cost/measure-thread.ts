@@ -25,7 +25,7 @@ export interface Ran {
 }
 
 export interface Listed {
-  readonly subjects: readonly { readonly name: string; readonly shapes: readonly string[] }[];
+  readonly subjects: readonly { readonly name: string; readonly shapes: readonly string[]; readonly maxLength: number }[];
 }
 
 const port = parentPort;
@@ -66,4 +66,4 @@ async function ending(subject: Subject, prepared: unknown): Promise<{ end: strin
 port.on("message", (request: Run) => {
   void run(request).then((ran) => port.postMessage(ran));
 });
-port.postMessage({ subjects: subjects.map(({ name, shapes }) => ({ name, shapes: shapes.map((shape) => shape.name) })) } satisfies Listed);
+port.postMessage({ subjects: subjects.map(({ name, shapes, maxLength = Infinity }) => ({ name, maxLength, shapes: shapes.map((shape) => shape.name) })) } satisfies Listed);

@@ -19,13 +19,7 @@ export interface Sizes {
   readonly deadlineMs: number;
 }
 
-export const IN_TESTS: Sizes = { extent: "some", lengths: [4_096, 131_072], telling: 50, retries: 2, deadlineMs: 30_000 };
-
-export interface Finding {
-  readonly subject: string;
-  readonly shape: string;
-  readonly fault: string;
-}
+export const IN_TESTS: Sizes = { extent: "some", lengths: [4_096, 32_768, 131_072], telling: 50, retries: 2, deadlineMs: 30_000 };
 
 export interface Measured {
   readonly subject: string;
@@ -56,7 +50,7 @@ export class Measurer {
     return (await this.#start()).subjects;
   }
 
-  async measure(subject: string, shape: string): Promise<Measured> {
+  async measure({ name: subject, maxLength }: Pick<Listed["subjects"][number], "name" | "maxLength">, shape: string): Promise<Measured> {
     let longest: Ran | undefined;
     const faults = new Set<string>();
     const run = async (length: number): Promise<Ran> => {
@@ -69,7 +63,7 @@ export class Measurer {
     let growth: number | undefined;
     try {
       const first = await this.#telling(run);
-      if (first !== undefined) growth = await this.#growth(run, first);
+      if (first !== undefined) growth = await this.#growth(run, first, maxLength);
       if (growth !== undefined && growth > MOST_GROWTH) faults.add(`grows ${growth.toFixed(1)} times per doubling from ${first} characters on`);
     } catch (error) {
       if (!(error instanceof Hang)) throw error;
@@ -88,7 +82,8 @@ export class Measurer {
     const { lengths, telling } = this.#sizes;
     let below = 0;
     for (const length of lengths) {
-      if ((await run(length)).cpuMs < telling) {
+      const ran = await run(length);
+      if (ran.cpuMs < telling) {
         below = length;
         continue;
       }
@@ -101,15 +96,21 @@ export class Measurer {
     return undefined;
   }
 
-  /** Per doubling, between n and 4n; 0 where the larger end at a bound, soon. */
-  async #growth(run: (length: number) => Promise<Ran>, length: number): Promise<number> {
-    const least = [length, length * 4].map(() => Infinity) as [number, number];
+  /** Per doubling; where it is too large, the lesser of that from n to 4n and from 2n to 8n: a heap that is collected for the first time is no growth. */
+  async #growth(run: (length: number) => Promise<Ran>, first: number, maxLength: number): Promise<number> {
+    // Where more than its bound is never seen, the growth up to the bound counts.
+    const length = Math.min(first, maxLength / 4);
+    const growth = await this.#growthFrom(run, length);
+    return growth <= MOST_GROWTH || length * 8 > maxLength ? growth : Math.min(growth, await this.#growthFrom(run, length * 2));
+  }
+
+  async #growthFrom(run: (length: number) => Promise<Ran>, length: number): Promise<number> {
+    let least: readonly [number, number] = [Infinity, Infinity];
     let growth = Infinity;
     for (let attempt = 0; attempt <= this.#sizes.retries && growth > MOST_GROWTH; attempt++) {
-      const [small, large] = [await run(length), await run(length * 4)];
-      if (large.length < small.length * 3) return 0;
-      least[0] = Math.min(least[0], small.cpuMs);
-      least[1] = Math.min(least[1], large.cpuMs);
+      const small = await run(length);
+      const large = await run(length * 4);
+      least = [Math.min(least[0], small.cpuMs), Math.min(least[1], large.cpuMs)];
       growth = Math.sqrt(least[1] / least[0]);
     }
     return growth;
@@ -154,17 +155,19 @@ export class Measurer {
   }
 }
 
-/** Everything of a family that costs more than it may. */
-export async function findingsOf(family: FamilyName, sizes: Sizes = IN_TESTS): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for await (const { subject, shape, faults } of measureFamily(family, sizes)) for (const fault of faults) findings.push({ subject, shape, fault });
+/** Everything of a family that costs more than it may, a line each. */
+export async function findingsOf(family: FamilyName, sizes: Sizes = IN_TESTS): Promise<string[]> {
+  const findings: string[] = [];
+  for await (const { subject, shape, faults } of measureFamily(family, sizes)) {
+    if (faults.length > 0) findings.push(`${subject} on ${shape}: ${faults.at(-1)!}`);
+  }
   return findings;
 }
 
 export async function* measureFamily(family: FamilyName, sizes: Sizes): AsyncGenerator<Measured> {
   const measurer = new Measurer(family, sizes);
   try {
-    for (const { name, shapes } of await measurer.list()) for (const shape of shapes) yield await measurer.measure(name, shape);
+    for (const subject of await measurer.list()) for (const shape of subject.shapes) yield await measurer.measure(subject, shape);
   } finally {
     await measurer.close();
   }

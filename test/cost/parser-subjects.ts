@@ -13,6 +13,8 @@ const MOST_TEXT_TIMES = 4;
 const MOST_HEADING_CHARACTERS = 512;
 const MOST_PATH_LEVELS = 6;
 const MOST_UNIT_BYTES = 64 * 1024;
+/** A long PDF is read in such parts, each of which opens the whole file. */
+const PART_OF_PDF = [1, 50] as const;
 /** The marks around little text may be many times as long. */
 const ALLOWANCE_CHARACTERS = 70_000;
 
@@ -60,7 +62,7 @@ function subjectOf(fileType: FileType, carrier: Carrier): Subject {
     isNative: fileType === "PDF",
     endsInItsOwnProcess: parser.runsIn === "child",
     prepare: async (text): Promise<Prepared> => ({ bytes: Buffer.from(await carrier.make(text)) }),
-    run: async (prepared) => ({ document: await parser.parse({ fileType, bytes: (prepared as Prepared).bytes }), prepared }),
+    run: async (prepared) => ({ document: await parser.parse({ fileType, bytes: (prepared as Prepared).bytes, ...(fileType === "PDF" ? { pages: PART_OF_PDF } : {}) }), prepared }),
     faultsOf(result, text) {
       const { document, prepared } = result as { document: ParsedDocument; prepared: Prepared };
       return textFaults(document, Math.max(text.length, prepared.bytes.length));

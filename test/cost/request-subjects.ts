@@ -9,7 +9,8 @@ import type { Route } from "../../src/api/route.ts";
 import { ROUTES } from "../../src/api/routes/index.ts";
 import { allValues, findUnusable, parsePart } from "../../src/api/validation.ts";
 import { type Place, placesOf } from "./json-schema-paths.ts";
-import { nested, numbered, PLAIN_SHAPES, repeated, type Shape } from "./shapes.ts";
+import { nested, numbered, repeated, type Shape } from "./shape.ts";
+import { PLAIN_SHAPES } from "./shapes.ts";
 import type { Extent, Subject } from "./subject.ts";
 
 const koa = new Koa();

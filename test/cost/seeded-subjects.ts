@@ -1,12 +1,12 @@
 /** Subjects that are bad on purpose, one for each thing that the cost test has to notice. */
 import { DomainError } from "../../src/domain/errors.ts";
-import { repeated } from "./shapes.ts";
+import { repeated } from "./shape.ts";
 import type { Subject } from "./subject.ts";
 
 const SHAPES = [repeated(" ", "a", "b")];
 
 export const seededSubjects = (): Subject[] => [
-  { name: "linear", shapes: SHAPES, run: (text) => Array.from({ length: 40 }, () => [...(text as string)].length) },
+  { name: "linear", shapes: SHAPES, run: (text) => Array.from({ length: 40 }, () => Array.from(text as string).length) },
   { name: "quadratic", shapes: SHAPES, run: (text) => (text as string).replace(/ +$/, "") },
   {
     name: "endless",
@@ -23,7 +23,7 @@ export const seededSubjects = (): Subject[] => [
     run: (text) => (text as string).length * 9,
     faultsOf: (made, text) => ((made as number) > text.length * 4 ? ["makes too much"] : []),
   },
-  { name: "of too much memory", shapes: SHAPES, run: (text) => Array.from({ length: 2_000 }, () => [...(text as string)]) },
+  { name: "of too much memory", shapes: SHAPES, run: (text) => Array.from({ length: 2_000 }, () => Array.from(text as string)) },
 ];
 
 function refuse(): never {

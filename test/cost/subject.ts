@@ -1,5 +1,5 @@
 /** What the cost test measures: one function over text that somebody else wrote, with the shapes that it is given. */
-import type { Shape } from "./shapes.ts";
+import type { Shape } from "./shape.ts";
 
 export interface Subject {
   /** Names it in tables: `parser MARKDOWN`. */
