@@ -7,6 +7,7 @@ import { pipeTables, quoted } from "./markdown-format.ts";
 import { described, isoDate } from "./metadata.ts";
 import { readInput, type Parser } from "./parser.ts";
 import { countSourceText, sourceTextSoFar } from "./source-text.ts";
+import { harmlessPart } from "./spreadsheet-parts.ts";
 import { createUnitWriter, type UnitWriter } from "./unit-writer.ts";
 import { openZip } from "./zip-archive.ts";
 import { storedZip } from "./zip-stored.ts";
@@ -46,26 +47,9 @@ async function unpacked(bytes: Buffer): Promise<Buffer> {
   for (const name of zip.names) {
     if (!/(?:\.xml|\.rels|\.bin|\.vml|^mimetype)$/i.test(name)) continue;
     const part = await zip.read(name);
-    if (part !== undefined) files.push({ name, bytes: harmless(name, part) });
+    if (part !== undefined) files.push({ name, bytes: harmlessPart(name, part) });
   }
   return storedZip(files);
-}
-
-/** Excel's own limit for a number format: a longer one is written out for each cell that has it. */
-const LONG_FORMAT = /(formatCode=)("[^"]{256,}"|'[^']{256,}')/g;
-/** SheetJS looks at each cell of a range that is a link; where links lead is no text. */
-const LINK = /<(?:\w+:)?hyperlink\b[^<>]*>/g;
-
-function harmless(name: string, part: Buffer): Buffer {
-  if (/styles\.xml$/i.test(name)) return replaced(part, LONG_FORMAT, '$1"General"');
-  return /worksheets\/[^/]*\.xml$/i.test(name) && part.includes("hyperlink") ? replaced(part, LINK, "") : part;
-}
-
-/** The part itself where nothing in it is replaced. Latin-1 leaves all other bytes as they are. */
-function replaced(part: Buffer, pattern: RegExp, replacement: string): Buffer {
-  const text = part.toString("latin1");
-  const other = text.replace(pattern, replacement);
-  return other === text ? part : Buffer.from(other, "latin1");
 }
 
 function openBook(bytes: Buffer): WorkBook {
