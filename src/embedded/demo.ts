@@ -1,5 +1,5 @@
 /** `npm run demo`: the main job against a running service, step by step — upload, processing, search, a cited answer. */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -35,7 +35,11 @@ interface ChatAnswer {
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function request<T>({ url, key }: Settings, path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> }): Promise<T> {
-  const response = await fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers }, signal: AbortSignal.timeout(PATIENCE_MS) });
+  const response = await fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers }, signal: AbortSignal.timeout(PATIENCE_MS) }).catch(
+    (error: unknown) => {
+      throw new Error(`${url} does not answer. Is the service running? Start it with: npm start`, { cause: error });
+    },
+  );
   const text = await response.text();
   if (!response.ok) throw new Error(`${init.method ?? "GET"} ${path} answered ${response.status}: ${text}`);
   return JSON.parse(text) as T;
@@ -43,6 +47,13 @@ async function request<T>({ url, key }: Settings, path: string, init: Omit<Reque
 
 function post<T>(settings: Settings, path: string, body: unknown): Promise<T> {
   return request<T>(settings, path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+}
+
+async function assertFile(file: string): Promise<void> {
+  const found = await stat(file).catch((error: unknown) => {
+    throw new Error(`${file} cannot be read: there is no such file, or it is not yours.`, { cause: error });
+  });
+  if (found.isDirectory()) throw new Error(`${file} is a folder. The demo takes one file: npm run demo -- FILE QUESTION`);
 }
 
 async function uploadFile(settings: Settings, file: string): Promise<DocumentState> {
@@ -76,7 +87,12 @@ function excerpt(text: string): string {
 async function findService(): Promise<Settings> {
   // oxlint-disable-next-line node/no-process-env -- a client of the service, not a part of it
   const { HOLDFAST_URL, HOLDFAST_API_KEY, PORT = "8080", DATA_DIR = join(ROOT, ".data") } = process.env;
-  return { url: HOLDFAST_URL ?? `http://127.0.0.1:${PORT}`, key: HOLDFAST_API_KEY ?? (await readFile(join(DATA_DIR, "demo-key"), "utf8")).trim() };
+  const path = join(DATA_DIR, "demo-key");
+  const readKey = (): Promise<string> =>
+    readFile(path, "utf8").catch((error: unknown) => {
+      throw new Error(`There is no demo key in ${path}. Is the service running? Start it with: npm start`, { cause: error });
+    });
+  return { url: HOLDFAST_URL ?? `http://127.0.0.1:${PORT}`, key: HOLDFAST_API_KEY ?? (await readKey()).trim() };
 }
 
 function showHit(hit: Hit): void {
@@ -86,6 +102,7 @@ function showHit(hit: Hit): void {
 
 async function main(): Promise<void> {
   const [file = join(ROOT, "demo/turbine-manual.pdf"), question = "How often is the gearbox oil changed, and how much of it is needed?"] = process.argv.slice(2);
+  await assertFile(file);
   const settings = await findService();
 
   say(`1. Upload ${basename(file)} to ${settings.url}`);
@@ -110,6 +127,6 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\nIs the service running? Start it with: npm start\n`);
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }

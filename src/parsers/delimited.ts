@@ -3,8 +3,8 @@
 import { parse } from "csv-parse/sync";
 import { DomainError } from "../domain/errors.ts";
 import { pipeTables } from "./markdown-format.ts";
-import { readInput, type Parser } from "./parser.ts";
-import { decodeText } from "./text.ts";
+import type { Parser } from "./parser.ts";
+import { readTextInput } from "./text.ts";
 import { createUnitWriter } from "./unit-writer.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"];
@@ -16,7 +16,7 @@ export const delimited: Parser = {
   name: "delimited",
   runsIn: "child",
   async parse(input) {
-    const text = decodeText(await readInput(input));
+    const text = await readTextInput(input);
     const writer = createUnitWriter();
     for (const part of pipeTables(readRows(text, input.fileType === "TSV" ? "\t" : delimiterOf(text)))) writer.add("table", part);
     if (writer.units.length === 0) throw new DomainError("no_text", "The file holds no text.");

@@ -118,12 +118,36 @@ export async function detectFileKind(head: Buffer, filename: string, contentType
   const named = namedKind(extension) ?? fromContentType(contentType);
   if (start.length === 0) return kind(named ?? "TEXT");
   if (start.subarray(0, 5).toString("latin1") === "%PDF-") return kind("PDF");
+  const foreign = foreignMediaType(start, extension);
+  if (foreign !== undefined) return { fileType: "OTHER", mediaType: foreign };
   const sniffed = await sniff(start);
   if (sniffed?.ext === "rtf") return kind("RTF");
   // Text goes before short signatures: a report that begins with "BM" is no bitmap.
   if (looksLikeText(start)) return kind(textKind(start, extension, named));
   return sniffed === undefined ? unsniffedKind(start, named) : sniffedKind(start, sniffed, named);
 }
+
+/** Formats that nobody reads here and that would pass for another: their media types. */
+function foreignMediaType(start: Buffer, extension: string): string | undefined {
+  const opening = start.subarray(0, FOREIGN_WITHIN_BYTES).toString("latin1");
+  // FITS, in which astronomers keep pictures: its head is lines of 80 characters without an end.
+  if (/^(?:SIMPLE {2}|XTENSION)= /.test(opening)) return "application/fits";
+  if (!opening.startsWith("PK\x03\x04")) return undefined;
+  const sun = /mimetype[^]{0,40}?(application\/vnd\.sun\.xml\.[\w.]{1,40})/.exec(opening)?.[1];
+  if (sun !== undefined) return sun;
+  const isApple = IWORK_PARTS.some((part) => start.includes(part));
+  return isApple || IWORK_MEDIA_TYPES[extension] !== undefined ? (IWORK_MEDIA_TYPES[extension] ?? "application/vnd.apple.iwork") : undefined;
+}
+
+const FOREIGN_WITHIN_BYTES = 256;
+
+/** Files of Pages, Keynote and Numbers: one of these is in each of their archives, of today and of 2009. */
+export const IWORK_PARTS: readonly string[] = ["Index/Document.iwa", "Index/Presentation.iwa", "Index/Metadata.iwa", "index.apxl", "Index.zip"];
+const IWORK_MEDIA_TYPES: Readonly<Record<string, string>> = {
+  pages: "application/vnd.apple.pages",
+  key: "application/vnd.apple.keynote",
+  numbers: "application/vnd.apple.numbers",
+};
 
 function unsniffedKind(start: Buffer, named: FileType | undefined): FileKind {
   if (start.subarray(0, PDF_HEADER_WITHIN_BYTES).includes("%PDF-")) return kind("PDF");

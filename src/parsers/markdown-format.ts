@@ -67,11 +67,11 @@ function columnsEnd(head: Row, from: number, width: number): number {
 function withoutGaps(rows: readonly Row[]): readonly Row[] {
   let filled = 0;
   let empty = 0;
-  for (const row of rows)
-    for (const cell of row) {
-      if (cell === "") empty++;
-      else filled++;
-    }
+  for (const row of rows) {
+    const words = row.reduce((count, cell) => (cell === "" ? count : count + 1), 0);
+    filled += words;
+    empty += row.length - words;
+  }
   if (empty <= MIN_EMPTY_CELLS + filled * MAX_EMPTY_SHARE) return rows;
   return rows.map((row) => row.filter((cell) => cell !== "")).filter((row) => row.length > 0);
 }

@@ -21,8 +21,8 @@ import {
   tableCells,
 } from "./markdown-lines.ts";
 import { described } from "./metadata.ts";
-import { readInput, type Parser } from "./parser.ts";
-import { decodeText } from "./text.ts";
+import type { Parser } from "./parser.ts";
+import { readTextInput } from "./text.ts";
 
 /** An image's bytes within the text are no text; what they are stays. */
 const INLINE_DATA = /\((data:[\w/+.-]{1,100});base64,[A-Za-z0-9+/=]*\)/g;
@@ -31,7 +31,7 @@ export const markdown: Parser = {
   name: "markdown",
   runsIn: "worker",
   async parse(input) {
-    const { units, metadata, warnings } = parseMarkdown(decodeText(await readInput(input)));
+    const { units, metadata, warnings } = parseMarkdown(await readTextInput(input));
     if (units.length === 0) throw new DomainError("no_text", "The file holds no text.");
     const heading = units.find((unit) => unit.type === "heading" && unit.level === 1);
     const titled = { ...described({ title: heading?.text, author: undefined, language: undefined, created_at: undefined, modified_at: undefined }), ...metadata };

@@ -4,8 +4,8 @@ import { extname } from "node:path";
 import { DomainError } from "../domain/errors.ts";
 import { parseMarkdown } from "./markdown.ts";
 import { fenced } from "./markdown-format.ts";
-import { readInput, type ParseInput, type Parser } from "./parser.ts";
-import { bounded, decodeText } from "./text.ts";
+import type { ParseInput, Parser } from "./parser.ts";
+import { bounded, readTextInput } from "./text.ts";
 import { createUnitWriter, type UnitWriter } from "./unit-writer.ts";
 
 /** A block ends at the first blank line behind this many characters, so that functions stay whole. */
@@ -16,8 +16,7 @@ export const source: Parser = {
   name: "source",
   runsIn: "child",
   async parse(input) {
-    const bytes = await readInput(input);
-    const text = decodeText(bytes, /encoding=["']([\w-]{2,40})/.exec(bytes.subarray(0, 256).toString("latin1"))?.[1]);
+    const text = await readTextInput(input, (bytes) => /encoding=["']([\w-]{2,40})/.exec(bytes.subarray(0, 256).toString("latin1"))?.[1]);
     const writer = createUnitWriter();
     const cells = input.fileType === "JSON" ? notebookCells(text) : undefined;
     if (cells === undefined) writeCode(writer, readable(text, input), languageOf(input));

@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { analyse } from "chardet";
 import { DomainError } from "../domain/errors.ts";
 import type { TextUnit } from "../domain/text-unit.ts";
-import { readInput, storableText, type Parser } from "./parser.ts";
+import { readInput, storableText, type ParseInput, type Parser } from "./parser.ts";
 
 /** A paragraph longer than this is cut at a line end, or else at a space: text without blank lines stays in pieces that can be passed on. */
 export const MAX_PARAGRAPH_CHARS = 32_768;
@@ -16,11 +16,54 @@ export const text: Parser = {
   name: "text",
   runsIn: "worker",
   async parse(input) {
-    const units = [...paragraphs(decodeText(await readInput(input)))].map(paragraphUnit);
+    const units = [...paragraphs(await readTextInput(input))].map(paragraphUnit);
     if (units.length === 0) throw new DomainError("no_text", "The file holds no text.");
     return { parser_name: text.name, units, page_count: null, metadata: {}, warnings: [] };
   },
 };
+
+/** The input as text. Throws `empty_file`, and `unsupported_file_type` for what only begins like text: a picture or a disk behind a head of words. */
+export async function readTextInput(input: ParseInput, declared?: (bytes: Buffer) => string | undefined): Promise<string> {
+  const bytes = await readInput(input);
+  if (isBinary(bytes)) throw new DomainError("unsupported_file_type", "The file begins like text, but most of it is none.");
+  return decodeText(bytes, declared?.(bytes));
+}
+
+/** Text has hardly a control character; of other bytes one in ten is one. */
+const MAX_CONTROL_SHARE = 0.01;
+const FORGIVEN_CONTROLS = 16;
+/** Tab, line feed, form feed, carriage return, and what terminals and printers are told: backspace and escape. */
+const TEXT_CONTROLS: ReadonlySet<number> = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d, 0x1b]);
+
+/** Fewer zeros are strays in some other text. */
+const MIN_WIDE_ZEROS = 8;
+
+function isBinary(bytes: Buffer): boolean {
+  if (wideCharset(bytes) !== undefined) return false;
+  let controls = 0;
+  for (const byte of bytes) if (byte < 0x20 && !TEXT_CONTROLS.has(byte)) controls++;
+  return controls > FORGIVEN_CONTROLS && controls > bytes.length * MAX_CONTROL_SHARE;
+}
+
+type WideCharset = "utf-16le" | "utf-16be";
+
+function wideCharset(bytes: Buffer): WideCharset | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : unmarkedWideCharset(bytes.subarray(0, CHARSET_SAMPLE_BYTES));
+}
+
+/** UTF-16 without its mark, by its zeros: text has many of them in one half of its pairs of bytes, and hardly any in the other. */
+function unmarkedWideCharset(sample: Buffer): WideCharset | undefined {
+  let even = 0;
+  let odd = 0;
+  sample.forEach((byte, at) => {
+    if (byte === 0 && at % 2 === 0) even++;
+    else if (byte === 0) odd++;
+  });
+  const many = Math.max(sample.length / 4, MIN_WIDE_ZEROS);
+  if (odd > many && even * 20 < odd) return "utf-16le";
+  return even > many && odd * 20 < even ? "utf-16be" : undefined;
+}
 
 /**
  * Bytes as text: by byte order mark, else strict UTF-8, else the character set that the file declares, else the likeliest one; NUL and
@@ -31,8 +74,8 @@ export function decodeText(bytes: Buffer, declared?: string): string {
 }
 
 function charsetOf(bytes: Buffer, declared: string | undefined): string {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
+  const wide = wideCharset(bytes);
+  if (wide !== undefined) return wide;
   if (isUtf8(bytes)) return "utf-8";
   if (declared !== undefined && isKnownToDecoder(declared) && !/^utf-?\d/i.test(declared)) return declared;
   return likeliestCharset(bytes);

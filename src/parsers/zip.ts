@@ -1,6 +1,7 @@
 /** The parser of ZIP archives: every file that a parser reads, as a section. */
 
 import { DomainError } from "../domain/errors.ts";
+import { IWORK_PARTS } from "./file-kind.ts";
 import type { OpenSections } from "./nested.ts";
 import { readInput, type Parser } from "./parser.ts";
 import { createUnitWriter } from "./unit-writer.ts";
@@ -15,6 +16,7 @@ export function zipWith(openSections: OpenSections): Parser {
     runsIn: "child",
     async parse(input) {
       const archive = await openZip(await readInput(input));
+      if (archive.names.some((name) => IWORK_PARTS.includes(name))) throw new DomainError("unsupported_file_type", "Files of Pages, Keynote and Numbers are not read.");
       const writer = createUnitWriter();
       const sections = openSections(input, writer, 1);
       for (const name of archive.names.filter((path) => !SYSTEM_FILE.test(path))) {

@@ -39,6 +39,11 @@ test.each([
   ["a ZIP", ZIP, "a.zip", undefined, "ZIP"],
   ["a binary workbook", ZIP, "a.xlsb", undefined, "XLSX"],
   ["an image", PNG, "a.jpg", undefined, "PNG"],
+  ["an astronomer's picture, whose head is words", Buffer.from(`SIMPLE  =                    T${"BITPIX  =                    8".padEnd(80)}`), "a.fits", undefined, "OTHER"],
+  ["an astronomer's picture that is called text", Buffer.from("XTENSION= 'IMAGE   '"), "a.txt", undefined, "OTHER"],
+  ["a document of Pages, by its name", ZIP, "a.pages", undefined, "OTHER"],
+  ["a document of Pages, by what it holds", Buffer.concat([ZIP, Buffer.from("Index/Document.iwa")]), "a.zip", undefined, "OTHER"],
+  ["a document of OpenOffice 1", Buffer.concat([ZIP.subarray(0, 30), Buffer.from("mimetypeapplication/vnd.sun.xml.writer")]), "a.sxw", undefined, "OTHER"],
   ["bytes that nothing tells", Buffer.from([1, 2, 3, 0, 255, 254]), "a", undefined, "OTHER"],
   ["nothing, by its name", Buffer.alloc(0), "a.pdf", undefined, "PDF"],
 ])("%s", async (...[, head, filename, contentType, expected]) => {

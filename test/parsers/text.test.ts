@@ -1,6 +1,7 @@
 /** Golden: plain text in the character sets that files come in. */
 
 import { expect, test } from "vitest";
+import { parserFor } from "../../src/parsers/index.ts";
 import { decodeText, MAX_PARAGRAPH_CHARS, text } from "../../src/parsers/text.ts";
 
 const parse = async (bytes: Buffer): Promise<string[]> => (await text.parse({ fileType: "TEXT", bytes })).units.map((unit) => unit.text);
@@ -40,6 +41,20 @@ test("text without blank lines comes in bounded pieces with nothing lost", async
   for (const unit of units) expect(unit.length).toBeLessThanOrEqual(MAX_PARAGRAPH_CHARS);
   const unbroken = "😀".repeat(50_000);
   expect((await parse(Buffer.from(unbroken))).join("")).toBe(unbroken);
+});
+
+test("what only begins like text is refused, and text with a few control characters is not", async () => {
+  const head = "words of a head ".repeat(5_000);
+  const noise = Buffer.from(Array.from({ length: 20_000 }, (_, index) => (index * 7_919) % 256));
+  for (const fileType of ["TEXT", "MARKDOWN", "CSV", "CODE"] as const) {
+    await expect(parserFor(fileType).parse({ fileType, bytes: Buffer.concat([Buffer.from(head), noise]) })).rejects.toMatchObject({ code: "unsupported_file_type" });
+  }
+  expect(await parse(Buffer.from(`${head}\u001B[1m\0\u0001`))).toHaveLength(3);
+});
+
+test("UTF-16 without its mark is read right", async () => {
+  const written = "Grüße und Café, ganz ohne Zeichen davor.";
+  expect([await parse(Buffer.from(written, "utf16le")), await parse(Buffer.from(written, "utf16le").swap16())]).toEqual([[written], [written]]);
 });
 
 test("an empty file and one of blanks end with their codes", async () => {
