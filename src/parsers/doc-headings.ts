@@ -12,6 +12,10 @@ const LEVELS = 9;
 /** An entry of a page of paragraph properties: a word offset and what old versions kept of the height. */
 const PROPERTIES_BYTES = 13;
 const NARROW = 0x40000000;
+/** A longer paragraph is no heading, whatever its style says. */
+const MAX_HEADING_BYTES = 8_192;
+/** Each heading is looked for in all pieces of text: of a document that was edited for years these are thousands, and its headings hundreds. */
+const MAX_COMPARISONS = 20_000_000;
 const westernText = new TextDecoder("windows-1252");
 const wideText = new TextDecoder("utf-16le");
 
@@ -39,8 +43,14 @@ export function headingLevels(bytes: Buffer): ReadonlyMap<string, number> {
   if (table === undefined) return levels;
   try {
     const pieces = readPieces(table, document.readUInt32LE(FIB.pieces));
-    for (const page of paragraphPages(document, table))
-      for (const { level, start, end } of headingsOf(page)) levels.set(headingKey(textBetween(document, pieces, start, end)), level);
+    let comparisons = MAX_COMPARISONS;
+    for (const page of paragraphPages(document, table)) {
+      for (const { level, start, end } of headingsOf(page)) {
+        comparisons -= pieces.length;
+        if (comparisons < 0) return levels;
+        if (end - start <= MAX_HEADING_BYTES) levels.set(headingKey(textBetween(document, pieces, start, end)), level);
+      }
+    }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }
@@ -67,8 +77,8 @@ function readPieces(table: Buffer, clx: number): Piece[] {
 function paragraphPages(document: Buffer, table: Buffer): Buffer[] {
   const start = document.readUInt32LE(FIB.paragraphPages);
   const count = Math.max(0, (document.readUInt32LE(FIB.paragraphPages + 4) - 4) / 8);
-  const numbers = Array.from({ length: count }, (_, index) => table.readUInt32LE(start + (count + 1) * 4 + index * 4));
-  return numbers.map((number) => document.subarray(number * BLOCK, (number + 1) * BLOCK)).filter((page) => page.length === BLOCK);
+  const numbers = new Set(Array.from({ length: count }, (_, index) => table.readUInt32LE(start + (count + 1) * 4 + index * 4)));
+  return [...numbers].map((number) => document.subarray(number * BLOCK, (number + 1) * BLOCK)).filter((page) => page.length === BLOCK);
 }
 
 function* headingsOf(page: Buffer): Generator<{ level: number; start: number; end: number }> {

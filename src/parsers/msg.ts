@@ -66,7 +66,7 @@ function readMessage(file: CompoundFile, folder: string, depth: number): Mail {
 
 function text(file: CompoundFile, folder: string, id: string): string {
   const unicode = file.stream(`${folder}__substg1.0_${id}${TYPE.unicode}`);
-  if (unicode !== undefined) return unicode.toString("utf16le").replace(/\0+$/, "");
+  if (unicode !== undefined) return unicode.toString("utf16le").replaceAll("\0", "");
   const ansi = file.stream(`${folder}__substg1.0_${id}${TYPE.ansi}`);
   return ansi === undefined ? "" : decodeText(ansi);
 }

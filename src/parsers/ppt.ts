@@ -94,7 +94,7 @@ function readSlides(stream: Buffer): Slide[] {
   const notes = new Map<number, SlideText[]>();
   const walk = (bytes: Buffer, depth: number): void => {
     for (const record of records(bytes)) {
-      if (record.type === RECORD.slideList && record.instance === SLIDES) slides.push(...listed(record.body));
+      if (record.type === RECORD.slideList && record.instance === SLIDES) for (const slide of listed(record.body)) slides.push(slide);
       else if (record.type === RECORD.slide) shapes.push(textboxes(record.body, 0));
       else if (record.type === RECORD.notes) notes.set(slideOfNotes(record.body), textboxes(record.body, 0));
       else if (record.container && depth < MAX_DEPTH) walk(record.body, depth + 1);

@@ -18,10 +18,13 @@ export function sourceTextSoFar(): number {
   return counters.getStore()?.characters ?? Infinity;
 }
 
-/** Runs the parsing of one document, and tells what it held. A document inside of it counts for itself, and then for this one too. */
+/**
+ * Runs the parsing of one document, and tells what it held. What a document inside another unpacks counts for the outer one too, beyond its own
+ * `initial` characters, which the outer one has held.
+ */
 export async function withSourceText<T>(initial: number, parse: () => Promise<T>): Promise<{ readonly result: T; readonly characters: number }> {
   const counter = { characters: initial };
   const result = await counters.run(counter, parse);
-  countSourceText(counter.characters);
+  countSourceText(counter.characters - initial);
   return { result, characters: counter.characters };
 }

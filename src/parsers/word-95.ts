@@ -10,6 +10,8 @@ const WORD_95 = new Set([0xa5dc, 0xa697, 0xa698, 0xa699]);
 const COMPLEX = 0x0004;
 const PIECE_TABLE = 2;
 const PIECE_BYTES = 8;
+/** Pieces together are as long as the text; those that overlap were made to. */
+const MAX_PIECES_GROWTH = 2;
 
 /** Field codes stand before their result; pictures, notes' marks and optional hyphens are no text. */
 const FIELD_CODE = new RegExp(String.raw`\x13[^\x13\x14\x15]*\x14?`, "g");
@@ -45,10 +47,14 @@ function pieces(document: Buffer): Buffer[] {
   const count = (document.readUInt32LE(at + 1) - 4) / (4 + PIECE_BYTES);
   const positions = at + 5;
   const descriptors = positions + (count + 1) * 4;
+  let left = document.length * MAX_PIECES_GROWTH;
   return Array.from({ length: count }, (_, index) => {
     const characters = document.readUInt32LE(positions + (index + 1) * 4) - document.readUInt32LE(positions + index * 4);
     const start = document.readUInt32LE(descriptors + index * PIECE_BYTES + 2);
-    return document.subarray(start, start + characters);
+    const piece = document.subarray(start, start + characters);
+    left -= piece.length;
+    if (left < 0) throw new RangeError("the pieces of text are the same bytes many times over");
+    return piece;
   });
 }
 
