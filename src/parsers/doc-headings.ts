@@ -43,14 +43,9 @@ export function headingLevels(bytes: Buffer): ReadonlyMap<string, number> {
   if (table === undefined) return levels;
   try {
     const pieces = readPieces(table, document.readUInt32LE(FIB.pieces));
-    let comparisons = MAX_COMPARISONS;
-    for (const page of paragraphPages(document, table)) {
-      for (const { level, start, end } of headingsOf(page)) {
-        comparisons -= pieces.length;
-        if (comparisons < 0) return levels;
-        if (end - start <= MAX_HEADING_BYTES) levels.set(headingKey(textBetween(document, pieces, start, end)), level);
-      }
-    }
+    const headings = paragraphPages(document, table).flatMap((page) => [...headingsOf(page)]);
+    const readable = headings.slice(0, Math.floor(MAX_COMPARISONS / Math.max(pieces.length, 1))).filter(({ start, end }) => end - start <= MAX_HEADING_BYTES);
+    for (const { level, start, end } of readable) levels.set(headingKey(textBetween(document, pieces, start, end)), level);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }
