@@ -43,7 +43,7 @@ interface Publisher {
 export function createPublisher(deps: PipelineDeps, work: PublishWork): Publisher {
   const small = inTurns<Member>(async (members) => {
     for (const group of split(members)) {
-      await drillPoint("documentPipeline: embedded, nothing published");
+      await beginPublishing();
       await pipelineStage("publish", () => publishGroup(deps, work, group));
     }
     for (const spaceNum of new Set(members.map((member) => member.space_num))) void merge(spaceNum);
@@ -53,7 +53,7 @@ export function createPublisher(deps: PipelineDeps, work: PublishWork): Publishe
     for (const spaceNum of new Set(spaceNums)) await mergeWritten(deps, work.input.organization, spaceNum);
   });
   const large = async (member: Member): Promise<void> => {
-    await drillPoint("documentPipeline: embedded, nothing published");
+    await beginPublishing();
     await pipelineStage("publish", () => publishLarge(deps, work, member)).catch((error: unknown) => noteAll(work.attempt, [member], error));
   };
   const spaceNums = new Set<number>();
@@ -66,6 +66,10 @@ export function createPublisher(deps: PipelineDeps, work: PublishWork): Publishe
       await Promise.all([...spaceNums].map((spaceNum) => merge(spaceNum)));
     },
   };
+}
+
+async function beginPublishing(): Promise<void> {
+  await drillPoint("documentPipeline: embedded, nothing published");
 }
 
 /**
