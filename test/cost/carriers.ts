@@ -20,6 +20,8 @@ export interface Carrier {
 // oxlint-disable-next-line no-control-regex -- XML has no way to write them
 const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
 const escapeXml = (text: string): string => text.toWellFormed().replace(NOT_IN_XML, "").replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+/** Where the container is most of the work, a third of the shapes shows what there is to see. */
+const FEW_SHAPES = PLAIN_SHAPES.filter((_, index) => index % 3 === 1);
 const lines = (text: string): string[] => text.split("\n");
 
 const mail = (head: string, body: string): Buffer => Buffer.from(`From: a@b.example\r\nSubject: s\r\n${head}\r\n\r\n${body}`);
@@ -56,7 +58,7 @@ const HEADER_SHAPES: readonly Shape[] = [
   numbered("parameters", (index) => `; name*${index}*=a`, "Content-Type: text/plain"),
 ];
 
-const PDF_SHAPES: readonly Shape[] = [...PLAIN_SHAPES, numbered("short lines", (index) => `line ${index}\n`)];
+const PDF_SHAPES: readonly Shape[] = [...FEW_SHAPES, numbered("short lines", (index) => `line ${index}\n`)];
 
 /** Pages of 60 lines of at most 90 characters. */
 function pdfOf(text: string): Buffer {
@@ -156,7 +158,7 @@ export const CARRIERS: Partial<Record<FileType, readonly Carrier[]>> = {
     { name: "in its chapters", maxLength: 32_768, shapes: [numbered("chapters", (index) => `chapter ${index} of this book that says little\n`)], make: epubChapters },
   ],
   EML: [
-    { name: "in its body", shapes: PLAIN_SHAPES, make: (text) => mail("Content-Type: text/plain", text) },
+    { name: "in its body", shapes: FEW_SHAPES, make: (text) => mail("Content-Type: text/plain", text) },
     { name: "in its HTML", shapes: HTML_SHAPES.filter((_, index) => index % 5 === 0), make: (text) => mail("Content-Type: text/html", text) },
     { name: "in its parts", shapes: MAIL_MARKUP, make: (text) => mail("Content-Type: multipart/mixed; boundary=b", `--b\r\n${text}`) },
     { name: "in its head", shapes: HEADER_SHAPES, make: (text) => mail(text.trimEnd(), "body") },
@@ -166,11 +168,11 @@ export const CARRIERS: Partial<Record<FileType, readonly Carrier[]>> = {
     { name: "in its subject", shapes: PLAIN_SHAPES, make: (text) => makeMsg({ "__substg1.0_0037001F": text, "__substg1.0_1000001F": "body" }) },
   ],
   DOC: [
-    { name: "in its text", shapes: PLAIN_SHAPES, make: (text) => makeDoc({ body: [text.replaceAll("\n", "\r")] }) },
+    { name: "in its text", shapes: FEW_SHAPES, make: (text) => makeDoc({ body: [text.replaceAll("\n", "\r")] }) },
     { name: "in the text of Word 95", shapes: PLAIN_SHAPES.filter(({ name }) => !/[^\p{ASCII}]/u.test(name)), make: (text) => makeWord95({ body: text.replaceAll("\n", "\r") }) },
   ],
   PPT: [
-    { name: "in its text", shapes: PLAIN_SHAPES, make: (text) => makePpt([{ title: "t", body: text, shape: "s", notes: "n" }]) },
+    { name: "in its text", shapes: FEW_SHAPES, make: (text) => makePpt([{ title: "t", body: text, shape: "s", notes: "n" }]) },
     {
       name: "in its slides",
       shapes: [numbered("slides", (index) => `slide ${index}\n`)],

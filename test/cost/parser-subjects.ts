@@ -45,7 +45,7 @@ const MARKUP: ReadonlySet<FileType> = new Set<FileType>(["MARKDOWN", "HTML", "JS
 export const containerParsers = (extent: Extent): Subject[] =>
   parsedTypes().flatMap((fileType) => {
     const carriers = (CARRIERS[fileType] ?? []).map((carrier) => (extent === "some" && carrier.shapes === TEXT_SHAPES ? { ...carrier, shapes: SOME_SHAPES } : carrier));
-    const garbage: Carrier = { name: "as it is", shapes: PLAIN_SHAPES.slice(0, 4), make: (text) => Buffer.from(text) };
+    const garbage: Carrier = { name: "as it is", shapes: PLAIN_SHAPES.slice(0, 2), make: (text) => Buffer.from(text) };
     return carriers.length === 0 ? [] : [...carriers, garbage].map((carrier) => subjectOf(fileType, carrier));
   });
 
