@@ -104,7 +104,7 @@ export const CARRIERS: Partial<Record<FileType, readonly Carrier[]>> = {
     { name: "in its styles", shapes: [styleChain, styleRing], make: (styles) => docx({ styles, body: styleUses(styles) }) },
     {
       name: "in its text",
-      shapes: PLAIN_SHAPES,
+      shapes: FEW_SHAPES,
       make: (text) =>
         docx({
           body: lines(escapeXml(text))
@@ -117,7 +117,7 @@ export const CARRIERS: Partial<Record<FileType, readonly Carrier[]>> = {
     { name: "in its markup", shapes: PPTX_MARKUP, make: pptx },
     {
       name: "in its text",
-      shapes: PLAIN_SHAPES,
+      shapes: FEW_SHAPES,
       make: (text) =>
         pptx(
           pptxShape(
@@ -132,7 +132,7 @@ export const CARRIERS: Partial<Record<FileType, readonly Carrier[]>> = {
     { name: "in its markup", shapes: ODF_MARKUP, make: (body) => makeOdf("text", body) },
     {
       name: "in its text",
-      shapes: PLAIN_SHAPES,
+      shapes: FEW_SHAPES,
       make: (text) =>
         makeOdf(
           "text",
