@@ -133,15 +133,15 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
       await expectStatus((await call(stack.url, KEYS.editor, "POST", "/chat/completions", { model: AGENTS.analyst, messages, stream: true })).status, 200, 200);
     },
   },
-  file("a chunk without a word, zeros from the provider", "a.md", `# Words\n\nThe text.\n\n# ${"- ".repeat(20)}\n\n${"* * *\n\n| |\n".repeat(3)}${"… ".repeat(200)}\n`),
+  file("a chunk without a word, zeros from the provider", "a.md", `${"… ".repeat(200)}\n`),
   { name: "20 files at once, a scan and a long page among them", prepare: prepareScan, send: sendTwenty },
   { name: "20 files at once, own organization", prepare: prepareScan, send: sendTwenty, isAtHome: true },
   pdfs(3, 2.5),
   pdfs(10, 2.5),
 ];
 
-/** The hostile tenant's model answers this in pieces of any size. */
-export const backticks = (): string[] => Array.from({ length: 100 }, () => "`".repeat(1_000));
+/** What the hostile tenant's model answers: a run that ends only with another character is the dearest to look for. */
+export const backticks = (): string[] => [`${"`".repeat(100_000)}a`];
 
 /** Takes away what the sender has made, so that the next input begins on a quiet system. */
 export async function cleanUp({ stack, documents }: Sender, waitMs: number): Promise<number> {
