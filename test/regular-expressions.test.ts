@@ -15,7 +15,6 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "src/storage/gcs.ts /\\/+$/": "an operator's own setting",
   "src/telemetry/tracing.ts /\\/+$/": "an operator's own setting",
   "src/models/local-extractive.ts /\\s*\\S+/gu": "the service's own answer of three quotations",
-  "src/parsers/msg.ts /\\0+$/": "runs in the parser's process, under its bound of time",
 };
 
 /** Files that put expressions together when they are loaded. */

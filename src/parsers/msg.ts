@@ -54,7 +54,7 @@ function readMessage(file: CompoundFile, folder: string, depth: number): Mail {
     from: address.includes("@") ? `${value(PROPERTY.senderName)} <${address}>`.trim() : value(PROPERTY.senderName),
     to: value(PROPERTY.displayTo),
     cc: value(PROPERTY.displayCc),
-    date: /^Date:\s*(.+)$/im.exec(value(PROPERTY.headers))?.[1]?.trim() ?? "",
+    date: /^Date:\s*(\S.*)$/im.exec(value(PROPERTY.headers))?.[1]?.trim() ?? "",
     bodies: [
       { format: "html", content: html === undefined ? value(PROPERTY.html) : decodeHtml(html) },
       { format: "text", content: value(PROPERTY.body) },
