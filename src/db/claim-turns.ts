@@ -54,8 +54,8 @@ function isFull({ lane, young, open }: LaneState, priority: Priority): boolean {
 }
 
 /** How the lanes stand, quick ones first. */
-export async function readLanes(sql: Sql, organizationId: string, priority: Priority): Promise<LaneState[]> {
-  return (await sql.query<LaneState>(laneStates(organizationId, priority))).rows;
+export async function readLanes(system: Sql, organizationId: string, priority: Priority): Promise<LaneState[]> {
+  return (await system.query<LaneState>(laneStates(organizationId, priority))).rows;
 }
 
 function laneStates(organizationId: string, priority: Priority): pg.QueryConfig {
@@ -72,11 +72,11 @@ function laneStates(organizationId: string, priority: Priority): pg.QueryConfig 
 }
 
 /** Takes runs of a lane, as many as it has room for, so that nobody else takes them. */
-export async function takeQueued(sql: Sql, organizationId: string, priority: Priority, state: LaneState): Promise<QueuedRow[]> {
+export async function takeQueued(system: Sql, organizationId: string, priority: Priority, state: LaneState): Promise<QueuedRow[]> {
   if (isFull(state, priority) && state.open >= MOST_OPEN) return [];
-  const { rows } = await sql.query<{ id: string }>(turnsOfUsers(organizationId, priority, state));
+  const { rows } = await system.query<{ id: string }>(turnsOfUsers(organizationId, priority, state));
   if (rows.length === 0) return [];
-  const taken = await sql.query<QueuedRow>(
+  const taken = await system.query<QueuedRow>(
     `select id, space_id, document_id, traceparent, suspected from pipeline_runs
      where id = any($1::uuid[]) and status = 'queued' and claim_id is null order by num for update skip locked`,
     [rows.map((row) => row.id)],

@@ -15,6 +15,7 @@ export async function liveOn(stack: Stack, admin: string): Promise<void> {
   const owner: As = (...request) => call(url, KEYS.owner, ...request);
   const signedIn: As = (...request) => call(url, admin, ...request);
   await moveAndReplace(stack, owner);
+  await refuseSome(stack, owner);
   await changePeople(stack, signedIn);
   await runCli(["organization", "export", ACME, "--to", join(stack.dataDir, "archive"), "--key-file", join(stack.dataDir, "archive.key")], stack.env);
   await runCli(["backup", "verify"], stack.env);
@@ -55,6 +56,17 @@ async function moveAndReplace({ url }: Stack, owner: As): Promise<void> {
   const [first, second] = [await owner("POST", `/data/${kept.id}/reprocess`), await owner("POST", `/data/${kept.id}/reprocess`)];
   await owner("POST", `/data/runs/${second.body.pipeline_run_id ?? first.body.pipeline_run_id}/cancel`);
   await ended(url, KEYS.owner, kept.id);
+}
+
+/** A large document one text of which the provider refuses. */
+async function refuseSome({ provider, url }: Stack, owner: As): Promise<void> {
+  const words = Array.from({ length: 26_000 }, (_, index) => `word${index % 9_973}`).join(" ");
+  const { id } = await upload(url, KEYS.owner, SPACES.research, words, "words.md");
+  await ended(url, KEYS.owner, id);
+  provider.poisonTexts((text) => (/\bword77\b/.test(text) ? { status: 400 } : undefined));
+  await owner("POST", `/data/${id}/reprocess`, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 50 } });
+  await ended(url, KEYS.owner, id);
+  provider.poisonTexts();
 }
 
 async function changePeople(_stack: Stack, signedIn: As): Promise<void> {

@@ -7,7 +7,7 @@ import pg from "pg";
 import { type SqlRecord, pack } from "./sql-records.ts";
 
 const folder = process.env["SQL_RECORD_FOLDER"];
-const QUERY_FUNCTION = /at (?:async )?(?:Object\.)?(\w+) \(.*\/src\/db\/((?:search\/)?[\w-]+)\.ts/;
+const QUERY_FUNCTION = /at (?:async )?(?:\w+\.)?(\w+)(?: \[as \w+\])? \(.*\/src\/db\/((?:search\/)?[\w-]+)\.ts/;
 const NEW_TENANT = /set_config\('app\.organization_id', '([^']+)'/;
 const STACK_FRAMES = 40;
 

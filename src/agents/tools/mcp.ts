@@ -33,7 +33,7 @@ const LIST_KEPT_MS = 60_000;
 const FAILURE_KEPT_MS = 5_000;
 const TOOLS_MAX = 100;
 /** Of one HTTP answer; the model is told far less. */
-const ANSWER_MAX_BYTES = 1_048_576;
+const ANSWER_MAX_BYTES = 8 * 1_048_576;
 /** What a model is told of one tool with each request. */
 const DESCRIPTION_MAX_CHARACTERS = 4_096;
 const PARAMETERS_MAX_CHARACTERS = 32_768;
