@@ -5,6 +5,7 @@ import { type ModelsConfig, createEmbeddingModel } from "../models/embedding-mod
 import type { ChunkingJob } from "./chunking.ts";
 
 const { job, models } = workerData as { job: ChunkingJob; models: ModelsConfig };
-const embedding = await createEmbeddingModel(models);
+// It is ended from outside where its document is cancelled: a model that computes or loads there would take the process with it.
+const embedding = await createEmbeddingModel(models, { embedsSoon: false });
 parentPort?.postMessage(chunkerNamed(job.chunkerName)(job.units, job, embedding));
 await embedding.close();

@@ -3,6 +3,7 @@ import { Worker } from "node:worker_threads";
 import { type Chunk, chunkerNamed } from "../chunkers/index.ts";
 import type { TextUnit } from "../domain/text-unit.ts";
 import type { EmbeddingModel, ModelsConfig } from "../models/embedding-model.ts";
+import { createGate } from "./concurrency.ts";
 
 export interface ChunkingJob {
   readonly chunkerName: string;
@@ -17,18 +18,21 @@ export type Chunking = (job: ChunkingJob, signal: AbortSignal) => Promise<Chunk[
 
 /** Chunking takes up to half a second for each megabyte; below this many characters nobody notices. */
 const MAX_INLINE_CHARACTERS = 200_000;
+/** Threads at once, each with a tokenizer of its own: more than the long documents that one organization has under way. */
+const inThreads = createGate(8);
 const THREAD = new URL("chunking-thread.ts", import.meta.url);
 
 /** `models` tells the thread which tokenizer to load; it is `embedding`'s own. */
 export function createChunking(models: ModelsConfig, embedding: EmbeddingModel): Chunking {
   return async (job, signal) => {
     const characters = job.units.reduce((sum, unit) => sum + unit.text.length, 0);
-    if (characters > MAX_INLINE_CHARACTERS) return inThread({ job, models: { ...models, embeddingDimensions: embedding.dimensions } }, signal);
+    if (characters > MAX_INLINE_CHARACTERS) return inThreads(() => inThread({ job, models: { ...models, embeddingDimensions: embedding.dimensions } }, signal));
     return chunkerNamed(job.chunkerName)(job.units, job, embedding);
   };
 }
 
-function inThread(workerData: { job: ChunkingJob; models: ModelsConfig }, signal: AbortSignal): Promise<Chunk[]> {
+async function inThread(workerData: { job: ChunkingJob; models: ModelsConfig }, signal: AbortSignal): Promise<Chunk[]> {
+  signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const thread = new Worker(THREAD, { workerData });
     const stop = (): void => {

@@ -42,8 +42,8 @@ export interface ModelsConfig {
  * The provider's model where `embeddingModel` is set, else the one that ships with the project. Asks the provider once for the
  * number of dimensions where neither the configuration nor a table of known models says it, so it may throw as `embed` does.
  */
-export async function createEmbeddingModel(config: ModelsConfig): Promise<EmbeddingModel> {
-  return observedEmbeddings(config.embeddingModel === undefined ? createLocalMiniLm() : await createOpenAiEmbeddings(config, config.embeddingModel));
+export async function createEmbeddingModel(config: ModelsConfig, { embedsSoon = true } = {}): Promise<EmbeddingModel> {
+  return observedEmbeddings(config.embeddingModel === undefined ? createLocalMiniLm({ embedsSoon }) : await createOpenAiEmbeddings(config, config.embeddingModel));
 }
 
 /** A model by its name, as documents were embedded with it before the configuration changed; null where the configuration has no way to it. */

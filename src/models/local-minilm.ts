@@ -154,6 +154,8 @@ interface LocalOptions {
   /** Threads at most; each takes a core and about 200 MB once it runs. By default one for each core, up to four. */
   readonly maxThreads?: number;
   readonly folder?: string;
+  /** False: the first thread starts with the first text and not before; for who only counts tokens. */
+  readonly embedsSoon?: boolean;
 }
 
 export const LOCAL_MODEL = "all-minilm-l6-v2-int8";
@@ -163,7 +165,7 @@ export function createLocalMiniLm(options: LocalOptions = {}): EmbeddingModel {
   const data = checkedThreadData(options.folder ?? MODEL_FOLDER);
   const tokenizer = loadWordPiece(data.vocabularyPath);
   const pool = createPool(data, options.maxThreads ?? Math.min(availableParallelism(), MAX_THREADS));
-  pool.warm();
+  if (options.embedsSoon !== false) pool.warm();
   return {
     name: LOCAL_MODEL,
     dimensions: 384,
