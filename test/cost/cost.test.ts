@@ -4,7 +4,7 @@ import { CHUNKER_NAMES } from "../../src/chunkers/index.ts";
 import { API_ROUTES } from "../../src/api/routes/index.ts";
 import { TOOL_IDS } from "../../src/domain/tool-ids.ts";
 import { FAMILY_NAMES } from "./families.ts";
-import { findingsOf, IN_TESTS, Measurer } from "./measure.ts";
+import { findingsOf, IN_TESTS, Measurer, sizesInTests } from "./measure.ts";
 import { parsedTypes } from "./parser-subjects.ts";
 
 const PATIENCE_MS = 600_000;
@@ -60,7 +60,7 @@ describe("every entry of a table is measured", () => {
 });
 
 test("what is bad on purpose is found, and nothing else", { timeout: PATIENCE_MS }, async () => {
-  const findings = await findingsOf("seeded", { ...IN_TESTS, deadlineMs: 10_000 });
+  const findings = await findingsOf("seeded", { ...IN_TESTS, deadlineMs: 5_000 });
   expect(findings).toEqual([
     expect.stringMatching(/^quadratic on .*: grows [34]\.\d times per doubling/),
     expect.stringMatching(/^endless on .*: hangs/),
@@ -71,5 +71,5 @@ test("what is bad on purpose is found, and nothing else", { timeout: PATIENCE_MS
 });
 
 test.each(FAMILY_NAMES)("what it costs grows as its input does: %s", { timeout: PATIENCE_MS }, async (family) => {
-  expect(await findingsOf(family)).toEqual([]);
+  expect(await findingsOf(family, sizesInTests(family))).toEqual([]);
 });

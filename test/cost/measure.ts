@@ -21,6 +21,14 @@ export interface Sizes {
 
 export const IN_TESTS: Sizes = { extent: "some", lengths: [4_096, 32_768, 131_072], telling: 50, retries: 2, deadlineMs: 30_000 };
 
+/** For families where what is around the text is most of the work: half the length is half of minutes. */
+const OF_MUCH_WORK: Sizes = { ...IN_TESTS, lengths: [4_096, 32_768, 65_536] };
+const MUCH_WORK: ReadonlySet<FamilyName> = new Set<FamilyName>(["parsers of containers", "chunkers", "tokenizers"]);
+
+export function sizesInTests(family: FamilyName): Sizes {
+  return MUCH_WORK.has(family) ? OF_MUCH_WORK : IN_TESTS;
+}
+
 export interface Measured {
   readonly subject: string;
   readonly shape: string;
