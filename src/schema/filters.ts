@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { parseTimestamp } from "./common.ts";
 import type { Problem } from "./problem.ts";
-import { record } from "./record.ts";
+import { withFewKeys } from "./record.ts";
 
 /** `json` is a scalar inside an object whose keys are not known: it takes values of any type. */
 export type FieldType = "text" | "uuid" | "number" | "boolean" | "timestamp" | "json";
@@ -162,7 +162,8 @@ const problem = (reason: string): { problem: Problem } => ({ problem: { type: "v
 
 /** The `filters` of a request body; parsed to its conditions, none where it is absent or null. */
 export function filtersOf(fields: FilterFields, example: Readonly<Record<string, unknown>>) {
-  return record(z.unknown(), MAX_CONDITIONS)
+  // No record of zod: it would drop a key `__proto__`, and widen the result.
+  return withFewKeys(z.custom<Readonly<Record<string, unknown>>>(), MAX_CONDITIONS)
     .nullish()
     .transform((filters, context) =>
       parseFilters(filters ?? {}, fields, (key, reason) => {

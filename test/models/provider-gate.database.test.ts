@@ -101,3 +101,11 @@ test("many requests within a second read the gate once", async () => {
   await Promise.all(Array.from({ length: 20 }, () => embed(model)));
   expect((await reads()) - before).toBeLessThanOrEqual(2);
 });
+
+test("a text that the provider fails on keeps nobody from it who has just been answered", async () => {
+  const model = worker("fails on a text");
+  await embed(model);
+  provider.failEmbeddings({ status: 500 }, 1);
+  await expect(embed(model)).rejects.toMatchObject({ code: "provider_unavailable", class: "outage" });
+  expect(await embed(model)).toHaveLength(1);
+});

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type FilterFields, parseFilters, parseOrderBy } from "../../src/schema/filters.ts";
+import { type FilterFields, filtersOf, parseFilters, parseOrderBy } from "../../src/schema/filters.ts";
 
 const FIELDS: FilterFields = { id: "uuid", name: "text", size: "number", done: "boolean", created_at: "timestamp", "meta.*": "json", "meta.kind": "text" };
 const ID = "01900000-0000-7000-8000-00000000000A";
@@ -76,4 +76,11 @@ describe("order", () => {
     ]);
     expect(refused).toEqual([2, 3]);
   });
+});
+
+test("a key __proto__ of a body is refused as any other that is no field, and not passed over", () => {
+  const filters: unknown = JSON.parse('{"__proto__": {"x": 1}}');
+  const parsed = filtersOf(FIELDS, {}).safeParse(filters);
+  expect(parsed.success).toBe(false);
+  expect(parsed.error?.issues[0]?.path).toEqual(["__proto__"]);
 });
