@@ -33,14 +33,15 @@ function innerOf(schema: z.ZodType): readonly z.ZodType[] {
   return [];
 }
 
+/** Goes by what was sent: most schemas name far more fields than a request has, and only lists and objects can hold many faults. */
 function cutFields({ shape }: z.ZodObject, value: object): Cut {
-  const changed: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(shape)) {
-    const found = cutFaults(field as z.ZodType, Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined);
-    if (found.isCut) changed[name] = found.value;
+  let changed: Record<string, unknown> | null = null;
+  for (const [name, given] of Object.entries(value) as Array<[string, unknown]>) {
+    if (typeof given !== "object" || given === null || !Object.hasOwn(shape, name)) continue;
+    const found = cutFaults(shape[name] as z.ZodType, given);
+    if (found.isCut) (changed ??= {})[name] = found.value;
   }
-  const isCut = Object.keys(changed).length > 0;
-  return { value: isCut ? { ...value, ...changed } : value, isCut };
+  return changed === null ? { value, isCut: false } : { value: { ...value, ...changed }, isCut: true };
 }
 
 function cutList(schema: z.ZodArray, list: readonly unknown[]): Cut {

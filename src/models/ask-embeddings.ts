@@ -3,7 +3,7 @@ import { refusedTexts } from "../telemetry/instruments.ts";
 import { type EmbeddingRequest, kindOf, receive, textsOf } from "./embedding-caller.ts";
 import type { EmbeddingModel } from "./embedding-model.ts";
 import { createKnownText } from "./known-text.ts";
-import { MayBeOfOneText } from "./provider-error.ts";
+import { FailedBesideOthers, MayBeOfOneText } from "./provider-error.ts";
 import { halve, isSingle } from "./split-request.ts";
 
 /** A request under way, ended early once none of its callers wants it any more. */
@@ -12,7 +12,11 @@ export interface Flight {
   readonly abort: AbortController;
 }
 
-/** Sends requests of a model: each caller gets what came of its texts, and what has to be asked again in smaller requests is returned. */
+/**
+ * Sends requests of a model: each caller gets what came of its texts, and what has to be asked again in smaller requests is returned. A text
+ * that the provider fails on ({@link FailedBesideOthers}) is parted from the others too; alone, its caller meets an outage and waits, since
+ * a provider that breaks on a text today may take it tomorrow.
+ */
 export function createAsker(model: EmbeddingModel): (flight: Flight) => Promise<EmbeddingRequest[]> {
   const known = createKnownText(model);
   /** Whoever is refused is so only while the model takes other texts; else everybody in the request meets the outage. */
@@ -28,7 +32,7 @@ export function createAsker(model: EmbeddingModel): (flight: Flight) => Promise<
     const sentAt = performance.now();
     const since = request.since ?? sentAt;
     const vectors = await model.embed(textsOf(request), kindOf(request), signal).catch((error: unknown) => {
-      if (error instanceof MayBeOfOneText) return null;
+      if (error instanceof MayBeOfOneText || (error instanceof FailedBesideOthers && !isSingle(request))) return null;
       throw error;
     });
     if (vectors === null) return blame(request, since, "rejected");

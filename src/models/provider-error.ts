@@ -8,6 +8,9 @@ import { DomainError, type ErrorCode } from "../domain/errors.ts";
  */
 export class MayBeOfOneText extends DomainError {}
 
+/** What looks like an outage while the provider answers others at the same time: whoever asked waits, and a request of several is split. */
+export class FailedBesideOthers extends DomainError {}
+
 /** Malformed, too large, and understood but not to be processed (RFC 9110, sections 15.5.1, 15.5.14 and 15.5.21). */
 export const STATUSES_OF_ONE_TEXT = new Set([400, 413, 422]);
 

@@ -1,10 +1,12 @@
 /** The gate before a provider: two workers with one database, and a provider behind HTTP that asks them to wait. */
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createProviderGate, MAX_CLOSED_SECONDS } from "../../src/db/provider-gate.ts";
 import type { EmbeddingModel } from "../../src/models/embedding-model.ts";
+import { mergeEmbeddings } from "../../src/models/merge-embeddings.ts";
 import { createOpenAiEmbeddings } from "../../src/models/openai-embeddings.ts";
 import { behindGate } from "../../src/models/provider-gate.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import type { Poison } from "../support/poisoned-embeddings.ts";
 import { type ScriptedProvider, startScriptedProvider } from "../support/scripted-provider.ts";
 import { until } from "../support/until.ts";
 
@@ -17,7 +19,10 @@ beforeAll(async () => {
   openai = await createOpenAiEmbeddings({ baseUrl: provider.url, apiKey: "sk-scripted", embeddingDimensions: 8 }, "scripted-embedding");
 });
 
-afterEach(() => provider.clearFaults());
+afterEach(() => {
+  provider.clearFaults();
+  provider.poisonTexts();
+});
 
 afterAll(async () => {
   await provider.close();
@@ -70,9 +75,10 @@ test("a provider that is down is tried once a second, whatever the number of wor
   // All workers try as hard as they can.
   await until("it was tried four times", async () => {
     await Promise.allSettled(workers.map(embed));
-    return provider.counts.embeddings - asked >= 4;
+    return provider.counts.embeddings - asked >= 8;
   });
-  expect(provider.counts.embeddings - asked).toBe(4);
+  // Each try is that of somebody's text, and then of the text that is known to work.
+  expect(provider.counts.embeddings - asked).toBe(8);
   expect(performance.now() - from).toBeGreaterThan(2_900);
   provider.clearFaults();
   await until("every worker is let through", async () => (await Promise.allSettled(workers.map(embed))).every(({ status }) => status === "fulfilled"));
@@ -102,10 +108,42 @@ test("many requests within a second read the gate once", async () => {
   expect((await reads()) - before).toBeLessThanOrEqual(2);
 });
 
-test("a text that the provider fails on keeps nobody from it who has just been answered", async () => {
-  const model = worker("fails on a text");
-  await embed(model);
-  provider.failEmbeddings({ status: 500 }, 1);
-  await expect(embed(model)).rejects.toMatchObject({ code: "provider_unavailable", class: "outage" });
-  expect(await embed(model)).toHaveLength(1);
+describe("a text that the provider fails on", () => {
+  const POISON = "a poison text";
+  const FAILURES: Array<[string, Poison]> = [
+    ["500", { status: 500 }],
+    ["502", { status: 502 }],
+    ["no valid JSON", { garbage: true }],
+    ["a cut connection", { cut: true }],
+  ];
+
+  test.each(FAILURES)("by %s waits, and closes the gate to nobody", async (name, poison) => {
+    const model = worker(`fails alone by ${name}`);
+    provider.poisonTexts((text) => (text === POISON ? poison : undefined));
+    await expect(model.embed([POISON], "passage")).rejects.toMatchObject({ code: "provider_unavailable", class: "outage", retryAfterSeconds: undefined });
+    expect(await embed(model)).toHaveLength(1);
+    expect(await closedForSeconds(`fails alone by ${name}`).catch(() => 0)).toBeLessThanOrEqual(0);
+  });
+
+  test.each(FAILURES)("by %s waits alone: who shared its request has all vectors", async (name, poison) => {
+    const merged = mergeEmbeddings(worker(`fails beside by ${name}`));
+    provider.poisonTexts((text) => (text === POISON ? poison : undefined));
+    const of = (userId: string): EmbeddingModel => merged.forWork({ priority: "now", organizationId: "acme", userId });
+    const [culprit, ...others] = await Promise.allSettled([
+      of("ann").embed([POISON], "passage"),
+      ...["ben", "cas", "dee"].map((user) => of(user).embed(["one", "two"], "passage")),
+    ]);
+    expect(culprit).toMatchObject({ status: "rejected", reason: { code: "provider_unavailable", class: "outage" } });
+    for (const other of others) expect(other).toMatchObject({ status: "fulfilled", value: [expect.any(Float32Array), expect.any(Float32Array)] });
+  });
+
+  test("is parted from nobody while the provider fails on every text", async () => {
+    const merged = mergeEmbeddings(worker("fails on all"));
+    const all = (): Promise<unknown> => merged.forWork({ priority: "now", organizationId: "acme", userId: "ann" }).embed(["one", "two", "three"], "passage");
+    await all();
+    provider.failEmbeddings({ status: 500 });
+    const asked = provider.counts.embeddings;
+    await expect(all()).rejects.toMatchObject({ code: "provider_unavailable", class: "outage" });
+    expect(provider.counts.embeddings - asked).toBeLessThanOrEqual(2);
+  });
 });

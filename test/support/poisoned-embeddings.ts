@@ -2,15 +2,17 @@
 import { hashedEmbedding } from "./hashed-embedding.ts";
 
 /**
- * What a text does to a request that holds it: a status refuses the whole request, the others spoil the vector of this text alone. `missing`
+ * What a text does to a request that holds it: a fault is the answer to the whole request, the others spoil the vector of this text alone. `missing`
  * leaves it out of the answer.
  */
-export type Poison = { status: number } | "zeros" | "nan" | "short" | "missing";
+export type Poison = PoisonFault | "zeros" | "nan" | "short" | "missing";
+
+type PoisonFault = { status: number } | { garbage: true } | { cut: true };
 
 type PoisonOf = (text: string) => Poison | undefined;
 
-/** The status that the whole request is refused with, where a text of it asks for one. */
-export function refusalOf(texts: readonly string[], poisonOf: PoisonOf): { status: number } | undefined {
+/** What the whole request is answered with instead, where a text of it asks for that. */
+export function faultOf(texts: readonly string[], poisonOf: PoisonOf): PoisonFault | undefined {
   return texts.map(poisonOf).find((poison) => typeof poison === "object");
 }
 

@@ -2,13 +2,13 @@
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Poison, embeddingsOf, refusalOf } from "./poisoned-embeddings.ts";
+import { type Poison, embeddingsOf, faultOf } from "./poisoned-embeddings.ts";
 
 type Json = Record<string, any>;
 type Route = "embeddings" | "chat" | "models";
 
-/** A failure instead of an answer. `garbage` is status 200 with a body that is no JSON. */
-export type Fault = { status: number; headers?: Record<string, string>; body?: unknown } | { hang: true } | { garbage: true };
+/** A failure instead of an answer. `garbage` is status 200 with a body that is no JSON, `cut` a connection that ends. */
+export type Fault = { status: number; headers?: Record<string, string>; body?: unknown } | { hang: true } | { garbage: true } | { cut: true };
 
 /** What one chat completion does. */
 interface ChatAnswer {
@@ -96,7 +96,7 @@ const echo = (body: Json): ChatAnswer => {
 };
 
 const countTokens = (text: string): number => Math.ceil(text.length / 4);
-const isFault = (reply: ChatReply): reply is Fault => "status" in reply || "hang" in reply || "garbage" in reply;
+const isFault = (reply: ChatReply): reply is Fault => "status" in reply || "hang" in reply || "garbage" in reply || "cut" in reply;
 
 function sendJson(response: ServerResponse, value: unknown, status = 200, headers: Record<string, string> = {}): void {
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
@@ -104,6 +104,7 @@ function sendJson(response: ServerResponse, value: unknown, status = 200, header
 
 function sendFault(response: ServerResponse, fault: Fault): void {
   if ("hang" in fault) return;
+  if ("cut" in fault) return void response.destroy();
   if ("garbage" in fault) return void response.writeHead(200, { "content-type": "application/json" }).end("<html>not json");
   const { status, headers = {}, body = { error: { message: `scripted ${status}`, type: "scripted", code: `scripted_${status}` } } } = fault;
   sendJson(response, body, status, headers);
@@ -114,8 +115,8 @@ async function sendEmbeddings(state: State, body: Json, response: ServerResponse
   const dimensions: number = body["dimensions"] ?? state.options.dimensions;
   state.counts.texts += input.length;
   if (state.options.embeddingMs > 0) await sleep(state.options.embeddingMs);
-  const refusal = refusalOf(input, state.poisonOf);
-  if (refusal !== undefined) return sendFault(response, refusal);
+  const fault = faultOf(input, state.poisonOf);
+  if (fault !== undefined) return sendFault(response, fault);
   const tokens = input.reduce((sum, text) => sum + countTokens(text), 0);
   const data = embeddingsOf(input, { dimensions, inBase64: body["encoding_format"] === "base64", poisonOf: state.poisonOf });
   sendJson(response, { object: "list", model: body["model"], data, usage: { prompt_tokens: tokens, total_tokens: tokens } });

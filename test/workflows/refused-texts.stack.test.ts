@@ -57,6 +57,27 @@ test.each([["zeros" as const], [{ status: 400 }]])("a document with one refused 
   expect(stack.worker.output()).not.toContain(`Here the ${word}`);
 });
 
+test.each([["tapir", { status: 500 }] as const, ["serow", { cut: true }] as const])(
+  "a document with a text (%s) that the provider breaks on waits alone, says so, and ends once the provider takes it",
+  async (word, poison) => {
+    refuse(word, poison);
+    const breaking = await accept(sections("lynx", word), `${word}.md`);
+    const others = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => accept(`# Note ${index}\n\nNote ${index} beside the ${word.slice(1)} says nothing.`, `${word}-${index}.md`)),
+    );
+    for (const { id } of others) expect((await end(id)).processing_state).toMatchObject({ pipeline_status: "completed", embedded_chunk_count: 1 });
+    const state = await until("it says what it waits for", async () => {
+      const { processing_state: found } = (await editor("GET", `/data/${breaking.id}`)).body;
+      return found.waiting_for && found;
+    });
+    expect(state).toMatchObject({ pipeline_status: "embedding", waiting_for: { code: "provider_unavailable" } });
+    stack.provider.poisonTexts();
+    const { processing_state: ended } = await end(breaking.id);
+    expect(ended).toMatchObject({ pipeline_status: "completed", embedded: true, embedded_chunk_count: ended.chunk_count });
+    expect(ended.warnings).toBeUndefined();
+  },
+);
+
 test("the next run asks for a refused text again, and a restored version does not", async () => {
   refuse("numbat");
   const { id } = await accept(sections("wren", "numbat"), "numbat.md");
