@@ -1,6 +1,7 @@
 /** The only list of what the hostile tenant of bench:hurt sends: each of these once held others up for seconds. */
 import { LiteParse } from "@llamaindex/liteparse";
 import { call, ended, upload } from "../test/support/client.ts";
+import { until } from "../test/support/until.ts";
 import { makePdf } from "../test/support/make-documents.ts";
 import type { Stack } from "../test/support/stack.ts";
 import { AGENTS, KEYS, SPACES } from "../test/support/tenants.ts";
@@ -97,6 +98,14 @@ async function sendTwenty(sender: Sender): Promise<void> {
 }
 
 let textId: string | undefined;
+let noteIds: string[] = [];
+
+/** Many small documents, for batches of one each. */
+async function prepareNotes(sender: Sender): Promise<void> {
+  noteIds = [];
+  for (let note = 0; note < 200; note += 1) noteIds.push(await uploadFile(sender, `Note ${note} of the harbour.`, "note.md"));
+  for (const id of noteIds) await ended(sender.stack.url, KEYS.editor, id, 120_000);
+}
 
 const pdfs = (count: number, megabytes: number): HostileInput => ({
   name: `${count} PDFs of ${megabytes} MB, own organization`,
@@ -134,8 +143,21 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
     },
   },
   file("a chunk without a word, zeros from the provider", "a.md", `${"… ".repeat(200)}\n`),
-  { name: "20 files at once, a scan and a long page among them", prepare: prepareScan, send: sendTwenty },
-  { name: "20 files at once, own organization", prepare: prepareScan, send: sendTwenty, isAtHome: true },
+  {
+    name: "a note, deleted at once",
+    async send(sender) {
+      const id = await uploadFile(sender, "A short note of the harbour.", "note.md");
+      await expectStatus((await call(sender.stack.url, KEYS.editor, "DELETE", `/data/${id}`)).status, 200, 299);
+    },
+  },
+  {
+    name: "a batch of one document",
+    prepare: prepareNotes,
+    send: async ({ stack }) =>
+      expectStatus((await call(stack.url, KEYS.editor, "POST", "/data/batch-reprocess", { document_ids: [noteIds[sent++ % noteIds.length]] })).status, 200, 299),
+  },
+  { name: "20 files at once, a scan and a long page among them", prepare: prepareScan, send: sendTwenty, most: 20 },
+  { name: "20 files at once, own organization", prepare: prepareScan, send: sendTwenty, isAtHome: true, most: 20 },
   pdfs(3, 2.5),
   pdfs(10, 2.5),
 ];
@@ -143,19 +165,30 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
 /** What the hostile tenant's model answers: a run that ends only with another character is the dearest to look for. */
 export const backticks = (): string[] => [`${"`".repeat(100_000)}a`];
 
+/** A thousand deletions take half a minute, a thousand batches two. */
+const CLEAN_MS = 300_000;
+
 /** Takes away what the sender has made, so that the next input begins on a quiet system. */
 export async function cleanUp({ stack, documents }: Sender, waitMs: number): Promise<number> {
-  const until = performance.now() + waitMs;
+  const deadline = performance.now() + waitMs;
   let left = 0;
   for (const id of documents.splice(0)) {
     const isOpen =
-      performance.now() < until &&
-      (await ended(stack.url, KEYS.editor, id, Math.max(1, until - performance.now())).then(
+      performance.now() < deadline &&
+      (await ended(stack.url, KEYS.editor, id, Math.max(1, deadline - performance.now())).then(
         () => false,
         () => true,
       ));
-    if (isOpen || performance.now() >= until) left += 1;
+    if (isOpen || performance.now() >= deadline) left += 1;
     await call(stack.url, KEYS.editor, "DELETE", `/data/${id}`);
   }
+  await until(
+    "the sender's deletions and batches are over",
+    async () => {
+      const { rows } = await stack.database.db.owner.query("select 1 from deletions where completed_at is null union all select 1 from batches where completed_at is null limit 1");
+      return rows.length === 0;
+    },
+    CLEAN_MS,
+  );
   return left;
 }

@@ -11,7 +11,8 @@ import { withHeartbeat } from "./heartbeat.ts";
 interface BatchDeps {
   readonly db: Database;
   readonly log: Log;
-  wakeBatches(organization: { id: string; num: number }): void;
+  wakeBatchRuns(organization: { id: string; num: number }): void;
+  wakeBatches(organizationId: string): void;
 }
 
 /** Releases, cancels or waits, as the batch's row asks for. Idempotent. */
@@ -19,7 +20,8 @@ export async function stepBatch(deps: BatchDeps, input: BatchInput): Promise<Bat
   try {
     const step = await withHeartbeat(() => inTenantContended(deps.db, input.organization, (sql) => stepInDatabase(sql, input.batchId)));
     await drillPoint("batchReprocess: step committed, workflow not told");
-    if (step.released > 0) deps.wakeBatches(input.organization);
+    if (step.released > 0) deps.wakeBatchRuns(input.organization);
+    if (step.done) deps.wakeBatches(input.organization.id);
     return step;
   } catch (error) {
     deps.log.warn({ err: error, batch_id: input.batchId }, "a batch waits");

@@ -27,6 +27,8 @@ interface DeletionDeps {
   readonly db: Database;
   readonly log: Log;
   readonly storage: Storage;
+  /** Called when a deletion is complete, so that the organization's next one has its turn. */
+  wakeDeletions(organizationId: string): void;
 }
 
 const DOCUMENTS_A_STEP = 50;
@@ -36,7 +38,9 @@ const ROWS_A_STATEMENT = 5_000;
 /** Removes up to 50 documents of the target, or up to 200 loose files, or the empty container. Idempotent. */
 export async function purgeStep(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutcome> {
   try {
-    return await withHeartbeat(() => step(deps, input));
+    const outcome = await withHeartbeat(() => step(deps, input));
+    if (outcome.done) deps.wakeDeletions(input.organization.id);
+    return outcome;
   } catch (error) {
     deps.log.warn({ err: error, deletion_id: input.deletionId }, "a deletion waits");
     throw asActivityFailure(error);

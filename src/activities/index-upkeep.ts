@@ -13,7 +13,7 @@ import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 
-type UpkeepDeps = Pick<PipelineDeps, "db" | "embedding" | "wakeBatches">;
+type UpkeepDeps = Pick<PipelineDeps, "db" | "embedding" | "wakeBatchRuns">;
 
 export async function listSpacesToTend({ db, embedding }: UpkeepDeps): Promise<SpaceInput[]> {
   try {
@@ -43,7 +43,7 @@ export async function tendSpace(deps: UpkeepDeps, space: SpaceInput): Promise<Ma
   }
 }
 
-async function tend({ db, embedding, wakeBatches }: UpkeepDeps, { organization, spaceNum }: SpaceInput): Promise<MaintenanceCounts> {
+async function tend({ db, embedding, wakeBatchRuns }: UpkeepDeps, { organization, spaceNum }: SpaceInput): Promise<MaintenanceCounts> {
   const tenant: Tenant = (work) => inTenant(db, organization, work);
   const purged = await tenant((sql) => findSegmentsToPurge(sql, { spaceNum }));
   await drillPoint("indexUpkeep: segments to purge found");
@@ -52,7 +52,7 @@ async function tend({ db, embedding, wakeBatches }: UpkeepDeps, { organization, 
   counts = addCounts(counts, { rewritten_segments: await rewriteOutdated(tenant, organization.num, spaceNum) });
   for (let merged = 0; (merged = await tenant((sql) => mergeSegments(sql, organization.num, spaceNum))) > 0;) counts = addCounts(counts, { merged_segments: merged });
   const queued = await tenant((sql) => queueOutdated(sql, spaceNum, embedding.name));
-  if (queued > 0) wakeBatches(organization);
+  if (queued > 0) wakeBatchRuns(organization);
   counts = addCounts(counts, { queued_runs: queued });
   return addCounts(counts, { vector_indexes: await tendVectorIndexes(db, organization.num, spaceNum) });
 }

@@ -19,6 +19,10 @@ export interface PipelineDeps {
   contentSecret(organizationId: string): Promise<Buffer>;
   /** Called when a claim may have closed, so that what gathered meanwhile is claimed. */
   wakeDispatcher(organization: { id: string; num: number }): void;
+  /** Called when a deletion is complete, so that the organization's next one has its turn. */
+  wakeDeletions(organizationId: string): void;
+  /** Called when a batch is complete, for the same reason. */
+  wakeBatches(organizationId: string): void;
   /** Called when a batch has released runs. */
-  wakeBatches(organization: { id: string; num: number }): void;
+  wakeBatchRuns(organization: { id: string; num: number }): void;
 }

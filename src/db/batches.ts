@@ -5,9 +5,9 @@ import type { GroupWait, RunStatus } from "../domain/processing.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { parameters } from "./filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "./page.ts";
-import { type OrganizationKey, type Sql, queryOnce } from "./pool.ts";
+import { type Sql } from "./pool.ts";
 import { cancelRunsOfBatch } from "./runs.ts";
-import { IS_DUE, START_LEASE } from "./start-leases.ts";
+import { type Taken, takeInTurn } from "./outbox-turns.ts";
 import { waitsOf } from "./waits.ts";
 
 interface ResultError {
@@ -104,25 +104,12 @@ export async function steerBatch(sql: Sql, id: string, from: readonly BatchStatu
   return rowCount === 1;
 }
 
-export interface PendingBatch {
-  readonly id: string;
-  readonly organization: OrganizationKey;
-  /** Documents with a run. */
-  readonly accepted: number;
-}
+/** `accepted`: documents with a run. */
+export type PendingBatch = Taken & { readonly accepted: number };
 
-/** Batches that have not ended and that nobody has a lease on, each leased to the caller. */
+/** Batches whose turn it is, each leased to the caller; with an organization, only its own. */
 export async function takePendingBatches(system: pg.Pool, limit: number, organizationId: string | null = null): Promise<PendingBatch[]> {
-  const { rows } = await queryOnce<{ id: string; accepted: number; organization_id: string; num: number }>(
-    system,
-    `update batches b set leased_until = now() + interval '${START_LEASE}' from organizations o
-     where o.id = b.organization_id and b.id in (
-       select id from batches where ${IS_DUE} and ($2::uuid is null or organization_id = $2)
-       order by created_at limit $1 for update skip locked)
-     returning b.id, b.accepted, b.organization_id, o.num`,
-    [limit, organizationId],
-  );
-  return rows.map((row) => ({ id: row.id, accepted: row.accepted, organization: { id: row.organization_id, num: row.num } }));
+  return takeInTurn<{ accepted: number }>(system, "batches", { limit, organizationId });
 }
 
 const OPEN = "batch_id = $1 and not held and status in ('queued', 'parsing', 'chunking', 'embedding')";

@@ -1,9 +1,9 @@
 /** All SQL of deletions as they are accepted: the mark after which nobody sees the thing any more, and the outbox row of its workflow. */
 import type pg from "pg";
 import { newId } from "../domain/ids.ts";
-import { type Sql, queryOnce } from "./pool.ts";
+import { type Taken, takeInTurn } from "./outbox-turns.ts";
+import type { Sql } from "./pool.ts";
 import { endActiveRun } from "./runs.ts";
-import { IS_DUE, START_LEASE } from "./start-leases.ts";
 
 export type DeletionKind = "document" | "raw_file" | "folder" | "space";
 
@@ -82,25 +82,9 @@ export async function hideDocuments(sql: Sql, organizationNum: number, documentI
   return rows.length;
 }
 
-interface PendingDeletion {
-  readonly id: string;
-  readonly kind: DeletionKind;
-  readonly organization: { readonly id: string; readonly num: number };
-}
+type PendingDeletion = Taken & { readonly kind: DeletionKind };
 
-/**
- * Deletions that are not complete and that nobody has a lease on, each leased to the caller, so that two processes do not take the
- * same. With an organization, only its own.
- */
+/** Deletions whose turn it is, each leased to the caller; with an organization, only its own. */
 export async function takePendingDeletions(system: pg.Pool, limit: number, organizationId: string | null = null): Promise<PendingDeletion[]> {
-  const { rows } = await queryOnce<{ id: string; kind: DeletionKind; organization_id: string; num: number }>(
-    system,
-    `update deletions d set leased_until = now() + interval '${START_LEASE}' from organizations o
-     where o.id = d.organization_id and d.id in (
-       select id from deletions where ${IS_DUE} and ($2::uuid is null or organization_id = $2)
-       order by created_at limit $1 for update skip locked)
-     returning d.id, d.kind, d.organization_id, o.num`,
-    [limit, organizationId],
-  );
-  return rows.map((row) => ({ id: row.id, kind: row.kind, organization: { id: row.organization_id, num: row.num } }));
+  return takeInTurn<{ kind: DeletionKind }>(system, "deletions", { limit, organizationId });
 }

@@ -32,9 +32,9 @@ interface Organization {
 export interface Dispatcher {
   /** Says that the organization may have queued runs, interactive ones unless said otherwise. Returns at once; wakes during a claim lead to one more claim behind it. */
   wake(organization: Organization, priority?: Priority): void;
-  /** Says that the organization has a batch to start. Returns at once. */
+  /** Says that the organization has a batch to start, or room for the next. Returns at once. */
   wakeBatches(organizationId: string): void;
-  /** Says that the organization has a deletion to start. Returns at once. */
+  /** Says that the organization has a deletion to start, or room for the next. Returns at once. */
   wakeDeletions(organizationId: string): void;
   /** One round over all organizations and all claims whose lease has passed. What process calls it does not matter. */
   sweep(): Promise<void>;

@@ -8,11 +8,23 @@ import { DomainError, type ErrorCode } from "../domain/errors.ts";
  */
 export class MayBeOfOneText extends DomainError {}
 
+/**
+ * An outage that a text may have caused: the provider, or what runs its model, broke while it worked. One that says that it is down, that
+ * cannot be reached, that has no time or that wants another key is none.
+ */
+export class ProviderBroke extends DomainError {}
+
 /** What looks like an outage while the provider answers others at the same time: whoever asked waits, and a request of several is split. */
 export class FailedBesideOthers extends DomainError {}
 
 /** Malformed, too large, and understood but not to be processed (RFC 9110, sections 15.5.1, 15.5.14 and 15.5.21). */
 export const STATUSES_OF_ONE_TEXT = new Set([400, 413, 422]);
+
+/** An internal error, and a gateway whose model has gone away in the middle (RFC 9110, sections 15.6.1 and 15.6.3). */
+const STATUSES_OF_BREAKING = new Set([500, 502]);
+
+/** Before a connection stands nothing of the request has been read. */
+const UNREACHED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 
 /** A provider that asks for more than a day is asked again after one. */
 const MAX_RETRY_AFTER_SECONDS = 86_400;
@@ -68,7 +80,7 @@ export function providerTimeout(afterMs: number): DomainError {
 
 /** An answer that is not what the protocol promises; `what` names the fault, never its content. */
 export function providerGarbage(what: string): DomainError {
-  return new DomainError("provider_unavailable", `The model provider's answer cannot be used: ${what}.`);
+  return new ProviderBroke("provider_unavailable", `The model provider's answer cannot be used: ${what}.`);
 }
 
 function apiError(error: APIError): DomainError {
@@ -76,8 +88,9 @@ function apiError(error: APIError): DomainError {
   if (typeof error.status !== "number") return new DomainError(codeOfEvent(code), `The model provider reported an error${inBrackets(code)}.`);
   const message = `The model provider answered ${error.status}${inBrackets(code)}.`;
   if (STATUSES_OF_ONE_TEXT.has(error.status)) return new MayBeOfOneText("rejected_by_provider", message);
-  const headers = error.headers instanceof Headers ? error.headers : undefined;
-  return new DomainError(codeOfStatus(error.status), message, { retryAfterSeconds: retryAfterSeconds(headers) });
+  const options = { retryAfterSeconds: retryAfterSeconds(error.headers instanceof Headers ? error.headers : undefined) };
+  if (STATUSES_OF_BREAKING.has(error.status)) return new ProviderBroke("provider_unavailable", message, options);
+  return new DomainError(codeOfStatus(error.status), message, options);
 }
 
 /** A connection that broke while a body was read; undefined for what is no failure of a connection. */
@@ -85,7 +98,7 @@ function brokenConnection(error: unknown): DomainError | undefined {
   const code = systemCode(error);
   // fetch says so when a body ends early, and gives no code for some of the reasons.
   const broke = code !== undefined || (error instanceof TypeError && /^(terminated|fetch failed)$/.test(error.message));
-  return broke ? new DomainError("provider_unavailable", `The connection to the model provider broke${inBrackets(code)}.`) : undefined;
+  return broke ? new ProviderBroke("provider_unavailable", `The connection to the model provider broke${inBrackets(code)}.`) : undefined;
 }
 
 /**
@@ -98,7 +111,9 @@ export function providerError(error: unknown, signal?: AbortSignal): unknown {
   if (error instanceof DomainError) return error;
   if (error instanceof APIConnectionTimeoutError) return new DomainError("provider_timeout", "The model provider did not answer in time.");
   if (error instanceof APIConnectionError) {
-    return new DomainError("provider_unavailable", `The model provider cannot be reached${inBrackets(systemCode(error))}.`);
+    const code = systemCode(error);
+    const Failure = code === undefined || UNREACHED.has(code) ? DomainError : ProviderBroke;
+    return new Failure("provider_unavailable", `The model provider cannot be reached${inBrackets(code)}.`);
   }
   if (error instanceof APIError) return apiError(error);
   if (error instanceof SyntaxError) return providerGarbage("it is no valid JSON");

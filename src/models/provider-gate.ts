@@ -2,7 +2,7 @@
 import { DomainError, type ErrorCode } from "../domain/errors.ts";
 import type { EmbeddingModel } from "./embedding-model.ts";
 import { KNOWN_TEXT } from "./known-text.ts";
-import { FailedBesideOthers } from "./provider-error.ts";
+import { FailedBesideOthers, ProviderBroke } from "./provider-error.ts";
 
 interface Gate {
   enter(): Promise<{ readonly closedForMs: number; readonly isTrial: boolean; readonly code: ErrorCode }>;
@@ -16,17 +16,12 @@ const DEFAULT_CLOSED_SECONDS = 1;
 /** A provider that has just answered others is not down: what failed is looked at again on its own account. */
 const JUST_MS = 2_000;
 
-/** An answer of 5xx, one that is garbage, a cut connection: a text may do that to a provider. Being told to wait, and hanging, are of the provider. */
-function mayBeOfText(error: DomainError): boolean {
-  return error.code === "provider_unavailable" && error.retryAfterSeconds === undefined;
-}
-
 /**
  * The same model behind a gate. While the gate is closed `embed` throws what closed it at once, with the seconds left, and
  * does not ask. An answer that speaks of an outage of the provider closes the gate for as long as it asks for, within the gate's
- * bound; after that one request a second tries the provider until one succeeds, and then the gate is open. Where the provider asks for no
- * pause and has just answered another request, or answers a text that is known to work, the gate stays open and {@link FailedBesideOthers}
- * is thrown: a text that it fails on must not keep everybody else from it.
+ * bound; after that one request a second tries the provider until one succeeds, and then the gate is open. Where the provider
+ * broke on a request, asks for no pause, and has just answered another or answers a text that is known to work, the gate stays open and
+ * {@link FailedBesideOthers} is thrown: a text that it breaks on must not keep everybody else from it.
  */
 export function behindGate(model: EmbeddingModel, gate: Gate): EmbeddingModel {
   let answeredAt = -Infinity;
@@ -50,7 +45,7 @@ export function behindGate(model: EmbeddingModel, gate: Gate): EmbeddingModel {
         return vectors;
       } catch (error) {
         if (!(error instanceof DomainError && error.class === "outage" && error.code.startsWith("provider_"))) throw error;
-        if (mayBeOfText(error) && (await worksForOthers(askedAt, signal))) {
+        if (error instanceof ProviderBroke && error.retryAfterSeconds === undefined && (await worksForOthers(askedAt, signal))) {
           if (isTrial) await gate.open();
           throw new FailedBesideOthers(error.code, error.message, { cause: error.cause });
         }

@@ -66,13 +66,15 @@ function gated({ config, db, embedding }: SharedDeps): EmbeddingModel {
 }
 
 /** A claim that closes makes room for runs of both priorities. */
-function wakesOf(dispatcher: Dispatcher): Pick<PipelineDeps, "wakeDispatcher" | "wakeBatches"> {
-  const wakeBatches: PipelineDeps["wakeBatches"] = (organization) => dispatcher.wake(organization, PRIORITY.batch);
+function wakesOf(dispatcher: Dispatcher): Pick<PipelineDeps, "wakeDispatcher" | "wakeBatchRuns" | "wakeBatches" | "wakeDeletions"> {
+  const wakeBatchRuns: PipelineDeps["wakeBatchRuns"] = (organization) => dispatcher.wake(organization, PRIORITY.batch);
   return {
-    wakeBatches,
+    wakeBatchRuns,
+    wakeBatches: (organizationId) => dispatcher.wakeBatches(organizationId),
+    wakeDeletions: (organizationId) => dispatcher.wakeDeletions(organizationId),
     wakeDispatcher(organization) {
       dispatcher.wake(organization);
-      wakeBatches(organization);
+      wakeBatchRuns(organization);
     },
   };
 }

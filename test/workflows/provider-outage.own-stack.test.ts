@@ -47,7 +47,9 @@ beforeAll(async () => {
     chunking: createChunking(shared.config.models, shared.embedding),
     temporaryFolder,
     wakeDispatcher: () => undefined,
+    wakeBatchRuns: () => undefined,
     wakeBatches: () => undefined,
+    wakeDeletions: () => undefined,
   };
   await uploadAll();
 });
