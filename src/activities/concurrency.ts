@@ -1,5 +1,6 @@
 /** How activities do many things at once without doing all at once. */
 import { setImmediate } from "node:timers/promises";
+import { type Owner, createFairQueue } from "../domain/fair-queue.ts";
 
 /** Runs `work` for every item, at most `limit` at a time. Rejects with the first rejection, once all that started have ended. */
 export async function eachOf<T>(items: readonly T[], limit: number, work: (item: T) => Promise<void>): Promise<void> {
@@ -35,19 +36,46 @@ export function inTurns<T>(write: (items: T[]) => Promise<void>): (item: T) => P
   };
 }
 
-/** Lets `limit` pieces of work run at once, of all callers; the others wait in the order they came. */
-export function createGate(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
+export interface Demand {
+  readonly owner: Owner;
+  /** In a unit that all work of the gate shares. */
+  readonly size: number;
+}
+
+export type FairGate = <T>(demand: Demand, work: () => Promise<T>) => Promise<T>;
+
+/** Lets `limit` pieces of work run at once, of all callers; the others wait for their turn as {@link createFairQueue} says, by the time that their owners' took. */
+export function createFairGate(limit: number): FairGate {
+  const waiting = createFairQueue<Demand & { start(): void }>();
   let running = 0;
-  const waiting: Array<() => void> = [];
-  return async (work) => {
-    if (running >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running++;
+  const startNext = (): void => {
+    if (running >= limit || waiting.length === 0) return;
+    running++;
+    waiting.take()!.start();
+  };
+  return async (demand, work) => {
+    await new Promise<void>((start) => {
+      waiting.add({ ...demand, start });
+      startNext();
+    });
+    const startedAt = performance.now();
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
-      if (next === undefined) running--;
-      else next();
+      running--;
+      waiting.charge(demand.owner, performance.now() - startedAt);
+      startNext();
     }
   };
+}
+
+/** Chunks of many small documents, or of one that is over in moments. */
+const SMALL_CHUNKS = 64;
+
+/** Half of `connections` for transactions that write chunks, by their number: in turns, and those that write little do not wait for those that write much. */
+export function createWriteGate(connections: number): FairGate {
+  const places = Math.max(2, Math.floor(connections / 2));
+  const large = createFairGate(Math.floor(places / 2));
+  const small = createFairGate(Math.ceil(places / 2));
+  return (demand, work) => (demand.size <= SMALL_CHUNKS ? small : large)(demand, work);
 }

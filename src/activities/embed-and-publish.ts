@@ -38,12 +38,15 @@ export async function embedAndPublish(deps: PipelineDeps, input: StepInput): Pro
 
 /** Embeds a member, and says whether its chunks all have an embedding now; what became of it otherwise is noted. */
 async function memberEmbedding(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, modelNum: number): Promise<(member: Member) => Promise<boolean>> {
-  const keep = inTurns<EmbeddedText[]>((batches) =>
-    inTenant(deps.db, input.organization, async (sql) => {
-      await keepOutcomes(sql, input.organization.id, modelNum, batches.flat());
-      if (input.isolated) await clearSuspicion(sql, attempt.fence);
-    }),
-  );
+  const keep = inTurns<EmbeddedText[]>((batches) => {
+    const texts = batches.flat();
+    return deps.writes({ owner: { organizationId: input.organization.id, userId: null }, size: texts.length }, () =>
+      inTenant(deps.db, input.organization, async (sql) => {
+        await keepOutcomes(sql, input.organization.id, modelNum, texts);
+        if (input.isolated) await clearSuspicion(sql, attempt.fence);
+      }),
+    );
+  });
   const missing = await inTenant(deps.db, input.organization, (sql) =>
     chunksToEmbed(sql, { organizationId: input.organization.id, modelNum, runNums: attempt.members.map((member) => member.num), limit: CHUNKS_A_QUERY }),
   );

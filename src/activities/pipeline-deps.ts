@@ -5,6 +5,7 @@ import type { MergingEmbeddingModel } from "../models/merge-embeddings.ts";
 import type { ParserPool } from "../parsers/child-process.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Chunking } from "./chunking.ts";
+import type { FairGate } from "./concurrency.ts";
 
 export interface PipelineDeps {
   readonly db: Database;
@@ -13,6 +14,8 @@ export interface PipelineDeps {
   readonly embedding: MergingEmbeddingModel;
   readonly parserPool: ParserPool;
   readonly chunking: Chunking;
+  /** Where transactions that write chunks take turns, so that others, of everybody, find a connection. */
+  readonly writes: FairGate;
   /** A folder of this process for files that a parser child reads; what is in it dies with the member. */
   readonly temporaryFolder: string;
   /** 32 bytes that key the organization's embedding cache: nobody can tell from an entry what text it stands for. */

@@ -9,6 +9,7 @@ import type { Chunk } from "../chunkers/index.ts";
 import { type NewChunk, type PreparedRun, writePrepared } from "../db/chunks.ts";
 import { inTenant } from "../db/pool.ts";
 import { type Member, clearSuspicion } from "../db/run-attempts.ts";
+import { createTimeSlice, turnOfLoop } from "../db/search/time-slice.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { newId } from "../domain/ids.ts";
@@ -24,15 +25,18 @@ import type { ParseInput } from "../parsers/parser.ts";
 import { type Checkpoint, type DocumentPart, documentParts, onlyPart } from "./document-parts.ts";
 import { type Attempt, attemptStep, backInQueue } from "./members.ts";
 import { contentHash } from "./content-hash.ts";
-import { createGate, inTurns } from "./concurrency.ts";
+import { inGroups } from "./groups.ts";
+import { createFairGate, inTurns } from "./concurrency.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 import { publishMeanwhile } from "./publish-meanwhile.ts";
 
 const DEFAULT_MAX_TOKENS = 240;
 /** A part of a document with pages takes little longer: then it is another's turn. Fewer pages would hide which lines recur on each. */
 const PART_BUDGET_MS = 10_000;
+/** Smaller files are parsed in a millisecond or two. */
+const SMALL_BYTES = 16_384;
 /** Files that this process reads whole and parses itself at once, of all groups; each takes milliseconds. */
-const inWorker = createGate(8);
+const inWorker = createFairGate(8);
 
 /** Idempotent: members whose text and chunks are written already are not taken again. */
 export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput): Promise<GroupOutcome> {
@@ -40,7 +44,7 @@ export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput):
     const secret = await deps.contentSecret(input.organization.id);
     await drillPoint("documentPipeline: prepare has its members");
     const write = inTurns<PreparedRun>(async (runs) => {
-      await pipelineStage("write", () => inTenant(deps.db, input.organization, (sql) => writePrepared(sql, input.organization.id, attempt.fence, runs)));
+      for (const group of inGroups(runs, (run) => run.chunks.length)) await writeRuns(deps, input, attempt, group);
     });
     const meanwhile = input.isolated ? undefined : publishMeanwhile(deps, input);
     const prepare = async (member: Member): Promise<void> => {
@@ -65,15 +69,24 @@ export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput):
   });
 }
 
+/** @returns the ids of the runs that were written. */
+function writeRuns(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, runs: readonly PreparedRun[]): Promise<ReadonlySet<string>> {
+  const demand = { owner: { organizationId: input.organization.id, userId: null }, size: runs.reduce((sum, run) => sum + run.chunks.length, 0) };
+  return pipelineStage("write", () =>
+    deps.writes(demand, () =>
+      inTenant(deps.db, input.organization, async (sql) => {
+        const written = await writePrepared(sql, input.organization.id, attempt.fence, runs);
+        const isKept = input.isolated && runs.some((run) => run.checkpoint !== null);
+        if (isKept) await clearSuspicion(sql, attempt.fence);
+        return written;
+      }),
+    ),
+  );
+}
+
 /** @throws DomainError `cancelled` where the run is no longer in this attempt's hand. */
 async function keepPart(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, part: PreparedRun): Promise<void> {
-  const written = await pipelineStage("write", () =>
-    inTenant(deps.db, input.organization, async (sql) => {
-      const kept = await writePrepared(sql, input.organization.id, attempt.fence, [part]);
-      if (input.isolated) await clearSuspicion(sql, attempt.fence);
-      return kept;
-    }),
-  );
+  const written = await writeRuns(deps, input, attempt, [part]);
   if (!written.has(part.runId)) throw new DomainError("cancelled", "The run was taken by another attempt.");
   if (input.isolated) throw backInQueue();
 }
@@ -91,7 +104,7 @@ async function* preparedParts(deps: PipelineDeps, organizationId: string, work: 
   let unitsBefore = before?.units ?? 0;
   let chunksBefore = before?.chunks ?? 0;
   for await (const { document, next } of parsedParts(deps, organizationId, work)) {
-    const chunks = await pipelineStage("chunk", () => chunkPart(deps, member, document, signal));
+    const chunks = await pipelineStage("chunk", () => chunkPart(deps, document, { organizationId, ...work }));
     const total = chunksBefore + chunks.length;
     if (next === null && total === 0) throw new DomainError("no_text", "There is no text in the file.");
     if (total > MAX_DOCUMENT_CHUNKS) throw new DomainError("too_large", `The document has more than ${MAX_DOCUMENT_CHUNKS} chunks.`);
@@ -107,7 +120,7 @@ async function* preparedParts(deps: PipelineDeps, organizationId: string, work: 
       warnings: document.warnings,
       extracted: { ...document.metadata },
       units: document.units,
-      chunks: chunks.map((chunk) => newChunk(chunk, secret)),
+      chunks: await newChunks(chunks, secret),
       unitsBefore,
       chunksBefore,
       checkpoint: next === null ? null : { state: { ...next, chunks: total } satisfies Checkpoint, progress: (0.5 * (next.next_page - 1)) / next.page_count },
@@ -117,17 +130,28 @@ async function* preparedParts(deps: PipelineDeps, organizationId: string, work: 
   }
 }
 
-async function chunkPart(deps: PipelineDeps, member: Member, document: ParsedDocument, signal: AbortSignal): Promise<Chunk[]> {
+async function chunkPart(deps: PipelineDeps, document: ParsedDocument, { organizationId, member, signal }: MemberWork & { organizationId: string }): Promise<Chunk[]> {
   const maxTokens = Math.min(member.chunker_config.max_tokens ?? DEFAULT_MAX_TOKENS, deps.embedding.maxTokens);
   const units = chunkedUnits(document.units);
   const overlapTokens = member.chunker_config.overlap_tokens ?? 0;
-  return deps.chunking({ chunkerName: member.chunker_name, units, maxTokens, overlapTokens, language: document.metadata.language }, signal);
+  const job = { chunkerName: member.chunker_name, units, maxTokens, overlapTokens, language: document.metadata.language };
+  return deps.chunking(job, { organizationId, userId: member.created_by }, signal);
 }
 
 /** Running headers and footers would be in the way of every search; where there is nothing else, they are the text. */
 function chunkedUnits(units: readonly TextUnit[]): readonly TextUnit[] {
   const own = units.filter((unit) => unit.repeats !== true);
   return own.some((unit) => unit.type !== "heading") ? own : units;
+}
+
+async function newChunks(chunks: readonly Chunk[], secret: Buffer): Promise<NewChunk[]> {
+  const endOfSlice = createTimeSlice();
+  const made: NewChunk[] = [];
+  for (const chunk of chunks) {
+    made.push(newChunk(chunk, secret));
+    await endOfSlice();
+  }
+  return made;
 }
 
 function newChunk(chunk: Chunk, secret: Buffer): NewChunk {
@@ -148,8 +172,9 @@ async function* parsedParts(deps: PipelineDeps, organizationId: string, { member
   const parser = parserFor(fileType);
   const open = (): Promise<Readable> => deps.storage.get({ organizationId, name: member.object_key, signal });
   if (mayParseInWorker(parser, member.file_size)) {
-    const document = await inWorker(async () => {
+    const document = await inWorker({ owner: { organizationId, userId: member.created_by }, size: member.file_size }, async () => {
       const bytes = await pipelineStage("read", async () => buffer(await open()));
+      if (bytes.length > SMALL_BYTES) await turnOfLoop();
       return pipelineStage("parse", async () => parser.parse({ fileType, bytes, name: member.file_name }));
     });
     yield onlyPart(document);

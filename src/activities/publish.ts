@@ -1,5 +1,4 @@
 /** The last step of the pipeline: index a member's chunks and make its run the one that search serves, in one transaction. */
-import { setImmediate as pause } from "node:timers/promises";
 import { chunkTexts } from "../db/chunks.ts";
 import { type OrganizationKey, type Sql, inTenant } from "../db/pool.ts";
 import { type Publishable, addTermCounts, countEntries, flipPublished, lockForPublish, noteModel } from "../db/publish.ts";
@@ -9,19 +8,18 @@ import { deleteOtherVectors, insertEmbeddingsFromCache } from "../db/search/embe
 import { hideRun } from "../db/search/hidden.ts";
 import { type IndexedChunk, insertPostings } from "../db/search/postings.ts";
 import { mergeSegments } from "../db/search/segments.ts";
+import { createTimeSlice } from "../db/search/time-slice.ts";
 import { DomainError } from "../domain/errors.ts";
 import { type AttemptInput, MAX_PUBLISH_CHUNKS } from "../domain/processing.ts";
 import { ANALYZER_VERSION, analyze } from "../search/analyzer.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { pipelineOutcomes } from "../telemetry/instruments.ts";
 import { pipelineStage } from "../telemetry/stage.ts";
-import { inTurns } from "./concurrency.ts";
+import { type Demand, inTurns } from "./concurrency.ts";
 import { everyTextRefused } from "./embedding-outcomes.ts";
+import { inGroups } from "./groups.ts";
 import { type Attempt, backInQueue } from "./members.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
-
-/** Some milliseconds of analysis, after which other work of this process gets its turn. */
-const CHARACTERS_AT_ONCE = 32_768;
 
 interface PublishWork {
   readonly input: AttemptInput;
@@ -42,9 +40,9 @@ interface Publisher {
  */
 export function createPublisher(deps: PipelineDeps, work: PublishWork): Publisher {
   const small = inTurns<Member>(async (members) => {
-    for (const group of split(members)) {
+    for (const group of inGroups(members, (member) => member.chunk_count ?? 0)) {
       await beginPublishing();
-      await pipelineStage("publish", () => publishGroup(deps, work, group));
+      await pipelineStage("publish", () => deps.writes(demandOf(work, group), () => publishGroup(deps, work, group)));
     }
     for (const spaceNum of new Set(members.map((member) => member.space_num))) void merge(spaceNum);
   });
@@ -68,6 +66,10 @@ export function createPublisher(deps: PipelineDeps, work: PublishWork): Publishe
   };
 }
 
+function demandOf({ input }: PublishWork, members: readonly Member[]): Demand {
+  return { owner: { organizationId: input.organization.id, userId: null }, size: members.reduce((sum, member) => sum + (member.chunk_count ?? 0), 0) };
+}
+
 async function beginPublishing(): Promise<void> {
   await drillPoint("documentPipeline: embedded, nothing published");
 }
@@ -78,7 +80,8 @@ async function beginPublishing(): Promise<void> {
  */
 async function mergeWritten(deps: PipelineDeps, organization: OrganizationKey, spaceNum: number): Promise<void> {
   try {
-    while ((await inTenant(deps.db, organization, (sql) => mergeSegments(sql, organization.num, spaceNum))) > 0);
+    const merge = (): Promise<number> => inTenant(deps.db, organization, (sql) => mergeSegments(sql, organization.num, spaceNum));
+    while ((await deps.writes({ owner: { organizationId: organization.id, userId: null }, size: MAX_PUBLISH_CHUNKS }, merge)) > 0);
   } catch (error) {
     deps.log.warn({ err: error, space_num: spaceNum }, "segments were not merged");
   }
@@ -97,21 +100,6 @@ async function publishGroup(deps: PipelineDeps, work: PublishWork, group: readon
 function noteAll(attempt: Attempt, members: readonly Member[], error: unknown): void {
   const stage = error instanceof DomainError && error.code === "rejected_by_provider" ? "embedding" : "publishing";
   for (const member of members) attempt.ended(member, stage, error);
-}
-
-/** Groups of members whose chunks together fit one transaction. */
-function split(members: readonly Member[]): Member[][] {
-  const groups: Member[][] = [];
-  let chunks = 0;
-  for (const member of members) {
-    if (groups.length === 0 || chunks + (member.chunk_count ?? 0) > MAX_PUBLISH_CHUNKS) {
-      groups.push([]);
-      chunks = 0;
-    }
-    groups.at(-1)!.push(member);
-    chunks += member.chunk_count ?? 0;
-  }
-  return groups;
 }
 
 async function publishSmall(deps: PipelineDeps, work: PublishWork, members: readonly Member[]): Promise<void> {
@@ -162,12 +150,7 @@ async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Membe
   });
   while (from < total) {
     work.attempt.signalOf(member).throwIfAborted();
-    from = await inTenant(deps.db, organization, async (sql) => {
-      const chunks = await analyzedChunks(sql, member.num, from, MAX_PUBLISH_CHUNKS);
-      await writeEntries(sql, work, member.space_num, chunks);
-      if (work.input.isolated) await clearSuspicion(sql, work.attempt.fence);
-      return from + chunks.length;
-    });
+    from = await deps.writes(demandOf(work, [member]), () => writeBatch(deps, work, member, from));
     // Searches read what they do not see, too.
     await mergeWritten(deps, organization, member.space_num);
     if (work.input.isolated) throw backInQueue();
@@ -183,15 +166,21 @@ async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Membe
   countPublished(published);
 }
 
+/** @returns where the next batch begins. */
+function writeBatch(deps: PipelineDeps, work: PublishWork, member: Member, from: number): Promise<number> {
+  return inTenant(deps.db, work.input.organization, async (sql) => {
+    const chunks = await analyzedChunks(sql, member.num, from, MAX_PUBLISH_CHUNKS);
+    await writeEntries(sql, work, member.space_num, chunks);
+    if (work.input.isolated) await clearSuspicion(sql, work.attempt.fence);
+    return from + chunks.length;
+  });
+}
+
 async function analyzedChunks(sql: Sql, runNum: number, from: number, limit: number): Promise<IndexedChunk[]> {
   const indexed: IndexedChunk[] = [];
-  let characters = 0;
+  const endOfSlice = createTimeSlice();
   for (const chunk of await chunkTexts(sql, runNum, from, limit)) {
-    characters += chunk.text.length;
-    if (characters > CHARACTERS_AT_ONCE) {
-      characters = 0;
-      await pause();
-    }
+    await endOfSlice();
     indexed.push({ runNum, chunkIndex: chunk.chunk_index, terms: analyze(chunk.text).terms });
   }
   return indexed;

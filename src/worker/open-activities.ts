@@ -2,6 +2,7 @@
 import { rm } from "node:fs/promises";
 import { type Activities, createActivities } from "../activities/index.ts";
 import { createChunking } from "../activities/chunking.ts";
+import { createWriteGate } from "../activities/concurrency.ts";
 import type { PipelineDeps } from "../activities/pipeline-deps.ts";
 import { createProviderGate } from "../db/provider-gate.ts";
 import type { SharedDeps } from "../deps.ts";
@@ -39,6 +40,7 @@ export async function openActivities(deps: SharedDeps, parserChildren: number): 
     embedding: mergeEmbeddings(gated(deps)),
     parserPool,
     chunking: createChunking(config.models, deps.embedding),
+    writes: createWriteGate(deps.db.app.options.max),
     temporaryFolder,
     ...wakesOf(deps.dispatcher),
     queryEmbedding,

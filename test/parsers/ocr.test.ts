@@ -1,11 +1,11 @@
 /** Golden: pictures of known text, as files and as scans in a PDF. */
 
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inflateSync } from "node:zlib";
 import { LiteParse } from "@llamaindex/liteparse";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { detectFileKind } from "../../src/parsers/file-kind.ts";
 import { image } from "../../src/parsers/image.ts";
 import { prepareOcrData } from "../../src/parsers/ocr-data.ts";
@@ -16,15 +16,17 @@ import { makePdf, makeScannedPdf, makeTiff } from "../support/make-documents.ts"
 const LINES = ["The harbour office opens at seven.", "Every vessel reports its cargo", "before it enters the inner basin.", "Fees are paid on the same day."];
 const WORDS = LINES.join(" ").split(" ");
 
+let folder: string;
 let ocr: OcrSettings;
 let png: Buffer;
 
 beforeAll(async () => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-ocr-"));
+  folder = mkdtempSync(join(tmpdir(), "holdfast-ocr-"));
   ocr = await prepareOcrData(["eng"], folder);
   const [page] = await new LiteParse({ quiet: true, dpi: 130 }).screenshot(makePdf([LINES.map((text, line) => ({ text, size: 16, y: 700 - line * 30 }))]), [1]);
   png = page!.imageBuffer;
 });
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const read = (units: readonly { text: string }[]): string => units.map((unit) => unit.text).join(" ");
 const recall = (text: string): number => WORDS.filter((word) => text.includes(word)).length / WORDS.length;
@@ -91,5 +93,5 @@ test("what is no picture is corrupt, and without OCR pictures are not supported"
 });
 
 test("a language without data is refused by the name of the package that brings it", async () => {
-  await expect(prepareOcrData(["xxx"], mkdtempSync(join(tmpdir(), "holdfast-ocr-")))).rejects.toThrow("npm install @tesseract.js-data/xxx");
+  await expect(prepareOcrData(["xxx"], folder)).rejects.toThrow("npm install @tesseract.js-data/xxx");
 });

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { createWriteGate } from "../../src/activities/concurrency.ts";
 import { createChunking } from "../../src/activities/chunking.ts";
 import { embedAndPublish } from "../../src/activities/embed-and-publish.ts";
 import type { PipelineDeps } from "../../src/activities/pipeline-deps.ts";
@@ -45,6 +46,7 @@ beforeAll(async () => {
     embedding: mergeEmbeddings(behindGate(shared.embedding, gate)),
     parserPool,
     chunking: createChunking(shared.config.models, shared.embedding),
+    writes: createWriteGate(10),
     temporaryFolder,
     wakeDispatcher: () => undefined,
     wakeBatchRuns: () => undefined,

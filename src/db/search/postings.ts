@@ -41,8 +41,9 @@ function partsOf(chunks: readonly IndexedChunk[]): RunPart[] {
 const termsOf = (chunks: readonly IndexedChunk[]): number => chunks.reduce((sum, chunk) => sum + chunk.terms.length, 0);
 
 /** The postings of a segment of these parts: a chunk's place is its place in the list of all. */
-function packTerms(chunks: readonly IndexedChunk[]): Map<TermBytes, Buffer> {
+async function packTerms(chunks: readonly IndexedChunk[]): Promise<Map<TermBytes, Buffer>> {
   const byTerm = new Map<string, number[]>();
+  const endOfSlice = createTimeSlice();
   for (const [place, { terms }] of chunks.entries()) {
     const counts = new Map<string, number>();
     for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
@@ -51,8 +52,14 @@ function packTerms(chunks: readonly IndexedChunk[]): Map<TermBytes, Buffer> {
       if (postings === undefined) byTerm.set(term, [postingOf(place, count)]);
       else postings.push(postingOf(place, count));
     }
+    await endOfSlice();
   }
-  return new Map([...byTerm].map(([term, postings]) => [bytesOf(term), packPostings(postings)]));
+  const packed = new Map<TermBytes, Buffer>();
+  for (const [term, postings] of byTerm) {
+    packed.set(bytesOf(term), packPostings(postings));
+    await endOfSlice();
+  }
+  return packed;
 }
 
 /** Of a segment's list of chunks, which is a row among its terms: no term is empty, and none sorts before it. */
@@ -91,7 +98,7 @@ export async function insertPostings(sql: Sql, space: IndexedSpace, chunks: read
   const indexed = written.flatMap((part) => part.chunks);
   if (indexed.length > 0) {
     const list = packChunks(indexed.map((chunk) => ({ run: chunk.runNum, chunk: chunk.chunkIndex, length: chunk.terms.length })));
-    await insertBlocks(sql, space, rows[0]!.segment_num, [{ firstTerm: LIST_ROW, data: list }, ...packBlocks(packTerms(indexed))]);
+    await insertBlocks(sql, space, rows[0]!.segment_num, [{ firstTerm: LIST_ROW, data: list }, ...(await packBlocks(await packTerms(indexed)))]);
   }
   if (written.length < parts.length) await correctSegments(sql, space);
   return terms;

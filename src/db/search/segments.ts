@@ -1,10 +1,10 @@
 /** The only SQL that keeps the inverted index small and fast: merges segments, and takes out the postings of runs that nobody will serve. */
-import { setImmediate as pause } from "node:timers/promises";
 import type pg from "pg";
 import { type OrganizationKey, type Sql, queryOnce } from "../pool.ts";
 import { forgetHiddenRuns } from "./hidden.ts";
 import { type ListedChunk, type SegmentChunks, eachPosting, packChunks, packPostings, postingOf, unpackChunks } from "./posting-blocks.ts";
 import { type IndexedSpace, LIST_ROW, insertBlocks } from "./postings.ts";
+import { createTimeSlice } from "./time-slice.ts";
 import { type TermBytes, languagesAmong, packBlocks, readBlock } from "./term-blocks.ts";
 
 /** Segments of about one size that wait for each other before they are merged; a query reads a row a term of every segment. */
@@ -15,8 +15,6 @@ const FINAL_TERMS = 2_000_000;
 const MOST_TERMS_MERGED = 2 * FINAL_TERMS;
 const SMALLEST_TIER_TERMS = 8_192;
 const TIER_FACTOR = 4;
-/** Blocks that are read before other work of this process gets its turn: some milliseconds. */
-const BLOCKS_AT_ONCE = 500;
 /** Postings of runs that are not served cost time and space in every query; below this share they are left for later. */
 const DEAD_SHARE = 0.1;
 
@@ -95,10 +93,11 @@ async function writeMerged(sql: Sql, space: IndexedSpace, nums: readonly number[
   const lists = new Map(blocks.filter((block) => block.first_term === LIST_ROW).map((block) => [block.num, unpackChunks(block.data)]));
   const { chunks, places } = joinLists(lists, new Set(dead));
   const byTerm = new Map<TermBytes, number[]>();
-  for (const [at, { num, first_term, data }] of blocks.entries()) {
+  const endOfSlice = createTimeSlice();
+  for (const { num, first_term, data } of blocks) {
     const placesOf = places.get(num);
     if (first_term === LIST_ROW || placesOf === undefined) continue;
-    if (at % BLOCKS_AT_ONCE === 0) await pause();
+    await endOfSlice();
     readBlock(data, (term, postings) => {
       const kept = byTerm.get(term) ?? [];
       eachPosting(postings, (place, count) => void (placesOf[place]! >= 0 && kept.push(postingOf(placesOf[place]!, count))));
@@ -111,8 +110,12 @@ async function writeMerged(sql: Sql, space: IndexedSpace, nums: readonly number[
      from posting_segments where num = any($3::int[]) returning num`,
     [space.organizationNum, space.spaceNum, nums, dead, languagesAmong(byTerm.keys())],
   );
-  const packed = new Map([...byTerm].map(([term, postings]) => [term, packPostings(postings)]));
-  await insertBlocks(sql, space, rows[0]!.num, [{ firstTerm: LIST_ROW, data: packChunks(chunks) }, ...packBlocks(packed)]);
+  const packed = new Map<TermBytes, Buffer>();
+  for (const [term, postings] of byTerm) {
+    packed.set(term, packPostings(postings));
+    await endOfSlice();
+  }
+  await insertBlocks(sql, space, rows[0]!.num, [{ firstTerm: LIST_ROW, data: packChunks(chunks) }, ...(await packBlocks(packed))]);
   await sql.query("update posting_runs set segment_num = $1 where segment_num = any($2::int[]) and run_num <> all($3::int[])", [rows[0]!.num, nums, dead]);
   await dropSegments(sql, nums);
   await forgetHiddenRuns(sql, dead);

@@ -1,4 +1,5 @@
 /** The only place that knows how a segment's terms are packed: sorted by their bytes, some dozens a block, each with its postings. */
+import { createTimeSlice } from "./time-slice.ts";
 
 /** A term by its UTF-8 bytes, one a character, so that strings sort as Postgres sorts them under "C". */
 export type TermBytes = string & { readonly encoding: "term bytes" };
@@ -34,7 +35,8 @@ function varint(value: number): number[] {
  * Packs terms with their postings; a term with many postings has a block of its own. Of each entry: how many bytes the term has, the
  * term, how many the postings have, the postings.
  */
-export function packBlocks(postings: ReadonlyMap<TermBytes, Uint8Array>): TermBlock[] {
+export async function packBlocks(postings: ReadonlyMap<TermBytes, Uint8Array>): Promise<TermBlock[]> {
+  const endOfSlice = createTimeSlice();
   const blocks: TermBlock[] = [];
   let [first, parts, size]: [string, Uint8Array[], number] = ["", [], 0];
   const flush = (): void => {
@@ -48,6 +50,7 @@ export function packBlocks(postings: ReadonlyMap<TermBytes, Uint8Array>): TermBl
     if (parts.length === 0) first = bytes.toString("utf8");
     parts.push(Uint8Array.from(varint(bytes.length)), bytes, Uint8Array.from(varint(data.length)), data);
     size += bytes.length + data.length + 3;
+    await endOfSlice();
   }
   flush();
   return blocks;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LiteParse } from "@llamaindex/liteparse";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { FileType } from "../../../src/domain/file-type.ts";
 import { createParserPool, PARSER_ENTRY, type ParserPool, type ParserPoolOptions } from "../../../src/parsers/child-process.ts";
 import { parserFor } from "../../../src/parsers/index.ts";
@@ -155,7 +155,9 @@ test("a process writes in its own scratch folder, which ends with it", async () 
 
 test("a document of each kind gives behind all layers what it gives without", async () => {
   const [page] = await new LiteParse({ quiet: true, dpi: 130 }).screenshot(makePdf([[{ text: "The harbour office opens at seven.", size: 16, y: 700 }]]), [1]);
-  const ocr = await prepareOcrData(["eng"], mkdtempSync(join(tmpdir(), "holdfast-ocr-")));
+  const trained = mkdtempSync(join(tmpdir(), "holdfast-ocr-"));
+  onTestFinished(() => rmSync(trained, { recursive: true }));
+  const ocr = await prepareOcrData(["eng"], trained);
   const documents: readonly (readonly [FileType, Buffer])[] = [
     ["PDF", makeLongPdf(60)],
     ["PDF", Buffer.concat([makeLongPdf(3), Buffer.alloc(2 * 1024 * 1024, " ")])],
