@@ -1,6 +1,7 @@
 /** A thread that chunks long texts, one after the other: it loads the tokenizer of the embedding model once. */
 import { parentPort, workerData } from "node:worker_threads";
 import { chunkerNamed } from "../chunkers/index.ts";
+import { DomainError } from "../domain/errors.ts";
 import { type ModelsConfig, createEmbeddingModel } from "../models/embedding-model.ts";
 import type { ChunkingAnswer, ChunkingJob } from "./chunking.ts";
 
@@ -11,7 +12,8 @@ function answer(job: ChunkingJob): ChunkingAnswer {
   try {
     return { chunks: chunkerNamed(job.chunkerName)(job.units, job, embedding) };
   } catch (error) {
-    return { error };
+    // The class of an error does not survive the way between threads.
+    return error instanceof DomainError ? { code: error.code, message: error.message } : { error };
   }
 }
 

@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { type Chunk, chunkerNamed } from "../chunkers/index.ts";
+import { DomainError, type ErrorCode } from "../domain/errors.ts";
 import { type Owner, createFairQueue } from "../domain/fair-queue.ts";
 import type { TextUnit } from "../domain/text-unit.ts";
 import type { EmbeddingModel, ModelsConfig } from "../models/embedding-model.ts";
@@ -15,15 +16,15 @@ export interface ChunkingJob {
   readonly language?: string | undefined;
 }
 
-export type ChunkingAnswer = { readonly chunks: Chunk[] } | { readonly error: unknown };
+export type ChunkingAnswer = { readonly chunks: Chunk[] } | { readonly code: ErrorCode; readonly message: string } | { readonly error: unknown };
 
 /** Rejects with the signal's reason once it is aborted, else with what the chunker threw. */
 export type Chunking = (job: ChunkingJob, owner: Owner, signal: AbortSignal) => Promise<Chunk[]>;
 
 /** Chunking takes up to half a second for each megabyte: of a text below this some milliseconds, as much as handing it to a thread costs. */
 const MAX_INLINE_CHARACTERS = 8_192;
-/** One more than there are processors, so that a long text leaves some of them to others. */
-const THREADS = availableParallelism() + 1;
+/** One more than there are processors, so that a long text leaves some of them to others; each holds a tokenizer of its own, of up to 60 MB. */
+const THREADS = Math.min(availableParallelism() + 1, 8);
 const IDLE_MS = 60_000;
 const THREAD = new URL("chunking-thread.ts", import.meta.url);
 
@@ -33,9 +34,9 @@ interface Waiter {
   start(thread: Worker): void;
 }
 
-/** `models` tells the threads which tokenizer to load; it is `embedding`'s own. Idle threads hold up no process that ends. */
-export function createChunking(models: ModelsConfig, embedding: EmbeddingModel): Chunking {
-  const threads = createThreads({ ...models, embeddingDimensions: embedding.dimensions });
+/** `models` tells the threads which tokenizer to load; it is `embedding`'s own. Threads end that were idle for `idleMs`, and hold up no process that ends. */
+export function createChunking(models: ModelsConfig, embedding: EmbeddingModel, idleMs = IDLE_MS): Chunking {
+  const threads = createThreads({ ...models, embeddingDimensions: embedding.dimensions }, idleMs);
   return async (job, owner, signal) => {
     const characters = job.units.reduce((sum, unit) => sum + unit.text.length, 0);
     if (characters <= MAX_INLINE_CHARACTERS) return chunkerNamed(job.chunkerName)(job.units, job, embedding);
@@ -46,7 +47,7 @@ export function createChunking(models: ModelsConfig, embedding: EmbeddingModel):
       const answer = await ask(thread, job, signal);
       threads.rest(thread);
       if ("chunks" in answer) return answer.chunks;
-      throw answer.error;
+      throw "code" in answer ? new DomainError(answer.code, answer.message) : answer.error;
     } finally {
       threads.charge(owner, performance.now() - startedAt);
     }
@@ -54,7 +55,7 @@ export function createChunking(models: ModelsConfig, embedding: EmbeddingModel):
 }
 
 /** Threads are opened as they are needed; documents take turns as {@link createFairQueue} says, by the milliseconds that their owners' took. */
-function createThreads(workerData: ModelsConfig) {
+function createThreads(workerData: ModelsConfig, idleMs: number) {
   const waiting = createFairQueue<Waiter>();
   const idle = new Map<Worker, NodeJS.Timeout>();
   let count = 0;
@@ -74,7 +75,8 @@ function createThreads(workerData: ModelsConfig) {
     return thread;
   };
   const takeIdle = (): Worker | undefined => {
-    const [thread] = idle.keys();
+    // The one that has rested least, so that those that nobody needs end.
+    const thread = [...idle.keys()].at(-1);
     if (thread === undefined) return undefined;
     clearTimeout(idle.get(thread));
     idle.delete(thread);
@@ -106,7 +108,12 @@ function createThreads(workerData: ModelsConfig) {
     /** For a thread that has answered. */
     rest(thread: Worker): void {
       thread.unref();
-      idle.set(thread, setTimeout(() => void thread.terminate(), IDLE_MS).unref());
+      const end = (): void => {
+        // It ends a while later: nobody may be given it meanwhile.
+        idle.delete(thread);
+        void thread.terminate();
+      };
+      idle.set(thread, setTimeout(end, idleMs).unref());
       startNext();
     },
     charge: (owner: Owner, ms: number): void => waiting.charge(owner, ms),

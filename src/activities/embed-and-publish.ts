@@ -4,12 +4,14 @@ import { inTenant } from "../db/pool.ts";
 import { isRefusedWhole } from "../db/refused-chunks.ts";
 import { type Member, clearSuspicion } from "../db/run-attempts.ts";
 import { type AttemptInput, type GroupOutcome, NOT_EMBEDDED, PRIORITY } from "../domain/processing.ts";
+import { PartlyEmbedded } from "../models/embedding-caller.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { cacheLookups } from "../telemetry/instruments.ts";
 import { below } from "../telemetry/span.ts";
 import { pipelineStage } from "../telemetry/stage.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
 import { type EmbeddedText, distinctTexts, everyTextRefused, keepOutcomes } from "./embedding-outcomes.ts";
+import { inGroups } from "./groups.ts";
 import { type Attempt, type StepInput, attemptStep, backInQueue } from "./members.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 import { createPublisher } from "./publish.ts";
@@ -38,14 +40,15 @@ export async function embedAndPublish(deps: PipelineDeps, input: StepInput): Pro
 
 /** Embeds a member, and says whether its chunks all have an embedding now; what became of it otherwise is noted. */
 async function memberEmbedding(deps: PipelineDeps, input: AttemptInput, attempt: Attempt, modelNum: number): Promise<(member: Member) => Promise<boolean>> {
-  const keep = inTurns<EmbeddedText[]>((batches) => {
-    const texts = batches.flat();
-    return deps.writes({ owner: { organizationId: input.organization.id, userId: null }, size: texts.length }, () =>
+  const keepTexts = (texts: readonly EmbeddedText[]): Promise<void> =>
+    deps.writes({ owner: { organizationId: input.organization.id, userId: null }, size: texts.length }, () =>
       inTenant(deps.db, input.organization, async (sql) => {
         await keepOutcomes(sql, input.organization.id, modelNum, texts);
         if (input.isolated) await clearSuspicion(sql, attempt.fence);
       }),
     );
+  const keep = inTurns<EmbeddedText[]>(async (batches) => {
+    for (const group of inGroups(batches, (batch) => batch.length)) await keepTexts(group.flat());
   });
   const missing = await inTenant(deps.db, input.organization, (sql) =>
     chunksToEmbed(sql, { organizationId: input.organization.id, modelNum, runNums: attempt.members.map((member) => member.num), limit: CHUNKS_A_QUERY }),
@@ -97,11 +100,13 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
     // In isolation one after the other: what ends the process is tried first each time, with nothing kept beside it.
     await eachOf(requests, input.isolated ? 1 : 2, async (batch) => {
       work.signal.throwIfAborted();
-      const vectors = await model.embed(
-        batch.map(({ text }) => text),
-        "passage",
-        work.signal,
-      );
+      const texts = batch.map(({ text }) => text);
+      const vectors = await model.embed(texts, "passage", work.signal).catch(async (error: unknown) => {
+        // What was paid for is not asked for again with the text that the provider breaks on.
+        if (error instanceof PartlyEmbedded)
+          await work.keep(batch.flatMap((text, index) => (error.outcomes[index] === undefined ? [] : [{ ...text, vector: error.outcomes[index] }])));
+        throw error;
+      });
       await drillPoint("documentPipeline: provider answered, nothing kept");
       refused += vectors.filter((vector) => vector === null).length;
       await work.keep(batch.map((text, index) => ({ ...text, vector: vectors[index]! })));

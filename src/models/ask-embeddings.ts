@@ -14,7 +14,7 @@ export interface Flight {
 
 /**
  * Sends requests of a model: each caller gets what came of its texts, and what has to be asked again in smaller requests is returned. A text
- * that the provider fails on ({@link FailedBesideOthers}) is parted from the others too; alone, its caller meets an outage and waits, since
+ * that the provider fails on ({@link FailedBesideOthers}) is parted from the others too; its caller then meets an outage and waits, since
  * a provider that breaks on a text today may take it tomorrow.
  */
 export function createAsker(model: EmbeddingModel): (flight: Flight) => Promise<EmbeddingRequest[]> {
@@ -32,9 +32,15 @@ export function createAsker(model: EmbeddingModel): (flight: Flight) => Promise<
     const sentAt = performance.now();
     const since = request.since ?? sentAt;
     const vectors = await model.embed(textsOf(request), kindOf(request), signal).catch((error: unknown) => {
-      if (error instanceof MayBeOfOneText || (error instanceof FailedBesideOthers && !isSingle(request))) return null;
+      if (error instanceof FailedBesideOthers && isSingle(request)) return error;
+      if (error instanceof MayBeOfOneText || error instanceof FailedBesideOthers) return null;
       throw error;
     });
+    if (vectors instanceof FailedBesideOthers) {
+      const { caller, from } = request.parts[0]!;
+      receive(caller, from, vectors);
+      return [];
+    }
     if (vectors === null) return blame(request, since, "rejected");
     if (vectors.every((vector) => vector === null)) return blame(request, since, "unusable");
     known.worked(sentAt);

@@ -1,6 +1,7 @@
 /** What the parts of merged embedding share: one caller with its texts, and a request that is made of parts of several. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { EmbeddingKind } from "./embedding-model.ts";
+import { FailedBesideOthers } from "./provider-error.ts";
 
 /** `now`: somebody waits for it (an upload, a question); `batch`: work in bulk. */
 export type EmbeddingPriority = "now" | "batch";
@@ -29,6 +30,8 @@ export interface Caller {
   taken: number;
   received: number;
   settled: boolean;
+  /** What the provider failed with on one of the texts, while it took others. */
+  broken: FailedBesideOthers | undefined;
   readonly settle: (ended: { readonly outcomes: Outcome[] } | { readonly error: unknown }) => void;
   /** Runs in the caller's asynchronous context: a request belongs to the trace of the first that shares it. */
   readonly inContext: <T>(work: () => T) => T;
@@ -54,12 +57,26 @@ export const textsOf = ({ parts }: EmbeddingRequest): string[] => parts.flatMap(
 /** Names a user of an organization among all. */
 export const userKey = ({ organizationId, userId }: EmbeddingWork): string => `${organizationId}/${userId ?? ""}`;
 
+/** Thrown once all texts of a call have been asked for: those with an outcome need not be asked for again. */
+export class PartlyEmbedded extends FailedBesideOthers {
+  /** In the order of the texts; undefined where the provider broke. */
+  readonly outcomes: ReadonlyArray<Outcome | undefined>;
+
+  constructor(failure: FailedBesideOthers, outcomes: ReadonlyArray<Outcome | undefined>) {
+    super(failure.code, failure.message, { cause: failure.cause });
+    this.outcomes = outcomes;
+  }
+}
+
 /** Notes what became of one text; a caller that has all outcomes is settled. */
-export function receive(caller: Caller, position: number, outcome: Outcome): void {
+export function receive(caller: Caller, position: number, outcome: Outcome | FailedBesideOthers): void {
   if (caller.settled) return;
-  caller.outcomes[position] = outcome;
+  if (outcome instanceof FailedBesideOthers) caller.broken = outcome;
+  else caller.outcomes[position] = outcome;
   caller.received++;
-  if (caller.received === caller.texts.length) caller.settle({ outcomes: caller.outcomes.map((one) => one ?? null) });
+  if (caller.received < caller.texts.length) return;
+  if (caller.broken === undefined) caller.settle({ outcomes: caller.outcomes.map((one) => one ?? null) });
+  else caller.settle({ error: new PartlyEmbedded(caller.broken, caller.outcomes) });
 }
 
 type CallOf = Pick<Caller, "work" | "texts" | "kind" | "left">;
@@ -74,6 +91,7 @@ export function createCaller(call: CallOf, onSettled: (caller: Caller) => void, 
     taken: 0,
     received: 0,
     settled: false,
+    broken: undefined,
     inContext: AsyncLocalStorage.snapshot(),
     settle(ended) {
       if (caller.settled) return;

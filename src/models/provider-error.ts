@@ -23,8 +23,8 @@ export const STATUSES_OF_ONE_TEXT = new Set([400, 413, 422]);
 /** An internal error, and a gateway whose model has gone away in the middle (RFC 9110, sections 15.6.1 and 15.6.3). */
 const STATUSES_OF_BREAKING = new Set([500, 502]);
 
-/** Before a connection stands nothing of the request has been read. */
-const UNREACHED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
+/** No connection, or no answer in time: that is not of a text. */
+const UNREACHED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT"]);
 
 /** A provider that asks for more than a day is asked again after one. */
 const MAX_RETRY_AFTER_SECONDS = 86_400;

@@ -29,6 +29,7 @@ export function behindGate(model: EmbeddingModel, gate: Gate): EmbeddingModel {
     if (answeredAt > askedAt - JUST_MS) return true;
     // Why it fails does not matter here: the failure that is looked at says so.
     const [vector] = await model.embed([KNOWN_TEXT], "passage", signal).catch(() => [null]);
+    signal?.throwIfAborted();
     if (vector) answeredAt = performance.now();
     return Boolean(vector);
   };

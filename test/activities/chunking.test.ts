@@ -48,7 +48,7 @@ test("one text of an organization does not wait for the many of another, whose r
   expect(ended.indexOf("rival")).toBeLessThan(3 * (availableParallelism() + 1));
 });
 
-test("a text that waits for a thread is cancelled without one, and a chunker that fails ends no thread", async () => {
+test("a text that waits for a thread is cancelled without one, and a chunker that fails keeps its code", async () => {
   const chunk = createChunking(models, embedding);
   const long = { ...job, units: [{ ...job.units[0]!, text: job.units[0]!.text.repeat(4) }] };
   const { signal } = new AbortController();
@@ -58,6 +58,16 @@ test("a text that waits for a thread is cancelled without one, and a chunker tha
   controller.abort(new Error("cancelled"));
   await expect(waiting).rejects.toThrow("cancelled");
   await Promise.all(first);
-  await expect(chunk({ ...long, chunkerName: "none" }, OWNER, signal)).rejects.toBeInstanceOf(Error);
+  await expect(chunk({ ...long, chunkerName: "none" }, OWNER, signal)).rejects.toMatchObject({ code: "invalid" });
   expect((await chunk(job, OWNER, signal)).length).toBeGreaterThan(200);
+});
+
+test("a text that comes as an idle thread ends is chunked", async () => {
+  const chunk = createChunking(models, embedding, 1);
+  const short = { ...job, units: [{ ...job.units[0]!, text: "Words of a text. ".repeat(600) }] };
+  for (let round = 0; round < 12; round++) {
+    expect((await chunk(short, OWNER, new AbortController().signal)).length).toBeGreaterThan(5);
+    for (const until = performance.now() + 1 + (round % 3); performance.now() < until;);
+    await new Promise((resume) => setTimeout(resume, round % 4));
+  }
 });

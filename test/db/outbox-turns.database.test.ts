@@ -28,6 +28,7 @@ const ids = (count: number): string[] => Array.from({ length: count }, () => new
 const OUTBOXES = {
   deletions: {
     young: 6,
+    open: 32,
     async accept(organization: OrganizationKey, count: number): Promise<void> {
       await database.db.owner.query(
         "insert into deletions (id, organization_id, kind, target_id, created_at) select id, $2, 'document', id, now() - interval '1 day' + position * interval '1 second' from unnest($1::uuid[]) with ordinality u(id, position)",
@@ -38,6 +39,7 @@ const OUTBOXES = {
   },
   batches: {
     young: 16,
+    open: 128,
     async accept(organization: OrganizationKey, count: number): Promise<void> {
       const user = await makeUser(database.db, organization);
       await database.db.owner.query(
@@ -51,7 +53,7 @@ const OUTBOXES = {
 } as const;
 
 describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
-  const { accept, take, young } = OUTBOXES[outbox];
+  const { accept, take, young, open } = OUTBOXES[outbox];
   const set = (what: string, which = "true") => database.db.owner.query(`update ${outbox} set ${what} where organization_id = $1 and completed_at is null and ${which}`, [acme.id]);
   const age = () => set("started_at = now() - interval '3 seconds'", "started_at is not null");
   const countOf = (taken: ReadonlyArray<{ organization: OrganizationKey }>, of: OrganizationKey): number => taken.filter(({ organization }) => organization.id === of.id).length;
@@ -79,14 +81,14 @@ describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
     expect((await take(acme)).map(({ id }) => id)).toEqual([inOrder[young]]);
   });
 
-  test("nothing waits for slow ones, up to thirty-two", async () => {
-    await accept(acme, 100);
+  test("nothing waits for slow ones, up to a bound", async () => {
+    await accept(acme, open + 50);
     let started = 0;
     for (let round = 0; round < 20; round += 1) {
       started += (await take()).length;
       await age();
     }
-    expect(started).toBe(32);
+    expect(started).toBe(open);
     await set("completed_at = now()", "started_at is not null");
     expect(await take()).toHaveLength(young);
   });
@@ -106,10 +108,10 @@ describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
   });
 
   test("those that the version before has started count as slow", async () => {
-    await accept(acme, 40);
+    await accept(acme, open + 8);
     await set(
       "leased_until = now() + interval '1 minute'",
-      `id in (select id from ${outbox} where organization_id = '${acme.id}' and completed_at is null order by created_at limit 30)`,
+      `id in (select id from ${outbox} where organization_id = '${acme.id}' and completed_at is null order by created_at limit ${open - 2})`,
     );
     expect(await take()).toHaveLength(2);
   });
@@ -122,6 +124,26 @@ describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
   });
 });
 
+test("batches whose lease has passed are looked after whatever room there is, paused ones too, and take none from the others", async () => {
+  const { accept, take, young } = OUTBOXES.batches;
+  await accept(acme, 40);
+  await database.db.owner.query(
+    "update batches set started_at = now() - interval '1 hour', leased_until = now() - interval '1 second', status = 'paused' where completed_at is null",
+  );
+  await accept(acme, 40);
+  expect(await take()).toHaveLength(Math.min(50, 40 + young));
+  await database.db.owner.query("update batches set leased_until = now() - interval '1 second' where completed_at is null and started_at is not null");
+  expect(await take()).toHaveLength(50);
+});
+
+test("a cancelled batch needs no turn", async () => {
+  const { accept, take, young } = OUTBOXES.batches;
+  await accept(acme, 40);
+  expect(await take()).toHaveLength(young);
+  await database.db.owner.query("update batches set status = 'cancelled' where completed_at is null");
+  expect(await take()).toHaveLength(40 - young);
+});
+
 test("a paused batch neither waits for a workflow nor takes the place of one", async () => {
   const { accept, take, young } = OUTBOXES.batches;
   await accept(acme, 40);
@@ -129,7 +151,6 @@ test("a paused batch neither waits for a workflow nor takes the place of one", a
   expect(await take()).toEqual([]);
   await accept(acme, 40);
   expect(await take()).toHaveLength(young);
-  await database.db.owner.query("update batches set status = 'running', created_at = now() - interval '2 days' where status = 'paused' and completed_at is null");
   await database.db.owner.query("update batches set status = 'paused' where started_at is not null and completed_at is null");
   expect(await take()).toHaveLength(young);
 });

@@ -1,6 +1,7 @@
 /** The gate before a provider: two workers with one database, and a provider behind HTTP that asks them to wait. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createProviderGate, MAX_CLOSED_SECONDS } from "../../src/db/provider-gate.ts";
+import { PartlyEmbedded } from "../../src/models/embedding-caller.ts";
 import type { EmbeddingModel } from "../../src/models/embedding-model.ts";
 import { mergeEmbeddings } from "../../src/models/merge-embeddings.ts";
 import { createOpenAiEmbeddings } from "../../src/models/openai-embeddings.ts";
@@ -134,6 +135,17 @@ describe("a text that the provider fails on", () => {
     ]);
     expect(culprit).toMatchObject({ status: "rejected", reason: { code: "provider_unavailable", class: "outage" } });
     for (const other of others) expect(other).toMatchObject({ status: "fulfilled", value: [expect.any(Float32Array), expect.any(Float32Array)] });
+  });
+
+  test("costs the other texts of its call nothing: they come with the error", async () => {
+    const merged = mergeEmbeddings(worker("fails in a call"));
+    provider.poisonTexts((text) => (text === POISON ? { status: 500 } : undefined));
+    const error = await merged
+      .forWork({ priority: "now", organizationId: "acme", userId: "ann" })
+      .embed(["one", POISON, "two"], "passage")
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(PartlyEmbedded);
+    expect((error as PartlyEmbedded).outcomes).toEqual([expect.any(Float32Array), undefined, expect.any(Float32Array)]);
   });
 
   test("is parted from nobody while the provider fails on every text", async () => {

@@ -71,6 +71,11 @@ test.each([["tapir", { status: 500 }] as const, ["serow", { cut: true }] as cons
       return found.waiting_for && found;
     });
     expect(state).toMatchObject({ pipeline_status: "embedding", waiting_for: { code: "provider_unavailable" } });
+    // What the provider did embed of it is kept, so that no attempt pays for it again.
+    await until(
+      "the other texts are kept",
+      async () => (await rows("select from chunks c join embedding_cache e on e.content_hash = c.content_hash where c.document_id = $1", [breaking.id])).length > 0,
+    );
     stack.provider.poisonTexts();
     const { processing_state: ended } = await end(breaking.id);
     expect(ended).toMatchObject({ pipeline_status: "completed", embedded: true, embedded_chunk_count: ended.chunk_count });

@@ -7,5 +7,5 @@ alter table batches add column started_at timestamptz;
 create index deletions_waiting on deletions (organization_id, created_at) where completed_at is null;
 create index batches_waiting on batches (organization_id, created_at) where completed_at is null;
 -- Those under way, among however many that wait.
-create index deletions_under_way on deletions (organization_id) where completed_at is null and leased_until is not null;
-create index batches_under_way on batches (organization_id) where completed_at is null and leased_until is not null;
+create index deletions_under_way on deletions (organization_id) where completed_at is null and (started_at is not null or leased_until is not null);
+create index batches_under_way on batches (organization_id) where completed_at is null and (started_at is not null or leased_until is not null);
