@@ -41,11 +41,13 @@ export interface JsonBody {
 export async function readJsonBody(ctx: Context, { limits = JSON_LIMITS, timeoutMs = JSON_BODY_TIMEOUT_MS }: ReadOptions = {}): Promise<JsonBody> {
   const bytes = await readBody(ctx, limits.maxBytes, timeoutMs);
   if (bytes.length === 0) return { parsed: { value: undefined }, hash: undefined };
-  const hash = createHash("sha256").update(bytes).digest();
-  if (ctx.is("json", "+json") === false) return { parsed: { value: decode(bytes) }, hash };
-  const fault = limitPassed(bytes, limits);
+  const isJson = ctx.is("json", "+json") !== false;
+  // First of all: of a text that is refused nothing else is made.
+  const fault = isJson ? limitPassed(bytes, limits) : null;
   if (fault !== null) throw new DomainError("bad_request", fault);
-  return { parsed: parseJson(decode(bytes)), hash };
+  const hash = createHash("sha256").update(bytes).digest();
+  const text = decode(bytes);
+  return { parsed: isJson ? parseJson(text) : { value: text }, hash };
 }
 
 const UNTYPED = "application/octet-stream";
