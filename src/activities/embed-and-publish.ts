@@ -103,8 +103,9 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
       const texts = batch.map(({ text }) => text);
       const vectors = await model.embed(texts, "passage", work.signal).catch(async (error: unknown) => {
         // What was paid for is not asked for again with the text that the provider breaks on.
-        if (error instanceof PartlyEmbedded)
-          await work.keep(batch.flatMap((text, index) => (error.outcomes[index] === undefined ? [] : [{ ...text, vector: error.outcomes[index] }])));
+        const known = error instanceof PartlyEmbedded ? error.outcomes : [];
+        const kept = batch.flatMap((text, index) => (known[index] === undefined ? [] : [{ ...text, vector: known[index] }]));
+        if (kept.length > 0) await work.keep(kept);
         throw error;
       });
       await drillPoint("documentPipeline: provider answered, nothing kept");

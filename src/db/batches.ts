@@ -4,10 +4,10 @@ import { BATCH_WINDOW_RUNS, type BatchStatus, type BatchStep, CANCELS_A_STEP } f
 import type { GroupWait, RunStatus } from "../domain/processing.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { parameters } from "./filter-sql.ts";
-import { type Page, type PageRequest, readPage } from "./page.ts";
-import { type Sql } from "./pool.ts";
-import { cancelRunsOfBatch } from "./runs.ts";
 import { type Taken, takeInTurn } from "./outbox-turns.ts";
+import { type Page, type PageRequest, readPage } from "./page.ts";
+import type { Sql } from "./pool.ts";
+import { cancelRunsOfBatch } from "./runs.ts";
 import { waitsOf } from "./waits.ts";
 
 interface ResultError {
