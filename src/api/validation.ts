@@ -25,7 +25,7 @@ function readStrings(schema: z.ZodType, strings: unknown): unknown {
   if (!(schema instanceof z.ZodObject) || typeof strings !== "object" || strings === null) return strings;
   return Object.fromEntries(
     Object.entries(strings).map(([name, value]: [string, unknown]) => {
-      const type = name in schema.shape ? kindOf(schema.shape[name] as z.ZodType) : "string";
+      const type = Object.hasOwn(schema.shape, name) ? kindOf(schema.shape[name] as z.ZodType) : "string";
       if (type === "array") return [name, Array.isArray(value) ? value : [value]];
       const last: unknown = Array.isArray(value) ? value.at(-1) : value;
       return [name, typeof last === "string" ? (spelled(last, type) ?? last) : last];

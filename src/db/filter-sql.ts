@@ -47,7 +47,7 @@ function comparisonSql(column: string, comparison: string, { type, value, params
 }
 
 function columnOf({ field, jsonKey }: OrderTerm | Condition, columns: FieldColumns, params: Parameters): string {
-  const own = jsonKey === null ? undefined : columns[field.replace("*", jsonKey)];
+  const own = jsonKey === null ? undefined : columns[field.replace("*", () => jsonKey)];
   if (own !== undefined) return `to_jsonb(${own})`;
   const column = columns[field];
   if (column === undefined) throw new TypeError(`the field ${field} has no column`);

@@ -4,6 +4,7 @@ import { TOOL_IDS } from "../domain/tool-ids.ts";
 import { envelope, Name, pageQuery, Person, Timestamp, Uuid } from "./common.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./filters.ts";
 import { record } from "./record.ts";
+import { checkToolConfig } from "./tool-config.ts";
 
 const AGENT_TYPES = ["simple", "rag"] as const;
 const DATA_ACCESS_MODES = ["origin", "caller", "none"] as const;
@@ -42,7 +43,13 @@ const settings = record(z.unknown(), MAX_SETTINGS).refine(
 );
 
 /** In requests only: what an agent was given stays readable, whatever is known today. */
-const AttachedTool = z.object({ tool_id: z.enum(TOOL_IDS), config: settings.nullish().meta({ example: null }) }).meta({ id: "AttachedTool" });
+const AttachedTool = z
+  .object({
+    tool_id: z.enum(TOOL_IDS),
+    config: settings.nullish().meta({ description: "Narrows what the tool reaches: `hosts` of `http_fetch`; `server` and `tools` of `mcp`", example: null }),
+  })
+  .superRefine(checkToolConfig)
+  .meta({ id: "AttachedTool" });
 const writable = {
   ...configuration,
   model: z

@@ -6,6 +6,7 @@ import { ProvisionError } from "../domain/provision.ts";
 import { TOOL_IDS } from "../domain/tool-ids.ts";
 import { Uuid } from "./common.ts";
 import { brokenReferences } from "./provision-references.ts";
+import { checkToolConfig } from "./tool-config.ts";
 
 const MAX_NAME = 255;
 const MAX_PROMPT = 100_000;
@@ -42,7 +43,7 @@ const Agent = z.strictObject({
   temperature: z.number().min(0, "must be 0 to 2").max(2, "must be 0 to 2").nullable().optional(),
   max_tokens: z.int("must be a whole number").min(1, "must be at least 1").max(10_000_000).nullable().optional(),
   reasoning_config: z.record(z.string(), z.json()).nullable().optional(),
-  tool_attachments: z.array(z.strictObject({ tool_id: oneOf(TOOL_IDS), config: z.record(z.string(), z.json()).nullable().default(null) })).optional(),
+  tool_attachments: z.array(z.strictObject({ tool_id: oneOf(TOOL_IDS), config: z.record(z.string(), z.json()).nullable().default(null) }).superRefine(checkToolConfig)).optional(),
   is_public: z.boolean().optional(),
   show_citations: z.boolean().optional(),
   save_to_inbox: z.boolean().optional(),
@@ -92,7 +93,7 @@ interface Surroundings {
 export function parseProvisionFile(text: string, { environment, isKey }: Surroundings): ProvisionFile {
   const mistakes: string[] = [];
   const data = fillIn(parseYaml(text), [], (path, name) => {
-    const value = environment[name];
+    const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
     if (value === undefined || value === "") mistakes.push(`${showPath(path)}: the environment variable ${name} is not set`);
     return value === "" ? undefined : value;
   });
@@ -134,7 +135,10 @@ function describe(issue: z.core.$ZodIssue, data: unknown): string[] {
 }
 
 function valueAt(data: unknown, path: Path): unknown {
-  return path.reduce<unknown>((value, key) => (typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined), data);
+  return path.reduce<unknown>(
+    (value, key) => (typeof value === "object" && value !== null && Object.hasOwn(value, key) ? (value as Record<PropertyKey, unknown>)[key] : undefined),
+    data,
+  );
 }
 
 /** `organizations[0].users[1].email`; the file itself where the path is empty. */

@@ -1,6 +1,8 @@
 /** The only maker of open-ended objects in requests: their number of members is looked at before their members. */
 import { z } from "zod";
-import type { Problem } from "./problem.ts";
+import { type Problem, valueError } from "./problem.ts";
+
+const NO_KEY = valueError([], "the key __proto__ is not allowed");
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -15,6 +17,8 @@ export function withFewKeys<S extends z.ZodType>(schema: S, maxKeys: number, jso
       }
       const keys = Object.keys(given).length;
       if (keys > maxKeys) context.addIssue({ code: "custom", input: given, message: "too many members", params: { problem: tooLong(keys, maxKeys) } });
+      // Zod's record would pass it over in silence, and code that copies objects member by member would set what they inherit.
+      if (Object.hasOwn(given, "__proto__")) context.addIssue({ code: "custom", path: ["__proto__"], input: given, message: "not a key", params: { problem: NO_KEY } });
     })
     .meta({ override: { type: "object", maxProperties: maxKeys, ...json } })
     .pipe(schema as z.ZodType<z.output<S>, unknown>);

@@ -195,3 +195,8 @@ test("NUL and half surrogates are found wherever they are", () => {
   expect(findUnusable(JSON.parse("[".repeat(200_000) + "]".repeat(200_000)), "body")).toEqual([]);
   expect(findUnusable({ a: ["ü", "😀"] }, "body")).toEqual([]);
 });
+
+test("a parameter named like what every object inherits is an unknown one like any other", () => {
+  const schema = z.object({ page: z.int().optional() });
+  for (const name of ["toString", "constructor", "__proto__", "hasOwnProperty"]) expect(parsePart(schema, { [name]: "1", page: "2" }, "query")).toEqual({ value: { page: 2 } });
+});

@@ -1128,7 +1128,10 @@ export interface components {
         AttachedTool: {
             /** @enum {string} */
             tool_id: "knowledge_search" | "read_document" | "list_documents" | "current_time" | "calculator" | "http_fetch" | "mcp";
-            /** @example null */
+            /**
+             * @description Narrows what the tool reaches: `hosts` of `http_fetch`; `server` and `tools` of `mcp`
+             * @example null
+             */
             config?: {
                 [key: string]: unknown;
             } | null;

@@ -1,13 +1,11 @@
 /** The tool that reads web pages of hosts that the operator allows. */
 import { z } from "zod";
 import { DomainError } from "../../domain/errors.ts";
+import { HttpFetchConfig } from "../../schema/tool-config.ts";
 import { fenceData } from "../sources.ts";
 import { defineTool } from "./define-tool.ts";
-import { fetchPublic, isAllowedHost } from "./public-http.ts";
+import { fetchPublic, isAllowedHost, type Page } from "./public-http.ts";
 import type { Tool } from "./tool.ts";
-
-/** An agent's `config` may narrow what the operator allows. */
-const Config = z.object({ hosts: z.array(z.string()) });
 
 /** `hosts` are names, or `*.example.org` for all below one; none allows nothing. */
 export function createHttpFetch(hosts: readonly string[]): Tool {
@@ -18,11 +16,24 @@ export function createHttpFetch(hosts: readonly string[]): Tool {
     args: z.object({ url: z.string().max(2_048).describe("Absolute http or https address.") }),
     async run({ config }, { url }, signal) {
       if (hosts.length === 0) throw new DomainError("bad_request", "No host is allowed for http_fetch.");
-      const narrowed = Config.safeParse(config);
-      const isAllowed = (host: string): boolean => isAllowedHost(host, hosts) && (!narrowed.success || isAllowedHost(host, narrowed.data.hosts));
+      const narrowed = hostsOf(config);
+      const isAllowed = (host: string): boolean => isAllowedHost(host, hosts) && (narrowed === null || isAllowedHost(host, narrowed));
       const page = await fetchPublic(url, { isAllowed }, signal);
-      const head = `${page.status} ${page.contentType || "(no type)"} ${page.url}${page.isCut ? " (only the beginning is shown)" : ""}`;
-      return { type: "text", text: `${head}\n${fenceData(page.text)}` };
+      return { type: "text", text: showPage(page) };
     },
   });
+}
+
+/** An agent's `config` may narrow what the operator allows: null where it has none. @throws DomainError `bad_request` for one that is not understood. */
+function hostsOf(config: unknown): readonly string[] | null {
+  if (config === null) return null;
+  const parsed = HttpFetchConfig.safeParse(config);
+  if (!parsed.success) throw new DomainError("bad_request", "The agent's config of http_fetch is not understood, so that no host is allowed.");
+  return parsed.data.hosts;
+}
+
+/** For the model. Where redirects led and what the type is called is the server's word as much as the text is. */
+export function showPage({ status, isCut, url, contentType, text }: Page): string {
+  const head = `Status ${status}${isCut ? ", only the beginning is shown" : ""}.`;
+  return `${head} ${fenceData(`${url}\n${contentType || "(no type)"}\n\n${text}`)}`;
 }

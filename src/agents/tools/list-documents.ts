@@ -1,7 +1,8 @@
 /** The tool that lists the documents an agent may read. */
 import { z } from "zod";
-import { listKnownDocuments } from "../../db/knowledge.ts";
+import { type ListedDocument, listKnownDocuments } from "../../db/knowledge.ts";
 import { inTenant } from "../../db/pool.ts";
+import { fenceData } from "../sources.ts";
 import { defineTool } from "./define-tool.ts";
 
 const PAGE_SIZE = 50;
@@ -17,8 +18,13 @@ export const listDocuments = defineTool({
     const inScope = { spaceIds: scope.spaces.map((space) => space.id), folderIds: scope.folderIds };
     const filter = { nameContains: name_contains ?? null, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE };
     const documents = await inTenant(deps.db, scope.organization, (sql) => listKnownDocuments(sql, inScope, filter));
-    const total = documents[0]?.total ?? 0;
-    const lines = documents.map(({ id, name, file_type, updated_at }) => JSON.stringify({ id, name, file_type, updated_at }));
-    return { type: "text", text: [`${total} documents in all; page ${page} has ${documents.length}.`, ...lines].join("\n") };
+    return { type: "text", text: showDocuments(documents, page) };
   },
 });
+
+/** For the model. A name is its uploader's word, and no instruction. */
+export function showDocuments(documents: readonly ListedDocument[], page: number): string {
+  const head = `${documents[0]?.total ?? 0} documents in all; page ${page} has ${documents.length}.`;
+  const lines = documents.map(({ id, name, file_type, updated_at }) => JSON.stringify({ id, name, file_type, updated_at }));
+  return lines.length === 0 ? head : `${head} ${fenceData(lines.join("\n"))}`;
+}

@@ -6,6 +6,7 @@ import type { Agent } from "../../db/agents.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { boundedBody } from "../../models/bounded-body.ts";
 import type { ToolDefinition } from "../../models/chat-model.ts";
+import { McpConfig } from "../../schema/tool-config.ts";
 import { fenceData } from "../sources.ts";
 import type { Tool, ToolOutput } from "./tool.ts";
 
@@ -23,9 +24,6 @@ export interface McpTools {
   definitions(agent: Agent): Promise<ToolDefinition[]>;
   find(agent: Agent, name: string): Promise<Tool | undefined>;
 }
-
-/** An agent may use fewer tools than its server has. */
-const Config = z.object({ server: z.string(), tools: z.array(z.string()).nullish() });
 
 const LIST_TIMEOUT_MS = 3_000;
 const CALL_TIMEOUT_MS = 25_000;
@@ -61,7 +59,7 @@ export function createMcpTools(servers: Readonly<Record<string, McpServer>>, onE
     return tools;
   };
   const attached = async (agent: Agent): Promise<{ server: McpServer; offered: Offered }[]> => {
-    const configs = agent.tool_attachments.flatMap(({ tool_id, config }) => (tool_id === "mcp" ? (Config.safeParse(config).data ?? []) : []));
+    const configs = agent.tool_attachments.flatMap(({ tool_id, config }) => (tool_id === "mcp" ? (McpConfig.safeParse(config).data ?? []) : []));
     const all = configs.map(async ({ server: name, tools: wanted }) => {
       const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
       if (server === undefined) return [];
@@ -131,7 +129,7 @@ async function callTool(server: McpServer, name: string, args: unknown, signal: 
     },
   );
   const text = textOf(result.content);
-  if (result.isError === true) throw new DomainError("bad_request", `The tool reported an error: ${text.slice(0, 1_000)}`);
+  if (result.isError === true) throw new DomainError("bad_request", `The tool reported an error. ${fenceData(text.slice(0, 1_000))}`);
   return { type: "text", text: fenceData(text) };
 }
 

@@ -6,7 +6,7 @@ import { type LookupFunction, isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { DomainError } from "../../domain/errors.ts";
 
-interface Page {
+export interface Page {
   /** After redirects. */
   readonly url: string;
   readonly status: number;
