@@ -14,6 +14,7 @@ import { type Toolbox, createToolbox } from "./agents/tools/index.ts";
 import { type SharedCounter, createSharedCounter } from "./api/shared-counter.ts";
 import { type ChatHost, type ChatHostDeps, createChatHost } from "./api/turns/chat-host.ts";
 import { createChatModel } from "./models/chat-model.ts";
+import { ambiguousLogins } from "./telemetry/instruments.ts";
 import { QUEUES } from "./temporal/queues.ts";
 import { workflowBundle } from "./worker/bundle.ts";
 import { loadInstanceSecret } from "./db/instance-secrets.ts";
@@ -149,7 +150,15 @@ export async function openApiDeps(config: RealConfig, overrides: Overrides = {})
   const chat = await createChatHost(overrides.chat?.(usual) ?? usual);
   return {
     ...shared,
-    authenticator: createAuthenticator({ db, pepper, verifyJwt: config.oidc === undefined ? undefined : createJwtVerifier(config.oidc) }),
+    authenticator: createAuthenticator({
+      db,
+      pepper,
+      verifyJwt: config.oidc === undefined ? undefined : createJwtVerifier(config.oidc),
+      onAmbiguousLogin(userIds) {
+        ambiguousLogins.inc();
+        log.warn({ user_ids: userIds }, "several users wait for a first login with the same verified e-mail address, so that none is bound: name the subject of one of them");
+      },
+    }),
     audit,
     lastUsed,
     callerCounts,

@@ -48,6 +48,8 @@ interface AuthenticatorSettings {
   readonly verifyJwt?: VerifyJwt | undefined;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
+  /** Told of a verified e-mail address by which several users wait for their first login: an operator has to say whose it is. */
+  readonly onAmbiguousLogin?: (userIds: readonly string[]) => void;
 }
 
 interface KeyCaller {
@@ -57,7 +59,7 @@ interface KeyCaller {
   readonly isHome: boolean;
 }
 
-export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now }: AuthenticatorSettings): Authenticator {
+export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now, onAmbiguousLogin = () => undefined }: AuthenticatorSettings): Authenticator {
   const pepperKey = createSecretKey(pepper);
   const keys = createLookupCache<KeyCaller | null>({
     maxEntries: CACHED_KEYS,
@@ -81,7 +83,11 @@ export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now }: A
   async function byJwt(token: string): Promise<Principal> {
     if (verifyJwt === undefined) throw unauthenticated("Invalid access token");
     const { subject, verifiedEmail } = await verifyJwt(token);
-    const row = await withPrivateSpace(db, () => findSubjectCaller(db, subject, verifiedEmail));
+    const row = await withPrivateSpace(db, async () => {
+      const { caller, ambiguous } = await findSubjectCaller(db, subject, verifiedEmail);
+      if (ambiguous.length > 0) onAmbiguousLogin(ambiguous);
+      return caller;
+    });
     if (row === null) throw unauthenticated("Invalid access token");
     if (row.organization.deleted) throw new DomainError("permission_denied", "Permission denied: the organization no longer exists");
     return principalOf(row, null);

@@ -5,15 +5,16 @@ import { findOrganizationOfKey, listAllApiKeys, type ListedApiKey, revokeApiKey 
 import { appendAudit, type AuditEntry } from "../db/audit.ts";
 import { inTenant, type Sql } from "../db/pool.ts";
 import { listSpacesOfUser } from "../db/spaces.ts";
-import { findUserByEmail } from "../db/users.ts";
 import { CAPABILITIES, type Capability } from "../domain/principal.ts";
 import { PRIVATE_SPACE } from "../domain/provision.ts";
 import { withDatabase } from "./connect.ts";
 import { addRotationCommands } from "./operations.ts";
 import { CommandError, printJson, printLine, printTable } from "./output.ts";
+import { theUser } from "./the-user.ts";
 
 interface CreateOptions {
   readonly email: string;
+  readonly organization?: string;
   readonly name: string;
   readonly spaces?: string;
   readonly capabilities?: string;
@@ -29,6 +30,7 @@ export function addKeysCommand(program: Command): void {
     .command("create")
     .description("make a key; its text is shown only now")
     .requiredOption("--email <email>", "its owner")
+    .option("--organization <organization>", "the owner's, by id or name; needed where several have the address")
     .requiredOption("--name <name>", "what the owner calls it")
     .option("--spaces <names>", "narrow it to these spaces: names or ids, separated by commas; `private` is the owner's own")
     .option("--capabilities <list>", `narrow it to some of: ${CAPABILITIES.join(",")}`)
@@ -44,9 +46,7 @@ async function createKey(options: CreateOptions): Promise<void> {
   const capabilities = parseCapabilities(options.capabilities);
   const expiresAt = parseTime(options.expires);
   const made = await withDatabase(async ({ db, pepper }) => {
-    const found = await findUserByEmail(db, options.email);
-    if (found === undefined) throw new CommandError(`There is no user with the e-mail address ${options.email}.`);
-    const { user, organization } = found;
+    const { user, organization } = await theUser(db, options.email, options.organization);
     const secret = await pepper();
     return inTenant(db, organization, async (sql) => {
       const spaces = await chosenSpaces(sql, user.id, options.spaces);

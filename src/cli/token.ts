@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { loadConfig } from "../config.ts";
-import { findUserByEmail } from "../db/users.ts";
 import { withDatabase } from "./connect.ts";
+import { theUser } from "./the-user.ts";
 import { CommandError, printJson, printLine } from "./output.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -22,12 +22,11 @@ export function addTokenCommand(program: Command): void {
     .command("token")
     .description("print an access token (JWT) of a user, from the development issuer")
     .argument("<email>", "a provisioned user")
+    .option("--organization <organization>", "the user's, by id or name; needed where several have the address")
     .option("--json", "print JSON")
-    .action(async (email: string, { json }: { json?: boolean }) => {
+    .action(async (email: string, { organization, json }: { organization?: string; json?: boolean }) => {
       const issuer = await findIssuer();
-      const found = await withDatabase(({ db }) => findUserByEmail(db, email));
-      if (found === undefined) throw new CommandError(`There is no user with the e-mail address ${email}.`);
-      const { user } = found;
+      const { user } = await withDatabase(({ db }) => theUser(db, email, organization));
       // A user without a subject gets the id as one; the first request with the token binds it by the verified e-mail address.
       const token = await requestToken(issuer, { subject: user.subject ?? user.id, email: user.email, name: user.name });
       if (json) printJson(token);

@@ -31,7 +31,7 @@ const COLUMNS = {
     show_citations, save_to_inbox, data_access_mode, allowed_folder_ids, from_system, conversation_count, created_by, last_edited_by, created_at, updated_at`,
 } as const satisfies Partial<Record<keyof Directory, string>>;
 
-/** @throws DomainError `conflict` where an e-mail address of the archive belongs to somebody else here. */
+/** @throws DomainError `conflict` where a user of the archive is there already. */
 export async function insertDirectory(sql: Sql, organizationId: string, directory: Directory): Promise<void> {
   for (const [table, columns] of Object.entries(COLUMNS) as Array<[keyof typeof COLUMNS, string]>) {
     await sql.query(`insert into ${table} (organization_id, ${columns}) select $1, ${columns} from jsonb_populate_recordset(null::${table}, $2) on conflict do nothing`, [
@@ -40,7 +40,7 @@ export async function insertDirectory(sql: Sql, organizationId: string, director
     ]);
   }
   const { rows } = await sql.query<{ count: number }>("select count(*)::int as count from users where organization_id = $1", [organizationId]);
-  if (rows[0]!.count !== directory.users.length) throw new DomainError("conflict", "An e-mail address of the archive belongs to a user of another organization here.");
+  if (rows[0]!.count !== directory.users.length) throw new DomainError("conflict", "A user of the archive belongs to another organization here.");
 }
 
 export async function isThere(sql: Sql, organizationId: string, rawFileId: string): Promise<boolean> {

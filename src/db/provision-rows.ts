@@ -26,7 +26,7 @@ interface Kind {
 
 const KINDS = {
   organizations: { parent: null, byName: "lower(name) = lower($2) and $3::uuid is null", gone: "deleted_at is not null", isKeptWhenGone: true, isTouched: false },
-  users: { parent: "organization_id", byName: "lower(email) = lower($2) and $3::uuid is not null", gone: "removed_at is not null", isKeptWhenGone: true, isTouched: false },
+  users: { parent: "organization_id", byName: "lower(email) = lower($2) and organization_id = $3", gone: "removed_at is not null", isKeptWhenGone: true, isTouched: false },
   spaces: {
     parent: "organization_id",
     byName: "lower(name) = lower($2) and organization_id = $3 and not is_private",
@@ -90,7 +90,6 @@ function mistakeById(table: Table, named: Named, sameId: Candidate, sameName: Ca
 }
 
 async function mistakeByName(run: Run, table: Table, named: Named, sameName: Candidate | undefined): Promise<string | undefined> {
-  if (sameName !== undefined && sameName.parent_id !== named.parentId) return `${nameField(table)}: belongs to another organization`;
   if (sameName?.is_gone && table !== "users") return `${nameField(table)}: was deleted`;
   if (sameName !== undefined && named.id !== undefined) return `id: the one with this ${nameField(table)} has the id ${sameName.id}, which cannot be changed`;
   if (named.id === undefined) return undefined;

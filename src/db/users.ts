@@ -12,26 +12,38 @@ export interface UserRow {
   readonly subject: string | null;
 }
 
-/** The user bound to the token's subject; a subject that nobody has is bound to the user with its verified e-mail. */
-export async function findSubjectCaller(db: Database, subject: string, verifiedEmail: string | null): Promise<CallerRow | null> {
-  const { rows } = await queryOnce<{ caller: CallerRow | null }>(db.app, {
-    name: "authenticate_subject",
-    text: "select authenticate_subject($1, $2) as caller",
-    values: [subject, verifiedEmail],
-  });
-  return rows[0]?.caller ?? null;
+interface FoundSubject {
+  readonly caller: CallerRow | null;
+  /** Ids of users who wait for a first login with the same verified e-mail address, where there are several: nobody is bound then. */
+  readonly ambiguous: readonly string[];
 }
 
-/** For the command line, which serves no tenant: a user of any organization, by e-mail. */
-export async function findUserByEmail(db: Database, email: string): Promise<{ user: UserRow; organization: OrganizationKey } | undefined> {
-  const { rows } = await queryOnce<UserRow & { organization_id: string; organization_num: number }>(
+/** The user bound to the token's subject; a subject that nobody has is bound to the one user who waits for a first login with its verified e-mail. */
+export async function findSubjectCaller(db: Database, subject: string, verifiedEmail: string | null): Promise<FoundSubject> {
+  const { rows } = await queryOnce<{ found: FoundSubject }>(db.app, {
+    name: "authenticate_token",
+    text: "select authenticate_token($1, $2) as found",
+    values: [subject, verifiedEmail],
+  });
+  return rows[0]!.found;
+}
+
+/** More organizations with one e-mail address are not told apart by name. */
+const MAX_NAMESAKES = 100;
+
+export interface FoundUser {
+  readonly user: UserRow;
+  readonly organization: OrganizationKey & { readonly name: string };
+}
+
+/** For the command line, which serves no tenant: users by e-mail, at most one in each organization. */
+export async function findUsersByEmail(db: Database, email: string): Promise<FoundUser[]> {
+  const { rows } = await queryOnce<UserRow & { organization_id: string; organization_num: number; organization_name: string }>(
     db.owner,
-    `select u.id, u.email, u.name, u.avatar_url, u.role, u.subject, o.id as organization_id, o.num as organization_num
-     from users u join organizations o on o.id = u.organization_id where lower(u.email) = lower($1) and u.removed_at is null and o.deleted_at is null`,
+    `select u.id, u.email, u.name, u.avatar_url, u.role, u.subject, o.id as organization_id, o.num as organization_num, o.name as organization_name
+     from users u join organizations o on o.id = u.organization_id where lower(u.email) = lower($1) and u.removed_at is null and o.deleted_at is null
+     order by o.name, o.id limit ${MAX_NAMESAKES}`,
     [email],
   );
-  const row = rows[0];
-  if (row === undefined) return undefined;
-  const { organization_id: id, organization_num: num, ...user } = row;
-  return { user, organization: { id, num } };
+  return rows.map(({ organization_id: id, organization_num: num, organization_name: name, ...user }) => ({ user, organization: { id, num, name } }));
 }

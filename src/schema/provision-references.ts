@@ -20,7 +20,6 @@ export function brokenReferences(data: unknown, isKey: (text: string) => boolean
   const agents = spaces.flatMap((space) => children(space, "agents"));
   return [
     ...repeated(organizations, "name"),
-    ...repeated(users, "email"),
     ...repeated(users, "subject", exact),
     ...repeated([...organizations, ...users, ...spaces, ...agents], "id"),
     ...repeated(keys, "key", exact),
@@ -47,7 +46,7 @@ function mistakesWithin(organization: At): string[] {
     .filter(({ name }) => typeof name === "string" && !names.has(folded(name)))
     .map(({ path, name }) => `${path}: "${String(name)}" is not a space of this organization in this file, nor ${PRIVATE_SPACE}`);
   const reserved = spaces.filter((space) => folded(space.fields["name"]) === PRIVATE_SPACE).map((space) => `${space.path}.name: is kept for the users' own spaces`);
-  return [...repeated(spaces, "name"), ...strangers, ...unknownSpaces, ...reserved];
+  return [...repeated(users, "email"), ...repeated(spaces, "name"), ...strangers, ...unknownSpaces, ...reserved];
 }
 
 function malformedKey(key: At): string {

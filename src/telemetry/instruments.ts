@@ -20,6 +20,8 @@ export const httpRequests = histogram("holdfast_http_request_duration_seconds", 
 
 export const rateLimited = counter("holdfast_rate_limited_total", "Requests refused by a rate limit, by the budget that was used up.", ["budget"]);
 
+export const ambiguousLogins = counter("holdfast_ambiguous_logins_total", "First logins refused because users of several organizations have their verified e-mail address.", []);
+
 export const pipelineStages = histogram(
   "holdfast_pipeline_stage_duration_seconds",
   "Time of one stage of the pipeline: of one document, or of one group of small ones where they are written and published together.",

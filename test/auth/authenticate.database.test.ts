@@ -205,4 +205,26 @@ describe("a JWT", () => {
     await makeUser(db, organization, { email: "taken@example.org", subject: "sub-2" });
     expect(await refusal(subject("sub-3", "taken@example.org").authenticate(bearer("a.b.c")))).toBe("unauthenticated");
   });
+
+  it("binds nobody where users of two organizations wait with its e-mail, and tells the operator whom it may be", async () => {
+    const told: string[][] = [];
+    const verifyJwt = async () => ({ subject: "sub-4", verifiedEmail: "Twice@example.org", roles: [] });
+    const authenticator = createAuthenticator({ db, pepper: TEST_PEPPER, now, verifyJwt, onAmbiguousLogin: (ids) => told.push([...ids]) });
+    const other = await makeOrganization(db);
+    const users = [await makeUser(db, organization, { email: "twice@example.org" }), await makeUser(db, other, { email: "TWICE@example.org" })];
+    expect(await refusal(authenticator.authenticate(bearer("a.b.c")))).toBe("unauthenticated");
+    expect(told).toEqual([users.toSorted()]);
+    await db.owner.query("update organizations set deleted_at = now() where id = $1", [other.id]);
+    expect((await authenticator.authenticate(bearer("a.b.c"))).user.id).toBe(users[0]);
+    expect(told).toHaveLength(1);
+  });
+
+  it("is bound by the first verified login, whoever has the same e-mail later", async () => {
+    const user = await makeUser(db, organization, { email: "early@example.org" });
+    const first = subject("sub-5", "early@example.org");
+    expect((await first.authenticate(bearer("a.b.c"))).user.id).toBe(user);
+    const later = await makeUser(db, await makeOrganization(db), { email: "early@example.org" });
+    expect((await first.authenticate(bearer("a.b.c"))).user.id).toBe(user);
+    expect((await subject("sub-6", "early@example.org").authenticate(bearer("a.b.c"))).user.id).toBe(later);
+  });
 });

@@ -128,4 +128,16 @@ describe("the development issuer", () => {
     const port = await freePort();
     await expect(startIssuer({ env: { ...env, NODE_ENV: "production" }, dataDir, port }, () => undefined)).rejects.toThrow("does not run in production");
   });
+
+  it("keys create asks whom it means by an e-mail address that users of two organizations have", async () => {
+    const file = join(dataDir, "rival.yaml");
+    const users = [{ email: "Both@acme.example", role: "admin" }];
+    await writeFile(file, JSON.stringify({ organizations: ["Rival", "Second"].map((name) => ({ name, users })) }));
+    await runCli(["provision", file], env);
+    const create = ["keys", "create", "--email", "both@acme.example", "--name", "which", "--json"];
+    expect(String(await runCli(create, env).catch((error: unknown) => error))).toMatch(/Users of Rival, Second have the e-mail address/);
+    expect(String(await runCli([...create, "--organization", "Nowhere"], env).catch((error: unknown) => error))).toMatch(/There is no user/);
+    const { key } = JSON.parse(await runCli([...create, "--organization", "rival"], env)) as { key: string };
+    expect((await whoIs(key)).organization.name).toBe("Rival");
+  });
 });

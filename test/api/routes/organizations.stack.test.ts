@@ -53,6 +53,15 @@ describe("members", () => {
     ).toEqual(["email", "name", "role"]);
   });
 
+  test("the e-mail address of another organization's member is answered like one that nobody has", async () => {
+    const [theirs, nobodys] = await Promise.all(
+      [`rob@rival.${tenants.domain}`, `nobody@rival.${tenants.domain}`].map((email) => people.as("ada", "PUT", `${AT}/members/${newId()}`, { email, name: "X", role: "member" })),
+    );
+    expect([theirs!.status, nobodys!.status]).toEqual([201, 201]);
+    expect(Object.keys(theirs!.body)).toEqual(Object.keys(nobodys!.body));
+    for (const { body } of [theirs!, nobodys!]) expect((await people.as("ada", "DELETE", `${AT}/members/${body.user_id}`)).status).toBe(204);
+  });
+
   test("an organization keeps at least one admin", async () => {
     const kept = { status: 400, body: { detail: "An organization keeps at least one admin." } };
     expect(await people.as("ada", "PUT", `${AT}/members/${people.ids.ada}`, { email: `ada@${tenants.domain}`, name: "Ada Owner", role: "member" })).toMatchObject(kept);
