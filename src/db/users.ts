@@ -3,7 +3,7 @@ import type { OrganizationRole } from "../domain/principal.ts";
 import type { CallerRow } from "./api-keys.ts";
 import { type Database, type OrganizationKey, queryOnce } from "./pool.ts";
 
-export interface UserRow {
+interface UserRow {
   readonly id: string;
   readonly email: string;
   readonly name: string;

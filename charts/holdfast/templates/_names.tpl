@@ -78,3 +78,16 @@ topologySpreadConstraints:
     labelSelector:
       matchLabels: {{ include "holdfast.selector" . | nindent 8 }}
 {{- end }}
+
+{{/* What the pods of one component may connect to. No `to` at all would be everywhere, so that no rule is the empty list. */}}
+{{- define "holdfast.egress" -}}
+{{- $rules := list }}
+{{- range $name, $destination := .root.Values.networkPolicy.egress }}
+{{- if and $destination (has $.component $destination.components) }}
+{{- $rule := dict "ports" (required (printf "networkPolicy.egress.%s.ports is needed" $name) $destination.ports) }}
+{{- if $destination.to }}{{ $_ := set $rule "to" $destination.to }}{{ end }}
+{{- $rules = append $rules $rule }}
+{{- end }}
+{{- end }}
+{{- toYaml $rules }}
+{{- end }}
