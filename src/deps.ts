@@ -6,6 +6,7 @@ import { type AuditLog, createAuditLog } from "./auth/audit-log.ts";
 import { type Authenticator, createAuthenticator } from "./auth/authenticate.ts";
 import { createJwtVerifier } from "./auth/jwt.ts";
 import { type LastUsed, createLastUsed } from "./auth/last-used.ts";
+import { type LeakedKeys, createLeakedKeys } from "./auth/leaked-keys.ts";
 import type { RealConfig } from "./config.ts";
 import { createChatActivities } from "./activities/chat.ts";
 import { createToolActivities } from "./activities/tools.ts";
@@ -124,6 +125,7 @@ export interface Deps extends SharedDeps {
   readonly authenticator: Authenticator;
   readonly audit: AuditLog;
   readonly lastUsed: LastUsed;
+  readonly leakedKeys: LeakedKeys;
   readonly callerCounts: SharedCounter;
   readonly queryEmbedding: QueryEmbeddings;
   readonly chat: ChatHost;
@@ -147,11 +149,14 @@ export async function openApiDeps(config: RealConfig, overrides: Overrides = {})
   const queryEmbedding = cacheQueries(shared.embedding, { maxEntries: 10_000, timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS, open: (model) => openEmbeddingModel(config.models, model) });
   const usual = await chatParts(shared, queryEmbedding);
   const chat = await createChatHost(overrides.chat?.(usual) ?? usual);
+  const authenticator = createAuthenticator({ db, pepper, verifyJwt: config.oidc === undefined ? undefined : createJwtVerifier(config.oidc) });
+  const leakedKeys = createLeakedKeys({ db, pepper, log, onRevoked: (userId) => authenticator.forgetUser(userId) });
   return {
     ...shared,
-    authenticator: createAuthenticator({ db, pepper, verifyJwt: config.oidc === undefined ? undefined : createJwtVerifier(config.oidc) }),
+    authenticator,
     audit,
     lastUsed,
+    leakedKeys,
     callerCounts,
     queryEmbedding,
     chat,
@@ -167,6 +172,7 @@ export async function openApiDeps(config: RealConfig, overrides: Overrides = {})
       await chat.shutdown();
       await callerCounts.close();
       await queryEmbedding.close();
+      await leakedKeys.close();
       await lastUsed.close();
       await audit.close();
       await shared.close();
