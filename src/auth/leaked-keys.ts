@@ -33,6 +33,7 @@ interface LeakedKeysSettings {
 export function createLeakedKeys({ db, pepper, log, onRevoked }: LeakedKeysSettings): LeakedKeys {
   const pepperKey = createSecretKey(pepper);
   let running: Promise<void> = Promise.resolve();
+  let isFailing = false;
 
   async function revoke(): Promise<void> {
     const revoked = await revokeLeakedKeys(db);
@@ -42,10 +43,16 @@ export function createLeakedKeys({ db, pepper, log, onRevoked }: LeakedKeysSetti
     }
   }
 
-  /** One after the other; a failure is tried again in the next round. */
+  /** One after the other; a failure is tried again in the next round, and told once. */
   function flush(): Promise<void> {
     const round = running.then(revoke);
-    running = round.catch((error: unknown) => log.error({ err: error }, "reported keys could not be revoked; trying again"));
+    running = round.then(
+      () => void (isFailing = false),
+      (error: unknown) => {
+        if (!isFailing) log.error({ err: error }, "reported keys cannot be revoked; trying again");
+        isFailing = true;
+      },
+    );
     return round;
   }
 

@@ -1,6 +1,7 @@
 /** Where a request comes from behind proxies: lists of addresses, budgets and the last use of keys rest on it. */
 import { expect, test } from "vitest";
 import { defineRoute } from "../../src/api/route.ts";
+import { leakedKeyRoutes } from "../../src/api/routes/leaked-keys.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { startTinyApp } from "../support/tiny-app.ts";
 
@@ -23,5 +24,25 @@ test.each([
     expect(seen.map((one) => one.replace("::ffff:", ""))).toEqual([address]);
   } finally {
     await behind.close();
+  }
+});
+
+test("reports of leaked keys are counted for their address before anything of them is read, and above its budget none is taken", async () => {
+  const reported: string[][] = [];
+  const app = await startTinyApp(leakedKeyRoutes, {
+    config: { api: { trustedProxies: 1, corsOrigins: [] }, limits: { refusalsPerMinute: 2 } } as never,
+    leakedKeys: { report: async (keys: string[]) => void reported.push(keys) } as never,
+  });
+  const report = async (address: string, body: string): Promise<number> => {
+    const headers = { "content-type": "application/json", "x-forwarded-for": address };
+    return (await fetch(`${app.url}/v1/api-keys/revoke-leaked`, { method: "POST", headers, body })).status;
+  };
+  try {
+    const body = JSON.stringify({ keys: ["sk-one"] });
+    expect([await report("203.0.113.9", body), await report("203.0.113.9", "no JSON"), await report("203.0.113.9", body)]).toEqual([202, 422, 429]);
+    expect(await report("203.0.113.10", body)).toBe(202);
+    expect(reported).toEqual([["sk-one"], ["sk-one"]]);
+  } finally {
+    await app.close();
   }
 });

@@ -196,7 +196,10 @@ describe("keys", () => {
     const { warnings } = await apply(full());
     expect(warnings).toEqual(["organizations[0].users[0].api_keys[0].key: was rolled since; the key keeps its new text"]);
     await rows("update superseded_keys set valid_until = now() where api_key_id = $1", [rolled!.id]);
-    await apply(full({ allowed_cidrs: ["192.0.2.7", "::ffff:10.0.0.0/104"] }));
+    await apply([{ ...full({ allowed_cidrs: ["192.0.2.7", "::ffff:10.0.0.0/104"] })[0], max_key_lifetime_seconds: 60 }]);
+    expect(await rows("select max_key_lifetime_seconds as max, default_key_lifetime_seconds as usual from organizations where name = $1", [`Acme ${tag}`])).toEqual([
+      { max: 60, usual: null },
+    ]);
     const [kept] = await rows("select hash, allowed_cidrs::text[] as cidrs from api_keys where id = $1", [rolled!.id]);
     expect(kept).toEqual({ hash: rolled!.hash, cidrs: ["192.0.2.7/32", "10.0.0.0/8"] });
   });

@@ -2,6 +2,7 @@
 import { authorize } from "../../auth/policy.ts";
 import { findOrganization, setKeyLifetimes } from "../../db/key-lifetimes.ts";
 import { inTenant } from "../../db/pool.ts";
+import { DomainError } from "../../domain/errors.ts";
 import { OrganizationParams } from "../../schema/common.ts";
 import { Organization, OrganizationPatch } from "../../schema/organization.ts";
 import { auditChange } from "../audit-change.ts";
@@ -19,7 +20,9 @@ const getOrganization = defineRoute({
   response: Organization,
   async handle({ deps, principal, params }) {
     authorize(principal, "organization:read", params);
-    return (await inTenant(deps.db, principal.organization, (sql) => findOrganization(sql, params.organization_id)))!;
+    const organization = await inTenant(deps.db, principal.organization, (sql) => findOrganization(sql, params.organization_id));
+    if (organization === undefined) throw new DomainError("not_found", "Organization not found");
+    return organization;
   },
 });
 

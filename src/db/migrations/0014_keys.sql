@@ -105,8 +105,12 @@ end $$;
 
 -- Takes the oldest reports and revokes the keys that are meant, also by a text of before that was still accepted when it was reported.
 create function revoke_leaked_keys(at_most int) returns table (id uuid, organization_id uuid, user_id uuid)
-  language sql volatile security definer set search_path = public, pg_temp
-begin atomic
+  language plpgsql volatile security definer set search_path = public, pg_temp as $$
+#variable_conflict use_column
+begin
+  -- Every process asks every few seconds, mostly for nothing.
+  if not exists (select from leaked_keys) then return; end if;
+  return query
   with due as (select l.hash from leaked_keys l order by l.reported_at, l.hash limit at_most for update skip locked),
        taken as (delete from leaked_keys l using due where l.hash = due.hash returning l.hash, l.reported_at),
        meant as (
@@ -119,7 +123,7 @@ begin atomic
   from locked
   where k.id = locked.id
   returning k.id, k.organization_id, k.user_id;
-end;
+end $$;
 
 revoke execute on function note_key_creator, authenticate_caller_key, touch_caller_keys, report_leaked_keys, revoke_leaked_keys from public;
 grant execute on function authenticate_caller_key, touch_caller_keys, report_leaked_keys, revoke_leaked_keys to holdfast_app;
