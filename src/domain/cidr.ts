@@ -11,8 +11,6 @@ interface Network extends Address {
 }
 
 const GROUPS = 8;
-const BYTE = String.raw`(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`;
-const IPV4 = new RegExp(`^${BYTE}(?:\\.${BYTE}){3}$`);
 /** What stands before an IPv4 address inside an IPv6 one: `::ffff`. */
 const MAPPED = 0xffffn;
 
@@ -57,14 +55,19 @@ function readAddress(text: string): Address | null {
 }
 
 function readWritten(text: string): Address | null {
-  if (IPV4.test(text)) return { bits: 32, value: joined(text.split(".").map(Number), 8n) };
-  return text.includes(":") && /^[0-9a-f:.]+$/i.test(text) ? readIpv6(text) : null;
+  return text.includes(":") ? readIpv6(text) : readIpv4(text);
+}
+
+function readIpv4(text: string): Address | null {
+  const parts = text.split(".", 5);
+  const isRight = parts.length === 4 && parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);
+  return isRight ? { bits: 32, value: joined(parts.map(Number), 8n) } : null;
 }
 
 function readIpv6(text: string): Address | null {
   // The parser of addresses in URLs knows every way to write one; it gives what is left out, and a dotted end, as groups of hexadecimal digits.
   const url = `http://[${text}]/`;
-  if (!URL.canParse(url)) return null;
+  if (!/^[0-9a-f:.]{2,64}$/i.test(text) || !URL.canParse(url)) return null;
   const [before = "", after] = new URL(url).hostname.slice(1, -1).split("::");
   const head = groupsOf(before);
   const tail = groupsOf(after ?? "");
