@@ -6,6 +6,7 @@ import { type AuditLog, createAuditLog } from "./auth/audit-log.ts";
 import { type Authenticator, createAuthenticator } from "./auth/authenticate.ts";
 import { createJwtVerifier } from "./auth/jwt.ts";
 import { type LastUsed, createLastUsed } from "./auth/last-used.ts";
+import { type LeakedKeys, createLeakedKeys } from "./auth/leaked-keys.ts";
 import type { RealConfig } from "./config.ts";
 import { createChatActivities } from "./activities/chat.ts";
 import { createToolActivities } from "./activities/tools.ts";
@@ -125,6 +126,7 @@ export interface Deps extends SharedDeps {
   readonly authenticator: Authenticator;
   readonly audit: AuditLog;
   readonly lastUsed: LastUsed;
+  readonly leakedKeys: LeakedKeys;
   readonly callerCounts: SharedCounter;
   readonly queryEmbedding: QueryEmbeddings;
   readonly chat: ChatHost;
@@ -148,19 +150,22 @@ export async function openApiDeps(config: RealConfig, overrides: Overrides = {})
   const queryEmbedding = cacheQueries(shared.embedding, { maxEntries: 10_000, timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS, open: (model) => openEmbeddingModel(config.models, model) });
   const usual = await chatParts(shared, queryEmbedding);
   const chat = await createChatHost(overrides.chat?.(usual) ?? usual);
+  const authenticator = createAuthenticator({
+    db,
+    pepper,
+    verifyJwt: config.oidc === undefined ? undefined : createJwtVerifier(config.oidc),
+    onAmbiguousLogin(userIds) {
+      ambiguousLogins.inc();
+      log.warn({ user_ids: userIds }, "several users wait for a first login with the same verified e-mail address, so that none is bound: name the subject of one of them");
+    },
+  });
+  const leakedKeys = createLeakedKeys({ db, pepper, log, onRevoked: (userId) => authenticator.forgetUser(userId) });
   return {
     ...shared,
-    authenticator: createAuthenticator({
-      db,
-      pepper,
-      verifyJwt: config.oidc === undefined ? undefined : createJwtVerifier(config.oidc),
-      onAmbiguousLogin(userIds) {
-        ambiguousLogins.inc();
-        log.warn({ user_ids: userIds }, "several users wait for a first login with the same verified e-mail address, so that none is bound: name the subject of one of them");
-      },
-    }),
+    authenticator,
     audit,
     lastUsed,
+    leakedKeys,
     callerCounts,
     queryEmbedding,
     chat,
@@ -176,6 +181,7 @@ export async function openApiDeps(config: RealConfig, overrides: Overrides = {})
       await chat.shutdown();
       await callerCounts.close();
       await queryEmbedding.close();
+      await leakedKeys.close();
       await lastUsed.close();
       await audit.close();
       await shared.close();

@@ -23,6 +23,7 @@ test("an empty environment gives the embedded defaults", () => {
     requestsPerMinute: 600,
     chatTurnsPerMinute: 60,
     refusalsPerMinute: 1_200,
+    keysPerUser: 50,
   });
   expect(config.worker.queues).toEqual(["pipeline", "parse", "embed", "isolated", "tools", "chat"]);
   expect(config.database.url).toBeUndefined();

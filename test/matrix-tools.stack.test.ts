@@ -1,9 +1,12 @@
 /** Agents' tools in the matrix of who reaches what: callers × modes × folders × tools, held to rules stated here, from the specification alone. */
 import { beforeAll, expect, test } from "vitest";
 import { call, ended, fileForm } from "./support/client.ts";
-import { onSharedStack } from "./support/shared-stack.ts";
+import { signedIn } from "./support/signed-in.ts";
 
-type Place = keyof typeof tenants.spaces;
+/** `diary` is the private space of the viewer. */
+type Place = keyof typeof tenants.spaces | "diary";
+/** `issued` is a key for the viewer that an administrator made. */
+type Key = keyof typeof tenants.keys | "issued";
 type Mode = "origin" | "caller" | "none";
 type Folders = "every folder" | "one folder" | "no folder";
 
@@ -16,33 +19,40 @@ interface Put {
 }
 
 /** Whose key reaches which spaces, from the provisioning file. */
-const REACH: Record<keyof typeof tenants.keys, readonly Place[]> = {
+const REACH: Record<Key, readonly Place[]> = {
   owner: ["research", "archive"],
   editor: ["research"],
-  viewer: ["research"],
+  viewer: ["research", "diary"],
+  issued: ["research"],
   scoped: ["archive"],
   rival: ["rival"],
 };
 /** The agents: in Research for its members, and in Archive for all colleagues. */
 const HOMES = { librarian: { place: "research", isPublic: false }, public: { place: "archive", isPublic: true } } as const;
-const COLLEAGUES: readonly (keyof typeof tenants.keys)[] = ["owner", "editor", "viewer", "scoped"];
+const COLLEAGUES: readonly Key[] = ["owner", "editor", "viewer", "issued", "scoped"];
 
-const { stack, tenants } = onSharedStack();
+const people = signedIn();
+const { stack, tenants } = people;
+const keys = {} as Record<Key, string>;
 let folderId: string;
 const documents: Put[] = [];
 
 beforeAll(async () => {
+  const issued = await people.as("ada", "POST", `/organizations/${tenants.acme}/api-keys`, { name: "issued", user_id: people.ids.vic });
+  Object.assign(keys, tenants.keys, { issued: issued.body.key });
+  const diary = (await people.as("vic", "GET", "/me")).body.private_space_id as string;
   folderId = (await call(stack.url, tenants.keys.owner, "POST", "/folders", { name: "Allowed", space_id: tenants.spaces.research })).body.id;
   const places: readonly [Place, string, string | undefined][] = [
     ["research", tenants.keys.owner, undefined],
     ["research", tenants.keys.owner, folderId],
     ["archive", tenants.keys.owner, undefined],
     ["rival", tenants.keys.rival, undefined],
+    ["diary", tenants.keys.viewer, undefined],
   ];
   for (const [place, key, folder] of places) {
     const canary = `canary${documents.length}x${place}`;
     const form = fileForm(`# Turbine ${canary}\n\nThe gearbox oil of ${canary} is changed.`, `${canary}.md`, {
-      space_id: tenants.spaces[place],
+      space_id: place === "diary" ? diary : tenants.spaces[place],
       ...(folder === undefined ? {} : { folder_id: folder }),
     });
     const { id } = (await call(stack.url, key, "POST", "/data/upload", form)).body;
@@ -62,7 +72,7 @@ beforeAll(async () => {
   });
 });
 /** What the caller may be told of through the agent; undefined where the agent itself is out of reach. */
-function allowed(agent: keyof typeof HOMES, caller: keyof typeof tenants.keys, mode: Mode, folders: Folders): readonly Put[] | undefined {
+function allowed(agent: keyof typeof HOMES, caller: Key, mode: Mode, folders: Folders): readonly Put[] | undefined {
   const { place, isPublic } = HOMES[agent];
   if (!REACH[caller].includes(place) && !(isPublic && COLLEAGUES.includes(caller))) return undefined;
   if (mode === "none" || folders === "no folder") return [];
@@ -91,9 +101,9 @@ test.each(cells)("agent %s, data of %s, %s: each tool tells each caller of what 
     folderIds,
     JSON.stringify(tools),
   ]);
-  for (const caller of Object.keys(tenants.keys) as (keyof typeof tenants.keys)[]) {
+  for (const caller of Object.keys(keys) as Key[]) {
     const expected = allowed(agent, caller, mode, folders);
-    const { status, told } = await toldBy(tenants.agents[agent], tenants.keys[caller]);
+    const { status, told } = await toldBy(tenants.agents[agent], keys[caller]);
     expect([caller, status]).toEqual([caller, expected === undefined ? 404 : 200]);
     if (expected === undefined) continue;
     const canaries = (text: string | undefined): string[] => documents.filter(({ canary }) => text?.includes(canary)).map(({ canary }) => canary);

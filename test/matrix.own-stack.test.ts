@@ -11,11 +11,11 @@ import { type TestIssuer, startIssuer } from "./support/issuer.ts";
 import { liveOn } from "./support/matrix-life.ts";
 import { type MatrixRequest, UNKNOWN_ID, matrixRequest } from "./support/matrix-requests.ts";
 import { type MatrixCaller, type MatrixRule, RULES_OF_BATCHES, RULES_OF_ROUTES, type SpaceName, expected, hasCapability, roleIn } from "./support/matrix-rules.ts";
-import { SPACE_NAMES, type Things, canary, makeCallers, makeThings } from "./support/matrix-world.ts";
+import { SPACE_NAMES, type Things, WITH_PRIVATE, canary, makeCallers, makePrivateThings, makeThings } from "./support/matrix-world.ts";
 import { queryFunctions, recordedFunctions, replayAs } from "./support/tenant-replay.ts";
 import { readRecords, recordingSettings } from "./support/sql-records.ts";
 import { type Stack, startStack } from "./support/stack.ts";
-import { ACME } from "./support/tenants.ts";
+import { ACME, SPACES } from "./support/tenants.ts";
 
 const AT_ONCE = 8;
 /** A stack, a path of the machine, a statement or its error. */
@@ -29,6 +29,7 @@ const AGENT_ROUTES = /\/agents\/:agent_id|chat\/completions/;
 const NEEDS_MORE = new Set([
   "agent-records.reachesFolders",
   "agents.findAgentAndReach",
+  "audit.appendAuditRowsIn",
   "chunks.writeImported",
   "claims.setClaimWaiting",
   "folders.isWithinFolder",
@@ -92,8 +93,9 @@ beforeAll(async () => {
   issuer = await startIssuer();
   stack = await startStack({ env: { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience, ...recordingSettings(folder) } });
   callers = await makeCallers(stack, issuer);
-  const made = await Promise.all(SPACE_NAMES.map((space) => makeThings(stack, space)));
-  things = Object.fromEntries(SPACE_NAMES.map((space, at) => [space, made[at]!])) as Record<SpaceName, Things>;
+  const viewer = callers.find(({ name }) => name === "token of viewer")!.token!;
+  const [diary, ...made] = await Promise.all([makePrivateThings(stack, viewer), ...SPACE_NAMES.map((space) => makeThings(stack, space, SPACES[space]))]);
+  things = { ...(Object.fromEntries(SPACE_NAMES.map((space, at) => [space, made[at]!])) as Record<(typeof SPACE_NAMES)[number], Things>), diary };
 }, 180_000);
 
 afterAll(async () => {
@@ -120,7 +122,7 @@ const isAllowed = ({ status, body }: Answer, rule: MatrixRule): boolean =>
 /** What is wrong with the answer; undefined where it is as the rules say. */
 function faultOf(answer: Answer, caller: MatrixCaller, rule: MatrixRule, space: SpaceName): string | undefined {
   const wanted = expected(caller, rule, space);
-  const hidden = SPACE_NAMES.filter((name) => roleIn(caller, name) === undefined || caller.standing !== "good");
+  const hidden = WITH_PRIVATE.filter((name) => roleIn(caller, name) === undefined || caller.standing !== "good");
   const leaked = hidden.find((name) => JSON.stringify(answer.body).includes(canary(name)));
   if (leaked !== undefined) return `shows something of ${leaked}`;
   if (INNER.test(JSON.stringify(answer.body))) return `shows how it is built: ${JSON.stringify(answer.body)}`;
@@ -159,6 +161,20 @@ test("every caller gets of every route in every space what the rules say", async
   expect(cells.length).toBeGreaterThan(2_000);
   expect(wrong.toSorted()).toEqual([]);
 }, 180_000);
+
+test("a private space is its owner's, and no key's that an administrator made", async () => {
+  const some = ["token of viewer", "key of viewer", "key issued by an administrator", "key rolled, by its text of before", "token of owner", "key from a wrong address"];
+  const cells = Object.entries(RULES_OF_ROUTES)
+    .filter(([, { on, needs }]) => on === "space" && needs !== "owner")
+    .flatMap(([route]) => callers.filter(({ name }) => some.includes(name)).map((caller) => ({ route, caller })));
+  const wrong: string[] = [];
+  await inParallel(cells, async ({ route, caller }) => {
+    const fault = faultOf(await send(caller, matrixRequest(route, things.diary)), caller, ruleOf(route, "diary"), "diary");
+    if (fault !== undefined) wrong.push(`${route} by ${caller.name} ${fault}`);
+  });
+  expect(cells.length).toBeGreaterThan(150);
+  expect(wrong.toSorted()).toEqual([]);
+}, 60_000);
 
 const standing = (): MatrixCaller[] => callers.filter((caller) => caller.standing === "good");
 
@@ -199,7 +215,7 @@ test("search finds something exactly where the caller reaches the space and may 
   await inParallel(
     standing().filter((caller) => hasCapability(caller, "search")),
     async (caller) => {
-      for (const space of SPACE_NAMES) {
+      for (const space of WITH_PRIVATE) {
         const { body } = await send(caller, matrixRequest("POST /v1/data/hybrid-search", things[space]));
         if (body.total_results > 0 !== (roleIn(caller, space) !== undefined)) wrong.push(`${caller.name} in ${space}: ${body.total_results}`);
       }
@@ -213,7 +229,7 @@ test("logs hold no credential and nothing of what is stored", () => {
   expect(logged).toContain("request_id");
   const secrets = [
     ...callers.flatMap(({ token }) => token ?? []),
-    ...SPACE_NAMES.map(canary),
+    ...WITH_PRIVATE.map(canary),
     stack.env["MASTER_KEY"]!,
     stack.env["OPENAI_API_KEY"]!,
     new URL(stack.database.url).password,
@@ -241,7 +257,7 @@ describe("what is not the caller's", () => {
     const records = await readRecords(folder);
     const pathOf = (request: string): string[] =>
       records
-        .filter((one) => one.request === request && !/authenticate_|touch_api_keys|append_audit_rows|rate_limits/.test(one.text))
+        .filter((one) => one.request === request && !/authenticate_|touch_caller_keys|append_audit_rows|rate_limits/.test(one.text))
         .map((one) => one.text.replaceAll(/'[0-9a-f-]{36}'|'\d+'/g, "?"));
     for (const { what, exists, missing } of asked) expect({ what, statements: pathOf(exists) }).toEqual({ what, statements: pathOf(missing) });
   }, 60_000);

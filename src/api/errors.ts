@@ -42,7 +42,7 @@ function headersOf(error: DomainError): Record<string, string> {
 const NOT_TO_BE_RETRIED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["rejected_by_provider", "turn_lost"]);
 
 const MAX_ECHO_CHARACTERS = 1_000;
-const SECRET_FIELD = /(^|_)(secret|password|token|key|authorization|credentials)$/i;
+const SECRET_FIELD = /(^|_)(secret|password|token|keys?|authorization|credentials)$/i;
 
 function present({ type, loc, msg, input, ctx }: Problem): Record<string, unknown> {
   const shown = { type, loc: loc.map(shortened), msg: shortened(msg) };
@@ -55,7 +55,10 @@ function present({ type, loc, msg, input, ctx }: Problem): Record<string, unknow
 
 /** The input as it may be repeated: bounded, and no secret. */
 function echo(input: unknown, loc: Problem["loc"]): unknown {
-  if (SECRET_FIELD.test(String(loc.at(-1))) && typeof input === "string") return "[redacted]";
+  if (SECRET_FIELD.test(String(loc.at(-1)))) {
+    if (typeof input === "string") return "[redacted]";
+    if (Array.isArray(input)) return [];
+  }
   if (typeof input !== "object" || input === null) return shortened(input);
   let maybe = echoed.get(input);
   if (maybe === undefined) echoed.set(input, (maybe = fitsEcho(input) && !holdsSecret(input)));

@@ -54,22 +54,29 @@ interface Arrival {
 /** Checks the credentials and counts the request. @throws DomainError, each refusal for its credentials counted for its address. */
 async function admit(route: Route, arrival: Arrival): Promise<Caller> {
   const { deps, ctx, limit } = arrival;
-  if (route.access === "public") return { principal: undefined, operator: undefined };
+  if (route.access === "public") {
+    if (route.budget === "address") await limit.countRefusal(ctx);
+    return { principal: undefined, operator: undefined };
+  }
   if (route.access === "operator") {
     const operator = await countingRefusals(route, arrival, () => deps.authenticator.authenticateOperator(ctx.headers.authorization));
     await limit.countOperator(ctx, operator);
     return { principal: undefined, operator };
   }
   const principal = await countingRefusals(route, arrival, () => identify(route, arrival));
-  await limit.countRequest(ctx, principal, route.budget ?? "requests");
+  await limit.countRequest(ctx, principal, route.budget === "chat" ? "chat" : "requests");
   return { principal, operator: undefined };
 }
 
 async function identify(route: Route, { deps, ctx }: Arrival): Promise<Principal> {
   const { authorization, "x-organization-id": organizationId } = ctx.headers;
-  const principal = await deps.authenticator.authenticate({ authorization, organizationId: Array.isArray(organizationId) ? organizationId.at(-1) : organizationId });
+  const principal = await deps.authenticator.authenticate({
+    authorization,
+    organizationId: Array.isArray(organizationId) ? organizationId.at(-1) : organizationId,
+    address: ctx.ip,
+  });
   ctx.state["principal"] = principal;
-  deps.lastUsed.note(principal);
+  deps.lastUsed.note(principal, { address: ctx.ip, userAgent: ctx.headers["user-agent"] });
   if (route.access === "jwt" && principal.authMethod === "api_key") throw new DomainError("unauthenticated", KEY_REFUSED);
   if (route.capability !== undefined && !principal.capabilities.has(route.capability)) {
     throw new DomainError("permission_denied", `Permission denied: the API key was made without the capability ${route.capability}`);

@@ -76,8 +76,8 @@ interface RouteContract<A extends Access> {
   readonly access: A;
   /** What a key must have been given. */
   readonly capability?: Capability;
-  /** The budget that a request is counted in; `chat` in both. */
-  readonly budget?: "requests" | "chat";
+  /** The budget that a request is counted in; `chat` in that of requests too, `address` in that of requests which are refused, where nobody is known. */
+  readonly budget?: "requests" | "chat" | "address";
   /** What the audit log is told: of reads and refusals by the route itself, of changes by the handler, in the change's transaction. */
   readonly audit?: AuditRule;
   /** The status of every failed authentication, where it is not 401. */

@@ -3,31 +3,40 @@ import { type KeyObject, createHmac, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const START = "sk-";
+/** By which secret scanners claim a key as Holdfast's. */
+const START = "sk-hf-";
+/** Of keys that versions before 0.4.0 made. */
+const OLD_START = "sk-";
 const RANDOM_BYTES = 32;
 const RANDOM_CHARS = 43;
 const CHECKSUM_CHARS = 6;
-const CREATED_LENGTH = START.length + RANDOM_CHARS + CHECKSUM_CHARS;
 const MIN_LENGTH = 32;
 const MAX_LENGTH = 512;
-const PREFIX_LENGTH = 8;
+/** Random characters that lists show of a created key. */
+const SHOWN_CHARS = 6;
+const SHOWN_OF_OTHERS = 8;
 
 /** The instance secret that key hashes are made with. */
 export const PEPPER = "pepper";
 
-/** A new key text: `sk-`, 256 random bits as 43 base62 characters, and 6 of the CRC-32 of all before. */
+/** A new key text: `sk-hf-`, 256 random bits as 43 base62 characters, and 6 of the CRC-32 of all before. */
 export function createKeyText(): string {
   const body = START + base62(BigInt(`0x${randomBytes(RANDOM_BYTES).toString("hex")}`), RANDOM_CHARS);
   return body + checksum(body);
 }
 
 /**
- * False for what cannot be a key, so that it is refused before any query. Texts of exactly the length of created keys
- * must carry a right checksum; any other `sk-` text of 32 to 512 visible ASCII characters may have been provisioned.
+ * False for what cannot be a key, so that it is refused before any query. Texts of the length of created keys (55 characters that begin
+ * with `sk-hf-`, or 52) must carry a right checksum; any other `sk-` text of 32 to 512 visible ASCII characters may have been provisioned.
  */
 export function isWellFormedKey(text: string): boolean {
   if (text.length < MIN_LENGTH || text.length > MAX_LENGTH || !/^sk-[!-~]+$/.test(text)) return false;
-  return text.length !== CREATED_LENGTH || checksum(text.slice(0, -CHECKSUM_CHARS)) === text.slice(-CHECKSUM_CHARS);
+  return !isLongAsCreated(text) || checksum(text.slice(0, -CHECKSUM_CHARS)) === text.slice(-CHECKSUM_CHARS);
+}
+
+function isLongAsCreated(text: string): boolean {
+  const length = RANDOM_CHARS + CHECKSUM_CHARS;
+  return text.length === OLD_START.length + length || (text.startsWith(START) && text.length === START.length + length);
 }
 
 /** What is stored of a key: HMAC-SHA-256 under the instance's pepper. Who hashes often gives it as a key, which takes a sixth of the time. */
@@ -37,7 +46,7 @@ export function hashKey(pepper: Uint8Array | KeyObject, text: string): Buffer {
 
 /** The first characters of a key, shown in lists so that its owner recognises it. */
 export function keyPrefix(text: string): string {
-  return text.slice(0, PREFIX_LENGTH);
+  return text.slice(0, text.startsWith(START) ? START.length + SHOWN_CHARS : SHOWN_OF_OTHERS);
 }
 
 function checksum(body: string): string {

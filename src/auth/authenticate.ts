@@ -4,6 +4,7 @@ import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/api-keys
 import { type Database, inTenant } from "../db/pool.ts";
 import { ensurePrivateSpace } from "../db/spaces.ts";
 import { findSubjectCaller } from "../db/users.ts";
+import { isWithin } from "../domain/cidr.ts";
 import { DomainError } from "../domain/errors.ts";
 import { CAPABILITIES, type Principal } from "../domain/principal.ts";
 import { hashKey, isWellFormedKey } from "./api-keys.ts";
@@ -23,12 +24,14 @@ interface Credentials {
   readonly authorization: string | undefined;
   /** The `X-Organization-Id` header as it came. */
   readonly organizationId: string | undefined;
+  /** Where the request comes from, behind the trusted proxies. */
+  readonly address: string;
 }
 
 export interface Authenticator {
   /**
-   * @throws DomainError `unauthenticated` for missing, unknown, expired or revoked credentials; `permission_denied` where the
-   * owner left the organization or the request names another one; `issuer_unavailable`, `database_unavailable`.
+   * @throws DomainError `unauthenticated` for missing, unknown, expired or revoked credentials, and in the same words for a key that is
+   * bound to other addresses; `permission_denied` where the owner left the organization or the request names another one; `issuer_unavailable`, `database_unavailable`.
    */
   authenticate(credentials: Credentials): Promise<Principal>;
   /**
@@ -57,6 +60,8 @@ interface KeyCaller {
   readonly expiresAtMs: number;
   readonly isRevoked: boolean;
   readonly isHome: boolean;
+  /** Networks that it may be used from; null is everywhere. */
+  readonly allowedCidrs: readonly string[] | null;
 }
 
 export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now, onAmbiguousLogin = () => undefined }: AuthenticatorSettings): Authenticator {
@@ -67,7 +72,7 @@ export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now, onA
     maxAgeMs: (caller) => (caller === null ? UNKNOWN_KEY_CACHE_MS : KEY_CACHE_MS),
   });
 
-  async function byKey(text: string): Promise<Principal> {
+  async function byKey(text: string, address: string): Promise<Principal> {
     if (!isWellFormedKey(text)) throw unauthenticated("Invalid API key");
     const hash = hashKey(pepperKey, text);
     const caller = await keys.get(hash.toString("base64"), async () => {
@@ -75,6 +80,8 @@ export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now, onA
       return row === null ? null : keyCaller(row);
     });
     if (caller === null) throw unauthenticated("Invalid API key");
+    // Before all that tells a known key from an unknown one, and at each request: what is kept of a look-up serves every address.
+    if (caller.allowedCidrs !== null && !isWithin(caller.allowedCidrs, address)) throw unauthenticated("Invalid API key");
     if (!caller.isHome) throw new DomainError("permission_denied", "Permission denied: the key's owner is not a member of its organization");
     if (caller.isRevoked || caller.expiresAtMs <= now()) throw unauthenticated("Invalid API key");
     return caller.principal;
@@ -94,9 +101,9 @@ export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now, onA
   }
 
   return {
-    async authenticate({ authorization, organizationId }) {
+    async authenticate({ authorization, organizationId, address }) {
       const token = bearerToken(authorization);
-      const principal = token.startsWith("sk-") ? await byKey(token) : await byJwt(token);
+      const principal = token.startsWith("sk-") ? await byKey(token, address) : await byJwt(token);
       if (organizationId !== undefined && organizationId.toLowerCase() !== principal.organization.id) {
         throw new DomainError("permission_denied", "Permission denied: wrong organization");
       }
@@ -139,6 +146,7 @@ function keyCaller(row: KeyCallerRow): KeyCaller {
     expiresAtMs: row.key.expires_at === null ? Infinity : Date.parse(row.key.expires_at),
     isRevoked: row.key.revoked_at !== null,
     isHome: row.organization.is_home && !row.organization.deleted && !row.user.removed,
+    allowedCidrs: row.key.allowed_cidrs,
   };
 }
 

@@ -1,31 +1,48 @@
-/** The only place that notes when a key was used: written behind, within a second, one row a key and batch. */
-import { touchApiKeys } from "../db/api-keys.ts";
+/** The only place that notes when, from where and by what a key was used: written behind, within a second, one row a key and batch. */
+import { type KeyUse, touchApiKeys } from "../db/api-keys.ts";
 import type { Database } from "../db/pool.ts";
+import { canonicalAddress } from "../domain/cidr.ts";
 import type { Principal } from "../domain/principal.ts";
 import type { Log } from "../log.ts";
 import { createWriteBehind } from "./write-behind.ts";
 
 const MAX_WAITING = 50_000;
+const MAX_USER_AGENT = 256;
+
+interface Request {
+  /** Behind the trusted proxies, as it is known. */
+  readonly address: string;
+  readonly userAgent: string | undefined;
+}
 
 export interface LastUsed {
   /** Notes a request; one with a JWT is no use of a key. */
-  note(principal: Principal): void;
+  note(principal: Principal, request: Request): void;
   readonly flush: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 export function createLastUsed(db: Database, log: Pick<Log, "error">): LastUsed {
-  const uses = createWriteBehind<{ id: string; at: Date }>({
+  const uses = createWriteBehind<KeyUse>({
     name: "last use of keys",
     maxEntries: MAX_WAITING,
     log,
     write: (entries) => touchApiKeys(db, [...new Map(entries.map((entry) => [entry.id, entry])).values()]),
   });
   return {
-    note(principal) {
-      if (principal.apiKeyId !== null) uses.add({ id: principal.apiKeyId, at: new Date() });
+    note(principal, { address, userAgent }) {
+      if (principal.apiKeyId === null) return;
+      uses.add({ id: principal.apiKeyId, at: new Date(), ip: canonicalAddress(address), userAgent: userAgent === undefined ? null : plain(userAgent) });
     },
     flush: uses.flush,
     close: uses.close,
   };
+}
+
+/** Without control characters and bounded: it is shown in lists and tables of a terminal. */
+function plain(userAgent: string): string {
+  return userAgent
+    .slice(0, MAX_USER_AGENT * 4)
+    .replaceAll(/\p{Cc}/gu, "")
+    .slice(0, MAX_USER_AGENT);
 }

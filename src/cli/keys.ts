@@ -5,6 +5,7 @@ import { findOrganizationOfKey, listAllApiKeys, type ListedApiKey, revokeApiKey 
 import { appendAudit, type AuditEntry } from "../db/audit.ts";
 import { inTenant, type Sql } from "../db/pool.ts";
 import { listSpacesOfUser } from "../db/spaces.ts";
+import { canonicalCidr } from "../domain/cidr.ts";
 import { CAPABILITIES, type Capability } from "../domain/principal.ts";
 import { PRIVATE_SPACE } from "../domain/provision.ts";
 import { withDatabase } from "./connect.ts";
@@ -19,6 +20,7 @@ interface CreateOptions {
   readonly spaces?: string;
   readonly capabilities?: string;
   readonly expires?: string;
+  readonly addresses?: string;
   readonly json?: boolean;
 }
 
@@ -35,6 +37,7 @@ export function addKeysCommand(program: Command): void {
     .option("--spaces <names>", "narrow it to these spaces: names or ids, separated by commas; `private` is the owner's own")
     .option("--capabilities <list>", `narrow it to some of: ${CAPABILITIES.join(",")}`)
     .option("--expires <time>", "ISO 8601 time after which it is refused")
+    .option("--addresses <list>", "let it be used only from these networks or addresses, separated by commas: 192.0.2.0/24")
     .option("--json", "print JSON")
     .action(createKey);
   keys.command("revoke").description("revoke a key; every process refuses it within 5 seconds").argument("<id>", "the key's id").option("--json", "print JSON").action(revokeKey);
@@ -45,12 +48,13 @@ export function addKeysCommand(program: Command): void {
 async function createKey(options: CreateOptions): Promise<void> {
   const capabilities = parseCapabilities(options.capabilities);
   const expiresAt = parseTime(options.expires);
+  const allowedCidrs = parseAddresses(options.addresses);
   const made = await withDatabase(async ({ db, pepper }) => {
     const { user, organization } = await theUser(db, options.email, options.organization);
     const secret = await pepper();
     return inTenant(db, organization, async (sql) => {
       const spaces = await chosenSpaces(sql, user.id, options.spaces);
-      const key = await issueApiKey(sql, secret, organization, { userId: user.id, name: options.name, spaces, capabilities, expiresAt });
+      const key = await issueApiKey(sql, secret, organization, { userId: user.id, createdBy: null, name: options.name, spaces, capabilities, expiresAt, allowedCidrs });
       await appendAudit(sql, { authMethod: "system", organization }, keyEntry("api_keys:create", key.id));
       return key;
     });
@@ -78,13 +82,13 @@ async function listKeys(options: { email?: string; json?: boolean }): Promise<vo
   if (options.json) printJson(keys);
   else
     printTable(
-      ["ID", "ORGANIZATION", "OWNER", "NAME", "PREFIX", "LAST USED", "STATE"],
-      keys.map((key) => [key.id, key.organization, key.email, key.name, `${key.prefix}…`, key.last_used_at?.toISOString() ?? "never", stateOf(key)]),
+      ["ID", "ORGANIZATION", "OWNER", "NAME", "PREFIX", "LAST USED", "FROM", "STATE"],
+      keys.map((key) => [key.id, key.organization, key.email, key.name, `${key.prefix}…`, key.last_used_at?.toISOString() ?? "never", key.last_used_ip ?? "", stateOf(key)]),
     );
 }
 
 function stateOf(key: ListedApiKey): string {
-  if (key.revoked_at !== null) return "revoked";
+  if (key.revoked_at !== null) return key.revoked_reason ?? "revoked";
   return key.expires_at !== null && key.expires_at.getTime() <= Date.now() ? "expired" : "valid";
 }
 
@@ -117,6 +121,15 @@ function parseTime(text: string | undefined): Date | null {
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) throw new CommandError(`${text} is not an ISO 8601 time.`);
   return time;
+}
+
+function parseAddresses(list: string | undefined): string[] | null {
+  if (list === undefined) return null;
+  return parts(list).map((word) => {
+    const cidr = canonicalCidr(word);
+    if (cidr === null) throw new CommandError(`${word} is not an IPv4 or IPv6 network, or has bits behind its prefix.`);
+    return cidr;
+  });
 }
 
 function parts(list: string): string[] {

@@ -28,7 +28,8 @@ export function addProvisionCommand(program: Command): void {
     });
 }
 
-function printResult({ created, updated, keys }: ProvisionResult): void {
+function printResult({ created, updated, keys, warnings }: ProvisionResult): void {
+  for (const warning of warnings) printLine(`warning: ${warning}`);
   printLine(created + updated === 0 ? "everything is as the file says" : `${created} added, ${updated} changed`);
   for (const { email, name, key } of keys) printLine(`key "${name}" of ${email}, shown only now: ${key}`);
 }

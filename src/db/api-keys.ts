@@ -1,6 +1,7 @@
 /** All SQL on `api_keys` and `api_key_spaces`. Key texts never come here, only their hashes. */
 import type { Capability, OrganizationRole, SpaceRole } from "../domain/principal.ts";
-import { parameters } from "./filter-sql.ts";
+import type { Condition, OrderTerm } from "../schema/filters.ts";
+import { type FieldColumns, parameters } from "./filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "./page.ts";
 import { type Database, type OrganizationKey, queryOnce, type Sql } from "./pool.ts";
 
@@ -26,6 +27,7 @@ export interface KeyCallerRow extends CallerRow {
     readonly capabilities: readonly Capability[];
     readonly expires_at: string | null;
     readonly revoked_at: string | null;
+    readonly allowed_cidrs: readonly string[] | null;
   };
 }
 
@@ -41,6 +43,16 @@ export interface ApiKeyRow {
   readonly expires_at: Date | null;
   readonly last_used_at: Date | null;
   readonly revoked_at: Date | null;
+  /** Why, where it was not its owner, an administrator or the operator. */
+  readonly revoked_reason: "leaked" | null;
+  /** Null: the operator, by provisioning or the command line. */
+  readonly created_by: string | null;
+  /** Canonical; null is everywhere. */
+  readonly allowed_cidrs: string[] | null;
+  readonly last_used_ip: string | null;
+  readonly last_used_user_agent: string | null;
+  /** Until when the text before the last roll is accepted; null once it is not. */
+  readonly overlap_ends_at: Date | null;
 }
 
 export interface NewApiKey {
@@ -52,31 +64,73 @@ export interface NewApiKey {
   readonly spaces: readonly string[] | null;
   readonly capabilities: readonly Capability[];
   readonly expiresAt: Date | null;
+  /** The user who asked for it; null is the operator. One made by another than its owner reaches no private space. */
+  readonly createdBy: string | null;
+  /** Canonical; null is everywhere. */
+  readonly allowedCidrs: readonly string[] | null;
 }
 
-const COLUMNS = `k.id, k.user_id, k.name, k.prefix, k.capabilities, k.created_at, k.expires_at, k.last_used_at, k.revoked_at,
+const COLUMNS = `k.id, k.user_id, k.name, k.prefix, k.capabilities, k.created_at, k.created_by, k.expires_at, k.revoked_at, k.revoked_reason,
+  k.allowed_cidrs, k.last_used_at, host(k.last_used_ip) as last_used_ip, k.last_used_user_agent,
+  (select max(s.valid_until) from superseded_keys s where s.api_key_id = k.id and s.valid_until > now()) as overlap_ends_at,
   case when k.all_spaces then null else array(select ks.space_id from api_key_spaces ks where ks.api_key_id = k.id order by ks.space_id) end as spaces`;
 
 /** One statement, whatever the key is: its state, its owner and what it reaches. */
 export async function findKeyCaller(db: Database, hash: Buffer): Promise<KeyCallerRow | null> {
-  const { rows } = await queryOnce<{ caller: KeyCallerRow | null }>(db.app, { name: "authenticate_key", text: "select authenticate_key($1) as caller", values: [hash] });
+  const { rows } = await queryOnce<{ caller: KeyCallerRow | null }>(db.app, {
+    name: "authenticate_caller_key",
+    text: "select authenticate_caller_key($1) as caller",
+    values: [hash],
+  });
   return rows[0]?.caller ?? null;
 }
 
-/** Sets when each key was last used; a time before the one that is stored changes nothing. */
-export async function touchApiKeys(db: Database, uses: readonly { readonly id: string; readonly at: Date }[]): Promise<void> {
-  await queryOnce(db.app, "select touch_api_keys($1::uuid[], $2::timestamptz[])", [uses.map((use) => use.id), uses.map((use) => use.at.toISOString())]);
+export interface KeyUse {
+  readonly id: string;
+  readonly at: Date;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+}
+
+/** Sets when, from where and by what each key was last used; a time before the one that is stored changes nothing. */
+export async function touchApiKeys(db: Database, uses: readonly KeyUse[]): Promise<void> {
+  await queryOnce(db.app, "select touch_caller_keys($1::uuid[], $2::timestamptz[], $3::inet[], $4::text[])", [
+    uses.map((use) => use.id),
+    uses.map((use) => use.at.toISOString()),
+    uses.map((use) => use.ip),
+    uses.map((use) => use.userAgent),
+  ]);
 }
 
 export async function insertApiKey(sql: Sql, organization: OrganizationKey, key: NewApiKey): Promise<ApiKeyRow> {
   await sql.query(
-    `insert into api_keys (id, organization_id, user_id, name, prefix, hash, all_spaces, capabilities, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [key.id, organization.id, key.userId, key.name, key.prefix, key.hash, key.spaces === null, key.capabilities, key.expiresAt],
+    `insert into api_keys (id, organization_id, user_id, name, prefix, hash, all_spaces, capabilities, expires_at, created_by, allowed_cidrs)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [key.id, organization.id, key.userId, key.name, key.prefix, key.hash, key.spaces === null, key.capabilities, key.expiresAt, key.createdBy, key.allowedCidrs],
   );
   await setKeySpaces(sql, organization, key.id, key.spaces ?? []);
-  const { rows } = await sql.query<ApiKeyRow>(`select ${COLUMNS} from api_keys k where k.id = $1`, [key.id]);
-  return rows[0]!;
+  return (await findApiKey(sql, key.id))!;
+}
+
+export async function findApiKey(sql: Sql, id: string): Promise<ApiKeyRow | undefined> {
+  const { rows } = await sql.query<ApiKeyRow>(`select ${COLUMNS} from api_keys k where k.id = $1`, [id]);
+  return rows[0];
+}
+
+/** The organization's key, its row locked until the transaction ends. */
+export async function lockApiKey(sql: Sql, organizationId: string, id: string): Promise<ApiKeyRow | undefined> {
+  const { rows } = await sql.query<ApiKeyRow>(`select ${COLUMNS} from api_keys k where k.id = $1 and k.organization_id = $2 for no key update of k`, [id, organizationId]);
+  return rows[0];
+}
+
+/** Lets one transaction at a time make keys of the user. @returns how many it has that are neither revoked nor expired. */
+export async function lockAndCountLiveKeys(sql: Sql, userId: string): Promise<number> {
+  await sql.query("select from users where id = $1 for no key update", [userId]);
+  const { rows } = await sql.query<{ live: number }>(
+    "select count(*)::int as live from api_keys where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())",
+    [userId],
+  );
+  return rows[0]!.live;
 }
 
 /** Makes `spaces` the chosen spaces of the key, whatever they were. @returns whether that changed anything. */
@@ -89,14 +143,32 @@ export async function setKeySpaces(sql: Sql, organization: OrganizationKey, keyI
   return (removed.rowCount ?? 0) + (added.rowCount ?? 0) > 0;
 }
 
-/** A page of the keys of one user, or of the whole organization, newest first; revoked ones too. */
-export async function listApiKeys(sql: Sql, owner: { readonly organizationId: string; readonly userId: string | null }, page: PageRequest): Promise<Page<ApiKeyRow>> {
+const FIELDS: FieldColumns = {
+  id: "k.id",
+  name: "k.name",
+  user_id: "k.user_id",
+  created_by: "k.created_by",
+  created_at: "k.created_at",
+  expires_at: "k.expires_at",
+  last_used_at: "k.last_used_at",
+  unused_since: "coalesce(k.last_used_at, k.created_at)",
+  revoked_at: "k.revoked_at",
+};
+
+interface KeySearch {
+  readonly organizationId: string;
+  /** Null: of all its users. */
+  readonly userId: string | null;
+  readonly filters: readonly Condition[];
+  readonly order_by: readonly OrderTerm[];
+}
+
+/** A page of the keys of one user, or of the whole organization, newest first where nothing else is asked for; revoked ones too. */
+export async function listApiKeys(sql: Sql, search: KeySearch, page: PageRequest): Promise<Page<ApiKeyRow>> {
   const where = "k.organization_id = $1 and ($2::uuid is null or k.user_id = $2)";
-  return readPage<ApiKeyRow>(
-    sql,
-    { columns: COLUMNS, from: "api_keys k", where, order: "k.created_at desc, k.id desc", params: parameters([owner.organizationId, owner.userId]) },
-    page,
-  );
+  const filters = { conditions: search.filters, fields: FIELDS };
+  const params = parameters([search.organizationId, search.userId]);
+  return readPage<ApiKeyRow>(sql, { columns: COLUMNS, from: "api_keys k", where, order: { terms: search.order_by, fields: FIELDS }, params, filters }, page);
 }
 
 /** Whose key it is. */
@@ -117,7 +189,10 @@ export async function findOrganizationOfKey(db: Database, id: string): Promise<O
   return rows[0];
 }
 
-export type ListedApiKey = Pick<ApiKeyRow, "id" | "name" | "prefix" | "created_at" | "expires_at" | "last_used_at" | "revoked_at"> & {
+export type ListedApiKey = Pick<
+  ApiKeyRow,
+  "id" | "name" | "prefix" | "created_at" | "created_by" | "expires_at" | "allowed_cidrs" | "last_used_at" | "last_used_ip" | "revoked_at" | "revoked_reason"
+> & {
   readonly email: string;
   readonly organization: string;
 };
@@ -126,9 +201,11 @@ export type ListedApiKey = Pick<ApiKeyRow, "id" | "name" | "prefix" | "created_a
 export async function listAllApiKeys(db: Database, email: string | null): Promise<ListedApiKey[]> {
   const { rows } = await queryOnce<ListedApiKey>(
     db.owner,
-    `select k.id, o.name as organization, u.email, k.name, k.prefix, k.created_at, k.expires_at, k.last_used_at, k.revoked_at
+    `select k.id, o.name as organization, u.email, k.name, k.prefix, k.created_at, k.created_by, k.expires_at, k.allowed_cidrs, k.last_used_at,
+       host(k.last_used_ip) as last_used_ip, k.revoked_at, k.revoked_reason
      from api_keys k join users u on u.id = k.user_id join organizations o on o.id = k.organization_id
-     where $1::text is null or lower(u.email) = lower($1) order by k.created_at desc, k.id desc`,
+     where $1::text is null or lower(u.email) = lower($1)
+     order by k.created_at desc, k.id desc`,
     [email],
   );
   return rows;

@@ -49,6 +49,11 @@ export async function appendAudit(sql: Sql, actor: AuditActor, entry: AuditEntry
   await sql.query("select append_audit_rows($1)", [JSON.stringify([auditRow(actor, entry, new Date())])]);
 }
 
+/** Writes rows of any organizations, in the transaction of what they tell. */
+export async function appendAuditRowsIn(sql: Sql, rows: readonly AuditRow[]): Promise<void> {
+  await sql.query("select append_audit_rows($1)", [JSON.stringify(rows)]);
+}
+
 /** Writes rows of any organizations in one statement. */
 export async function appendAuditRows(db: Database, rows: readonly AuditRow[]): Promise<void> {
   await queryOnce(db.app, "select append_audit_rows($1)", [JSON.stringify(rows)]);

@@ -26,29 +26,50 @@ interface KeyRow {
   readonly id: string;
   readonly user_id: string;
   readonly is_revoked: boolean;
+  readonly is_leaked: boolean;
+  /** Whether the file's text is the key's, or was before the key was rolled. */
   readonly same_hash: boolean;
+  readonly is_superseded: boolean;
 }
 
 /**
- * A key that was revoked stays so, whatever the file says. One without a text in the file is made where its owner never had one
- * of that name. @returns the text of the key where it was made here.
+ * A key that was revoked stays so, whatever the file says, and one that was rolled keeps its new text while the file names an older one:
+ * both are warned of. One without a text in the file is made where its owner never had one of that name.
+ * @returns the text of the key where it was made here.
  */
 export async function provisionKey(run: Run, maker: KeyMaker, named: NamedKey): Promise<string | undefined> {
   const hash = named.key.key === undefined ? null : maker.hash(named.key.key);
-  const { rows } = await run.sql.query<KeyRow>(
-    `select id, user_id, revoked_at is not null as is_revoked, coalesce(hash = $3, false) as same_hash
-     from api_keys where (user_id = $1 and name = $2) or hash = $3 order by is_revoked, id for no key update`,
-    [named.userId, named.key.name, hash],
-  );
-  const sameText = rows.find((row) => row.same_hash);
+  const rows = await lockCandidates(run, named, hash);
+  const sameText = rows.find((row) => row.same_hash || row.is_superseded);
   if (sameText !== undefined && sameText.user_id !== named.userId) {
     run.mistakes.push(`${named.path}.key: is the key of somebody else`);
     return undefined;
   }
   const known = sameText ?? rows.find((row) => !row.is_revoked) ?? (hash === null ? rows[0] : undefined);
   if (known === undefined) return addKey(run, maker, named, hash);
-  if (!known.is_revoked && (await updateKey(run, maker, named, known.id))) run.updated += 1;
+  run.warnings.push(...warningsOf(known, named.path));
+  if (known.is_revoked) return undefined;
+  if (await updateKey(run, { named, maker, id: known.id, hasText: !known.is_superseded })) run.updated += 1;
   return undefined;
+}
+
+function warningsOf(known: KeyRow, path: string): string[] {
+  if (known.is_revoked) return [`${path}: ${known.is_leaked ? "was revoked because its text was reported as leaked" : "was revoked"}, and stays so`];
+  return known.is_superseded ? [`${path}.key: was rolled since; the key keeps its new text`] : [];
+}
+
+async function lockCandidates(run: Run, { userId, key }: NamedKey, hash: Buffer | null): Promise<KeyRow[]> {
+  const { rows } = await run.sql.query<KeyRow>(
+    `select k.id, k.user_id, k.revoked_at is not null as is_revoked, k.revoked_reason is not distinct from 'leaked' as is_leaked,
+       coalesce(k.hash = $3, false) as same_hash,
+       k.hash is distinct from $3 and exists (select from superseded_keys s where s.api_key_id = k.id and s.hash = $3) as is_superseded
+     from api_keys k
+     where (k.user_id = $1 and k.name = $2) or k.hash = $3 or k.id in (select s.api_key_id from superseded_keys s where s.hash = $3)
+     order by is_revoked, k.id
+     for no key update of k`,
+    [userId, key.name, hash],
+  );
+  return rows;
 }
 
 async function addKey(run: Run, maker: KeyMaker, { organization, userId, key, spaces }: NamedKey, hash: Buffer | null): Promise<string | undefined> {
@@ -62,21 +83,33 @@ async function addKey(run: Run, maker: KeyMaker, { organization, userId, key, sp
     spaces: spaces ?? null,
     capabilities: key.capabilities ?? CAPABILITIES,
     expiresAt: key.expires_at === undefined || key.expires_at === null ? null : new Date(key.expires_at),
+    createdBy: null,
+    allowedCidrs: key.allowed_cidrs ?? null,
   });
   run.created += 1;
   return hash === null ? text : undefined;
 }
 
-async function updateKey(run: Run, maker: KeyMaker, { organization, key, spaces }: NamedKey, id: string): Promise<boolean> {
-  const named = {
+interface Update {
+  readonly named: NamedKey;
+  readonly maker: KeyMaker;
+  readonly id: string;
+  /** Whether the key has the file's text, if there is one, from now on. */
+  readonly hasText: boolean;
+}
+
+async function updateKey(run: Run, { named: { organization, key, spaces }, maker, id, hasText }: Update): Promise<boolean> {
+  const text = hasText ? key.key : undefined;
+  const wanted = {
     name: key.name,
-    hash: key.key === undefined ? undefined : maker.hash(key.key),
-    prefix: key.key === undefined ? undefined : maker.prefix(key.key),
+    hash: text === undefined ? undefined : maker.hash(text),
+    prefix: text === undefined ? undefined : maker.prefix(text),
     capabilities: key.capabilities,
     expires_at: key.expires_at,
+    allowed_cidrs: key.allowed_cidrs,
     all_spaces: spaces === undefined ? undefined : spaces === null,
   };
-  const fields = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+  const fields = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
   const isChanged = await updateRow(run.sql, "api_keys", id, fields);
   const isNarrowed = spaces !== undefined && (await setKeySpaces(run.sql, organization, id, spaces ?? []));
   return isChanged || isNarrowed;

@@ -6,6 +6,7 @@ import type { Sql } from "./pool.ts";
 export interface Run {
   readonly sql: Sql;
   readonly mistakes: string[];
+  readonly warnings: string[];
   created: number;
   updated: number;
 }

@@ -12,6 +12,8 @@ export interface ProvisionResult {
   readonly updated: number;
   /** Keys that were made here; their texts are nowhere else. */
   readonly keys: readonly { readonly email: string; readonly name: string; readonly key: string }[];
+  /** What the file says and was not done, because a key was revoked or rolled since; they look like a {@link ProvisionError}'s mistakes. */
+  readonly warnings: readonly string[];
 }
 
 /** What the parts of one organization refer to each other by; names in lower case. */
@@ -29,7 +31,7 @@ interface Scope {
 export async function applyProvisionFile(db: Database, file: ProvisionFile, maker: KeyMaker): Promise<ProvisionResult> {
   return inTransaction(db.owner, async (sql) => {
     await sql.query("select pg_advisory_xact_lock(hashtext('holdfast provision'))");
-    const run: Run = { sql, mistakes: [], created: 0, updated: 0 };
+    const run: Run = { sql, mistakes: [], warnings: [], created: 0, updated: 0 };
     const keys: { email: string; name: string; key: string }[] = [];
     for (const [index, organization] of file.organizations.entries()) {
       const changesBefore = run.created + run.updated;
@@ -39,7 +41,7 @@ export async function applyProvisionFile(db: Database, file: ProvisionFile, make
       if (run.created + run.updated > changesBefore) await auditProvisioning(sql, scope.organization);
     }
     if (run.mistakes.length > 0) throw new ProvisionError(run.mistakes);
-    return { created: run.created, updated: run.updated, keys };
+    return { created: run.created, updated: run.updated, keys, warnings: run.warnings };
   });
 }
 
@@ -51,7 +53,8 @@ async function auditProvisioning(sql: Sql, organization: OrganizationKey): Promi
 async function provisionOrganization(run: Run, path: string, named: ProvisionOrganization): Promise<Scope | undefined> {
   const located = await locate(run, "organizations", { path, id: named.id, name: named.name, parentId: null });
   if (located === undefined) return undefined;
-  await save(run, "organizations", located, { fields: { name: named.name }, defaults: {} });
+  const { name, max_key_lifetime_seconds, default_key_lifetime_seconds } = named;
+  await save(run, "organizations", located, { fields: { name, max_key_lifetime_seconds, default_key_lifetime_seconds }, defaults: {} });
   const { rows } = await run.sql.query<{ num: number }>("select num from organizations where id = $1", [located.id]);
   const scope: Scope = { organization: { id: located.id, num: rows[0]!.num }, userIds: new Map(), spaceIds: new Map() };
   for (const [index, user] of (named.users ?? []).entries()) await provisionUser(run, scope, `${path}.users[${index}]`, user);

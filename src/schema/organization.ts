@@ -1,7 +1,8 @@
-/** Contract of an organization's members, audit log and usage. */
+/** Contract of an organization: its settings, members, audit log and usage. */
 import { z } from "zod";
 import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, TimestampInput, Uuid } from "./common.ts";
-import { type FilterFields, parseFilters, parseOrderBy } from "./filters.ts";
+import type { FilterFields } from "./filters.ts";
+import { queryFilters } from "./query-filters.ts";
 
 const role = z.enum(["admin", "member"]);
 const email = z
@@ -10,6 +11,19 @@ const email = z
   .max(320)
   .regex(/^[^\s@]+@[^\s@]+$/)
   .meta({ example: "ada@acme.example" });
+
+/** Ten years. */
+const MAX_LIFETIME_SECONDS = 315_360_000;
+const lifetime = (description: string) => z.int().min(1).max(MAX_LIFETIME_SECONDS).nullable().meta({ description, example: 7_776_000 });
+const lifetimes = {
+  max_key_lifetime_seconds: lifetime("The longest that a new API key may live; null is no bound"),
+  default_key_lifetime_seconds: lifetime("How long a new API key lives for which nothing is asked, never longer than the maximum; null is the maximum, or no end"),
+};
+
+export const Organization = z.object({ id: Uuid, name: z.string().meta({ example: "Acme" }), created_at: Timestamp, ...lifetimes }).meta({ id: "Organization" });
+export const OrganizationPatch = z
+  .object({ max_key_lifetime_seconds: lifetimes.max_key_lifetime_seconds.optional(), default_key_lifetime_seconds: lifetimes.default_key_lifetime_seconds.optional() })
+  .meta({ id: "OrganizationPatch" });
 
 export const Member = z
   .object({
@@ -56,42 +70,11 @@ const AUDIT_FIELDS: FilterFields = {
   outcome: "text",
 };
 
-/** No address is longer. */
-const MAX_FILTER_CHARACTERS = 8_192;
-
-/** A GET has no body: its filters are one JSON object in the query, its order is `order_by`, repeated. */
 export const AuditQuery = z.object({
   ...pageQuery(PARTS_PER_PAGE).shape,
   format: z.enum(["json", "ndjson"]).default("json").meta({ description: "`ndjson` answers every row, one JSON object a line, as `application/x-ndjson`" }),
-  filters: z
-    .string()
-    .max(MAX_FILTER_CHARACTERS)
-    .optional()
-    .transform((text, context) => {
-      const refuse = (key: string, reason: string): void => void context.issues.push({ code: "custom", path: key === "" ? [] : [key], input: text, message: reason });
-      const filters = text === undefined ? {} : readObject(text);
-      if (filters === null) refuse("", "must be a JSON object");
-      return parseFilters(filters ?? {}, AUDIT_FIELDS, refuse);
-    })
-    .meta({ description: `A JSON object with keys \`field__operator\`. Fields: ${Object.keys(AUDIT_FIELDS).join(", ")}.`, example: '{"action__startswith":"documents:"}' }),
-  order_by: z
-    .array(z.string().max(MAX_FILTER_CHARACTERS))
-    .max(10)
-    .optional()
-    .transform((terms, context) =>
-      parseOrderBy(terms ?? [], AUDIT_FIELDS, (index, reason) => context.issues.push({ code: "custom", path: [index], input: terms?.[index], message: reason })),
-    )
-    .meta({ description: "May be repeated; `-` before a field for descending order", example: ["-at"] }),
+  ...queryFilters(AUDIT_FIELDS, { filters: '{"action__startswith":"documents:"}', orderBy: "-at" }),
 });
-
-function readObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
-}
 
 const UsageRow = z
   .object({

@@ -50,7 +50,7 @@ function mistakesWithin(organization: At): string[] {
 }
 
 function malformedKey(key: At): string {
-  return `${key.path}.key: must begin with sk- and have 32 to 512 visible characters; with exactly 52 its checksum must be right`;
+  return `${key.path}.key: must begin with sk- and have 32 to 512 visible characters; with exactly 52, or 55 that begin with sk-hf-, its checksum must be right`;
 }
 
 /** One mistake for each that has the same `field` as one before it. */

@@ -1,6 +1,7 @@
 /** The contract of a provisioning file, and the only place that reads one. */
 import { parse, YAMLParseError } from "yaml";
 import { z } from "zod";
+import { canonicalCidr } from "../domain/cidr.ts";
 import { CAPABILITIES } from "../domain/principal.ts";
 import { ProvisionError } from "../domain/provision.ts";
 import { TOOL_IDS } from "../domain/tool-ids.ts";
@@ -10,10 +11,19 @@ import { checkToolConfig } from "./tool-config.ts";
 
 const MAX_NAME = 255;
 const MAX_PROMPT = 100_000;
+const MAX_CIDRS = 50;
+/** Ten years. */
+const MAX_LIFETIME_SECONDS = 315_360_000;
 
 const Name = z.string().trim().min(1, "is empty").max(MAX_NAME, `is longer than ${MAX_NAME} characters`);
 const Email = z.email("is not an e-mail address").max(MAX_NAME).toLowerCase();
 const oneOf = <const T extends readonly string[]>(values: T) => z.enum(values, `must be one of: ${values.join(", ")}`);
+
+const Cidr = z.string().transform((text, context) => {
+  const canonical = canonicalCidr(text);
+  if (canonical === null) context.issues.push({ code: "custom", input: text, message: "is not an IPv4 or IPv6 network, or has bits behind its prefix" });
+  return canonical ?? z.NEVER;
+});
 
 const ApiKey = z.strictObject({
   name: Name,
@@ -21,6 +31,7 @@ const ApiKey = z.strictObject({
   spaces: z.union([z.literal("all"), z.array(Name)], "must be all or a list of names of spaces").optional(),
   capabilities: z.array(oneOf(CAPABILITIES)).optional(),
   expires_at: z.iso.datetime({ offset: true, error: "is not an ISO 8601 timestamp" }).nullable().optional(),
+  allowed_cidrs: z.array(Cidr).min(1, "is empty").max(MAX_CIDRS, `has more than ${MAX_CIDRS} networks`).nullable().optional(),
 });
 
 const User = z.strictObject({
@@ -63,9 +74,13 @@ const Space = z.strictObject({
   agents: z.array(Agent).optional(),
 });
 
+const Lifetime = z.int("must be a whole number").min(1, "must be at least 1").max(MAX_LIFETIME_SECONDS, `must be at most ${MAX_LIFETIME_SECONDS}`).nullable();
+
 const Organization = z.strictObject({
   name: Name,
   id: Uuid.optional(),
+  max_key_lifetime_seconds: Lifetime.optional(),
+  default_key_lifetime_seconds: Lifetime.optional(),
   users: z.array(User).optional(),
   spaces: z.array(Space).optional(),
 });

@@ -58,6 +58,6 @@ test(`a document is read with at most ${AT_MOST} queries, whether or not the key
   expect(known.length).toBeLessThan(AT_MOST);
   now += 60_000;
   const unknown = await statementsOfRead();
-  expect(unknown.filter((statement) => statement.includes("authenticate_key"))).toHaveLength(1);
+  expect(unknown.filter((statement) => statement.includes("authenticate_caller_key"))).toHaveLength(1);
   expect(unknown.length).toBeLessThanOrEqual(AT_MOST);
 });

@@ -1,11 +1,14 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { createKeyText, hashKey, isWellFormedKey, keyPrefix } from "../../src/auth/api-keys.ts";
 
 describe("keys that Holdfast creates", () => {
-  it("are sk-, 43 base62 characters and a checksum of 6, and never twice the same", () => {
+  it("are sk-hf-, 43 base62 characters and a checksum of 6, and never twice the same", () => {
     const texts = Array.from({ length: 500 }, createKeyText);
     for (const text of texts) {
-      expect(text).toMatch(/^sk-[0-9A-Za-z]{49}$/);
+      expect(text).toMatch(/^sk-hf-[0-9A-Za-z]{49}$/);
       expect(isWellFormedKey(text)).toBe(true);
     }
     expect(new Set(texts).size).toBe(500);
@@ -13,12 +16,50 @@ describe("keys that Holdfast creates", () => {
 
   it("are refused when any one character is changed", () => {
     const text = createKeyText();
-    for (let index = 3; index < text.length; index += 1) {
+    for (let index = 6; index < text.length; index += 1) {
       const other = text[index] === "x" ? "y" : "x";
       expect(isWellFormedKey(text.slice(0, index) + other + text.slice(index + 1))).toBe(false);
     }
   });
 });
+
+describe("keys that versions before made", () => {
+  it("are well formed with their checksum, and shown by as much as before", () => {
+    const text = `sk-${"a".repeat(43)}${checksumOf(`sk-${"a".repeat(43)}`)}`;
+    expect(isWellFormedKey(text)).toBe(true);
+    expect(keyPrefix(text)).toBe(text.slice(0, 8));
+    expect(isWellFormedKey(`${text.slice(0, -1)}${text.endsWith("a") ? "b" : "a"}`)).toBe(false);
+  });
+});
+
+describe("what SECURITY.md tells secret scanners", () => {
+  const security = readFileSync(join(import.meta.dirname, "../../SECURITY.md"), "utf8");
+  const [, pattern = ""] = /^ {4}(sk-hf-\[.*)$/m.exec(security) ?? [];
+  const [, example = ""] = /`(sk-hf-[0-9A-Za-z]{49})`/.exec(security) ?? [];
+
+  it("is a pattern of every key that is made", () => {
+    for (const text of Array.from({ length: 100 }, createKeyText)) expect(text).toMatch(new RegExp(`^${pattern}$`));
+  });
+
+  it("is a checksum that a program written from its words finds", () => {
+    expect(isWellFormedKey(example)).toBe(true);
+    expect(checksumOf(example.slice(0, -6))).toBe(example.slice(-6));
+    expect(security).toContain(`\`${example.slice(-6)}\``);
+    expect(security).toContain(`\`${crc32(example.slice(0, -6)).toString(16).padStart(8, "0")}\``);
+  });
+});
+
+/** Written from the words of SECURITY.md alone. */
+function checksumOf(body: string): string {
+  const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  let rest = crc32(body);
+  let text = "";
+  for (let index = 0; index < 6; index += 1) {
+    text = digits[rest % 62]! + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}
 
 describe("keys that somebody chose", () => {
   it.each([
@@ -28,8 +69,11 @@ describe("keys that somebody chose", () => {
     ["a space inside", `sk-${"a".repeat(20)} ${"a".repeat(20)}`, false],
     ["a line break at the end", `sk-${"a".repeat(40)}\n`, false],
     ["letters beyond ASCII", `sk-${"é".repeat(40)}`, false],
-    ["the length of a created key without its checksum", `sk-${"a".repeat(49)}`, false],
-    ["one more than a created key", `sk-${"a".repeat(50)}`, true],
+    ["the length of a key of before without its checksum", `sk-${"a".repeat(49)}`, false],
+    ["the length of a new key without its beginning", `sk-${"a".repeat(52)}`, true],
+    ["the beginning and length of a new key without its checksum", `sk-hf-${"a".repeat(49)}`, false],
+    ["the beginning of a new key at another length", `sk-hf-${"a".repeat(50)}`, true],
+    ["one more than a key of before", `sk-${"a".repeat(50)}`, true],
     ["a megabyte", `sk-${"a".repeat(1_000_000)}`, false],
   ])("%s: %#", (_what, text, expected) => {
     expect(isWellFormedKey(text)).toBe(expected);
@@ -43,6 +87,6 @@ describe("what is stored of a key", () => {
     expect(hash).toHaveLength(32);
     expect(hash.equals(hashKey(Buffer.alloc(32, 1), text))).toBe(true);
     expect(hash.equals(hashKey(Buffer.alloc(32, 2), text))).toBe(false);
-    expect(keyPrefix(text)).toBe(text.slice(0, 8));
+    expect(keyPrefix(text)).toBe(text.slice(0, 12));
   });
 });

@@ -19,7 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-const bearer = (text: string, organizationId?: string) => ({ authorization: `Bearer ${text}`, organizationId });
+const HERE = "192.0.2.7";
+const bearer = (text: string, organizationId?: string, address = HERE) => ({ authorization: `Bearer ${text}`, organizationId, address });
 const fresh = () => createAuthenticator({ db, pepper: TEST_PEPPER, now });
 
 async function refusal(work: Promise<unknown>): Promise<string> {
@@ -90,7 +91,7 @@ describe("401", () => {
     ["two tokens", "Bearer a b"],
     ["a JWT where no issuer is configured", "Bearer a.b.c"],
   ])("for %s", async (_what, authorization) => {
-    expect(await refusal(fresh().authenticate({ authorization, organizationId: undefined }))).toBe("unauthenticated");
+    expect(await refusal(fresh().authenticate({ authorization, organizationId: undefined, address: HERE }))).toBe("unauthenticated");
   });
 
   it("for a key with a wrong checksum, without a query", async () => {
@@ -112,6 +113,28 @@ describe("401", () => {
     const revoked = await makeKey(db, organization, owner);
     await db.owner.query("update api_keys set revoked_at = now() where id = $1", [revoked.id]);
     expect(await refusal(authenticator.authenticate(bearer(revoked.text)))).toBe("unauthenticated");
+  });
+});
+
+describe("a key with a list of addresses", () => {
+  const from = (address: string, text: string) => fresh().authenticate(bearer(text, undefined, address));
+
+  it("works from them, and from elsewhere it is refused like a key that nobody has, also where its owner left", async () => {
+    const owner = await makeUser(db, organization);
+    const { id, text } = await makeKey(db, organization, owner, { allowedCidrs: ["192.0.2.0/24", "2001:db8::/32"] });
+    for (const address of [HERE, `::ffff:${HERE}`, "2001:db8::1"]) expect((await from(address, text)).apiKeyId).toBe(id);
+    const unknown = await from(HERE, createKeyText()).catch((error: unknown) => error);
+    for (const address of ["192.0.3.7", "2001:db9::1", "::ffff:192.0.3.7", "unknown", ""]) expect(await from(address, text).catch((error: unknown) => error)).toEqual(unknown);
+    await db.owner.query("update users set removed_at = now() where id = $1", [owner]);
+    expect(await from("192.0.3.7", text).catch((error: unknown) => error)).toEqual(unknown);
+  });
+
+  it("is looked at for each request, also where the key is known from an earlier one", async () => {
+    const { text } = await makeKey(db, organization, await makeUser(db, organization), { allowedCidrs: ["192.0.2.0/24"] });
+    const authenticator = fresh();
+    await authenticator.authenticate(bearer(text));
+    expect(await refusal(authenticator.authenticate(bearer(text, undefined, "192.0.3.7")))).toBe("unauthenticated");
+    await authenticator.authenticate(bearer(text));
   });
 });
 

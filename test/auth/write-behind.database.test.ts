@@ -34,6 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
+const request = { address: "::ffff:192.0.2.7", userAgent: `curl/8.5.0 \0\u0085\x1b[31m${"x".repeat(300)}` };
 const lastUsedAt = async () => (await test.db.owner.query<{ at: Date | null }>("select last_used_at as at from api_keys where id = $1", [principal.apiKeyId])).rows[0]!.at;
 const auditRows = async () =>
   (await test.db.owner.query<{ action: string; api_key_id: string | null; auth_method: string }>("select action, api_key_id, auth_method from audit_log")).rows;
@@ -41,13 +42,25 @@ const auditRows = async () =>
 it("the last use of a key is in the database within a second, and never goes back", async () => {
   const lastUsed = createLastUsed(test.db, log);
   const before = Date.now();
-  for (let index = 0; index < 100; index += 1) lastUsed.note(principal);
+  for (let index = 0; index < 100; index += 1) lastUsed.note(principal, request);
   await vi.waitFor(async () => expect((await lastUsedAt())?.getTime()).toBeGreaterThanOrEqual(before), { timeout: 1_000, interval: 20 });
   const later = new Date(Date.now() + 60_000);
   await test.db.owner.query("update api_keys set last_used_at = $1", [later]);
-  lastUsed.note(principal);
+  lastUsed.note(principal, request);
   await lastUsed.close();
   expect(await lastUsedAt()).toEqual(later);
+});
+
+it("the last use says from where and by what, bounded and without control characters; what is no address is left out", async () => {
+  const lastUsed = createLastUsed(test.db, log);
+  const { id } = await makeKey(test.db, organization, principal.user.id);
+  const shown = async () => (await test.db.owner.query("select host(last_used_ip) as ip, last_used_user_agent as agent from api_keys where id = $1", [id])).rows[0];
+  lastUsed.note({ ...principal, apiKeyId: id }, request);
+  await lastUsed.flush();
+  expect(await shown()).toEqual({ ip: "192.0.2.7", agent: `curl/8.5.0 [31m${"x".repeat(300)}`.slice(0, 256) });
+  lastUsed.note({ ...principal, apiKeyId: id }, { address: "unknown", userAgent: undefined });
+  await lastUsed.close();
+  expect(await shown()).toEqual({ ip: null, agent: null });
 });
 
 it("audit rows of reads are in the database within a second, with the key", async () => {

@@ -46,7 +46,7 @@ const authenticator = async () =>
     pepper: await loadInstanceSecret(test.db, "pepper", localMasterKey(MASTER)),
     verifyJwt: createJwtVerifier({ issuer: issuerUrl(issuerPort), audience: "holdfast" }),
   });
-const whoIs = async (token: string) => (await authenticator()).authenticate({ authorization: `Bearer ${token}`, organizationId: undefined });
+const whoIs = async (token: string) => (await authenticator()).authenticate({ authorization: `Bearer ${token}`, organizationId: undefined, address: "127.0.0.1" });
 
 describe("holdfast", () => {
   it("provision makes keys that authenticate, shows them once, and says what it did", async () => {

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createKeyText, isWellFormedKey, keyPrefix } from "../../src/auth/api-keys.ts";
+import { replaceKeyText } from "../../src/db/key-rolls.ts";
+import { inTransaction } from "../../src/db/pool.ts";
 import { applyProvisionFile, type ProvisionResult } from "../../src/db/provision.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { ProvisionError } from "../../src/domain/provision.ts";
@@ -77,7 +79,7 @@ describe("a file that is applied", () => {
       ],
     );
     expect((await apply(full)).keys).toHaveLength(1);
-    expect(await apply(full)).toEqual({ created: 0, updated: 0, keys: [] });
+    expect(await apply(full)).toEqual({ created: 0, updated: 0, keys: [], warnings: [] });
   });
 
   it("gives one result to several processes at once", async () => {
@@ -157,10 +159,61 @@ describe("keys", () => {
     const full = acme([ada({ api_keys: [{ name: "given", key: createKeyText() }, { name: "made" }] })]);
     await apply(full);
     await rows("update api_keys set revoked_at = now() where user_id = (select id from users where email = $1)", [email()]);
-    expect(await apply(full)).toEqual({ created: 0, updated: 0, keys: [] });
+    const kept = (index: number) => `organizations[0].users[0].api_keys[${index}]: was revoked, and stays so`;
+    expect(await apply(full)).toEqual({ created: 0, updated: 0, keys: [], warnings: [kept(0), kept(1)] });
     expect((await keysOf()).every((key) => key.revoked_at !== null)).toBe(true);
   });
+
+  it("that were reported as leaked stay revoked, by their text of now and by one of before a roll", async () => {
+    const [text, other] = [createKeyText(), createKeyText()];
+    const full = acme([
+      ada({
+        api_keys: [
+          { name: "given", key: text },
+          { name: "other", key: other },
+        ],
+      }),
+    ]);
+    await apply(full);
+    await roll(text);
+    const [first, second] = [maker.hash(text), maker.hash(other)];
+    await rows("select report_leaked_keys($1, 100)", [[first, second]]);
+    expect(await rows("select id from revoke_leaked_keys(100)")).toHaveLength(2);
+    const result = await apply(full);
+    expect(result).toMatchObject({ created: 0, updated: 0 });
+    expect(result.warnings).toEqual([0, 1].map((index) => `organizations[0].users[0].api_keys[${index}]: was revoked because its text was reported as leaked, and stays so`));
+    const after = await keysOf();
+    expect(after).toHaveLength(2);
+    expect(after.every((key) => key.revoked_at !== null)).toBe(true);
+  });
+
+  it("that were rolled keep their new text while the file names the one of before, however often they were", async () => {
+    const text = createKeyText();
+    const full = (rest: Part = {}) => acme([ada({ api_keys: [{ name: "given", key: text, ...rest }] })]);
+    await apply(full());
+    await roll(text);
+    const [rolled] = await keysOf();
+    const { warnings } = await apply(full());
+    expect(warnings).toEqual(["organizations[0].users[0].api_keys[0].key: was rolled since; the key keeps its new text"]);
+    await rows("update superseded_keys set valid_until = now() where api_key_id = $1", [rolled!.id]);
+    await apply([{ ...full({ allowed_cidrs: ["192.0.2.7", "::ffff:10.0.0.0/104"] })[0], max_key_lifetime_seconds: 60 }]);
+    expect(await rows("select max_key_lifetime_seconds as max, default_key_lifetime_seconds as usual from organizations where name = $1", [`Acme ${tag}`])).toEqual([
+      { max: 60, usual: null },
+    ]);
+    const [kept] = await rows("select hash, allowed_cidrs::text[] as cidrs from api_keys where id = $1", [rolled!.id]);
+    expect(kept).toEqual({ hash: rolled!.hash, cidrs: ["192.0.2.7/32", "10.0.0.0/8"] });
+  });
 });
+
+/** What the API's roll writes. */
+async function roll(text: string): Promise<void> {
+  const { rows: found } = await test.db.owner.query<{ id: string; organization_id: string }>("select id, organization_id from api_keys where hash = $1", [maker.hash(text)]);
+  const [key] = found;
+  const next = createKeyText();
+  await inTransaction(test.db.owner, (sql) =>
+    replaceKeyText(sql, { id: key!.organization_id, num: 0 }, key!.id, { hash: maker.hash(next), prefix: keyPrefix(next), expiresAt: null, overlapSeconds: 60 }),
+  );
+}
 
 describe("mistakes that the database shows", () => {
   it("are reported all at once, and nothing is changed", async () => {

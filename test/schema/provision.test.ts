@@ -84,7 +84,7 @@ describe("a mistake is named with its path:", () => {
     [
       "a key that is too short",
       file([{ ...ada, api_keys: [{ name: "k", key: "sk-short" }] }]),
-      `${user}.api_keys[0].key: must begin with sk- and have 32 to 512 visible characters; with exactly 52 its checksum must be right`,
+      `${user}.api_keys[0].key: must begin with sk- and have 32 to 512 visible characters; with exactly 52, or 55 that begin with sk-hf-, its checksum must be right`,
     ],
     [
       "a key twice",

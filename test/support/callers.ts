@@ -49,6 +49,8 @@ interface KeyFields {
   readonly spaces?: readonly string[] | null;
   readonly capabilities?: readonly Capability[];
   readonly expiresAt?: Date | null;
+  readonly createdBy?: string | null;
+  readonly allowedCidrs?: readonly string[] | null;
   /** The instance's, where it is not {@link TEST_PEPPER}. */
   readonly pepper?: Buffer;
 }
@@ -66,6 +68,8 @@ export async function makeKey(db: Database, organization: OrganizationKey, userI
       spaces: fields.spaces ?? null,
       capabilities: fields.capabilities ?? CAPABILITIES,
       expiresAt: fields.expiresAt ?? null,
+      createdBy: fields.createdBy ?? null,
+      allowedCidrs: fields.allowedCidrs ?? null,
     }),
   );
   return { id, text };

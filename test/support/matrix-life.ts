@@ -69,7 +69,7 @@ async function refuseSome({ provider, url }: Stack, owner: As): Promise<void> {
   provider.poisonTexts();
 }
 
-async function changePeople(_stack: Stack, signedIn: As): Promise<void> {
+async function changePeople(stack: Stack, signedIn: As): Promise<void> {
   const userId = "01900000-0000-7000-8000-00000000aaaa";
   await signedIn("PUT", `/organizations/${ACME}/members/${userId}`, { email: "passing@acme.example", name: "Passing", role: "member" });
   await signedIn("PUT", `/organizations/${ACME}/members/${userId}`, { email: "passing@acme.example", name: "Passing through", role: "member" });
@@ -77,7 +77,10 @@ async function changePeople(_stack: Stack, signedIn: As): Promise<void> {
   await signedIn("PUT", `/spaces/${SPACES.archive}/members/${userId}`, { role: "owner" });
   await signedIn("DELETE", `/spaces/${SPACES.archive}/members/${userId}`);
   const made = await signedIn("POST", "/me/api-keys", { name: "short", spaces: [SPACES.archive] });
-  await signedIn("DELETE", `/me/api-keys/${made.body.id}`);
+  await signedIn("POST", `/me/api-keys/${made.body.id}/roll`);
+  await signedIn("PATCH", `/organizations/${ACME}`, { default_key_lifetime_seconds: 3_600 });
+  await signedIn("POST", "/api-keys/revoke-leaked", { keys: [made.body.key] });
+  await until("the reported key is revoked", async () => (await stack.database.db.owner.query("select from api_keys where revoked_reason = 'leaked'")).rowCount === 1);
   const issued = await signedIn("POST", `/organizations/${ACME}/api-keys`, { name: "issued", user_id: userId });
   await signedIn("DELETE", `/organizations/${ACME}/api-keys/${issued.body.id}`);
   await signedIn("DELETE", `/organizations/${ACME}/members/${userId}`);

@@ -39,6 +39,7 @@ const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
   "PATCH /v1/folders/:folder_id": () => ({ name: newId() }),
   "POST /v1/me/api-keys": () => ({ name: newId() }),
   "POST /v1/organizations/:organization_id/api-keys": () => ({ name: newId(), user_id: UNKNOWN_ID }),
+  "PATCH /v1/organizations/:organization_id": () => ({}),
   "PUT /v1/organizations/:organization_id/members/:user_id": () => ({ email: `${newId()}@made.example`, name: "Made", role: "member" }),
 };
 
@@ -53,6 +54,8 @@ const ABSENT: Readonly<Record<string, Things>> = {
   "DELETE /v1/spaces/:space_id/members/:user_id": { user_id: UNKNOWN_ID },
   "POST /v1/data/:document_id/versions/:version/restore": { version: "99" },
   "DELETE /v1/me/api-keys/:api_key_id": { api_key_id: UNKNOWN_ID },
+  "POST /v1/me/api-keys/:api_key_id/roll": { api_key_id: UNKNOWN_ID },
+  "POST /v1/organizations/:organization_id/api-keys/:api_key_id/roll": { api_key_id: UNKNOWN_ID },
   "DELETE /v1/organizations/:organization_id/api-keys/:api_key_id": { api_key_id: UNKNOWN_ID },
   "DELETE /v1/organizations/:organization_id/members/:user_id": { user_id: UNKNOWN_ID },
 };

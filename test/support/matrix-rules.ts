@@ -78,9 +78,13 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "GET /v1/me/api-keys": self(),
   "POST /v1/me/api-keys": self(),
   "DELETE /v1/me/api-keys/:api_key_id": self("API key not found"),
+  "POST /v1/me/api-keys/:api_key_id/roll": self("API key not found"),
+  "GET /v1/organizations/:organization_id": { needs: "all", on: "organization", key: "no key" },
+  "PATCH /v1/organizations/:organization_id": admin(),
   "GET /v1/organizations/:organization_id/api-keys": admin(),
   "POST /v1/organizations/:organization_id/api-keys": admin("User not found"),
   "DELETE /v1/organizations/:organization_id/api-keys/:api_key_id": admin("API key not found"),
+  "POST /v1/organizations/:organization_id/api-keys/:api_key_id/roll": admin("API key not found"),
   "GET /v1/organizations/:organization_id/members": admin(),
   "PUT /v1/organizations/:organization_id/members/:user_id": admin(),
   "DELETE /v1/organizations/:organization_id/members/:user_id": admin("User not found"),
@@ -111,9 +115,10 @@ export interface MatrixCaller {
   readonly onlyCapability?: Capability;
 }
 
-export type SpaceName = "research" | "archive" | "rival";
+/** `diary` is the private space of the viewer. */
+export type SpaceName = "research" | "archive" | "rival" | "diary";
 export type Expected = "allowed" | 401 | 403 | 404;
-const HOME: Readonly<Record<SpaceName, "acme" | "rival">> = { research: "acme", archive: "acme", rival: "rival" };
+const HOME: Readonly<Record<SpaceName, "acme" | "rival">> = { research: "acme", archive: "acme", rival: "rival", diary: "acme" };
 
 /** The role with which the caller reaches the space; undefined where the space does not exist for it. */
 export function roleIn(caller: MatrixCaller, space: SpaceName): "owner" | "editor" | "viewer" | undefined {
@@ -132,7 +137,7 @@ export function expected(caller: MatrixCaller, rule: MatrixRule, space: SpaceNam
   if (caller.isKey && rule.key === "no key") return 401;
   if (!hasCapability(caller, rule.key)) return 403;
   if (rule.on === "nothing") return "allowed";
-  if (rule.on === "organization") return caller.organization !== HOME[space] ? 404 : caller.isAdmin ? "allowed" : 403;
+  if (rule.on === "organization") return caller.organization !== HOME[space] ? 404 : caller.isAdmin || rule.needs === "all" ? "allowed" : 403;
   return onSpace(caller, rule, space);
 }
 
@@ -140,7 +145,7 @@ function onSpace(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expe
   const has = roleIn(caller, space);
   const isColleague = caller.organization === HOME[space] && caller.onlySpaces === undefined;
   const isManaged = rule.needs === "owner" || rule.adminToo === true;
-  if (isManaged && isColleague && caller.isAdmin) return "allowed";
+  if (isManaged && isColleague && caller.isAdmin && space !== "diary") return "allowed";
   if (has === undefined && !(isColleague && rule.on === "public agent")) return 404;
   return satisfies(has, rule.needs) ? "allowed" : 403;
 }

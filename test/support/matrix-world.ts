@@ -6,9 +6,10 @@ import type { TestIssuer } from "./issuer.ts";
 import type { MatrixCaller, SpaceName } from "./matrix-rules.ts";
 import { runCli } from "./processes.ts";
 import type { Stack } from "./stack.ts";
-import { ACME, AGENTS, KEYS, RIVAL, SPACES } from "./tenants.ts";
+import { ACME, AGENTS, KEYS, RIVAL } from "./tenants.ts";
 
-export const SPACE_NAMES: readonly SpaceName[] = ["research", "archive", "rival"];
+export const SPACE_NAMES = ["research", "archive", "rival"] as const satisfies readonly SpaceName[];
+export const WITH_PRIVATE: readonly SpaceName[] = [...SPACE_NAMES, "diary"];
 /** Stands in everything that a space holds, and must stand in no answer to who does not reach it. */
 export const canary = (space: SpaceName): string => `canary${space}canary`;
 
@@ -18,7 +19,9 @@ export type Things = Readonly<Record<string, string>>;
 const key = (name: string): string => `sk-matrix-${name.padEnd(36, "0")}`;
 const ADA = { organization: "acme", isAdmin: true, roles: { research: "owner", archive: "owner" } } as const;
 const EVE = { organization: "acme", isAdmin: false, roles: { research: "editor" } } as const;
-const VIC = { organization: "acme", isAdmin: false, roles: { research: "viewer" } } as const;
+const VIC = { organization: "acme", isAdmin: false, roles: { research: "viewer", diary: "owner" } } as const;
+/** What a key for Vic reaches that an administrator made. */
+const VIC_SHARED = { ...VIC, roles: { research: "viewer" } } as const;
 const NORA = { organization: "acme", isAdmin: false, roles: {} } as const;
 const MAX = { organization: "acme", isAdmin: true, roles: {} } as const;
 const ROB = { organization: "rival", isAdmin: true, roles: { rival: "owner" } } as const;
@@ -51,6 +54,7 @@ const MORE = {
             ...["read", "search", "chat", "write"].map((capability) => ({ name: capability, key: key(capability), spaces: "all", capabilities: [capability] })),
             { name: "expired", key: key("expired"), spaces: "all", expires_at: "2020-01-01T00:00:00Z" },
             { name: "revoked", key: key("revoked"), spaces: "all" },
+            { name: "elsewhere", key: key("elsewhere"), spaces: "all", allowed_cidrs: ["203.0.113.0/24", "::/0"] },
           ],
         },
       ],
@@ -72,6 +76,7 @@ export async function makeCallers(stack: Stack, issuer: TestIssuer): Promise<Mat
     isKey: false,
     ...person,
   });
+  const { rolled, issued } = await makeKeys(stack, await issuer.token("ada"));
   return [
     ...(await Promise.all([byToken("owner", "ada", ADA), byToken("editor", "eve", EVE), byToken("viewer", "vic", VIC), byToken("nobody", "nora", NORA)])),
     ...(await Promise.all([byToken("admin", "max", MAX), byToken("rival", "rob", ROB)])),
@@ -87,14 +92,34 @@ export async function makeCallers(stack: Stack, issuer: TestIssuer): Promise<Mat
     ...(["read", "search", "chat", "write"] as const).map((one) => byKey(`that may ${one}`, key(one), ADA, { onlyCapability: one })),
     byKey("expired", key("expired"), ADA, { standing: "bad" }),
     byKey("revoked", key("revoked"), ADA, { standing: "bad" }),
+    byKey("from a wrong address", key("elsewhere"), ADA, { standing: "bad" }),
+    byKey("rolled, by its text of before", rolled, ADA),
+    byKey("issued by an administrator", issued, VIC_SHARED),
     byKey("of one who left", key("left"), NORA, { standing: "left" }),
   ];
 }
 
+/** @param admin Ada's access token. @returns the text before a roll, and one that Ada made for Vic. */
+async function makeKeys({ url, database }: Stack, admin: string): Promise<{ rolled: string; issued: string }> {
+  const { rows } = await database.db.owner.query<{ id: string }>("select id from users where email = 'vic@acme.example'");
+  const before = await call(url, admin, "POST", "/me/api-keys", { name: "rolled" });
+  const rolled = await call(url, admin, "POST", `/me/api-keys/${before.body.id}/roll`, { overlap_seconds: 3_600 });
+  const issued = await call(url, admin, "POST", `/organizations/${ACME}/api-keys`, { name: "issued", user_id: rows[0]!.id });
+  if (rolled.status !== 201 || issued.status !== 201) throw new Error(`making keys answered ${rolled.status} and ${issued.status}`);
+  return { rolled: before.body.key, issued: issued.body.key };
+}
+
+/** The viewer's private space, with an agent in it. @param viewer Vic's access token. */
+export async function makePrivateThings(stack: Stack, viewer: string): Promise<Things> {
+  const { body } = await call(stack.url, viewer, "GET", "/me");
+  const spaceId = body.private_space_id as string;
+  const agent = await call(stack.url, viewer, "POST", "/agents", { name: canary("diary"), space_id: spaceId });
+  return { ...(await makeThings(stack, "diary", spaceId)), agent_id: agent.body.id };
+}
+
 /** One of each thing in the space, made by its owner, with the space's canary in every text. */
-export async function makeThings({ url }: Stack, space: SpaceName): Promise<Things> {
-  const token = space === "rival" ? KEYS.rival : KEYS.owner;
-  const spaceId = SPACES[space];
+export async function makeThings({ url }: Stack, space: SpaceName, spaceId: string): Promise<Things> {
+  const token = { rival: KEYS.rival, diary: KEYS.viewer, research: KEYS.owner, archive: KEYS.owner }[space];
   const word = canary(space);
   const document = await upload(url, token, spaceId, `# ${word}\n\nThe ${word} stands in the text.`, `${word}.md`);
   await ended(url, token, document.id);
@@ -112,7 +137,7 @@ export async function makeThings({ url }: Stack, space: SpaceName): Promise<Thin
     folder_id: folder.body.id,
     nested_folder_id: nested.body.id,
     file_path: `${word}/file.txt`,
-    agent_id: { research: AGENTS.librarian, archive: AGENTS.public, rival: AGENTS.rival }[space],
+    agent_id: { research: AGENTS.librarian, archive: AGENTS.public, rival: AGENTS.rival, diary: "" }[space],
     pipeline_run_id: run.body.pipeline_run_id,
     batch_id: batch.body.batch_id,
   };

@@ -786,6 +786,67 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/me/api-keys/{api_key_id}/roll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give one of the caller's API keys a new text, shown only in this answer; the one of before is accepted for a while.
+         * @description All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes both texts.
+         */
+        post: operations["postMeApiKeysByApiKeyIdRoll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api-keys/revoke-leaked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report API keys that were found where they should not be; those that exist are revoked.
+         * @description Needs no credentials: who holds a key's text may end it. The answer is the same whatever the texts are. A key is revoked with all its texts, also by one that a roll has replaced and that was still accepted; its organization finds it in the audit log.
+         */
+        post: operations["postApiKeysRevokeLeaked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organizations/{organization_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The caller's organization, with how long its API keys may live. */
+        get: operations["getOrganizationsByOrganizationId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change how long an organization's API keys may live.
+         * @description Holds for keys that users make from then on, and for new expiries of those that are rolled. Keys that exist keep their expiry; keys of the operator are not bound.
+         */
+        patch: operations["patchOrganizationsByOrganizationId"];
+        trace?: never;
+    };
     "/v1/organizations/{organization_id}/api-keys": {
         parameters: {
             query?: never;
@@ -796,7 +857,10 @@ export interface paths {
         /** List the API keys of an organization, revoked ones too. */
         get: operations["getOrganizationsByOrganizationIdApiKeys"];
         put?: never;
-        /** Make an API key for a member; its text is shown only in this answer. */
+        /**
+         * Make an API key for a member; its text is shown only in this answer.
+         * @description Made for somebody else it reaches the member's shared spaces and never the private one. The member finds it in the own list, with who made it.
+         */
         post: operations["postOrganizationsByOrganizationIdApiKeys"];
         delete?: never;
         options?: never;
@@ -816,6 +880,26 @@ export interface paths {
         post?: never;
         /** Revoke an API key of a member; it is refused everywhere within 5 seconds. */
         delete: operations["deleteOrganizationsByOrganizationIdApiKeysByApiKeyId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organizations/{organization_id}/api-keys/{api_key_id}/roll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give an API key that an administrator made for a member a new text, shown only in this answer; the one of before is accepted for a while.
+         * @description Keys that members or the operator made may reach a private space, so that their owners alone roll them: 403. Revoking a key revokes both texts.
+         */
+        post: operations["postOrganizationsByOrganizationIdApiKeysByApiKeyIdRoll"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1381,7 +1465,15 @@ export interface components {
             name: string;
             /** @description Absent or null: all that its owner reaches */
             spaces?: string[] | null;
+            /** @description Absent or null: as the organization's default and maximum say, else it does not expire */
             expires_at?: string | null;
+            /**
+             * @description Networks or addresses that it may be used from; absent or null: everywhere
+             * @example [
+             *       "192.0.2.0/24"
+             *     ]
+             */
+            allowed_cidrs?: string[] | null;
             /**
              * @description Absent or null: all
              * @example [
@@ -1391,12 +1483,50 @@ export interface components {
              */
             capabilities?: ("read" | "search" | "chat" | "write")[] | null;
         };
+        ApiKeyRoll: {
+            /**
+             * @description For how long the text of before is accepted too, at most until the key would have expired. Rolling again ends it
+             * @default 86400
+             * @example 3600
+             */
+            overlap_seconds?: number;
+            /** @description Absent or null: the key's expiry stays as it is */
+            expires_at?: string | null;
+        };
+        LeakedKeysReport: {
+            /**
+             * @example [
+             *       "sk-hf-…"
+             *     ]
+             */
+            keys: string[];
+        };
+        OrganizationPatch: {
+            /**
+             * @description The longest that a new API key may live; null is no bound
+             * @example 7776000
+             */
+            max_key_lifetime_seconds?: number | null;
+            /**
+             * @description How long a new API key lives for which nothing is asked, never longer than the maximum; null is the maximum, or no end
+             * @example 7776000
+             */
+            default_key_lifetime_seconds?: number | null;
+        };
         OrganizationKeyCreate: {
             /** @example Research */
             name: string;
             /** @description Absent or null: all that its owner reaches */
             spaces?: string[] | null;
+            /** @description Absent or null: as the organization's default and maximum say, else it does not expire */
             expires_at?: string | null;
+            /**
+             * @description Networks or addresses that it may be used from; absent or null: everywhere
+             * @example [
+             *       "192.0.2.0/24"
+             *     ]
+             */
+            allowed_cidrs?: string[] | null;
             /**
              * @description Absent or null: all
              * @example [
@@ -2695,7 +2825,7 @@ export interface components {
             name: string;
             /**
              * @description By which a key is recognized
-             * @example sk-a1B2c3D4
+             * @example sk-hf-a1B2c3
              */
             prefix: string;
             /**
@@ -2703,9 +2833,18 @@ export interface components {
              * @example 01900000-0000-7000-8000-000000000010
              */
             user_id: string;
+            /** @description The user who made it; null: the operator. A key that somebody else made for its owner reaches shared spaces alone */
+            created_by: string | null;
             /** @description Null: all that its owner reaches */
             spaces: string[] | null;
             capabilities: ("read" | "search" | "chat" | "write")[];
+            /**
+             * @description Networks that it may be used from; null: everywhere
+             * @example [
+             *       "192.0.2.0/24"
+             *     ]
+             */
+            allowed_cidrs: string[] | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -2714,7 +2853,21 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             last_used_at: string | null;
+            /**
+             * @description The address of the last use, behind the trusted proxies
+             * @example 192.0.2.7
+             */
+            last_used_ip: string | null;
+            /**
+             * @description The first 256 characters of the `User-Agent` of the last use
+             * @example curl/8.5.0
+             */
+            last_used_user_agent: string | null;
+            /** @description Until when the text before the last roll is accepted too; null: it is not */
+            overlap_ends_at: string | null;
             revoked_at: string | null;
+            /** @description `leaked`: somebody reported its text */
+            revoked_reason: "leaked" | null;
         };
         ApiKeyCreated: {
             /**
@@ -2726,7 +2879,7 @@ export interface components {
             name: string;
             /**
              * @description By which a key is recognized
-             * @example sk-a1B2c3D4
+             * @example sk-hf-a1B2c3
              */
             prefix: string;
             /**
@@ -2734,9 +2887,18 @@ export interface components {
              * @example 01900000-0000-7000-8000-000000000010
              */
             user_id: string;
+            /** @description The user who made it; null: the operator. A key that somebody else made for its owner reaches shared spaces alone */
+            created_by: string | null;
             /** @description Null: all that its owner reaches */
             spaces: string[] | null;
             capabilities: ("read" | "search" | "chat" | "write")[];
+            /**
+             * @description Networks that it may be used from; null: everywhere
+             * @example [
+             *       "192.0.2.0/24"
+             *     ]
+             */
+            allowed_cidrs: string[] | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -2745,12 +2907,55 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             last_used_at: string | null;
+            /**
+             * @description The address of the last use, behind the trusted proxies
+             * @example 192.0.2.7
+             */
+            last_used_ip: string | null;
+            /**
+             * @description The first 256 characters of the `User-Agent` of the last use
+             * @example curl/8.5.0
+             */
+            last_used_user_agent: string | null;
+            /** @description Until when the text before the last roll is accepted too; null: it is not */
+            overlap_ends_at: string | null;
             revoked_at: string | null;
+            /** @description `leaked`: somebody reported its text */
+            revoked_reason: "leaked" | null;
             /**
              * @description Shown only here
-             * @example sk-…
+             * @example sk-hf-…
              */
             key: string;
+        };
+        LeakedKeysAccepted: {
+            /** @constant */
+            status: "accepted";
+        };
+        Organization: {
+            /**
+             * Format: uuid
+             * @example 01900000-0000-7000-8000-000000000010
+             */
+            id: string;
+            /** @example Acme */
+            name: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description The longest that a new API key may live; null is no bound
+             * @example 7776000
+             */
+            max_key_lifetime_seconds: number | null;
+            /**
+             * @description How long a new API key lives for which nothing is asked, never longer than the maximum; null is the maximum, or no end
+             * @example 7776000
+             */
+            default_key_lifetime_seconds: number | null;
         };
         MemberPage: {
             /** @description Results of the current page */
@@ -8437,6 +8642,10 @@ export interface operations {
                 page?: number;
                 /** @description Entries per page */
                 limit?: number;
+                /** @description A JSON object with keys `field__operator`. Fields: name, created_by, created_at, expires_at, last_used_at, unused_since, revoked_at. */
+                filters?: string;
+                /** @description May be repeated; `-` before a field for descending order */
+                order_by?: string[];
             };
             header?: {
                 /** @description The caller's organization; any other one is refused with 403 */
@@ -8741,6 +8950,419 @@ export interface operations {
             };
         };
     };
+    postMeApiKeysByApiKeyIdRoll: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                api_key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApiKeyRoll"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    /** @description no-store */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyCreated"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postApiKeysRevokeLeaked: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LeakedKeysReport"];
+            };
+        };
+        responses: {
+            /** @description Accepted; work goes on in the background */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeakedKeysAccepted"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOrganizationsByOrganizationId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                organization_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Organization"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchOrganizationsByOrganizationId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                organization_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrganizationPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Organization"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getOrganizationsByOrganizationIdApiKeys: {
         parameters: {
             query?: {
@@ -8749,6 +9371,10 @@ export interface operations {
                 /** @description Entries per page */
                 limit?: number;
                 user_id?: string;
+                /** @description A JSON object with keys `field__operator`. Fields: name, created_by, created_at, expires_at, last_used_at, unused_since, revoked_at, user_id. */
+                filters?: string;
+                /** @description May be repeated; `-` before a field for descending order */
+                order_by?: string[];
             };
             header?: {
                 /** @description The caller's organization; any other one is refused with 403 */
@@ -8992,6 +9618,125 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postOrganizationsByOrganizationIdApiKeysByApiKeyIdRoll: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                organization_id: string;
+                api_key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApiKeyRoll"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    /** @description no-store */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyCreated"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
             };
             /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
             401: {

@@ -1,5 +1,5 @@
 /** The caller's own API keys. */
-import { issueApiKey } from "../../auth/issue-api-key.ts";
+import { issueApiKey, rollApiKey } from "../../auth/issue-api-key.ts";
 import { PEPPER } from "../../auth/api-keys.ts";
 import { listApiKeys, revokeApiKey } from "../../db/api-keys.ts";
 import { loadInstanceSecret } from "../../db/instance-secrets.ts";
@@ -8,9 +8,9 @@ import type { Deps } from "../../deps.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Capability, Principal } from "../../domain/principal.ts";
 import { pageOf } from "../../schema/common.ts";
-import { ApiKeyCreate, ApiKeyCreated, ApiKeyPage, ApiKeyParams, ApiKeyQuery } from "../../schema/key.ts";
-import { ValidationProblems, valueError } from "../../schema/problem.ts";
+import { ApiKeyCreate, ApiKeyCreated, ApiKeyPage, ApiKeyParams, ApiKeyQuery, ApiKeyRoll, DEFAULT_OVERLAP_SECONDS } from "../../schema/key.ts";
 import { auditChange } from "../audit-change.ts";
+import { boundedExpiry, requireRoomForKey } from "../key-bounds.ts";
 import { defineRoute, type RouteRequest } from "../route.ts";
 
 const listOwnKeys = defineRoute({
@@ -24,8 +24,8 @@ const listOwnKeys = defineRoute({
   query: ApiKeyQuery,
   response: ApiKeyPage,
   async handle({ deps, principal, query }) {
-    const owner = { organizationId: principal.organization.id, userId: principal.user.id };
-    const { items, total } = await inTenant(deps.db, principal.organization, (sql) => listApiKeys(sql, owner, query));
+    const search = { ...query, organizationId: principal.organization.id, userId: principal.user.id };
+    const { items, total } = await inTenant(deps.db, principal.organization, (sql) => listApiKeys(sql, search, query));
     return pageOf(items, total, query);
   },
 });
@@ -62,7 +62,26 @@ const revokeOwnKey = defineRoute({
   },
 });
 
-export const ownKeyRoutes = [listOwnKeys, createOwnKey, revokeOwnKey];
+const rollOwnKey = defineRoute({
+  method: "POST",
+  path: "/me/api-keys/:api_key_id/roll",
+  access: "jwt",
+  audit: { action: "api_keys:roll", resource: "api_key" },
+  status: 201,
+  summary: "Give one of the caller's API keys a new text, shown only in this answer; the one of before is accepted for a while.",
+  description: "All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes both texts.",
+  tags: ["API keys"],
+  params: ApiKeyParams,
+  body: ApiKeyRoll,
+  response: ApiKeyCreated,
+  replyHeaders: { "Cache-Control": "no-store" },
+  async handle({ deps, principal, params, body, request, reply }) {
+    reply.header("Cache-Control", "no-store");
+    return rollKey(deps, { principal, request }, { ...body, id: params.api_key_id, isAdmin: false });
+  },
+});
+
+export const ownKeyRoutes = [listOwnKeys, createOwnKey, revokeOwnKey, rollOwnKey];
 
 interface Caller {
   readonly principal: Principal;
@@ -75,20 +94,54 @@ interface WantedKey {
   readonly spaces?: readonly string[] | null | undefined;
   readonly expires_at?: string | null | undefined;
   readonly capabilities?: readonly Capability[] | null | undefined;
+  readonly allowed_cidrs?: readonly string[] | null | undefined;
 }
 
-/** @throws DomainError `not_found` for a space that the key's owner has no role in; ValidationProblems for a key that would be expired. */
+/**
+ * @throws DomainError `not_found` for a space that the key's owner has no role in, or that is private to an owner who is not the caller;
+ * `bad_request` if the owner has as many keys as are allowed; ValidationProblems for an expiry that is past or beyond the organization's maximum.
+ */
 export async function createKey(deps: Deps, caller: Caller, wanted: WantedKey) {
-  const { organization } = caller.principal;
-  const expiresAt = wanted.expires_at === null || wanted.expires_at === undefined ? null : new Date(wanted.expires_at);
-  if (expiresAt !== null && expiresAt.getTime() <= Date.now()) throw new ValidationProblems([valueError(["body", "expires_at"], "must be in the future", wanted.expires_at)]);
+  const { organization, user } = caller.principal;
   const pepper = await loadInstanceSecret(deps.db, PEPPER, deps.masterKey);
   const capabilities = wanted.capabilities === null || wanted.capabilities === undefined ? null : [...new Set(wanted.capabilities)];
   return inTenant(deps.db, organization, async (sql) => {
-    const key = await issueApiKey(sql, pepper, organization, { userId: wanted.user_id, name: wanted.name, spaces: wanted.spaces ?? null, expiresAt, capabilities });
+    const expiresAt = await boundedExpiry(sql, organization.id, wanted.expires_at);
+    await requireRoomForKey(sql, wanted.user_id, deps.config.limits.keysPerUser);
+    const key = await issueApiKey(sql, pepper, organization, {
+      userId: wanted.user_id,
+      createdBy: user.id,
+      name: wanted.name,
+      spaces: wanted.spaces ?? null,
+      expiresAt,
+      capabilities,
+      allowedCidrs: wanted.allowed_cidrs ?? null,
+    });
     await auditChange(sql, caller, "api_keys:create", { type: "api_key", id: key.id });
     return key;
   });
+}
+
+interface WantedRoll {
+  readonly id: string;
+  readonly isAdmin: boolean;
+  readonly overlap_seconds?: number | undefined;
+  readonly expires_at?: string | null | undefined;
+}
+
+/** @throws as {@link rollApiKey} does; ValidationProblems for an expiry that is past or beyond the organization's maximum. */
+export async function rollKey(deps: Deps, caller: Caller, wanted: WantedRoll) {
+  const { organization, user } = caller.principal;
+  const { id, isAdmin, overlap_seconds: overlapSeconds = DEFAULT_OVERLAP_SECONDS, expires_at: wantedExpiry } = wanted;
+  const pepper = await loadInstanceSecret(deps.db, PEPPER, deps.masterKey);
+  const rolled = await inTenant(deps.db, organization, async (sql) => {
+    const newExpiry = wantedExpiry === null || wantedExpiry === undefined ? undefined : await boundedExpiry(sql, organization.id, wantedExpiry);
+    const key = await rollApiKey(sql, pepper, organization, { id, userId: user.id, isAdmin, overlapSeconds, expiresAt: (before) => newExpiry ?? before });
+    await auditChange(sql, caller, "api_keys:roll", { type: "api_key", id });
+    return key;
+  });
+  deps.authenticator.forgetUser(rolled.user_id);
+  return rolled;
 }
 
 /** @throws DomainError `not_found` where there is no such key, or it is not the user's. */

@@ -16,9 +16,11 @@ import { health, ready } from "./health.ts";
 import { searchDocuments } from "./hybrid-search.ts";
 import { getMe } from "./me.ts";
 import { checkDocument } from "./integrity.ts";
+import { leakedKeyRoutes } from "./leaked-keys.ts";
 import { listModels } from "./models.ts";
 import { memberRoutes } from "./members.ts";
 import { organizationKeyRoutes } from "./organization-keys.ts";
+import { organizationRoutes } from "./organizations.ts";
 import { makePathFolder } from "./path-folders.ts";
 import { rawFileRoutes } from "./raw-files.ts";
 import { reprocessDocument, restoreVersion } from "./reprocess.ts";
@@ -55,6 +57,8 @@ export const API_ROUTES: readonly Route[] = [
   ...folderRoutes,
   getMe,
   ...ownKeyRoutes,
+  ...leakedKeyRoutes,
+  ...organizationRoutes,
   ...organizationKeyRoutes,
   ...memberRoutes,
   ...auditLogRoutes,

@@ -5,9 +5,9 @@ import { findMember } from "../../db/members.ts";
 import { inTenant } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { OrganizationParams, pageOf } from "../../schema/common.ts";
-import { ApiKeyCreated, ApiKeyPage, OrganizationKeyCreate, OrganizationKeyParams, OrganizationKeyQuery } from "../../schema/key.ts";
+import { ApiKeyCreated, ApiKeyPage, ApiKeyRoll, OrganizationKeyCreate, OrganizationKeyParams, OrganizationKeyQuery } from "../../schema/key.ts";
 import { defineRoute } from "../route.ts";
-import { createKey, revokeKey } from "./api-keys.ts";
+import { createKey, revokeKey, rollKey } from "./api-keys.ts";
 
 const listKeys = defineRoute({
   method: "GET",
@@ -22,8 +22,8 @@ const listKeys = defineRoute({
   response: ApiKeyPage,
   async handle({ deps, principal, params, query }) {
     authorize(principal, "organization:manage", params);
-    const owner = { organizationId: params.organization_id, userId: query.user_id ?? null };
-    const { items, total } = await inTenant(deps.db, principal.organization, (sql) => listApiKeys(sql, owner, query));
+    const search = { ...query, organizationId: params.organization_id, userId: query.user_id ?? null };
+    const { items, total } = await inTenant(deps.db, principal.organization, (sql) => listApiKeys(sql, search, query));
     return pageOf(items, total, query);
   },
 });
@@ -35,6 +35,7 @@ const createKeyOfMember = defineRoute({
   audit: { action: "api_keys:create", resource: "organization" },
   status: 201,
   summary: "Make an API key for a member; its text is shown only in this answer.",
+  description: "Made for somebody else it reaches the member's shared spaces and never the private one. The member finds it in the own list, with who made it.",
   tags: ["Organizations"],
   params: OrganizationParams,
   body: OrganizationKeyCreate,
@@ -66,4 +67,24 @@ const revokeKeyOfMember = defineRoute({
   },
 });
 
-export const organizationKeyRoutes = [listKeys, createKeyOfMember, revokeKeyOfMember];
+const rollKeyOfMember = defineRoute({
+  method: "POST",
+  path: "/organizations/:organization_id/api-keys/:api_key_id/roll",
+  access: "jwt",
+  audit: { action: "api_keys:roll", resource: "api_key" },
+  status: 201,
+  summary: "Give an API key that an administrator made for a member a new text, shown only in this answer; the one of before is accepted for a while.",
+  description: "Keys that members or the operator made may reach a private space, so that their owners alone roll them: 403. Revoking a key revokes both texts.",
+  tags: ["Organizations"],
+  params: OrganizationKeyParams,
+  body: ApiKeyRoll,
+  response: ApiKeyCreated,
+  replyHeaders: { "Cache-Control": "no-store" },
+  async handle({ deps, principal, params, body, request, reply }) {
+    authorize(principal, "organization:manage", params);
+    reply.header("Cache-Control", "no-store");
+    return rollKey(deps, { principal, request }, { ...body, id: params.api_key_id, isAdmin: true });
+  },
+});
+
+export const organizationKeyRoutes = [listKeys, createKeyOfMember, revokeKeyOfMember, rollKeyOfMember];

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ownKeyRoutes } from "../../../src/api/routes/api-keys.ts";
 import { organizationKeyRoutes } from "../../../src/api/routes/organization-keys.ts";
 import { freePort } from "../../../src/embedded/ports.ts";
-import { call } from "../../support/client.ts";
+import { call, ended, upload } from "../../support/client.ts";
 import { startProcess } from "../../support/processes.ts";
 import { routesOpenToKeys, signedIn } from "../../support/signed-in.ts";
 import { until } from "../../support/until.ts";
@@ -24,14 +24,16 @@ describe("own keys", () => {
         id: expect.any(String),
         name: "first",
         user_id: people.ids.eve,
+        created_by: people.ids.eve,
         spaces: null,
+        allowed_cidrs: null,
         capabilities: ["read", "search", "chat", "write"],
         expires_at: null,
         last_used_at: null,
         revoked_at: null,
       },
     });
-    expect(made.body.key).toMatch(/^sk-[0-9A-Za-z]{49}$/);
+    expect(made.body.key).toMatch(/^sk-hf-[0-9A-Za-z]{49}$/);
     expect(made.body.key.startsWith(made.body.prefix)).toBe(true);
     expect(made.headers.get("cache-control")).toBe("no-store");
     expect((await call(stack.url, made.body.key, "GET", "/models")).status).toBe(200);
@@ -111,6 +113,70 @@ describe("own keys", () => {
     }
   });
 
+  test("one that is rolled works with both texts until it is rolled without an overlap, and stays the same key", async () => {
+    const { body: first } = await make("rolling", { spaces: [tenants.spaces.research], allowed_cidrs: ["127.0.0.1", "2001:db8::/32"] });
+    expect(first.allowed_cidrs).toEqual(["127.0.0.1/32", "2001:db8::/32"]);
+    const rolled = await people.as("eve", "POST", `/me/api-keys/${first.id}/roll`, { overlap_seconds: 600 });
+    expect(rolled).toMatchObject({ status: 201, body: { id: first.id, name: "rolling", spaces: first.spaces, allowed_cidrs: first.allowed_cidrs, expires_at: null } });
+    expect(rolled.headers.get("cache-control")).toBe("no-store");
+    expect(Date.parse(rolled.body.overlap_ends_at)).toBeGreaterThan(Date.now() + 500_000);
+    for (const key of [first.key, rolled.body.key]) expect(await spacesOf(key)).toEqual([tenants.spaces.research]);
+    const again = await people.as("eve", "POST", `/me/api-keys/${first.id}/roll`, { overlap_seconds: 0, expires_at: "2100-01-01" });
+    expect(again.body).toMatchObject({ overlap_ends_at: null, expires_at: "2100-01-01T00:00:00.000Z" });
+    for (const key of [first.key, rolled.body.key]) expect((await call(stack.url, key, "GET", "/models")).status).toBe(401);
+    expect((await call(stack.url, again.body.key, "GET", "/models")).status).toBe(200);
+    expect(await people.audited("api_keys:roll", first.id)).toMatchObject([{ actor_id: people.ids.eve }, { actor_id: people.ids.eve }]);
+    expect((await people.as("eve", "POST", `/me/api-keys/${first.id}/roll`)).body.overlap_ends_at).not.toBeNull();
+    for (const overlap_seconds of [-1, 604_801]) expect((await people.as("eve", "POST", `/me/api-keys/${first.id}/roll`, { overlap_seconds })).status).toBe(422);
+    for (const who of ["vic", "ada", "rob"] as const) expect((await people.as(who, "POST", `/me/api-keys/${first.id}/roll`)).status).toBe(404);
+  });
+
+  test("one that is bound to other addresses is refused in the words and with the headers of one that nobody has", async () => {
+    const { body } = await make("elsewhere only", { allowed_cidrs: ["203.0.113.0/24"] });
+    const answers = await Promise.all([body.key, `sk-${"x".repeat(60)}`].map((key) => call(stack.url, key, "GET", "/models", undefined, { "x-forwarded-for": "203.0.113.5" })));
+    const shown = answers.map(({ status, body: told, headers }) => ({ status, told, names: [...headers.keys()], authenticate: headers.get("www-authenticate") }));
+    expect(shown[0]).toEqual(shown[1]);
+    expect(shown[0]).toMatchObject({ status: 401, told: { detail: "Invalid API key" } });
+    const wrong = await make("wrong", { allowed_cidrs: ["203.0.113.0/24", "203.0.113.1/24", "office"] });
+    expect(wrong.body.detail).toMatchObject([1, 2].map((index) => ({ loc: ["body", "allowed_cidrs", index] })));
+    for (const allowed_cidrs of [[], Array.from({ length: 51 }, () => "192.0.2.1")]) expect((await make("wrong", { allowed_cidrs })).status).toBe(422);
+  });
+
+  test("are listed by age and last use, and those that nobody uses are found", async () => {
+    const list = async (query: Record<string, string>) => {
+      const { body } = await people.as("vic", "GET", `/me/api-keys?${new URLSearchParams(query).toString()}`);
+      return body.items?.map((key: { name: string }) => key.name) ?? body.detail[0].loc;
+    };
+    const old = await people.as("vic", "POST", "/me/api-keys", { name: "old" });
+    await stack.database.db.owner.query("update api_keys set created_at = '2020-01-01' where id = $1", [old.body.id]);
+    expect(await list({ order_by: "created_at" })).toEqual(["old", "viewer"]);
+    expect(await list({ order_by: "-created_at", limit: "1" })).toEqual(["viewer"]);
+    expect(await list({ filters: JSON.stringify({ unused_since__lt: "2021-01-01" }) })).toEqual(["old"]);
+    expect(await list({ filters: JSON.stringify({ created_at__gte: "2021-01-01" }), order_by: "last_used_at" })).toEqual(["viewer"]);
+    expect(await list({ filters: JSON.stringify({ hash: "x" }) })).toEqual(["query", "filters", "hash"]);
+    await people.as("vic", "DELETE", `/me/api-keys/${old.body.id}`);
+    expect(await list({ filters: JSON.stringify({ revoked_at__isnull: true }) })).toEqual(["viewer"]);
+    await stack.database.db.owner.query("delete from api_keys where id = $1", [old.body.id]);
+  });
+
+  test("a user has at most 50 that live, however many are asked for at once; those who have more keep them", async () => {
+    const { owner } = stack.database.db;
+    await owner.query(
+      `insert into api_keys (id, organization_id, user_id, name, prefix, hash, all_spaces)
+       select gen_random_uuid(), $1, $2, 'many', 'sk-', sha256(convert_to($3 || n, 'UTF8')), true from generate_series(1, 48) n`,
+      [tenants.rival, people.ids.rob, tenants.domain],
+    );
+    const answers = await Promise.all([1, 2, 3, 4].map(() => people.as("rob", "POST", "/me/api-keys", { name: "one more" })));
+    const refusals = answers.filter(({ status }) => status === 400);
+    expect(refusals.map(({ body }) => body.detail)).toEqual(Array.from({ length: 3 }, () => "A user may have at most 50 API keys that are neither revoked nor expired"));
+    const { id } = answers.find(({ status }) => status === 201)!.body;
+    expect((await people.as("rob", "POST", `/me/api-keys/${id}/roll`)).status).toBe(201);
+    await people.as("rob", "DELETE", `/me/api-keys/${id}`);
+    expect((await people.as("rob", "POST", "/me/api-keys", { name: "in its place" })).status).toBe(201);
+    expect((await call(stack.url, tenants.keys.rival, "GET", "/models")).status).toBe(200);
+    await owner.query("delete from api_keys where name = 'many' and user_id = $1", [people.ids.rob]);
+  });
+
   test("those of others are not found", async () => {
     const { body } = await make("mine");
     for (const who of ["vic", "ada", "rob"] as const)
@@ -131,6 +197,7 @@ describe("own keys", () => {
       3_000,
     );
     expect(Date.parse(used.last_used_at)).toBeGreaterThan(Date.now() - 10_000);
+    expect(used).toMatchObject({ last_used_ip: "127.0.0.1", last_used_user_agent: expect.any(String) });
     const row = await until("the read is audited", async () => (await people.audited("agents:read", tenants.agents.analyst)).find((one) => one["api_key_id"] === body.id), 3_000);
     expect(row).toMatchObject({ auth_method: "api_key", actor_id: people.ids.eve, outcome: "success", resource_type: "agent" });
 
@@ -168,6 +235,28 @@ describe("keys of an organization", () => {
     });
     for (const id of [UNKNOWN, people.ids.rob])
       expect(await people.as("ada", "POST", path, { name: "no", user_id: id })).toMatchObject({ status: 404, body: { detail: "User not found" } });
+  });
+
+  test("one that an admin makes for a member reaches shared spaces alone, and the member sees who made it", async () => {
+    const mine = (await people.as("vic", "GET", "/me")).body.private_space_id as string;
+    const search = async (key: string) => (await call(stack.url, key, "POST", "/data/hybrid-search", { query: "x", space_id: mine })).body.total_results;
+    const { id } = await upload(stack.url, tenants.keys.viewer, mine, "# Diary\n\nx marks the spot.");
+    await ended(stack.url, tenants.keys.viewer, id);
+    const { body } = await people.as("ada", "POST", path, { name: "from ada", user_id: people.ids.vic });
+    expect(body).toMatchObject({ user_id: people.ids.vic, created_by: people.ids.ada, spaces: null });
+    expect(await spacesOf(body.key)).toEqual([tenants.spaces.research]);
+    expect(await search(tenants.keys.viewer)).toBe(1);
+    expect(await search(body.key)).toBe(0);
+    expect((await call(stack.url, body.key, "GET", `/data/${id}`)).status).toBe(404);
+    expect(await people.as("ada", "POST", path, { name: "no", user_id: people.ids.vic, spaces: [mine] })).toMatchObject({ status: 404, body: { detail: "Space not found" } });
+    const { body: list } = await people.as("vic", "GET", "/me/api-keys");
+    expect(list.items.find((key: { id: string }) => key.id === body.id).created_by).toBe(people.ids.ada);
+    const rolled = await people.as("ada", "POST", `${path}/${body.id}/roll`, { overlap_seconds: 60 });
+    expect(await spacesOf(rolled.body.key)).toEqual([tenants.spaces.research]);
+    const own = await people.as("vic", "POST", "/me/api-keys", { name: "own" });
+    expect(await people.as("ada", "POST", `${path}/${own.body.id}/roll`)).toMatchObject({ status: 403 });
+    const forSelf = await people.as("ada", "POST", path, { name: "for myself", user_id: people.ids.ada });
+    expect(await spacesOf(forSelf.body.key)).toContain((await people.as("ada", "GET", "/me")).body.private_space_id);
   });
 
   test("a member may not, and another organization finds nothing", async () => {

@@ -258,6 +258,32 @@ describe("usage", () => {
   });
 });
 
+test("keys live as long as the organization says", async () => {
+  const organization = `/organizations/${people.tenants.acme}`;
+  const makeKey = (rest: Record<string, unknown> = {}) => people.as("eve", "POST", "/me/api-keys", { name: "lifetime", ...rest });
+  const expiry = async (rest: Record<string, unknown> = {}) => (await makeKey(rest)).body;
+  const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
+  const before = (await makeKey()).body;
+  expect(await people.as("ada", "PATCH", organization, { max_key_lifetime_seconds: 3_600 })).toMatchObject({ status: 200, body: { max_key_lifetime_seconds: 3_600 } });
+  try {
+    expect(Date.parse((await expiry()).expires_at) - Date.now()).toBeGreaterThan(3_500_000);
+    expect((await expiry({ expires_at: inSeconds(7_200) })).detail).toMatchObject([{ loc: ["body", "expires_at"], type: "value_error" }]);
+    const rolled = (await people.as("eve", "POST", `/me/api-keys/${before.id}/roll`, { expires_at: inSeconds(7_200) })).body;
+    expect(rolled.detail).toMatchObject([{ loc: ["body", "expires_at"] }]);
+    expect((await people.as("eve", "POST", `/me/api-keys/${before.id}/roll`)).body.expires_at).toBeNull();
+    await people.as("ada", "PATCH", organization, { default_key_lifetime_seconds: 60 });
+    expect(Date.parse((await expiry()).expires_at) - Date.now()).toBeLessThan(61_000);
+    expect((await people.as("eve", "GET", organization)).body).toMatchObject({ id: people.tenants.acme, max_key_lifetime_seconds: 3_600, default_key_lifetime_seconds: 60 });
+    expect(await people.as("eve", "PATCH", organization, {})).toMatchObject({ status: 403 });
+    expect(await people.as("rob", "PATCH", organization, {})).toMatchObject({ status: 404 });
+    expect((await people.as("ada", "PATCH", organization, { max_key_lifetime_seconds: 0 })).status).toBe(422);
+    expect((await people.audited("organization:update", people.tenants.acme)).length).toBe(2);
+  } finally {
+    await people.as("ada", "PATCH", organization, { max_key_lifetime_seconds: null, default_key_lifetime_seconds: null });
+  }
+  expect((await expiry()).expires_at).toBeNull();
+});
+
 test("none of it is open to keys", async () => {
   expect(await routesOpenToKeys(people, [...memberRoutes, ...auditLogRoutes, ...usageRoutes])).toEqual([]);
 });

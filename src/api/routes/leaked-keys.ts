@@ -1,0 +1,31 @@
+/** Reports of leaked API keys, by whoever found them: the one endpoint that changes something and needs no credentials. */
+import { setTimeout as delay } from "node:timers/promises";
+import { LeakedKeysAccepted, LeakedKeysReport, MAX_LEAKED_CHARACTERS } from "../../schema/key.ts";
+import type { JsonLimits } from "../json-limits.ts";
+import { defineRoute } from "../route.ts";
+
+const BODY_LIMITS: JsonLimits = { maxBytes: MAX_LEAKED_CHARACTERS, maxDepth: 4, maxValues: 64 };
+/** No answer is out earlier than this, so that its time does not tell whether anything of it had to be stored. */
+const ANSWER_MS = 100;
+
+const reportLeakedKeys = defineRoute({
+  method: "POST",
+  path: "/api-keys/revoke-leaked",
+  access: "public",
+  budget: "address",
+  status: 202,
+  summary: "Report API keys that were found where they should not be; those that exist are revoked.",
+  description:
+    "Needs no credentials: who holds a key's text may end it. The answer is the same whatever the texts are. A key is revoked with all its texts, also by one that a roll has replaced and that was still accepted; its organization finds it in the audit log.",
+  tags: ["API keys"],
+  body: LeakedKeysReport,
+  bodyLimits: BODY_LIMITS,
+  response: LeakedKeysAccepted,
+  errors: [429, 503],
+  async handle({ deps, body }) {
+    await Promise.all([deps.leakedKeys.report(body.keys), delay(ANSWER_MS)]);
+    return { status: "accepted" as const };
+  },
+});
+
+export const leakedKeyRoutes = [reportLeakedKeys];

@@ -1,0 +1,24 @@
+/** All SQL on `superseded_keys`: the texts that keys had before they were rolled. */
+import type { OrganizationKey, Sql } from "./pool.ts";
+
+export interface NewKeyText {
+  readonly hash: Buffer;
+  readonly prefix: string;
+  readonly expiresAt: Date | null;
+  /** For how long the present text is still accepted; never longer than it would have been without the roll. */
+  readonly overlapSeconds: number;
+}
+
+/** Gives the key a new text. What it had before its present one ends at once. The key's row must be locked. */
+export async function replaceKeyText(sql: Sql, organization: OrganizationKey, keyId: string, { hash, prefix, expiresAt, overlapSeconds }: NewKeyText): Promise<void> {
+  await sql.query("update superseded_keys set valid_until = now() where api_key_id = $1 and valid_until > now()", [keyId]);
+  await sql.query(
+    `insert into superseded_keys (hash, api_key_id, organization_id, valid_until)
+     select k.hash, k.id, $2, least(now() + make_interval(secs => $3), k.expires_at)
+     from api_keys k
+     where k.id = $1
+     on conflict (hash) do update set valid_until = excluded.valid_until`,
+    [keyId, organization.id, overlapSeconds],
+  );
+  await sql.query("update api_keys set hash = $2, prefix = $3, expires_at = $4 where id = $1", [keyId, hash, prefix, expiresAt]);
+}

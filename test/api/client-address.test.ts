@@ -1,0 +1,48 @@
+/** Where a request comes from behind proxies: lists of addresses, budgets and the last use of keys rest on it. */
+import { expect, test } from "vitest";
+import { defineRoute } from "../../src/api/route.ts";
+import { leakedKeyRoutes } from "../../src/api/routes/leaked-keys.ts";
+import { DomainError } from "../../src/domain/errors.ts";
+import { startTinyApp } from "../support/tiny-app.ts";
+
+test.each([
+  [0, "203.0.113.9", "127.0.0.1"],
+  [1, "203.0.113.9", "203.0.113.9"],
+  [1, "198.51.100.1, 203.0.113.9", "203.0.113.9"],
+  [2, "198.51.100.1, 203.0.113.9, 10.0.0.1", "203.0.113.9"],
+  [1, undefined, "127.0.0.1"],
+])("behind %i proxies a request with X-Forwarded-For %s comes from %s, whatever its client wrote there first", async (trustedProxies, forwarded, address) => {
+  const seen: string[] = [];
+  const authenticator = { authenticate: async (credentials: { address: string }) => Promise.reject(new DomainError("unauthenticated", String(seen.push(credentials.address)))) };
+  const route = defineRoute({ access: "keys", status: 200, summary: "A test.", tags: ["Test"], method: "GET", path: "/who", handle: async () => undefined });
+  const behind = await startTinyApp([route], {
+    config: { api: { trustedProxies, corsOrigins: [] }, limits: { refusalsPerMinute: 100 } } as never,
+    authenticator: authenticator as never,
+  });
+  try {
+    expect((await fetch(`${behind.url}/v1/who`, { headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded } })).status).toBe(401);
+    expect(seen.map((one) => one.replace("::ffff:", ""))).toEqual([address]);
+  } finally {
+    await behind.close();
+  }
+});
+
+test("reports of leaked keys are counted for their address before anything of them is read, and above its budget none is taken", async () => {
+  const reported: string[][] = [];
+  const app = await startTinyApp(leakedKeyRoutes, {
+    config: { api: { trustedProxies: 1, corsOrigins: [] }, limits: { refusalsPerMinute: 2 } } as never,
+    leakedKeys: { report: async (keys: string[]) => void reported.push(keys) } as never,
+  });
+  const report = async (address: string, body: string): Promise<number> => {
+    const headers = { "content-type": "application/json", "x-forwarded-for": address };
+    return (await fetch(`${app.url}/v1/api-keys/revoke-leaked`, { method: "POST", headers, body })).status;
+  };
+  try {
+    const body = JSON.stringify({ keys: ["sk-one"] });
+    expect([await report("203.0.113.9", body), await report("203.0.113.9", "no JSON"), await report("203.0.113.9", body)]).toEqual([202, 422, 429]);
+    expect(await report("203.0.113.10", body)).toBe(202);
+    expect(reported).toEqual([["sk-one"], ["sk-one"]]);
+  } finally {
+    await app.close();
+  }
+});
