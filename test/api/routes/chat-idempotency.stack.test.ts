@@ -124,6 +124,32 @@ describe("the same key", () => {
   });
 });
 
+it("is 404 for a caller who lost the agent's space, whether its turn runs or has ended", async () => {
+  const [ended, running] = [randomUUID(), randomUUID()];
+  await (await ask(ended)).text();
+  chat.provider.reply({ pieces: PIECES, delayMsBetweenPieces: 500 });
+  const leave = new AbortController();
+  const stream = await ask(running, {}, { signal: leave.signal });
+  const { rows } = await chat.database.db.owner.query("delete from space_members where space_id = (select space_id from agents where id = $1) returning *", [agent]);
+  try {
+    for (const key of [ended, running]) {
+      const refused = await until("a repeat is refused", async () => {
+        const response = await ask(key);
+        if (response.status !== 200) return response;
+        await response.body!.cancel();
+        return false;
+      });
+      expect(refused.status).toBe(404);
+      expect(await refused.json()).toEqual({ detail: `Model '${agent}' not found` });
+    }
+  } finally {
+    leave.abort();
+    await stream.body!.cancel().catch(() => undefined);
+    await chat.database.db.owner.query("insert into space_members select * from jsonb_populate_recordset(null::space_members, $1)", [JSON.stringify(rows)]);
+  }
+  await until("the space is back", async () => (await ask(ended, { stream: true })).status === 200);
+});
+
 describe("a turn that was left", () => {
   it("is cancelled when nobody came back, and its key is 409 from then on", async () => {
     chat.provider.reply({ pieces: ["piece", "two"], after: 1, breakWith: "hang" });
