@@ -64,7 +64,7 @@ export function objectName(organizationId: string, id: string): string {
 }
 
 /** The name as it is, or `internal`: names are made by us, so a wrong one is a bug and must never reach a path. */
-export function assertObjectName(name: string): string {
+function assertObjectName(name: string): string {
   if (!OBJECT_NAME.test(name)) throw new DomainError("internal", "Not an object name.");
   return name;
 }

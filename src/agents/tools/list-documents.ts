@@ -19,6 +19,7 @@ export const listDocuments = defineTool({
     const documents = await inTenant(deps.db, scope.organization, (sql) => listKnownDocuments(sql, inScope, filter));
     const total = documents[0]?.total ?? 0;
     const lines = documents.map(({ id, name, file_type, updated_at }) => JSON.stringify({ id, name, file_type, updated_at }));
-    return { type: "text", text: [`${total} documents in all; page ${page} has ${documents.length}.`, ...lines].join("\n") };
+    const text = [`${total} documents in all; page ${page} has ${documents.length}.`, ...lines].join("\n");
+    return { type: "text", text, documentIds: documents.map(({ id }) => id) };
   },
 });
