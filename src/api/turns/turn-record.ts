@@ -28,7 +28,7 @@ export type RecordEvent =
   | { readonly type: "end"; readonly pieceCount: number; readonly result: TurnResult };
 
 /** Who asks for a kept answer again. */
-export interface Reader {
+interface Reader {
   readonly organization: OrganizationKey;
   readonly reach: Reach;
 }
