@@ -45,6 +45,8 @@ export interface SharedDeps {
   readonly masterKey: MasterKey;
   readonly keyring: Keyring;
   readonly storage: Storage;
+  /** Below `storage`, unencrypted: for what belongs to no organization. */
+  readonly store: ObjectStore;
   readonly embedding: EmbeddingModel;
   /** Undefined: hits stay in the order of their scores. */
   readonly reranker: Reranker | undefined;
@@ -90,6 +92,7 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
     masterKey,
     keyring,
     storage,
+    store,
     embedding,
     reranker: config.rerank === undefined ? undefined : createReranker(config.rerank),
     dataConverter,

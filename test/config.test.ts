@@ -22,6 +22,10 @@ test("an empty environment gives the embedded defaults", () => {
     bytesPerOrganization: undefined,
     requestsPerMinute: 600,
     chatTurnsPerMinute: 60,
+    requestsPerUserAndMinute: 600,
+    chatTurnsPerUserAndMinute: 60,
+    requestsPerOrganizationAndMinute: undefined,
+    chatTurnsPerOrganizationAndMinute: undefined,
     refusalsPerMinute: 1_200,
     keysPerUser: 50,
   });

@@ -26,7 +26,9 @@ import { KEPT_AUDIT_DAYS, type MaintenanceCounts, ORGANIZATIONS_A_PAGE, type Org
 import type { Log } from "../log.ts";
 import type { MasterKey } from "../storage/keyring.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
+import { anchorToday } from "./anchor.ts";
 import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
@@ -34,6 +36,7 @@ export interface MaintenanceDeps {
   readonly db: Database;
   readonly log: Log;
   readonly storage: Storage;
+  readonly store: ObjectStore;
   readonly masterKey: MasterKey;
 }
 
@@ -63,7 +66,8 @@ export async function maintainInstance(deps: MaintenanceDeps): Promise<Maintenan
       counts = addCounts(counts, deleted.counts);
       hasMore = deleted.hasMore;
     }
-    return counts;
+    // Last, because it needs the object store, which the steps before do without.
+    return addCounts(counts, { audit_anchors: await anchorToday(deps, new Date()) });
   });
 }
 

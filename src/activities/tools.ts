@@ -110,13 +110,16 @@ function parseArguments(text: string | null): unknown {
   }
 }
 
+/** An id in JSON, with its quotes and comma. */
+const ID_BYTES = 39;
 const CUT_NOTE = "\n(cut here: the result is longer than a tool may return)";
 
 /** Cuts a tool's output to `maxBytes` of UTF-8: text at its end, passages by leaving out the last ones. */
 function bounded(output: ToolOutput, maxBytes: number): ToolOutput {
   if (output.type === "text") {
-    if (Buffer.byteLength(output.text) <= maxBytes) return output;
-    return { type: "text", text: cut(output.text, maxBytes - CUT_NOTE.length) + CUT_NOTE };
+    const room = maxBytes - (output.documentIds ?? []).length * ID_BYTES;
+    if (Buffer.byteLength(output.text) <= room) return output;
+    return { ...output, text: cut(output.text, room - CUT_NOTE.length) + CUT_NOTE };
   }
   let left = maxBytes;
   const passages = output.passages.flatMap((passage): Passage[] => {

@@ -10,12 +10,15 @@ export interface Citation extends Passage {
 export interface Sources {
   /** Numbers what is new, and returns all of `passages` with their numbers. */
   add(passages: readonly Passage[]): Citation[];
+  /** Notes documents that a text for the model speaks of, without passages to cite. */
+  mention(documentIds: readonly string[]): void;
   get(index: number): Citation | undefined;
   /** True once anything was searched, even without a hit: from then on marks mean sources. */
   readonly wereSearched: boolean;
 }
 
-export function createSources(): Sources {
+/** @param onShown is told the documents of all that the model is about to see. */
+export function createSources(onShown: (documentIds: readonly string[]) => void = () => undefined): Sources {
   const numbered: Citation[] = [];
   const byChunk = new Map<string, Citation>();
   let wereSearched = false;
@@ -25,6 +28,7 @@ export function createSources(): Sources {
     },
     add(passages) {
       wereSearched = true;
+      onShown(passages.map((passage) => passage.document_id));
       return passages.map((passage) => {
         const known = byChunk.get(passage.chunk_id);
         if (known) return known;
@@ -34,6 +38,7 @@ export function createSources(): Sources {
         return citation;
       });
     },
+    mention: onShown,
     get: (index) => numbered[index - 1],
   };
 }

@@ -79,6 +79,7 @@ export function toolMessages(agent: Agent, sources: Sources, asked: { text: stri
 function contentOf(agent: Agent, sources: Sources, result: ToolResult | undefined): string {
   if (result === undefined) return "Not run: too many tools were asked for at once.";
   if (result.type === "passages") return presentSources(agent, sources, result.passages);
+  if (result.type === "text") sources.mention(result.documentIds ?? []);
   return result.type === "text" ? result.text : `Error: ${result.text}`;
 }
 

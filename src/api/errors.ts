@@ -1,4 +1,5 @@
 /** The only translation of what was thrown into an HTTP answer. Its twin for workflows is activities/failure.ts. */
+import { policyItem } from "../domain/budget.ts";
 import { DomainError, type ErrorCode } from "../domain/errors.ts";
 import { type Problem, ValidationProblems, valueError } from "../schema/problem.ts";
 
@@ -34,6 +35,7 @@ function headersOf(error: DomainError): Record<string, string> {
   if (error.retryAfterSeconds !== undefined || error.status === 429 || error.status === 503) {
     headers["Retry-After"] = String(Math.max(1, Math.ceil(error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS)));
   }
+  if (error.budget !== undefined) headers["RateLimit-Policy"] = policyItem(error.budget);
   if (NOT_TO_BE_RETRIED.has(error.code)) headers["x-should-retry"] = "false";
   return headers;
 }

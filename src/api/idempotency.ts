@@ -1,10 +1,12 @@
-/** The only place that makes repeats of a request with one Idempotency-Key a single effect with a single answer. */
+/** Makes repeats of a request with one Idempotency-Key a single effect with a single answer, for callers who may still see it. */
 import { createHash, randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type IdempotencyKey, type KeptAnswer, RENEW_LEASE_MS, claimKey, keepAnswer, releaseKey, renewKey } from "../db/idempotency.ts";
 import { type Sql, inTenant } from "../db/pool.ts";
+import type { Deps } from "../deps.ts";
 import { DomainError } from "../domain/errors.ts";
+import type { Principal } from "../domain/principal.ts";
 import { ValidationProblems, valueError } from "../schema/problem.ts";
 import { answerError } from "./errors.ts";
 import { type RawAnswer, raw } from "./response.ts";
@@ -22,6 +24,26 @@ export interface Idempotency {
   bindBody(hash: Buffer): void;
 }
 
+/** A repeat of a request that was answered before. */
+export interface Repeat {
+  readonly deps: Deps;
+  /** Who asks now, with the rights of now. */
+  readonly principal: Principal;
+  /** Of the path, as the route has checked them. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Of a form; empty for JSON. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** What the kept answer names, by its fields; null where it was a refusal. */
+  readonly answer: Readonly<Record<string, unknown>> | null;
+}
+
+/**
+ * Whether the caller may see the kept answer today. It was made with the rights of its time, and a role, a space, a document or the
+ * scope of a key may be gone since.
+ * @throws DomainError `not_found` and `permission_denied`, as the policy says of the same request made now.
+ */
+export type RepeatCheck = (repeat: Repeat) => Promise<void>;
+
 /** A repeat waits no longer than this for the request before it. */
 const MAX_WAIT_MS = 60_000;
 const FIRST_PAUSE_MS = 20;
@@ -33,6 +55,7 @@ type Context = RouteContext<"keys", unknown, unknown, unknown>;
 
 interface Attempt {
   readonly route: Route;
+  readonly check: RepeatCheck;
   readonly context: Context;
   readonly key: IdempotencyKey;
   readonly token: string;
@@ -47,7 +70,8 @@ interface Attempt {
  */
 export async function answerOnce(route: Route, context: Context, work: (idempotency: Idempotency | undefined) => Promise<unknown>): Promise<unknown> {
   const { principal, request } = context;
-  if (request.idempotencyKey === undefined || route.idempotent !== true) return work(undefined);
+  const { idempotent: check } = route;
+  if (request.idempotencyKey === undefined || typeof check !== "function") return work(undefined);
   const key = {
     organizationId: principal.organization.id,
     callerId: principal.apiKeyId ?? principal.user.id,
@@ -55,7 +79,7 @@ export async function answerOnce(route: Route, context: Context, work: (idempote
     key: request.idempotencyKey,
   };
   const bodyHash = route.multipart === undefined ? requestHash(context, request.bodyHash ?? Buffer.alloc(0)) : null;
-  const attempt: Attempt = { route, context, key, token: randomUUID(), bodyHash };
+  const attempt: Attempt = { route, check, context, key, token: randomUUID(), bodyHash };
   const kept = await takeKey(attempt);
   return kept === undefined ? runUnder(attempt, work) : replay(attempt, kept);
 }
@@ -115,16 +139,20 @@ async function settleFailure(attempt: Attempt, error: unknown): Promise<void> {
   }
 }
 
-async function replay({ route, context, bodyHash }: Attempt, kept: KeptAnswer): Promise<RawAnswer> {
-  const hash = bodyHash ?? requestHash(context, await hashForm(context.request.req, context.deps.config.limits.maxUploadBytes, context.request.signal));
-  if (!hash.equals(kept.bodyHash)) throw differs();
+async function replay({ route, check, context, bodyHash }: Attempt, kept: KeptAnswer): Promise<RawAnswer> {
+  const { deps, principal } = context;
+  const form = bodyHash === null ? await readRepeatedForm(context.request.req, deps.config.limits.maxUploadBytes, context.request.signal) : null;
+  const hash = form === null ? bodyHash : requestHash(context, formHash(form));
+  if (hash === null || !hash.equals(kept.bodyHash)) throw differs();
+  const answer = kept.status >= 400 ? null : (JSON.parse(kept.response) as Repeat["answer"]);
+  await check({ deps, principal, params: context.params as Repeat["params"], fields: form?.fields ?? {}, answer });
   const hasBody = route.response !== undefined || kept.status >= 400;
   return raw({ contentType: "application/json; charset=utf-8", status: kept.status, body: hasBody ? kept.response : null });
 }
 
 /** Reads a repeated form to its end and stores nothing of it. */
-async function hashForm(req: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
-  const upload = await receiveUpload(req, {
+async function readRepeatedForm(req: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<ReceivedUpload<{ readonly sha256: string }>> {
+  return receiveUpload(req, {
     maxBytes,
     signal,
     onFile: async ({ stream }) => {
@@ -133,7 +161,6 @@ async function hashForm(req: IncomingMessage, maxBytes: number, signal: AbortSig
       return { sha256: hash.digest("hex") };
     },
   });
-  return formHash(upload);
 }
 
 /** What was sent in a form: its fields, the file's name and content. */

@@ -38,8 +38,9 @@ const number = (description: string) => ({ schema: { type: "integer" as const },
 const COMPONENT_HEADERS = {
   "X-Request-Id": text("The id of the request, in the log and the audit log too"),
   "Retry-After": number("Seconds"),
-  "RateLimit-Limit": number("Requests a minute"),
-  "RateLimit-Remaining": number("Requests left in this minute"),
+  "RateLimit-Policy": text('The budget nearest to its end, of the key, the user or the organization: `"user-requests";q=600;w=60`. Of a 429 the one that is used up'),
+  "RateLimit-Limit": number("Requests a minute that this budget has"),
+  "RateLimit-Remaining": number("What is left of it in this minute"),
   "RateLimit-Reset": number("Seconds until the minute is over"),
   "WWW-Authenticate": text("Bearer"),
 };
@@ -152,7 +153,7 @@ function successes(route: Route): Record<string, ZodOpenApiResponseObject> {
   const json = route.response === undefined || route.status === 204 ? {} : { "application/json": { schema: route.response } };
   const others = Object.fromEntries(Object.entries(route.otherContent ?? {}).map(([mediaType, { schema }]) => [mediaType, { schema }]));
   const content = { ...json, ...others };
-  const limits = route.access === "public" ? {} : headerRefs("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset");
+  const limits = route.access === "public" ? {} : headerRefs("RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset");
   const own = Object.fromEntries(Object.entries(route.replyHeaders ?? {}).map(([name, description]) => [name, text(description)]));
   const answer = { headers: { ...headerRefs("X-Request-Id"), ...limits, ...own }, ...(Object.keys(content).length === 0 ? {} : { content }) };
   // An answer that nothing has changed has no content.

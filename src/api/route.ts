@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { z } from "zod";
 import type { Deps } from "../deps.ts";
 import type { Capability, Principal } from "../domain/principal.ts";
-import type { Idempotency } from "./idempotency.ts";
+import type { Idempotency, RepeatCheck } from "./idempotency.ts";
 import type { Parts } from "./json-answer.ts";
 import type { JsonLimits } from "./json-limits.ts";
 import type { RawAnswer, StreamAnswer } from "./response.ts";
@@ -90,8 +90,8 @@ interface RouteContract<A extends Access> {
   readonly errors?: readonly number[];
   /** Successful statuses beyond `status`, with their meaning. */
   readonly otherStatuses?: Readonly<Record<number, string>>;
-  /** Takes an `Idempotency-Key`. Where it is `turn` the handler itself sees to repeats. */
-  readonly idempotent?: true | "turn";
+  /** Takes an `Idempotency-Key`, and says what a repeat's caller must still reach. Where it is `turn` the handler itself sees to repeats. */
+  readonly idempotent?: RepeatCheck | "turn";
   /** Optional request headers of its own, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Headers of the answer, with their meaning. */

@@ -1,4 +1,4 @@
-/** The only place that counts callers over all API processes: locally at once, in the database behind the request; before it where the limit is near. */
+/** Counts callers over all API processes: locally at once, in the database after the request; before it if a limit is near. */
 import type { CallerCount } from "../db/rate-limits.ts";
 
 /** How long a count stays known to this process alone. */
@@ -7,17 +7,27 @@ const FLUSH_MS = 200;
 const NEAR_SHARE = 0.1;
 const NEAR_REQUESTS = 5;
 const MINUTE_MS = 60_000;
-const MAX_CALLERS = 100_000;
+const MAX_CALLERS = 200_000;
 
-interface Standing {
+export interface Standing {
   readonly isWithin: boolean;
   readonly remaining: number;
   readonly resetSeconds: number;
 }
 
+interface CountedBudget {
+  readonly caller: string;
+  /** Requests a minute. */
+  readonly limit: number;
+}
+
 export interface SharedCounter {
-  /** Counts one request of `caller` against `limit` a minute. Never throws: where the database is away, each process counts by itself. */
-  count(caller: string, limit: number): Promise<Standing>;
+  /**
+   * Counts one request in every one of `budgets`, or in none where one of them is known to be used up: what is refused takes nothing from
+   * the others. Asks the database once at most, and never throws: where it is away, each process counts by itself.
+   * @returns the standing of each budget, in their order.
+   */
+  count(budgets: readonly CountedBudget[]): Promise<Standing[]>;
   close(): Promise<void>;
 }
 
@@ -42,6 +52,11 @@ interface Entry {
   /** On their way, and waiting to go. */
   sent: Batch;
   open: Batch;
+}
+
+interface Wanted {
+  readonly entry: Entry;
+  readonly limit: number;
 }
 
 const emptyBatch = (): Batch => ({ size: 0 });
@@ -93,28 +108,35 @@ export function createSharedCounter({ add, now = Date.now }: CounterParts): Shar
     return next;
   }
 
-  /** Which one of the minute the request is. */
-  async function positionOf(entry: Entry, limit: number): Promise<number> {
-    const batch = entry.open;
-    const index = (batch.size += 1);
-    const known = entry.shared + entry.sent.size + index;
-    if (known <= limit - Math.max(NEAR_REQUESTS, limit * NEAR_SHARE)) {
+  /** Which one of the minute the request is, for each of its budgets. */
+  async function positionsOf(wanted: readonly Wanted[]): Promise<number[]> {
+    const places = wanted.map(({ entry, limit }) => {
+      const batch = entry.open;
+      batch.size += 1;
+      return { batch, index: batch.size, known: entry.shared + entry.sent.size + batch.size, limit };
+    });
+    if (places.every(({ known, limit }) => known <= limit - Math.max(NEAR_REQUESTS, limit * NEAR_SHARE))) {
       timer ??= setTimeout(() => void flush(), FLUSH_MS).unref();
-      return known;
+      return places.map(({ known }) => known);
     }
+    // All were counted before, so that one statement has them all.
     await flush();
-    return (batch.base ?? known - index) + index;
+    return places.map(({ batch, index, known }) => (batch.base ?? known - index) + index);
   }
 
   return {
-    async count(caller, limit) {
-      const entry = entryOf(caller);
-      const resetSeconds = Math.max(1, Math.ceil(((entry.minute + 1) * MINUTE_MS - now()) / 1_000));
-      // Over the limit the minute's end is waited for, without a question.
-      if (entry.shared >= limit) return { isWithin: false, remaining: 0, resetSeconds };
-      const position = await positionOf(entry, limit);
-      return { isWithin: position <= limit, remaining: Math.max(0, limit - position), resetSeconds };
+    async count(budgets) {
+      const wanted = budgets.map(({ caller, limit }) => ({ entry: entryOf(caller), limit }));
+      // Over a limit the minute's end is waited for, without a question.
+      const isRefused = wanted.some(({ entry, limit }) => entry.shared >= limit);
+      const positions = isRefused ? wanted.map(({ entry }) => entry.shared + 1) : await positionsOf(wanted);
+      return wanted.map(({ entry, limit }, at) => standingOf(entry, limit, positions[at]!));
     },
     close: () => flush(),
   };
+
+  function standingOf({ minute }: Entry, limit: number, position: number): Standing {
+    const resetSeconds = Math.max(1, Math.ceil(((minute + 1) * MINUTE_MS - now()) / 1_000));
+    return { isWithin: position <= limit, remaining: Math.max(0, limit - position), resetSeconds };
+  }
 }

@@ -1,6 +1,8 @@
 /** All SQL that writes `audit_log`, which is only ever appended to. */
 import { newId } from "../domain/ids.ts";
 import type { Principal } from "../domain/principal.ts";
+import pg from "pg";
+import { DomainError } from "../domain/errors.ts";
 import { type Database, queryOnce, type Sql } from "./pool.ts";
 
 export interface AuditEntry {
@@ -58,3 +60,23 @@ export async function appendAuditRowsIn(sql: Sql, rows: readonly AuditRow[]): Pr
 export async function appendAuditRows(db: Database, rows: readonly AuditRow[]): Promise<void> {
   await queryOnce(db.app, "select append_audit_rows($1)", [JSON.stringify(rows)]);
 }
+
+/**
+ * Writes one row for each organization whose payloads an operator has decrypted, in one statement. An operator need be no user, so
+ * that the row names the subject of the access token as its resource.
+ * @throws DomainError `overloaded` where an organization was deleted meanwhile; asked again, its payloads do not open any more.
+ */
+export async function appendDecryption(db: Database, organizationIds: readonly string[], by: { readonly operator: string; readonly requestId: string }): Promise<void> {
+  if (organizationIds.length === 0) return;
+  const entry = { action: "payloads:decrypt", resource_type: "operator", resource_id: by.operator, space_id: null, request_id: by.requestId, outcome: "success" } as const;
+  const now = new Date();
+  const rows = organizationIds.map((id): AuditRow => ({ ...auditRow({ authMethod: "system", organization: { id } }, entry, now), auth_method: "jwt" }));
+  try {
+    await appendAuditRows(db, rows);
+  } catch (error) {
+    const isGone = error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION;
+    throw isGone ? new DomainError("overloaded", "An organization was deleted meanwhile.", { retryAfterSeconds: 1, cause: error }) : error;
+  }
+}
+
+const FOREIGN_KEY_VIOLATION = "23503";

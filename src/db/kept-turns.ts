@@ -1,5 +1,5 @@
 /** All SQL of chat turns that are kept under an Idempotency-Key: who runs one, its sealed pieces, its sealed end. */
-import { type Database, type OrganizationKey, inTenant } from "./pool.ts";
+import { type Database, type OrganizationKey, type Sql, inTenant } from "./pool.ts";
 
 export interface KeptTurnKey {
   readonly organization: OrganizationKey;
@@ -25,6 +25,8 @@ export interface KeptTurnState {
   /** The process that ran it is gone. */
   readonly isOrphan: boolean;
   readonly end: Sealed | null;
+  /** What the model had been shown when the last of `pieces` was written. */
+  readonly documentIds: readonly string[];
   /** Behind the number that was asked for, in order. */
   readonly pieces: readonly SealedPieces[];
 }
@@ -71,14 +73,15 @@ export async function dropKeptTurn(db: Database, organization: OrganizationKey, 
   await inTenant(db, organization, (sql) => sql.query("delete from kept_turns where turn_id = $1", [turnId]));
 }
 
-/** Adds pieces, and with `end` closes the turn, in one transaction. Repeating it changes nothing. */
+/** Adds pieces and what they may rest on, and with `end` closes the turn, in one transaction. Repeating it changes nothing. */
 export async function writeKeptTurn(
   db: Database,
-  turn: { readonly organization: OrganizationKey; readonly id: string },
+  turn: { readonly organization: OrganizationKey; readonly id: string; readonly documentIds: readonly string[] | null },
   pieces: SealedPieces | null,
   end: (Sealed & { readonly status: KeptStatus; readonly pieceCount: number }) | null,
 ): Promise<void> {
   await inTenant(db, turn.organization, async (sql) => {
+    if (turn.documentIds !== null) await sql.query("update kept_turns set document_ids = $2 where turn_id = $1", [turn.id, turn.documentIds]);
     if (pieces !== null) {
       await sql.query(
         `insert into kept_turn_pieces (turn_id, organization_id, first_no, last_no, key_id, sealed) values ($1, $2, $3, $4, $5, $6) on conflict (turn_id, first_no) do nothing`,
@@ -92,12 +95,11 @@ export async function writeKeptTurn(
   });
 }
 
-/** What there is behind piece `afterNo`; undefined where the turn is not kept any more. */
+/** What there is after piece `afterNo`, in one snapshot; undefined if the turn is not kept any more. */
 export async function readKeptTurn(db: Database, organization: OrganizationKey, turnId: string, afterNo: number): Promise<KeptTurnState | undefined> {
-  return inTenant(db, organization, async (sql) => {
-    // The state before the pieces: a turn that has ended has all of them.
-    const { rows } = await sql.query<{ status: KeptStatus; is_orphan: boolean; key_id: string | null; sealed_end: Buffer | null }>(
-      `select status, key_id, sealed_end,
+  const read = async (sql: Sql): Promise<KeptTurnState | undefined> => {
+    const { rows } = await sql.query<{ status: KeptStatus; is_orphan: boolean; key_id: string | null; sealed_end: Buffer | null; document_ids: string[] }>(
+      `select status, key_id, sealed_end, coalesce(document_ids, '{}') as document_ids,
          status = 'running' and not exists (select from api_processes p where p.id = api_process_id and p.renewed_at > now() - ${LEASE}) as is_orphan
        from kept_turns where turn_id = $1`,
       [turnId],
@@ -108,9 +110,10 @@ export async function readKeptTurn(db: Database, organization: OrganizationKey, 
       `select first_no as "firstNo", last_no as "lastNo", key_id as "keyId", sealed from kept_turn_pieces where turn_id = $1 and last_no > $2 order by first_no`,
       [turnId, afterNo],
     );
-    const { status, is_orphan: isOrphan, key_id: keyId, sealed_end: sealed } = state;
-    return { status, isOrphan, end: keyId === null || sealed === null ? null : { keyId, sealed }, pieces };
-  });
+    const { status, is_orphan: isOrphan, key_id: keyId, sealed_end: sealed, document_ids: documentIds } = state;
+    return { status, isOrphan, end: keyId === null || sealed === null ? null : { keyId, sealed }, documentIds, pieces };
+  };
+  return inTenant(db, organization, read, "isolation level repeatable read");
 }
 
 /** Notes that somebody reads the answer. */

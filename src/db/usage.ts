@@ -32,13 +32,28 @@ const USES = `(select to_char(at at time zone 'UTC', 'YYYY-MM-DD') as day, user_
     where l.organization_id = $1 and l.at >= $2 and l.at < $3 and l.action = 'documents:create' and l.outcome = 'success') uses
   group by 1, 2, 3, 4) u`;
 
-/** Prompt and completion tokens since the first day of a month in UTC, `YYYY-MM-01`; of one key, or of the whole organization. */
-export async function tokensOfMonth(sql: Sql, organizationId: string, firstDay: string, apiKeyId: string | null): Promise<number> {
+export interface TokenOwner {
+  readonly organizationId: string;
+  /** Null for turns of every user. */
+  readonly userId: string | null;
+  /** Null for turns of every key, and of none. */
+  readonly apiKeyId: string | null;
+}
+
+/** Prompt and completion tokens since the first day of a month in UTC, `YYYY-MM-01`: of one key, one user, or the whole organization. */
+export async function tokensOfMonth(sql: Sql, firstDay: string, { organizationId, userId, apiKeyId }: TokenOwner): Promise<number> {
   const { rows } = await sql.query<{ tokens: string }>(
-    `select coalesce(sum(c.prompt_tokens + c.completion_tokens), 0)::bigint as tokens from turn_calls c
-     where c.organization_id = $1 and c.at >= $2::timestamp at time zone 'UTC'
-       and ($3::uuid is null or exists (select from turns t where t.id = c.turn_id and t.api_key_id = $3))`,
-    [organizationId, firstDay, apiKeyId],
+    `select coalesce(sum(call.prompt_tokens + call.completion_tokens), 0)::bigint as tokens
+     from turn_calls call
+     where call.organization_id = $1
+       and call.at >= $2::timestamp at time zone 'UTC'
+       and (($3::uuid is null and $4::uuid is null)
+         or exists (
+           select from turns turn
+           where turn.id = call.turn_id
+             and ($3::uuid is null or turn.user_id = $3)
+             and ($4::uuid is null or turn.api_key_id = $4)))`,
+    [organizationId, firstDay, userId, apiKeyId],
   );
   return Number(rows[0]?.tokens ?? 0);
 }

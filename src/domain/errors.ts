@@ -1,4 +1,5 @@
 /** The only list of failures Holdfast knows: each code's HTTP status and its class, which decides whether work is tried again. */
+import type { Budget } from "./budget.ts";
 
 /**
  * - `hopeless`: trying again with the same input cannot help; fail at once.
@@ -79,6 +80,8 @@ export type ErrorCode = keyof typeof ERRORS;
 interface DomainErrorOptions {
   /** Seconds after which the other side said that trying again may help. */
   readonly retryAfterSeconds?: number | undefined;
+  /** The budget that is used up. */
+  readonly budget?: Budget | undefined;
   readonly cause?: unknown;
 }
 
@@ -86,12 +89,14 @@ interface DomainErrorOptions {
 export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
+  readonly budget: Budget | undefined;
 
   constructor(code: ErrorCode, message: string, options: DomainErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "DomainError";
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.budget = options.budget;
   }
 
   get status(): number {

@@ -26,7 +26,8 @@ export interface Passage {
  * `invalid` is a call that cannot be run as it is: an unknown tool, or arguments that are not what the tool takes.
  */
 export type ToolResult =
-  | { readonly id: string; readonly type: "text"; readonly text: string }
+  /** `documentIds` names the documents that the text speaks of. */
+  | { readonly id: string; readonly type: "text"; readonly text: string; readonly documentIds?: readonly string[] }
   | { readonly id: string; readonly type: "passages"; readonly passages: readonly Passage[] }
   | { readonly id: string; readonly type: "error"; readonly text: string }
   | { readonly id: string; readonly type: "invalid"; readonly text: string };

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { DomainError } from "../domain/errors.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
-import { assertObjectName, assertPrefix, streamOf, unavailable, untilAborted, within } from "./object-store.ts";
+import { assertStoredName, assertPrefix, streamOf, unavailable, untilAborted, within } from "./object-store.ts";
 import type { GetOptions, ListedObject, ListOptions, ObjectStore, PutOptions } from "./object-store.ts";
 
 const STEP_TIMEOUT_MS = 30_000;
@@ -17,7 +17,7 @@ const TEMPORARY = ".tmp";
 
 /** Objects below `folder`, which is made with mode 0700 where it does not exist. */
 export function createDirectoryStore(folder: string): ObjectStore {
-  const pathOf = (name: string): string => join(folder, assertObjectName(name));
+  const pathOf = (name: string): string => join(folder, assertStoredName(name));
   return {
     put: (name, body, options = {}) => putFile({ folder, path: pathOf(name) }, body, options),
     get: (name, options = {}) => whileMounted(folder, () => openFile(pathOf(name), options)),

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DomainError } from "../domain/errors.ts";
-import { assertObjectName, assertPrefix, storageError, streamOf, unavailable, untilAborted, within } from "./object-store.ts";
+import { assertStoredName, assertPrefix, storageError, streamOf, unavailable, untilAborted, within } from "./object-store.ts";
 import type { GetOptions, ListedObject, ListOptions, ObjectStore, PutOptions } from "./object-store.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -31,7 +31,7 @@ export interface GcsSettings {
 export function createGcsStore({ bucket: bucketName, emulatorHost, stallMs = STALL_MS }: GcsSettings): ObjectStore {
   const storage = connect(emulatorHost);
   const bucket = storage.bucket(bucketName);
-  const fileOf = (name: string): File => bucket.file(assertObjectName(name));
+  const fileOf = (name: string): File => bucket.file(assertStoredName(name));
   const placeOf = (name: string): Place => ({ storage, file: fileOf(name), credentials: emulatorHost === undefined, stallMs });
   return {
     put: (name, body, options = {}) => upload(fileOf(name), body, options),

@@ -1,5 +1,6 @@
 /** The only definition of what an object store does, of what its objects are called and of how its failures are classed. */
 import { addAbortSignal, Readable } from "node:stream";
+import { ANCHOR_NAME } from "../domain/anchor.ts";
 import { DomainError } from "../domain/errors.ts";
 
 export interface PutOptions {
@@ -52,7 +53,7 @@ export interface ObjectStore {
 
 const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const OBJECT_NAME = new RegExp(`^(${UUID})/[0-9a-f]{2}/${UUID}$`);
-const PREFIX = /^(?:[0-9a-f-]+(?:\/[0-9a-f-]*){0,2})?$/;
+const PREFIX = /^(?:[0-9a-f-]+(?:\/[0-9a-f-]*){0,2}|anchors\/[0-9TZjws./-]*)?$/;
 
 /**
  * The name of an object: `<organization_id>/<xx>/<id>`. `xx` is the id's end, since the start of a UUIDv7 is the time and
@@ -63,9 +64,14 @@ export function objectName(organizationId: string, id: string): string {
 }
 
 /** The name as it is, or `internal`: names are made by us, so a wrong one is a bug and must never reach a path. */
-export function assertObjectName(name: string): string {
+function assertObjectName(name: string): string {
   if (!OBJECT_NAME.test(name)) throw new DomainError("internal", "Not an object name.");
   return name;
+}
+
+/** As {@link assertObjectName}, for what a store may hold: objects of organizations, and anchors of the audit log, which belong to none. */
+export function assertStoredName(name: string): string {
+  return ANCHOR_NAME.test(name) ? name : assertObjectName(name);
 }
 
 /** The organization that an object's name belongs to. */

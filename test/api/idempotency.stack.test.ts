@@ -6,6 +6,7 @@ import { createDirectoryStore } from "../../src/storage/directory.ts";
 import { call, ended, fileForm, upload } from "../support/client.ts";
 import { documentClient } from "../support/document-client.ts";
 import { onSharedStack } from "../support/shared-stack.ts";
+import { until } from "../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
 const { rows } = documentClient({ stack, tenants });
@@ -16,7 +17,7 @@ const put = (
   content: string,
   { filename = "note.md", as = tenants.keys.editor, path = "/data/upload", fields = { space_id: tenants.spaces.research } as Record<string, string> } = {},
 ) => call(stack.url, as, "POST", path, fileForm(content, filename, fields), { "idempotency-key": key });
-const post = (key: string, path: string, body?: unknown) => call(stack.url, tenants.keys.editor, "POST", path, body, { "idempotency-key": key });
+const post = (key: string, path: string, body?: unknown, as = tenants.keys.editor) => call(stack.url, as, "POST", path, body, { "idempotency-key": key });
 const countDocuments = async (name: string): Promise<number> => (await rows("select count(*)::int as count from documents where name = $1", [name]))[0].count;
 const countRuns = async (name: string): Promise<number> => (await rows("select count(*)::int as count from pipeline_runs where file_name = $1", [name]))[0].count;
 const objects = () => createDirectoryStore(join(stack.dataDir, "objects")).list(tenants.acme, { limit: 1_000 });
@@ -118,5 +119,46 @@ describe("what is kept", () => {
     await rename(`${folder}.away`, folder);
     expect((await put("outage", "later", { filename: "later.md" })).status).toBe(201);
     expect(await countDocuments("later.md")).toBe(1);
+  });
+});
+
+describe("a repeat is answered with the rights of now", () => {
+  test("a document or file that was deleted since is 404", async () => {
+    const path = `/spaces/${tenants.spaces.research}/data/upload`;
+    const again = { document: () => put("gone-document", "gone"), file: () => put("gone-file", "gone", { filename: "gone.md", path, fields: { path: "" } }) };
+    const document = await again.document();
+    const reprocess = () => post("gone-reprocess", `/data/${document.body.id}/reprocess`);
+    for (const repeat of [again.file, reprocess]) expect((await repeat()).status).toBeLessThan(300);
+    await call(stack.url, tenants.keys.editor, "DELETE", `/data/${document.body.id}`);
+    await call(stack.url, tenants.keys.editor, "DELETE", `/spaces/${tenants.spaces.research}/data/files?path=gone.md`);
+    for (const repeat of [again.document, reprocess]) expect(await repeat()).toMatchObject({ status: 404, body: { detail: "Document not found" } });
+    expect(await again.file()).toMatchObject({ status: 404, body: { detail: "File not found" } });
+  });
+
+  test("who lost the space gets 404, and who may only read there any more 403", async () => {
+    const { research } = tenants.spaces;
+    const requests = async (as: string): Promise<(() => ReturnType<typeof call>)[]> => {
+      const document = () => put("rights-document", "mine", { as });
+      const { id } = (await document()).body;
+      return [
+        document,
+        () => put("rights-file", "mine", { as, filename: `${as}.md`, path: `/spaces/${research}/data/upload`, fields: { path: "rights" } }),
+        () => post("rights-reprocess", `/data/${id}/reprocess`, undefined, as),
+        () => post("rights-batch", "/data/batch-reprocess", { document_ids: [id] }, as),
+        () => put("rights-refused", "mine", { as, fields: { space_id: research, folder_id: "nonsense" } }),
+      ];
+    };
+    const [lost, reading] = [await requests(tenants.keys.editor), await requests(tenants.keys.owner)];
+    for (const send of [...lost, ...reading]) expect((await send()).status).not.toBe(404);
+    const before = await rows("select * from space_members where space_id = $1", [research]);
+    try {
+      await rows("delete from space_members where space_id = $1 and role = 'editor'", [research]);
+      await rows("update space_members set role = 'viewer' where space_id = $1", [research]);
+      for (const [at, send] of lost.entries()) await until(`repeat ${at} of who lost the space is refused`, async () => (await send()).status === 404);
+      for (const [at, send] of reading.entries()) await until(`repeat ${at} of who may only read is refused`, async () => (await send()).status === 403);
+    } finally {
+      await rows("delete from space_members where space_id = $1", [research]);
+      await rows("insert into space_members select * from jsonb_populate_recordset(null::space_members, $1)", [JSON.stringify(before)]);
+    }
   });
 });

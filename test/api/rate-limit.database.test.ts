@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRateLimit } from "../../src/api/middleware/rate-limit.ts";
+import { type RateLimits, createRateLimit } from "../../src/api/middleware/rate-limit.ts";
 import { type SharedCounter, createSharedCounter } from "../../src/api/shared-counter.ts";
 import { addCallerCounts } from "../../src/db/rate-limits.ts";
 import { DomainError } from "../../src/domain/errors.ts";
@@ -7,11 +7,12 @@ import type { Principal } from "../../src/domain/principal.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
 
-const caller = (apiKeyId: string | null, userId = "user"): Principal => ({ apiKeyId, user: { id: userId } }) as Principal;
+const caller = (apiKeyId: string | null, userId = `owner of ${apiKeyId}`): Principal => ({ apiKeyId, user: { id: userId }, organization: { id: "organization" } }) as Principal;
+const countOf = async (counter: SharedCounter, limit: number) => (await counter.count([{ caller: "key", limit }]))[0]!;
 const alone = (): SharedCounter => createSharedCounter({ add: async () => [] });
 
-function limiter(counter = alone()) {
-  const limit = createRateLimit({ requestsPerMinute: 3, chatTurnsPerMinute: 1, refusalsPerMinute: 2 }, counter);
+function limiter(limits: Partial<RateLimits> = {}, counter = alone()) {
+  const limit = createRateLimit({ requestsPerMinute: 3, chatTurnsPerMinute: 1, refusalsPerMinute: 2, ...limits }, counter);
   const told = async (count: (ctx: never) => Promise<void>) => {
     const headers: Record<string, string> = {};
     const ctx = { ip: "192.0.2.1", set: (more: Record<string, string>) => Object.assign(headers, more) };
@@ -37,7 +38,7 @@ test("the request above the minute's budget is refused until the minute is over"
   expect(Number(headers["RateLimit-Reset"])).toBeGreaterThan(0);
 });
 
-test("keys, users and addresses are counted each by itself", async () => {
+test("users and addresses are counted each by itself", async () => {
   const { ask, refuse } = limiter();
   for (let turn = 0; turn < 3; turn++) await ask(caller("one"));
   expect((await ask(caller("one"))).error).toBeDefined();
@@ -45,6 +46,54 @@ test("keys, users and addresses are counted each by itself", async () => {
   expect((await ask(caller(null))).error).toBeUndefined();
   expect([(await refuse()).error, (await refuse()).error]).toEqual([undefined, undefined]);
   expect((await refuse()).error).toMatchObject({ code: "rate_limited" });
+});
+
+test("all keys of a user and the user's own sessions share the user's budget", async () => {
+  const { ask } = limiter();
+  for (const key of ["one", "two", null]) expect((await ask(caller(key, "ada"))).error).toBeUndefined();
+  for (const key of ["one", "two", "three", null]) {
+    const { error, headers } = await ask(caller(key, "ada"));
+    expect(error).toMatchObject({ code: "rate_limited" });
+    expect(headers).toMatchObject({ "RateLimit-Policy": '"user-requests";q=3;w=60', "RateLimit-Limit": "3", "RateLimit-Remaining": "0" });
+  }
+  expect((await ask(caller("four", "bob"))).error).toBeUndefined();
+});
+
+test("a key's own budget ends before its user's where that is larger, and what it is refused takes nothing from the user", async () => {
+  const { ask } = limiter({ requestsPerUserAndMinute: 5 });
+  for (const left of ["2", "1", "0"]) {
+    expect((await ask(caller("one", "ada"))).headers).toMatchObject({ "RateLimit-Policy": '"key-requests";q=3;w=60', "RateLimit-Remaining": left });
+  }
+  for (let at = 0; at < 10; at += 1)
+    expect(await ask(caller("one", "ada"))).toMatchObject({ error: { code: "rate_limited" }, headers: { "RateLimit-Policy": '"key-requests";q=3;w=60' } });
+  for (const left of ["1", "0"]) {
+    expect(await ask(caller("two", "ada"))).toMatchObject({ error: undefined, headers: { "RateLimit-Policy": '"user-requests";q=5;w=60', "RateLimit-Remaining": left } });
+  }
+  expect((await ask(caller("two", "ada"))).error).toMatchObject({ code: "rate_limited" });
+});
+
+test("an organization has a budget only where a setting says so, and it names itself", async () => {
+  const unlimited = limiter();
+  for (let at = 0; at < 10; at += 1) expect((await unlimited.ask(caller(`key ${at}`))).error).toBeUndefined();
+  const { ask } = limiter({ requestsPerOrganizationAndMinute: 4, chatTurnsPerOrganizationAndMinute: 2 });
+  for (const user of ["ada", "bob"]) expect((await ask(caller(null, user), "chat")).error).toBeUndefined();
+  expect(await ask(caller(null, "eve"), "chat")).toMatchObject({ error: { code: "rate_limited" }, headers: { "RateLimit-Policy": '"organization-chat";q=2;w=60' } });
+  for (const user of ["ada", "bob"]) expect((await ask(caller(null, user))).error).toBeUndefined();
+  expect(await ask(caller(null, "eve"))).toMatchObject({ error: { code: "rate_limited" }, headers: { "RateLimit-Policy": '"organization-requests";q=4;w=60' } });
+});
+
+test("a request is counted in all of its budgets with one statement", async () => {
+  const statements: string[][] = [];
+  const counter = createSharedCounter({
+    now: () => 1_000_000,
+    add: async (counts) => {
+      statements.push(counts.map((count) => count.caller));
+      return counts;
+    },
+  });
+  const { ask } = limiter({ requestsPerOrganizationAndMinute: 4, chatTurnsPerOrganizationAndMinute: 2 }, counter);
+  expect((await ask(caller("key", "ada"), "chat")).error).toBeUndefined();
+  expect(statements).toEqual([["key", "ada", "organization organization", "chat key", "chat ada", "chat organization organization"]]);
 });
 
 test("chat turns have a budget of their own within it", async () => {
@@ -67,7 +116,7 @@ test("two processes let through together what one of them may, and a request far
     });
   try {
     const [one, other] = [process(), process()];
-    const first = await Promise.all(Array.from({ length: 40 }, () => one.count("key", 100)));
+    const first = await Promise.all(Array.from({ length: 40 }, () => countOf(one, 100)));
     expect(first.every(({ isWithin }) => isWithin)).toBe(true);
     expect(statements).toBe(0);
     await until("what one counted is known to the other", async () => {
@@ -75,13 +124,13 @@ test("two processes let through together what one of them may, and a request far
       const { rows } = await database.db.owner.query("select count from rate_limits where caller = 'key'");
       return rows[0]?.count === 40;
     });
-    const rest = await Promise.all(Array.from({ length: 200 }, (_, at) => (at % 2 === 0 ? one : other).count("key", 100)));
+    const rest = await Promise.all(Array.from({ length: 200 }, (_, at) => countOf(at % 2 === 0 ? one : other, 100)));
     const let_through = rest.filter(({ isWithin }) => isWithin).length;
     // The other may have let through what it counted between two looks at the database: less than one flush of it.
     expect(let_through).toBeGreaterThanOrEqual(60);
     expect(let_through).toBeLessThanOrEqual(60 + 90);
     await Promise.all([one.close(), other.close()]);
-    for (const counter of [one, other]) expect(await counter.count("key", 100)).toMatchObject({ isWithin: false, remaining: 0 });
+    for (const counter of [one, other]) expect(await countOf(counter, 100)).toMatchObject({ isWithin: false, remaining: 0 });
     expect(statements).toBeLessThan(40);
   } finally {
     await database.drop();
@@ -92,7 +141,7 @@ test("near the limit the count is exact, however many ask at once in however man
   const database = await createTestDatabase();
   try {
     const processes = Array.from({ length: 3 }, () => createSharedCounter({ now: () => 1_000_000, add: (counts) => addCallerCounts(database.db, counts) }));
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, at) => processes[at % 3]!.count("key", 5)));
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, at) => countOf(processes[at % 3]!, 5)));
     expect(answers.filter(({ isWithin }) => isWithin)).toHaveLength(5);
   } finally {
     await database.drop();
@@ -102,8 +151,8 @@ test("near the limit the count is exact, however many ask at once in however man
 test("a new minute begins at nothing, and a database that is away leaves each process its own count", async () => {
   let now = 0;
   const counter = createSharedCounter({ now: () => now, add: () => Promise.reject(new Error("away")) });
-  for (let at = 0; at < 3; at += 1) expect((await counter.count("key", 3)).isWithin).toBe(true);
-  expect((await counter.count("key", 3)).isWithin).toBe(false);
+  for (let at = 0; at < 3; at += 1) expect((await countOf(counter, 3)).isWithin).toBe(true);
+  expect((await countOf(counter, 3)).isWithin).toBe(false);
   now = 60_000;
-  expect((await counter.count("key", 3)).isWithin).toBe(true);
+  expect((await countOf(counter, 3)).isWithin).toBe(true);
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { createJwtVerifier } from "../../src/auth/jwt.ts";
+import { AUDIT_CHAIN_SECRET, chainAuditRows } from "../../src/db/audit-chain.ts";
 import { loadInstanceSecret } from "../../src/db/instance-secrets.ts";
 import { freePort } from "../../src/embedded/ports.ts";
 import { issuerUrl, startIssuer } from "../../src/embedded/issuer-part.ts";
@@ -98,6 +99,21 @@ describe("holdfast", () => {
 
   it("keys create refuses a space that the owner has no role in", async () => {
     await expect(runCli(["keys", "create", "--email", "vic@acme.example", "--name", "x", "--spaces", "Lab"], env)).rejects.toThrow("no role in a space called Lab");
+  });
+
+  it("audit anchor signs the heads of all chains, and audit verify --anchors ends with 1 where one of them is gone", async () => {
+    const { rows } = await test.db.owner.query("select id from organizations limit 1");
+    const id = rows[0].id as string;
+    await chainAuditRows(test.db, await loadInstanceSecret(test.db, AUDIT_CHAIN_SECRET, localMasterKey(MASTER)), id, 1_000);
+    const file = join(dataDir, "anchor.jws");
+    expect(JSON.parse(await runCli(["audit", "anchor", "--to", file, "--json"], env))).toEqual({ anchor: file, organizations: 1 });
+    await expect(runCli(["audit", "anchor", "--to", file], env)).rejects.toThrow("is never written over");
+    expect(await runCli(["audit", "anchor"], env)).toMatch(/signed in anchors\/\d{4}\//);
+    expect(JSON.parse(await runCli(["audit", "verify", "--anchors", "store", "--json"], env))).toMatchObject({ ok: true, anchors: [{ intact: 1 }] });
+    const { kid } = JSON.parse(await runCli(["audit", "public-key"], env)) as { kid: string };
+    expect(JSON.parse(Buffer.from((await readFile(file, "utf8")).split(".")[0]!, "base64url").toString())).toMatchObject({ alg: "EdDSA", kid });
+    await test.db.owner.query("update audit_chains set seq = 0");
+    await expect(runCli(["audit", "verify", "--anchors", file], env)).rejects.toThrow("ended with 1");
   });
 
   it("token prints a JWT that stands for the user, and binds one that had no subject", async () => {

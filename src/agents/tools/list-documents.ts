@@ -18,7 +18,7 @@ export const listDocuments = defineTool({
     const inScope = { spaceIds: scope.spaces.map((space) => space.id), folderIds: scope.folderIds };
     const filter = { nameContains: name_contains ?? null, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE };
     const documents = await inTenant(deps.db, scope.organization, (sql) => listKnownDocuments(sql, inScope, filter));
-    return { type: "text", text: showDocuments(documents, page) };
+    return { type: "text", text: showDocuments(documents, page), documentIds: documents.map(({ id }) => id) };
   },
 });
 

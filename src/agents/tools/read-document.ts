@@ -18,7 +18,10 @@ export const readDocument = defineTool({
     const inScope = { spaceIds: scope.spaces.map((space) => space.id), folderIds: scope.folderIds };
     const document = await inTenant(deps.db, scope.organization, (sql) => readKnownDocument(sql, inScope, document_id, { fromChunk: from_chunk, limit: PASSAGES_AT_ONCE }));
     if (!document) return { type: "text", text: `There is no document ${document_id}.` };
-    if (document.passages.length === 0) return { type: "text", text: `The document has ${document.chunk_count} passages, numbered from 0; there is none from ${from_chunk} on.` };
+    if (document.passages.length === 0) {
+      const text = `The document has ${document.chunk_count} passages, numbered from 0; there is none from ${from_chunk} on.`;
+      return { type: "text", text, documentIds: [document_id.toLowerCase()] };
+    }
     return { type: "passages", passages: withinBounds(document.passages) };
   },
 });

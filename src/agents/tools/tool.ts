@@ -12,8 +12,10 @@ export interface ToolContext {
   readonly config: Readonly<Record<string, unknown>> | null;
 }
 
-/** Text for the model, or passages, which the turn numbers so that the answer can cite them. */
-export type ToolOutput = { readonly type: "text"; readonly text: string } | { readonly type: "passages"; readonly passages: readonly Passage[] };
+/** Text for the model, with the documents that it speaks of, or passages, which the turn numbers so that the answer can cite them. */
+export type ToolOutput =
+  | { readonly type: "text"; readonly text: string; readonly documentIds?: readonly string[] }
+  | { readonly type: "passages"; readonly passages: readonly Passage[] };
 
 export interface Tool extends ToolDefinition {
   /** True for a tool that asks this service's own data alone: quick, bounded, and fit to run beside chats. */

@@ -3,7 +3,7 @@ import type { Middleware } from "koa";
 
 const ALLOWED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 const ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Range, X-Namespace, X-Organization-Id, X-Request-Id";
-const SHOWN_HEADERS = "Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Warning, X-Request-Id";
+const SHOWN_HEADERS = "Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Policy, RateLimit-Remaining, RateLimit-Reset, Retry-After, Warning, X-Request-Id";
 const PREFLIGHT_SECONDS = "600";
 
 /** Credentials are a header that a page must know, never a cookie, so that no answer allows credentials. */

@@ -1,45 +1,98 @@
-/** Refuses requests above the minute's budget: of each key or user, its chat turns, and of each address whose credentials were refused. */
+/** Refuses requests above the minute's budgets: of each key, user and organization, their chat turns, and of each address whose credentials were refused. */
 import type { Context } from "koa";
+import { type Budget, policyItem } from "../../domain/budget.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/principal.ts";
 import { rateLimited } from "../../telemetry/instruments.ts";
-import type { SharedCounter } from "../shared-counter.ts";
+import type { SharedCounter, Standing } from "../shared-counter.ts";
 
+/** Each counts a minute. */
 export interface RateLimits {
+  /** Of each key, and of each operator. */
   readonly requestsPerMinute: number;
   readonly chatTurnsPerMinute: number;
+  /** Of each user, all keys and sessions together; as of a key where it is left out. */
+  readonly requestsPerUserAndMinute?: number | undefined;
+  readonly chatTurnsPerUserAndMinute?: number | undefined;
+  /** Of all members of an organization together; no budget where it is left out. */
+  readonly requestsPerOrganizationAndMinute?: number | undefined;
+  readonly chatTurnsPerOrganizationAndMinute?: number | undefined;
   /** Requests of one address without good credentials. */
   readonly refusalsPerMinute: number;
 }
 
-type Budget = "requests" | "chat";
+type Kind = "requests" | "chat" | "refusals";
 
 export interface RateLimit {
-  /** @throws DomainError `rate_limited`; the answer names the limit, what remains and when the minute is over. */
-  countRequest(ctx: Context, principal: Principal, budget: Budget): Promise<void>;
+  /** @throws DomainError `rate_limited`; the answer names the budget nearest to its end, what remains of it and when the minute is over. */
+  countRequest(ctx: Context, principal: Principal, kind: "requests" | "chat"): Promise<void>;
   /** The same of an operator, who has no principal. */
   countOperator(ctx: Context, subject: string): Promise<void>;
   /** @throws DomainError `rate_limited` in the place of the refusal. */
   countRefusal(ctx: Context): Promise<void>;
 }
 
+const WINDOW_SECONDS = 60;
+
+interface CountedBudget extends Budget {
+  readonly kind: Kind;
+  /** What its requests are counted under, in all processes. */
+  readonly caller: string;
+}
+
+type Owner = "key" | "user" | "organization" | "operator" | "address";
+
+const budgetOf = (owner: Owner, kind: Kind, quota: number, caller: string): CountedBudget => ({
+  name: `${owner}-${kind}`,
+  kind,
+  quota,
+  windowSeconds: WINDOW_SECONDS,
+  caller,
+});
+
 export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter, "count">): RateLimit {
-  const limitOf = { requests: limits.requestsPerMinute, chat: limits.chatTurnsPerMinute, refusals: limits.refusalsPerMinute };
-  const consume = async (ctx: Context, budget: Budget | "refusals", caller: string): Promise<void> => {
-    const limit = limitOf[budget];
-    const { isWithin, remaining, resetSeconds } = await counter.count(caller, limit);
-    ctx.set({ "RateLimit-Limit": String(limit), "RateLimit-Remaining": String(remaining), "RateLimit-Reset": String(resetSeconds) });
-    if (isWithin) return;
-    rateLimited.inc({ budget });
-    throw new DomainError("rate_limited", "Rate limit exceeded", { retryAfterSeconds: resetSeconds });
+  const consume = async (ctx: Context, budgets: readonly CountedBudget[]): Promise<void> => {
+    const standings = await counter.count(budgets.map(({ caller, quota }) => ({ caller, limit: quota })));
+    const { budget, standing } = nearestToItsEnd(budgets, standings);
+    ctx.set({
+      "RateLimit-Policy": policyItem(budget),
+      "RateLimit-Limit": String(budget.quota),
+      "RateLimit-Remaining": String(standing.remaining),
+      "RateLimit-Reset": String(standing.resetSeconds),
+    });
+    if (standing.isWithin) return;
+    rateLimited.inc({ budget: budget.kind });
+    throw new DomainError("rate_limited", "Rate limit exceeded", { retryAfterSeconds: standing.resetSeconds });
   };
   return {
-    async countRequest(ctx, principal, budget) {
-      const caller = principal.apiKeyId ?? principal.user.id;
-      await consume(ctx, "requests", caller);
-      if (budget === "chat") await consume(ctx, "chat", `chat ${caller}`);
-    },
-    countOperator: (ctx, subject) => consume(ctx, "requests", `operator ${subject}`),
-    countRefusal: (ctx) => consume(ctx, "refusals", `address ${ctx.ip}`),
+    countRequest: (ctx, principal, kind) => consume(ctx, [...requestBudgets(limits, principal), ...(kind === "chat" ? chatBudgets(limits, principal) : [])]),
+    countOperator: (ctx, subject) => consume(ctx, [budgetOf("operator", "requests", limits.requestsPerMinute, `operator ${subject}`)]),
+    countRefusal: (ctx) => consume(ctx, [budgetOf("address", "refusals", limits.refusalsPerMinute, `address ${ctx.ip}`)]),
   };
+}
+
+/** From the narrowest to the widest. */
+function requestBudgets(limits: RateLimits, { apiKeyId, user, organization }: Principal): CountedBudget[] {
+  const { requestsPerMinute: ofKey, requestsPerUserAndMinute: ofUser = ofKey, requestsPerOrganizationAndMinute: ofOrganization } = limits;
+  return [
+    ...(apiKeyId === null ? [] : [budgetOf("key", "requests", ofKey, apiKeyId)]),
+    budgetOf("user", "requests", ofUser, user.id),
+    ...(ofOrganization === undefined ? [] : [budgetOf("organization", "requests", ofOrganization, `organization ${organization.id}`)]),
+  ];
+}
+
+function chatBudgets(limits: RateLimits, { apiKeyId, user, organization }: Principal): CountedBudget[] {
+  const { chatTurnsPerMinute: ofKey, chatTurnsPerUserAndMinute: ofUser = ofKey, chatTurnsPerOrganizationAndMinute: ofOrganization } = limits;
+  return [
+    ...(apiKeyId === null ? [] : [budgetOf("key", "chat", ofKey, `chat ${apiKeyId}`)]),
+    budgetOf("user", "chat", ofUser, `chat ${user.id}`),
+    ...(ofOrganization === undefined ? [] : [budgetOf("organization", "chat", ofOrganization, `chat organization ${organization.id}`)]),
+  ];
+}
+
+/** One that is used up, else the one with the least left; of several the widest, since another key would not help its caller. */
+function nearestToItsEnd(budgets: readonly CountedBudget[], standings: readonly Standing[]): { budget: CountedBudget; standing: Standing } {
+  const pairs = budgets.map((budget, at) => ({ budget, standing: standings[at]! }));
+  const left = ({ isWithin, remaining }: Standing): number => (isWithin ? remaining : -1);
+  return pairs.reduce((nearest, pair) => (left(pair.standing) <= left(nearest.standing) ? pair : nearest));
 }

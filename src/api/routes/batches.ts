@@ -30,7 +30,11 @@ const batchReprocess = defineRoute({
   tags: ["Documents"],
   body: BatchReprocess,
   response: BatchAccepted,
-  idempotent: true,
+  async idempotent({ deps, principal, answer }) {
+    if (answer === null) return;
+    const { batch_id: id } = BatchParams.parse({ batch_id: answer["batch_id"] });
+    await inTenant(deps.db, principal.organization, (sql) => loadBatch(sql, principal, id, "documents:reprocess"));
+  },
   async handle({ deps, principal, body, request }) {
     requireEmbeddable(body.chunker_config, deps.embedding.maxTokens);
     return acceptBatch(deps, principal, body, request);

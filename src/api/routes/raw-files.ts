@@ -33,7 +33,14 @@ const uploadRawFile = defineRoute({
   params: SpaceParams,
   multipart: RawFileUpload,
   response: RawFileUploaded,
-  idempotent: true,
+  async idempotent({ deps, principal, params, answer }) {
+    const { space_id: spaceId } = SpaceParams.parse(params);
+    authorize(principal, "files:create", { space_id: spaceId });
+    if (answer === null) return;
+    const { object_name: name } = RawFileUploaded.parse(answer);
+    const file = await inTenant(deps.db, principal.organization, (sql) => findRawFile(sql, readAddress(spaceId, name)));
+    if (file === undefined) throw new DomainError("not_found", NO_FILE);
+  },
   async handle({ deps, principal, params, request }) {
     authorize(principal, "files:create", { space_id: params.space_id });
     const upload = await receiveFile(deps, principal, request);

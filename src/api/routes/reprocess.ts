@@ -2,8 +2,8 @@
 import { authorize } from "../../auth/policy.ts";
 import { appendAudit } from "../../db/audit.ts";
 import { inTenantContended } from "../../db/contention.ts";
-import { lockDocument } from "../../db/documents.ts";
-import type { Sql } from "../../db/pool.ts";
+import { findDocument, lockDocument } from "../../db/documents.ts";
+import { inTenant, type Sql } from "../../db/pool.ts";
 import { queueRestore } from "../../db/restore.ts";
 import { queueRun } from "../../db/runs.ts";
 import type { Deps } from "../../deps.ts";
@@ -13,6 +13,7 @@ import { PRIORITY } from "../../domain/processing.ts";
 import { DocumentParams } from "../../schema/common.ts";
 import { ValidationProblems } from "../../schema/problem.ts";
 import { Reprocess, RunAccepted, VersionParams } from "../../schema/run.ts";
+import type { Repeat } from "../idempotency.ts";
 import { defineRoute, type RouteRequest } from "../route.ts";
 
 /** @throws ValidationProblems where chunks would be larger than what the model embeds. */
@@ -52,6 +53,12 @@ async function acceptRun(deps: Deps, { principal, documentId, request, queue }: 
   return answer;
 }
 
+/** Whatever was answered: the document must be there, and the caller allowed to process it again. */
+async function mayRepeat({ deps, principal, params }: Repeat): Promise<void> {
+  const { document_id: id } = DocumentParams.parse({ document_id: params["document_id"] });
+  authorize(principal, "documents:reprocess", await inTenant(deps.db, principal.organization, (sql) => findDocument(sql, principal, id)));
+}
+
 export const reprocessDocument = defineRoute({
   method: "POST",
   path: "/data/:document_id/reprocess",
@@ -65,7 +72,7 @@ export const reprocessDocument = defineRoute({
   params: DocumentParams,
   body: Reprocess,
   response: RunAccepted,
-  idempotent: true,
+  idempotent: mayRepeat,
   async handle({ deps, principal, params, body, request }) {
     requireEmbeddable(body?.chunker_config, deps.embedding.maxTokens);
     const documentId = params.document_id;
@@ -92,7 +99,7 @@ export const restoreVersion = defineRoute({
   params: VersionParams,
   response: RunAccepted,
   errors: [400],
-  idempotent: true,
+  idempotent: mayRepeat,
   async handle({ deps, principal, params, request }) {
     const documentId = params.document_id;
     return acceptRun(deps, {

@@ -1,14 +1,18 @@
 /** POST /data/upload. */
-import { authorize } from "../../auth/policy.ts";
+import { z } from "zod";
+import { authorize, RULES } from "../../auth/policy.ts";
+import { findDocument } from "../../db/documents.ts";
 import { findFolder } from "../../db/folders.ts";
 import { inTenant } from "../../db/pool.ts";
 import type { Deps } from "../../deps.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/principal.ts";
+import { Uuid } from "../../schema/common.ts";
 import { Document, DocumentUpload } from "../../schema/document.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { acceptDocument, discardFile, receiveFile } from "../accept-upload.ts";
 import { readForm } from "../form.ts";
+import type { Repeat } from "../idempotency.ts";
 import { defineRoute } from "../route.ts";
 
 export const uploadDocument = defineRoute({
@@ -23,7 +27,7 @@ export const uploadDocument = defineRoute({
   multipart: DocumentUpload,
   response: Document,
   errors: [400, 403, 404, 503],
-  idempotent: true,
+  idempotent: mayRepeat,
   async handle({ deps, principal, request }) {
     const upload = await receiveFile(deps, principal, request);
     await drillPoint("documentPipeline: object stored, nothing accepted");
@@ -44,4 +48,16 @@ async function requireFolder(deps: Deps, principal: Principal, spaceId: string, 
   const folder = await inTenant(deps.db, principal.organization, (sql) => findFolder(sql, principal.reach, folderId));
   authorize(principal, "folders:read", folder === undefined ? undefined : { space_id: folder.home_space_id });
   if (folder?.home_space_id !== spaceId) throw new DomainError("bad_request", "The folder belongs to another space.");
+}
+
+/** The document must still be there, and the caller still allowed to put one beside it. */
+async function mayRepeat({ deps, principal, fields, answer }: Repeat): Promise<void> {
+  const [space, folder] = [Uuid.safeParse(fields["space_id"]), Uuid.safeParse(fields["folder_id"])];
+  // A form that was refused may have named neither.
+  if (space.success) authorize(principal, "documents:create", { space_id: space.data });
+  if (space.success && folder.success) await requireFolder(deps, principal, space.data, folder.data);
+  if (answer === null) return;
+  const { id } = z.object({ id: Uuid }).parse(answer);
+  const document = await inTenant(deps.db, principal.organization, (sql) => findDocument(sql, principal, id));
+  authorize(principal, "documents:create", document, RULES["documents:read"].missing);
 }

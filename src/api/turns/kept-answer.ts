@@ -26,7 +26,8 @@ interface KeptRequest {
 /**
  * Begins the turn, or gives the answer of the one that the key began: from its start, or behind `lastEventNo`. The turn goes on while
  * its client is away.
- * @throws ValidationProblems where the key came with another request; DomainError `turn_lost` for a turn that has no answer any more.
+ * @throws ValidationProblems where the key came with another request; DomainError `turn_lost` for a turn that has no answer any more,
+ * `not_found` where the caller does not reach a document any more that the answer may rest on.
  */
 export async function keptAnswer(db: Database, chat: ChatHost, request: KeptRequest) {
   const { key, bodyHash } = request;
@@ -58,11 +59,12 @@ function begin(chat: ChatHost, turnId: string, { turn: turnRequest, key, signal,
   return isStream ? streamedAnswer(start, all, record) : wholeAnswer(start, all, record);
 }
 
-function replay(chat: ChatHost, turnId: string, { key, signal, isStream, model, options, lastEventNo }: KeptRequest) {
+function replay(chat: ChatHost, turnId: string, { turn, key, signal, isStream, model, options, lastEventNo }: KeptRequest) {
   const all = { ...options, head: headOf(turnId, model) };
-  if (!isStream) return replayedWhole(chat.records.read(key.organization, turnId, 0, signal), turnId, all);
+  const reader = { organization: key.organization, reach: turn.principal.reach };
+  if (!isStream) return replayedWhole(chat.records.read(reader, turnId, 0, signal), turnId, all);
   const afterNo = lastEventNo ?? -1;
-  return replayedStream(chat.records.read(key.organization, turnId, Math.max(0, afterNo), signal), turnId, all, afterNo);
+  return replayedStream(chat.records.read(reader, turnId, Math.max(0, afterNo), signal), turnId, all, afterNo);
 }
 
 /** The time is in the turn's id (UUID version 7, RFC 9562): every repeat says the same. */

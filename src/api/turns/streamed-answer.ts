@@ -27,6 +27,7 @@ export async function streamedAnswer(begin: (sink: AnswerSink) => Promise<Turn>,
       isCommitted = true;
       begun.resolve();
     },
+    shown: (documentIds) => record?.shown(documentIds),
     async content(text) {
       const no = record?.piece(text);
       await (await opened.promise).content(text, no);

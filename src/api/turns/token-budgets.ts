@@ -1,14 +1,16 @@
-/** The only place that refuses turns of an organization or a key whose tokens of the month are used up. */
+/** Refuses turns of an organization, a user or a key whose tokens of the month are used up. */
 import { createLookupCache } from "../../auth/lookup-cache.ts";
 import { type Database, inTenant } from "../../db/pool.ts";
-import { tokensOfMonth } from "../../db/usage.ts";
+import { type TokenOwner, tokensOfMonth } from "../../db/usage.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/principal.ts";
 import { rateLimited } from "../../telemetry/instruments.ts";
 
-/** Undefined: no budget. Both count prompt and completion tokens of a calendar month in UTC. */
+/** Undefined: no budget. Each counts prompt and completion tokens of a calendar month in UTC. */
 export interface TokenBudgets {
   readonly monthlyTokensPerOrganization?: number | undefined;
+  /** Of all keys and sessions of a user together. */
+  readonly monthlyTokensPerUser?: number | undefined;
   readonly monthlyTokensPerKey?: number | undefined;
 }
 
@@ -16,27 +18,56 @@ export interface TokenBudgets {
 const KEPT_MS = 5_000;
 const ENTRIES_MAX = 10_000;
 
+interface TokenBudget {
+  readonly name: string;
+  /** For the refusal's text. */
+  readonly whose: string;
+  readonly quota: number | undefined;
+  readonly owner: TokenOwner;
+}
+
 /** @returns what throws DomainError `rate_limited` with the time until the next month. */
 export function createTokenBudgets(db: Database, budgets: TokenBudgets): (principal: Principal) => Promise<void> {
   const cache = createLookupCache<number>({ maxEntries: ENTRIES_MAX, now: Date.now, maxAgeMs: () => KEPT_MS });
-  const check = async ({ organization }: Principal, apiKeyId: string | null, budget: number | undefined): Promise<void> => {
-    if (budget === undefined) return;
-    const month = new Date().toISOString().slice(0, 7);
-    const used = await cache.get(`${organization.id} ${apiKeyId ?? ""} ${month}`, () =>
-      inTenant(db, organization, (sql) => tokensOfMonth(sql, organization.id, `${month}-01`, apiKeyId)),
+  const check = async ({ organization }: Principal, { name, whose, quota, owner }: TokenBudget): Promise<void> => {
+    if (quota === undefined) return;
+    const now = new Date();
+    const month = now.toISOString().slice(0, 7);
+    const used = await cache.get(`${organization.id} ${owner.userId ?? ""} ${owner.apiKeyId ?? ""} ${month}`, () =>
+      inTenant(db, organization, (sql) => tokensOfMonth(sql, `${month}-01`, owner)),
     );
-    if (used < budget) return;
+    if (used < quota) return;
     rateLimited.inc({ budget: "tokens" });
-    const whose = apiKeyId === null ? "organization" : "API key";
-    throw new DomainError("rate_limited", `The monthly budget of ${budget} tokens of this ${whose} is used up.`, { retryAfterSeconds: secondsLeft(new Date()) });
+    throw new DomainError("rate_limited", `The monthly budget of ${quota} tokens of this ${whose} is used up.`, {
+      retryAfterSeconds: secondsLeft(now),
+      budget: { name, quota, windowSeconds: secondsOfMonth(now), unit: "tokens" },
+    });
   };
   return async (principal) => {
-    await check(principal, null, budgets.monthlyTokensPerOrganization);
-    if (principal.apiKeyId !== null) await check(principal, principal.apiKeyId, budgets.monthlyTokensPerKey);
+    for (const budget of budgetsOf(principal, budgets)) await check(principal, budget);
   };
 }
 
-/** Of the month, in UTC. */
+/** From the widest to the narrowest: the first that is used up is named. */
+function budgetsOf({ organization, user, apiKeyId }: Principal, budgets: TokenBudgets): TokenBudget[] {
+  const everybody = { organizationId: organization.id, userId: null, apiKeyId: null };
+  const ofKey = { name: "key-tokens", whose: "API key", quota: budgets.monthlyTokensPerKey, owner: { ...everybody, apiKeyId } };
+  return [
+    { name: "organization-tokens", whose: "organization", quota: budgets.monthlyTokensPerOrganization, owner: everybody },
+    { name: "user-tokens", whose: "user", quota: budgets.monthlyTokensPerUser, owner: { ...everybody, userId: user.id } },
+    ...(apiKeyId === null ? [] : [ofKey]),
+  ];
+}
+
 function secondsLeft(now: Date): number {
-  return Math.ceil((Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - now.getTime()) / 1_000);
+  return Math.ceil((startOfMonth(now, 1) - now.getTime()) / 1_000);
+}
+
+function secondsOfMonth(now: Date): number {
+  return (startOfMonth(now, 1) - startOfMonth(now, 0)) / 1_000;
+}
+
+/** In milliseconds since the epoch: of the month in UTC that is `later` months after that of `now`. */
+function startOfMonth(now: Date, later: number): number {
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + later, 1);
 }

@@ -38,7 +38,7 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
   const { budget } = deps;
   const startedAtMs = Date.now();
   const retryUntilMs = startedAtMs + budget.seconds * 1_000;
-  const sources = createSources();
+  const sources = createSources(sink.shown);
   const writer = createAnswerWriter(sink, sources, agent.show_citations);
   const window = { tokens: deps.contextTokens, count: (text: string) => deps.model.countTokens(text) };
   const defaults = requestDefaults(agent, options, deps.model.name);

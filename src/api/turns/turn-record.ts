@@ -1,8 +1,10 @@
 /** The only place that keeps the answers of turns with an Idempotency-Key: pieces sealed and written as they come, and read again. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KeptTurnState, type Sealed, type SealedPieces, dropKeptTurn, keptTurnUnreadMs, readKeptTurn, touchKeptTurn, writeKeptTurn } from "../../db/kept-turns.ts";
-import type { Database, OrganizationKey } from "../../db/pool.ts";
+import { findDocumentPlaces } from "../../db/document-search.ts";
+import { type Database, type OrganizationKey, inTenant } from "../../db/pool.ts";
 import { DomainError, type ErrorCode } from "../../domain/errors.ts";
+import type { Reach } from "../../domain/principal.ts";
 import type { Log } from "../../log.ts";
 import { type Keyring, openBytes, sealBytes } from "../../storage/keyring.ts";
 import type { Turn, TurnResult } from "./turn.ts";
@@ -10,6 +12,8 @@ import type { Turn, TurnResult } from "./turn.ts";
 export interface TurnRecord {
   /** Takes the next piece of the answer. @returns its number, from 1. */
   piece(text: string): number;
+  /** The pieces that follow may rest on these documents. */
+  shown(documentIds: readonly string[]): void;
   /** Records the turn's end once it has one, and gives the turn up once nobody has read it for a while. */
   attach(turn: Turn): void;
   /** The turn never began: its key is free again. */
@@ -23,13 +27,20 @@ export type RecordEvent =
   | { readonly type: "piece"; readonly no: number; readonly text: string }
   | { readonly type: "end"; readonly pieceCount: number; readonly result: TurnResult };
 
+/** Who asks for a kept answer again. */
+interface Reader {
+  readonly organization: OrganizationKey;
+  readonly reach: Reach;
+}
+
 export interface TurnRecords {
   open(organization: OrganizationKey, turnId: string): TurnRecord;
   /**
    * The answer behind piece `afterNo`, from whichever process writes it, as it comes.
-   * @throws DomainError `turn_lost` where the process that ran the turn is gone, or nobody read it for so long that it was cancelled.
+   * @throws DomainError `turn_lost` where the process that ran the turn is gone, or nobody read it for so long that it was cancelled;
+   * `not_found` where the reader does not reach every document that it may rest on.
    */
-  read(organization: OrganizationKey, turnId: string, afterNo: number, signal: AbortSignal): AsyncGenerator<RecordEvent>;
+  read(reader: Reader, turnId: string, afterNo: number, signal: AbortSignal): AsyncGenerator<RecordEvent>;
   /** Resolves when all that was recorded is written, or `timeoutMs` have passed. */
   flushed(timeoutMs: number): Promise<void>;
 }
@@ -56,11 +67,13 @@ interface KeptEnd {
 }
 
 export function createTurnRecords(deps: TurnRecordsDeps): TurnRecords {
-  const { db, log, unreadMaxMs = UNREAD_MAX_MS } = deps;
+  const { db, log } = deps;
   const writing = new Set<Promise<void>>();
 
   const open = (organization: OrganizationKey, turnId: string): TurnRecord => {
     const waiting: string[] = [];
+    const documents = new Set<string>();
+    let documentsWritten = 0;
     let count = 0;
     let queue: Promise<void> = Promise.resolve();
     let timer: NodeJS.Timeout | undefined;
@@ -72,7 +85,12 @@ export function createTurnRecords(deps: TurnRecordsDeps): TurnRecords {
       timer = undefined;
       const texts = waiting.splice(0);
       const firstNo = count - texts.length + 1;
-      const done = queue.then(() => writeOut(deps, { organization, turnId, firstNo, texts }, result === null ? null : { pieceCount: count, result: keptResult(result) }));
+      const end = result === null ? null : { pieceCount: count, result: keptResult(result) };
+      const done = queue.then(async () => {
+        const documentIds = documents.size > documentsWritten ? [...documents] : null;
+        await writeOut(deps, { organization, turnId, firstNo, texts, documentIds }, end);
+        documentsWritten = documentIds?.length ?? documentsWritten;
+      });
       queue = done.catch((error: unknown) => log.error({ err: error, turn_id: turnId }, "a kept answer could not be written"));
       const tracked = queue;
       writing.add(tracked);
@@ -83,6 +101,9 @@ export function createTurnRecords(deps: TurnRecordsDeps): TurnRecords {
         waiting.push(text);
         timer ??= setTimeout(() => write(null), WRITE_EVERY_MS);
         return ++count;
+      },
+      shown(documentIds) {
+        for (const id of documentIds) documents.add(id);
       },
       attach(started) {
         turn = started;
@@ -100,29 +121,45 @@ export function createTurnRecords(deps: TurnRecordsDeps): TurnRecords {
 
   return {
     open,
-    async *read(organization, turnId, afterNo, signal) {
-      let [last, touchedAt] = [afterNo, -Infinity];
-      for (;;) {
-        if (performance.now() - touchedAt > unreadMaxMs / LOOKS) {
-          await touchKeptTurn(db, organization, turnId);
-          touchedAt = performance.now();
-        }
-        const state = await readKeptTurn(db, organization, turnId, last);
-        // Before the pieces: nobody is given the beginning of an answer that has no end.
-        const end = await endOf(deps, { organization, turnId }, state);
-        for (const piece of await opened(deps, { organization, turnId }, state?.pieces ?? [])) {
-          if (piece.no <= last) continue;
-          last = piece.no;
-          yield piece;
-        }
-        if (end !== undefined) return yield end;
-        await sleep(READ_EVERY_MS, undefined, { signal });
-      }
-    },
+    read: (reader, turnId, afterNo, signal) => readRecord(deps, { ...reader, turnId }, afterNo, signal),
     async flushed(timeoutMs) {
       await Promise.race([Promise.all(writing), sleep(timeoutMs, undefined, { ref: false })]);
     },
   };
+}
+
+async function* readRecord(deps: TurnRecordsDeps, place: Place & Reader, afterNo: number, signal: AbortSignal): AsyncGenerator<RecordEvent> {
+  const { db, unreadMaxMs = UNREAD_MAX_MS } = deps;
+  const { organization, turnId } = place;
+  let last = afterNo;
+  let touchedAt = -Infinity;
+  let reachedDocuments = 0;
+  for (;;) {
+    if (performance.now() - touchedAt > unreadMaxMs / LOOKS) {
+      await touchKeptTurn(db, organization, turnId);
+      touchedAt = performance.now();
+    }
+    const state = await readKeptTurn(db, organization, turnId, last);
+    if (state !== undefined && state.documentIds.length > reachedDocuments) {
+      await requireReached(db, place, state.documentIds);
+      reachedDocuments = state.documentIds.length;
+    }
+    // Before the pieces: nobody is given the beginning of an answer that has no end.
+    const end = await endOf(deps, place, state);
+    for (const piece of await opened(deps, place, state?.pieces ?? [])) {
+      if (piece.no <= last) continue;
+      last = piece.no;
+      yield piece;
+    }
+    if (end !== undefined) return yield end;
+    await sleep(READ_EVERY_MS, undefined, { signal });
+  }
+}
+
+/** An answer may tell what is in the documents that its model was shown. */
+async function requireReached(db: Database, { organization, reach }: Reader, documentIds: readonly string[]): Promise<void> {
+  const places = await inTenant(db, organization, (sql) => findDocumentPlaces(sql, reach, documentIds));
+  if (places.length < documentIds.length) throw new DomainError("not_found", "The answer rests on a document that is not reachable any more.");
 }
 
 interface Place {
@@ -149,7 +186,7 @@ const aad = (turnId: string, what: string): Buffer => Buffer.from(`kept answer\0
 
 async function writeOut(
   deps: TurnRecordsDeps,
-  { organization, turnId, firstNo, texts }: Place & { firstNo: number; texts: readonly string[] },
+  { organization, turnId, firstNo, texts, documentIds }: Place & { firstNo: number; texts: readonly string[]; documentIds: readonly string[] | null },
   end: KeptEnd | null,
 ): Promise<void> {
   if (texts.length === 0 && end === null) return;
@@ -159,7 +196,7 @@ async function writeOut(
       const seal = (value: unknown, what: string): Sealed => ({ keyId, sealed: sealBytes(secret, Buffer.from(JSON.stringify(value)), aad(turnId, what)) });
       const pieces = texts.length === 0 ? null : { ...seal(texts, String(firstNo)), firstNo, lastNo: firstNo + texts.length - 1 };
       const sealedEnd = end === null ? null : { ...seal(end, "end"), status: end.result.status, pieceCount: end.pieceCount };
-      return await writeKeptTurn(deps.db, { organization, id: turnId }, pieces, sealedEnd);
+      return await writeKeptTurn(deps.db, { organization, id: turnId, documentIds }, pieces, sealedEnd);
     } catch (error) {
       if (attempt >= WRITE_ATTEMPTS) throw error;
       await sleep(RETRY_MS);

@@ -32,6 +32,8 @@ export interface AnswerSink {
   readonly isCommitted: boolean;
   /** The model has begun to answer, or to ask for tools. Called once for each of its events. */
   readonly begun: () => void;
+  /** The model is about to be shown these documents, or their names. */
+  readonly shown?: (documentIds: readonly string[]) => void;
   /** A promise where the reader is slow. */
   content(text: string): Promise<void> | undefined;
 }

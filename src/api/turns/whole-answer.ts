@@ -12,6 +12,7 @@ export async function wholeAnswer(begin: (sink: AnswerSink) => Promise<Turn>, op
   const turn = await begin({
     isCommitted: false,
     begun: () => undefined,
+    shown: (documentIds) => record?.shown(documentIds),
     content(text) {
       pieces.push(text);
       record?.piece(text);

@@ -109,6 +109,7 @@ describe("the month's tokens", () => {
     });
     expect(await refused.json()).toEqual({ detail: "The monthly budget of 1000 tokens of this API key is used up." });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(refused.headers.get("ratelimit-policy")).toMatch(/^"key-tokens";q=1000;w=\d+;qu="tokens"$/);
     expect((await chat.chat({ model: agent, messages: user("hi") }, { key: other })).status).toBe(200);
     await chat.database.db.owner.query("update turn_calls set prompt_tokens = 5000");
     const all = await until("the organization is refused", async () => {

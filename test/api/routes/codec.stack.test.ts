@@ -1,4 +1,5 @@
 /** The codec endpoint, with payloads out of the raw history of a real workflow. */
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { Connection } from "@temporalio/client";
@@ -9,6 +10,9 @@ import { until } from "../../support/until.ts";
 
 const people = signedIn();
 const { stack, tenants } = people;
+const text = (base64: string): string => Buffer.from(base64, "base64").toString();
+/** The organization that the payload belongs to. */
+let owner: string;
 let payload: { metadata: Record<string, string>; data: string };
 
 beforeAll(async () => {
@@ -21,9 +25,9 @@ beforeAll(async () => {
   const stored = history!.events![0]!.workflowExecutionStartedEventAttributes!.input!.payloads![0]!;
   const base64 = (bytes: Uint8Array | null | undefined): string => Buffer.from(bytes ?? []).toString("base64");
   payload = { metadata: Object.fromEntries(Object.entries(stored.metadata!).map(([name, value]) => [name, base64(value)])), data: base64(stored.data) };
+  owner = text(payload.metadata["organization"]!);
   await connection.close();
 }, 120_000);
-const text = (base64: string): string => Buffer.from(base64, "base64").toString();
 
 async function decode(token: string | null, payloads: unknown[] = [payload]) {
   const headers = { "content-type": "application/json", ...(token === null ? {} : { authorization: `Bearer ${token}` }) };
@@ -61,4 +65,31 @@ test("what was changed stays as it is", async () => {
   expect(status).toBe(200);
   expect(body.payloads[0]).toEqual(changed);
   expect(text(body.payloads[1].data)).toContain("claimId");
+});
+
+test("each organization whose payloads are opened finds one row of it in its audit log, and no other", async () => {
+  const token = await stack.issuer.token(`op-${tenants.acme}`, { roles: ["operators"] });
+  const named = (organization: string) => ({ ...payload, metadata: { ...payload.metadata, organization: Buffer.from(organization).toString("base64") } });
+  const strangers = [named(tenants.rival), named(randomUUID()), named("nonsense"), named("x".repeat(10_000))];
+  const { status, body } = await decode(token, [payload, payload, ...strangers, { metadata: {}, data: "" }]);
+  expect(status).toBe(200);
+  expect(body.payloads.slice(2, 6)).toEqual(strangers);
+  const { rows } = await stack.database.db.owner.query("select organization_id, auth_method, actor_id from audit_log where action = 'payloads:decrypt' and resource_id = $1", [
+    `op-${tenants.acme}`,
+  ]);
+  expect(rows).toEqual([{ organization_id: owner, auth_method: "jwt", actor_id: null }]);
+});
+
+test("what cannot be written down is not shown", async () => {
+  const { db } = stack.database;
+  const token = await stack.issuer.token("op", { roles: ["operators"] });
+  await db.owner.query("alter table audit_log add constraint no_decryption check (resource_id <> 'unwritten' or action <> 'payloads:decrypt') not valid");
+  try {
+    const { status, body } = await decode(await stack.issuer.token("unwritten", { roles: ["operators"] }));
+    expect(status).toBeGreaterThanOrEqual(500);
+    expect(body.payloads).toBeUndefined();
+    expect((await decode(token)).status).toBe(200);
+  } finally {
+    await db.owner.query("alter table audit_log drop constraint no_decryption");
+  }
 });

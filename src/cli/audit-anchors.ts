@@ -1,0 +1,158 @@
+/** Reads anchors of the audit log from a file, a folder or the object store, one at a time, and holds the chains against them. */
+import { readFile, readdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { openAnchor } from "../auth/audit-anchor.ts";
+import { type HeadState, compareHeads } from "../db/audit-anchors.ts";
+import type { Database } from "../db/pool.ts";
+import { ANCHOR_NAME, ANCHOR_PREFIX, type AnchorStatement, type ChainHead } from "../domain/anchor.ts";
+import { KEPT_AUDIT_DAYS } from "../domain/maintenance.ts";
+import { AnchorStatementForm } from "../schema/anchor.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { CommandError } from "./output.ts";
+
+/** Where anchors are read from instead of a path. */
+export const IN_STORE = "store";
+const ANCHORS_A_PAGE = 1_000;
+const HEADS_A_READ = 5_000;
+/** An anchor of 100,000 organizations has about 18 MB. */
+const MAX_ANCHOR_BYTES = 128 * 1024 * 1024;
+/** Of one anchor that are named; all are counted. */
+const MAX_NAMED = 1_000;
+const DAY_MS = 24 * 60 * 60_000;
+/** A row may be chained so many days after it was written, and is then deleted by its age while its anchor is still younger. */
+const LATE_DAYS = 7;
+
+type FaultKind = Extract<HeadState, "cut" | "missing" | "changed"> | "removed";
+
+export interface AnchorReport {
+  readonly anchor: string;
+  /** Null where the anchor itself cannot be believed. */
+  readonly made_at: string | null;
+  /** What is wrong with the anchor itself: `forged` was changed or signed by another key. */
+  readonly problem: "forged" | "unreadable" | "too_large" | null;
+  /** Heads that the chains still have. */
+  readonly intact: number;
+  /** Heads whose rows were deleted by their age: nothing to compare. */
+  readonly expired: number;
+  /** Organizations that were deleted since: no fault. */
+  readonly deleted_count: number;
+  readonly deleted: readonly string[];
+  readonly fault_count: number;
+  readonly faults: readonly { readonly organization_id: string; readonly seq: number; readonly kind: FaultKind }[];
+}
+
+export interface AnchorCheck {
+  readonly db: Database;
+  /** The 32 bytes of the instance's anchor key. */
+  readonly secret: Uint8Array;
+  readonly store: ObjectStore;
+  /** This organization alone. */
+  readonly organizationId: string | undefined;
+}
+
+/** Opens one anchor after the other and compares it. @throws CommandError where there is none. */
+export async function* checkAnchors(check: AnchorCheck, where: string): AsyncGenerator<AnchorReport> {
+  let count = 0;
+  for await (const { name, text } of where === IN_STORE ? storedAnchors(check.store) : anchorFiles(where)) {
+    count += 1;
+    yield await checkAnchor(check, name, text);
+  }
+  if (count === 0) throw new CommandError(`There is no anchor in ${where}.`);
+}
+
+interface FoundAnchor {
+  readonly name: string;
+  /** Null where it is too large. */
+  readonly text: string | null;
+}
+
+async function* storedAnchors(store: ObjectStore): AsyncGenerator<FoundAnchor> {
+  for (let after = ""; ;) {
+    const page = await store.list(ANCHOR_PREFIX, { limit: ANCHORS_A_PAGE, ...(after === "" ? {} : { after }) });
+    for (const { name } of page.filter((object) => ANCHOR_NAME.test(object.name))) {
+      const isTooLarge = (await store.size(name)) > MAX_ANCHOR_BYTES;
+      yield { name, text: isTooLarge ? null : await textOf(await store.get(name)) };
+    }
+    after = page.at(-1)?.name ?? "";
+    if (page.length < ANCHORS_A_PAGE) return;
+  }
+}
+
+async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stream) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
+
+/** Of a folder all files that end in `.jws`, at any depth. */
+async function* anchorFiles(path: string): AsyncGenerator<FoundAnchor> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) throw new CommandError(`There is no file or folder ${path}.`);
+  const names = found.isDirectory() ? (await readdir(path, { recursive: true })).filter((name) => name.endsWith(".jws")).toSorted() : [""];
+  for (const name of names) {
+    const file = join(path, name);
+    const { size } = await stat(file);
+    yield { name: name === "" ? basename(path) : name, text: size > MAX_ANCHOR_BYTES ? null : await readFile(file, "utf8") };
+  }
+}
+
+async function checkAnchor(check: AnchorCheck, anchor: string, text: string | null): Promise<AnchorReport> {
+  const unusable = (problem: AnchorReport["problem"]): AnchorReport => ({
+    anchor,
+    made_at: null,
+    problem,
+    intact: 0,
+    expired: 0,
+    deleted_count: 0,
+    deleted: [],
+    fault_count: 0,
+    faults: [],
+  });
+  if (text === null) return unusable("too_large");
+  const signed = await openAnchor(check.secret, text.trim());
+  if (signed === null) return unusable("forged");
+  const statement = parseStatement(signed);
+  if (statement === null) return unusable("unreadable");
+  return { anchor, made_at: statement.made_at, problem: null, ...(await compareStatement(check, statement)) };
+}
+
+/** Null for what this version does not know. */
+function parseStatement(signed: Uint8Array): AnchorStatement | null {
+  try {
+    return AnchorStatementForm.parse(JSON.parse(Buffer.from(signed).toString()));
+  } catch {
+    return null;
+  }
+}
+
+async function compareStatement({ db, organizationId }: AnchorCheck, { made_at: madeAt, heads }: AnchorStatement): Promise<Omit<AnchorReport, "anchor" | "made_at" | "problem">> {
+  const mayHaveExpired = Date.now() - Date.parse(madeAt) > (KEPT_AUDIT_DAYS - LATE_DAYS) * DAY_MS;
+  const wanted = organizationId === undefined ? heads : heads.filter((head) => head.organization_id === organizationId.toLowerCase());
+  const deleted: string[] = [];
+  const faults: { organization_id: string; seq: number; kind: FaultKind }[] = [];
+  let intact = 0;
+  let expired = 0;
+  let deletedCount = 0;
+  let faultCount = 0;
+  const take = ({ organization_id, seq }: ChainHead, state: HeadState): void => {
+    if (state === "intact") intact += 1;
+    else if (state === "expired" && mayHaveExpired) expired += 1;
+    else if (state === "deleted") {
+      deletedCount += 1;
+      pushBounded(deleted, organization_id);
+    } else {
+      faultCount += 1;
+      pushBounded(faults, { organization_id, seq, kind: state === "expired" ? "removed" : state });
+    }
+  };
+  for (let from = 0; from < wanted.length; from += HEADS_A_READ) {
+    const part = wanted.slice(from, from + HEADS_A_READ);
+    const states = await compareHeads(db, part);
+    part.forEach((head, at) => take(head, states[at]!));
+  }
+  return { intact, expired, deleted_count: deletedCount, deleted, fault_count: faultCount, faults };
+}
+
+function pushBounded<T>(list: T[], item: T): void {
+  if (list.length < MAX_NAMED) list.push(item);
+}

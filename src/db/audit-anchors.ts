@@ -1,0 +1,64 @@
+/** All SQL that reads the heads of the audit log's chains for anchors, and holds chains against them. */
+import type pg from "pg";
+import type { ChainHead } from "../domain/anchor.ts";
+import { type Database, queryOnce } from "./pool.ts";
+
+/** Chains of all organizations are read with the same rights as audit-chain.ts writes them. */
+function chainPool(db: Database): pg.Pool {
+  return db.owner;
+}
+
+const HEADS_A_READ = 5_000;
+
+/** The head of every chain that has a row, in the order of organizations. */
+export async function readChainHeads(db: Database): Promise<ChainHead[]> {
+  const heads: ChainHead[] = [];
+  for (;;) {
+    const { rows } = await queryOnce<ChainHead>(
+      chainPool(db),
+      `select organization_id, seq, encode(hash, 'hex') as hash
+       from audit_chains
+       where seq > 0 and ($1::uuid is null or organization_id > $1)
+       order by organization_id
+       limit ${HEADS_A_READ}`,
+      [heads.at(-1)?.organization_id ?? null],
+    );
+    heads.push(...rows);
+    if (rows.length < HEADS_A_READ) return heads;
+  }
+}
+
+/**
+ * What became of a head since:
+ * - `intact`: the chain still has it, or began right after it.
+ * - `deleted`: the organization is gone.
+ * - `expired`: the row was deleted by its age, so that nothing can be compared.
+ * - `cut`: the chain ends before it.
+ * - `missing`: the chain is longer and the row is gone.
+ * - `changed`: another row has its number.
+ */
+export type HeadState = "intact" | "deleted" | "expired" | "cut" | "missing" | "changed";
+
+/** Holds the chains against heads of one anchor, in one snapshot. At most 5,000 heads at once. @returns the state of each, in their order. */
+export async function compareHeads(db: Database, heads: readonly ChainHead[]): Promise<HeadState[]> {
+  const { rows } = await queryOnce<{ state: HeadState }>(
+    chainPool(db),
+    `select case
+         when organization.id is null or organization.deleted_at is not null then 'deleted'
+         when chain.seq is null or chain.seq < head.seq then 'cut'
+         when chain.base_seq > head.seq then 'expired'
+         when chain.base_seq = head.seq then case when chain.base_hash = head.hash then 'intact' else 'changed' end
+         when entry.chain_hash is null then 'missing'
+         when entry.chain_hash = head.hash then 'intact'
+         else 'changed'
+       end as state
+     from unnest($1::uuid[], $2::bigint[], $3::text[]) with ordinality as given (organization_id, seq, hex, place)
+     cross join lateral (select given.organization_id, given.seq, decode(given.hex, 'hex') as hash) head
+     left join organizations organization on organization.id = head.organization_id
+     left join audit_chains chain on chain.organization_id = head.organization_id
+     left join audit_log entry on entry.organization_id = head.organization_id and entry.chain_seq = head.seq
+     order by given.place`,
+    [heads.map((head) => head.organization_id), heads.map((head) => head.seq), heads.map((head) => head.hash)],
+  );
+  return rows.map((row) => row.state);
+}

@@ -1,0 +1,39 @@
+/** What an anchor of the audit log is: the heads of all chains at one time, and what its object is called. */
+
+export interface ChainHead {
+  readonly organization_id: string;
+  /** Number of the chain's last row; at least 1. */
+  readonly seq: number;
+  /** Of that row, in hexadecimal. */
+  readonly hash: string;
+}
+
+/** What is signed. */
+export interface AnchorStatement {
+  readonly type: "holdfast-audit-anchor";
+  readonly version: 1;
+  /** ISO 8601. */
+  readonly made_at: string;
+  readonly heads: readonly ChainHead[];
+}
+
+/** The instance secret that anchors are signed with: the 32 bytes of an Ed25519 private key. */
+export const ANCHOR_SECRET = "audit-anchor";
+/** Anchors of all years lie below it. */
+export const ANCHOR_PREFIX = "anchors/";
+/** Three parts like every object, because versions before this one list the whole store to that depth. */
+export const ANCHOR_NAME = /^anchors\/\d{4}\/\d{4}-\d{2}-\d{2}(?:T\d{6}Z)?\.jws$/;
+
+/** The one anchor of the day, in UTC, that maintenance writes. */
+export function dailyAnchorName(now: Date): string {
+  return nameOf(now, now.toISOString().slice(0, 10));
+}
+
+/** An anchor that an operator asked for: named by the second. */
+export function anchorName(now: Date): string {
+  return nameOf(now, `${now.toISOString().slice(0, 19).replaceAll(":", "")}Z`);
+}
+
+function nameOf(now: Date, time: string): string {
+  return `${ANCHOR_PREFIX}${now.getUTCFullYear()}/${time}.jws`;
+}

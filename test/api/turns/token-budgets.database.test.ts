@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { createTokenBudgets } from "../../../src/api/turns/token-budgets.ts";
+import type { OrganizationKey } from "../../../src/db/pool.ts";
+import { newId } from "../../../src/domain/ids.ts";
+import type { Principal } from "../../../src/domain/principal.ts";
+import { makeOrganization } from "../../support/callers.ts";
+import { createTestDatabase } from "../../support/database.ts";
+
+const caller = (organization: OrganizationKey, userId: string, apiKeyId: string | null): Principal => ({ organization, user: { id: userId }, apiKeyId }) as Principal;
+
+test("the month's tokens of a user are those of all keys and sessions, and a budget that is used up names itself", async () => {
+  const database = await createTestDatabase();
+  try {
+    const organization = await makeOrganization(database.db);
+    const [ada, bob, key, otherKey] = [newId(), newId(), newId(), newId()];
+    const spend = async (userId: string, apiKeyId: string | null, tokens: number): Promise<void> => {
+      const turnId = newId();
+      await database.db.owner.query(
+        `insert into turns (id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id, status, starts_conversation, started_at)
+         values ($1, $2, $1, $1, $3, $4, $1, 'completed', true, now())`,
+        [turnId, organization.id, userId, apiKeyId],
+      );
+      await database.db.owner.query("insert into turn_calls (turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens) values ($1, 1, $2, 'm', $3, 0)", [
+        turnId,
+        organization.id,
+        tokens,
+      ]);
+    };
+    // What was read is kept for seconds, so each check has its own.
+    const check = (principal: Principal): Promise<void> =>
+      createTokenBudgets(database.db, { monthlyTokensPerOrganization: 500, monthlyTokensPerUser: 300, monthlyTokensPerKey: 200 })(principal);
+    const window = expect.any(Number) as number;
+
+    await spend(ada, key, 150);
+    await spend(ada, null, 100);
+    for (const apiKeyId of [key, otherKey, null]) await check(caller(organization, ada, apiKeyId));
+    await spend(ada, key, 50);
+    for (const apiKeyId of [key, otherKey, null]) {
+      await expect(check(caller(organization, ada, apiKeyId))).rejects.toMatchObject({
+        code: "rate_limited",
+        message: "The monthly budget of 300 tokens of this user is used up.",
+        budget: { name: "user-tokens", quota: 300, windowSeconds: window, unit: "tokens" },
+      });
+    }
+    await check(caller(organization, bob, otherKey));
+    await spend(bob, otherKey, 200);
+    await expect(check(caller(organization, bob, null))).rejects.toMatchObject({ budget: { name: "organization-tokens", quota: 500 } });
+    await expect(check(caller(organization, newId(), null))).rejects.toMatchObject({ budget: { name: "organization-tokens" } });
+  } finally {
+    await database.drop();
+  }
+});
