@@ -113,7 +113,7 @@ export async function revokeApiKey(sql: Sql, id: string, userId: string | null):
 
 /** For the command line, which serves no tenant: whose organization a key is bound to. */
 export async function findOrganizationOfKey(db: Database, id: string): Promise<OrganizationKey | undefined> {
-  const { rows } = await queryOnce<OrganizationKey>(db.owner, "select o.id, o.num from api_keys k join organizations o on o.id = k.organization_id where k.id = $1", [id]);
+  const { rows } = await queryOnce<OrganizationKey>(db.maintenance, "select o.id, o.num from api_keys k join organizations o on o.id = k.organization_id where k.id = $1", [id]);
   return rows[0];
 }
 
@@ -125,7 +125,7 @@ export type ListedApiKey = Pick<ApiKeyRow, "id" | "name" | "prefix" | "created_a
 /** For the command line: keys of all organizations, or of the user with this e-mail address, newest first. */
 export async function listAllApiKeys(db: Database, email: string | null): Promise<ListedApiKey[]> {
   const { rows } = await queryOnce<ListedApiKey>(
-    db.owner,
+    db.maintenance,
     `select k.id, o.name as organization, u.email, k.name, k.prefix, k.created_at, k.expires_at, k.last_used_at, k.revoked_at
      from api_keys k join users u on u.id = k.user_id join organizations o on o.id = k.organization_id
      where $1::text is null or lower(u.email) = lower($1) order by k.created_at desc, k.id desc`,

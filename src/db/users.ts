@@ -25,7 +25,7 @@ export async function findSubjectCaller(db: Database, subject: string, verifiedE
 /** For the command line, which serves no tenant: a user of any organization, by e-mail. */
 export async function findUserByEmail(db: Database, email: string): Promise<{ user: UserRow; organization: OrganizationKey } | undefined> {
   const { rows } = await queryOnce<UserRow & { organization_id: string; organization_num: number }>(
-    db.owner,
+    db.maintenance,
     `select u.id, u.email, u.name, u.avatar_url, u.role, u.subject, o.id as organization_id, o.num as organization_num
      from users u join organizations o on o.id = u.organization_id where lower(u.email) = lower($1) and u.removed_at is null and o.deleted_at is null`,
     [email],

@@ -31,7 +31,7 @@ let issuerPort: number;
 
 beforeAll(async () => {
   [test, dataDir, issuerPort] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), "holdfast-cli-")), freePort()]);
-  env = { DATABASE_URL: test.url, MASTER_KEY: MASTER.toString("base64"), DATA_DIR: dataDir, NODE_ENV: "test" };
+  env = { ...test.env, DATABASE_OWNER_URL: test.url, MASTER_KEY: MASTER.toString("base64"), DATA_DIR: dataDir, NODE_ENV: "test" };
   issuer = await startIssuer({ env, dataDir, port: issuerPort }, () => undefined);
 });
 afterAll(async () => {
