@@ -27,12 +27,20 @@ export interface Database {
   readonly system: pg.Pool;
   /**
    * Directories, wrapped keys, the audit chain and indexes of vectors, over all organizations. Workers of the queue `embed` and the command line hold it.
-   * @throws Error where this process was not given its login.
+   * @throws MissingLoginError where this process was not given its login.
    */
   readonly maintenance: pg.Pool;
   /** All that this process holds. */
   readonly held: ReadonlyMap<RoleName, pg.Pool>;
   close(): Promise<void>;
+}
+
+/** This process was not given the login that the work needs. */
+export class MissingLoginError extends Error {
+  constructor() {
+    super("This needs the database login of maintenance: DATABASE_MAINTENANCE_URL is not set.");
+    this.name = "MissingLoginError";
+  }
 }
 
 /** Who owns the schema. `holdfast migrate` alone logs in as it. */
@@ -112,7 +120,7 @@ export function openDatabase({ url, systemUrl, maintenanceUrl, poolSize, onIdleE
     system,
     held,
     get maintenance() {
-      if (maintenance === undefined) throw new Error("this process has no maintenance login: DATABASE_MAINTENANCE_URL is not set");
+      if (maintenance === undefined) throw new MissingLoginError();
       return maintenance;
     },
     async close() {
