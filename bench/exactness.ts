@@ -7,14 +7,15 @@ import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { migrate } from "../src/db/migrate.ts";
-import { type Database, inTenant, openDatabase } from "../src/db/pool.ts";
+import { inTenant } from "../src/db/pool.ts";
+import type { OwnedDatabase } from "../test/support/database.ts";
 import { readSearchScope } from "../src/db/search/scope.ts";
 import { mergeSegments } from "../src/db/search/segments.ts";
 import { analyze } from "../src/search/analyzer.ts";
 import { scoreSparse } from "../src/search/bm25.ts";
 import { createChunkSet } from "../src/search/chunk-set.ts";
 import { type SearchSpace, createOrganization, createSpace, publishDocuments } from "../test/support/search-space.ts";
-import { throwawayDatabase } from "./throwaway-database.ts";
+import { openThrowaway, throwawayDatabase } from "./throwaway-database.ts";
 
 interface Options {
   readonly collection: string;
@@ -58,7 +59,7 @@ async function askReference(python: string, terms: Terms): Promise<Reference> {
 }
 
 /** Ten best of each query, documents by their place. */
-async function rank(db: Database, target: SearchSpace, queries: Terms["queries"], placeOf: ReadonlyMap<number, number>): Promise<[number, number][][]> {
+async function rank(db: OwnedDatabase, target: SearchSpace, queries: Terms["queries"], placeOf: ReadonlyMap<number, number>): Promise<[number, number][][]> {
   return inTenant(db, target.organization, async (sql) => {
     const scope = await readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null } });
     const rankings: [number, number][][] = [];
@@ -85,7 +86,7 @@ async function main(options: Options): Promise<void> {
   const joined = (all: Terms["documents"]): string[] => all.map((one) => one.join(" "));
   if (options.write !== undefined) await writeFile(options.write, `${JSON.stringify({ documents: joined(terms.documents), queries: joined(terms.queries), ...reference })}\n`);
   const database = await throwawayDatabase(options.database);
-  const db = openDatabase({ url: database.url, poolSize: 4, onIdleError: () => undefined });
+  const db = openThrowaway(database.url, 4);
   try {
     await migrate(db);
     const target = await createSpace(db, await createOrganization(db));

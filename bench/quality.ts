@@ -5,7 +5,8 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { migrate } from "../src/db/migrate.ts";
-import { type Database, inTenant, openDatabase } from "../src/db/pool.ts";
+import { inTenant } from "../src/db/pool.ts";
+import type { OwnedDatabase } from "../test/support/database.ts";
 import { denseCandidates } from "../src/db/search/embeddings.ts";
 import { type ChunkKey, readSearchScope } from "../src/db/search/scope.ts";
 import type { EmbeddingModel } from "../src/models/embedding-model.ts";
@@ -19,7 +20,7 @@ import setup from "../test/support/global-setup.ts";
 import { startStack } from "../test/support/stack.ts";
 import { KEYS, SPACES } from "../test/support/tenants.ts";
 import { type SearchSpace, createOrganization, createSpace, publishDocuments } from "../test/support/search-space.ts";
-import { throwawayDatabase } from "./throwaway-database.ts";
+import { openThrowaway, throwawayDatabase } from "./throwaway-database.ts";
 
 interface Options {
   readonly collection: string;
@@ -97,7 +98,7 @@ function mean(all: readonly Measures[]): string {
 const percentile = (times: readonly number[], share: number): string => `${times.toSorted((one, other) => one - other)[Math.floor(times.length * share)]!.toFixed(1)} ms`;
 
 interface Loaded {
-  readonly db: Database;
+  readonly db: OwnedDatabase;
   readonly target: SearchSpace;
   readonly model: EmbeddingModel;
   /** Document of the collection by run. */
@@ -105,7 +106,7 @@ interface Loaded {
   readonly byDocument: ReadonlyMap<string, string>;
 }
 
-async function load(db: Database, model: EmbeddingModel, corpus: readonly Entry[], vectors: readonly Float32Array[] | null): Promise<Loaded> {
+async function load(db: OwnedDatabase, model: EmbeddingModel, corpus: readonly Entry[], vectors: readonly Float32Array[] | null): Promise<Loaded> {
   const target = await createSpace(db, await createOrganization(db));
   const byRun = new Map<number, string>();
   const byDocument = new Map<string, string>();
@@ -245,7 +246,7 @@ async function throughApi({ collection }: Options): Promise<void> {
 async function main(options: Options): Promise<void> {
   if (!options.direct) return throughApi(options);
   const database = await throwawayDatabase(options.database);
-  const db = openDatabase({ url: database.url, poolSize: 10, onIdleError: () => undefined });
+  const db = openThrowaway(database.url, 10);
   const model = createLocalMiniLm();
   try {
     await migrate(db);

@@ -1,7 +1,8 @@
 /** Spaces for the recall bench: documents of ten vectors in folders, with the distribution that vectors of text have; and what publishing and deleting leave behind. */
 import pgvector from "pgvector";
 import { embeddingModelNum } from "../src/db/chunks.ts";
-import { type Database, type Sql, inTenant } from "../src/db/pool.ts";
+import { type Sql, inTenant } from "../src/db/pool.ts";
+import type { OwnedDatabase } from "../test/support/database.ts";
 import { hideRun } from "../src/db/search/hidden.ts";
 import { addStatistics } from "../src/db/search/statistics.ts";
 import { newId } from "../src/domain/ids.ts";
@@ -59,7 +60,7 @@ interface Runs {
 }
 
 /** Publishes documents with so many chunks together. */
-export async function fill(db: Database, target: SearchSpace, chunks: number, draw: () => Float32Array): Promise<FilledSpace> {
+export async function fill(db: OwnedDatabase, target: SearchSpace, chunks: number, draw: () => Float32Array): Promise<FilledSpace> {
   const folders = [await createFolder(db, target, "half"), await createFolder(db, target, "few")] as const;
   const documents = Math.ceil(chunks / CHUNKS_A_DOCUMENT);
   for (let from = 0; from < documents; from += DOCUMENTS_AT_ONCE) {
@@ -103,7 +104,7 @@ async function insertVectors(sql: Sql, { organization, space }: SearchSpace, run
 }
 
 /** Deletes a share of the documents, as the first transaction of a deletion does: their vectors are still there, and hidden. @returns their runs. */
-export async function deleteShare(db: Database, target: FilledSpace, share: number): Promise<number[]> {
+export async function deleteShare(db: OwnedDatabase, target: FilledSpace, share: number): Promise<number[]> {
   return inTenant(db, target.organization, async (sql) => {
     const { rows } = await sql.query<Runs>(
       "update documents set deleted_at = now() where space_id = $1 and deleted_at is null and hashint4(num) % 100 between $2 and $3 returning id, published_run_num as run",
@@ -119,7 +120,7 @@ const hide = (sql: Sql, { organization, space }: SearchSpace, runNum: number, re
   hideRun(sql, { organizationNum: organization.num, spaceNum: space.num, runNum, reason });
 
 /** Takes the vectors of hidden runs away; nothing is vacuumed. */
-export async function removeVectors(db: Database, { organization, space }: SearchSpace, runs: readonly number[]): Promise<void> {
+export async function removeVectors(db: OwnedDatabase, { organization, space }: SearchSpace, runs: readonly number[]): Promise<void> {
   await inTenant(db, organization, async (sql) => {
     await sql.query("delete from embeddings where space_num = $1 and run_num = any($2::int[])", [space.num, runs]);
     await sql.query("delete from hidden_runs where space_num = $1 and run_num = any($2::int[])", [space.num, runs]);
@@ -127,7 +128,7 @@ export async function removeVectors(db: Database, { organization, space }: Searc
 }
 
 /** Publishes a new version of half of the documents, with other vectors; those of the versions before are hidden. @returns the runs before. */
-export async function reprocessHalf(db: Database, target: FilledSpace, draw: () => Float32Array): Promise<number[]> {
+export async function reprocessHalf(db: OwnedDatabase, target: FilledSpace, draw: () => Float32Array): Promise<number[]> {
   const { rows } = await db.owner.query<Runs>("select id, published_run_num as run from documents where space_id = $1 and deleted_at is null and num % 2 = 0", [target.space.id]);
   for (let from = 0; from < rows.length; from += DOCUMENTS_AT_ONCE) {
     const part = rows.slice(from, from + DOCUMENTS_AT_ONCE);

@@ -3,13 +3,14 @@ import { availableParallelism, loadavg } from "node:os";
 import pgvector from "pgvector";
 import { Command } from "commander";
 import { migrate } from "../src/db/migrate.ts";
-import { type Database, inTenant, openDatabase } from "../src/db/pool.ts";
+import { inTenant } from "../src/db/pool.ts";
+import type { OwnedDatabase } from "../test/support/database.ts";
 import { denseCandidates } from "../src/db/search/embeddings.ts";
 import { readSearchScope } from "../src/db/search/scope.ts";
 import { tendVectorIndexes } from "../src/db/search/vector-indexes.ts";
 import { createOrganization, createSpace } from "../test/support/search-space.ts";
 import { DIMENSIONS, type FilledSpace, MODEL, deleteShare, fill, random, removeVectors, reprocessHalf, vectorSource } from "./recall-spaces.ts";
-import { throwawayDatabase } from "./throwaway-database.ts";
+import { openThrowaway, throwawayDatabase } from "./throwaway-database.ts";
 
 interface Options {
   readonly largest: string;
@@ -45,7 +46,7 @@ interface Found {
 }
 
 /** The nearest live chunks by plain SQL over documents: what is true, whatever search keeps beside. */
-async function nearest({ owner }: Database, target: FilledSpace, vector: Float32Array, filter: Filter): Promise<number[]> {
+async function nearest({ owner }: OwnedDatabase, target: FilledSpace, vector: Float32Array, filter: Filter): Promise<number[]> {
   const { rows } = await owner.query<{ cosine: number }>(
     `select 1 - ((e.embedding::halfvec(${DIMENSIONS}) <=> $2) + 0) as cosine from embeddings e join documents d on d.published_run_num = e.run_num
      where e.space_num = ${target.space.num} and d.space_id = $1 and d.deleted_at is null and ($3::uuid[] is null or d.id = any($3)) and ($4::uuid[] is null or d.folder_id = any($4))
@@ -55,7 +56,7 @@ async function nearest({ owner }: Database, target: FilledSpace, vector: Float32
   return rows.map(({ cosine }) => cosine);
 }
 
-async function look(db: Database, target: FilledSpace, vector: Float32Array, filter: Filter): Promise<Found> {
+async function look(db: OwnedDatabase, target: FilledSpace, vector: Float32Array, filter: Filter): Promise<Found> {
   const truth = await nearest(db, target, vector, filter);
   const started = performance.now();
   const found = await inTenant(db, target.organization, async (sql) => {
@@ -78,7 +79,7 @@ interface Row {
   readonly filter?: (space: FilledSpace) => Filter | Promise<Filter>;
 }
 
-async function measure(db: Database, { name, spaces, queries, filter = () => NO_FILTER }: Row): Promise<void> {
+async function measure(db: OwnedDatabase, { name, spaces, queries, filter = () => NO_FILTER }: Row): Promise<void> {
   const draw = vectorSource(99);
   const bySpace: number[] = [];
   const all: Found[] = [];
@@ -97,7 +98,7 @@ async function measure(db: Database, { name, spaces, queries, filter = () => NO_
   );
 }
 
-async function someDocuments({ owner }: Database, space: FilledSpace, count: number): Promise<Filter> {
+async function someDocuments({ owner }: OwnedDatabase, space: FilledSpace, count: number): Promise<Filter> {
   const { rows } = await owner.query<{ id: string }>("select id from documents where space_id = $1 and deleted_at is null order by md5(id::text) limit $2", [
     space.space.id,
     count,
@@ -105,7 +106,7 @@ async function someDocuments({ owner }: Database, space: FilledSpace, count: num
   return { documentIds: rows.map(({ id }) => id), folderIds: null };
 }
 
-async function recalls(db: Database, spaces: readonly FilledSpace[]): Promise<void> {
+async function recalls(db: OwnedDatabase, spaces: readonly FilledSpace[]): Promise<void> {
   say("| | spaces | queries each | recall@10 | worst space | hits of those there are, worst query | p50 / p95 (ms) |");
   say("|---|---|---|---|---|---|---|");
   const [large, small] = [spaces.slice(0, LARGE.length), spaces.slice(LARGE.length)];
@@ -118,7 +119,7 @@ async function recalls(db: Database, spaces: readonly FilledSpace[]): Promise<vo
   for (const documents of [3, 500]) await measure(db, { name: `all, \`document_ids\`: ${documents}`, spaces, queries: 3, filter: (space) => someDocuments(db, space, documents) });
 }
 
-async function changes(db: Database, spaces: readonly FilledSpace[]): Promise<void> {
+async function changes(db: OwnedDatabase, spaces: readonly FilledSpace[]): Promise<void> {
   const draw = vectorSource(5);
   const gone = new Map<FilledSpace, number[]>();
   const name = (space: FilledSpace, what: string): string => `${space.chunks} chunks, ${what}`;
@@ -138,7 +139,7 @@ async function changes(db: Database, spaces: readonly FilledSpace[]): Promise<vo
 }
 
 /** Plans of the statement that walks a graph, and the locks that its transaction holds. */
-async function planning(db: Database, space: FilledSpace): Promise<{ ms: number[]; locks: number; indexes: number }> {
+async function planning(db: OwnedDatabase, space: FilledSpace): Promise<{ ms: number[]; locks: number; indexes: number }> {
   const vector = pgvector.toSql(Array.from(vectorSource(3)()));
   return inTenant(db, space.organization, async (sql) => {
     const scope = await readSearchScope(sql, { space: space.space, filter: NO_FILTER });
@@ -159,7 +160,7 @@ async function planning(db: Database, space: FilledSpace): Promise<{ ms: number[
 }
 
 /** Gives so many more spaces twenty vectors and a graph each. */
-async function addIndexedSpaces({ owner }: Database, from: FilledSpace, count: number): Promise<void> {
+async function addIndexedSpaces({ owner }: OwnedDatabase, from: FilledSpace, count: number): Promise<void> {
   const first = 1_000_000;
   const copied = "select organization_num, $2::int + n, run_num, chunk_index, model_num, embedding from embeddings cross join generate_series(0, $3::int - 1) n";
   await owner.query(`insert into embeddings ${copied} where space_num = $1 and run_num in (select distinct run_num from embeddings where space_num = $1 limit 2)`, [
@@ -178,7 +179,7 @@ async function addIndexedSpaces({ owner }: Database, from: FilledSpace, count: n
   }
 }
 
-async function manyIndexes(db: Database, spaces: readonly FilledSpace[], count: number): Promise<void> {
+async function manyIndexes(db: OwnedDatabase, spaces: readonly FilledSpace[], count: number): Promise<void> {
   say("\n| graphs in all | planning p50 / p95 (ms) | locks on `embeddings`, its partitions and indexes | dense search p50 / p95 (ms) |");
   say("|---|---|---|---|");
   const space = spaces[1]!;
@@ -196,7 +197,7 @@ async function manyIndexes(db: Database, spaces: readonly FilledSpace[], count: 
 
 async function main(options: Options): Promise<void> {
   const database = await throwawayDatabase(options.database);
-  const db = openDatabase({ url: database.url, poolSize: 4, onIdleError: () => undefined });
+  const db = openThrowaway(database.url, 4);
   try {
     await migrate(db);
     const organization = await createOrganization(db);

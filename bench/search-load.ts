@@ -1,7 +1,8 @@
 /** How the search bench fills a space: documents of ten chunks, 500 chunks a transaction, through the functions that publish. */
 import pgvector from "pgvector";
 import { embeddingModelNum } from "../src/db/chunks.ts";
-import { type Database, type Sql, inTenant } from "../src/db/pool.ts";
+import { type Sql, inTenant } from "../src/db/pool.ts";
+import type { OwnedDatabase } from "../test/support/database.ts";
 import { insertPostings } from "../src/db/search/postings.ts";
 import { mergeSegments } from "../src/db/search/segments.ts";
 import { addStatistics } from "../src/db/search/statistics.ts";
@@ -16,7 +17,7 @@ const CHUNKS_A_DOCUMENT = 10;
 const DOCUMENTS_AT_ONCE = 50;
 
 interface Target {
-  readonly db: Database;
+  readonly db: OwnedDatabase;
   readonly corpus: MadeCorpus;
   readonly numbers: Map<string, number>;
   /** Whether segments are merged as a worker does that published; default true. */

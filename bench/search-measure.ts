@@ -1,5 +1,6 @@
 /** How the search bench measures: questions of a made-up corpus, how long each took and whether it was answered. */
-import { type Database, inTenant } from "../src/db/pool.ts";
+import { inTenant } from "../src/db/pool.ts";
+import type { OwnedDatabase } from "../test/support/database.ts";
 import { type SearchScope, readSearchScope } from "../src/db/search/scope.ts";
 import type { SearchSpace } from "../test/support/search-space.ts";
 import type { MadeCorpus, MadeQuery } from "./search-corpus.ts";
@@ -47,7 +48,7 @@ export const header = (): void => {
 };
 
 export interface Bench {
-  readonly db: Database;
+  readonly db: OwnedDatabase;
   readonly corpus: MadeCorpus;
   readonly target: SearchSpace;
   readonly queries: readonly MadeQuery[];

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import pgvector from "pgvector";
-import type { Database } from "../src/db/pool.ts";
+import type { OwnedDatabase } from "../test/support/database.ts";
 import type { MadeCorpus, MadeQuery } from "./search-corpus.ts";
 
 export interface Rival {
@@ -23,7 +23,7 @@ const DEPTH = 100;
 /** Of reciprocal rank fusion; what both LanceDB and most others use. */
 const RRF = 60;
 
-export async function loadTsRank(db: Database, corpus: MadeCorpus, ranges: readonly LoadedRange[], dimensions: number): Promise<Rival> {
+export async function loadTsRank(db: OwnedDatabase, corpus: MadeCorpus, ranges: readonly LoadedRange[], dimensions: number): Promise<Rival> {
   const sql = db.owner;
   await sql.query(`create table rival (space int, chunk int, words tsvector, embedding halfvec(${dimensions}))`);
   for (const { space, from, to } of ranges) {

@@ -4,7 +4,7 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { migrate } from "../src/db/migrate.ts";
-import { inTenant, openDatabase } from "../src/db/pool.ts";
+import { inTenant } from "../src/db/pool.ts";
 import { denseCandidates } from "../src/db/search/embeddings.ts";
 import { tendVectorIndexes } from "../src/db/search/vector-indexes.ts";
 import { hybridSearch } from "../src/search/hybrid.ts";
@@ -14,7 +14,7 @@ import { DIMENSIONS, MODEL, loadRange } from "./search-load.ts";
 import { type Bench, type Measured, ask, header, progress, row, say, scopeOf } from "./search-measure.ts";
 import { type LoadedRange, type Rival, loadLance, loadTsRank } from "./search-rivals.ts";
 import { heldBack, measured, merge, purge, states } from "./search-states.ts";
-import { throwawayDatabase } from "./throwaway-database.ts";
+import { openThrowaway, throwawayDatabase } from "./throwaway-database.ts";
 
 interface Options {
   readonly chunks: string;
@@ -101,7 +101,7 @@ async function askRivals({ db, corpus, queries }: Bench, options: Options, range
 async function main(options: Options): Promise<void> {
   const [chunks, spaces] = [Number(options.chunks), Number(options.spaces)];
   const database = await throwawayDatabase(options.database);
-  const db = openDatabase({ url: database.url, poolSize: 20, onIdleError: () => undefined });
+  const db = openThrowaway(database.url, 20);
   const folder = await mkdtemp(join(tmpdir(), "holdfast-lance-"));
   try {
     await migrate(db);

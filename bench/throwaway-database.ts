@@ -3,8 +3,9 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase } from "../src/db/pool.ts";
+import { openDatabase, openOwner } from "../src/db/pool.ts";
 import { startPostgres } from "../src/embedded/postgres.ts";
+import type { OwnedDatabase } from "../test/support/database.ts";
 import { chooseCacheDir, makeDataDir, serverUser } from "../src/embedded/server-user.ts";
 
 export interface ThrowawayDatabase {
@@ -12,16 +13,24 @@ export interface ThrowawayDatabase {
   drop(): Promise<void>;
 }
 
+/** With one login for everything: the server may be somebody's, whose roles have no password of ours. */
+export function openThrowaway(url: string, poolSize: number): OwnedDatabase {
+  const ignore = (): void => undefined;
+  const db = openDatabase({ url, poolSize, onIdleError: ignore });
+  const owner = openOwner(url, ignore);
+  return { ...db, owner, close: async () => void (await Promise.all([db.close(), owner.end()])) };
+}
+
 /** @param admin URL of a role that may create databases; without it an embedded server is started. */
 export async function throwawayDatabase(admin: string | undefined): Promise<ThrowawayDatabase> {
   if (admin === undefined) return embeddedServer();
   const name = `bench_${randomBytes(8).toString("hex")}`;
   const run = async (statement: string): Promise<void> => {
-    const db = openDatabase({ url: admin, poolSize: 1, onIdleError: () => undefined });
+    const owner = openOwner(admin, () => undefined);
     try {
-      await db.owner.query(statement);
+      await owner.query(statement);
     } finally {
-      await db.close();
+      await owner.end();
     }
   };
   await run(`create database ${name}`);

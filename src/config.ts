@@ -2,7 +2,22 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { TURN_BUDGET, TURN_SECONDS_MAX } from "./domain/turn.ts";
-import { QUEUE_NAMES, chatFallbacks, hostPatterns, integer, issuer, kmsKeyName, masterKey, mcpServers, originList, queueList, ratio, readableFile, url } from "./setting-forms.ts";
+import {
+  QUEUE_NAMES,
+  chatFallbacks,
+  hostPatterns,
+  flag,
+  integer,
+  issuer,
+  kmsKeyName,
+  masterKey,
+  mcpServers,
+  originList,
+  queueList,
+  ratio,
+  readableFile,
+  url,
+} from "./setting-forms.ts";
 
 /** pgvector indexes half-precision vectors of at most this many dimensions. */
 const MAX_EMBEDDING_DIMENSIONS = 4_000;
@@ -16,6 +31,10 @@ const Environment = z.object({
   PUBLIC_URL: url("https", "http").optional(),
   DATA_DIR: z.string().default(".data"),
   DATABASE_URL: url("postgres", "postgresql").optional(),
+  DATABASE_SYSTEM_URL: url("postgres", "postgresql").optional(),
+  DATABASE_MAINTENANCE_URL: url("postgres", "postgresql").optional(),
+  DATABASE_OWNER_URL: url("postgres", "postgresql").optional(),
+  REQUIRE_DATABASE_LOGINS: flag.default(false),
   DATABASE_POOL_SIZE: integer(2, 1_000).default(20),
   TEMPORAL_ADDRESS: z
     .string()
@@ -85,6 +104,12 @@ type Given = Partial<Record<Variable, string>>;
 
 /** Settings that are right alone and wrong together: [the variable to name, whether it is wrong, why]. */
 const CONTRADICTIONS: [Variable, (given: Given) => boolean, string][] = [
+  ["DATABASE_SYSTEM_URL", (given) => given.DATABASE_SYSTEM_URL !== undefined && given.DATABASE_URL === undefined, "needs DATABASE_URL: the application's login"],
+  [
+    "DATABASE_MAINTENANCE_URL",
+    (given) => given.DATABASE_MAINTENANCE_URL !== undefined && given.DATABASE_SYSTEM_URL === undefined,
+    "needs DATABASE_SYSTEM_URL: each part has its own login, or all have one",
+  ],
   ["CHAT_MODEL", (given) => given.CHAT_MODEL !== undefined && !hasProvider(given), "needs a provider: set OPENAI_API_KEY, or OPENAI_BASE_URL for one that takes no key"],
   ["CHAT_FALLBACKS", (given) => given.CHAT_FALLBACKS !== undefined && given.CHAT_MODEL === undefined, "needs CHAT_MODEL: a provider to fall back from"],
   ["EMBEDDING_MODEL", (given) => given.EMBEDDING_MODEL !== undefined && !hasProvider(given), "needs a provider: set OPENAI_API_KEY, or OPENAI_BASE_URL for one that takes no key"],
@@ -141,6 +166,9 @@ export type Config = ReturnType<typeof group>;
 /** A configuration in which nothing falls back to an embedded part. */
 export type RealConfig = Config & { readonly database: { readonly url: string }; readonly temporal: { readonly address: string } };
 
+/** Its activities read and write what no organization's own transaction may: they need the maintenance login. */
+const MAINTENANCE_QUEUE = "embed";
+
 /**
  * Reads the settings; a variable that is set to nothing counts as not set.
  * @throws ConfigError that lists every problem.
@@ -156,7 +184,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
 }
 
 /**
- * For the API and worker processes, which never start an embedded part.
+ * For the API process, and every other that never starts an embedded part: it keeps neither the login of maintenance nor the owner's.
  * @throws ConfigError that lists every part that is missing.
  */
 export function requireReal(config: Config): RealConfig {
@@ -166,7 +194,19 @@ export function requireReal(config: Config): RealConfig {
   if (temporal.address === undefined) problems.push("TEMPORAL_ADDRESS is required (npm start brings a Temporal of its own)");
   if (keys.master === undefined && keys.kmsKeyName === undefined) problems.push("MASTER_KEY or KMS_KEY_NAME is required (npm start makes a key of its own)");
   if (database.url === undefined || temporal.address === undefined || problems.length > 0) throw new ConfigError(problems);
-  return { ...config, database: { ...database, url: database.url }, temporal: { ...temporal, address: temporal.address } };
+  return { ...config, database: { ...database, url: database.url, maintenanceUrl: undefined, ownerUrl: undefined }, temporal: { ...temporal, address: temporal.address } };
+}
+
+/**
+ * For the worker process: as {@link requireReal}, with the login of maintenance where its queues need it.
+ * @throws ConfigError that lists every part that is missing.
+ */
+export function requireWorker(config: Config): RealConfig {
+  const real = requireReal(config);
+  const { systemUrl, maintenanceUrl } = config.database;
+  if (!config.worker.queues.includes(MAINTENANCE_QUEUE)) return real;
+  if (systemUrl !== undefined && maintenanceUrl === undefined) throw new ConfigError([`DATABASE_MAINTENANCE_URL is required: WORKER_QUEUES has ${MAINTENANCE_QUEUE}`]);
+  return { ...real, database: { ...real.database, maintenanceUrl } };
 }
 
 function group(env: z.infer<typeof Environment>) {
@@ -185,7 +225,15 @@ function group(env: z.infer<typeof Environment>) {
       trustedProxies: env.TRUSTED_PROXIES,
       corsOrigins: env.CORS_ORIGINS,
     },
-    database: { url: env.DATABASE_URL, poolSize: env.DATABASE_POOL_SIZE },
+    database: {
+      /** The application's login; without `systemUrl` one for everything, as releases before 0.4 had it. */
+      url: env.DATABASE_URL,
+      systemUrl: env.DATABASE_SYSTEM_URL,
+      maintenanceUrl: env.DATABASE_MAINTENANCE_URL,
+      ownerUrl: env.DATABASE_OWNER_URL,
+      poolSize: env.DATABASE_POOL_SIZE,
+      requiresLogins: env.REQUIRE_DATABASE_LOGINS,
+    },
     temporal: {
       address: env.TEMPORAL_ADDRESS,
       namespace: env.TEMPORAL_NAMESPACE,

@@ -7,7 +7,7 @@ import { type Authenticator, createAuthenticator } from "./auth/authenticate.ts"
 import { createJwtVerifier } from "./auth/jwt.ts";
 import { type LastUsed, createLastUsed } from "./auth/last-used.ts";
 import { type LeakedKeys, createLeakedKeys } from "./auth/leaked-keys.ts";
-import type { RealConfig } from "./config.ts";
+import { ConfigError, type RealConfig } from "./config.ts";
 import { createChatActivities } from "./activities/chat.ts";
 import { createToolActivities } from "./activities/tools.ts";
 import { type Readiness, createReadiness } from "./api/readiness.ts";
@@ -19,6 +19,7 @@ import { ambiguousLogins } from "./telemetry/instruments.ts";
 import { QUEUES } from "./temporal/queues.ts";
 import { workflowBundle } from "./worker/bundle.ts";
 import { loadInstanceSecret } from "./db/instance-secrets.ts";
+import { describeStrongLogins } from "./db/logins.ts";
 import { insertFirstOrganizationKey, listOrganizationKeys } from "./db/organization-keys.ts";
 import { addCallerCounts } from "./db/rate-limits.ts";
 import { type Database, openDatabase, queryOnce } from "./db/pool.ts";
@@ -69,11 +70,12 @@ const QUERY_EMBEDDING_TIMEOUT_MS = 2_000;
 /**
  * Opens what all processes share. Needs Postgres, because the instance's secrets are in it; Temporal and the object store are
  * reached when first used.
- * @throws DomainError `database_unavailable`, and whatever a model provider that must be asked for its dimensions answers.
+ * @throws DomainError `database_unavailable`, ConfigError where database logins are required and one is too strong, and whatever a model provider that must be asked for its dimensions answers.
  */
 export async function openSharedDeps(config: RealConfig, name: string): Promise<SharedDeps> {
   const log = createLog({ level: config.log.level, name });
   const db = openDatabase({ ...config.database, onIdleError: (error) => log.warn({ err: error }, "an idle database connection was lost") });
+  await checkLogins(db, config, log);
   const masterKey = await openMasterKey(config.keys);
   const contentSecret = await loadInstanceSecret(db, "content-hash", masterKey);
   const keyring = openKeyring(db, masterKey);
@@ -108,6 +110,15 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
       await db.close();
     },
   };
+}
+
+/** A warning, or the end of the start where the settings ask for narrow logins. */
+async function checkLogins(db: Database, { database }: RealConfig, log: Log): Promise<void> {
+  const found = await describeStrongLogins(db, database);
+  if (found === undefined) return;
+  if (!database.requiresLogins) return log.warn(found);
+  await db.close();
+  throw new ConfigError([`REQUIRE_DATABASE_LOGINS is set. ${found}`]);
 }
 
 /** Google's client is loaded only where it is used: it takes a tenth of a second of a process's start. */

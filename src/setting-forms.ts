@@ -13,6 +13,8 @@ export const integer = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 
+export const flag = z.enum(["true", "false", "1", "0"], "must be true or false").transform((text) => text === "true" || text === "1");
+
 export const ratio = z
   .string()
   .regex(/^(0|1|0?\.\d+|1\.0+)$/, "must be a number from 0 to 1")

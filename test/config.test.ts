@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { ConfigError, loadConfig, requireReal } from "../src/config.ts";
+import { describe, expect, test } from "vitest";
+import { ConfigError, loadConfig, requireReal, requireWorker } from "../src/config.ts";
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
 
@@ -38,6 +38,8 @@ test("every wrong variable is named in one error, and no value is repeated", () 
   const env = {
     PORT: "http",
     DATABASE_URL: "mysql://u:topsecret@h/d",
+    DATABASE_OWNER_URL: "holdfast:topsecret@h/d",
+    REQUIRE_DATABASE_LOGINS: "perhaps",
     MASTER_KEY: "c2hvcnQ=",
     EMBEDDING_DIMENSIONS: "5000",
     OIDC_ISSUER: "http://issuer.example",
@@ -56,6 +58,8 @@ test.each([
   [{ EMBEDDING_MODEL: "m" }, "EMBEDDING_MODEL"],
   [{ EMBEDDING_DIMENSIONS: "64", OPENAI_API_KEY: "k" }, "EMBEDDING_DIMENSIONS"],
   [{ MASTER_KEY, KMS_KEY_NAME: "projects/p/locations/l/keyRings/r/cryptoKeys/k" }, "MASTER_KEY"],
+  [{ DATABASE_SYSTEM_URL: "postgres://s@h/d" }, "DATABASE_SYSTEM_URL"],
+  [{ DATABASE_URL: "postgres://a@h/d", DATABASE_MAINTENANCE_URL: "postgres://m@h/d" }, "DATABASE_MAINTENANCE_URL"],
   [{ STORAGE_EMULATOR_HOST: "http://localhost:4443" }, "STORAGE_EMULATOR_HOST"],
   [{ TEMPORAL_API_KEY: "k" }, "TEMPORAL_API_KEY"],
   [{ TEMPORAL_TLS_CERT_FILE: import.meta.filename }, "TEMPORAL_TLS_CERT_FILE"],
@@ -116,4 +120,31 @@ test("the API and worker processes refuse to fall back to an embedded part", () 
   const real = requireReal(loadConfig({ DATABASE_URL: "postgres://u@h/d", TEMPORAL_ADDRESS: "t:7233", MASTER_KEY }));
   expect(real.database.url).toBe("postgres://u@h/d");
   expect(real.keys.master).toHaveLength(32);
+});
+
+describe("logins of the database", () => {
+  const all = {
+    DATABASE_URL: "postgres://app@h/d",
+    DATABASE_SYSTEM_URL: "postgres://system@h/d",
+    DATABASE_MAINTENANCE_URL: "postgres://maintenance@h/d",
+    DATABASE_OWNER_URL: "postgres://owner@h/d",
+    TEMPORAL_ADDRESS: "t:7233",
+    MASTER_KEY,
+  };
+
+  test("the API keeps the application's and the system's, whatever its environment holds", () => {
+    expect(requireReal(loadConfig(all)).database).toMatchObject({ url: all.DATABASE_URL, systemUrl: all.DATABASE_SYSTEM_URL, maintenanceUrl: undefined, ownerUrl: undefined });
+  });
+
+  test("a worker keeps that of maintenance where its queues need it, and is refused without", () => {
+    expect(requireWorker(loadConfig(all)).database).toMatchObject({ maintenanceUrl: all.DATABASE_MAINTENANCE_URL, ownerUrl: undefined });
+    expect(requireWorker(loadConfig({ ...all, WORKER_QUEUES: "parse,tools" })).database.maintenanceUrl).toBeUndefined();
+    const { DATABASE_MAINTENANCE_URL: _, ...without } = all;
+    expect(problemsOf(() => requireWorker(loadConfig(without)))).toEqual(["DATABASE_MAINTENANCE_URL is required: WORKER_QUEUES has embed"]);
+    expect(requireWorker(loadConfig({ ...without, WORKER_QUEUES: "parse" })).database.systemUrl).toBe(all.DATABASE_SYSTEM_URL);
+  });
+
+  test("one alone serves a worker too, as in the version before", () => {
+    expect(requireWorker(loadConfig({ DATABASE_URL: "postgres://u@h/d", TEMPORAL_ADDRESS: "t:7233", MASTER_KEY })).database.systemUrl).toBeUndefined();
+  });
 });

@@ -184,7 +184,7 @@ async function purgeUnnamedObjects(deps: MaintenanceDeps, organizationId: string
 
 /** Removes what runs left behind that are gone, and hides entries that no version serves, so that they are purged as such. */
 async function removeOrphans({ db }: MaintenanceDeps, organization: OrganizationKey): Promise<number> {
-  const orphans = await findOrphanRuns(db.owner, organization);
+  const orphans = await findOrphanRuns(db, organization);
   for (const { run_num: runNum, space_num: spaceNum } of orphans) {
     const step = async (sql: Sql): Promise<boolean> => {
       if (spaceNum === null) return deleteText(sql, runNum, ROWS_A_PURGE);

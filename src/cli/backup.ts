@@ -95,7 +95,7 @@ async function check(backup: Backup, organization: OrganizationKey): Promise<{ f
   // Objects newer than the database are left over, and no fault of a backup.
   const { rows_without_object } = await compareObjects(db, store, organization);
   const counts = { keys_unreadable: keys, files_unreadable: files.files_unreadable, audit_chain_broken: fault === null ? 0 : 1, rows_without_object };
-  return { files_read: files.files_read, counts: { ...counts, ...(await countFaults(db.owner, organization)) } };
+  return { files_read: files.files_read, counts: { ...counts, ...(await countFaults(db, organization)) } };
 }
 
 async function countUnreadableKeys({ db, masterKey }: Backup, organizationId: string): Promise<number> {

@@ -5,7 +5,9 @@ import { PEPPER } from "../auth/api-keys.ts";
 import { type Config, loadConfig } from "../config.ts";
 import { loadInstanceSecret } from "../db/instance-secrets.ts";
 import { isMigrated } from "../db/migrate.ts";
-import { type Database, openDatabase } from "../db/pool.ts";
+import { type Database, type DatabaseUrls, type OwnerDatabase, openDatabase, openOwner } from "../db/pool.ts";
+import { loginUrls } from "../embedded/database-urls.ts";
+import { keptLoginPasswords } from "../embedded/secret-file.ts";
 import type { MasterKey } from "../storage/keyring.ts";
 import { openMasterKey } from "../storage/master-key.ts";
 import { CommandError } from "./output.ts";
@@ -28,11 +30,11 @@ export interface Connection {
  * Runs `work` with a connection and closes it.
  * @throws CommandError where no database is configured or running, or it lacks migrations.
  */
-export async function withDatabase<T>(work: (connection: Connection) => Promise<T>, options: { readonly mayLackMigrations: boolean } = { mayLackMigrations: false }): Promise<T> {
+export async function withDatabase<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
   const config = loadConfig();
-  const db = openDatabase({ url: config.database.url ?? (await embeddedUrl(config.dataDir)), poolSize: POOL_SIZE, onIdleError: () => undefined });
+  const db = openDatabase({ ...(await databaseUrls(config)), poolSize: POOL_SIZE, onIdleError: () => undefined });
   try {
-    if (!options.mayLackMigrations) await assertMigrated(db);
+    await assertMigrated(db);
     const secret = async (name: string): Promise<Buffer> => loadInstanceSecret(db, name, await masterKey(config));
     return await work({ config, db, secret, masterKey: () => masterKey(config), pepper: () => secret(PEPPER) });
   } finally {
@@ -40,16 +42,43 @@ export async function withDatabase<T>(work: (connection: Connection) => Promise<
   }
 }
 
+/**
+ * Runs `work` as the owner of the schema and closes the connection.
+ * @throws CommandError where the owner's login is not configured, and no embedded database runs.
+ */
+export async function withOwner<T>(work: (db: OwnerDatabase, config: Config) => Promise<T>): Promise<T> {
+  const config = loadConfig();
+  const { url, systemUrl, ownerUrl } = config.database;
+  if (ownerUrl === undefined && systemUrl !== undefined)
+    throw new CommandError("Set DATABASE_OWNER_URL: DATABASE_URL is the login of the application, which may not change the schema.");
+  const owner = openOwner(ownerUrl ?? url ?? (await embeddedOwnerUrl(config.dataDir)), () => undefined);
+  try {
+    return await work({ owner }, config);
+  } finally {
+    await owner.end();
+  }
+}
+
 async function assertMigrated(db: Database): Promise<void> {
   const isReady = await isMigrated(db).catch((error: unknown) => {
-    // 42P01: the table of migrations does not exist.
-    if (error instanceof Error && "code" in error && error.code === "42P01") return false;
+    // The table of migrations does not exist (42P01), or is not open to this login yet (42501).
+    if (error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "42501")) return false;
     throw error;
   });
   if (!isReady) throw new CommandError("The database lacks migrations of this version: run `holdfast migrate` first.");
 }
 
-async function embeddedUrl(dataDir: string): Promise<string> {
+/** Those of the settings, else of the embedded database; one that was started by a release before 0.4 has a single login. */
+async function databaseUrls({ database, dataDir }: Config): Promise<DatabaseUrls> {
+  if (database.url !== undefined) return { ...database, url: database.url };
+  const ownerUrl = await embeddedOwnerUrl(dataDir);
+  const passwords = await keptLoginPasswords(dataDir);
+  if (passwords === undefined) return { url: ownerUrl };
+  const { app, system, maintenance } = loginUrls(ownerUrl, passwords);
+  return { url: app, systemUrl: system, maintenanceUrl: maintenance };
+}
+
+async function embeddedOwnerUrl(dataDir: string): Promise<string> {
   const [password, state] = await Promise.all([readText(join(dataDir, "postgres-password")), readText(join(dataDir, "postgres", "data", "postmaster.pid"))]);
   const port = state?.split("\n")[PORT_LINE];
   if (password === undefined || port === undefined) throw new CommandError(`No database: set DATABASE_URL, or start Holdfast on ${dataDir} (npm start) and run this beside it.`);

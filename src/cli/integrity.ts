@@ -41,7 +41,7 @@ export function addIntegrityCommand(program: Command): void {
 async function checkIntegrity({ organization, json }: Options): Promise<void> {
   const results = await withDatabase(async ({ db, config }) => {
     const store = storeOf(config);
-    const check = async (one: OrganizationKey): Promise<Counts> => ({ ...(await countFaults(db.owner, one)), ...(await compareObjects(db, store, one)) });
+    const check = async (one: OrganizationKey): Promise<Counts> => ({ ...(await countFaults(db, one)), ...(await compareObjects(db, store, one)) });
     return eachShown(startProgress("organizations", { json }), await everyOrganization(db, organization), async (one) => ({ organization_id: one.id, counts: await check(one) }));
   });
   const faults = results.flatMap(({ organization_id, counts }) =>

@@ -2,6 +2,7 @@
 /** `holdfast`: the commands of operators. */
 import { Command } from "commander";
 import { ConfigError } from "../config.ts";
+import { MissingLoginError } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
 import { ProvisionError } from "../domain/provision.ts";
 import { addAuditCommand } from "./audit.ts";
@@ -27,7 +28,7 @@ addBackupCommand(program);
 addDrillCommand(program);
 addTransferCommands(addOrganizationCommand(program));
 
-const EXPECTED = [CommandError, ConfigError, DomainError, ProvisionError];
+const EXPECTED = [CommandError, ConfigError, DomainError, MissingLoginError, ProvisionError];
 
 try {
   await program.parseAsync();

@@ -185,7 +185,7 @@ export async function revokeApiKey(sql: Sql, id: string, userId: string | null):
 
 /** For the command line, which serves no tenant: whose organization a key is bound to. */
 export async function findOrganizationOfKey(db: Database, id: string): Promise<OrganizationKey | undefined> {
-  const { rows } = await queryOnce<OrganizationKey>(db.owner, "select o.id, o.num from api_keys k join organizations o on o.id = k.organization_id where k.id = $1", [id]);
+  const { rows } = await queryOnce<OrganizationKey>(db.maintenance, "select o.id, o.num from api_keys k join organizations o on o.id = k.organization_id where k.id = $1", [id]);
   return rows[0];
 }
 
@@ -200,7 +200,7 @@ export type ListedApiKey = Pick<
 /** For the command line: keys of all organizations, or of the user with this e-mail address, newest first. */
 export async function listAllApiKeys(db: Database, email: string | null): Promise<ListedApiKey[]> {
   const { rows } = await queryOnce<ListedApiKey>(
-    db.owner,
+    db.maintenance,
     `select k.id, o.name as organization, u.email, k.name, k.prefix, k.created_at, k.created_by, k.expires_at, k.allowed_cidrs, k.last_used_at,
        host(k.last_used_ip) as last_used_ip, k.revoked_at, k.revoked_reason
      from api_keys k join users u on u.id = k.user_id join organizations o on o.id = k.organization_id

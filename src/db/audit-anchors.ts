@@ -5,7 +5,7 @@ import { type Database, queryOnce } from "./pool.ts";
 
 /** Chains of all organizations are read with the same rights as audit-chain.ts writes them. */
 function chainPool(db: Database): pg.Pool {
-  return db.owner;
+  return db.maintenance;
 }
 
 const HEADS_A_READ = 5_000;

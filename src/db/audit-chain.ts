@@ -1,4 +1,4 @@
-/** All SQL of the audit log's chain: each committed row is bound to the one before by a keyed hash. Runs with the owner's rights. */
+/** All SQL of the audit log's chain: each committed row is bound to the one before by a keyed hash. Runs as maintenance, which sees all organizations. */
 import { createHmac } from "node:crypto";
 import { type Database, inTransaction, type Sql } from "./pool.ts";
 
@@ -33,7 +33,7 @@ function linkHash(secret: Uint8Array, before: Buffer, seq: number, content: stri
  * @returns how many.
  */
 export async function chainAuditRows(db: Database, secret: Uint8Array, organizationId: string, limit: number): Promise<number> {
-  return inTransaction(db.owner, async (sql) => {
+  return inTransaction(db.maintenance, async (sql) => {
     const { rows } = await sql.query<ChainedRow>(
       `select id, chain_seq, chain_hash, ${CONTENT} from audit_log where organization_id = $1 and chain_seq is null order by at, id limit $2`,
       [organizationId, limit],
@@ -70,7 +70,7 @@ async function lockChain(sql: Sql, organizationId: string): Promise<Chain> {
 
 /** Deletes up to `limit` chained rows of the organization that are older than `days`, and moves the chain's beginning behind them. @returns how many. */
 export async function deleteOldAuditRows(db: Database, organizationId: string, days: number, limit: number): Promise<number> {
-  return inTransaction(db.owner, async (sql) => {
+  return inTransaction(db.maintenance, async (sql) => {
     const { rows } = await sql.query(
       `with gone as (
          delete from audit_log where id = any(array(
@@ -108,7 +108,7 @@ interface Head {
 /** Recomputes the organization's chain from its beginning to its end, in one snapshot; `expected` must stand in it. */
 export async function verifyAuditChain(db: Database, secret: Uint8Array, organizationId: string, expected?: Head): Promise<ChainReport> {
   return inTransaction(
-    db.owner,
+    db.maintenance,
     async (sql) => {
       const { rows: chains } = await sql.query<Chain>("select base_seq, base_hash, seq, hash from audit_chains where organization_id = $1", [organizationId]);
       const chain = chains[0] ?? { base_seq: 0, base_hash: Buffer.alloc(0), seq: 0, hash: Buffer.alloc(0) };

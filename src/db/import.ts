@@ -14,7 +14,7 @@ interface NewOrganization {
 
 /** Notes its number in the operation's report, in the same transaction. @returns undefined where the id or the name is taken. */
 export async function insertOrganization(db: Database, { id, name, operationId }: NewOrganization): Promise<OrganizationKey | undefined> {
-  return inTransaction(db.owner, async (sql) => {
+  return inTransaction(db.maintenance, async (sql) => {
     const { rows } = await sql.query<OrganizationKey>("insert into organizations (id, name) values ($1, $2) on conflict do nothing returning id, num", [id, name]);
     if (rows[0] !== undefined)
       await sql.query("update operations set report = report || jsonb_build_object('organization_num', $2::int) where id = $1", [operationId, rows[0].num]);

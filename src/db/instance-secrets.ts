@@ -24,7 +24,7 @@ export async function loadInstanceSecret(db: Database, name: string, master: Mas
 
 /** Wraps every secret that another master key wraps anew, by `master`, in one transaction; the secrets themselves stay. Idempotent. @returns how many. */
 export async function rewrapInstanceSecrets(db: Database, master: MasterKey): Promise<number> {
-  return inTransaction(db.owner, async (sql) => {
+  return inTransaction(db.maintenance, async (sql) => {
     const { rows } = await sql.query<SecretRow & { name: string }>("select name, wrapped, master_key_id from instance_secrets where master_key_id <> $1 order by name for update", [
       master.id,
     ]);

@@ -1,7 +1,7 @@
 /** The only place that changes the database's schema: applies migrations/NNNN_*.sql in order, each once. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Database, inTransaction, queryOnce } from "./pool.ts";
+import { type Database, type OwnerDatabase, inTransaction, queryOnce } from "./pool.ts";
 
 const FOLDER = join(import.meta.dirname, "migrations");
 
@@ -9,7 +9,7 @@ const FOLDER = join(import.meta.dirname, "migrations");
  * Brings the schema up to date, in one transaction under a lock, so that several processes may call it at once.
  * @returns the names of the migrations that it applied.
  */
-export async function migrate(db: Database): Promise<string[]> {
+export async function migrate(db: OwnerDatabase): Promise<string[]> {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted();
   return inTransaction(db.owner, async (sql) => {
     await sql.query("select pg_advisory_xact_lock(hashtext('holdfast migrations'))");
@@ -27,6 +27,6 @@ export async function migrate(db: Database): Promise<string[]> {
 /** True where every migration of this build has been applied. */
 export async function isMigrated(db: Database): Promise<boolean> {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql"));
-  const { rows } = await queryOnce<{ count: number }>(db.owner, "select count(*)::int as count from migrations where name = any($1)", [names]);
+  const { rows } = await queryOnce<{ count: number }>(db.app, "select count(*)::int as count from migrations where name = any($1)", [names]);
   return rows[0]?.count === names.length;
 }

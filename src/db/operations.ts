@@ -38,12 +38,12 @@ async function insertOperation(sql: Sql, kind: OperationKind, subject: Organizat
 }
 
 export async function requestRotation(db: Database, subject: OrganizationKey | null): Promise<string> {
-  return inTransaction(db.owner, (sql) => insertOperation(sql, subject === null ? "rotate_master" : "rotate_organization", subject, 0));
+  return inTransaction(db.maintenance, (sql) => insertOperation(sql, subject === null ? "rotate_master" : "rotate_organization", subject, 0));
 }
 
 /** One that is not complete yet goes on as it was asked for, but never destroys less than was asked for. */
 export async function requestReencryption(db: Database, organization: OrganizationKey, { destroysOldKeys }: { readonly destroysOldKeys: boolean }): Promise<string> {
-  return inTransaction(db.owner, async (sql) => {
+  return inTransaction(db.maintenance, async (sql) => {
     const id = await insertOperation(sql, "reencrypt_organization", organization, 0);
     if (destroysOldKeys) await sql.query("update operations set parameters = $2 where id = $1", [id, JSON.stringify({ destroys_old_keys: true })]);
     return id;
@@ -52,7 +52,7 @@ export async function requestReencryption(db: Database, organization: Organizati
 
 /** Nobody gets into the organization from here on; what it has is removed by the workflow, not before `graceSeconds` have passed. */
 export async function requestOrganizationDeletion(db: Database, organization: OrganizationKey, graceSeconds: number): Promise<string> {
-  return inTransaction(db.owner, async (sql) => {
+  return inTransaction(db.maintenance, async (sql) => {
     await sql.query("update organizations set deleted_at = coalesce(deleted_at, now()) where id = $1", [organization.id]);
     return insertOperation(sql, "delete_organization", organization, graceSeconds);
   });
@@ -67,7 +67,7 @@ interface TransferRequest {
 
 /** An export or import of the organization that is not complete yet goes on as it was asked for. */
 export async function requestTransfer(db: Database, { kind, organization, parameters }: TransferRequest): Promise<string> {
-  return inTransaction(db.owner, async (sql) => {
+  return inTransaction(db.maintenance, async (sql) => {
     const id = await insertOperation(sql, kind, organization, 0);
     await sql.query("update operations set parameters = $2 where id = $1 and parameters = '{}'", [id, JSON.stringify(parameters)]);
     return id;
@@ -85,14 +85,14 @@ export async function takePendingOperations(system: pg.Pool): Promise<Array<{ id
 }
 
 export async function findOperation(db: Database, id: string): Promise<Operation | undefined> {
-  return (await queryOnce<Operation>(db.owner, `select ${COLUMNS} from operations where id = $1`, [id])).rows[0];
+  return (await queryOnce<Operation>(db.system, `select ${COLUMNS} from operations where id = $1`, [id])).rows[0];
 }
 
 export async function completeOperation(db: Database, id: string, report: Readonly<Record<string, unknown>>): Promise<void> {
-  await queryOnce(db.owner, "update operations set completed_at = now(), report = $2 where id = $1 and completed_at is null", [id, JSON.stringify(report)]);
+  await queryOnce(db.system, "update operations set completed_at = now(), report = $2 where id = $1 and completed_at is null", [id, JSON.stringify(report)]);
 }
 
 /** Keeps what was done so far, for the report of a later step. */
 export async function noteProgress(db: Database, id: string, report: Readonly<Record<string, unknown>>): Promise<void> {
-  await queryOnce(db.owner, "update operations set report = $2 where id = $1", [id, JSON.stringify(report)]);
+  await queryOnce(db.system, "update operations set report = $2 where id = $1", [id, JSON.stringify(report)]);
 }

@@ -66,7 +66,7 @@ export async function findCurrentKey(db: Database, organizationId: string): Prom
 /** Shreds what is encrypted under them. Does nothing where `currentId` is not the current key any more. @returns how many. */
 export async function deleteKeysBefore(db: Database, organizationId: string, currentId: string): Promise<number> {
   const { rowCount } = await queryOnce(
-    db.owner,
+    db.maintenance,
     `delete from organization_keys where organization_id = $1 and not is_current
        and exists (select from organization_keys c where c.id = $2 and c.organization_id = $1 and c.is_current)`,
     [organizationId, currentId],
@@ -81,7 +81,7 @@ export interface KeyToRewrap extends NewKey {
 
 /** Up to `limit` keys of all organizations that another master key than `masterKeyId` wraps, for its rotation. */
 export async function listKeysNotWrappedBy(db: Database, masterKeyId: string, limit: number): Promise<KeyToRewrap[]> {
-  return inTransaction(db.owner, async (sql) => {
+  return inTransaction(db.maintenance, async (sql) => {
     const { rows } = await sql.query<KeyToRewrap>("select id, organization_id, wrapped, master_key_id from organization_keys where master_key_id <> $1 order by id limit $2", [
       masterKeyId,
       limit,
@@ -92,7 +92,7 @@ export async function listKeysNotWrappedBy(db: Database, masterKeyId: string, li
 
 /** Stores `key` as wrapped by the master key `to`, unless it is no longer wrapped by `from`. Idempotent. */
 export async function rewrapOrganizationKey(db: Database, key: NewKey, from: string, to: string): Promise<void> {
-  await inTransaction(db.owner, (sql) =>
+  await inTransaction(db.maintenance, (sql) =>
     sql.query("update organization_keys set wrapped = $3, master_key_id = $4 where id = $1 and master_key_id = $2", [key.id, from, key.wrapped, to]),
   );
 }

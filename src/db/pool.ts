@@ -1,4 +1,4 @@
-/** The only place that opens connections to Postgres: one pool for each database role, and the tenant's transaction. */
+/** The only place that opens connections to Postgres: one pool for each login, and the tenant's transaction. */
 import pg from "pg";
 import { DomainError } from "../domain/errors.ts";
 import { connect, inStatementSpan, namePool, observedSql } from "./observed.ts";
@@ -25,13 +25,38 @@ export interface Database {
   readonly app: pg.Pool;
   /** Dispatchers and reconcilers; sees bookkeeping of all organizations, no content. */
   readonly system: pg.Pool;
-  /** Migrations, provisioning, index builds. */
-  readonly owner: pg.Pool;
+  /**
+   * Directories, wrapped keys, the audit chain and indexes of vectors, over all organizations. Workers of the queue `embed` and the command line hold it.
+   * @throws MissingLoginError where this process was not given its login.
+   */
+  readonly maintenance: pg.Pool;
+  /** All that this process holds. */
+  readonly held: ReadonlyMap<RoleName, pg.Pool>;
   close(): Promise<void>;
 }
 
-interface PoolSettings {
+/** This process was not given the login that the work needs. */
+export class MissingLoginError extends Error {
+  constructor() {
+    super("This needs the database login of maintenance: DATABASE_MAINTENANCE_URL is not set.");
+    this.name = "MissingLoginError";
+  }
+}
+
+/** Who owns the schema. `holdfast migrate` alone logs in as it. */
+export interface OwnerDatabase {
+  readonly owner: pg.Pool;
+}
+
+/** The logins of a process. */
+export interface DatabaseUrls {
+  /** The application's; where `systemUrl` is missing, one that may take on every role, as releases before 0.4 had it. */
   readonly url: string;
+  readonly systemUrl?: string | undefined;
+  readonly maintenanceUrl?: string | undefined;
+}
+
+interface PoolSettings extends DatabaseUrls {
   readonly poolSize: number;
   readonly onIdleError: (error: Error) => void;
 }
@@ -39,38 +64,75 @@ interface PoolSettings {
 const STATEMENT_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Opens no connection before it is needed. `poolSize` bounds the `app` role's connections; the other two hold at most 4 each. */
-export function openDatabase(settings: PoolSettings): Database {
-  const open = (role: string | null, max: number): pg.Pool => {
-    const pool = new pg.Pool({
-      connectionString: settings.url,
-      max,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      idleTimeoutMillis: 60_000,
-      keepAlive: true,
-      application_name: `holdfast ${role ?? "owner"}`,
-      statement_timeout: role === null ? 0 : STATEMENT_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-      ...(role === null ? {} : { options: `-c role=${role}` }),
-    });
-    // One that is lost between two queries of a transaction tells nobody else, and would end the process; the next query fails.
-    pool.on("connect", (client) => client.on("error", () => undefined));
-    pool.on("error", (error) => {
-      // The client as a whole is no matter for a log.
-      Reflect.deleteProperty(error, "client");
-      settings.onIdleError(error);
-    });
-    return pool;
-  };
-  const pools = { app: namePool(open("holdfast_app", settings.poolSize), "app"), system: namePool(open("holdfast_system", 4), "system"), owner: namePool(open(null, 4), "owner") };
-  const stopWatching = cutWhenSilent(settings.url, [pools.app, pools.system]);
+/** The roles that `migrations/` gives rights to: each is a login itself, or the one group that a login is a member of. */
+export const ROLES = { app: "holdfast_app", system: "holdfast_system", maintenance: "holdfast_maintenance" } as const;
+
+export type RoleName = keyof typeof ROLES;
+
+interface OpenPool {
+  readonly url: string;
+  /** Taken on by each connection of a login that may take on more than one. */
+  readonly role: string | undefined;
+  readonly max: number;
+  /** 0: none; an index may take hours to build. */
+  readonly statementTimeoutMs: number;
+}
+
+function openPool(name: RoleName | "owner", { url, role, max, statementTimeoutMs }: OpenPool, onIdleError: PoolSettings["onIdleError"]): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    application_name: `holdfast ${name}`,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    ...(role === undefined ? {} : { options: `-c role=${role}` }),
+  });
+  // One that is lost between two queries of a transaction tells nobody else, and would end the process; the next query fails.
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  pool.on("error", (error) => {
+    // The client as a whole is no matter for a log.
+    Reflect.deleteProperty(error, "client");
+    onIdleError(error);
+  });
+  return namePool(pool, name);
+}
+
+/** Opens no connection before it is needed. `poolSize` bounds the application's connections; the others hold at most 4 each. */
+export function openDatabase({ url, systemUrl, maintenanceUrl, poolSize, onIdleError }: PoolSettings): Database {
+  const isShared = systemUrl === undefined;
+  const open = (name: RoleName, poolUrl: string, max: number, statementTimeoutMs = STATEMENT_TIMEOUT_MS): pg.Pool =>
+    openPool(name, { url: poolUrl, role: isShared ? ROLES[name] : undefined, max, statementTimeoutMs }, onIdleError);
+  const app = open("app", url, poolSize);
+  const system = open("system", systemUrl ?? url, 4);
+  const maintenanceLogin = isShared ? url : maintenanceUrl;
+  const maintenance = maintenanceLogin === undefined ? undefined : open("maintenance", maintenanceLogin, 4, 0);
+  const held = new Map<RoleName, pg.Pool>([
+    ["app", app],
+    ["system", system],
+  ]);
+  if (maintenance !== undefined) held.set("maintenance", maintenance);
+  const stopWatching = cutWhenSilent(url, [...held.values()]);
   return {
-    ...pools,
+    app,
+    system,
+    held,
+    get maintenance() {
+      if (maintenance === undefined) throw new MissingLoginError();
+      return maintenance;
+    },
     async close() {
       stopWatching();
-      await Promise.all([pools.app.end(), pools.system.end(), pools.owner.end()]);
+      await Promise.all([...held.values()].map((pool) => pool.end()));
     },
   };
+}
+
+/** Opens no connection before it is needed, and at most 4; its statements have no time-out. The caller ends it. */
+export function openOwner(url: string, onIdleError: PoolSettings["onIdleError"]): pg.Pool {
+  return openPool("owner", { url, role: undefined, max: 4, statementTimeoutMs: 0 }, onIdleError);
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -29,7 +29,7 @@ interface Scope {
  * @throws ProvisionError with every mistake that the database shows; nothing is changed then.
  */
 export async function applyProvisionFile(db: Database, file: ProvisionFile, maker: KeyMaker): Promise<ProvisionResult> {
-  return inTransaction(db.owner, async (sql) => {
+  return inTransaction(db.maintenance, async (sql) => {
     await sql.query("select pg_advisory_xact_lock(hashtext('holdfast provision'))");
     const run: Run = { sql, mistakes: [], warnings: [], created: 0, updated: 0 };
     const keys: { email: string; name: string; key: string }[] = [];

@@ -39,7 +39,7 @@ export interface FoundUser {
 /** For the command line, which serves no tenant: users by e-mail, at most one in each organization. */
 export async function findUsersByEmail(db: Database, email: string): Promise<FoundUser[]> {
   const { rows } = await queryOnce<UserRow & { organization_id: string; organization_num: number; organization_name: string }>(
-    db.owner,
+    db.maintenance,
     `select u.id, u.email, u.name, u.avatar_url, u.role, u.subject, o.id as organization_id, o.num as organization_num, o.name as organization_name
      from users u join organizations o on o.id = u.organization_id where lower(u.email) = lower($1) and u.removed_at is null and o.deleted_at is null
      order by o.name, o.id limit ${MAX_NAMESAKES}`,

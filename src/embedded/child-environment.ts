@@ -1,8 +1,16 @@
 /** The only place that says which settings the API, worker and command-line processes of an embedded start get. */
 import type { Config } from "../config.ts";
 
+/** Undefined: as the user has set it, or not at all. */
+interface DatabaseParts {
+  readonly url: string;
+  readonly systemUrl?: string | undefined;
+  readonly maintenanceUrl?: string | undefined;
+  readonly ownerUrl?: string | undefined;
+}
+
 export interface Parts {
-  readonly databaseUrl: string;
+  readonly database: DatabaseParts;
   /** True where this start runs the server itself. */
   readonly isDatabaseEmbedded: boolean;
   readonly temporalAddress: string;
@@ -13,16 +21,26 @@ export interface Parts {
   readonly port: number;
 }
 
+/** What of it a program gets: the owner's login is for `migrate`, that of maintenance for the worker and the command line. */
+export function programEnvironment(env: NodeJS.ProcessEnv, program: "api" | "worker" | "provision"): NodeJS.ProcessEnv {
+  const { DATABASE_OWNER_URL: _, DATABASE_MAINTENANCE_URL: maintenance, ...kept } = env;
+  return program === "api" || maintenance === undefined ? kept : { ...kept, DATABASE_MAINTENANCE_URL: maintenance };
+}
+
 /** The caller's environment with the parts filled in. What the user set for servers of their own does not reach embedded ones. */
 export function childEnvironment(inherited: NodeJS.ProcessEnv, config: Config, parts: Parts): NodeJS.ProcessEnv {
   const foreign = (name: string): boolean => (parts.isTemporalEmbedded && name.startsWith("TEMPORAL_")) || (parts.isDatabaseEmbedded && /^PG[A-Z]+$/.test(name));
+  const { url, systemUrl, maintenanceUrl, ownerUrl } = parts.database;
   const kept = Object.fromEntries(Object.entries(inherited).filter(([name]) => !foreign(name)));
   return {
     ...kept,
     DATA_DIR: config.dataDir,
     HOST: config.api.host,
     PORT: String(parts.port),
-    DATABASE_URL: parts.databaseUrl,
+    DATABASE_URL: url,
+    ...(systemUrl === undefined ? {} : { DATABASE_SYSTEM_URL: systemUrl }),
+    ...(maintenanceUrl === undefined ? {} : { DATABASE_MAINTENANCE_URL: maintenanceUrl }),
+    ...(ownerUrl === undefined ? {} : { DATABASE_OWNER_URL: ownerUrl }),
     TEMPORAL_ADDRESS: parts.temporalAddress,
     ...(parts.oidc === undefined ? {} : { OIDC_ISSUER: parts.oidc.issuer, OIDC_AUDIENCE: parts.oidc.audience }),
     ...(parts.masterKey === undefined ? {} : { MASTER_KEY: parts.masterKey }),

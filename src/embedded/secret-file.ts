@@ -2,20 +2,34 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { LoginPasswords } from "./database-urls.ts";
 import { hasCode } from "./start-error.ts";
 
 const MASTER_KEY_BYTES = 32;
 const PASSWORD_BYTES = 24;
 const DEMO_KEY_BYTES = 20;
+const LOGIN_FILES = ["postgres-app-password", "postgres-system-password", "postgres-maintenance-password"];
 
 /** The master key that encrypts what is stored, in base64. Losing the file means losing the data. */
 export async function masterKey(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "master.key"), () => randomBytes(MASTER_KEY_BYTES).toString("base64"));
 }
 
-/** The password of the embedded Postgres. */
+/** The password of the superuser of the embedded Postgres. */
 export async function postgresPassword(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "postgres-password"), () => randomBytes(PASSWORD_BYTES).toString("hex"));
+}
+
+/** The passwords of the logins of the embedded Postgres that serve. A data folder of an older release gets them with its next start. */
+export async function loginPasswords(dataDir: string): Promise<LoginPasswords> {
+  const [app, system, maintenance] = await Promise.all(LOGIN_FILES.map((name) => readOrMake(join(dataDir, name), () => randomBytes(PASSWORD_BYTES).toString("hex"))));
+  return { app: app!, system: system!, maintenance: maintenance! };
+}
+
+/** Undefined where a release that knew none of them made the folder. */
+export async function keptLoginPasswords(dataDir: string): Promise<LoginPasswords | undefined> {
+  const [app, system, maintenance] = await Promise.all(LOGIN_FILES.map((name) => readSecret(join(dataDir, name))));
+  return app === undefined || system === undefined || maintenance === undefined ? undefined : { app, system, maintenance };
 }
 
 /** The API key of the demo organization's administrator. */

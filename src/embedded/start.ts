@@ -6,12 +6,13 @@ import { join } from "node:path";
 import { type Config, ConfigError, loadConfig, localAddress } from "../config.ts";
 import { aborted } from "../process-stop.ts";
 import { banner } from "./banner.ts";
-import { childEnvironment } from "./child-environment.ts";
+import { childEnvironment, programEnvironment } from "./child-environment.ts";
 import { DEMO_FILE, ingestDemoDocuments, readDemoState, writeDemoState } from "./demo-ingest.ts";
 import { PROJECT_ROOT, programPart, runProgram } from "./node-process.ts";
 import { assertPortFree, freePort } from "./ports.ts";
 import { type ProcessRecord, claimDataDir, openProcessRecord, stopLeftovers } from "./process-record.ts";
-import { demoKey, masterKey } from "./secret-file.ts";
+import { demoKey, loginPasswords, masterKey } from "./secret-file.ts";
+import { loginUrls } from "./database-urls.ts";
 import { restartOnEdits } from "./restart-on-edit.ts";
 import { chooseCacheDir, makeDataDir, serverUser } from "./server-user.ts";
 import { type Servers, planServers } from "./servers.ts";
@@ -90,10 +91,11 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
   const temporal = servers.temporal.part && supervisor.add(servers.temporal.part);
   const issuer = servers.issuer?.part && supervisor.add(servers.issuer.part);
   const startPrograms = async (): Promise<string | undefined> => {
-    const env = await environmentOf(session, servers, { databaseUrl: (await postgres)?.url ?? servers.postgres.address ?? "", port });
-    const migrate = (): Promise<string> => runProgram(["cli/main.ts", "migrate"], env, stop);
+    const env = await environmentOf(session, servers, { ownerUrl: (await postgres)?.url, port });
+    // Logins of a server that is ours are made at every start: the data folder may be older than they are.
+    const migrate = (): Promise<string> => runProgram(["cli/main.ts", "migrate", ...(postgres === undefined ? [] : ["--create-logins"])], env, stop);
     await migrate();
-    const demo = await provision(session, env);
+    const demo = await provision(session, programEnvironment(env, "provision"));
     stop.throwIfAborted();
     progress("starting the worker and the API …");
     // Watched from before the first start: an edit that comes while it lasts is not missed.
@@ -121,17 +123,19 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
 function programParts({ config }: Session, env: NodeJS.ProcessEnv, port: number) {
   const { dataDir } = config;
   const healthUrl = `${localAddress(config.api.host, port)}/health`;
-  const shared = { env, dataDir, saysWhenReady: isDev };
+  const shared = { dataDir, saysWhenReady: isDev };
   const [workerGraceMs, apiGraceMs] = isDev ? [DEV_WORKER_GRACE_MS, DEV_API_GRACE_MS] : [WORKER_STOP_GRACE_MS, API_STOP_GRACE_MS];
   return {
-    worker: programPart("worker", { ...shared, stopGraceMs: workerGraceMs, mayOverlap: true }),
-    api: programPart("api", { ...shared, stopGraceMs: apiGraceMs, healthUrl }),
+    worker: programPart("worker", { ...shared, env: programEnvironment(env, "worker"), stopGraceMs: workerGraceMs, mayOverlap: true }),
+    api: programPart("api", { ...shared, env: programEnvironment(env, "api"), stopGraceMs: apiGraceMs, healthUrl }),
   };
 }
 
-async function environmentOf({ config, inherited }: Session, servers: Servers, { databaseUrl, port }: { databaseUrl: string; port: number }): Promise<NodeJS.ProcessEnv> {
+/** @param ownerUrl of the Postgres that runs here, where one does. */
+async function environmentOf({ config, inherited }: Session, servers: Servers, { ownerUrl, port }: { ownerUrl: string | undefined; port: number }): Promise<NodeJS.ProcessEnv> {
+  const ours = ownerUrl === undefined ? undefined : loginUrls(ownerUrl, await loginPasswords(config.dataDir));
   return childEnvironment(inherited, config, {
-    databaseUrl,
+    database: ours === undefined ? { url: servers.postgres.address ?? "" } : { url: ours.app, systemUrl: ours.system, maintenanceUrl: ours.maintenance, ownerUrl },
     isDatabaseEmbedded: servers.postgres.part !== undefined,
     temporalAddress: servers.temporal.address,
     isTemporalEmbedded: servers.temporal.part !== undefined,

@@ -58,7 +58,7 @@ async function countAll(db: Database): Promise<Sample[]> {
   for (let after = 0; ;) {
     const organizations = await listOrganizationKeys(db.system, after, ORGANIZATIONS_A_PAGE);
     for (const organization of organizations) {
-      for (const [kind, count] of Object.entries(await countFaults(db.owner, organization))) totals.set(kind, (totals.get(kind) ?? 0) + count);
+      for (const [kind, count] of Object.entries(await countFaults(db, organization))) totals.set(kind, (totals.get(kind) ?? 0) + count);
     }
     if (organizations.length < ORGANIZATIONS_A_PAGE) return [...totals].map(([kind, value]) => ({ labels: { kind }, value }));
     after = organizations.at(-1)!.num;

@@ -7,16 +7,13 @@ export interface OpenTurnCounts {
   counts(): { open: number; behind: number };
 }
 
-const POOLS = ["app", "system", "owner"] as const;
-
 export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCounts | undefined): void {
   metrics.gauge({
     name: "holdfast_pool_connections",
     help: "Database connections of this process, by pool: in use, idle, and the most there may be.",
     labels: ["pool", "state"],
     read: () =>
-      POOLS.flatMap((pool): Sample[] => {
-        const { totalCount, idleCount, options } = db[pool];
+      [...db.held].flatMap(([pool, { totalCount, idleCount, options }]): Sample[] => {
         return [
           { labels: { pool, state: "used" }, value: totalCount - idleCount },
           { labels: { pool, state: "idle" }, value: idleCount },
@@ -28,7 +25,7 @@ export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCou
     name: "holdfast_pool_waiting",
     help: "Callers that wait for a database connection.",
     labels: ["pool"],
-    read: () => POOLS.map((pool) => ({ labels: { pool }, value: db[pool].waitingCount })),
+    read: () => [...db.held].map(([pool, { waitingCount }]) => ({ labels: { pool }, value: waitingCount })),
   });
   if (chat === undefined) return;
   metrics.gauge({

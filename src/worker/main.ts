@@ -3,7 +3,7 @@ import { type NativeConnection, Worker } from "@temporalio/worker";
 import type { Activities } from "../activities/index.ts";
 import { NO_TURNS, createChatActivities } from "../activities/chat.ts";
 import { createTurnSweeper } from "../activities/turn-sweeper.ts";
-import { loadConfig, requireReal } from "../config.ts";
+import { loadConfig, requireWorker } from "../config.ts";
 import { hasIsolatedClaims } from "../db/claims.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { serveMetrics } from "../metrics/serve.ts";
@@ -41,7 +41,7 @@ async function createWorkers(deps: SharedDeps, connection: NativeConnection, act
 
 async function main(): Promise<void> {
   const stop = watchSignals();
-  const config = requireReal(loadConfig());
+  const config = requireWorker(loadConfig());
   const coreMetrics = await installRuntime("WARN", config.metrics.port !== undefined);
   const endTracing = startTracing(config.telemetry, "worker");
   const deps = await openSharedDeps(config, "worker");

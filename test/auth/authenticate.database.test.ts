@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createKeyText } from "../../src/auth/api-keys.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
-import type { Database, OrganizationKey } from "../../src/db/pool.ts";
+import type { OrganizationKey } from "../../src/db/pool.ts";
 import { DomainError } from "../../src/domain/errors.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../support/database.ts";
 import { makeKey, makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "../support/callers.ts";
 
 let test: TestDatabase;
-let db: Database;
+let db: OwnedDatabase;
 let organization: OrganizationKey;
 let nowMs = Date.now();
 const now = () => nowMs;

@@ -8,21 +8,21 @@ import { issueApiKey, rollApiKey } from "../../src/auth/issue-api-key.ts";
 import { createLeakedKeys } from "../../src/auth/leaked-keys.ts";
 import { appendAudit } from "../../src/db/audit.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { type Database, inTenant, inTransaction, type OrganizationKey } from "../../src/db/pool.ts";
+import { inTenant, inTransaction, type OrganizationKey } from "../../src/db/pool.ts";
 import { ensurePrivateSpace } from "../../src/db/spaces.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { makeKey, makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "../support/callers.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../support/database.ts";
 
 let test: TestDatabase;
-let db: Database;
+let db: OwnedDatabase;
 let organization: OrganizationKey;
 let owner: string;
 let admin: string;
 let shared: string;
 let own: string;
 
-async function makePeople(of: Database): Promise<{ organization: OrganizationKey; owner: string; admin: string; shared: string; own: string }> {
+async function makePeople(of: OwnedDatabase): Promise<{ organization: OrganizationKey; owner: string; admin: string; shared: string; own: string }> {
   const made = await makeOrganization(of);
   const [member, other] = [await makeUser(of, made), await makeUser(of, made, { role: "admin" })];
   const space = await makeSpace(of, made, [[member, "owner"]]);

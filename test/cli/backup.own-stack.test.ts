@@ -5,9 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Database, openDatabase } from "../../src/db/pool.ts";
 import { ended, upload } from "../support/client.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, type OwnedDatabase, openOwnedDatabase, type TestDatabase } from "../support/database.ts";
 import { runCli } from "../support/processes.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { ACME, KEYS, SPACES } from "../support/tenants.ts";
@@ -36,7 +35,7 @@ beforeAll(async () => {
   await cp(join(stack.dataDir, "objects"), join(folder, "objects"), { recursive: true });
   restored = await createTestDatabase({ isEmpty: true });
   await run(await postgresTool("pg_restore"), ["--exit-on-error", "--dbname", restored.url, dump]);
-  env = { ...stack.env, DATABASE_URL: restored.url, DATA_DIR: folder };
+  env = { ...stack.env, ...restored.env, DATA_DIR: folder };
 });
 
 afterAll(async () => {
@@ -55,8 +54,8 @@ async function faults(settings = env): Promise<Record<string, number>> {
 }
 
 /** Runs `work` on a database of its own connections, as an accident would. */
-async function meddle(work: (db: Database) => Promise<unknown>): Promise<void> {
-  const db = openDatabase({ url: restored.url, poolSize: 2, onIdleError: () => undefined });
+async function meddle(work: (db: OwnedDatabase) => Promise<unknown>): Promise<void> {
+  const db = openOwnedDatabase(restored.url, 2);
   try {
     await work(db);
   } finally {

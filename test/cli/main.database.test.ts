@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,7 +33,7 @@ let issuerPort: number;
 
 beforeAll(async () => {
   [test, dataDir, issuerPort] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), "holdfast-cli-")), freePort()]);
-  env = { DATABASE_URL: test.url, MASTER_KEY: MASTER.toString("base64"), DATA_DIR: dataDir, NODE_ENV: "test" };
+  env = { ...test.env, DATABASE_OWNER_URL: test.url, MASTER_KEY: MASTER.toString("base64"), DATA_DIR: dataDir, NODE_ENV: "test" };
   issuer = await startIssuer({ env, dataDir, port: issuerPort }, () => undefined);
 });
 afterAll(async () => {
@@ -77,6 +78,32 @@ describe("holdfast", () => {
 
   it("migrate finds nothing to do on a database that is up to date", async () => {
     expect(JSON.parse(await runCli(["migrate", "--json"], env))).toEqual({ applied: [] });
+  });
+
+  it("migrate asks for the owner's login, and lets the others in with the passwords of their URLs", async () => {
+    const { DATABASE_OWNER_URL: _, ...served } = env;
+    await expect(runCli(["migrate"], served)).rejects.toThrow("Set DATABASE_OWNER_URL");
+    await expect(runCli(["migrate", "--create-logins"], { ...served, DATABASE_OWNER_URL: served["DATABASE_URL"]! })).rejects.toThrow("permission denied");
+    const suffix = randomBytes(4).toString("hex");
+    const logins = Object.fromEntries(
+      Object.entries(test.env).map(([name, url]) => [name, Object.assign(new URL(url), { username: `${new URL(url).username}_${suffix}`, password: suffix }).toString()]),
+    );
+    try {
+      const made = JSON.parse(await runCli(["migrate", "--create-logins", "--json"], { ...env, ...logins })) as { logins: string[] };
+      expect(made.logins).toEqual([`holdfast_app_${suffix}`, `holdfast_system_${suffix}`, `holdfast_maintenance_${suffix}`]);
+      expect(await runCli(["organization", "list"], { ...served, ...logins })).toContain("Acme");
+      expect(await runCli(["keys", "list"], { ...served, ...logins })).toContain("Acme");
+    } finally {
+      for (const name of ["app", "system", "maintenance"]) await test.db.owner.query(`drop role if exists holdfast_${name}_${suffix}`);
+    }
+  });
+
+  it("what needs the login of maintenance says so where it is not held", async () => {
+    const { DATABASE_MAINTENANCE_URL: _, ...held } = env;
+    expect(await runCli(["organization", "list"], held)).toContain("Acme");
+    const failed: unknown = await runCli(["keys", "list"], held).catch((error: unknown) => error);
+    expect(String(failed)).toContain("This needs the database login of maintenance: DATABASE_MAINTENANCE_URL is not set.");
+    expect(String(failed)).not.toContain("src/cli");
   });
 
   it("keys create narrows as told, list shows it without its text, revoke ends it", async () => {

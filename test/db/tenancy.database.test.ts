@@ -27,7 +27,7 @@ beforeAll(async () => {
        c.relname = 'organizations' or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname in ('organization_id', 'organization_num') and not a.attisdropped) as has_organization,
        array(select p.polname || ':' || r.rolname from pg_policy p, pg_roles r where p.polrelid = c.oid and r.oid = any(p.polroles)) as policies,
        has_table_privilege('holdfast_app', c.oid, 'select') as app_may_read, has_table_privilege('holdfast_system', c.oid, 'select') as system_may_read
-     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') order by c.relname`,
+     from pg_class c where c.relnamespace in ('public'::regnamespace, 'vectors'::regnamespace) and c.relkind in ('r', 'p') order by c.relname`,
   );
   tables = rows;
 });

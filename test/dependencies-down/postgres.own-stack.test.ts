@@ -1,6 +1,7 @@
 /** What each part of the API does while Postgres is down, or takes connections and says nothing. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ended } from "../support/client.ts";
+import type { DatabaseEnvironment } from "../support/database.ts";
 import { AT_MOST_MS, type DependencyCalls, dependencyCalls, expectAllUnavailable, expectWhole } from "../support/dependency-calls.ts";
 import { type Relay, relayTo, through } from "../support/faulty-parts.ts";
 import { startIssuer, type TestIssuer } from "../support/issuer.ts";
@@ -13,10 +14,12 @@ let issuer: TestIssuer;
 let database: Relay;
 let calls: DependencyCalls;
 
+const relayed = (urls: DatabaseEnvironment): Record<string, string> => Object.fromEntries(Object.entries(urls).map(([name, url]) => [name, through(url, database)]));
+
 beforeAll(async () => {
   issuer = await startIssuer();
   database = await relayTo(process.env["HOLDFAST_TEST_DATABASE_URL"] ?? "");
-  stack = await startStack({ env: (url) => ({ DATABASE_URL: through(url, database), OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience }) });
+  stack = await startStack({ env: (urls) => ({ ...relayed(urls), OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience }) });
   calls = dependencyCalls(stack);
   await calls.chatIsReady();
 });

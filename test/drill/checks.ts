@@ -65,7 +65,7 @@ export async function findFaults({ stack, temporal }: Looked, accepted: Readonly
   for (const name of await findOrphans(owner, join(stack.dataDir, "objects"))) found.push(`an object that nothing names: ${name}`);
   const { rows: organizations } = await owner.query<{ id: string; num: number }>("select id, num from organizations");
   for (const organization of organizations)
-    for (const [kind, count] of Object.entries(await countFaults(owner, organization))) if (count > 0) found.push(`integrity: ${kind} (${count})`);
+    for (const [kind, count] of Object.entries(await countFaults(stack.database.db, organization))) if (count > 0) found.push(`integrity: ${kind} (${count})`);
   return found;
 }
 

@@ -1,6 +1,9 @@
 /** `npm run dev`: one start, and edits of a copy of the sources. */
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type DevCopy, startDevCopy } from "../support/dev-copy.ts";
+import { runCli } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
 const ROUTE = "src/api/routes/health.ts";
@@ -16,6 +19,27 @@ beforeAll(async () => {
 afterAll(() => dev.close());
 
 const status = async (path: string): Promise<number> => (await fetch(`${dev.url}${path}`, { signal: AbortSignal.timeout(2_000) })).status;
+
+test.skipIf(process.platform !== "linux")("API and worker log in as what they are, without the superuser's password; commands beside them find their logins", async () => {
+  const superuser = (await readFile(join(dev.dataDir, "postgres-password"), "utf8")).trim();
+  const pids = await dev.pids();
+  for (const name of ["api", "worker"]) {
+    const environment = await readFile(`/proc/${pids[name]}/environ`, "utf8");
+    expect(environment).toContain("DATABASE_URL=postgres://holdfast_app:");
+    expect(environment).toContain("DATABASE_SYSTEM_URL=postgres://holdfast_system:");
+    expect(environment.includes("DATABASE_MAINTENANCE_URL=")).toBe(name === "worker");
+    expect(environment).not.toContain(superuser);
+    expect(await readFile(join(dev.dataDir, "logs", `${name}.log`), "utf8")).not.toContain("stronger than it should be");
+  }
+  const list = () => runCli(["keys", "list", "--json"], { DATA_DIR: dev.dataDir, REQUIRE_DATABASE_LOGINS: "true" });
+  expect(await list()).toBe("[]\n");
+  // A data folder that a release before made has none of the three.
+  const password = join(dev.dataDir, "postgres-app-password");
+  const kept = await readFile(password, "utf8");
+  await rm(password);
+  expect(await list()).toBe("[]\n");
+  await writeFile(password, kept, { mode: 0o600 });
+});
 
 test("an edit starts API and worker again, with the edited code; the servers stay up", async () => {
   const before = await dev.pids();

@@ -2,6 +2,7 @@
 import { PEPPER, createKeyText, hashKey, keyPrefix } from "../../src/auth/api-keys.ts";
 import { insertApiKey } from "../../src/db/api-keys.ts";
 import { type Database, inTransaction, type OrganizationKey } from "../../src/db/pool.ts";
+import type { OwnedDatabase } from "./database.ts";
 import { loadInstanceSecret } from "../../src/db/instance-secrets.ts";
 import { newId } from "../../src/domain/ids.ts";
 import type { MasterKey } from "../../src/storage/keyring.ts";
@@ -15,13 +16,13 @@ export async function pepperOf(db: Database, master: MasterKey): Promise<Buffer>
   return loadInstanceSecret(db, PEPPER, master);
 }
 
-export async function makeOrganization(db: Database): Promise<OrganizationKey> {
+export async function makeOrganization(db: OwnedDatabase): Promise<OrganizationKey> {
   const id = newId();
   const { rows } = await db.owner.query<{ num: number }>("insert into organizations (id, name) values ($1, $2) returning num", [id, `Organization ${id}`]);
   return { id, num: rows[0]!.num };
 }
 
-export async function makeUser(db: Database, organization: OrganizationKey, fields: { email?: string; role?: string; subject?: string } = {}): Promise<string> {
+export async function makeUser(db: OwnedDatabase, organization: OrganizationKey, fields: { email?: string; role?: string; subject?: string } = {}): Promise<string> {
   const id = newId();
   await db.owner.query("insert into users (id, organization_id, email, name, role, subject) values ($1, $2, $3, 'A User', $4, $5)", [
     id,
@@ -34,7 +35,7 @@ export async function makeUser(db: Database, organization: OrganizationKey, fiel
 }
 
 /** A shared space with these members; the first is its owner by record. */
-export async function makeSpace(db: Database, organization: OrganizationKey, members: readonly (readonly [userId: string, role: SpaceRole])[]): Promise<string> {
+export async function makeSpace(db: OwnedDatabase, organization: OrganizationKey, members: readonly (readonly [userId: string, role: SpaceRole])[]): Promise<string> {
   const id = newId();
   await inTransaction(db.owner, async (sql) => {
     await sql.query("insert into spaces (id, organization_id, name, owner_id) values ($1, $2, $3, $4)", [id, organization.id, `Space ${id}`, members[0]![0]]);
@@ -55,7 +56,7 @@ interface KeyFields {
   readonly pepper?: Buffer;
 }
 
-export async function makeKey(db: Database, organization: OrganizationKey, userId: string, fields: KeyFields = {}): Promise<{ id: string; text: string }> {
+export async function makeKey(db: OwnedDatabase, organization: OrganizationKey, userId: string, fields: KeyFields = {}): Promise<{ id: string; text: string }> {
   const text = createKeyText();
   const id = newId();
   await inTransaction(db.owner, (sql) =>

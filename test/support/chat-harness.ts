@@ -58,7 +58,7 @@ export interface ChatOptions {
 function settings(database: TestDatabase, provider: ScriptedProvider, temporalAddress: string): Record<string, string> {
   return {
     NODE_ENV: "test",
-    DATABASE_URL: database.url,
+    ...database.env,
     DATABASE_POOL_SIZE: "10",
     TEMPORAL_ADDRESS: temporalAddress,
     MASTER_KEY,
@@ -87,7 +87,7 @@ export async function startChat({ env = {}, parts = {}, temporalAddress, isElsew
   await registerSearchAttributes(deps.temporal, config.temporal.namespace);
   const listening = await listen(createApp(deps, ROUTES), { host: "127.0.0.1", port: 0 });
   const tools = await startTools(deps, address, queues.tools);
-  const { db } = deps;
+  const { db } = database;
   const pepper = await pepperOf(db, deps.masterKey);
   const organization = await makeOrganization(db);
   const userId = await makeUser(db, organization);
@@ -106,7 +106,7 @@ export async function startChat({ env = {}, parts = {}, temporalAddress, isElsew
     spaceId,
     key,
     makeKey: async ({ of = organization, userId: owner = userId, spaces = null } = {}) => (await makeKey(db, of, owner, { pepper, spaces })).text,
-    addAgent: (fields = {}) => insertAgent(deps, { organization_id: organization.id, space_id: spaceId, created_by: userId, last_edited_by: userId, ...fields }),
+    addAgent: (fields = {}) => insertAgent(database, { organization_id: organization.id, space_id: spaceId, created_by: userId, last_edited_by: userId, ...fields }),
     chat: (body, init = {}) =>
       fetch(`${url}/v1/chat/completions`, {
         method: "POST",
@@ -139,7 +139,7 @@ async function startTools(deps: Deps, address: string, taskQueue: string): Promi
   };
 }
 
-async function insertAgent({ db }: Deps, fields: Record<string, unknown>): Promise<string> {
+async function insertAgent({ db }: TestDatabase, fields: Record<string, unknown>): Promise<string> {
   const id = newId();
   const row: Record<string, unknown> = { id, name: `Agent ${randomUUID()}`, ...fields };
   if (row["tool_attachments"] !== undefined) row["tool_attachments"] = JSON.stringify(row["tool_attachments"]);

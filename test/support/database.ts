@@ -2,15 +2,50 @@
 import { randomBytes, randomInt } from "node:crypto";
 import pg from "pg";
 import { migrate } from "../../src/db/migrate.ts";
-import { type Database, openDatabase } from "../../src/db/pool.ts";
+import { type Database, type OwnerDatabase, openDatabase, openOwner } from "../../src/db/pool.ts";
+import { loginUrls } from "../../src/embedded/database-urls.ts";
 
 /** A migrated database that test databases are copied from, where the set-up made one. */
 export const TEMPLATE_DATABASE = "holdfast_test_template";
 
+/** The set-up lets the roles log in with these. */
+const PASSWORDS = { app: "app-of-tests", system: "system-of-tests", maintenance: "maintenance-of-tests" };
+
+/** Logged in as the service is, and as the owner for what a test arranges. */
+export type OwnedDatabase = Database & OwnerDatabase;
+
 export interface TestDatabase {
-  readonly db: Database;
+  readonly db: OwnedDatabase;
+  /** The owner's, a superuser: what releases before 0.4 had as DATABASE_URL. */
   readonly url: string;
+  /** The logins of the service, as its settings. */
+  readonly env: DatabaseEnvironment;
   drop(): Promise<void>;
+}
+
+export interface DatabaseEnvironment {
+  readonly DATABASE_URL: string;
+  readonly DATABASE_SYSTEM_URL: string;
+  readonly DATABASE_MAINTENANCE_URL: string;
+}
+
+/** The logins of the service in the database of `ownerUrl`, by their settings. */
+function databaseEnvironment(ownerUrl: string): DatabaseEnvironment {
+  const { app, system, maintenance } = loginUrlsOf(ownerUrl);
+  return { DATABASE_URL: app, DATABASE_SYSTEM_URL: system, DATABASE_MAINTENANCE_URL: maintenance };
+}
+
+export function loginUrlsOf(ownerUrl: string): ReturnType<typeof loginUrls> {
+  return loginUrls(ownerUrl, PASSWORDS);
+}
+
+/** Opens a database of the tests' server, or of one whose logins {@link loginUrlsOf} made. */
+export function openOwnedDatabase(ownerUrl: string, poolSize: number): OwnedDatabase {
+  const { app, system, maintenance } = loginUrlsOf(ownerUrl);
+  const ignore = (): void => undefined;
+  const db = openDatabase({ url: app, systemUrl: system, maintenanceUrl: maintenance, poolSize, onIdleError: ignore });
+  const owner = openOwner(ownerUrl, ignore);
+  return { ...db, owner, close: async () => void (await Promise.all([db.close(), owner.end()])) };
 }
 
 /** The same server, another database. */
@@ -34,7 +69,7 @@ export async function createTestDatabase({ isEmpty = false }: { isEmpty?: boolea
     await client.query(`create database ${name} ${isEmpty ? "template template0" : rowCount === 1 ? `template ${TEMPLATE_DATABASE}` : ""}`);
   });
   const url = withDatabase(admin, name);
-  const db = openDatabase({ url, poolSize: 10, onIdleError: () => undefined });
+  const db = openOwnedDatabase(url, 10);
   if (!isEmpty) {
     await migrate(db);
     await renumberSpaces(db);
@@ -42,6 +77,7 @@ export async function createTestDatabase({ isEmpty = false }: { isEmpty?: boolea
   return {
     db,
     url,
+    env: databaseEnvironment(url),
     async drop() {
       await db.close();
       await asAdmin(admin, (client) => client.query(`drop database ${name} with (force)`));
@@ -50,7 +86,7 @@ export async function createTestDatabase({ isEmpty = false }: { isEmpty?: boolea
 }
 
 /** Processes keep lists of a space by its number: one that serves several test databases must not take one for another. */
-async function renumberSpaces(db: Database): Promise<void> {
+async function renumberSpaces(db: OwnerDatabase): Promise<void> {
   await db.owner.query(`alter table spaces alter column num restart with ${randomInt(1, 1_000_000) * 1_000}`);
 }
 

@@ -15,6 +15,7 @@ const WAIT_MS = 90_000;
 
 export interface DevCopy {
   readonly url: string;
+  readonly dataDir: string;
   /** Changes a file of the copy, as `src/api/app.ts`. */
   edit(path: string, change: (source: string) => string): Promise<void>;
   /** Ids of the processes that run, by name. */
@@ -44,6 +45,7 @@ export async function startDevCopy(cacheDir: string | undefined): Promise<DevCop
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const copy: DevCopy = {
     url: `http://127.0.0.1:${port}`,
+    dataDir,
     async edit(path, change) {
       await writeFile(join(root, path), change(await readFile(join(root, path), "utf8")));
     },

@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { type Postgres, startPostgres } from "../../src/embedded/postgres.ts";
 import { chooseCacheDir, makeDataDir, serverUser } from "../../src/embedded/server-user.ts";
 import { type Temporal, startTemporal } from "../../src/embedded/temporal.ts";
+import { makeLogins } from "../../src/db/logins.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { openDatabase } from "../../src/db/pool.ts";
+import { type OwnerDatabase, openOwner } from "../../src/db/pool.ts";
 import { atEnd } from "./at-end.ts";
-import { TEMPLATE_DATABASE, withDatabase } from "./database.ts";
+import { TEMPLATE_DATABASE, loginUrlsOf, withDatabase } from "./database.ts";
 import { freePort } from "../../src/embedded/ports.ts";
 
 const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -88,12 +89,20 @@ export async function startParts({ isDurable }: { readonly isDurable: boolean })
   };
 }
 
-/** A migrated database that test databases are copied from. */
+/** A migrated database that test databases are copied from; its roles, which all databases of the server share, may log in. */
 async function makeTemplate(adminUrl: string): Promise<void> {
-  const admin = openDatabase({ url: adminUrl, poolSize: 2, onIdleError: () => undefined });
-  await admin.owner.query(`create database ${TEMPLATE_DATABASE}`);
-  await admin.close();
-  const template = openDatabase({ url: withDatabase(adminUrl, TEMPLATE_DATABASE), poolSize: 2, onIdleError: () => undefined });
-  await migrate(template);
-  await template.close();
+  await asOwner(adminUrl, ({ owner }) => owner.query(`create database ${TEMPLATE_DATABASE}`));
+  await asOwner(withDatabase(adminUrl, TEMPLATE_DATABASE), async (template) => {
+    await migrate(template);
+    await makeLogins(template, loginUrlsOf(adminUrl));
+  });
+}
+
+async function asOwner(url: string, work: (db: OwnerDatabase) => Promise<unknown>): Promise<void> {
+  const owner = openOwner(url, () => undefined);
+  try {
+    await work({ owner });
+  } finally {
+    await owner.end();
+  }
 }

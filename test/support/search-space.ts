@@ -1,7 +1,8 @@
 /** Spaces with published documents, written by the functions of the pipeline but without its workflows: for search alone. */
 import { createHash } from "node:crypto";
 import { embeddingModelNum, keepEmbeddings } from "../../src/db/chunks.ts";
-import { type Database, type OrganizationKey, type Sql, inTenant } from "../../src/db/pool.ts";
+import { type OrganizationKey, type Sql, inTenant } from "../../src/db/pool.ts";
+import type { OwnedDatabase } from "./database.ts";
 import { deleteEmbeddings, insertEmbeddingsFromCache } from "../../src/db/search/embeddings.ts";
 import { hideRun } from "../../src/db/search/hidden.ts";
 import { insertPostings } from "../../src/db/search/postings.ts";
@@ -28,14 +29,14 @@ export interface WrittenDocument {
 }
 
 /** A new organization with a user of its own. */
-export async function createOrganization(db: Database): Promise<OrganizationKey & { readonly userId: string }> {
+export async function createOrganization(db: OwnedDatabase): Promise<OrganizationKey & { readonly userId: string }> {
   const [id, userId] = [newId(), newId()];
   const { rows } = await db.owner.query<{ num: number }>("insert into organizations (id, name) values ($1, $2) returning num", [id, id]);
   await db.owner.query("insert into users (id, organization_id, email, name, role) values ($1, $2, $3, 'Somebody', 'member')", [userId, id, `${userId}@example.com`]);
   return { id, num: rows[0]!.num, userId };
 }
 
-export async function createSpace(db: Database, organization: OrganizationKey & { readonly userId: string }): Promise<SearchSpace> {
+export async function createSpace(db: OwnedDatabase, organization: OrganizationKey & { readonly userId: string }): Promise<SearchSpace> {
   const id = newId();
   const { rows } = await db.owner.query<{ num: number }>("insert into spaces (id, organization_id, name, owner_id) values ($1, $2, $3, $4) returning num", [
     id,
@@ -46,7 +47,7 @@ export async function createSpace(db: Database, organization: OrganizationKey & 
   return { organization: { id: organization.id, num: organization.num }, space: { id, num: rows[0]!.num }, userId: organization.userId };
 }
 
-export async function createFolder(db: Database, { organization, space }: SearchSpace, name: string, parentId: string | null = null): Promise<string> {
+export async function createFolder(db: OwnedDatabase, { organization, space }: SearchSpace, name: string, parentId: string | null = null): Promise<string> {
   const id = newId();
   await inTenant(db, organization, (sql) =>
     sql.query("insert into folders (id, organization_id, space_id, parent_folder_id, name) values ($1, $2, $3, $4, $5)", [id, organization.id, space.id, parentId, name]),
@@ -55,7 +56,7 @@ export async function createFolder(db: Database, { organization, space }: Search
 }
 
 /** Publishes documents in one transaction. Chunks without a vector are found by words only. */
-export async function publishDocuments(db: Database, target: SearchSpace, documents: readonly SearchDocument[], modelName = "test-model"): Promise<WrittenDocument[]> {
+export async function publishDocuments(db: OwnedDatabase, target: SearchSpace, documents: readonly SearchDocument[], modelName = "test-model"): Promise<WrittenDocument[]> {
   return inTenant(db, target.organization, async (sql) => {
     const written: WrittenDocument[] = [];
     for (const document of documents) written.push(await insertDocument(sql, target, document));
@@ -71,7 +72,7 @@ export async function publishDocuments(db: Database, target: SearchSpace, docume
 
 /** Publishes a new run of a document in one transaction, and deletes the entries of the run before. Answers the new run's number. */
 export async function republishDocument(
-  db: Database,
+  db: OwnedDatabase,
   target: SearchSpace,
   old: { readonly id: string; readonly runNum: number },
   { chunks, modelName = "test-model" }: Pick<SearchDocument, "chunks"> & { modelName?: string },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { freePort } from "../../src/embedded/ports.ts";
 import { type Temporal, startTemporal } from "../../src/embedded/temporal.ts";
 import { atEnd } from "./at-end.ts";
-import { type TestDatabase, createTestDatabase } from "./database.ts";
+import { type DatabaseEnvironment, type TestDatabase, createTestDatabase } from "./database.ts";
 import { type TestProcess, endedProcess, startProcess } from "./processes.ts";
 import { provisionTenants } from "./provision.ts";
 import { type ScriptedProvider, startScriptedProvider } from "./scripted-provider.ts";
@@ -46,8 +46,8 @@ export interface Stack {
 }
 
 export interface StackOptions {
-  /** Settings of all processes; a function is told the URL of the stack's database. */
-  readonly env?: Record<string, string> | ((databaseUrl: string) => Record<string, string>);
+  /** Settings of all processes; a function is told those of the stack's database. */
+  readonly env?: Record<string, string> | ((database: DatabaseEnvironment) => Record<string, string>);
   /** True runs the embedding model that ships with the project. */
   readonly localModels?: boolean;
   readonly withoutWorker?: boolean;
@@ -60,12 +60,12 @@ export interface StackOptions {
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const dataDir = await mkdtemp(join(process.env["HOLDFAST_TEST_RUN_DIR"] ?? tmpdir(), "holdfast-stack-"));
   const [database, provider, temporal, port] = await Promise.all([createTestDatabase(), startScriptedProvider(), ownTemporal(dataDir, options), freePort()]);
-  const settings = typeof options.env === "function" ? options.env(database.url) : options.env;
+  const settings = typeof options.env === "function" ? options.env(database.env) : options.env;
   const env: Record<string, string> = {
     NODE_ENV: "test",
     PORT: String(port),
     DATA_DIR: dataDir,
-    DATABASE_URL: database.url,
+    ...database.env,
     DATABASE_POOL_SIZE: "10",
     TEMPORAL_ADDRESS: temporal.address,
     MASTER_KEY,

@@ -59,6 +59,19 @@ volumeMounts:
 {{- end }}
 {{- end }}
 
+{{/* The named logins of the database, each from its own key of the Secret. */}}
+{{- define "holdfast.logins" -}}
+{{- $database := .root.Values.database }}
+{{- if $database.requireLogins }}
+- { name: REQUIRE_DATABASE_LOGINS, value: "true" }
+{{- end }}
+{{- if $database.existingSecret }}
+{{- range .names }}
+- { name: {{ . }}, valueFrom: { secretKeyRef: { name: {{ $database.existingSecret }}, key: {{ . }} } } }
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "holdfast.volumes" -}}
 - name: data
   emptyDir: { medium: Memory, sizeLimit: {{ .Values.worker.temporaryFolder }} }

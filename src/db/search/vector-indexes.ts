@@ -4,6 +4,8 @@ import { VECTOR_INDEX_NUMBERS } from "../../domain/index-upkeep.ts";
 import { type Database, type OrganizationKey, queryOnce } from "../pool.ts";
 import { spaceLiteral } from "./scope.ts";
 
+/** Of the partitions of `embeddings`: maintenance owns them and may create in it. An index lies where its table does. */
+const SCHEMA = "vectors";
 /** pgvector's parameters; twice the default of construction costs a third more time and finds more. */
 const GRAPH = "m = 16, ef_construction = 128";
 /** A graph that does not fit into memory while it is built takes many times as long; what the server allows beyond this, its own setting says. */
@@ -52,10 +54,10 @@ interface Vectors extends IndexedVectors {
 }
 
 /** The vectors of a space by model, and what its indexes were built from. */
-async function readVectors(owner: pg.Pool, spaceNum: number): Promise<Vectors[]> {
+async function readVectors(maintenance: pg.Pool, spaceNum: number): Promise<Vectors[]> {
   const space = spaceLiteral(spaceNum);
   const { rows } = await queryOnce<{ model_num: number; dimensions: number; rows: number; last_run: number; built_rows: number | null; added_rows: number }>(
-    owner,
+    maintenance,
     `select m.num as model_num, m.dimensions, coalesce(c.rows, 0)::int as rows, coalesce(c.last_run, 0) as last_run, v.built_rows, coalesce(c.added, 0)::int as added_rows
      from embedding_models m left join vector_indexes v on v.space_num = ${space} and v.model_num = m.num
      left join lateral (select count(*) as rows, max(e.run_num) as last_run, count(*) filter (where e.run_num > v.built_run_num) as added
@@ -85,13 +87,13 @@ function actionFor({ rows, dimensions, builtRows, addedRows }: Vectors): Action 
  * Builds, builds anew or drops the indexes of a space, without a lock that a search or a publish would wait for. Does nothing
  * while another worker builds one. @returns how many were changed.
  */
-export async function tendVectorIndexes({ owner }: Pick<Database, "owner">, organizationNum: number, spaceNum: number): Promise<number> {
-  const client = await owner.connect();
+export async function tendVectorIndexes({ maintenance }: Pick<Database, "maintenance">, organizationNum: number, spaceNum: number): Promise<number> {
+  const client = await maintenance.connect();
   try {
     const { rows } = await client.query<{ is_mine: boolean }>("select pg_try_advisory_lock($1) as is_mine", [BUILD_LOCK]);
     if (!rows[0]!.is_mine) return 0;
     let changed = 0;
-    for (const vectors of await readVectors(owner, spaceNum)) {
+    for (const vectors of await readVectors(maintenance, spaceNum)) {
       const action = actionFor(vectors);
       if (action === "drop") await drop(client, vectors);
       else if (action !== "keep") await build(client, organizationNum, vectors);
@@ -109,7 +111,7 @@ export async function tendVectorIndexes({ owner }: Pick<Database, "owner">, orga
 
 async function drop(client: pg.PoolClient, vectors: IndexedVectors): Promise<void> {
   await client.query("delete from vector_indexes where space_num = $1 and model_num = $2", [vectors.spaceNum, vectors.modelNum]);
-  await client.query(`drop index concurrently if exists ${nameOf(vectors)}`);
+  await client.query(`drop index concurrently if exists ${SCHEMA}.${nameOf(vectors)}`);
 }
 
 async function build(client: pg.PoolClient, organizationNum: number, vectors: Vectors): Promise<void> {
@@ -143,11 +145,11 @@ async function writeGraph(client: pg.PoolClient, vectors: Vectors): Promise<void
   const { spaceNum, modelNum, dimensions } = vectors;
   const name = nameOf(vectors);
   if (vectors.builtRows !== null) {
-    await client.query(`drop index concurrently if exists ${name}_ccnew`);
-    await client.query(`reindex index concurrently ${name}`);
+    await client.query(`drop index concurrently if exists ${SCHEMA}.${name}_ccnew`);
+    await client.query(`reindex index concurrently ${SCHEMA}.${name}`);
     return;
   }
-  await client.query(`drop index concurrently if exists ${name}`);
+  await client.query(`drop index concurrently if exists ${SCHEMA}.${name}`);
   const { rows } = await client.query<{ name: string }>(`select tableoid::regclass::text as name from embeddings where space_num = ${spaceLiteral(spaceNum)} limit 1`);
   await client.query(
     `create index concurrently ${name} on ${rows[0]!.name} using hnsw ((embedding::halfvec(${spaceLiteral(dimensions)})) halfvec_cosine_ops) with (${GRAPH})

@@ -90,7 +90,7 @@ export async function batchesAreComplete({ after: { url } }: Upgrade, { running,
 export async function historiesReplay({ world }: Upgrade, root: string): Promise<Finding> {
   const workflows = await readHistories(world.temporal);
   const types = new Set(workflows.map(({ type }) => type));
-  const faults = [...findWorkflowFaults(workflows), ...(await replayAll(root, { ...world.env, PORT: "0" }, workflows))];
+  const faults = [...findWorkflowFaults(workflows), ...(await replayAll(root, { ...world.env, ...world.database.env, PORT: "0" }, workflows))];
   return { seen: `${workflows.length} workflows of ${types.size} types ended in order and replay`, faults };
 }
 

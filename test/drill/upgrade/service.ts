@@ -27,11 +27,11 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Starts nothing yet but knows its port. */
-export async function prepareService(world: World, name: string, root: string): Promise<Service> {
+/** Starts nothing yet but knows its port. @param logins settings of the database, where they are not those of the version before. */
+export async function prepareService(world: World, name: string, root: string, logins: Readonly<Record<string, string>> = {}): Promise<Service> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const env = { ...world.env, PORT: String(port) };
+  const env = { ...world.env, ...logins, PORT: String(port) };
   const started: { main: string; child: TestProcess }[] = [];
   const start = (main: string): TestProcess => {
     const child = startProcess(main, env, root);

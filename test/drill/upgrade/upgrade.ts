@@ -75,7 +75,10 @@ async function runStory(report: Report, version: Version, { folder, broken, onBe
     const { upgrade, newRoot } = await report.step(`${version.number} is up`, async () => {
       const newTree = broken === undefined ? THIS_TREE : makeBrokenTree(BROKEN_UPGRADES[broken]!, folder);
       const [world, oldTree, root] = await Promise.all([opening, makeTreeOf(version.commit, folder), newTree]);
-      const [before, after] = await Promise.all([prepareService(world, version.number, oldTree.root), prepareService(world, "this version", root)]);
+      const [before, after] = await Promise.all([
+        prepareService(world, version.number, oldTree.root),
+        prepareService(world, "this version", root, { ...world.database.env, DATABASE_OWNER_URL: world.database.url, REQUIRE_DATABASE_LOGINS: "true" }),
+      ]);
       services = [before, after];
       const made: Upgrade = { world, before, after, books: openBooks(), chats: openChats() };
       await startBefore(made, folder);

@@ -1,0 +1,141 @@
+/** What the logins of a process may do in Postgres: makes them, and says which may do more than they should and what mends it. */
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
+import pg from "pg";
+import { type Database, type DatabaseUrls, type OwnerDatabase, ROLES, type RoleName, inTransaction, queryOnce, type Sql } from "./pool.ts";
+
+const VARIABLES = { app: "DATABASE_URL", system: "DATABASE_SYSTEM_URL", maintenance: "DATABASE_MAINTENANCE_URL" } as const satisfies Record<RoleName, string>;
+const NAMES = Object.keys(ROLES) as RoleName[];
+
+/** What a login has that one of a service should not have. */
+interface LoginRow {
+  readonly login: string;
+  readonly attributes: string[];
+  readonly has_role: boolean;
+  readonly owns: string[];
+  readonly more_roles: string[];
+  readonly may_create: boolean;
+}
+
+interface Fault {
+  readonly what: string;
+  /** Undefined where another login is what mends it. */
+  readonly statement: string | undefined;
+}
+
+/**
+ * Asks Postgres what each login of the process may do.
+ * @returns what is wrong and the statements that mend it; undefined where each login may do what its role may and no more.
+ * @throws DomainError `database_unavailable`.
+ */
+export async function describeStrongLogins(db: Database, { systemUrl, maintenanceUrl }: DatabaseUrls): Promise<string | undefined> {
+  if (systemUrl === undefined) return advice([`DATABASE_URL: "${(await readLogin(db, "app")).login}" is the one login of the service, and may take on the role of each part`], []);
+  const held = NAMES.filter((name) => name !== "maintenance" || maintenanceUrl !== undefined);
+  const found = await Promise.all(held.map(async (name) => ({ name, login: await readLogin(db, name) })));
+  const faults = found.flatMap(({ name, login }) => faultsOf(name, login).map((fault) => ({ ...fault, what: `${VARIABLES[name]}: "${login.login}" ${fault.what}` })));
+  if (faults.length === 0) return undefined;
+  const statements = faults.flatMap(({ statement }) => (statement === undefined ? [] : [statement]));
+  return advice(
+    faults.map(({ what }) => what),
+    statements.length === faults.length ? statements : [],
+  );
+}
+
+/** Of the session's own role, whatever role the connection has taken on. */
+async function readLogin(db: Database, name: RoleName): Promise<LoginRow> {
+  const { rows } = await queryOnce<LoginRow>(
+    db[name],
+    `select session_user::text as login,
+       array_remove(array[case when login.rolsuper then 'superuser' end, case when login.rolbypassrls then 'bypassrls' end, case when login.rolcreaterole then 'createrole' end,
+         case when login.rolcreatedb then 'createdb' end, case when login.rolreplication then 'replication' end], null) as attributes,
+       exists (select from pg_roles own where own.rolname = $1 and pg_has_role(session_user, own.oid, 'usage')) as has_role,
+       array(
+         select relation.oid::regclass::text from pg_class relation join pg_namespace schema on schema.oid = relation.relnamespace
+         where schema.nspname in ('public', 'vectors') and relation.relkind in ('r', 'p') and pg_has_role(session_user, relation.relowner, 'member')
+           and not ($2 and schema.nspname = 'vectors')
+         order by 1 limit 3) as owns,
+       array(
+         select more.rolname::text from pg_roles more
+         where more.rolname not in ($1, session_user) and pg_has_role(session_user, more.oid, 'member')
+           and (more.rolsuper or more.rolbypassrls or more.rolcreaterole or more.rolcreatedb or more.rolreplication or more.rolname ~ '^(pg|holdfast)_')
+         order by 1) as more_roles,
+       has_schema_privilege(session_user, 'public', 'create') as may_create
+     from pg_roles login where login.rolname = session_user`,
+    [ROLES[name], name === "maintenance"],
+  );
+  return rows[0]!;
+}
+
+function faultsOf(name: RoleName, { login, attributes, has_role, owns, more_roles, may_create }: LoginRow): Fault[] {
+  const quoted = pg.escapeIdentifier(login);
+  // Whatever else a superuser is found to have, it has for that reason.
+  if (attributes.includes("superuser")) return [{ what: "is a superuser", statement: undefined }];
+  const faults: Fault[] = attributes.map((attribute) => ({ what: `has ${attribute}`, statement: `alter role ${quoted} no${attribute};` }));
+  if (!has_role) faults.push({ what: `is no member of ${ROLES[name]} that inherits its rights`, statement: `grant ${ROLES[name]} to ${quoted};` });
+  if (owns.length > 0) faults.push({ what: `owns ${owns.join(", ")}`, statement: undefined });
+  for (const role of more_roles) {
+    const isOwner = role === "pg_database_owner";
+    faults.push({ what: isOwner ? "owns the database" : `is a member of ${role}`, statement: isOwner ? undefined : `revoke ${pg.escapeIdentifier(role)} from ${quoted};` });
+  }
+  if (may_create) faults.push({ what: "may create in the schema public", statement: `revoke create on schema public from public, ${quoted};` });
+  return faults;
+}
+
+/** Without statements of their own, the faults are mended by logins that are new. */
+function advice(faults: readonly string[], statements: readonly string[]): string {
+  const wrong = `The database login is stronger than it should be: an injected statement could leave row-level security.\n${faults.map((fault) => `  ${fault}`).join("\n")}`;
+  if (statements.length > 0) return `${wrong}\nAs the owner of the database run:\n${statements.map((statement) => `  ${statement}`).join("\n")}`;
+  const made = NAMES.map((name) => `  alter role ${ROLES[name]} login password '<password of ${name}>';`);
+  return [
+    `${wrong}\nAs the owner of the database, after \`holdfast migrate\` of this version, run:`,
+    ...made,
+    "and set, each with its password:",
+    ...NAMES.map(
+      (name) => `  ${VARIABLES[name]}=postgres://${ROLES[name]}@<host>/<database>${name === "maintenance" ? "   for workers of the queue embed and the command line alone" : ""}`,
+    ),
+    "  DATABASE_OWNER_URL=what DATABASE_URL is now   for `holdfast migrate` alone",
+  ].join("\n");
+}
+
+/**
+ * Lets the three users of the URLs log in with the passwords that the URLs have: the roles themselves, or members of theirs, which are made where they are missing.
+ * Idempotent; connections that are open stay. The server is told no password but what it stores of it.
+ * @throws TypeError where a URL names no user or no password, or the owner.
+ */
+export async function makeLogins(db: OwnerDatabase, urls: Readonly<Record<RoleName, string>>): Promise<string[]> {
+  return inTransaction(db.owner, async (sql) => {
+    await sql.query("select pg_advisory_xact_lock(hashtext('holdfast migrations'))");
+    const { rows } = await sql.query<{ owner: string }>("select session_user::text as owner");
+    const made: string[] = [];
+    for (const name of NAMES) {
+      const { username, password } = new URL(urls[name]);
+      if (username === "" || password === "") throw new TypeError(`${VARIABLES[name]} names no user with a password`);
+      const login = decodeURIComponent(username);
+      if (login === rows[0]!.owner) throw new TypeError(`${VARIABLES[name]} names the owner itself`);
+      await makeLogin(sql, { name, login, password: decodeURIComponent(password) });
+      made.push(login);
+    }
+    return made;
+  });
+}
+
+async function makeLogin(sql: Sql, { name, login, password }: { readonly name: RoleName; readonly login: string; readonly password: string }): Promise<void> {
+  const quoted = pg.escapeIdentifier(login);
+  if (login !== ROLES[name]) {
+    if ((await sql.query("select from pg_roles where rolname = $1", [login])).rowCount === 0) await sql.query(`create role ${quoted}`);
+    await sql.query(`grant ${ROLES[name]} to ${quoted}`);
+  }
+  await sql.query(`alter role ${quoted} login password ${pg.escapeLiteral(scramVerifier(password))}`);
+}
+
+const SCRAM_ITERATIONS = 4_096;
+const SALT_BYTES = 16;
+const KEY_BYTES = 32;
+
+/** What Postgres stores of a password (RFC 5803): a statement with it may stand in the server's log. */
+function scramVerifier(password: string): string {
+  const salt = randomBytes(SALT_BYTES);
+  const salted = pbkdf2Sync(password, salt, SCRAM_ITERATIONS, KEY_BYTES, "sha256");
+  const keyOf = (label: string): Buffer => createHmac("sha256", salted).update(label).digest();
+  const stored = createHash("sha256").update(keyOf("Client Key")).digest("base64");
+  return `SCRAM-SHA-256$${SCRAM_ITERATIONS}:${salt.toString("base64")}$${stored}:${keyOf("Server Key").toString("base64")}`;
+}

@@ -1,0 +1,171 @@
+/** What each login of the service reaches when a statement is injected into it: every way out of row-level security, on every tenant table there is. */
+import type pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type OrganizationKey, asTenant, inTenant } from "../../src/db/pool.ts";
+import { attempt } from "../support/attempt.ts";
+import { makeOrganization, makeSpace, makeUser } from "../support/callers.ts";
+import { type TestDatabase, createTestDatabase } from "../support/database.ts";
+import { fillTable, insertStatement, tenantTables } from "../support/fill-table.ts";
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+
+type Served = "app" | "system" | "maintenance";
+const SERVED: Served[] = ["app", "system", "maintenance"];
+
+/** What would end row-level security or give more rights, tried by every login. */
+const ESCALATIONS = [
+  "set role postgres",
+  "set session authorization postgres",
+  "set session_replication_role = replica",
+  "alter role current_user superuser",
+  "alter role current_user bypassrls",
+  "create role planted superuser",
+  "grant postgres to current_user",
+  "alter table documents disable row level security",
+  "alter table documents no force row level security",
+  "alter table documents owner to current_user",
+  "drop policy tenant on documents",
+  "alter policy tenant on documents using (true)",
+  "create policy planted on documents using (true)",
+  "create trigger planted after insert on documents execute function forget_vectors()",
+  "create table public.planted (id int)",
+  "create function public.planted() returns int language sql security definer as 'select 1'",
+  "create or replace function public.current_organization_id() returns uuid language sql as 'select null::uuid'",
+  "alter function public.authenticate_key(bytea) security invoker",
+  "create schema planted",
+  "create extension adminpack",
+  "copy documents to program 'true'",
+  "select pg_read_file('/etc/passwd')",
+  "delete from migrations",
+];
+
+describe.each(SERVED)("the login of %s", (name) => {
+  it("is itself whatever role it asks back", async () => {
+    for (const statement of ["set role none", "reset role", "reset session authorization", "discard all"])
+      expect(await attempt(test.db[name], [statement])).toEqual({ error: undefined, user: `holdfast_${name}/holdfast_${name}` });
+  });
+
+  it.each(ESCALATIONS)("may not: %s", async (statement) => {
+    expect((await attempt(test.db[name], ["reset role", statement])).error).toMatch(
+      /permission denied|must be (able|owner)|must be superuser|must have|not available|Only roles with/,
+    );
+  });
+
+  it("grants nothing: Postgres warns and does not", async () => {
+    await attempt(test.db[name], ["grant select on documents to public", "grant all on chunks to holdfast_app, holdfast_system"]);
+    const { rows } = await test.db.owner.query(
+      "select grantee::regrole::text from pg_class c, aclexplode(c.relacl) where c.oid in ('documents'::regclass, 'chunks'::regclass) group by grantee order by 1",
+    );
+    expect(rows.map(({ grantee }) => grantee)).toEqual(["holdfast_app", "postgres"]);
+  });
+
+  it.each(SERVED.filter((other) => other !== name))("may not take on the role of %s", async (other) => {
+    expect((await attempt(test.db[name], [`set role holdfast_${other}`])).error).toMatch("permission denied to set role");
+  });
+
+  it("is no superuser, owns no table of tenants, leaves no row-level security and makes no role", async () => {
+    const { rows } = await test.db[name].query(
+      `select r.rolsuper or r.rolbypassrls or r.rolcreaterole or r.rolcreatedb or r.rolreplication as strong,
+         (select count(*)::int from pg_class c where c.relowner = r.oid and c.relnamespace = 'public'::regnamespace) as owned,
+         (select count(*)::int from pg_auth_members m where m.member = r.oid) as groups
+       from pg_roles r where r.rolname = current_user`,
+    );
+    expect(rows).toEqual([{ strong: false, owned: 0, groups: 0 }]);
+  });
+});
+
+describe("in every tenant table", () => {
+  let own: OrganizationKey;
+  let other: OrganizationKey;
+  let tables: Awaited<ReturnType<typeof tenantTables>>;
+  beforeAll(async () => {
+    [own, other] = [await makeOrganization(test.db), await makeOrganization(test.db)];
+    tables = await tenantTables(test.db);
+    for (const table of tables) if (table.name !== "organizations") await fillTable(test.db, table, other);
+  });
+
+  /** What one injected statement in the transaction of `own` reaches of `other`; an answer that there is no right to is as good as no row. */
+  async function reached(pool: pg.Pool, statement: string, values: unknown[]): Promise<number> {
+    const client = await pool.connect();
+    try {
+      await client.query(`begin; select ${asTenant(own)}`);
+      await client.query("reset role; set local role none; set local row_security = off").catch(() => undefined);
+      await client.query(`rollback; begin; select ${asTenant(own)}; reset role; set local role none`);
+      return (await client.query(statement, values)).rowCount ?? 0;
+    } catch (error) {
+      expect((error as Error).message).toMatch(/permission denied|row-level security/);
+      return 0;
+    } finally {
+      client.release(true);
+    }
+  }
+
+  it("a row of the other organization is there", async () => {
+    expect(tables.length).toBeGreaterThan(30);
+    for (const { name, column } of tables)
+      expect([name, (await test.db.owner.query(`select from ${name} where ${column.name} = $1`, [other[column.key]])).rowCount]).toEqual([name, 1]);
+  });
+
+  it("the application's login reads, changes, deletes and plants nothing of it", async () => {
+    const found: string[] = [];
+    for (const { name, column } of tables) {
+      const value = [other[column.key]];
+      if ((await reached(test.db.app, `select from ${name} where ${column.name} = $1`, value)) > 0) found.push(`${name} is read`);
+      if ((await reached(test.db.app, `update ${name} set ${column.name} = ${column.name} where ${column.name} = $1`, value)) > 0) found.push(`${name} is changed`);
+      if ((await reached(test.db.app, `delete from ${name} where ${column.name} = $1`, value)) > 0) found.push(`${name} is deleted`);
+      if ((await reached(test.db.app, await insertStatement(test.db, { name, column }), value)) > 0) found.push(`${name} is planted`);
+    }
+    expect(found).toEqual([]);
+  });
+
+  it("the system's login reads bookkeeping alone, and maintenance directories, and neither any content", async () => {
+    const content = ["documents", "chunks", "text_blocks", "embedding_cache", "postings", "raw_files", "folders", "kept_turn_pieces"];
+    const readable = async (login: "system" | "maintenance") => {
+      const found = await Promise.all(
+        tables.map(async ({ name, column }) => ((await reached(test.db[login], `select from ${name} where ${column.name} = $1`, [other[column.key]])) > 0 ? name : "")),
+      );
+      return found.filter((name) => name !== "");
+    };
+    expect((await readable("system")).filter((name) => [...content, "users", "spaces", "api_keys", "organization_keys", "audit_log", "embeddings"].includes(name))).toEqual([]);
+    expect((await readable("maintenance")).filter((name) => content.includes(name))).toEqual([]);
+  });
+
+  it("maintenance deletes rows through a function, of an organization that was closed and of no other", async () => {
+    const remove = (organization: string, table: string) => test.db.maintenance.query("select delete_rows_of_closed($1, $2, 100) as deleted", [organization, table]);
+    await expect(remove(other.id, "chunks")).rejects.toThrow("the organization is not closed");
+    await expect(test.db.maintenance.query("select count_rows_of_closed($1)", [other.id])).rejects.toThrow("the organization is not closed");
+    await expect(test.db.maintenance.query("delete from chunks")).rejects.toThrow("permission denied");
+    await expect(test.db.app.query("select delete_rows_of_closed($1, 'chunks', 100)", [other.id])).rejects.toThrow("permission denied for function");
+    await test.db.owner.query("update organizations set deleted_at = now() where id = $1", [other.id]);
+    await expect(remove(other.id, "migrations")).rejects.toThrow("the table holds no rows of organizations");
+    await expect(remove(other.id, "organization_keys")).rejects.toThrow("the table holds no rows of organizations");
+    expect((await remove(other.id, "chunks")).rows).toEqual([{ deleted: 1 }]);
+    expect((await remove(other.id, "chunks")).rows).toEqual([{ deleted: 0 }]);
+    // One that is gone altogether has nothing: a step that is repeated after the last row went.
+    expect(
+      (
+        await remove(
+          own.id.replace(/.$/, (last) => (last === "0" ? "1" : "0")),
+          "chunks",
+        )
+      ).rows,
+    ).toEqual([{ deleted: 0 }]);
+  });
+});
+
+it("a deleted space takes its vectors with it, whoever deletes it", async () => {
+  const organization = await makeOrganization(test.db);
+  const space = await makeSpace(test.db, organization, [[await makeUser(test.db, organization), "owner"]]);
+  const { rows } = await test.db.owner.query<{ num: number }>("select num from spaces where id = $1", [space]);
+  const vector = "insert into embeddings (organization_num, space_num, run_num, chunk_index, model_num, embedding) values ($1, $2, 1, 0, 1, '[1]')";
+  await inTenant(test.db, organization, (sql) => sql.query(vector, [organization.num, rows[0]!.num]));
+  await inTenant(test.db, organization, async (sql) => {
+    await sql.query("delete from space_members where space_id = $1", [space]);
+    await sql.query("delete from spaces where id = $1", [space]);
+  });
+  expect((await test.db.owner.query("select from embeddings where space_num = $1", [rows[0]!.num])).rowCount).toBe(0);
+});

@@ -1,0 +1,137 @@
+/** What the service says of a login that may do more than it should, and how logins are made. */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadConfig, requireReal } from "../../src/config.ts";
+import { openSharedDeps } from "../../src/deps.ts";
+import { describeStrongLogins, makeLogins } from "../../src/db/logins.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { type DatabaseUrls, inTenant, openDatabase, openOwner } from "../../src/db/pool.ts";
+import { attempt } from "../support/attempt.ts";
+import { makeOrganization } from "../support/callers.ts";
+import { type TestDatabase, createTestDatabase, loginUrlsOf } from "../support/database.ts";
+import { startProcess } from "../support/processes.ts";
+import { until } from "../support/until.ts";
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+
+describe("a login that may do more", () => {
+  const settings = { TEMPORAL_ADDRESS: "127.0.0.1:1", MASTER_KEY: Buffer.alloc(32, 7).toString("base64"), NODE_ENV: "test", LOG_LEVEL: "warn" };
+  const strong = async (urls: DatabaseUrls): Promise<string | undefined> => {
+    const db = openDatabase({ ...urls, poolSize: 2, onIdleError: () => undefined });
+    try {
+      return await describeStrongLogins(db, urls);
+    } finally {
+      await db.close();
+    }
+  };
+  /** Runs what the message says, with these passwords in the place of the names. */
+  const run = async (message: string): Promise<void> => {
+    const statements = message.match(/^ {2}(alter|grant|revoke) .*;$/gm) ?? [];
+    expect(statements.length).toBeGreaterThan(0);
+    for (const statement of statements) await test.db.owner.query(statement.replace(/<password of (\w+)>/, "$1-of-tests"));
+  };
+  const narrow = (): DatabaseUrls => ({ url: test.env.DATABASE_URL, systemUrl: test.env.DATABASE_SYSTEM_URL, maintenanceUrl: test.env.DATABASE_MAINTENANCE_URL });
+
+  it("that is one for everything is told with the statements that mend it, and these do", async () => {
+    const message = await strong({ url: test.url });
+    expect(message).toContain('DATABASE_URL: "postgres" is the one login of the service');
+    await run(message!);
+    for (const variable of ["DATABASE_URL", "DATABASE_SYSTEM_URL", "DATABASE_MAINTENANCE_URL"]) {
+      const { username } = new URL(new RegExp(`^ {2}${variable}=(\\S+)`, "m").exec(message!)![1]!.replace(/<host>.*/, "host/database"));
+      expect(new URL(test.env[variable as keyof typeof test.env]).username).toBe(username);
+    }
+    expect(await strong(narrow())).toBeUndefined();
+    // Whether or not it says so, it is held to be that of a superuser where another part has it.
+    expect(await strong({ ...narrow(), systemUrl: test.url })).toContain('DATABASE_SYSTEM_URL: "postgres" is a superuser');
+  });
+
+  it("is warned of, and starts where nothing forbids it", async () => {
+    const api = startProcess("src/api/main.ts", { ...settings, DATABASE_URL: test.url, PORT: "0" });
+    try {
+      await until("the warning is in the log", () => api.output().includes("alter role holdfast_app login password"), 30_000);
+      const line = api
+        .output()
+        .split("\n")
+        .find((one) => one.includes("alter role holdfast_app"))!;
+      expect(JSON.parse(line)).toMatchObject({ level: "warn" });
+      expect(line).not.toContain(new URL(test.url).password);
+    } finally {
+      await api.kill("SIGKILL");
+    }
+  });
+
+  it("ends the start where the settings require narrow ones, by the same words", async () => {
+    const config = (urls: Record<string, string>) => requireReal(loadConfig({ ...settings, ...urls, REQUIRE_DATABASE_LOGINS: "true" }));
+    await expect(openSharedDeps(config({ DATABASE_URL: test.url }), "test")).rejects.toThrow(/REQUIRE_DATABASE_LOGINS is set[^]*alter role holdfast_app login password/);
+    const deps = await openSharedDeps(config({ ...test.env }), "test");
+    await deps.close();
+  });
+
+  it("has its rights taken by the statements of the message", async () => {
+    const user = `strong_${randomBytes(4).toString("hex")}`;
+    await test.db.owner.query(`create role ${user} login password 'p' bypassrls createrole createdb noinherit; grant holdfast_system, pg_read_all_data to ${user}`);
+    try {
+      const urls = { ...narrow(), url: Object.assign(new URL(test.url), { username: user, password: "p" }).toString() };
+      const message = await strong(urls);
+      for (const fault of ["has bypassrls", "has createrole", "has createdb", "is no member of holdfast_app", "is a member of holdfast_system", "is a member of pg_read_all_data"])
+        expect(message).toContain(`DATABASE_URL: "${user}" ${fault}`);
+      await run(message!);
+      await test.db.owner.query(`alter role ${user} inherit; grant holdfast_app to ${user} with inherit true`);
+      expect(await strong(urls)).toBeUndefined();
+    } finally {
+      await test.db.owner.query(`drop role ${user}`);
+    }
+  });
+
+  it("is none where members of the roles were made for it, which the policies bind as they bind the roles", async () => {
+    const suffix = randomBytes(4).toString("hex");
+    const of = (name: string) => Object.assign(new URL(test.url), { username: `${name}_${suffix}`, password: "it's/a $secret" }).toString();
+    const made = await makeLogins(test.db, { app: of("app"), system: of("system"), maintenance: of("maintenance") });
+    const urls = { url: of("app"), systemUrl: of("system"), maintenanceUrl: of("maintenance") };
+    const db = openDatabase({ ...urls, poolSize: 2, onIdleError: () => undefined });
+    try {
+      expect(await describeStrongLogins(db, urls)).toBeUndefined();
+      const [own, other] = [await makeOrganization(test.db), await makeOrganization(test.db)];
+      const seen = (await inTenant(db, own, (sql) => sql.query<{ id: string }>("select id from organizations"))).rows.map(({ id }) => id);
+      expect(seen).toEqual([own.id]);
+      expect(seen).not.toContain(other.id);
+      expect((await attempt(db.app, ["set role holdfast_system"])).error).toMatch("permission denied to set role");
+    } finally {
+      await db.close();
+      for (const login of made) await test.db.owner.query(`drop role ${login}`);
+    }
+  });
+});
+
+it("an owner that is no superuser, as managed servers give one, migrates and hands over what maintenance needs", async () => {
+  const managed = await createTestDatabase({ isEmpty: true });
+  const owner = `managed_${randomBytes(4).toString("hex")}`;
+  const database = new URL(managed.url).pathname.slice(1);
+  // The roles are there already, as another database of the server made them: it administers them, as if it had made them itself.
+  await managed.db.owner.query(`create role ${owner} login password 'p' createrole; grant holdfast_app, holdfast_system, holdfast_maintenance to ${owner} with admin option`);
+  await managed.db.owner.query(`alter database ${database} owner to ${owner}`);
+  await managed.db.owner.query("create extension vector");
+  const pool = openOwner(Object.assign(new URL(managed.url), { username: owner, password: "p" }).toString(), () => undefined);
+  try {
+    expect((await migrate({ owner: pool })).length).toBeGreaterThan(10);
+    const { app, system, maintenance } = loginUrlsOf(managed.url);
+    expect(await describeStrongLogins(managed.db, { url: app, systemUrl: system, maintenanceUrl: maintenance })).toBeUndefined();
+    const organization = await makeOrganization(managed.db);
+    expect((await inTenant(managed.db, organization, (sql) => sql.query("select * from count_faults('{}', '{}')"))).rows).toEqual([
+      { published_incomplete: 0, published_hidden: 0, runs_without_claim: 0, documents_without_file: 0, statistics_wrong: 0 },
+    ]);
+    await managed.db.maintenance.query("create index concurrently planted on vectors.embeddings_0 (run_num)");
+    await managed.db.maintenance.query("drop index concurrently vectors.planted");
+    await managed.db.owner.query("update organizations set deleted_at = now() where id = $1", [organization.id]);
+    expect((await managed.db.maintenance.query("select count_rows_of_closed($1) as count", [organization.id])).rows).toEqual([{ count: 0 }]);
+  } finally {
+    await pool.end();
+    await managed.db.owner.query(`reassign owned by ${owner} to postgres; drop owned by ${owner}`);
+    await managed.db.owner.query(`drop role ${owner}`);
+    await managed.drop();
+  }
+});
