@@ -51,7 +51,7 @@ async function toldBefore(text: string): Promise<{ reach: string[]; expiresAt: s
 }
 
 /** The statements of the version before, which does not know who made a key. */
-async function insertAsBefore(of: Database, people: { organization: OrganizationKey; owner: string }, actor: string | null): Promise<{ id: string; text: string }> {
+async function insertAsBefore(of: OwnedDatabase, people: { organization: OrganizationKey; owner: string }, actor: string | null): Promise<{ id: string; text: string }> {
   const { organization: home, owner: userId } = people;
   const [id, text] = [newId(), createKeyText()];
   const entry = { action: "api_keys:create", resource_type: "api_key", resource_id: id, space_id: null, request_id: null, outcome: "success" } as const;
