@@ -13,6 +13,7 @@ import { addMigrateCommand } from "./migrate.ts";
 import { addOrganizationCommand } from "./operations.ts";
 import { CommandError } from "./output.ts";
 import { addProvisionCommand } from "./provision.ts";
+import { addSealsCommand } from "./seals.ts";
 import { addTokenCommand } from "./token.ts";
 import { addTransferCommands } from "./transfer.ts";
 
@@ -25,6 +26,7 @@ addIntegrityCommand(program);
 addAuditCommand(program);
 addBackupCommand(program);
 addDrillCommand(program);
+addSealsCommand(program);
 addTransferCommands(addOrganizationCommand(program));
 
 const EXPECTED = [CommandError, ConfigError, DomainError, ProvisionError];

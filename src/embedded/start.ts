@@ -91,7 +91,9 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
   const issuer = servers.issuer?.part && supervisor.add(servers.issuer.part);
   const startPrograms = async (): Promise<string | undefined> => {
     const env = await environmentOf(session, servers, { databaseUrl: (await postgres)?.url ?? servers.postgres.address ?? "", port });
-    const migrate = (): Promise<string> => runProgram(["cli/main.ts", "migrate"], env, stop);
+    // Whoever has the folder of the database has all of it: no process of an older version serves beside these.
+    const isAlone = postgres === undefined ? [] : ["--alone"];
+    const migrate = (): Promise<string> => runProgram(["cli/main.ts", "migrate", ...isAlone], env, stop);
     await migrate();
     const demo = await provision(session, env);
     stop.throwIfAborted();
