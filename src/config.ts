@@ -1,6 +1,7 @@
 /** The only reader of the environment: one schema, one typed object, every problem reported at once. */
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { limitsOf, temporalTls } from "./config-groups.ts";
 import { TURN_BUDGET, TURN_SECONDS_MAX } from "./domain/turn.ts";
 import {
   QUEUE_NAMES,
@@ -99,7 +100,8 @@ const Environment = z.object({
   HOLDFAST_CACHE: z.string().optional(),
 });
 
-type Variable = keyof z.infer<typeof Environment>;
+export type Settings = z.infer<typeof Environment>;
+type Variable = keyof Settings;
 type Given = Partial<Record<Variable, string>>;
 
 /** Settings that are right alone and wrong together: [the variable to name, whether it is wrong, why]. */
@@ -209,7 +211,7 @@ export function requireWorker(config: Config): RealConfig {
   return { ...real, database: { ...real.database, maintenanceUrl } };
 }
 
-function group(env: z.infer<typeof Environment>) {
+function group(env: Settings) {
   const dataDir = resolve(env.DATA_DIR);
   return {
     environment: env.NODE_ENV,
@@ -270,37 +272,13 @@ function group(env: z.infer<typeof Environment>) {
         monthlyTokensPerKey: env.MONTHLY_TOKENS_PER_KEY,
       },
     },
-    limits: {
-      maxUploadBytes: env.MAX_UPLOAD_BYTES,
-      documentsPerOrganization: env.DOCUMENTS_PER_ORGANIZATION,
-      bytesPerOrganization: env.BYTES_PER_ORGANIZATION,
-      requestsPerMinute: env.RATE_LIMIT_RPM,
-      chatTurnsPerMinute: env.CHAT_RATE_LIMIT_RPM,
-      requestsPerUserAndMinute: env.USER_RATE_LIMIT_RPM ?? env.RATE_LIMIT_RPM,
-      chatTurnsPerUserAndMinute: env.USER_CHAT_RATE_LIMIT_RPM ?? env.CHAT_RATE_LIMIT_RPM,
-      requestsPerOrganizationAndMinute: env.ORGANIZATION_RATE_LIMIT_RPM,
-      chatTurnsPerOrganizationAndMinute: env.ORGANIZATION_CHAT_RATE_LIMIT_RPM,
-      refusalsPerMinute: env.REFUSAL_RATE_LIMIT_RPM,
-      keysPerUser: env.MAX_KEYS_PER_USER,
-    },
+    limits: limitsOf(env),
     tools: { httpFetchHosts: env.HTTP_FETCH_HOSTS, mcpServers: env.MCP_SERVERS },
     worker: { queues: env.WORKER_QUEUES },
     ocr: { languages: env.OCR_LANGUAGES.split("+"), dataFolder: join(env.HOLDFAST_CACHE === undefined ? dataDir : resolve(env.HOLDFAST_CACHE), "tessdata") },
     log: { level: env.LOG_LEVEL },
     metrics: { port: env.METRICS_PORT },
     telemetry: { otlpEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT, sampleRatio: env.TRACE_SAMPLE_RATIO },
-  };
-}
-
-/** Undefined: the connection is not encrypted. An API key and every setting of TLS ask for it. */
-function temporalTls(env: z.infer<typeof Environment>) {
-  const { TEMPORAL_TLS: wanted, TEMPORAL_API_KEY: apiKey, TEMPORAL_TLS_CERT_FILE: crt, TEMPORAL_TLS_KEY_FILE: key, TEMPORAL_TLS_CA_FILE: ca, TEMPORAL_TLS_SERVER_NAME: name } = env;
-  const isWanted = wanted === "true" || wanted === "1" || [apiKey, crt, ca, name].some((value) => value !== undefined);
-  if (!isWanted) return undefined;
-  return {
-    ...(crt === undefined || key === undefined ? {} : { clientCertPair: { crt, key } }),
-    ...(ca === undefined ? {} : { serverRootCACertificate: ca }),
-    ...(name === undefined ? {} : { serverNameOverride: name }),
   };
 }
 

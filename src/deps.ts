@@ -18,6 +18,7 @@ import { createChatModel } from "./models/chat-model.ts";
 import { ambiguousLogins } from "./telemetry/instruments.ts";
 import { QUEUES } from "./temporal/queues.ts";
 import { workflowBundle } from "./worker/bundle.ts";
+import { findCutOver } from "./db/cut-overs.ts";
 import { loadInstanceSecret } from "./db/instance-secrets.ts";
 import { describeStrongLogins } from "./db/logins.ts";
 import { insertFirstOrganizationKey, listOrganizationKeys } from "./db/organization-keys.ts";
@@ -32,10 +33,12 @@ import { createDirectoryStore } from "./storage/directory.ts";
 import type { GcsSettings } from "./storage/gcs.ts";
 import { type Keyring, type MasterKey, createKeyring } from "./storage/keyring.ts";
 import { openMasterKey } from "./storage/master-key.ts";
-import { createPayloadSealer, sealerForWorkers } from "./storage/payload-sealer.ts";
+import { createPayloadSealer, outlastingOutages, sealerForWorkers } from "./storage/payload-sealer.ts";
 import type { ObjectStore } from "./storage/object-store.ts";
 import { type Storage, createStorage } from "./storage/storage.ts";
-import { createDataConverter } from "./temporal/codec.ts";
+import { createDataConverter, createWorkerDataConverter } from "./temporal/codec.ts";
+import { BOUND_PAYLOADS, createCutOver } from "./temporal/seals/cut-over.ts";
+import { type WorkerHooks, createWorkerHooks } from "./temporal/hooks.ts";
 import { connectWorkers, lazyClient } from "./temporal/connection.ts";
 import { pingTemporal } from "./temporal/start-chat.ts";
 
@@ -55,6 +58,7 @@ export interface SharedDeps {
   readonly dataConverter: DataConverter;
   /** For workers: waits until keys can be read. */
   readonly workerDataConverter: DataConverter;
+  readonly workerHooks: WorkerHooks;
   readonly temporal: Client;
   readonly dispatcher: Dispatcher;
   readonly toolbox: Toolbox;
@@ -84,7 +88,9 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
   const storage = createStorage({ store, keyring });
   const embedding = await createEmbeddingModel(config.models);
   const sealer = createPayloadSealer(keyring, await loadInstanceSecret(db, "temporal-payloads", masterKey));
-  const dataConverter = createDataConverter(sealer);
+  const readCutOver = (): Promise<Date | null> => findCutOver(db.system, BOUND_PAYLOADS);
+  const dataConverter = createDataConverter({ sealer, cutOver: createCutOver(readCutOver) });
+  const workerCutOver = createCutOver(() => outlastingOutages(readCutOver));
   const temporal = lazyClient(config.temporal, dataConverter);
   const dispatcher = createDispatcher({ db, client: temporal, log });
   return {
@@ -98,7 +104,8 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
     embedding,
     reranker: config.rerank === undefined ? undefined : createReranker(config.rerank),
     dataConverter,
-    workerDataConverter: createDataConverter(sealerForWorkers(sealer)),
+    workerDataConverter: createWorkerDataConverter({ sealer: sealerForWorkers(sealer), cutOver: workerCutOver }),
+    workerHooks: createWorkerHooks(workerCutOver, (refused) => log.warn(refused, "refused payload")),
     temporal,
     dispatcher,
     toolbox: createToolbox(config.tools, (error, server) => log.warn({ err: error, server }, "the tools of an MCP server could not be listed")),
@@ -205,7 +212,7 @@ export async function openApiDeps(config: RealConfig, overrides: Overrides = {})
 
 /** Turns are refused until chat's workers have connected to Temporal; it goes on trying. */
 async function chatParts(shared: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHostDeps> {
-  const { config, db, log, dataConverter, workerDataConverter, temporal, toolbox, keyring, reranker } = shared;
+  const { config, db, log, dataConverter, workerDataConverter, workerHooks, temporal, toolbox, keyring, reranker } = shared;
   return {
     db,
     log,
@@ -219,6 +226,7 @@ async function chatParts(shared: SharedDeps, queryEmbedding: QueryEmbeddings): P
     namespace: config.temporal.namespace,
     dataConverter,
     workerDataConverter,
+    workerHooks,
     workflowBundle,
     createActivities: (turns) => ({
       ...createChatActivities(turns),

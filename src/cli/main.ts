@@ -14,6 +14,7 @@ import { addMigrateCommand } from "./migrate.ts";
 import { addOrganizationCommand } from "./operations.ts";
 import { CommandError } from "./output.ts";
 import { addProvisionCommand } from "./provision.ts";
+import { addSealsCommand } from "./seals.ts";
 import { addTokenCommand } from "./token.ts";
 import { addTransferCommands } from "./transfer.ts";
 
@@ -26,6 +27,7 @@ addIntegrityCommand(program);
 addAuditCommand(program);
 addBackupCommand(program);
 addDrillCommand(program);
+addSealsCommand(program);
 addTransferCommands(addOrganizationCommand(program));
 
 const EXPECTED = [CommandError, ConfigError, DomainError, MissingLoginError, ProvisionError];

@@ -4,6 +4,11 @@ export const TRACE_HEADER = "traceparent";
 
 const TRACEPARENT = /^([0-9a-f]{2}-[0-9a-f]{32}-)[0-9a-f]{16}(-[0-9a-f]{2})$/;
 
+/** Whether it is one: a header passes no codec, and whoever may call Temporal can write it. */
+export function isTraceparent(value: unknown): value is string {
+  return typeof value === "string" && TRACEPARENT.test(value);
+}
+
 /** The span of a workflow's run: 16 hexadecimal digits that every replay finds again. The end of a run's id is random. */
 export function spanIdOfRun(runId: string): string {
   return runId.replaceAll("-", "").slice(-16);

@@ -1,6 +1,6 @@
 /** The only place that makes workflow ids: opaque, and led by kind and organization, so that the payload codec knows whose key to use. */
 
-const ORGANIZATION = /^[a-z-]+\/([0-9a-f-]{36})\//;
+const ORGANIZATION = /^[a-z-]+\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\//;
 
 /** One workflow for each claim, however often it is started. */
 export function pipelineWorkflowId(organizationId: string, claimId: string): string {
@@ -48,4 +48,17 @@ export function turnOfWorkflow(workflowId: string): string {
 /** The organization that a workflow belongs to; null for workflows that serve several. */
 export function organizationOfWorkflow(workflowId: string): string | null {
   return ORGANIZATION.exec(workflowId)?.[1] ?? null;
+}
+
+/** The schedules of the instance, which give their workflows their own id. */
+export const SCHEDULE_IDS = { maintenance: "maintenance", maintenanceThorough: "maintenance-thorough", indexUpkeep: "index-upkeep" } as const;
+
+/** What Temporal appends to the ids of workflows that a schedule starts: the time they were due. */
+const DUE = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+const SCHEDULES: ReadonlySet<string> = new Set(Object.values(SCHEDULE_IDS));
+
+/** The id that the workflow's schedule was written with; undefined of a workflow that no schedule of ours has started. */
+export function scheduledWorkflowOf(workflowId: string): string | undefined {
+  const scheduled = workflowId.replace(DUE, "");
+  return scheduled !== workflowId && SCHEDULES.has(scheduled) ? scheduled : undefined;
 }

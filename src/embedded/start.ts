@@ -92,8 +92,9 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
   const issuer = servers.issuer?.part && supervisor.add(servers.issuer.part);
   const startPrograms = async (): Promise<string | undefined> => {
     const env = await environmentOf(session, servers, { ownerUrl: (await postgres)?.url, port });
-    // Logins of a server that is ours are made at every start: the data folder may be older than they are.
-    const migrate = (): Promise<string> => runProgram(["cli/main.ts", "migrate", ...(postgres === undefined ? [] : ["--create-logins"])], env, stop);
+    // Logins of a server that is ours are made at every start: the data folder may be older than they are. Whoever has the folder of the database
+    // has all of it: no process of an older version serves beside these.
+    const migrate = (): Promise<string> => runProgram(["cli/main.ts", "migrate", ...(postgres === undefined ? [] : ["--create-logins", "--alone"])], env, stop);
     await migrate();
     const demo = await provision(session, programEnvironment(env, "provision"));
     stop.throwIfAborted();

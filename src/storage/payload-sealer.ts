@@ -4,35 +4,41 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { errorClass } from "../domain/errors.ts";
 import { type Keyring, openBytes, sealBytes } from "./keyring.ts";
 
-interface SealedPayload {
+interface Sealed {
   /** Whose key it is; null for the instance's. */
   readonly organizationId: string | null;
   readonly keyId: string;
-  readonly sealed: Buffer;
+  readonly sealed: Uint8Array;
 }
 
 interface PayloadSealer {
-  seal(organizationId: string | null, bytes: Uint8Array): Promise<SealedPayload>;
-  open(organizationId: string | null, keyId: string, sealed: Uint8Array): Promise<Buffer>;
+  seal(organizationId: string | null, bytes: Uint8Array, boundTo?: string): Promise<Sealed>;
+  open(sealed: Sealed, boundTo?: string): Promise<Buffer>;
 }
 
 const INSTANCE_KEY_ID = "instance";
 const RETRY_MS = 500;
 
-/** `instanceSecret` has 32 bytes. Opening throws `not_found` for a deleted key and `corrupt` for a changed bit; both throw an outage where keys cannot be read. */
+/** Of the old form, bound to its organization; of the other one, to its key and to what the caller says as well. */
+function aadOf(organizationId: string | null, keyId: string, boundTo: string | undefined): Buffer {
+  const organization = organizationId ?? "";
+  return Buffer.from(boundTo === undefined ? `temporal payload\0${organization}` : `temporal payload 2\0${organization}\0${keyId}\0${boundTo}`);
+}
+
+/**
+ * `instanceSecret` has 32 bytes. Opening throws `not_found` for a deleted key and `corrupt` for a changed bit or where it was bound to something else; both
+ * throw an outage where keys cannot be read.
+ */
 export function createPayloadSealer(keyring: Keyring, instanceSecret: Uint8Array): PayloadSealer {
   const instanceKey = createSecretKey(instanceSecret);
-  const aad = (organizationId: string | null): Buffer => Buffer.from(`temporal payload\0${organizationId ?? ""}`);
   return {
-    async seal(organizationId, bytes) {
-      if (organizationId === null) return { organizationId, keyId: INSTANCE_KEY_ID, sealed: sealBytes(instanceKey, bytes, aad(null)) };
-      const key = await keyring.current(organizationId);
-      return { organizationId, keyId: key.id, sealed: sealBytes(key.secret, bytes, aad(organizationId)) };
+    async seal(organizationId, bytes, boundTo) {
+      const key = organizationId === null ? { id: INSTANCE_KEY_ID, secret: instanceKey } : await keyring.current(organizationId);
+      return { organizationId, keyId: key.id, sealed: sealBytes(key.secret, bytes, aadOf(organizationId, key.id, boundTo)) };
     },
-    async open(organizationId, keyId, sealed) {
-      if (organizationId === null) return openBytes(instanceKey, sealed, aad(null));
-      const key = await keyring.byId(organizationId, keyId);
-      return openBytes(key.secret, sealed, aad(organizationId));
+    async open({ organizationId, keyId, sealed }, boundTo) {
+      const secret = organizationId === null ? instanceKey : (await keyring.byId(organizationId, keyId)).secret;
+      return openBytes(secret, sealed, aadOf(organizationId, keyId, boundTo));
     },
   };
 }
@@ -43,16 +49,17 @@ export function createPayloadSealer(keyring: Keyring, instanceSecret: Uint8Array
  */
 export function sealerForWorkers(sealer: PayloadSealer): PayloadSealer {
   return {
-    seal: (organizationId, bytes) =>
-      outlastingOutages(() => sealer.seal(organizationId, bytes)).catch((error: unknown) => {
+    seal: (organizationId, bytes, boundTo) =>
+      outlastingOutages(() => sealer.seal(organizationId, bytes, boundTo)).catch((error: unknown) => {
         if (organizationId === null) throw error;
-        return sealer.seal(null, bytes);
+        return sealer.seal(null, bytes, boundTo);
       }),
-    open: (organizationId, keyId, sealed) => outlastingOutages(() => sealer.open(organizationId, keyId, sealed)),
+    open: (sealed, boundTo) => outlastingOutages(() => sealer.open(sealed, boundTo)),
   };
 }
 
-async function outlastingOutages<T>(call: () => Promise<T>): Promise<T> {
+/** Tries again every half second while what `call` needs is down, however long that lasts. */
+export async function outlastingOutages<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await call();

@@ -51,3 +51,6 @@ export const cacheLookups = counter("holdfast_cache_lookups_total", "Look-ups of
 export const poolWaits = histogram("holdfast_pool_wait_seconds", "Time until a database connection was had.", ["pool"]);
 
 export const chatTurns = histogram("holdfast_chat_turn_duration_seconds", "Time of a chat turn, from its beginning to its end.", ["status"]);
+
+/** `what` is the kind of payload, `reason` why: `unsealed`, `moved`, `damaged`, `key_gone` or `old_form`. */
+export const refusedPayloads = counter("holdfast_refused_payloads_total", "Payloads from Temporal that were not sealed for where they were found.", ["what", "reason"]);

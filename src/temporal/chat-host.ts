@@ -3,7 +3,8 @@ import type { Client } from "@temporalio/client";
 import { type DataConverter, type NativeConnection, Worker, type WorkflowBundleOption } from "@temporalio/worker";
 import type { ChatActivities } from "../activities/chat.ts";
 import type { ToolActivities } from "../activities/tools.ts";
-import { workerTracing } from "./tracing.ts";
+import type { WorkerHooks } from "./hooks.ts";
+import { workerIdentity } from "./seals/identity.ts";
 import { eagerClient } from "./start-chat.ts";
 
 interface ChatHostSettings {
@@ -13,6 +14,7 @@ interface ChatHostSettings {
   /** Of the client that starts turns. */
   readonly dataConverter: DataConverter;
   readonly workerDataConverter: DataConverter;
+  readonly workerHooks: WorkerHooks;
   readonly workflowBundle: () => Promise<WorkflowBundleOption>;
   readonly queues: { readonly chat: string; readonly api: string };
   readonly activities: ChatActivities & ToolActivities;
@@ -93,8 +95,8 @@ function shutDown(workers: readonly Worker[]): void {
 }
 
 async function createWorkers(settings: ChatHostSettings, connection: NativeConnection): Promise<Worker[]> {
-  const { namespace, workerDataConverter: dataConverter, workflowBundle, queues, activities } = settings;
-  const shared = { ...workerTracing, connection, namespace, dataConverter, shutdownGraceTime: GRACE };
+  const { namespace, workerDataConverter: dataConverter, workerHooks, workflowBundle, queues, activities } = settings;
+  const shared = { ...workerHooks, connection, namespace, dataConverter, identity: workerIdentity(), shutdownGraceTime: GRACE };
   return Promise.all([
     Worker.create({
       ...shared,

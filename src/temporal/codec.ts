@@ -1,49 +1,178 @@
-/** The only place that encrypts what Temporal keeps: every payload under the key of the organization that the workflow belongs to. */
-import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from "@temporalio/common";
+/** The only place that encrypts what Temporal keeps: every payload under the key of its organization, and bound to the one place that it was sealed for. */
+import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec, type SerializationContext } from "@temporalio/common";
 import proto from "@temporalio/proto";
 import type { DataConverter } from "@temporalio/worker";
-import { organizationOfWorkflow } from "../domain/workflow-ids.ts";
+import { DomainError } from "../domain/errors.ts";
+import { ONLY, type Opened, type Place, type Refusal, opened, refused, takePlace } from "../domain/payload-places.ts";
+import { organizationOfWorkflow, scheduledWorkflowOf } from "../domain/workflow-ids.ts";
+import type { CutOver } from "./seals/cut-over.ts";
 
-const ENCODING = "binary/holdfast-aes256gcm";
+/** The form of version 0.3.0, bound to the organization alone. */
+const OLD_ENCODING = "binary/holdfast-aes256gcm";
+const ENCODING = "binary/holdfast-aes256gcm-bound";
+/** What is longer was not written here: Temporal's own ids have at most 1,000 characters. */
+const METADATA_BYTES_MAX = 4_000;
+
+interface Sealed {
+  /** Whose key it is; null for the instance's. */
+  readonly organizationId: string | null;
+  readonly keyId: string;
+  readonly sealed: Uint8Array;
+}
 
 /** Seals payloads with AES-256-GCM; a null organization stands for workflows that serve several. */
-export interface PayloadSealer {
-  seal(organizationId: string | null, bytes: Uint8Array): Promise<{ organizationId: string | null; keyId: string; sealed: Uint8Array }>;
-  /** @throws DomainError `not_found` where the key was deleted with its organization, `corrupt` where a bit was changed. */
-  open(organizationId: string | null, keyId: string, sealed: Uint8Array): Promise<Uint8Array>;
+interface PayloadSealer {
+  /** @param boundTo what the seal is authenticated with besides the organization and its key; without it the seal has the old form. */
+  seal(organizationId: string | null, bytes: Uint8Array, boundTo?: string): Promise<Sealed>;
+  /** @throws DomainError `not_found` where the key was deleted with its organization, `corrupt` where a bit was changed or it was bound to something else. */
+  open(sealed: Sealed, boundTo?: string): Promise<Uint8Array>;
 }
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
-const fromBytes = (bytes: Uint8Array | null | undefined): string => Buffer.from(bytes ?? []).toString("utf8");
 
-async function encrypt(payload: Payload, organizationId: string | null, sealer: PayloadSealer): Promise<Payload> {
-  const { organizationId: owner, keyId, sealed } = await sealer.seal(organizationId, PayloadMessage.encode(payload).finish());
-  const metadata = { [METADATA_ENCODING_KEY]: ENCODING, "key-id": keyId, organization: owner ?? "" };
-  return { metadata: Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value)])), data: sealed };
+/** All that a seal is bound to besides its organization and key; an activity's id is empty where there is none. */
+interface Binding {
+  readonly place: Place;
+  readonly workflowId: string;
+  readonly activityId: string;
 }
 
-async function decrypt(payload: Payload, sealer: PayloadSealer): Promise<Payload> {
-  const metadata = payload.metadata ?? {};
-  if (fromBytes(metadata[METADATA_ENCODING_KEY]) !== ENCODING) return payload;
-  const organizationId = fromBytes(metadata["organization"]) || null;
-  return PayloadMessage.decode(await sealer.open(organizationId, fromBytes(metadata["key-id"]), payload.data ?? new Uint8Array()));
+async function encrypt(payload: Payload, context: SerializationContext | undefined, sealer: PayloadSealer, isBound: boolean): Promise<Payload> {
+  const { place, payload: plain } = takePlace(payload);
+  const workflowId = context?.workflowId ?? "";
+  const organizationId = organizationOfWorkflow(workflowId);
+  const bytes = PayloadMessage.encode(plain).finish();
+  if (!isBound) {
+    const { organizationId: owner, keyId, sealed } = await sealer.seal(organizationId, bytes);
+    return { metadata: toBytes({ [METADATA_ENCODING_KEY]: OLD_ENCODING, "key-id": keyId, organization: owner ?? "" }), data: sealed };
+  }
+  // What nothing has marked: an activity's sign of life, or a text for people.
+  const unmarked: Place = { kind: context?.type === "activity" ? "heartbeat" : "note", name: "", slot: ONLY };
+  const binding: Binding = { place: place ?? unmarked, workflowId, activityId: activityOf(context) };
+  const { organizationId: owner, keyId, sealed } = await sealer.seal(organizationId, bytes, textOf(binding));
+  return { metadata: toBytes({ [METADATA_ENCODING_KEY]: ENCODING, "key-id": keyId, organization: owner ?? "", ...fieldsOf(binding) }), data: sealed };
 }
 
-function createPayloadCodec(sealer: PayloadSealer): PayloadCodec {
+const activityOf = (context: SerializationContext | undefined): string => (context?.type === "activity" ? (context.activityId ?? "") : "");
+
+/** What is authenticated. */
+function textOf({ workflowId, activityId, place: { kind, name, slot, unsealedSince } }: Binding): string {
+  return JSON.stringify([workflowId, activityId, kind, name, slot, unsealedSince ?? null]);
+}
+
+/** The same as metadata, readable for operators. */
+function fieldsOf({ workflowId, activityId, place: { kind, name, slot, unsealedSince } }: Binding): Record<string, string> {
   return {
-    encode: (payloads, context) => {
-      const workflowId = context && "workflowId" in context ? context.workflowId : undefined;
-      const organizationId = workflowId === undefined ? null : organizationOfWorkflow(workflowId);
-      return Promise.all(payloads.map((payload) => encrypt(payload, organizationId, sealer)));
-    },
-    decode: (payloads) => Promise.all(payloads.map((payload) => decrypt(payload, sealer))),
+    "workflow-id": workflowId,
+    "activity-id": activityId,
+    kind,
+    name,
+    slot,
+    ...(unsealedSince === undefined ? {} : { "unsealed-since": String(unsealedSince) }),
   };
+}
+
+/** What a payload says of itself; nothing of it is to be believed before it is opened. */
+interface Claimed extends Sealed {
+  /** Null: the old form. */
+  readonly binding: Binding | null;
+}
+
+/** @returns null for what is no payload of ours. */
+function readClaims({ metadata, data }: Payload): Claimed | null {
+  const field = (name: string): string => Buffer.from(metadata?.[name] ?? []).toString("utf8");
+  if (Object.values(metadata ?? {}).reduce((sum, value) => sum + value.byteLength, 0) > METADATA_BYTES_MAX) return null;
+  const encoding = field(METADATA_ENCODING_KEY);
+  if (encoding !== ENCODING && encoding !== OLD_ENCODING) return null;
+  const common = { organizationId: field("organization") || null, keyId: field("key-id"), sealed: data ?? new Uint8Array() };
+  if (encoding === OLD_ENCODING) return { ...common, binding: null };
+  const since = field("unsealed-since");
+  const place = { kind: field("kind") as Place["kind"], name: field("name"), slot: field("slot"), unsealedSince: since === "" ? undefined : Number(since) };
+  return { ...common, binding: { place, workflowId: field("workflow-id"), activityId: field("activity-id") } };
+}
+
+/** @returns why a payload that claims this may not be opened there; null if it may. */
+function refusalOfClaims({ organizationId, binding }: Claimed, context: SerializationContext): Refusal | null {
+  const workflowId = context.workflowId ?? "";
+  if (binding === null) return organizationId === organizationOfWorkflow(workflowId) ? null : "moved";
+  // The instance's key seals for an organization that has lost its own.
+  if (organizationId !== null && organizationId !== organizationOfWorkflow(workflowId)) return "moved";
+  const isScheduled = binding.place.kind === "input" && binding.workflowId === scheduledWorkflowOf(workflowId);
+  if (binding.workflowId !== workflowId && !isScheduled) return "moved";
+  return binding.activityId === activityOf(context) ? null : "moved";
+}
+
+async function openClaimed(claimed: Claimed, sealer: PayloadSealer): Promise<Payload> {
+  return PayloadMessage.decode(await sealer.open(claimed, claimed.binding === null ? undefined : textOf(claimed.binding)));
+}
+
+/** Never throws but for an outage: what cannot be opened is replaced, so that the one work that it belongs to fails and not the worker's task. */
+async function decodeForWorker(payload: Payload, context: SerializationContext | undefined, sealer: PayloadSealer, cutOver: CutOver): Promise<Payload> {
+  const claimed = readClaims(payload);
+  if (claimed === null) return refused("unsealed");
+  if (context?.workflowId === undefined) return refused("moved");
+  const refusal = refusalOfClaims(claimed, context);
+  if (refusal !== null) return refused(refusal);
+  try {
+    const found: Opened = claimed.binding === null ? { form: "old", until: await cutOver.oldFormUntil() } : { form: "bound", place: claimed.binding.place };
+    return opened(await openClaimed(claimed, sealer), found);
+  } catch (error) {
+    return refused(refusalOfError(error));
+  }
+}
+
+/** @throws the error itself, unless it is the payload's own: another attempt may help. */
+function refusalOfError(error: unknown): Refusal {
+  if (error instanceof DomainError && error.code === "not_found") return "key_gone";
+  if (error instanceof DomainError && error.code === "corrupt") return "damaged";
+  throw error;
+}
+
+/** Without a context, as of an operator who looks at payloads, a payload is opened for what it says of itself, and a plain one is left as it is. */
+async function decodeForClient(payload: Payload, context: SerializationContext | undefined, sealer: PayloadSealer): Promise<Payload> {
+  const claimed = readClaims(payload);
+  if (claimed === null && context === undefined) return payload;
+  if (claimed === null || (context !== undefined && refusalOfClaims(claimed, context) !== null)) throw new DomainError("corrupt", "A payload was not sealed for this place.");
+  return openClaimed(claimed, sealer);
+}
+
+function toBytes(fields: Readonly<Record<string, string>>): Record<string, Uint8Array> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, Buffer.from(value)]));
 }
 
 /** The module that makes failure messages and stacks payloads too, so that they are encrypted; given to bundles as well. */
 export const FAILURE_CONVERTER_PATH = new URL("failure-converter.cjs", import.meta.url).pathname;
+const PAYLOAD_CONVERTER_PATH = new URL("seals/payload-converter.ts", import.meta.url).pathname;
 
-/** Encrypts every argument, result and failure. Workflow ids, search attributes and type names stay readable. */
-export function createDataConverter(sealer: PayloadSealer): DataConverter {
-  return { payloadCodecs: [createPayloadCodec(sealer)], failureConverterPath: FAILURE_CONVERTER_PATH };
+interface Parts {
+  readonly sealer: PayloadSealer;
+  readonly cutOver: CutOver;
+}
+
+/**
+ * Encrypts every argument, result and failure. Workflow ids, search attributes and type names stay readable. For clients: throws an outage
+ * where keys cannot be read, and `corrupt` for what was not sealed for the workflow that it is read from.
+ */
+export function createDataConverter({ sealer, cutOver }: Parts): DataConverter {
+  return converterOf({
+    encode: (payloads, context) => encodeAll(payloads, context, { sealer, cutOver }),
+    decode: (payloads, context) => Promise.all(payloads.map((payload) => decodeForClient(payload, context, sealer))),
+  });
+}
+
+/** For workers: what a payload was sealed for goes with it to whoever uses it, and one that is refused is replaced. */
+export function createWorkerDataConverter({ sealer, cutOver }: Parts): DataConverter {
+  return converterOf({
+    encode: (payloads, context) => encodeAll(payloads, context, { sealer, cutOver }),
+    decode: (payloads, context) => Promise.all(payloads.map((payload) => decodeForWorker(payload, context, sealer, cutOver))),
+  });
+}
+
+async function encodeAll(payloads: Payload[], context: SerializationContext | undefined, { sealer, cutOver }: Parts): Promise<Payload[]> {
+  const isBound = (await cutOver.oldFormUntil()) !== null;
+  return Promise.all(payloads.map((payload) => encrypt(payload, context, sealer, isBound)));
+}
+
+function converterOf(codec: PayloadCodec): DataConverter {
+  return { payloadCodecs: [codec], failureConverterPath: FAILURE_CONVERTER_PATH, payloadConverterPath: PAYLOAD_CONVERTER_PATH };
 }

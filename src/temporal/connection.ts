@@ -1,6 +1,6 @@
 /** The only place that connects to Temporal. */
 import { Client, Connection, type TLSConfig } from "@temporalio/client";
-import { clientTracing } from "./tracing.ts";
+import { clientHooks } from "./hooks.ts";
 import { type DataConverter, NativeConnection } from "@temporalio/worker";
 
 export interface TemporalSettings {
@@ -26,7 +26,7 @@ function connectionOptions(settings: TemporalSettings): { address: string; tls?:
 /** A client that connects when first used, so that a process starts and serves while Temporal is down. */
 export function lazyClient(settings: TemporalSettings, dataConverter: DataConverter): Client {
   const connection = Connection.lazy({ ...connectionOptions(settings), interceptors: [], channelArgs: RECONNECT });
-  return new Client({ connection, namespace: settings.namespace, dataConverter, interceptors: clientTracing });
+  return new Client({ connection, namespace: settings.namespace, dataConverter, interceptors: clientHooks });
 }
 
 /** Connects the core of workers; retries every second until it is connected or `signal` aborts (then it throws the signal's reason). */

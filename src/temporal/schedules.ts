@@ -1,7 +1,10 @@
 /** The only list of schedules: what Temporal starts by the clock. */
 import { type Client, ScheduleAlreadyRunning, type ScheduleOptions, ScheduleOverlapPolicy } from "@temporalio/client";
 import { TypedSearchAttributes } from "@temporalio/common";
+import { DomainError } from "../domain/errors.ts";
 import type { MaintenanceInput } from "../domain/maintenance.ts";
+import { placedArguments } from "../domain/payload-values.ts";
+import { SCHEDULE_IDS } from "../domain/workflow-ids.ts";
 import { withDeadline } from "./connection.ts";
 import { QUEUES } from "./queues.ts";
 import { ATTRIBUTES } from "./search-attributes.ts";
@@ -18,7 +21,7 @@ function maintenanceSchedule(name: string, every: "10 minutes" | "1 day", input:
       workflowType: "maintenance",
       workflowId: name,
       taskQueue: QUEUES.pipeline,
-      args: [input],
+      args: placedArguments([input], { kind: "input", name: "maintenance" }),
       staticSummary: input.isThorough ? "removes what is not needed and compares everything" : "removes what is not needed",
       typedSearchAttributes: new TypedSearchAttributes([{ key: ATTRIBUTES.Trigger, value: "schedule" }]),
     },
@@ -27,13 +30,14 @@ function maintenanceSchedule(name: string, every: "10 minutes" | "1 day", input:
 }
 
 const indexUpkeepSchedule = {
-  scheduleId: "index-upkeep",
+  scheduleId: SCHEDULE_IDS.indexUpkeep,
   spec: { intervals: [{ every: "1 minute" }] },
   action: {
     type: "startWorkflow",
     workflowType: "indexUpkeep",
-    workflowId: "index-upkeep",
+    workflowId: SCHEDULE_IDS.indexUpkeep,
     taskQueue: QUEUES.pipeline,
+    args: placedArguments([], { kind: "input", name: "indexUpkeep" }),
     staticSummary: "tends search indexes",
     typedSearchAttributes: new TypedSearchAttributes([{ key: ATTRIBUTES.Trigger, value: "schedule" }]),
   },
@@ -41,10 +45,12 @@ const indexUpkeepSchedule = {
 } satisfies ScheduleOptions;
 
 const SCHEDULES = [
-  maintenanceSchedule("maintenance", "10 minutes", { isThorough: false }),
-  maintenanceSchedule("maintenance-thorough", "1 day", { isThorough: true }),
+  maintenanceSchedule(SCHEDULE_IDS.maintenance, "10 minutes", { isThorough: false }),
+  maintenanceSchedule(SCHEDULE_IDS.maintenanceThorough, "1 day", { isThorough: true }),
   indexUpkeepSchedule,
 ];
+
+const UNREADABLE: ReadonlySet<string> = new Set(["corrupt", "not_found"]);
 
 /** Makes the schedules, or brings those that exist up to date; one that an operator paused stays paused. Any process, at any time. */
 export async function ensureSchedules(client: Client): Promise<void> {
@@ -53,8 +59,20 @@ export async function ensureSchedules(client: Client): Promise<void> {
       await withDeadline(client, () => client.schedule.create(schedule));
     } catch (error) {
       if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-      const { spec, action, policies } = schedule;
-      await withDeadline(client, () => client.schedule.getHandle(schedule.scheduleId).update(({ state }) => ({ spec, action, policies, state })));
+      await bringUpToDate(client, schedule);
     }
+  }
+}
+
+async function bringUpToDate(client: Client, schedule: (typeof SCHEDULES)[number]): Promise<void> {
+  const { spec, action, policies } = schedule;
+  const handle = client.schedule.getHandle(schedule.scheduleId);
+  try {
+    await withDeadline(client, () => handle.update(({ state }) => ({ spec, action, policies, state })));
+  } catch (error) {
+    if (!(error instanceof DomainError) || !UNREADABLE.has(error.code)) throw error;
+    // Somebody else has written it: nothing of it is to be kept.
+    await withDeadline(client, () => handle.delete());
+    await withDeadline(client, () => client.schedule.create(schedule));
   }
 }

@@ -6,7 +6,7 @@ import { chatTurnWorkflowId, chatTurnsWorkflowId, chatTurnsWorkflowPrefix, turnO
 import type { ChatTurnInput } from "../workflows/chat-turn.ts";
 import type { ChatTurnsInput } from "../workflows/chat-turns.ts";
 import { withDeadline } from "./connection.ts";
-import { clientTracing } from "./tracing.ts";
+import { clientHooks } from "./hooks.ts";
 import { ATTRIBUTES } from "./search-attributes.ts";
 
 /** Ends what a dead process left: nothing of a turn runs longer than this without it. */
@@ -16,7 +16,7 @@ const PING_TIMEOUT_MS = 1_000;
 
 /** A client on the connection of the workers that poll the queue, which Temporal needs to hand the first workflow task back at once. */
 export function eagerClient(connection: NativeConnection, namespace: string, dataConverter: DataConverter): Client {
-  return new Client({ connection, namespace, dataConverter, interceptors: clientTracing });
+  return new Client({ connection, namespace, dataConverter, interceptors: clientHooks });
 }
 
 /** One cheap call that shows that Temporal answers. @throws what the client throws, after a second at most. */

@@ -1,13 +1,13 @@
 /** The only place where a trace goes to Temporal and comes back from it: interceptors of clients and workers, and the spans of workflows. */
-import type { ClientInterceptors } from "@temporalio/client";
+import type { WorkflowClientInterceptor } from "@temporalio/client";
 import { type Headers, defaultPayloadConverter } from "@temporalio/common";
 import type { ActivityInterceptors, InjectedSinks, WorkerOptions } from "@temporalio/worker";
-import { TRACE_HEADER, spanIdOfRun } from "../domain/trace-header.ts";
+import { TRACE_HEADER, isTraceparent, spanIdOfRun } from "../domain/trace-header.ts";
 import { inSpan, recordSpan, traceparent } from "../telemetry/span.ts";
 import type { TraceSinks } from "../workflows/tracing.ts";
 
 /** Workflows that are started within a trace carry it on. */
-export const clientTracing: ClientInterceptors = {
+export const clientTracing = {
   workflow: [
     {
       startWithDetails: (input, next) =>
@@ -17,11 +17,12 @@ export const clientTracing: ClientInterceptors = {
         }),
     },
   ],
-};
+} satisfies { readonly workflow: WorkflowClientInterceptor[] };
 
 function carried(headers: Headers): string | undefined {
   const payload = headers[TRACE_HEADER];
-  return payload === undefined ? undefined : defaultPayloadConverter.fromPayload<string>(payload);
+  const value: unknown = payload && defaultPayloadConverter.fromPayload(payload);
+  return isTraceparent(value) ? value : undefined;
 }
 
 const sinks: InjectedSinks<TraceSinks> = {

@@ -3,7 +3,7 @@ import { type NativeConnection, Worker, type WorkerOptions } from "@temporalio/w
 import type { Activities } from "../activities/index.ts";
 import type { SharedDeps } from "../deps.ts";
 import { QUEUES } from "../temporal/queues.ts";
-import { workerTracing } from "../temporal/tracing.ts";
+import { workerIdentity } from "../temporal/seals/identity.ts";
 
 const SHUTDOWN_GRACE = "20 seconds";
 
@@ -26,17 +26,18 @@ const HOSTED = {
 
 export type ActivityQueue = keyof typeof HOSTED;
 
-type ConnectedDeps = Pick<SharedDeps, "config" | "workerDataConverter">;
+type ConnectedDeps = Pick<SharedDeps, "config" | "workerDataConverter" | "workerHooks">;
 
 /** What workers of all kinds in this process have in common. */
-export function workerOptions({ config, workerDataConverter }: ConnectedDeps, connection: NativeConnection) {
-  return { ...workerTracing, connection, namespace: config.temporal.namespace, dataConverter: workerDataConverter, shutdownGraceTime: SHUTDOWN_GRACE } as const;
+export function workerOptions({ config, workerDataConverter, workerHooks }: ConnectedDeps, connection: NativeConnection) {
+  const { namespace } = config.temporal;
+  return { ...workerHooks, connection, namespace, dataConverter: workerDataConverter, identity: workerIdentity(), shutdownGraceTime: SHUTDOWN_GRACE } as const;
 }
 
 export async function createActivityWorker(
   queue: ActivityQueue,
   activities: Activities,
-  options: Pick<WorkerOptions, "connection" | "namespace" | "dataConverter" | "interceptors" | "shutdownGraceTime" | "shutdownForceTime">,
+  options: Pick<WorkerOptions, "connection" | "namespace" | "identity" | "dataConverter" | "interceptors" | "sinks" | "shutdownGraceTime" | "shutdownForceTime">,
 ): Promise<Worker> {
   const { activities: names, atOnce } = HOSTED[queue];
   return Worker.create({

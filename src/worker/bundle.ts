@@ -8,7 +8,7 @@ import type { WorkflowBundleOption } from "@temporalio/worker";
 const ROOT = join(import.meta.dirname, "../..");
 const BUILT = join(ROOT, "build/workflow-bundle.js");
 const WORKFLOWS = join(ROOT, "src/workflows");
-export const WORKFLOW_INTERCEPTORS = [join(WORKFLOWS, "tracing.ts")];
+export const WORKFLOW_INTERCEPTORS = [join(WORKFLOWS, "sealing.ts"), join(WORKFLOWS, "tracing.ts")];
 const FAILURE_CONVERTER = join(ROOT, "src/temporal/failure-converter.cjs");
 /** As safe as the packages beside it, and gone with them. */
 const CACHE = join(ROOT, "node_modules/.cache/holdfast");

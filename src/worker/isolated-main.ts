@@ -6,7 +6,6 @@ import { aborted, watchSignals } from "../process-stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { installRuntime } from "../temporal/runtime.ts";
 import { startTracing } from "../telemetry/tracing.ts";
-import { workerTracing } from "../temporal/tracing.ts";
 import { createActivityWorker, workerOptions } from "./activity-workers.ts";
 import type { IsolationMessage } from "./isolation.ts";
 import { openActivities } from "./open-activities.ts";
@@ -49,7 +48,7 @@ const connection = await connectWorkers(config.temporal, stop.signal);
 const worker = await createActivityWorker("isolated", opened.activities, {
   ...workerOptions(deps, connection),
   ...SHUTDOWN,
-  interceptors: { activity: [...workerTracing.interceptors.activity, toldBefore] },
+  interceptors: { activity: [...deps.workerHooks.interceptors.activity, toldBefore] },
 });
 const running = worker.run();
 stop.started();

@@ -106,6 +106,18 @@ describe("holdfast", () => {
     expect(String(failed)).not.toContain("src/cli");
   });
 
+  it("an empty database begins with the cut-over of payloads; one that an older version has used is told of it, and keeps the first moment", async () => {
+    const cutOver = async (...options: string[]): Promise<string> => JSON.parse(await runCli(["seals", "cut-over", "--json", ...options], env)).at;
+    const begun = await cutOver();
+    expect(await cutOver("--unchecked")).toBe(begun);
+    await test.db.owner.query("delete from cut_overs");
+    await runCli(["migrate"], env);
+    await expect(runCli(["seals", "cut-over"], { ...env, TEMPORAL_ADDRESS: "" })).rejects.toThrow(/TEMPORAL_ADDRESS[^]*--unchecked/);
+    expect((await test.db.owner.query("select from cut_overs")).rowCount).toBe(0);
+    await runCli(["migrate", "--alone"], env);
+    expect((await cutOver()) > begun).toBe(true);
+  });
+
   it("keys create narrows as told, list shows it without its text, revoke ends it", async () => {
     const made = JSON.parse(
       await runCli(["keys", "create", "--email", "vic@acme.example", "--name", "ci", "--spaces", "research", "--capabilities", "read,search", "--json"], env),

@@ -5,7 +5,7 @@ import { makeOrganization, makeSpace, makeUser } from "../support/callers.ts";
 import { type TestDatabase, createTestDatabase } from "../support/database.ts";
 
 /** Tables that belong to the instance, not to a tenant; what `app` may do with them. A new table is either here or has an organization. */
-const INSTANCE_TABLES = ["api_processes", "embedding_models", "instance_secrets", "leaked_keys", "migrations", "operations", "provider_gates", "rate_limits"];
+const INSTANCE_TABLES = ["api_processes", "cut_overs", "embedding_models", "instance_secrets", "leaked_keys", "migrations", "operations", "provider_gates", "rate_limits"];
 
 interface CatalogueRow {
   readonly name: string;

@@ -4,7 +4,7 @@ import { makeKey, makeOrganization, makeSpace, makeUser } from "../support/calle
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
 /** Tables of the instance, not of a tenant. */
-const WITHOUT_TENANT = new Set(["migrations", "instance_secrets", "api_processes", "embedding_models", "provider_gates", "rate_limits"]);
+const WITHOUT_TENANT = new Set(["migrations", "cut_overs", "instance_secrets", "api_processes", "embedding_models", "provider_gates", "rate_limits"]);
 
 let test: TestDatabase;
 beforeAll(async () => {

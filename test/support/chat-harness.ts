@@ -128,7 +128,7 @@ export async function startChat({ env = {}, parts = {}, temporalAddress, isElsew
 async function startTools(deps: Deps, address: string, taskQueue: string): Promise<{ close(): Promise<void> }> {
   const connection = await NativeConnection.connect({ address });
   const activities = { ...createToolActivities({ ...deps, toolTimeoutMs: TOOL_TIMEOUT_MS }) };
-  const worker = await Worker.create({ connection, taskQueue, dataConverter: deps.workerDataConverter, activities });
+  const worker = await Worker.create({ ...deps.workerHooks, connection, taskQueue, dataConverter: deps.workerDataConverter, activities });
   const run = worker.run();
   return {
     async close() {

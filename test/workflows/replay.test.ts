@@ -4,8 +4,8 @@ import { join } from "node:path";
 import proto from "@temporalio/proto";
 import { Worker } from "@temporalio/worker";
 import { beforeAll, describe, expect, test } from "vitest";
-import { FAILURE_CONVERTER_PATH } from "../../src/temporal/codec.ts";
 import { type WorkflowBundleOption } from "@temporalio/worker";
+import { replayConverter } from "../support/replay-converter.ts";
 import { quietRuntime } from "../support/temporal-runtime.ts";
 import { workflowBundle } from "../../src/worker/bundle.ts";
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 const replay = (history: object): Promise<void> =>
-  Worker.runReplayHistory({ workflowBundle: bundle, dataConverter: { failureConverterPath: FAILURE_CONVERTER_PATH } }, proto.temporal.api.history.v1.History.fromObject(history));
+  Worker.runReplayHistory({ workflowBundle: bundle, dataConverter: replayConverter }, proto.temporal.api.history.v1.History.fromObject(history));
 
 describe("a recorded history replays", () => {
   test.each(names)("%s", async (name) => {

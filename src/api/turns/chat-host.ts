@@ -10,6 +10,7 @@ import type { ChatModel } from "../../models/chat-model.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import { hostChat } from "../../temporal/chat-host.ts";
+import type { WorkerHooks } from "../../temporal/hooks.ts";
 import { createChatStarter, pingTemporal } from "../../temporal/start-chat.ts";
 import { type FindAgent, createAgentLookup } from "./agent-lookup.ts";
 import { createBooks, workflowsUnavailable } from "./books.ts";
@@ -39,6 +40,7 @@ export interface ChatHostDeps extends TurnRecordsDeps {
   /** Of the client that starts turns. */
   readonly dataConverter: DataConverter;
   readonly workerDataConverter: DataConverter;
+  readonly workerHooks: WorkerHooks;
   readonly workflowBundle: () => Promise<WorkflowBundleOption>;
   /** Makes the activities that adopt turns; of src/activities, which the API does not import. */
   readonly createActivities: (turns: HeldTurns) => ChatActivities & ToolActivities;

@@ -55,7 +55,7 @@ export async function replayAll(root: string, env: Readonly<Record<string, strin
   const types = new Map(workflows.map(({ workflowId, type }) => [workflowId, type]));
   const faults: string[] = [];
   try {
-    const options = { workflowBundle: await workflowBundle(), dataConverter: deps.dataConverter };
+    const options = { workflowBundle: await workflowBundle(), dataConverter: deps.workerDataConverter };
     for await (const { workflowId, error } of Worker.runReplayHistories(options, workflows)) {
       if (error !== undefined) faults.push(`the history of a ${types.get(workflowId)} does not replay: ${error.message}`);
     }

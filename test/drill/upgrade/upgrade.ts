@@ -17,6 +17,7 @@ import {
   workersKnewTheirTasks,
 } from "./promises.ts";
 import { type Report, openReport } from "./report.ts";
+import { cutOver, oldFormIsRefused, oldFormIsWritten } from "./seals.ts";
 import { type Service, prepareService } from "./service.ts";
 import { endBefore, restartBefore, startBeside, workInBoth } from "./side-by-side.ts";
 import { makeBrokenTree, makeTreeOf } from "./trees.ts";
@@ -119,7 +120,9 @@ async function replaceVersion(report: Report, upgrade: Upgrade): Promise<UnderWa
     watches.push(watchApi(before.url));
     await report.step("both take work, and go on with the other's", () => workInBoth(upgrade, underWay));
     await watches[2]!.stop();
+    await report.promise("beside it, payloads keep the form that it reads", () => oldFormIsWritten(upgrade));
     await report.step(`${before.name} ends in the middle of work`, () => endBefore(upgrade));
+    await report.step("the cut-over: payloads are bound to their place", () => cutOver(upgrade));
     await report.promise("nothing is lost, doubled or stuck; integrity 0", () => allHasEnded(upgrade));
   } finally {
     await Promise.all(watches.map((watch) => watch.stop()));
@@ -135,5 +138,6 @@ async function checkPromises(report: Report, upgrade: Upgrade, underWay: UnderWa
   await report.promise("every worker knew its tasks", () => workersKnewTheirTasks(upgrade));
   await report.promise("every workflow ended in order and replays", () => historiesReplay(upgrade, newRoot));
   await report.promise("the export is whole", () => archiveIsWhole(upgrade, underWay));
+  await report.promise("an old payload starts nothing new", () => oldFormIsRefused(upgrade));
   await report.promise("and still nothing is lost, doubled or stuck", () => allHasEnded(upgrade));
 }

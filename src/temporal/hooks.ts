@@ -1,0 +1,24 @@
+/** What every client and every worker of ours hangs into Temporal: seals first, then traces. */
+import type { ClientInterceptors } from "@temporalio/client";
+import type { ActivityInterceptorsFactory, InjectedSinks } from "@temporalio/worker";
+import type { SealSinks } from "../workflows/sealing.ts";
+import type { TraceSinks } from "../workflows/tracing.ts";
+import type { CutOver } from "./seals/cut-over.ts";
+import { type ReportRefused, clientSealing, workerSealing } from "./seals/interceptors.ts";
+import { clientTracing, workerTracing } from "./tracing.ts";
+
+export const clientHooks = { workflow: [...clientSealing.workflow, ...clientTracing.workflow] } satisfies ClientInterceptors;
+
+export interface WorkerHooks {
+  readonly interceptors: { readonly activity: ActivityInterceptorsFactory[] };
+  readonly sinks: InjectedSinks<SealSinks & TraceSinks>;
+}
+
+/** @param report is told of each payload that was refused. */
+export function createWorkerHooks(cutOver: CutOver, report: ReportRefused): WorkerHooks {
+  const sealing = workerSealing(cutOver, report);
+  return {
+    interceptors: { activity: [...sealing.interceptors.activity, ...workerTracing.interceptors.activity] },
+    sinks: { ...sealing.sinks, ...workerTracing.sinks },
+  };
+}

@@ -1,0 +1,73 @@
+/** What clients and activities do for sealed payloads: say what each value is, and refuse arguments that were not sealed for the activity. */
+import { ApplicationFailure } from "@temporalio/common";
+import type { WorkflowClientInterceptor } from "@temporalio/client";
+import type { ActivityInterceptors, ActivityInterceptorsFactory, InjectedSinks } from "@temporalio/worker";
+import { FORGED, FORGED_MESSAGE, ONLY, type Opened, type Refusal, isAbsence, refusalOfAll } from "../../domain/payload-places.ts";
+import { type OpenedValue, openedOfValue, placedArguments, placedValue } from "../../domain/payload-values.ts";
+import { refusedPayloads } from "../../telemetry/instruments.ts";
+import type { SealSinks } from "../../workflows/sealing.ts";
+import type { CutOver } from "./cut-over.ts";
+
+/** What a client sends is sealed as what it is. A schedule's arguments are marked where they are written: Temporal has no interceptor for its updates. */
+export const clientSealing = {
+  workflow: [
+    {
+      startWithDetails: (input, next) => {
+        const args = placedArguments(input.options.args ?? [], { kind: "input", name: input.workflowType });
+        return next({ ...input, options: { ...input.options, args } });
+      },
+      signal: (input, next) => next({ ...input, args: placedArguments(input.args, { kind: "signal", name: input.signalName }) }),
+      signalWithStart: (input, next) => {
+        const args = placedArguments(input.options.args ?? [], { kind: "input", name: input.workflowType });
+        return next({ ...input, signalArgs: placedArguments(input.signalArgs, { kind: "signal", name: input.signalName }), options: { ...input.options, args } });
+      },
+      query: (input, next) => next({ ...input, args: placedArguments(input.args, { kind: "query", name: input.queryType }) }),
+      startUpdate: (input, next) => next({ ...input, args: placedArguments(input.args, { kind: "update", name: input.updateName }) }),
+    },
+  ],
+} satisfies { readonly workflow: WorkflowClientInterceptor[] };
+
+/** Writes down that a payload was refused: never what was in it. */
+export type ReportRefused = (refused: { readonly workflow_id: string; readonly type: string; readonly what: string; readonly reason: Refusal }) => void;
+
+/** Of every worker: counts and reports what workflows refuse, and keeps activities from what was not sealed for them. */
+export function workerSealing(cutOver: CutOver, report: ReportRefused) {
+  const note: ReportRefused = (refused) => {
+    refusedPayloads.inc({ what: refused.what, reason: refused.reason });
+    report(refused);
+  };
+  const sinks: InjectedSinks<SealSinks> = {
+    seals: {
+      refused: {
+        fn: ({ workflowId, workflowType }, what, reason) => note({ workflow_id: workflowId, type: workflowType, what, reason }),
+      },
+    },
+  };
+  const activity: ActivityInterceptorsFactory = ({ info }): ActivityInterceptors => ({
+    inbound: {
+      async execute(input, next) {
+        const [inKind, outKind] = info.isLocal ? (["local-activity-input", "local-activity-result"] as const) : (["activity-input", "activity-result"] as const);
+        const workflowId = info.workflowExecution?.workflowId;
+        const until = await cutOver.oldFormUntil();
+        const found = input.args.map(openedOfValue);
+        const expected = { kinds: [inKind], name: info.activityType, begunAt: info.scheduledTimestampMs };
+        // One that no workflow has asked for is no work of ours; one without arguments was asked for by version 0.3.0.
+        const isOldAndBare = found.length === 0 && workflowId !== undefined && (until === null || info.scheduledTimestampMs < until);
+        const refusal = isOldAndBare ? null : (refusalOfAll(found, expected) ?? refusalOfOrigin(found, until));
+        if (refusal !== null) {
+          note({ workflow_id: workflowId ?? "", type: info.activityType, what: inKind, reason: refusal });
+          throw ApplicationFailure.nonRetryable(FORGED_MESSAGE, FORGED);
+        }
+        const args = found.some(isAbsence) ? [] : input.args.map((argument) => (argument as OpenedValue).value);
+        return placedValue(await next({ ...input, args }), { kind: outKind, name: info.activityType, slot: ONLY });
+      },
+    },
+  });
+  return { interceptors: { activity: [activity] }, sinks };
+}
+
+/** Of a workflow that began with nothing sealed: fine while version 0.3.0 may have started it. */
+function refusalOfOrigin(found: readonly Opened[], until: number | null): Refusal | null {
+  const since = found[0]?.form === "bound" ? found[0].place.unsealedSince : undefined;
+  return since === undefined || until === null || since < until ? null : "unsealed";
+}

@@ -1,0 +1,162 @@
+/** What a seal holds to: a payload that was moved, changed or taken out of its time is refused, whoever asks. */
+import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
+import { ApplicationFailure, type Payload, type SerializationContext, defaultPayloadConverter } from "@temporalio/common";
+import { encodeErrorToFailure, encodeToPayload, loadDataConverter } from "@temporalio/common/lib/internal-non-workflow/index.js";
+import { expect, test } from "vitest";
+import { type Place, openedOf, placed, refusalOf } from "../../src/domain/payload-places.ts";
+import { deletionWorkflowId, scheduledWorkflowOf } from "../../src/domain/workflow-ids.ts";
+import { createPayloadSealer } from "../../src/storage/payload-sealer.ts";
+import { createDataConverter, createWorkerDataConverter } from "../../src/temporal/codec.ts";
+import { createCutOver } from "../../src/temporal/seals/cut-over.ts";
+import { understandsBoundPayloads, workerIdentity } from "../../src/temporal/seals/identity.ts";
+
+const secret = createSecretKey(randomBytes(32));
+const current = { id: randomUUID(), secret };
+const keyring = { current: async () => current, byId: async () => current, forget: () => undefined };
+const sealer = createPayloadSealer(keyring, randomBytes(32));
+const CUT_OVER = new Date("2026-01-01T00:00:00Z");
+const bound = createCutOver(async () => CUT_OVER);
+const [client] = createDataConverter({ sealer, cutOver: bound }).payloadCodecs!;
+const [oldClient] = createDataConverter({ sealer, cutOver: createCutOver(async () => null) }).payloadCodecs!;
+const [worker] = createWorkerDataConverter({ sealer, cutOver: bound }).payloadCodecs!;
+
+const place: Place = { kind: "input", name: "deleteTarget", slot: "1/1" };
+const workflow = (workflowId: string): SerializationContext => ({ type: "workflow", namespace: "default", workflowId });
+const activity = (workflowId: string, activityId: string): SerializationContext => ({ type: "activity", namespace: "default", workflowId, activityId, isLocal: false });
+const plain = defaultPayloadConverter.toPayload({ deletionId: "secret-text" });
+const own = deletionWorkflowId(randomUUID(), randomUUID());
+
+async function seal(context: SerializationContext, given: Place = place): Promise<Payload> {
+  return (await client!.encode([placed(plain, given)], context))[0]!;
+}
+
+/** What a worker makes of it. */
+async function found(payload: Payload, context: SerializationContext | undefined) {
+  const [decoded] = await worker!.decode([payload], context);
+  return { found: openedOf(decoded), text: Buffer.from(decoded!.data!).toString() };
+}
+
+const refusedAs = (refusal: string) => ({ found: { form: "refused", refusal }, text: "null" });
+const as = (payload: Payload, metadata: Record<string, string>): Payload => ({
+  ...payload,
+  metadata: { ...payload.metadata, ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value)])) },
+});
+
+test("a worker opens what was sealed for the workflow, and is told for which place", async () => {
+  expect(await found(await seal(workflow(own)), workflow(own))).toEqual({ found: { form: "bound", place }, text: '{"deletionId":"secret-text"}' });
+});
+
+test("a payload does not open in another workflow, organization or activity, nor where nobody knows in which", async () => {
+  const sealed = await seal(workflow(own));
+  const [kind, organization] = own.split("/");
+  for (const other of [`${kind}/${organization}/${randomUUID()}`, deletionWorkflowId(randomUUID(), own.split("/")[2]!), `${own}-2026-01-01T00:00:00Z`])
+    expect(await found(sealed, workflow(other))).toEqual(refusedAs("moved"));
+  expect(await found(sealed, activity(own, "1"))).toEqual(refusedAs("moved"));
+  expect(await found(await seal(activity(own, "1")), activity(own, "2"))).toEqual(refusedAs("moved"));
+  expect(await found(sealed, undefined)).toEqual(refusedAs("moved"));
+});
+
+test("whatever is changed of what a payload says of itself, it does not open", async () => {
+  const sealed = await seal(workflow(own));
+  const other = deletionWorkflowId(own.split("/")[1]!, randomUUID());
+  expect(await found(as(sealed, { "workflow-id": other }), workflow(other))).toEqual(refusedAs("damaged"));
+  for (const change of [
+    { kind: "signal" },
+    { name: "operation" },
+    { slot: "1/2" },
+    { "unsealed-since": "1" },
+    { "key-id": randomUUID() },
+    { encoding: "binary/holdfast-aes256gcm" },
+  ])
+    expect(await found(as(sealed, change), workflow(own))).toEqual(refusedAs("damaged"));
+  // One that claims the instance's key was not sealed with it.
+  expect(await found(as(sealed, { organization: "" }), workflow(own))).toEqual(refusedAs("damaged"));
+  expect(await found(as(sealed, { organization: randomUUID() }), workflow(own))).toEqual(refusedAs("moved"));
+});
+
+test("a plain payload, and one whose metadata is too long, is not looked into", async () => {
+  expect(await found(plain, workflow(own))).toEqual(refusedAs("unsealed"));
+  // What the codec itself notes for the sandbox is not taken from outside.
+  expect(await found(placed(plain, place), workflow(own))).toEqual(refusedAs("unsealed"));
+  expect(await found(as(await seal(workflow(own)), { more: "x".repeat(4_000) }), workflow(own))).toEqual(refusedAs("unsealed"));
+});
+
+test("the input of a schedule opens in the workflows that it starts, and nowhere else", async () => {
+  const sealed = await seal(workflow("maintenance"), { ...place, name: "maintenance" });
+  const started = "maintenance-2026-11-22T21:10:00Z";
+  expect(scheduledWorkflowOf(started)).toBe("maintenance");
+  expect(await found(sealed, workflow(started))).toMatchObject({ found: { form: "bound" } });
+  for (const other of ["maintenance-thorough-2026-11-22T21:10:00Z", "maintenance-x", `${own}-2026-11-22T21:10:00Z`])
+    expect(await found(sealed, workflow(other))).toEqual(refusedAs("moved"));
+  const signal = await seal(workflow("maintenance"), { ...place, kind: "signal" });
+  expect(await found(signal, workflow(started))).toEqual(refusedAs("moved"));
+});
+
+test("the old form opens for what began until a minute after the cut-over, in its organization alone", async () => {
+  const [old] = await oldClient!.encode([placed(plain, place)], workflow(own));
+  const { found: opened } = await found(old!, workflow(own));
+  const until = CUT_OVER.getTime() + 60_000;
+  expect(opened).toEqual({ form: "old", until });
+  const expected = { kinds: ["input"], name: "deleteTarget" } as const;
+  expect(refusalOf(opened, { ...expected, begunAt: until - 1 }, "1/1")).toBeNull();
+  expect(refusalOf(opened, { ...expected, begunAt: until }, "1/1")).toBe("old_form");
+  expect(await found(old!, workflow(deletionWorkflowId(randomUUID(), randomUUID())))).toEqual(refusedAs("moved"));
+  expect(await found(old!, workflow("maintenance"))).toEqual(refusedAs("moved"));
+});
+
+test("a client reads what was sealed for the workflow that it asks about; an operator's view asks about none", async () => {
+  const sealed = await seal(workflow(own));
+  const read = async (payloads: Payload[], context?: SerializationContext) =>
+    (await client!.decode(payloads, context)).map((payload) => defaultPayloadConverter.fromPayload(payload));
+  expect(await read([sealed], workflow(own))).toEqual([{ deletionId: "secret-text" }]);
+  expect(await read([sealed, plain])).toEqual([{ deletionId: "secret-text" }, { deletionId: "secret-text" }]);
+  await expect(client!.decode([plain], workflow(own))).rejects.toMatchObject({ code: "corrupt" });
+  await expect(client!.decode([sealed], workflow(`${own}0`))).rejects.toMatchObject({ code: "corrupt" });
+  await expect(client!.decode([as(sealed, { kind: "signal" })])).rejects.toMatchObject({ code: "corrupt" });
+});
+
+test("a failure's text is sealed as a failure's, a sign of life as a heartbeat, and a text for people as a note", async () => {
+  const converter = loadDataConverter(createDataConverter({ sealer, cutOver: bound }));
+  const kindOf = (payload: Payload | null | undefined): string => Buffer.from(payload!.metadata!["kind"]!).toString();
+  const failure = await encodeErrorToFailure(converter, ApplicationFailure.create({ message: "text", details: ["more"], cause: new Error("why") }), activity(own, "1"));
+  const { encodedAttributes, applicationFailureInfo, cause } = failure;
+  expect([encodedAttributes, applicationFailureInfo?.details?.payloads?.[0], cause?.encodedAttributes].map(kindOf)).toEqual(["failure", "failure", "failure"]);
+  expect(kindOf(await encodeToPayload(converter, { text: "alive" }, activity(own, "1")))).toBe("heartbeat");
+  expect(kindOf(await encodeToPayload(converter, "a summary", workflow(own)))).toBe("note");
+});
+
+test("the cut-over is looked for every five seconds, and never again once it is there", async () => {
+  let [now, at, looks] = [0, null as Date | null, 0];
+  const cutOver = createCutOver(
+    async () => {
+      looks += 1;
+      return at;
+    },
+    () => now,
+  );
+  expect([await cutOver.oldFormUntil(), await cutOver.oldFormUntil(), looks]).toEqual([null, null, 1]);
+  at = CUT_OVER;
+  now = 4_999;
+  expect(await cutOver.oldFormUntil()).toBeNull();
+  now = 5_000;
+  expect(await cutOver.oldFormUntil()).toBe(CUT_OVER.getTime() + 60_000);
+  now = 1_000_000;
+  expect([await cutOver.oldFormUntil(), looks]).toEqual([CUT_OVER.getTime() + 60_000, 2]);
+});
+
+test("a look at the cut-over that failed is not kept", async () => {
+  let isDown = true;
+  const cutOver = createCutOver(async () => {
+    if (isDown) throw new Error("away");
+    return CUT_OVER;
+  });
+  await expect(cutOver.oldFormUntil()).rejects.toThrow("away");
+  isDown = false;
+  expect(await cutOver.oldFormUntil()).not.toBeNull();
+});
+
+test("our workers are told from those of the version before by their identity, which begins with their process", () => {
+  expect(workerIdentity()).toMatch(new RegExp(`^${process.pid}@`));
+  expect(understandsBoundPayloads(workerIdentity())).toBe(true);
+  expect(understandsBoundPayloads("4711@a-machine")).toBe(false);
+});
