@@ -157,6 +157,24 @@ describe("in every tenant table", () => {
   });
 });
 
+it("maintenance links audit rows, and neither writes, changes nor deletes one before its time", async () => {
+  const { id } = await makeOrganization(test.db);
+  const insert =
+    "insert into audit_log (id, organization_id, at, auth_method, action, resource_type, outcome, chain_seq) values (gen_random_uuid(), $1, $2, 'system', 'x', 'y', 'success', $3)";
+  const daysAgo = (days: number): Date => new Date(Date.now() - days * 24 * 60 * 60_000);
+  for (const [days, seq] of [
+    [0, 3],
+    [398, 2],
+    [401, 1],
+    [402, null],
+  ] as const)
+    await test.db.owner.query(insert, [id, daysAgo(days), seq]);
+  await expect(test.db.maintenance.query(insert, [id, daysAgo(0), 4])).rejects.toThrow("permission denied");
+  await expect(test.db.maintenance.query("update audit_log set action = 'z' where organization_id = $1", [id])).rejects.toThrow("permission denied");
+  expect((await test.db.maintenance.query("delete from audit_log where organization_id = $1 returning chain_seq", [id])).rows).toEqual([{ chain_seq: 1 }]);
+  for (const login of ["app", "system"] as const) await expect(test.db[login].query("delete from audit_log where organization_id = $1", [id])).rejects.toThrow("permission denied");
+});
+
 it("a deleted space takes its vectors with it, whoever deletes it", async () => {
   const organization = await makeOrganization(test.db);
   const space = await makeSpace(test.db, organization, [[await makeUser(test.db, organization), "owner"]]);

@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@temporalio/client";
 import type pg from "pg";
+import { ANCHOR_PREFIX } from "../../src/domain/anchor.ts";
 import { countFaults } from "../../src/db/integrity-counts.ts";
 import type { Stack } from "../support/stack.ts";
 
@@ -96,6 +97,6 @@ async function findOrphans(owner: pg.Pool, objects: string): Promise<string[]> {
     "select object_key as name from raw_files where object_key is not null union select object_key from pipeline_runs union select object_key from upload_intents",
   );
   const known = new Set(rows.map((row) => row.name));
-  // What a broken write could not take back is removed after a day; no reader ever sees it.
-  return names.filter((name) => !known.has(name) && !name.startsWith(".tmp/"));
+  // What a broken write could not take back is removed after a day; no reader ever sees it. Anchors belong to no row.
+  return names.filter((name) => !known.has(name) && !name.startsWith(".tmp/") && !name.startsWith(ANCHOR_PREFIX));
 }

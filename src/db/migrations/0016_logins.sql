@@ -47,7 +47,7 @@ do $$
 declare
   directory text;
 begin
-  foreach directory in array array['organizations', 'organization_keys', 'users', 'spaces', 'space_members', 'agents', 'api_keys', 'api_key_spaces', 'superseded_keys', 'audit_log', 'audit_chains'] loop
+  foreach directory in array array['organizations', 'organization_keys', 'users', 'spaces', 'space_members', 'agents', 'api_keys', 'api_key_spaces', 'superseded_keys', 'audit_chains'] loop
     execute format('create policy maintenance on %I to holdfast_maintenance using (true) with check (true)', directory);
   end loop;
 end $$;
@@ -58,7 +58,10 @@ grant select, insert, update, delete on space_members, api_key_spaces to holdfas
 grant select, update, delete on organization_keys to holdfast_maintenance;
 grant select, update on instance_secrets to holdfast_maintenance;
 grant select, insert, update on operations to holdfast_maintenance;
--- Rows are appended by the function; the chain's job links them and deletes those that are over their time.
+-- Rows are appended by the function; the chain's job links them and deletes those that are over their 400 days, to which clocks may add one.
+create policy maintenance_reads on audit_log for select to holdfast_maintenance using (true);
+create policy maintenance_links on audit_log for update to holdfast_maintenance using (true) with check (true);
+create policy maintenance_expires on audit_log for delete to holdfast_maintenance using (chain_seq is not null and at < now() - interval '399 days');
 grant execute on function append_audit_rows to holdfast_maintenance;
 grant select, delete on audit_log to holdfast_maintenance;
 grant update (chain_seq, chain_hash) on audit_log to holdfast_maintenance;
