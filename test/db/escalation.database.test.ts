@@ -50,7 +50,7 @@ describe.each(SERVED)("the login of %s", (name) => {
   });
 
   it.each(ESCALATIONS)("may not: %s", async (statement) => {
-    expect((await attempt(test.db[name], ["reset role", statement])).error).toMatch(
+    expect((await attempt(test.db[name], ["set role none", statement])).error).toMatch(
       /permission denied|must be (able|owner)|must be superuser|must have|not available|Only roles with/,
     );
   });
