@@ -46,6 +46,8 @@ async function verify(options: Options): Promise<void> {
     organizations: await verifyChains(connection, options),
     anchors: options.anchors === undefined ? undefined : await readReports(connection, options.anchors, organization),
   }));
+  const isNamed = (anchors ?? []).some((one) => one.intact + one.expired + one.deleted_count + one.fault_count > 0);
+  if (organizations.length === 0 && organization !== undefined && !isNamed) throw new CommandError(`There is no organization ${organization}, and no anchor names it.`);
   const ok = organizations.every(({ fault }) => fault === null) && (anchors ?? []).every(({ problem, fault_count: faults }) => problem === null && faults === 0);
   if (json) printJson({ ok, organizations, ...(anchors === undefined ? {} : { anchors }) });
   else {
@@ -58,9 +60,9 @@ async function verify(options: Options): Promise<void> {
 async function verifyChains({ db, secret }: Connection, { organization, expect, anchors, json }: Options): Promise<Report[]> {
   const expected = expect === undefined ? undefined : parseHead(expect);
   const key = await secret(AUDIT_CHAIN_SECRET);
-  // With anchors an organization may be asked for that is gone.
+  // With anchors an organization may be asked for that is gone; a head that is expected of it cannot be compared.
   const all = await everyOrganization(db, organization).catch((error: unknown) => {
-    if (anchors !== undefined && error instanceof CommandError) return [];
+    if (anchors !== undefined && expect === undefined && error instanceof CommandError) return [];
     throw error;
   });
   return eachShown(startProgress("organizations", { json }), all, async (one) => ({ organization_id: one.id, ...(await verifyAuditChain(db, key, one.id, expected)) }));

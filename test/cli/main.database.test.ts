@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -151,6 +151,9 @@ describe("holdfast", () => {
     expect(JSON.parse(await runCli(["audit", "verify", "--anchors", "store", "--json"], env))).toMatchObject({ ok: true, anchors: [{ intact: 1 }] });
     const { kid } = JSON.parse(await runCli(["audit", "public-key"], env)) as { kid: string };
     expect(JSON.parse(Buffer.from((await readFile(file, "utf8")).split(".")[0]!, "base64url").toString())).toMatchObject({ alg: "EdDSA", kid });
+    const nobody = ["audit", "verify", "--organization", randomUUID(), "--anchors", file];
+    await expect(runCli(nobody, env)).rejects.toThrow("no anchor names it");
+    await expect(runCli([...nobody, "--expect", `1:${"0".repeat(64)}`], env)).rejects.toThrow("There is no organization");
     await test.db.owner.query("update audit_chains set seq = 0");
     await expect(runCli(["audit", "verify", "--anchors", file], env)).rejects.toThrow("ended with 1");
   });
