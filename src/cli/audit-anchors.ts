@@ -1,8 +1,8 @@
 /** Reads anchors of the audit log from a file, a folder or the object store, one at a time, and holds the chains against them. */
 import { readFile, readdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { openAnchor } from "../auth/audit-anchor.ts";
-import { type HeadState, compareHeads } from "../db/audit-anchors.ts";
+import { type ComparedHead, type HeadState, compareHeads } from "../db/audit-anchors.ts";
 import type { Database } from "../db/pool.ts";
 import { ANCHOR_NAME, ANCHOR_PREFIX, type AnchorStatement, type ChainHead } from "../domain/anchor.ts";
 import { KEPT_AUDIT_DAYS } from "../domain/maintenance.ts";
@@ -88,7 +88,10 @@ async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
 async function* anchorFiles(path: string): AsyncGenerator<FoundAnchor> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) throw new CommandError(`There is no file or folder ${path}.`);
-  const names = found.isDirectory() ? (await readdir(path, { recursive: true })).filter((name) => name.endsWith(".jws")).toSorted() : [""];
+  if (!found.isDirectory() && !found.isFile()) throw new CommandError(`${path} is no file and no folder.`);
+  const entries = found.isDirectory() ? await readdir(path, { recursive: true, withFileTypes: true }) : [];
+  const inside = entries.filter((entry) => entry.isFile() && entry.name.endsWith(".jws")).map((entry) => relative(path, join(entry.parentPath, entry.name)));
+  const names = found.isDirectory() ? inside.toSorted() : [""];
   for (const name of names) {
     const file = join(path, name);
     const { size } = await stat(file);
@@ -126,7 +129,6 @@ function parseStatement(signed: Uint8Array): AnchorStatement | null {
 }
 
 async function compareStatement({ db, organizationId }: AnchorCheck, { made_at: madeAt, heads }: AnchorStatement): Promise<Omit<AnchorReport, "anchor" | "made_at" | "problem">> {
-  const mayHaveExpired = Date.now() - Date.parse(madeAt) > (KEPT_AUDIT_DAYS - LATE_DAYS) * DAY_MS;
   const wanted = organizationId === undefined ? heads : heads.filter((head) => head.organization_id === organizationId.toLowerCase());
   const deleted: string[] = [];
   const faults: { organization_id: string; seq: number; kind: FaultKind }[] = [];
@@ -134,23 +136,36 @@ async function compareStatement({ db, organizationId }: AnchorCheck, { made_at: 
   let expired = 0;
   let deletedCount = 0;
   let faultCount = 0;
-  const take = ({ organization_id, seq }: ChainHead, state: HeadState): void => {
+  const take = (head: ChainHead, compared: ComparedHead): void => {
+    const { organization_id, seq } = head;
+    const state = wereRemovedEarly(head, compared, madeAt) ? "removed" : compared.state;
     if (state === "intact") intact += 1;
-    else if (state === "expired" && mayHaveExpired) expired += 1;
+    else if (state === "expired") expired += 1;
     else if (state === "deleted") {
       deletedCount += 1;
       pushBounded(deleted, organization_id);
     } else {
       faultCount += 1;
-      pushBounded(faults, { organization_id, seq, kind: state === "expired" ? "removed" : state });
+      pushBounded(faults, { organization_id, seq, kind: state });
     }
   };
   for (let from = 0; from < wanted.length; from += HEADS_A_READ) {
     const part = wanted.slice(from, from + HEADS_A_READ);
-    const states = await compareHeads(db, part);
-    part.forEach((head, at) => take(head, states[at]!));
+    const compared = await compareHeads(db, part);
+    part.forEach((head, at) => take(head, compared[at]!));
   }
   return { intact, expired, deleted_count: deletedCount, deleted, fault_count: faultCount, faults };
+}
+
+/** Whether rows went from the front of the chain since the anchor that were not over their time: the oldest that it had, its last, or one behind that. */
+function wereRemovedEarly({ seq, at, base_seq: baseThen, oldest_at: oldestAt }: ChainHead, { state, base_seq: base }: ComparedHead, madeAt: string): boolean {
+  if (state === "deleted") return false;
+  return (base > baseThen && isKept(oldestAt)) || (base >= seq && isKept(at)) || (base > seq && isKept(madeAt));
+}
+
+/** Of a row of that time or later: not to be deleted yet. */
+function isKept(time: string | null): boolean {
+  return time !== null && Date.now() - Date.parse(time) < (KEPT_AUDIT_DAYS - LATE_DAYS) * DAY_MS;
 }
 
 function pushBounded<T>(list: T[], item: T): void {

@@ -10,20 +10,24 @@ function chainPool(db: Database): pg.Pool {
 
 const HEADS_A_READ = 5_000;
 
+type ReadHead = Omit<ChainHead, "at" | "oldest_at"> & { readonly at: Date | null; readonly oldest_at: Date | null };
+
 /** The head of every chain that has a row, in the order of organizations. */
 export async function readChainHeads(db: Database): Promise<ChainHead[]> {
   const heads: ChainHead[] = [];
   for (;;) {
-    const { rows } = await queryOnce<ChainHead>(
+    const { rows } = await queryOnce<ReadHead>(
       chainPool(db),
-      `select organization_id, seq, encode(hash, 'hex') as hash
-       from audit_chains
-       where seq > 0 and ($1::uuid is null or organization_id > $1)
-       order by organization_id
+      `select chain.organization_id, chain.seq, encode(chain.hash, 'hex') as hash, chain.base_seq, last.at, oldest.at as oldest_at
+       from audit_chains chain
+       left join audit_log last on last.organization_id = chain.organization_id and last.chain_seq = chain.seq
+       left join audit_log oldest on oldest.organization_id = chain.organization_id and oldest.chain_seq = chain.base_seq + 1
+       where chain.seq > 0 and ($1::uuid is null or chain.organization_id > $1)
+       order by chain.organization_id
        limit ${HEADS_A_READ}`,
       [heads.at(-1)?.organization_id ?? null],
     );
-    heads.push(...rows);
+    heads.push(...rows.map((row) => ({ ...row, at: row.at?.toISOString() ?? null, oldest_at: row.oldest_at?.toISOString() ?? null })));
     if (rows.length < HEADS_A_READ) return heads;
   }
 }
@@ -31,7 +35,7 @@ export async function readChainHeads(db: Database): Promise<ChainHead[]> {
 /**
  * What became of a head since:
  * - `intact`: the chain still has it, or began right after it.
- * - `deleted`: the organization is gone.
+ * - `deleted`: the organization is gone; or is closed, and its chain went with its rows.
  * - `expired`: the row was deleted by its age, so that nothing can be compared.
  * - `cut`: the chain ends before it.
  * - `missing`: the chain is longer and the row is gone.
@@ -39,19 +43,26 @@ export async function readChainHeads(db: Database): Promise<ChainHead[]> {
  */
 export type HeadState = "intact" | "deleted" | "expired" | "cut" | "missing" | "changed";
 
-/** Holds the chains against heads of one anchor, in one snapshot. At most 5,000 heads at once. @returns the state of each, in their order. */
-export async function compareHeads(db: Database, heads: readonly ChainHead[]): Promise<HeadState[]> {
-  const { rows } = await queryOnce<{ state: HeadState }>(
+export interface ComparedHead {
+  readonly state: HeadState;
+  /** Number of the last row of the chain that was deleted by its age. */
+  readonly base_seq: number;
+}
+
+/** Holds the chains against heads of one anchor, in one snapshot. At most 5,000 heads at once. @returns what became of each, in their order. */
+export async function compareHeads(db: Database, heads: readonly ChainHead[]): Promise<ComparedHead[]> {
+  const { rows } = await queryOnce<ComparedHead>(
     chainPool(db),
     `select case
-         when organization.id is null or organization.deleted_at is not null then 'deleted'
+         when organization.id is null or (organization.deleted_at is not null and chain.seq is null) then 'deleted'
          when chain.seq is null or chain.seq < head.seq then 'cut'
          when chain.base_seq > head.seq then 'expired'
          when chain.base_seq = head.seq then case when chain.base_hash = head.hash then 'intact' else 'changed' end
          when entry.chain_hash is null then 'missing'
          when entry.chain_hash = head.hash then 'intact'
          else 'changed'
-       end as state
+       end as state,
+       coalesce(chain.base_seq, 0) as base_seq
      from unnest($1::uuid[], $2::bigint[], $3::text[]) with ordinality as given (organization_id, seq, hex, place)
      cross join lateral (select given.organization_id, given.seq, decode(given.hex, 'hex') as hash) head
      left join organizations organization on organization.id = head.organization_id
@@ -60,5 +71,5 @@ export async function compareHeads(db: Database, heads: readonly ChainHead[]): P
      order by given.place`,
     [heads.map((head) => head.organization_id), heads.map((head) => head.seq), heads.map((head) => head.hash)],
   );
-  return rows.map((row) => row.state);
+  return rows;
 }

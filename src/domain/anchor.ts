@@ -6,6 +6,12 @@ export interface ChainHead {
   readonly seq: number;
   /** Of that row, in hexadecimal. */
   readonly hash: string;
+  /** When that row was written (ISO 8601); null where it had been deleted by its age already. */
+  readonly at: string | null;
+  /** Number of the last row that had been deleted by its age; 0 before the first. */
+  readonly base_seq: number;
+  /** When the oldest row that was still kept was written; null where none was. Rows from here on may not go before their time. */
+  readonly oldest_at: string | null;
 }
 
 /** What is signed. */

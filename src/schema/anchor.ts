@@ -2,7 +2,14 @@
 import { z } from "zod";
 import type { AnchorStatement } from "../domain/anchor.ts";
 
-const ChainHead = z.object({ organization_id: z.guid().toLowerCase(), seq: z.number().int().min(1), hash: z.string().regex(/^[0-9a-f]{64}$/) });
+const ChainHead = z.object({
+  organization_id: z.guid().toLowerCase(),
+  seq: z.int().min(1),
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+  at: z.iso.datetime().nullable(),
+  base_seq: z.int().min(0),
+  oldest_at: z.iso.datetime().nullable(),
+});
 
 export const AnchorStatementForm: z.ZodType<AnchorStatement> = z.object({
   type: z.literal("holdfast-audit-anchor"),

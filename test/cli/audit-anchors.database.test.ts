@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compactVerify, importJWK } from "jose";
@@ -91,11 +91,13 @@ describe("a chain held against its anchor", () => {
   });
 
   it("whose rows had their time is no fault: at its beginning it is compared, before it there is nothing to compare", async () => {
+    const age = () => change("update audit_log set at = now() - interval '401 days' where organization_id = $1");
     await append(2);
+    await age();
     await anchor("first.jws", new Date(Date.now() - 405 * DAY_MS));
     await append(1);
+    await age();
     await anchor("second.jws");
-    await change("update audit_log set at = now() - interval '401 days' where organization_id = $1");
     await deleteOldAuditRows(test.db, organization.id, 400, 100);
     expect(await check()).toMatchObject([
       { anchor: "first.jws", intact: 0, expired: 1, fault_count: 0 },
@@ -103,10 +105,29 @@ describe("a chain held against its anchor", () => {
     ]);
   });
 
-  it("whose organization was deleted is named as that", async () => {
-    await append(1);
+  it("whose whole log went with the base moved behind it, or whose oldest rows did, is found", async () => {
+    await append(4);
+    await anchor();
+    const moveBaseTo = (seq: number) =>
+      change(
+        `update audit_chains set (base_seq, base_hash) = (select chain_seq, chain_hash from audit_log l where l.organization_id = $1 and chain_seq = ${seq}) where organization_id = $1`,
+      );
+    await moveBaseTo(1);
+    await change("delete from audit_log where organization_id = $1 and chain_seq = 1");
+    expect(await faultOf()).toEqual([["removed at 4"]]);
+    await moveBaseTo(4);
+    await change("delete from audit_log where organization_id = $1");
+    expect(await faultOf()).toEqual([["removed at 4"]]);
+  });
+
+  it("of an organization that is closed is compared for as long as it is there, and then named as deleted", async () => {
+    await append(2);
     await anchor();
     await change("update organizations set deleted_at = now() where id = $1");
+    expect(await check()).toMatchObject([{ intact: 1, deleted_count: 0 }]);
+    await change("delete from audit_log where organization_id = $1 and chain_seq = 2");
+    expect(await faultOf()).toEqual([["missing at 2"]]);
+    await change("delete from audit_chains where organization_id = $1");
     expect(await check()).toMatchObject([{ deleted: [organization.id], fault_count: 0 }]);
   });
 });
@@ -126,6 +147,7 @@ describe("an anchor", () => {
     await write("4-unsigned.jws", [Buffer.from('{"alg":"none"}').toString("base64url"), payload, ""].join("."));
     await write("5-unknown.jws", await signAnchor(ANCHOR_KEY, Buffer.from('{"type":"something else"}')));
     await write("6-nothing.jws", "");
+    await mkdir(join(folder, "7-folder.jws"));
     expect((await check()).map(({ problem }) => problem)).toEqual([null, "forged", "forged", "forged", "unreadable", "forged"]);
   });
 
@@ -136,7 +158,9 @@ describe("an anchor", () => {
     expect(jwk).not.toHaveProperty("d");
     const { payload, protectedHeader } = await compactVerify(await anchor(), await importJWK(jwk, "EdDSA"));
     expect(protectedHeader.kid).toBe(jwk.kid);
-    expect(JSON.parse(Buffer.from(payload).toString())).toMatchObject({ heads: expect.arrayContaining([{ organization_id: organization.id, seq: 1, hash: expect.any(String) }]) });
+    expect(JSON.parse(Buffer.from(payload).toString())).toMatchObject({
+      heads: expect.arrayContaining([expect.objectContaining({ organization_id: organization.id, seq: 1, base_seq: 0 })]),
+    });
   });
 
   it("that is nowhere is no success", async () => {
