@@ -200,6 +200,10 @@ const OUTAGE_CODES = new Set([
   "53100",
   "58030",
   "25P03",
+  // A server that takes no writes, as a standby after a failover; a login that is refused, as while its password is changed.
+  "25006",
+  "28P01",
+  "28000",
 ]);
 const OUTAGE_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/;
