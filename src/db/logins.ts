@@ -5,8 +5,6 @@ import { type Database, type DatabaseUrls, type OwnerDatabase, ROLES, type RoleN
 
 const VARIABLES = { app: "DATABASE_URL", system: "DATABASE_SYSTEM_URL", maintenance: "DATABASE_MAINTENANCE_URL" } as const satisfies Record<RoleName, string>;
 const NAMES = Object.keys(ROLES) as RoleName[];
-/** Has the rights of a function, and is nobody's login. */
-const NO_LOGIN = "holdfast_vectors";
 
 /** What a login has that one of a service should not have. */
 interface LoginRow {
@@ -52,7 +50,6 @@ export async function describeStrongLogins(db: Database, { systemUrl, maintenanc
 function misplacement(name: RoleName, login: string, users: ReadonlyArray<{ readonly name: RoleName; readonly login: string }>): string | undefined {
   const other = NAMES.find((one) => one !== name && ROLES[one] === login);
   if (other !== undefined) return `is the role of ${VARIABLES[other]}: it is no login of this part, whatever it is granted`;
-  if (login === NO_LOGIN) return "is nobody's login";
   const twin = users.find((one) => one.name !== name && one.login === login);
   return twin === undefined ? undefined : `is the user of ${VARIABLES[twin.name]} too: each part needs a login of its own`;
 }

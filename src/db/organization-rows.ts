@@ -1,13 +1,15 @@
 /** All SQL that removes a closed organization's rows from every table there is, as the catalogue names them, and reads back that none is left. */
+import pg from "pg";
 import { type Database, type OrganizationKey, queryOnce } from "./pool.ts";
 
 const ROWS_A_STATEMENT = 5_000;
+const FOREIGN_KEY_VIOLATION = "23503";
 
 /** Deletes everything, table by table, what others refer to after what refers to it. Idempotent. @returns rows deleted, by table. */
 export async function deleteOrganizationRows(db: Database, organization: OrganizationKey): Promise<Record<string, number>> {
   const deleted = await deleteVectors(db, organization);
   const { rows } = await queryOnce<{ name: string }>(db.maintenance, "select tenant_table::text as name from tenant_tables()");
-  for (let left = rows.map(({ name }) => name); left.length > 0;) {
+  for (let left = ["spaces", ...rows.map(({ name }) => name)]; left.length > 0;) {
     const later: string[] = [];
     for (const table of left) {
       const count = await deleteFrom(db, table, organization);
@@ -48,12 +50,23 @@ async function deleteVectors(db: Database, { id, num }: OrganizationKey): Promis
 
 /** @returns null where other rows still refer to some. */
 async function deleteFrom(db: Database, table: string, { id }: OrganizationKey): Promise<number | null> {
+  if (table === "spaces") return deleteSpaces(db, id);
   for (let total = 0; ;) {
     const { rows } = await queryOnce<{ deleted: number | null }>(db.maintenance, "select delete_rows_of_closed($1, $2, $3) as deleted", [id, table, ROWS_A_STATEMENT]);
     const deleted = rows[0]?.deleted ?? null;
     if (deleted === null) return null;
     total += deleted;
     if (deleted < ROWS_A_STATEMENT) return total;
+  }
+}
+
+/** As maintenance too: a space that goes takes with it what vectors it still has. */
+async function deleteSpaces(db: Database, organizationId: string): Promise<number | null> {
+  try {
+    return (await queryOnce(db.maintenance, "delete from spaces where organization_id = $1", [organizationId])).rowCount ?? 0;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION) return null;
+    throw error;
   }
 }
 

@@ -1,19 +1,14 @@
 -- Each process logs in with no more than it needs. `holdfast_maintenance` is the fourth role: bookkeeping across organizations, directories, wrapped keys and
 -- indexes of vectors; no text of documents. What else needed the owner's rights goes through the functions below.
--- `holdfast_vectors` is nobody's login: a function that deletes vectors whoever calls it has its rights.
 
 -- Roles belong to the whole cluster, and another database of it may be migrated at the same time.
 do $$
-declare
-  name text;
 begin
-  foreach name in array array['holdfast_maintenance', 'holdfast_vectors'] loop
-    begin
-      if not exists (select from pg_roles where rolname = name) then execute format('create role %I nologin', name); end if;
-    exception when duplicate_object or unique_violation then null;
-    end;
-    if not pg_has_role(current_user, name, 'set') then execute format('grant %I to %I', name, current_user); end if;
-  end loop;
+  begin
+    if not exists (select from pg_roles where rolname = 'holdfast_maintenance') then create role holdfast_maintenance nologin; end if;
+  exception when duplicate_object or unique_violation then null;
+  end;
+  if not pg_has_role(current_user, 'holdfast_maintenance', 'set') then execute format('grant holdfast_maintenance to %I', current_user); end if;
 end $$;
 
 grant usage on schema public to holdfast_maintenance;
@@ -35,26 +30,21 @@ begin
     execute format('alter table %s owner to holdfast_maintenance', part);
   end loop;
 end $$;
-create policy maintenance on embeddings for select to holdfast_maintenance using (true);
-grant select on embeddings, embedding_models to holdfast_maintenance;
+create policy maintenance on embeddings to holdfast_maintenance using (true) with check (false);
+grant select, delete on embeddings to holdfast_maintenance;
+grant select on embedding_models to holdfast_maintenance;
 create policy maintenance on vector_indexes to holdfast_maintenance using (true) with check (true);
 grant select, insert, update, delete on vector_indexes to holdfast_maintenance;
 
--- A space takes its vectors with it, whoever deletes it: workers of the version before look for them in the schema `public` alone.
-create function forget_vectors() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- A space takes its vectors with it: workers of the version before look for them in the schema `public` alone. With the rights of who deletes the space: a role
+-- that the function belonged to could be made, by what is planted on these tables, to change the function.
+create function forget_vectors() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   delete from public.embeddings where space_num = old.num;
   return null;
 end $$;
 create trigger forget_vectors after delete on spaces for each row execute function forget_vectors();
 revoke execute on function forget_vectors from public;
-create policy vectors on embeddings to holdfast_vectors using (true);
-grant usage on schema public to holdfast_vectors;
-grant select, delete on embeddings to holdfast_vectors;
--- Who is given a function must be able to create in its schema at that moment.
-grant create on schema public to holdfast_vectors;
-alter function forget_vectors owner to holdfast_vectors;
-revoke create on schema public from holdfast_vectors;
 
 -- What provisioning, the command line, imports and the rotation of keys read and write across organizations. Keys are stored hashed or wrapped.
 do $$
@@ -66,6 +56,10 @@ begin
   end loop;
 end $$;
 grant select, insert, update on users, spaces, agents, api_keys to holdfast_maintenance;
+-- The trigger of a space that is deleted goes to its vectors, so that no function with the owner's rights deletes one.
+create policy maintenance_deletes on spaces as restrictive for delete to holdfast_maintenance
+  using (exists (select from organizations o where o.id = organization_id and o.deleted_at is not null));
+grant delete on spaces to holdfast_maintenance;
 -- An organization is closed by a function alone, for good: one that was emptied must not look as if nothing had been.
 create policy maintenance_deletes on organizations as restrictive for delete to holdfast_maintenance using (deleted_at is not null);
 grant select, delete, insert (id, name, max_key_lifetime_seconds, default_key_lifetime_seconds), update (name, max_key_lifetime_seconds, default_key_lifetime_seconds)
@@ -91,11 +85,11 @@ begin
 end $$;
 
 -- The tables that hold rows of organizations, as the catalogue names them. Their keys and the organizations themselves, which go last, are left out, and vectors,
--- which their owner deletes.
+-- which maintenance deletes itself, and their spaces.
 create function tenant_tables() returns table (tenant_table regclass, by_column name) language sql stable set search_path = pg_catalog, pg_temp as $$
   select distinct on (c.oid) c.oid::regclass, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid and not a.attisdropped
   where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname in ('organization_id', 'organization_num')
-    and c.relname not in ('organizations', 'organization_keys')
+    and c.relname not in ('organizations', 'organization_keys', 'spaces')
   order by c.oid, a.attname
 $$;
 
@@ -131,11 +125,12 @@ exception when foreign_key_violation then
   return null;
 end $$;
 
--- Rows of a closed organization in all tables but those of vectors, its keys included.
+-- Rows of a closed organization in all tables but those of vectors, its keys and spaces included.
 create function count_rows_of_closed(organization uuid) returns bigint language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
   organization_num int := public.closed_organization_num(organization);
-  total bigint := (select count(*) from public.organization_keys k where k.organization_id = organization);
+  total bigint := (select count(*) from public.organization_keys k where k.organization_id = organization)
+    + (select count(*) from public.spaces s where s.organization_id = organization);
   counted bigint;
   one record;
 begin
