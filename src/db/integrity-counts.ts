@@ -28,26 +28,56 @@ const PATIENCE = "set local statement_timeout = '1h'";
 export async function findOrphanRuns(db: Database, organization: OrganizationKey): Promise<OrphanRun[]> {
   return inTenant(db, organization, async (sql) => {
     await sql.query(PATIENCE);
-    return listOrphanRuns(sql);
+    return listOrphanRuns(sql, organization);
   });
 }
 
-async function listOrphanRuns(sql: Sql): Promise<OrphanRun[]> {
-  return (await sql.query<OrphanRun>("select run_num, space_num, kind from orphan_runs()")).rows;
+/** Vectors are read here, with the rights of the application, and never by the functions, which have the owner's: these tables belong to another login. */
+async function listOrphanRuns(sql: Sql, { id }: OrganizationKey): Promise<OrphanRun[]> {
+  const { rows } = await sql.query<OrphanRun>(
+    `with recursive step as (
+       select s.num as space_num, e.run_num from spaces s,
+         lateral (select v.run_num from embeddings v where v.space_num = s.num order by v.run_num limit 1) e where s.organization_id = $1
+       union all
+       select s.space_num, n.run_num from step s,
+         lateral (select v.run_num from embeddings v where v.space_num = s.space_num and v.run_num > s.run_num order by v.run_num limit 1) n),
+     seen as (select coalesce(array_agg(space_num), '{}') as spaces, coalesce(array_agg(run_num), '{}') as runs from step)
+     select o.run_num, o.space_num, o.kind from seen, orphan_runs(seen.spaces, seen.runs) o`,
+    [id],
+  );
+  return rows;
+}
+
+/** How many chunks of each run have a vector; of published runs that have too few, also those that the run's model refuses. */
+async function countVectors(sql: Sql, { id, num }: OrganizationKey): Promise<ReadonlyMap<number, number>> {
+  const { rows } = await sql.query<{ run_num: number; count: number }>(
+    `with embedded as (select e.run_num, count(*) as count from embeddings e where e.organization_num = $1 group by e.run_num),
+     refused as (
+       select r.num as run_num, count(*) as count from documents d join pipeline_runs r on r.num = d.published_run_num
+         join embedding_models m on m.name = r.embedding_model join chunks c on c.run_num = r.num and c.refused_by = m.num left join embedded e on e.run_num = r.num
+       where d.organization_id = $2 and d.deleted_at is null and coalesce(e.count, 0) < r.chunk_count
+         and not exists (select from embeddings v where v.space_num = r.space_num and v.run_num = r.num and v.chunk_index = c.chunk_index)
+       group by r.num)
+     select run_num, sum(count)::bigint as count from (select * from embedded union all select * from refused) counted group by run_num`,
+    [num, id],
+  );
+  return new Map(rows.map((row) => [row.run_num, row.count]));
 }
 
 /** Everything is of one moment. */
 export async function countFaults(db: Database, organization: OrganizationKey): Promise<IntegrityCounts> {
   const count = async (sql: Sql): Promise<IntegrityCounts> => {
     await sql.query(PATIENCE);
-    const orphans = await listOrphanRuns(sql);
+    const orphans = await listOrphanRuns(sql, organization);
     const segments = await sql.query<{ num: number }>("select num from posting_segments where organization_num = $1", [organization.num]);
     // Postings can be counted here alone.
     const terms = await countIndexedTerms(
       sql,
       segments.rows.map((row) => row.num),
     );
-    const { rows } = await sql.query<Omit<IntegrityCounts, OrphanRun["kind"]>>("select * from count_faults($1, $2)", [[...terms.keys()], [...terms.values()]]);
+    const vectors = await countVectors(sql, organization);
+    const counted = [[...terms.keys()], [...terms.values()], [...vectors.keys()], [...vectors.values()]];
+    const { rows } = await sql.query<Omit<IntegrityCounts, OrphanRun["kind"]>>("select * from count_faults($1, $2, $3, $4)", counted);
     const orphansOf = (kind: OrphanRun["kind"]): number => orphans.filter((orphan) => orphan.kind === kind).length;
     return {
       chunks_without_run: orphansOf("chunks_without_run"),

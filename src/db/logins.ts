@@ -31,13 +31,27 @@ export async function describeStrongLogins(db: Database, { systemUrl, maintenanc
   if (systemUrl === undefined) return advice([`DATABASE_URL: "${(await readLogin(db, "app")).login}" is the one login of the service, and may take on the role of each part`], []);
   const held = NAMES.filter((name) => name !== "maintenance" || maintenanceUrl !== undefined);
   const found = await Promise.all(held.map(async (name) => ({ name, login: await readLogin(db, name) })));
-  const faults = found.flatMap(({ name, login }) => faultsOf(name, login).map((fault) => ({ ...fault, what: `${VARIABLES[name]}: "${login.login}" ${fault.what}` })));
+  const users = found.map(({ name, login }) => ({ name, login: login.login }));
+  const faults = found.flatMap(({ name, login }) => {
+    const misplaced = misplacement(name, login.login, users);
+    // Rights that are granted to such a one, or taken from it, would mend nothing.
+    const own: Fault[] = misplaced === undefined ? faultsOf(name, login) : [{ what: misplaced, statement: undefined }];
+    return own.map((fault) => ({ ...fault, what: `${VARIABLES[name]}: "${login.login}" ${fault.what}` }));
+  });
   if (faults.length === 0) return undefined;
   const statements = faults.flatMap(({ statement }) => (statement === undefined ? [] : [statement]));
   return advice(
     faults.map(({ what }) => what),
     statements.length === faults.length ? statements : [],
   );
+}
+
+/** @returns why no right makes this user the login of `name`; undefined where none is needed. */
+function misplacement(name: RoleName, login: string, users: ReadonlyArray<{ readonly name: RoleName; readonly login: string }>): string | undefined {
+  const other = NAMES.find((one) => one !== name && ROLES[one] === login);
+  if (other !== undefined) return `is the role of ${VARIABLES[other]}: it is no login of this part, whatever it is granted`;
+  const twin = users.find((one) => one.name !== name && one.login === login);
+  return twin === undefined ? undefined : `is the user of ${VARIABLES[twin.name]} too: each part needs a login of its own`;
 }
 
 /** Of the session's own role, whatever role the connection has taken on. */
@@ -99,26 +113,36 @@ function advice(faults: readonly string[], statements: readonly string[]): strin
 /**
  * Lets the three users of the URLs log in with the passwords that the URLs have: the roles themselves, or members of theirs, which are made where they are missing.
  * Idempotent; connections that are open stay. The server is told no password but what it stores of it.
- * @throws TypeError where a URL names no user or no password, or the owner.
+ * @throws TypeError where a URL names no user or no password, the owner, the role of another part, or the user of another URL; nothing is changed then.
  */
 export async function makeLogins(db: OwnerDatabase, urls: Readonly<Record<RoleName, string>>): Promise<string[]> {
   return inTransaction(db.owner, async (sql) => {
     await sql.query("select pg_advisory_xact_lock(hashtext('holdfast migrations'))");
     const { rows } = await sql.query<{ owner: string }>("select session_user::text as owner");
-    const made: string[] = [];
-    for (const name of NAMES) {
-      const { username, password } = new URL(urls[name]);
-      if (username === "" || password === "") throw new TypeError(`${VARIABLES[name]} names no user with a password`);
-      const login = decodeURIComponent(username);
+    const logins = NAMES.map((name) => loginOf(name, urls[name]));
+    for (const { name, login } of logins) {
       if (login === rows[0]!.owner) throw new TypeError(`${VARIABLES[name]} names the owner itself`);
-      await makeLogin(sql, { name, login, password: decodeURIComponent(password) });
-      made.push(login);
+      const misplaced = misplacement(name, login, logins);
+      if (misplaced !== undefined) throw new TypeError(`${VARIABLES[name]}: "${login}" ${misplaced}`);
     }
-    return made;
+    for (const login of logins) await makeLogin(sql, login);
+    return logins.map(({ login }) => login);
   });
 }
 
-async function makeLogin(sql: Sql, { name, login, password }: { readonly name: RoleName; readonly login: string; readonly password: string }): Promise<void> {
+interface NewLogin {
+  readonly name: RoleName;
+  readonly login: string;
+  readonly password: string;
+}
+
+function loginOf(name: RoleName, url: string): NewLogin {
+  const { username, password } = new URL(url);
+  if (username === "" || password === "") throw new TypeError(`${VARIABLES[name]} names no user with a password`);
+  return { name, login: decodeURIComponent(username), password: decodeURIComponent(password) };
+}
+
+async function makeLogin(sql: Sql, { name, login, password }: NewLogin): Promise<void> {
   const quoted = pg.escapeIdentifier(login);
   if (login !== ROLES[name]) {
     if ((await sql.query("select from pg_roles where rolname = $1", [login])).rowCount === 0) await sql.query(`create role ${quoted}`);

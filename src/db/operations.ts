@@ -50,10 +50,10 @@ export async function requestReencryption(db: Database, organization: Organizati
   });
 }
 
-/** Nobody gets into the organization from here on; what it has is removed by the workflow, not before `graceSeconds` have passed. */
+/** Nobody gets into the organization from here on, and it is never opened again; what it has is removed by the workflow, not before `graceSeconds` have passed. */
 export async function requestOrganizationDeletion(db: Database, organization: OrganizationKey, graceSeconds: number): Promise<string> {
   return inTransaction(db.maintenance, async (sql) => {
-    await sql.query("update organizations set deleted_at = coalesce(deleted_at, now()) where id = $1", [organization.id]);
+    await sql.query("select close_organization($1)", [organization.id]);
     return insertOperation(sql, "delete_organization", organization, graceSeconds);
   });
 }

@@ -30,23 +30,23 @@ interface Isolation {
   stop(): Promise<void>;
 }
 
-/** This process's own without the login of maintenance: a suspected document has no business with it. */
-function isolatedEnvironment(): NodeJS.ProcessEnv {
-  // oxlint-disable-next-line node/no-process-env -- handed on; nothing is read from it here
-  const { DATABASE_MAINTENANCE_URL: _, ...kept } = process.env;
+/** `env` without the logins of maintenance and of the owner: a suspected document has no business with them. */
+export function isolatedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { DATABASE_MAINTENANCE_URL: _, DATABASE_OWNER_URL: __, ...kept } = env;
   return kept;
 }
 
 /**
  * Looks once a second whether the process is needed. One that died is started anew with the next look: what killed it is the
- * document that it had in hand, and nothing else was. It gets this process's environment but for one login, and ends with it, however that ends.
+ * document that it had in hand, and nothing else was. It gets this process's environment but for two logins, and ends with it, however that ends.
  */
 export function keepIsolation({ log, isNeeded, reportLost }: IsolationDeps): Isolation {
   let child: ChildProcess | undefined;
   let neededAt = 0;
   let silentAt = 0;
   const start = (): void => {
-    const started = fork(ENTRY, { env: isolatedEnvironment() });
+    // oxlint-disable-next-line node/no-process-env -- handed on; nothing is read from it here
+    const started = fork(ENTRY, { env: isolatedEnvironment(process.env) });
     child = started;
     silentAt = performance.now() + START_MS;
     let inHand: AttemptInHand | null = null;

@@ -5,9 +5,12 @@ import { loadConfig, requireReal } from "../../src/config.ts";
 import { openSharedDeps } from "../../src/deps.ts";
 import { describeStrongLogins, makeLogins } from "../../src/db/logins.ts";
 import { migrate } from "../../src/db/migrate.ts";
+import { countFaults } from "../../src/db/integrity-counts.ts";
+import { requestOrganizationDeletion } from "../../src/db/operations.ts";
+import { countOrganizationRows, deleteOrganizationRows } from "../../src/db/organization-rows.ts";
 import { type DatabaseUrls, inTenant, openDatabase, openOwner } from "../../src/db/pool.ts";
 import { attempt } from "../support/attempt.ts";
-import { makeOrganization } from "../support/callers.ts";
+import { makeOrganization, makeSpace, makeUser } from "../support/callers.ts";
 import { type TestDatabase, createTestDatabase, loginUrlsOf } from "../support/database.ts";
 import { startProcess } from "../support/processes.ts";
 import { until } from "../support/until.ts";
@@ -71,6 +74,35 @@ describe("a login that may do more", () => {
     await deps.close();
   });
 
+  it("that is the role of another part, or the user of two URLs, is refused and not told to take both", async () => {
+    const { url, systemUrl, maintenanceUrl } = narrow();
+    const message = await strong({ url: systemUrl!, systemUrl, maintenanceUrl });
+    expect(message).toContain('DATABASE_URL: "holdfast_system" is the role of DATABASE_SYSTEM_URL');
+    expect(message).not.toMatch(/^ {2}grant/m);
+    expect(await strong({ url, systemUrl: maintenanceUrl, maintenanceUrl: systemUrl })).toMatch(
+      /"holdfast_maintenance" is the role of DATABASE_MAINTENANCE_URL[^]*"holdfast_system" is the role of DATABASE_SYSTEM_URL/,
+    );
+    const user = `twin_${randomBytes(4).toString("hex")}`;
+    await test.db.owner.query(`create role ${user} login password 'p' in role holdfast_app, holdfast_system`);
+    try {
+      const twin = Object.assign(new URL(test.url), { username: user, password: "p" }).toString();
+      const both = await strong({ url: twin, systemUrl: twin, maintenanceUrl });
+      expect(both).toContain(`DATABASE_URL: "${user}" is the user of DATABASE_SYSTEM_URL too`);
+      expect(both).not.toMatch(/^ {2}(grant|revoke)/m);
+    } finally {
+      await test.db.owner.query(`drop role ${user}`);
+    }
+  });
+
+  it("is not made of the role of another part, nor of one user for two URLs", async () => {
+    const of = (user: string) => Object.assign(new URL(test.url), { username: user, password: "p" }).toString();
+    const usual = { app: test.env.DATABASE_URL, system: test.env.DATABASE_SYSTEM_URL, maintenance: test.env.DATABASE_MAINTENANCE_URL };
+    await expect(makeLogins(test.db, { ...usual, app: usual.maintenance })).rejects.toThrow('DATABASE_URL: "holdfast_maintenance" is the role of DATABASE_MAINTENANCE_URL');
+    await expect(makeLogins(test.db, { ...usual, app: of("planted"), system: of("planted") })).rejects.toThrow('DATABASE_URL: "planted" is the user of DATABASE_SYSTEM_URL too');
+    expect((await test.db.owner.query("select from pg_roles where rolname = 'planted'")).rowCount).toBe(0);
+    expect(await strong(narrow())).toBeUndefined();
+  });
+
   it("has its rights taken by the statements of the message", async () => {
     const user = `strong_${randomBytes(4).toString("hex")}`;
     await test.db.owner.query(`create role ${user} login password 'p' bypassrls createrole createdb noinherit; grant holdfast_system, pg_read_all_data to ${user}`);
@@ -121,13 +153,18 @@ it("an owner that is no superuser, as managed servers give one, migrates and han
     const { app, system, maintenance } = loginUrlsOf(managed.url);
     expect(await describeStrongLogins(managed.db, { url: app, systemUrl: system, maintenanceUrl: maintenance })).toBeUndefined();
     const organization = await makeOrganization(managed.db);
-    expect((await inTenant(managed.db, organization, (sql) => sql.query("select * from count_faults('{}', '{}')"))).rows).toEqual([
-      { published_incomplete: 0, published_hidden: 0, runs_without_claim: 0, documents_without_file: 0, statistics_wrong: 0 },
-    ]);
+    expect(Object.values(await countFaults(managed.db, organization))).toEqual(Array(9).fill(0));
+    const user = await makeUser(managed.db, organization);
+    const space = await makeSpace(managed.db, organization, [[user, "owner"]]);
+    await inTenant(managed.db, organization, async (sql) => {
+      await sql.query("delete from space_members where space_id = $1", [space]);
+      await sql.query("delete from spaces where id = $1", [space]);
+    });
     await managed.db.maintenance.query("create index concurrently planted on vectors.embeddings_0 (run_num)");
     await managed.db.maintenance.query("drop index concurrently vectors.planted");
-    await managed.db.owner.query("update organizations set deleted_at = now() where id = $1", [organization.id]);
-    expect((await managed.db.maintenance.query("select count_rows_of_closed($1) as count", [organization.id])).rows).toEqual([{ count: 0 }]);
+    await requestOrganizationDeletion(managed.db, organization, 0);
+    await deleteOrganizationRows(managed.db, organization);
+    expect(await countOrganizationRows(managed.db, organization)).toBe(0);
   } finally {
     await pool.end();
     await managed.db.owner.query(`reassign owned by ${owner} to postgres; drop owned by ${owner}`);

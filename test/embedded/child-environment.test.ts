@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { loadConfig } from "../../src/config.ts";
 import { childEnvironment, programEnvironment } from "../../src/embedded/child-environment.ts";
+import { isolatedEnvironment } from "../../src/worker/isolation.ts";
 import { loginUrls } from "../../src/embedded/database-urls.ts";
 
 const OWNER_URL = "postgres://postgres:secret@127.0.0.1:5432/holdfast";
@@ -20,6 +21,12 @@ test("each program gets the logins that it needs, and none but migrate the owner
   expect(loginsOf(programEnvironment(env, "worker"))).toEqual({ ...served, DATABASE_MAINTENANCE_URL: ours.maintenance });
   expect(loginsOf(programEnvironment(env, "provision"))).toEqual({ ...served, DATABASE_MAINTENANCE_URL: ours.maintenance });
   for (const program of ["api", "worker", "provision"] as const) expect(Object.values(programEnvironment(env, program)).join(" ")).not.toContain("secret");
+});
+
+test("the process of suspected documents gets neither the login of maintenance nor the owner's", () => {
+  const env = childEnvironment({ KEPT: "1" }, loadConfig({}), { ...parts, database });
+  expect(loginsOf(isolatedEnvironment(env))).toEqual({ DATABASE_URL: ours.app, DATABASE_SYSTEM_URL: ours.system });
+  expect(isolatedEnvironment(env)["KEPT"]).toBe("1");
 });
 
 test("a server of the user's keeps the logins that the user has set, one or all", () => {

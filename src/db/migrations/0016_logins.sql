@@ -17,6 +17,8 @@ grant select on migrations to holdfast_app, holdfast_system, holdfast_maintenanc
 
 -- An index is built concurrently, which no function can do, and takes the ownership of its table and the right to create in its schema. So the partitions of
 -- vectors have a schema of their own: who may create in `public` could plant functions there that the owner's next migration calls.
+-- Who owns a table decides what runs when it is read or written: triggers, policies, and the functions in its constraints and in the predicates of its indexes,
+-- which the planner calls. So nothing that has the owner's rights reads or writes `embeddings`.
 create schema vectors;
 grant usage, create on schema vectors to holdfast_maintenance;
 do $$
@@ -28,15 +30,17 @@ begin
     execute format('alter table %s owner to holdfast_maintenance', part);
   end loop;
 end $$;
-create policy maintenance on embeddings for select to holdfast_maintenance using (true);
-grant select on embeddings, embedding_models to holdfast_maintenance;
+create policy maintenance on embeddings to holdfast_maintenance using (true) with check (false);
+grant select, delete on embeddings to holdfast_maintenance;
+grant select on embedding_models to holdfast_maintenance;
 create policy maintenance on vector_indexes to holdfast_maintenance using (true) with check (true);
 grant select, insert, update, delete on vector_indexes to holdfast_maintenance;
 
--- A space takes its vectors with it, whoever deletes it: workers of the version before look for them in the schema `public` alone.
-create function forget_vectors() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+-- A space takes its vectors with it: workers of the version before look for them in the schema `public` alone. With the rights of who deletes the space: a role
+-- that the function belonged to could be made, by what is planted on these tables, to change the function.
+create function forget_vectors() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  delete from embeddings where space_num = old.num;
+  delete from public.embeddings where space_num = old.num;
   return null;
 end $$;
 create trigger forget_vectors after delete on spaces for each row execute function forget_vectors();
@@ -51,8 +55,15 @@ begin
     execute format('create policy maintenance on %I to holdfast_maintenance using (true) with check (true)', directory);
   end loop;
 end $$;
-grant select, insert, update on organizations, users, spaces, agents, api_keys to holdfast_maintenance;
-grant delete on organizations to holdfast_maintenance;
+grant select, insert, update on users, spaces, agents, api_keys to holdfast_maintenance;
+-- The trigger of a space that is deleted goes to its vectors, so that no function with the owner's rights deletes one.
+create policy maintenance_deletes on spaces as restrictive for delete to holdfast_maintenance
+  using (exists (select from organizations o where o.id = organization_id and o.deleted_at is not null));
+grant delete on spaces to holdfast_maintenance;
+-- An organization is closed by a function alone, for good: one that was emptied must not look as if nothing had been.
+create policy maintenance_deletes on organizations as restrictive for delete to holdfast_maintenance using (deleted_at is not null);
+grant select, delete, insert (id, name, max_key_lifetime_seconds, default_key_lifetime_seconds), update (name, max_key_lifetime_seconds, default_key_lifetime_seconds)
+  on organizations to holdfast_maintenance;
 grant select on superseded_keys to holdfast_maintenance;
 grant select, insert, update, delete on space_members, api_key_spaces to holdfast_maintenance;
 grant select, update, delete on organization_keys to holdfast_maintenance;
@@ -67,11 +78,18 @@ grant select, delete on audit_log to holdfast_maintenance;
 grant update (chain_seq, chain_hash) on audit_log to holdfast_maintenance;
 grant select, insert, update on audit_chains to holdfast_maintenance;
 
--- The tables and partitions that hold rows of organizations, as the catalogue names them; their keys and the organizations themselves, which go last, are left out.
+-- Nobody gets into the organization from here on, and nothing opens it again. Idempotent: one that is closed keeps its time.
+create function close_organization(organization uuid) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  update public.organizations set deleted_at = now() where id = organization and deleted_at is null;
+end $$;
+
+-- The tables that hold rows of organizations, as the catalogue names them. Their keys and the organizations themselves, which go last, are left out, and vectors,
+-- which maintenance deletes itself, and their spaces.
 create function tenant_tables() returns table (tenant_table regclass, by_column name) language sql stable set search_path = pg_catalog, pg_temp as $$
   select distinct on (c.oid) c.oid::regclass, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid and not a.attisdropped
-  where c.relnamespace in ('public'::regnamespace, 'vectors'::regnamespace) and c.relkind = 'r' and a.attname in ('organization_id', 'organization_num')
-    and c.relname not in ('organizations', 'organization_keys')
+  where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname in ('organization_id', 'organization_num')
+    and c.relname not in ('organizations', 'organization_keys', 'spaces')
   order by c.oid, a.attname
 $$;
 
@@ -107,11 +125,12 @@ exception when foreign_key_violation then
   return null;
 end $$;
 
--- Rows of a closed organization in all tables, its keys included.
+-- Rows of a closed organization in all tables but those of vectors, its keys and spaces included.
 create function count_rows_of_closed(organization uuid) returns bigint language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
   organization_num int := public.closed_organization_num(organization);
-  total bigint := (select count(*) from public.organization_keys k where k.organization_id = organization);
+  total bigint := (select count(*) from public.organization_keys k where k.organization_id = organization)
+    + (select count(*) from public.spaces s where s.organization_id = organization);
   counted bigint;
   one record;
 begin
@@ -123,12 +142,13 @@ begin
   return total;
 end $$;
 
-revoke execute on function tenant_tables, closed_organization_num, delete_rows_of_closed, count_rows_of_closed from public;
-grant execute on function tenant_tables, delete_rows_of_closed, count_rows_of_closed to holdfast_maintenance;
+revoke execute on function close_organization, tenant_tables, closed_organization_num, delete_rows_of_closed, count_rows_of_closed from public;
+grant execute on function close_organization, tenant_tables, delete_rows_of_closed, count_rows_of_closed to holdfast_maintenance;
 
 -- Run numbers of the transaction's organization that left something behind: whose row is gone, or whose search entries no version serves. The tables are
--- indexed by run over all organizations, so the steps through an index see every run; rows of no other organization come out.
-create function orphan_runs() returns table (run_num int, space_num int, kind text) language plpgsql stable security definer set search_path = public, pg_temp as $$
+-- indexed by run over all organizations, so the steps through an index see every run; rows of no other organization come out. Which runs have vectors in which
+-- spaces is what the caller sees of its own.
+create function orphan_runs(vector_spaces int[], vector_runs int[]) returns table (run_num int, space_num int, kind text) language plpgsql stable security definer set search_path = public, pg_temp as $$
 #variable_conflict use_column
 declare
   own_id uuid := current_organization_id();
@@ -146,16 +166,10 @@ begin
       union all
       select n.run_num, n.organization_id from text_step s,
         lateral (select t.run_num, t.organization_id from text_blocks t where t.run_num > s.run_num order by t.run_num limit 1) n),
-    embedding_step as (
-      select s.num as space_num, e.run_num from spaces s,
-        lateral (select v.run_num from embeddings v where v.space_num = s.num order by v.run_num limit 1) e where s.organization_id = own_id
-      union all
-      select s.space_num, n.run_num from embedding_step s,
-        lateral (select v.run_num from embeddings v where v.space_num = s.space_num and v.run_num > s.run_num order by v.run_num limit 1) n),
     entered as (
       select p.run_num, p.space_num from posting_runs p where p.organization_num = own_num
       union
-      select e.run_num, e.space_num from embedding_step e)
+      select v.run_num, v.space_num from unnest(vector_spaces, vector_runs) as v (space_num, run_num))
     select c.run_num, null::int, 'chunks_without_run' from chunk_step c
       where c.organization_id = own_id and not exists (select from pipeline_runs r where r.num = c.run_num)
     union all
@@ -163,13 +177,14 @@ begin
       where t.organization_id = own_id and not exists (select from pipeline_runs r where r.num = t.run_num)
     union all
     select x.run_num, x.space_num, case when r.num is null then 'entries_without_run' else 'entries_not_served' end
-    from entered x left join pipeline_runs r on r.num = x.run_num
-    where not exists (select from hidden_runs h where h.space_num = x.space_num and h.run_num = x.run_num)
-      and not exists (select from documents d where d.published_run_num = x.run_num);
+    from entered x left join pipeline_runs r on r.num = x.run_num and r.organization_id = own_id
+    where not exists (select from hidden_runs h where h.space_num = x.space_num and h.run_num = x.run_num and h.organization_num = own_num)
+      and not exists (select from documents d where d.published_run_num = x.run_num and d.organization_id = own_id);
 end $$;
 
--- How much of the transaction's organization is not as it should be; `run_nums` and `run_terms` are what its postings were counted to hold. Each count must be 0.
-create function count_faults(run_nums int[], run_terms bigint[])
+-- How much of the transaction's organization is not as it should be; `run_nums` and `run_terms` are what its postings were counted to hold, `vector_runs`
+-- and `vector_counts` how many chunks of a run have a vector or are refused one. Each count must be 0.
+create function count_faults(run_nums int[], run_terms bigint[], vector_runs int[], vector_counts bigint[])
   returns table (published_incomplete int, published_hidden int, runs_without_claim int, documents_without_file int, statistics_wrong int)
   language plpgsql stable security definer set search_path = public, pg_temp as $$
 declare
@@ -184,15 +199,12 @@ begin
   published_incomplete := published_incomplete + (
     select count(*) from documents d join pipeline_runs r on r.num = d.published_run_num
       left join (select c.run_num, count(*) as count from chunks c where c.organization_id = own_id group by c.run_num) chunked on chunked.run_num = r.num
-      left join (select e.run_num, count(*) as count from embeddings e where e.organization_num = own_num group by e.run_num) embedded on embedded.run_num = r.num
+      left join unnest(vector_runs, vector_counts) as embedded (run_num, count) on embedded.run_num = r.num
       left join unnest(run_nums, run_terms) as posted (run_num, terms) on posted.run_num = r.num
     where d.organization_id = own_id and d.deleted_at is null
       and (coalesce(chunked.count, 0) <> r.chunk_count
         or coalesce(posted.terms, 0) <> r.term_count
-        or coalesce(embedded.count, 0) <> r.chunk_count - case when coalesce(embedded.count, 0) < r.chunk_count then (
-            select count(*) from chunks c join embedding_models m on m.num = c.refused_by
-            where c.run_num = r.num and m.name = r.embedding_model
-              and not exists (select from embeddings v where v.space_num = r.space_num and v.run_num = r.num and v.chunk_index = c.chunk_index)) else 0 end));
+        or coalesce(embedded.count, 0) <> r.chunk_count));
   published_hidden := (
     select count(*) from hidden_runs h join documents d on d.published_run_num = h.run_num where h.organization_num = own_num and d.deleted_at is null);
   runs_without_claim := (
