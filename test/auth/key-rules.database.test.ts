@@ -7,12 +7,16 @@ import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { issueApiKey, rollApiKey } from "../../src/auth/issue-api-key.ts";
 import { createLeakedKeys } from "../../src/auth/leaked-keys.ts";
 import { appendAudit } from "../../src/db/audit.ts";
+import { readDirectory } from "../../src/db/export.ts";
+import { insertDirectory, insertOrganization } from "../../src/db/import.ts";
+import { putMember } from "../../src/db/members.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { inTenant, inTransaction, type OrganizationKey } from "../../src/db/pool.ts";
 import { ensurePrivateSpace } from "../../src/db/spaces.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { makeKey, makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "../support/callers.ts";
 import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../support/database.ts";
+import { until } from "../support/until.ts";
 
 let test: TestDatabase;
 let db: OwnedDatabase;
@@ -132,6 +136,67 @@ describe("a key that somebody else made for its owner", () => {
   });
 });
 
+describe("the e-mail address of a user who is not bound", () => {
+  const put = (id: string, email: string) => inTenant(db, organization, (sql) => putMember(sql, organization, { id, email, name: "A User", role: "member" }));
+  const stays = { code: "bad_request", message: expect.stringContaining("cannot be changed: the private space would pass to somebody else") };
+
+  it("stays if the user has a private space, or a key that makes one with its first use", async () => {
+    const { rows } = await db.owner.query<{ email: string }>("select email from users where id = $1", [owner]);
+    await expect(put(owner, "other@example.org")).rejects.toMatchObject(stays);
+    expect(await put(owner, rows[0]!.email.toUpperCase())).toBe(false);
+    const user = await makeUser(db, organization);
+    const { id } = await makeKey(db, organization, user, { createdBy: null });
+    await expect(put(user, "typo@example.org")).rejects.toMatchObject(stays);
+    await db.owner.query("update api_keys set created_by = $2 where id = $1", [id, admin]);
+    expect(await put(user, "mended@example.org")).toBe(false);
+  });
+
+  it("stays also if the private space is made at the same moment", async () => {
+    const user = await makeUser(db, organization);
+    const other = await db.owner.connect();
+    try {
+      await other.query("begin");
+      await ensurePrivateSpace(other, organization, user);
+      const changed = put(user, "racer@example.org").catch((error: unknown) => error);
+      await until(
+        "the change waits",
+        async () => (await db.owner.query("select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rowCount! > 0,
+      );
+      await other.query("commit");
+      expect(await changed).toMatchObject(stays);
+    } finally {
+      other.release();
+    }
+  });
+});
+
+describe("an archive", () => {
+  it("has an organization's lifetimes of keys, and addresses that no login confirmed; one of before has neither", async () => {
+    const people = await makePeople(db);
+    await db.owner.query("update organizations set max_key_lifetime_seconds = 3600, default_key_lifetime_seconds = 60 where id = $1", [people.organization.id]);
+    await db.owner.query("update users set confirmed_email = 'before@example.org' where id = $1", [people.owner]);
+    const directory = await inTenant(db, people.organization, (sql) => readDirectory(sql, people.organization.id));
+    const { name, ...lifetimes } = directory.organization;
+    expect(lifetimes).toEqual({ max_key_lifetime_seconds: 3_600, default_key_lifetime_seconds: 60 });
+    const target = await createTestDatabase();
+    try {
+      const arrive = async (id: string, archived: typeof directory.organization) => {
+        await insertOrganization(target.db, { id, archived, operationId: newId() });
+        return (await target.db.owner.query("select num, max_key_lifetime_seconds, default_key_lifetime_seconds from organizations where id = $1", [id])).rows[0];
+      };
+      expect(await arrive(newId(), { name: "of before" })).toMatchObject({ max_key_lifetime_seconds: null, default_key_lifetime_seconds: null });
+      const { num, ...arrived } = await arrive(people.organization.id, { name, ...lifetimes });
+      expect(arrived).toEqual(lifetimes);
+      const { id } = people.organization;
+      await inTenant(target.db, { id, num }, (sql) => insertDirectory(sql, id, directory));
+      const { rows } = await target.db.owner.query("select id, confirmed_email from users where confirmed_email is not null");
+      expect(rows).toEqual([{ id: people.owner, confirmed_email: "before@example.org" }]);
+    } finally {
+      await target.drop();
+    }
+  });
+});
+
 describe("a key that is rolled", () => {
   const roll = (id: string, overlapSeconds: number, userId = owner) =>
     inTenant(db, organization, (sql) => rollApiKey(sql, TEST_PEPPER, organization, { id, userId, isAdmin: userId === admin, overlapSeconds, expiresAt: (before) => before }));
@@ -183,6 +248,16 @@ describe("a key that is rolled", () => {
     await expect(roll(id, 60, await makeUser(db, organization))).rejects.toMatchObject({ code: "not_found" });
   });
 
+  it("is rolled at most 20 times a day, since each roll leaves its text for good", async () => {
+    const { id, text } = await makeKey(db, organization, owner, { createdBy: owner });
+    for (let at = 0; at < 20; at += 1) await roll(id, 0);
+    const refusal = { code: "rate_limited", message: "An API key can be rolled at most 20 times a day.", retryAfterSeconds: expect.any(Number) };
+    await expect(roll(id, 0)).rejects.toMatchObject(refusal);
+    await db.owner.query("update superseded_keys set created_at = created_at - interval '1 day' where hash = $1", [hashKey(TEST_PEPPER, text)]);
+    expect((await authenticate((await roll(id, 0)).key)).apiKeyId).toBe(id);
+    await expect(roll(id, 0)).rejects.toMatchObject(refusal);
+  });
+
   it("that is revoked or expired stays so", async () => {
     const { id } = await makeKey(db, organization, owner, { expiresAt: new Date(Date.now() - 1_000) });
     await expect(roll(id, 60)).rejects.toMatchObject({ code: "bad_request" });
@@ -207,6 +282,28 @@ describe("keys that are reported as leaked", () => {
     expect((await db.owner.query("select from leaked_keys")).rowCount).toBe(0);
     const { rows } = await db.owner.query("select action, auth_method, actor_id, organization_id from audit_log where resource_id = $1", [id]);
     expect(rows).toEqual([{ action: "api_keys:revoke_leaked", auth_method: "system", actor_id: null, organization_id: organization.id }]);
+  });
+
+  it("are revoked by one round for all who report while another runs", async () => {
+    const { text } = await makeKey(db, organization, owner);
+    const leaked = service();
+    const hold = await db.owner.connect();
+    try {
+      await hold.query("begin");
+      await hold.query("lock table leaked_keys in access exclusive mode");
+      const connect = vi.spyOn(db.app, "connect");
+      const rounds = Array.from({ length: 50 }, () => leaked.flush());
+      await hold.query("commit");
+      await Promise.all(rounds);
+      expect(connect).toHaveBeenCalledTimes(2);
+      connect.mockRestore();
+    } finally {
+      hold.release();
+    }
+    await leaked.report([text]);
+    await leaked.flush();
+    await refused(text);
+    await leaked.close();
   });
 
   it("are revoked by a text of before while it is accepted, and not after", async () => {
