@@ -132,7 +132,7 @@ interface RouteDefinition<A extends Access, P extends z.ZodType, Q extends z.Zod
   readonly body?: B;
   readonly response?: R;
   /** How many requests one counts as in the budget `address`, where its body makes it more than one. */
-  requestsOf?(body: z.output<B>): number;
+  readonly requestsOf?: (body: z.output<B>) => number;
   /** Loads, authorizes, acts, presents. Answers the response's value, nothing for 204, or `raw(…)` or `stream(…)`. */
   handle(context: RouteContext<A, z.output<P>, z.output<Q>, z.output<B>>): Promise<Presentable<z.input<R>> | RawAnswer | StreamAnswer>;
 }
