@@ -233,7 +233,7 @@ describe("keys that are reported as leaked", () => {
       expect(connect).toHaveBeenCalledTimes(2);
       connect.mockRestore();
     } finally {
-      hold.release();
+      hold.release(true);
     }
     await leaked.report([text]);
     await leaked.flush();

@@ -54,7 +54,7 @@ describe("the e-mail address of a user who is not bound", () => {
       await other.query("commit");
       expect(await changed).toMatchObject(stays);
     } finally {
-      other.release();
+      other.release(true);
     }
   });
 });
