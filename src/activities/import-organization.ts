@@ -40,7 +40,7 @@ export async function importStep(work: ImportWork, progress: ImportProgress): Pr
   const { deps, manifest, archive } = work;
   if (progress.organization_num === undefined) {
     const { organization } = await readPart<Directory>(archive, manifest.directory);
-    const made = await insertOrganization(deps.db, { id: manifest.organization_id, name: organization.name, operationId: work.operationId });
+    const made = await insertOrganization(deps.db, { id: manifest.organization_id, archived: organization, operationId: work.operationId });
     if (made === undefined) throw new DomainError("conflict", "An organization with the archive's id or name is here already.");
     return { progress: { ...progress, organization_num: made.num }, done: false };
   }

@@ -1,6 +1,6 @@
 /** What an organization and the service allow of a key that a user asks for: its lifetime, and how many there may be. */
 import { findOrganization } from "../db/key-lifetimes.ts";
-import { lockAndCountLiveKeys } from "../db/api-keys.ts";
+import { countLiveKeys, findKeyOwner, hasExpired, lockKeysOfUser } from "../db/api-keys.ts";
 import type { Sql } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
 import { ValidationProblems, valueError } from "../schema/problem.ts";
@@ -26,7 +26,26 @@ export async function boundedExpiry(sql: Sql, organizationId: string, wanted: st
 
 /** Holds until the transaction ends. @throws DomainError `bad_request` if the user has `max` keys that are neither revoked nor expired. */
 export async function requireRoomForKey(sql: Sql, userId: string, max: number): Promise<void> {
-  if ((await lockAndCountLiveKeys(sql, userId)) >= max) {
+  await lockKeysOfUser(sql, userId);
+  if ((await countLiveKeys(sql, userId)) >= max) {
     throw new DomainError("bad_request", `A user may have at most ${max} API keys that are neither revoked nor expired`);
   }
+}
+
+interface RevivedKey {
+  readonly id: string;
+  readonly organizationId: string;
+  /** Whose it must be; null is anybody's in the organization. */
+  readonly userId: string | null;
+}
+
+/**
+ * As {@link requireRoomForKey}, for a key that is given a new expiry: one that has expired counts as a new one. Comes before the key's own
+ * lock. Says nothing of a key that is not there.
+ */
+export async function requireRoomForNewExpiry(sql: Sql, { id, organizationId, userId }: RevivedKey, max: number): Promise<void> {
+  const owner = await findKeyOwner(sql, organizationId, id);
+  if (owner === undefined || (userId !== null && owner !== userId)) return;
+  await lockKeysOfUser(sql, owner);
+  if (await hasExpired(sql, id)) await requireRoomForKey(sql, owner, max);
 }

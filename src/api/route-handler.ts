@@ -25,6 +25,7 @@ export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middle
     try {
       const context = await contextOf(route, { deps, ctx, principal, operator });
       body = context.body;
+      await countMore(route, { ctx, limit, body });
       const answer = await answerOnce(route, context, (idempotency) => route.handle({ ...context, request: { ...context.request, idempotency } }));
       await send(ctx, route, { answer, deps });
       audit(route, { deps, ctx, principal, body }, "success");
@@ -66,6 +67,12 @@ async function admit(route: Route, arrival: Arrival): Promise<Caller> {
   const principal = await countingRefusals(route, arrival, () => identify(route, arrival));
   await limit.countRequest(ctx, principal, route.budget === "chat" ? "chat" : "requests");
   return { principal, operator: undefined };
+}
+
+/** The request itself was counted before its body was read. */
+async function countMore(route: Route, { ctx, limit, body }: Pick<Arrival, "ctx" | "limit"> & { readonly body: unknown }): Promise<void> {
+  const more = (route.requestsOf?.(body) ?? 1) - 1;
+  if (more > 0) await limit.countRefusal(ctx, more);
 }
 
 async function identify(route: Route, { deps, ctx }: Arrival): Promise<Principal> {

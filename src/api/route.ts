@@ -112,6 +112,7 @@ export interface Route extends RouteContract<Access> {
   readonly query: z.ZodObject | undefined;
   readonly body: z.ZodType | undefined;
   readonly response: z.ZodType | undefined;
+  readonly requestsOf: ((body: unknown) => number) | undefined;
   handle(context: RouteContext<Access, unknown, unknown, unknown>): Promise<unknown>;
 }
 
@@ -130,6 +131,8 @@ interface RouteDefinition<A extends Access, P extends z.ZodType, Q extends z.Zod
   /** The JSON body; an optional schema makes the body optional. */
   readonly body?: B;
   readonly response?: R;
+  /** How many requests one counts as in the budget `address`, where its body makes it more than one. */
+  readonly requestsOf?: (body: z.output<B>) => number;
   /** Loads, authorizes, acts, presents. Answers the response's value, nothing for 204, or `raw(…)` or `stream(…)`. */
   handle(context: RouteContext<A, z.output<P>, z.output<Q>, z.output<B>>): Promise<Presentable<z.input<R>> | RawAnswer | StreamAnswer>;
 }
@@ -155,6 +158,7 @@ export function defineRoute<
     query,
     body,
     response,
+    requestsOf: definition.requestsOf as Route["requestsOf"],
     handle: (context) => definition.handle(context as never),
   };
 }

@@ -19,11 +19,13 @@ interface CountedBudget {
   readonly caller: string;
   /** Requests a minute. */
   readonly limit: number;
+  /** How many requests this one counts as; 1 where it is left out. */
+  readonly weight?: number;
 }
 
 export interface SharedCounter {
   /**
-   * Counts one request in every one of `budgets`, or in none where one of them is known to be used up: what is refused takes nothing from
+   * Counts a request in every one of `budgets`, or in none where one of them is known to be used up: what is refused takes nothing from
    * the others. Asks the database once at most, and never throws: where it is away, each process counts by itself.
    * @returns the standing of each budget, in their order.
    */
@@ -57,6 +59,7 @@ interface Entry {
 interface Wanted {
   readonly entry: Entry;
   readonly limit: number;
+  readonly weight: number;
 }
 
 const emptyBatch = (): Batch => ({ size: 0 });
@@ -108,11 +111,11 @@ export function createSharedCounter({ add, now = Date.now }: CounterParts): Shar
     return next;
   }
 
-  /** Which one of the minute the request is, for each of its budgets. */
+  /** Which one of the minute the request is, or the last of those that it counts as, for each of its budgets. */
   async function positionsOf(wanted: readonly Wanted[]): Promise<number[]> {
-    const places = wanted.map(({ entry, limit }) => {
+    const places = wanted.map(({ entry, limit, weight }) => {
       const batch = entry.open;
-      batch.size += 1;
+      batch.size += weight;
       return { batch, index: batch.size, known: entry.shared + entry.sent.size + batch.size, limit };
     });
     if (places.every(({ known, limit }) => known <= limit - Math.max(NEAR_REQUESTS, limit * NEAR_SHARE))) {
@@ -126,7 +129,7 @@ export function createSharedCounter({ add, now = Date.now }: CounterParts): Shar
 
   return {
     async count(budgets) {
-      const wanted = budgets.map(({ caller, limit }) => ({ entry: entryOf(caller), limit }));
+      const wanted = budgets.map(({ caller, limit, weight = 1 }) => ({ entry: entryOf(caller), limit, weight }));
       // Over a limit the minute's end is waited for, without a question.
       const isRefused = wanted.some(({ entry, limit }) => entry.shared >= limit);
       const positions = isRefused ? wanted.map(({ entry }) => entry.shared + 1) : await positionsOf(wanted);

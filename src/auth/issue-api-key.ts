@@ -1,6 +1,6 @@
 /** The only place where a key is made for a user on request, or is given a new text; the text leaves here once. */
 import { type ApiKeyRow, findApiKey, insertApiKey, lockApiKey } from "../db/api-keys.ts";
-import { replaceKeyText } from "../db/key-rolls.ts";
+import { MAX_ROLLS_A_DAY, replaceKeyText, secondsUntilRoll } from "../db/key-rolls.ts";
 import type { OrganizationKey, Sql } from "../db/pool.ts";
 import { listSpacesOfUser } from "../db/spaces.ts";
 import { DomainError } from "../domain/errors.ts";
@@ -64,7 +64,8 @@ interface RollRequest {
 /**
  * Gives a key a new text; all else of it stays. Runs in the caller's transaction, which also writes the audit row.
  * @throws DomainError `not_found` if there is no such key or it is another user's and `isAdmin` is false; `permission_denied` if it is
- * another user's and may reach that user's private space; `bad_request` if it is revoked, or expired from now on too.
+ * another user's and may reach that user's private space; `bad_request` if it is revoked, or expired from now on too;
+ * `rate_limited` if it was rolled {@link MAX_ROLLS_A_DAY} times within a day.
  */
 export async function rollApiKey(sql: Sql, pepper: Uint8Array, organization: OrganizationKey, request: RollRequest): Promise<IssuedKey> {
   const { id, userId, isAdmin, overlapSeconds } = request;
@@ -75,6 +76,8 @@ export async function rollApiKey(sql: Sql, pepper: Uint8Array, organization: Org
   if (before.revoked_at !== null) throw new DomainError("bad_request", "The API key is revoked, so it cannot be rolled.");
   const expiresAt = request.expiresAt(before.expires_at);
   if (expiresAt !== null && expiresAt.getTime() <= Date.now()) throw new DomainError("bad_request", "The API key has expired: it can be rolled with a new expires_at.");
+  const wait = await secondsUntilRoll(sql, id);
+  if (wait > 0) throw new DomainError("rate_limited", `An API key can be rolled at most ${MAX_ROLLS_A_DAY} times a day.`, { retryAfterSeconds: wait });
   const key = createKeyText();
   await replaceKeyText(sql, organization, id, { hash: hashKey(pepper, key), prefix: keyPrefix(key), expiresAt, overlapSeconds });
   return { ...(await findApiKey(sql, id))!, key };

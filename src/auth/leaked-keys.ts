@@ -32,7 +32,8 @@ interface LeakedKeysSettings {
 
 export function createLeakedKeys({ db, pepper, log, onRevoked }: LeakedKeysSettings): LeakedKeys {
   const pepperKey = createSecretKey(pepper);
-  let running: Promise<void> = Promise.resolve();
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
   let isFailing = false;
 
   async function revoke(): Promise<void> {
@@ -43,17 +44,31 @@ export function createLeakedKeys({ db, pepper, log, onRevoked }: LeakedKeysSetti
     }
   }
 
-  /** One after the other; a failure is tried again in the next round, and told once. */
+  /** A failure is tried again in the next round, and told once. */
+  async function round(): Promise<void> {
+    try {
+      await revoke();
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.error({ err: error }, "reported keys cannot be revoked; trying again");
+      isFailing = true;
+      throw error;
+    }
+  }
+
+  /** One round at a time; all who come while one runs share the next. */
   function flush(): Promise<void> {
-    const round = running.then(revoke);
-    running = round.then(
-      () => void (isFailing = false),
-      (error: unknown) => {
-        if (!isFailing) log.error({ err: error }, "reported keys cannot be revoked; trying again");
-        isFailing = true;
-      },
-    );
-    return round;
+    if (running === undefined) {
+      running = round().finally(() => (running = undefined));
+      return running;
+    }
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined;
+        return flush();
+      });
+    return next;
   }
 
   const inBackground = (): void => void flush().catch(() => undefined);

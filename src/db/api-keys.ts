@@ -123,14 +123,24 @@ export async function lockApiKey(sql: Sql, organizationId: string, id: string): 
   return rows[0];
 }
 
-/** Lets one transaction at a time make keys of the user. @returns how many it has that are neither revoked nor expired. */
-export async function lockAndCountLiveKeys(sql: Sql, userId: string): Promise<number> {
+/** Lets one transaction at a time make keys of the user, or let expired ones live again. Comes before the lock of any key. */
+export async function lockKeysOfUser(sql: Sql, userId: string): Promise<void> {
   await sql.query("select from users where id = $1 for no key update", [userId]);
+}
+
+/** How many keys the user has that are neither revoked nor expired. Needs {@link lockKeysOfUser}. */
+export async function countLiveKeys(sql: Sql, userId: string): Promise<number> {
   const { rows } = await sql.query<{ live: number }>(
     "select count(*)::int as live from api_keys where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())",
     [userId],
   );
   return rows[0]!.live;
+}
+
+/** Whether a new expiry would make the key live again. By the clock, since the transaction may have waited for {@link lockKeysOfUser}. */
+export async function hasExpired(sql: Sql, id: string): Promise<boolean> {
+  const { rowCount } = await sql.query("select from api_keys where id = $1 and revoked_at is null and expires_at <= clock_timestamp()", [id]);
+  return rowCount === 1;
 }
 
 /** Makes `spaces` the chosen spaces of the key, whatever they were. @returns whether that changed anything. */

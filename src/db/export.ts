@@ -11,8 +11,8 @@ export async function readDirectory(sql: Sql, organizationId: string): Promise<D
   const list = (query: string): string => `coalesce((select jsonb_agg(to_jsonb(x)) from (${query}) x), '[]')`;
   const { rows } = await sql.query<{ directory: Directory }>(
     `select jsonb_build_object(
-       'organization', jsonb_build_object('name', o.name),
-       'users', ${list("select id, email, name, avatar_url, role, created_at, removed_at from users where organization_id = $1")},
+       'organization', jsonb_build_object('name', o.name, 'max_key_lifetime_seconds', o.max_key_lifetime_seconds, 'default_key_lifetime_seconds', o.default_key_lifetime_seconds),
+       'users', ${list("select id, email, confirmed_email, name, avatar_url, role, created_at, removed_at from users where organization_id = $1")},
        'spaces', ${list("select id, name, is_private, owner_id, created_at, updated_at from spaces where organization_id = $1 and deleted_at is null")},
        'space_members', ${list(`select space_id, user_id, role from space_members where space_id in ${LIVE_SPACES}`)},
        'folders', ${list(`select id, space_id, parent_folder_id, name, from_system, created_by, created_at, updated_at from folders where deleted_at is null and space_id in ${LIVE_SPACES}`)},

@@ -1,5 +1,5 @@
 /** All SQL that writes what an archive holds, under the ids that it had. Each may be repeated. */
-import type { Directory, Row } from "../domain/archive.ts";
+import type { ArchivedOrganization, Directory, Row } from "../domain/archive.ts";
 import { newId } from "../domain/ids.ts";
 import { DEFAULT_CHUNKER, PRIORITY } from "../domain/processing.ts";
 import { DomainError } from "../domain/errors.ts";
@@ -7,15 +7,20 @@ import { type Database, type OrganizationKey, type Sql, inTransaction } from "./
 
 interface NewOrganization {
   readonly id: string;
-  readonly name: string;
+  readonly archived: ArchivedOrganization;
   /** Of the import, which knows the organization for its own from then on. */
   readonly operationId: string;
 }
 
 /** Notes its number in the operation's report, in the same transaction. @returns undefined where the id or the name is taken. */
-export async function insertOrganization(db: Database, { id, name, operationId }: NewOrganization): Promise<OrganizationKey | undefined> {
+export async function insertOrganization(db: Database, { id, archived, operationId }: NewOrganization): Promise<OrganizationKey | undefined> {
   return inTransaction(db.maintenance, async (sql) => {
-    const { rows } = await sql.query<OrganizationKey>("insert into organizations (id, name) values ($1, $2) on conflict do nothing returning id, num", [id, name]);
+    const { name, max_key_lifetime_seconds: max = null, default_key_lifetime_seconds: usual = null } = archived;
+    const { rows } = await sql.query<OrganizationKey>(
+      `insert into organizations (id, name, max_key_lifetime_seconds, default_key_lifetime_seconds) values ($1, $2, $3, $4)
+       on conflict do nothing returning id, num`,
+      [id, name, max, usual],
+    );
     if (rows[0] !== undefined)
       await sql.query("update operations set report = report || jsonb_build_object('organization_num', $2::int) where id = $1", [operationId, rows[0].num]);
     return rows[0];
@@ -23,7 +28,7 @@ export async function insertOrganization(db: Database, { id, name, operationId }
 }
 
 const COLUMNS = {
-  users: "id, email, name, avatar_url, role, created_at, removed_at",
+  users: "id, email, confirmed_email, name, avatar_url, role, created_at, removed_at",
   spaces: "id, name, is_private, owner_id, created_at, updated_at",
   space_members: "space_id, user_id, role",
   folders: "id, space_id, parent_folder_id, name, from_system, created_by, created_at, updated_at",

@@ -47,24 +47,65 @@ interface MemberFields {
   readonly role: OrganizationRole;
 }
 
+const EMAIL_STAYS =
+  "The e-mail address of somebody who never logged in, or was removed, cannot be changed: the private space would pass to somebody else. Add them under a new id.";
+
 /**
- * Makes or changes a member; a user who was removed comes back, without the keys and roles of before.
- * @returns whether they were no member before. @throws DomainError `bad_request` where the e-mail address is in use, `not_found`
- * where the id is a user's of another organization.
+ * Makes or changes a member; a user who was removed comes back, without the keys and roles of before. An address that is changed while the
+ * user is bound counts for later only once a login with it confirms it: who is removed comes back under the last one that was confirmed.
+ * @returns whether they were no member before. @throws DomainError `bad_request` where the e-mail address is in use, or would let somebody
+ * else log in to the user's private space; `not_found` where the id is a user's of another organization.
  */
 export async function putMember(sql: Sql, organization: OrganizationKey, { id, email, name, role }: MemberFields): Promise<boolean> {
   const values = [id, organization.id, email, name, role];
-  const { rows } = await unlessEmail(
-    sql.query<{ was_removed: boolean }>(
-      `update users u set email = $3, name = $4, role = $5, removed_at = null from users before
-       where u.id = $1 and u.organization_id = $2 and before.id = u.id returning before.removed_at is not null as was_removed`,
-      values,
-    ),
-  );
-  if (rows[0] !== undefined) return rows[0].was_removed;
+  const before = await lockUser(sql, organization, { id, email });
+  if (before !== undefined) {
+    if (!before.is_bound && !before.is_same_email && (await hasOrMayMakePrivateSpace(sql, id))) throw new DomainError("bad_request", EMAIL_STAYS);
+    await unlessEmail(
+      sql.query(
+        `update users
+         set email = $3, name = $4, role = $5, removed_at = null,
+           confirmed_email = case when subject is not null and lower(coalesce(confirmed_email, email)) <> lower($3) then coalesce(confirmed_email, email) end
+         where id = $1 and organization_id = $2`,
+        values,
+      ),
+    );
+    return before.was_removed;
+  }
   const inserted = await unlessEmail(sql.query("insert into users (id, organization_id, email, name, role) values ($1, $2, $3, $4, $5) on conflict (id) do nothing", values));
   if (inserted.rowCount === 0) throw new DomainError("not_found", "User not found");
   return true;
+}
+
+interface UserBefore {
+  readonly is_bound: boolean;
+  readonly was_removed: boolean;
+  /** As the last one that was confirmed. */
+  readonly is_same_email: boolean;
+}
+
+/** Until the transaction ends nobody binds a subject to the user, nor makes the user a space or a key. */
+async function lockUser(sql: Sql, organization: OrganizationKey, { id, email }: Pick<MemberFields, "id" | "email">): Promise<UserBefore | undefined> {
+  const { rows } = await sql.query<UserBefore>(
+    `select subject is not null as is_bound, removed_at is not null as was_removed, lower(coalesce(confirmed_email, email)) = lower($3) as is_same_email
+     from users
+     where id = $1 and organization_id = $2
+     for update`,
+    [id, organization.id, email],
+  );
+  return rows[0];
+}
+
+/** A key of the user's own or of the operator makes the private space with its first use. */
+async function hasOrMayMakePrivateSpace(sql: Sql, userId: string): Promise<boolean> {
+  const { rows } = await sql.query<{ answer: boolean }>(
+    `select exists (select from spaces where owner_id = $1 and is_private and deleted_at is null)
+       or exists (
+         select from api_keys
+         where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > now()) and (created_by is null or created_by = user_id)) as answer`,
+    [userId],
+  );
+  return rows[0]!.answer;
 }
 
 function unlessEmail<T>(statement: Promise<T>): Promise<T> {

@@ -16,8 +16,15 @@ export interface Manifest {
   readonly last_page: string | null;
 }
 
+/** The lifetimes are not in archives of 0.3.0, which passes over them. */
+export interface ArchivedOrganization {
+  readonly name: string;
+  readonly max_key_lifetime_seconds?: number | null;
+  readonly default_key_lifetime_seconds?: number | null;
+}
+
 export interface Directory {
-  readonly organization: { readonly name: string };
+  readonly organization: ArchivedOrganization;
   readonly users: Row[];
   readonly spaces: Row[];
   readonly space_members: Row[];

@@ -1,5 +1,6 @@
 /** Where a request comes from behind proxies: lists of addresses, budgets and the last use of keys rest on it. */
 import { expect, test } from "vitest";
+import { createSharedCounter } from "../../src/api/shared-counter.ts";
 import { defineRoute } from "../../src/api/route.ts";
 import { leakedKeyRoutes } from "../../src/api/routes/leaked-keys.ts";
 import { DomainError } from "../../src/domain/errors.ts";
@@ -24,6 +25,32 @@ test.each([
     expect(seen.map((one) => one.replace("::ffff:", ""))).toEqual([address]);
   } finally {
     await behind.close();
+  }
+});
+
+test("a report of leaked keys counts as many requests as it has texts, and one beyond the budget is not taken", async () => {
+  const reported: string[][] = [];
+  const app = await startTinyApp(leakedKeyRoutes, {
+    config: { api: { trustedProxies: 0, corsOrigins: [] }, limits: { refusalsPerMinute: 30 } } as never,
+    callerCounts: createSharedCounter({ add: async () => [], now: () => 0 }),
+    leakedKeys: { report: async (keys: string[]) => void reported.push(keys) } as never,
+  });
+  const report = async (texts: number) => {
+    const body = JSON.stringify({ keys: Array.from({ length: texts }, (_, index) => `sk-${index}`) });
+    const answer = await fetch(`${app.url}/v1/api-keys/revoke-leaked`, { method: "POST", headers: { "content-type": "application/json" }, body });
+    return [answer.status, answer.headers.get("ratelimit-remaining")];
+  };
+  try {
+    expect([await report(20), await report(0), await report(1), await report(8), await report(1)]).toEqual([
+      [202, "10"],
+      [202, "9"],
+      [202, "8"],
+      [202, "0"],
+      [429, "0"],
+    ]);
+    expect(reported.map((texts) => texts.length)).toEqual([20, 0, 1, 8]);
+  } finally {
+    await app.close();
   }
 });
 

@@ -229,6 +229,14 @@ describe("a JWT", () => {
     expect(await refusal(subject("sub-3", "taken@example.org").authenticate(bearer("a.b.c")))).toBe("unauthenticated");
   });
 
+  it("binds nobody by an address that an administrator gave to a user who was bound, and that no login confirmed", async () => {
+    const user = await makeUser(db, organization, { email: "unconfirmed@example.org" });
+    await db.owner.query("update users set confirmed_email = 'confirmed@example.org' where id = $1", [user]);
+    for (const email of ["unconfirmed@example.org", "confirmed@example.org"]) expect(await refusal(subject("sub-7", email).authenticate(bearer("a.b.c")))).toBe("unauthenticated");
+    await db.owner.query("update users set confirmed_email = null where id = $1", [user]);
+    expect((await subject("sub-7", "unconfirmed@example.org").authenticate(bearer("a.b.c"))).user.id).toBe(user);
+  });
+
   it("binds nobody where users of two organizations wait with its e-mail, and tells the operator whom it may be", async () => {
     const told: string[][] = [];
     const verifyJwt = async () => ({ subject: "sub-4", verifiedEmail: "Twice@example.org", roles: [] });

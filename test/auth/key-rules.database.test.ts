@@ -183,6 +183,16 @@ describe("a key that is rolled", () => {
     await expect(roll(id, 60, await makeUser(db, organization))).rejects.toMatchObject({ code: "not_found" });
   });
 
+  it("is rolled at most 20 times a day, since each roll leaves its text for good", async () => {
+    const { id, text } = await makeKey(db, organization, owner, { createdBy: owner });
+    for (let at = 0; at < 20; at += 1) await roll(id, 0);
+    const refusal = { code: "rate_limited", message: "An API key can be rolled at most 20 times a day.", retryAfterSeconds: expect.any(Number) };
+    await expect(roll(id, 0)).rejects.toMatchObject(refusal);
+    await db.owner.query("update superseded_keys set created_at = created_at - interval '1 day' where hash = $1", [hashKey(TEST_PEPPER, text)]);
+    expect((await authenticate((await roll(id, 0)).key)).apiKeyId).toBe(id);
+    await expect(roll(id, 0)).rejects.toMatchObject(refusal);
+  });
+
   it("that is revoked or expired stays so", async () => {
     const { id } = await makeKey(db, organization, owner, { expiresAt: new Date(Date.now() - 1_000) });
     await expect(roll(id, 60)).rejects.toMatchObject({ code: "bad_request" });
@@ -207,6 +217,28 @@ describe("keys that are reported as leaked", () => {
     expect((await db.owner.query("select from leaked_keys")).rowCount).toBe(0);
     const { rows } = await db.owner.query("select action, auth_method, actor_id, organization_id from audit_log where resource_id = $1", [id]);
     expect(rows).toEqual([{ action: "api_keys:revoke_leaked", auth_method: "system", actor_id: null, organization_id: organization.id }]);
+  });
+
+  it("are revoked by one round for all who report while another runs", async () => {
+    const { text } = await makeKey(db, organization, owner);
+    const leaked = service();
+    const hold = await db.owner.connect();
+    try {
+      await hold.query("begin");
+      await hold.query("lock table leaked_keys in access exclusive mode");
+      const connect = vi.spyOn(db.app, "connect");
+      const rounds = Array.from({ length: 50 }, () => leaked.flush());
+      await hold.query("commit");
+      await Promise.all(rounds);
+      expect(connect).toHaveBeenCalledTimes(2);
+      connect.mockRestore();
+    } finally {
+      hold.release(true);
+    }
+    await leaked.report([text]);
+    await leaked.flush();
+    await refused(text);
+    await leaked.close();
   });
 
   it("are revoked by a text of before while it is accepted, and not after", async () => {

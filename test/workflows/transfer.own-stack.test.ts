@@ -65,6 +65,7 @@ test(
     expect(chunks - embedded).toBe(warnings.length);
     expect(warnings.length).toBeGreaterThan(0);
     before = await search(KEYS.owner);
+    await stack.database.db.owner.query("update organizations set max_key_lifetime_seconds = 86400 where id = $1", [ACME]);
     expect(before.length).toBe(TEXTS.length);
     const { operation_id: id } = await operate("export", ACME, "--to", archive(), "--no-wait", "--json");
     const standing = async () => (await stack.database.db.owner.query("select completed_at, report from operations where id = $1", [id])).rows[0];
@@ -92,6 +93,8 @@ test(
     const embedded = stack.provider.counts.texts;
     const { report } = await operate("import", "--from", archive());
     expect(report).toMatchObject({ organization_id: ACME, documents: TEXTS.length + 3 });
+    const { rows } = await stack.database.db.owner.query("select max_key_lifetime_seconds from organizations where id = $1", [ACME]);
+    expect(rows).toEqual([{ max_key_lifetime_seconds: 86_400 }]);
     const { key } = JSON.parse(await runCli(["keys", "create", "--email", "ada@acme.example", "--name", "moved", "--json"], stack.env));
     const found = await until("all documents are searchable again", async () => {
       const results = await search(key).catch(() => []);

@@ -797,7 +797,7 @@ export interface paths {
         put?: never;
         /**
          * Give one of the caller's API keys a new text, shown only in this answer; the one of before is accepted for a while.
-         * @description All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes both texts.
+         * @description All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes both texts. At most 20 times a day, then 429.
          */
         post: operations["postMeApiKeysByApiKeyIdRoll"];
         delete?: never;
@@ -817,7 +817,7 @@ export interface paths {
         put?: never;
         /**
          * Report API keys that were found where they should not be; those that exist are revoked.
-         * @description Needs no credentials: who holds a key's text may end it. The answer is the same whatever the texts are. A key is revoked with all its texts, also by one that a roll has replaced and that was still accepted; its organization finds it in the audit log.
+         * @description Needs no credentials: who holds a key's text may end it. The answer is the same whatever the texts are. A key is revoked with all its texts, also by one that a roll has replaced and that was still accepted; its organization finds it in the audit log. Each text counts as one request in the budget of its address.
          */
         post: operations["postApiKeysRevokeLeaked"];
         delete?: never;
@@ -932,7 +932,7 @@ export interface paths {
         get?: never;
         /**
          * Add a member, or change one.
-         * @description The id is the caller's to choose. The first access token with the verified e-mail address binds its subject to the member.
+         * @description The id is the caller's to choose. The first access token with the verified e-mail address binds its subject to the member. The address of somebody who never logged in, or was removed, and has a private space cannot be changed: 400.
          */
         put: operations["putOrganizationsByOrganizationIdMembersByUserId"];
         post?: never;

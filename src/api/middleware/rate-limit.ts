@@ -28,8 +28,8 @@ export interface RateLimit {
   countRequest(ctx: Context, principal: Principal, kind: "requests" | "chat"): Promise<void>;
   /** The same of an operator, who has no principal. */
   countOperator(ctx: Context, subject: string): Promise<void>;
-  /** @throws DomainError `rate_limited` in the place of the refusal. */
-  countRefusal(ctx: Context): Promise<void>;
+  /** @throws DomainError `rate_limited` in the place of the refusal, which counts as `weight` requests, by default 1. */
+  countRefusal(ctx: Context, weight?: number): Promise<void>;
 }
 
 const WINDOW_SECONDS = 60;
@@ -51,8 +51,8 @@ const budgetOf = (owner: Owner, kind: Kind, quota: number, caller: string): Coun
 });
 
 export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter, "count">): RateLimit {
-  const consume = async (ctx: Context, budgets: readonly CountedBudget[]): Promise<void> => {
-    const standings = await counter.count(budgets.map(({ caller, quota }) => ({ caller, limit: quota })));
+  const consume = async (ctx: Context, budgets: readonly CountedBudget[], weight = 1): Promise<void> => {
+    const standings = await counter.count(budgets.map(({ caller, quota }) => ({ caller, limit: quota, weight })));
     const { budget, standing } = nearestToItsEnd(budgets, standings);
     ctx.set({
       "RateLimit-Policy": policyItem(budget),
@@ -67,7 +67,7 @@ export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter,
   return {
     countRequest: (ctx, principal, kind) => consume(ctx, [...requestBudgets(limits, principal), ...(kind === "chat" ? chatBudgets(limits, principal) : [])]),
     countOperator: (ctx, subject) => consume(ctx, [budgetOf("operator", "requests", limits.requestsPerMinute, `operator ${subject}`)]),
-    countRefusal: (ctx) => consume(ctx, [budgetOf("address", "refusals", limits.refusalsPerMinute, `address ${ctx.ip}`)]),
+    countRefusal: (ctx, weight) => consume(ctx, [budgetOf("address", "refusals", limits.refusalsPerMinute, `address ${ctx.ip}`)], weight),
   };
 }
 

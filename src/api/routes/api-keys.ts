@@ -10,7 +10,7 @@ import type { Capability, Principal } from "../../domain/principal.ts";
 import { pageOf } from "../../schema/common.ts";
 import { ApiKeyCreate, ApiKeyCreated, ApiKeyPage, ApiKeyParams, ApiKeyQuery, ApiKeyRoll, DEFAULT_OVERLAP_SECONDS } from "../../schema/key.ts";
 import { auditChange } from "../audit-change.ts";
-import { boundedExpiry, requireRoomForKey } from "../key-bounds.ts";
+import { boundedExpiry, requireRoomForKey, requireRoomForNewExpiry } from "../key-bounds.ts";
 import { defineRoute, type RouteRequest } from "../route.ts";
 
 const listOwnKeys = defineRoute({
@@ -69,7 +69,7 @@ const rollOwnKey = defineRoute({
   audit: { action: "api_keys:roll", resource: "api_key" },
   status: 201,
   summary: "Give one of the caller's API keys a new text, shown only in this answer; the one of before is accepted for a while.",
-  description: "All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes both texts.",
+  description: "All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes both texts. At most 20 times a day, then 429.",
   tags: ["API keys"],
   params: ApiKeyParams,
   body: ApiKeyRoll,
@@ -129,13 +129,14 @@ interface WantedRoll {
   readonly expires_at?: string | null | undefined;
 }
 
-/** @throws as {@link rollApiKey} does; ValidationProblems for an expiry that is past or beyond the organization's maximum. */
+/** @throws as {@link rollApiKey} does; `bad_request` if a new expiry would make it one key too many; ValidationProblems for an expiry that is past or beyond the organization's maximum. */
 export async function rollKey(deps: Deps, caller: Caller, wanted: WantedRoll) {
   const { organization, user } = caller.principal;
   const { id, isAdmin, overlap_seconds: overlapSeconds = DEFAULT_OVERLAP_SECONDS, expires_at: wantedExpiry } = wanted;
   const pepper = await loadInstanceSecret(deps.db, PEPPER, deps.masterKey);
   const rolled = await inTenant(deps.db, organization, async (sql) => {
     const newExpiry = wantedExpiry === null || wantedExpiry === undefined ? undefined : await boundedExpiry(sql, organization.id, wantedExpiry);
+    if (newExpiry !== undefined) await requireRoomForNewExpiry(sql, { id, organizationId: organization.id, userId: isAdmin ? null : user.id }, deps.config.limits.keysPerUser);
     const key = await rollApiKey(sql, pepper, organization, { id, userId: user.id, isAdmin, overlapSeconds, expiresAt: (before) => newExpiry ?? before });
     await auditChange(sql, caller, "api_keys:roll", { type: "api_key", id });
     return key;

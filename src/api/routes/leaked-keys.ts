@@ -13,10 +13,11 @@ const reportLeakedKeys = defineRoute({
   path: "/api-keys/revoke-leaked",
   access: "public",
   budget: "address",
+  requestsOf: (body) => body.keys.length,
   status: 202,
   summary: "Report API keys that were found where they should not be; those that exist are revoked.",
   description:
-    "Needs no credentials: who holds a key's text may end it. The answer is the same whatever the texts are. A key is revoked with all its texts, also by one that a roll has replaced and that was still accepted; its organization finds it in the audit log.",
+    "Needs no credentials: who holds a key's text may end it. The answer is the same whatever the texts are. A key is revoked with all its texts, also by one that a roll has replaced and that was still accepted; its organization finds it in the audit log. Each text counts as one request in the budget of its address.",
   tags: ["API keys"],
   body: LeakedKeysReport,
   bodyLimits: BODY_LIMITS,

@@ -10,14 +10,19 @@ alter table organizations add column max_key_lifetime_seconds int check (max_key
 alter table organizations add column default_key_lifetime_seconds int check (default_key_lifetime_seconds > 0);
 grant update (max_key_lifetime_seconds, default_key_lifetime_seconds) on organizations to holdfast_app;
 
+-- Of a user who is bound: the address before an administrator changed it, until a login confirms the new one. Null: it is `email`.
+alter table users add column confirmed_email text;
+
 -- Texts that keys had before they were rolled. They stay after their time, so that a provisioning file cannot bring one back.
 create table superseded_keys (
   hash bytea primary key,
   api_key_id uuid not null references api_keys on delete cascade,
   organization_id uuid not null references organizations,
+  created_at timestamptz not null default now(),
   valid_until timestamptz not null
 );
-create index on superseded_keys (api_key_id);
+create index on superseded_keys (api_key_id, valid_until);
+create index on superseded_keys (api_key_id, created_at);
 call protect_tenant_table('superseded_keys');
 
 -- Processes of the version before do not write created_by, but like this one they write the audit row of a new key in the key's own transaction.

@@ -8,21 +8,25 @@ drop index users_lower_idx_before;
 
 -- The caller with the token's subject. A subject that nobody has is bound to the one member of a living organization who waits for a first
 -- login with its verified e-mail address; where there are several nobody is bound, and `ambiguous` has ids of them for the operator.
+-- Nobody waits with an address that an administrator gave to a user who was bound, unless that user's own login confirmed it.
 create function authenticate_token(token_subject text, verified_email text) returns jsonb language plpgsql volatile security definer set search_path = public, pg_temp as $$
 declare
   found users;
   waiting uuid[];
 begin
   select * into found from users where subject = token_subject and removed_at is null;
+  if found.confirmed_email is not null and lower(found.email) = lower(verified_email) then
+    update users set confirmed_email = null where id = found.id and lower(email) = lower(verified_email);
+  end if;
   if found.id is null and verified_email is not null then
     select array(
       select u.id from users u join organizations o on o.id = u.organization_id
-      where lower(u.email) = lower(verified_email) and u.subject is null and u.removed_at is null and o.deleted_at is null
+      where lower(u.email) = lower(verified_email) and u.subject is null and u.confirmed_email is null and u.removed_at is null and o.deleted_at is null
       order by u.id limit 10) into waiting;
     if cardinality(waiting) > 1 then
       return jsonb_build_object('caller', null, 'ambiguous', to_jsonb(waiting));
     end if;
-    update users set subject = token_subject where id = waiting[1] and subject is null and removed_at is null returning * into found;
+    update users set subject = token_subject where id = waiting[1] and lower(email) = lower(verified_email) and subject is null and confirmed_email is null and removed_at is null returning * into found;
   end if;
   if found.id is null then
     return jsonb_build_object('caller', null, 'ambiguous', '[]'::jsonb);
