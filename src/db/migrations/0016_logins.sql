@@ -53,7 +53,7 @@ begin
 end $$;
 grant select, insert, update on organizations, users, spaces, agents, api_keys to holdfast_maintenance;
 grant delete on organizations to holdfast_maintenance;
-grant select on superseded_keys to holdfast_maintenance;
+grant select, insert, update on superseded_keys to holdfast_maintenance;
 grant select, insert, update, delete on space_members, api_key_spaces to holdfast_maintenance;
 grant select, update, delete on organization_keys to holdfast_maintenance;
 grant select, update on instance_secrets to holdfast_maintenance;
