@@ -26,6 +26,8 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 interface ReadOptions {
   readonly limits?: JsonLimits | undefined;
   readonly timeoutMs?: number;
+  /** Lets text pass that Postgres refuses. */
+  readonly isAnyText?: boolean | undefined;
 }
 
 export interface JsonBody {
@@ -38,7 +40,7 @@ export interface JsonBody {
  * Reads the request's JSON; what is none is echoed in its 422 as pydantic does. An absent body is `undefined`.
  * @throws DomainError `bad_request` where it is over a limit, cut off, longer on its way than `timeoutMs`, or encoded in a way that cannot be read.
  */
-export async function readJsonBody(ctx: Context, { limits = JSON_LIMITS, timeoutMs = JSON_BODY_TIMEOUT_MS }: ReadOptions = {}): Promise<JsonBody> {
+export async function readJsonBody(ctx: Context, { limits = JSON_LIMITS, timeoutMs = JSON_BODY_TIMEOUT_MS, isAnyText = false }: ReadOptions = {}): Promise<JsonBody> {
   const bytes = await readBody(ctx, limits.maxBytes, timeoutMs);
   if (bytes.length === 0) return { parsed: { value: undefined }, hash: undefined };
   const isJson = ctx.is("json", "+json") !== false;
@@ -47,7 +49,7 @@ export async function readJsonBody(ctx: Context, { limits = JSON_LIMITS, timeout
   if (fault !== null) throw new DomainError("bad_request", fault);
   const hash = createHash("sha256").update(bytes).digest();
   const text = decode(bytes);
-  return { parsed: isJson ? parseJson(text) : { value: text }, hash };
+  return { parsed: isJson ? parseJson(text, isAnyText) : { value: text }, hash };
 }
 
 const UNTYPED = "application/octet-stream";
@@ -91,10 +93,10 @@ function asBadRequest(error: unknown, maxBytes: number): DomainError {
   return unreadable(error);
 }
 
-function parseJson(text: string): Parsed {
+function parseJson(text: string, isAnyText: boolean): Parsed {
   try {
     const value: unknown = JSON.parse(text);
-    const problems = findUnusable(value, "body");
+    const problems = isAnyText ? [] : findUnusable(value, "body");
     return problems.length > 0 ? { problems } : { value };
   } catch {
     return { problems: [jsonInvalid(text)] };

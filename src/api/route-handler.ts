@@ -102,12 +102,13 @@ async function countingRefusals<T>(route: Route, { ctx, limit }: Arrival, check:
 }
 
 async function contextOf(route: Route, { deps, ctx, principal, operator }: Call): Promise<RouteContext<"keys", unknown, unknown, unknown>> {
-  const json: JsonBody = route.body === undefined ? { parsed: { value: undefined }, hash: undefined } : await readJsonBody(ctx, { limits: route.bodyLimits });
+  const json: JsonBody =
+    route.body === undefined ? { parsed: { value: undefined }, hash: undefined } : await readJsonBody(ctx, { limits: route.bodyLimits, isAnyText: route.hasSecretBody });
   const { params, query, body } = allValues({
     params: readPart(route.params, ctx["params"] as unknown, "path"),
     query: readPart(route.query, { ...ctx.query }, "query"),
     idempotencyKey: { problems: idempotencyKeyProblems(route, ctx) },
-    body: route.body === undefined || "problems" in json.parsed ? json.parsed : parsePart(route.body, json.parsed.value, "body"),
+    body: readBody(route, json.parsed),
   });
   return {
     deps,
@@ -127,6 +128,12 @@ async function contextOf(route: Route, { deps, ctx, principal, operator }: Call)
     },
     reply: replyOf(ctx, route),
   };
+}
+
+function readBody(route: Route, parsed: Parsed): Parsed {
+  const checked = route.body === undefined || "problems" in parsed ? parsed : parsePart(route.body, parsed.value, "body");
+  if (!("problems" in checked) || !route.hasSecretBody) return checked;
+  return { problems: checked.problems.map((problem) => ({ ...problem, input: "[redacted]" })) };
 }
 
 function readPart(schema: Route["params"], strings: unknown, part: "path" | "query"): Parsed {

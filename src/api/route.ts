@@ -98,6 +98,8 @@ interface RouteContract<A extends Access> {
   readonly replyHeaders?: Readonly<Record<string, string>>;
   /** What its JSON body may hold, where that is not {@link JSON_LIMITS}. */
   readonly bodyLimits?: JsonLimits;
+  /** Its JSON body may hold secrets anywhere, and text that Postgres refuses: no 422 repeats what was sent, and such text is the handler's to pass over. */
+  readonly hasSecretBody?: boolean;
   /** The fields of a multipart form, for the OpenAPI document; the handler streams and checks the form. */
   readonly multipart?: z.ZodObject;
   /** Media types other than JSON that it answers with. */

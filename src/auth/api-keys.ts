@@ -16,6 +16,11 @@ const MAX_LENGTH = 512;
 const SHOWN_CHARS = 6;
 const SHOWN_OF_OTHERS = 8;
 
+/** Created keys wherever they stand; their checksum is looked at behind this. */
+const CREATED = /sk-(?:hf-)?[0-9A-Za-z]{49}/g;
+/** What stands around keys in configurations, headers and lists. */
+const AROUND_KEYS = /[\s"'`,;\0]+/;
+
 /** The instance secret that key hashes are made with. */
 export const PEPPER = "pepper";
 
@@ -32,6 +37,15 @@ export function createKeyText(): string {
 export function isWellFormedKey(text: string): boolean {
   if (text.length < MIN_LENGTH || text.length > MAX_LENGTH || !/^sk-[!-~]+$/.test(text)) return false;
   return !isLongAsCreated(text) || checksum(text.slice(0, -CHECKSUM_CHARS)) === text.slice(-CHECKSUM_CHARS);
+}
+
+/**
+ * The keys in a text as somebody found it: all of it, its words without quotes and commas (`Authorization: Bearer "sk-…",`), and each part
+ * that looks like a created key, in a URL for example. Each once. Linear in the text's length.
+ */
+export function keysIn(text: string): string[] {
+  const found = [text.trim(), ...text.split(AROUND_KEYS), ...(text.match(CREATED) ?? [])];
+  return [...new Set(found)].filter(isWellFormedKey);
 }
 
 function isLongAsCreated(text: string): boolean {

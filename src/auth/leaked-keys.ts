@@ -4,7 +4,7 @@ import { reportLeakedKeys, revokeLeakedKeys } from "../db/leaked-keys.ts";
 import type { Database } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Log } from "../log.ts";
-import { hashKey, isWellFormedKey } from "./api-keys.ts";
+import { hashKey, keysIn } from "./api-keys.ts";
 
 /** How often a process looks for reports that another one took and did not live to act upon. */
 const ROUND_MS = 2_000;
@@ -12,7 +12,7 @@ const RETRY_AFTER_SECONDS = 60;
 
 export interface LeakedKeys {
   /**
-   * Stores the texts that can be keys, known or not; those that are known are revoked within a second, those of a process that dies by another one.
+   * Stores what can be a key in the texts, known or not; those that are known are revoked within a second, those of a process that dies by another one.
    * @throws DomainError `overloaded` if too many reports wait, `database_unavailable`: nothing is accepted then.
    */
   report(texts: readonly string[]): Promise<void>;
@@ -76,7 +76,7 @@ export function createLeakedKeys({ db, pepper, log, onRevoked }: LeakedKeysSetti
 
   return {
     async report(texts) {
-      const hashes = [...new Set(texts)].filter(isWellFormedKey).map((text) => hashKey(pepperKey, text));
+      const hashes = [...new Set(texts.flatMap(keysIn))].map((text) => hashKey(pepperKey, text));
       if (hashes.length === 0) return;
       if (!(await reportLeakedKeys(db, hashes))) throw new DomainError("overloaded", "Too many reports wait.", { retryAfterSeconds: RETRY_AFTER_SECONDS });
       setImmediate(inBackground);

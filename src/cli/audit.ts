@@ -46,8 +46,7 @@ async function verify(options: Options): Promise<void> {
     organizations: await verifyChains(connection, options),
     anchors: options.anchors === undefined ? undefined : await readReports(connection, options.anchors, organization),
   }));
-  const isNamed = (anchors ?? []).some((one) => one.intact + one.expired + one.deleted_count + one.fault_count > 0);
-  if (organizations.length === 0 && organization !== undefined && !isNamed) throw new CommandError(`There is no organization ${organization}, and no anchor names it.`);
+  if (organizations.length === 0 && organization !== undefined) assertNamed(anchors ?? [], organization);
   const ok = organizations.every(({ fault }) => fault === null) && (anchors ?? []).every(({ problem, fault_count: faults }) => problem === null && faults === 0);
   if (json) printJson({ ok, organizations, ...(anchors === undefined ? {} : { anchors }) });
   else {
@@ -55,6 +54,12 @@ async function verify(options: Options): Promise<void> {
     if (anchors !== undefined) printAnchors(anchors);
   }
   if (!ok) process.exitCode = 1;
+}
+
+/** Of an organization that is gone. @throws CommandError where no anchor had it: then nothing was looked at. */
+function assertNamed(anchors: readonly AnchorReport[], organization: string): void {
+  const isNamed = anchors.some((one) => one.intact + one.expired + one.deleted_count + one.fault_count > 0);
+  if (!isNamed) throw new CommandError(`There is no organization ${organization}, and no anchor names it.`);
 }
 
 async function verifyChains({ db, secret }: Connection, { organization, expect, anchors, json }: Options): Promise<Report[]> {

@@ -99,7 +99,7 @@ function keyEntry(action: string, id: string): AuditEntry {
 async function chosenSpaces(sql: Sql, userId: string, list: string | undefined): Promise<string[] | null> {
   if (list === undefined) return null;
   const spaces = await listSpacesOfUser(sql, userId);
-  return parts(list).map((wanted) => {
+  return parts("--spaces", list).map((wanted) => {
     const word = wanted.toLowerCase();
     const space = spaces.find((one) => one.id === word || (one.is_private ? word === PRIVATE_SPACE : one.name.toLowerCase() === word));
     if (space === undefined) throw new CommandError(`The owner has no role in a space called ${wanted}.`);
@@ -109,7 +109,7 @@ async function chosenSpaces(sql: Sql, userId: string, list: string | undefined):
 
 function parseCapabilities(list: string | undefined): Capability[] | null {
   if (list === undefined) return null;
-  return parts(list).map((word) => {
+  return parts("--capabilities", list).map((word) => {
     const known = CAPABILITIES.find((capability) => capability === word);
     if (known === undefined) throw new CommandError(`${word} is not one of ${CAPABILITIES.join(", ")}.`);
     return known;
@@ -120,21 +120,25 @@ function parseTime(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) throw new CommandError(`${text} is not an ISO 8601 time.`);
+  if (time.getTime() <= Date.now()) throw new CommandError(`--expires ${text} is past: the key could never be used.`);
   return time;
 }
 
 function parseAddresses(list: string | undefined): string[] | null {
   if (list === undefined) return null;
-  return parts(list).map((word) => {
+  return parts("--addresses", list).map((word) => {
     const cidr = canonicalCidr(word);
     if (cidr === null) throw new CommandError(`${word} is not an IPv4 or IPv6 network, or has bits behind its prefix.`);
     return cidr;
   });
 }
 
-function parts(list: string): string[] {
-  return list
+/** @throws CommandError where nothing is named: such a key could be used nowhere, or for nothing. */
+function parts(option: string, list: string): string[] {
+  const named = list
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
+  if (named.length === 0) throw new CommandError(`${option} names nothing; leave it out for a key that it does not narrow.`);
+  return named;
 }

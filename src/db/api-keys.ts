@@ -51,7 +51,7 @@ export interface ApiKeyRow {
   readonly allowed_cidrs: string[] | null;
   readonly last_used_ip: string | null;
   readonly last_used_user_agent: string | null;
-  /** Until when the text before the last roll is accepted; null once it is not. */
+  /** Until when the text before the last roll is accepted, at most until the key expires; null once it is not. */
   readonly overlap_ends_at: Date | null;
 }
 
@@ -72,7 +72,8 @@ export interface NewApiKey {
 
 const COLUMNS = `k.id, k.user_id, k.name, k.prefix, k.capabilities, k.created_at, k.created_by, k.expires_at, k.revoked_at, k.revoked_reason,
   k.allowed_cidrs, k.last_used_at, host(k.last_used_ip) as last_used_ip, k.last_used_user_agent,
-  (select max(s.valid_until) from superseded_keys s where s.api_key_id = k.id and s.valid_until > now()) as overlap_ends_at,
+  (select max(least(s.valid_until, k.expires_at)) from superseded_keys s
+    where s.api_key_id = k.id and k.revoked_at is null and s.valid_until > now() and (k.expires_at is null or k.expires_at > now())) as overlap_ends_at,
   case when k.all_spaces then null else array(select ks.space_id from api_key_spaces ks where ks.api_key_id = k.id order by ks.space_id) end as spaces`;
 
 /** One statement, whatever the key is: its state, its owner and what it reaches. */

@@ -1,4 +1,4 @@
-/** All SQL on `superseded_keys`: the texts that keys had before they were rolled. */
+/** All SQL on `superseded_keys`: the texts that keys had before they were rolled or given another by a provisioning file. */
 import type { OrganizationKey, Sql } from "./pool.ts";
 
 export interface NewKeyText {
@@ -37,4 +37,18 @@ export async function replaceKeyText(sql: Sql, organization: OrganizationKey, ke
     [keyId, organization.id, overlapSeconds],
   );
   await sql.query("update api_keys set hash = $2, prefix = $3, expires_at = $4 where id = $1", [keyId, hash, prefix, expiresAt]);
+}
+
+/**
+ * Ends the key's present text and all before it at once, unless the present one is `hash` already; it is remembered, so that no file brings
+ * it back. Idempotent. The key's row must be locked, and its `hash` written behind this.
+ */
+export async function supersedeKeyText(sql: Sql, keyId: string, hash: Buffer): Promise<void> {
+  const { rowCount } = await sql.query(
+    `insert into superseded_keys (hash, api_key_id, organization_id, valid_until)
+     select hash, id, organization_id, now() from api_keys where id = $1 and hash <> $2
+     on conflict (hash) do update set valid_until = least(superseded_keys.valid_until, excluded.valid_until)`,
+    [keyId, hash],
+  );
+  if (rowCount !== 0) await sql.query("update superseded_keys set valid_until = now() where api_key_id = $1 and valid_until > now()", [keyId]);
 }

@@ -12,7 +12,7 @@ export interface ProvisionResult {
   readonly updated: number;
   /** Keys that were made here; their texts are nowhere else. */
   readonly keys: readonly { readonly email: string; readonly name: string; readonly key: string }[];
-  /** What the file says and was not done, because a key was revoked or rolled since; they look like a {@link ProvisionError}'s mistakes. */
+  /** What is not as the file alone would have it: keys that were revoked or rolled since, or share a name; they look like a {@link ProvisionError}'s mistakes. */
   readonly warnings: readonly string[];
 }
 
@@ -151,10 +151,11 @@ async function provisionKeys(
   const made: { email: string; name: string; key: string }[] = [];
   for (const [userIndex, user] of named.users.entries()) {
     const userId = scope.userIds.get(user.email);
+    const texts = (user.api_keys ?? []).flatMap((key) => key.key ?? []);
     for (const [index, key] of userId === undefined ? [] : (user.api_keys ?? []).entries()) {
       const path = `${named.path}.users[${userIndex}].api_keys[${index}]`;
       const spaces = key.spaces === undefined ? undefined : key.spaces === "all" ? null : await spaceIdsOf(run, scope, userId!, key.spaces);
-      const text = await provisionKey(run, maker, { path, organization: scope.organization, userId: userId!, key, spaces });
+      const text = await provisionKey(run, maker, { path, organization: scope.organization, userId: userId!, key, spaces, texts });
       if (text !== undefined) made.push({ email: user.email, name: key.name, key: text });
     }
   }

@@ -29,7 +29,7 @@ const ApiKey = z.strictObject({
   name: Name,
   key: z.string().optional(),
   spaces: z.union([z.literal("all"), z.array(Name)], "must be all or a list of names of spaces").optional(),
-  capabilities: z.array(oneOf(CAPABILITIES)).optional(),
+  capabilities: z.array(oneOf(CAPABILITIES)).min(1, "is empty").optional(),
   expires_at: z.iso.datetime({ offset: true, error: "is not an ISO 8601 timestamp" }).nullable().optional(),
   allowed_cidrs: z.array(Cidr).min(1, "is empty").max(MAX_CIDRS, `has more than ${MAX_CIDRS} networks`).nullable().optional(),
 });
@@ -114,7 +114,7 @@ export function parseProvisionFile(text: string, { environment, isKey }: Surroun
   });
   const parsed = ProvisionFile.safeParse(data);
   if (!parsed.success) mistakes.push(...parsed.error.issues.flatMap((issue) => describe(issue, data)));
-  mistakes.push(...brokenReferences(data, isKey));
+  mistakes.push(...brokenReferences(data, isKey), ...unusableTexts(data, []));
   if (!parsed.success || mistakes.length > 0) throw new ProvisionError([...new Set(mistakes)]);
   return parsed.data;
 }
@@ -138,6 +138,20 @@ function fillIn(value: unknown, path: Path, lookup: Lookup): unknown {
   if (Array.isArray(value)) return value.map((item, index) => fillIn(item, [...path, index], lookup));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillIn(item, [...path, key], lookup)]));
+}
+
+/** Texts and names of fields that Postgres refuses. */
+function unusableTexts(value: unknown, path: Path): string[] {
+  if (typeof value === "string") return isUnusable(value) ? [`${showPath(path)}: holds the NUL character or half of a surrogate pair`] : [];
+  if (typeof value !== "object" || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((item, index) => unusableTexts(item, [...path, index]));
+  return Object.entries(value).flatMap(([key, item]) =>
+    isUnusable(key) ? [`${showPath(path)}: has a field whose name holds the NUL character or half of a surrogate pair`] : unusableTexts(item, [...path, key]),
+  );
+}
+
+function isUnusable(text: string): boolean {
+  return text.includes("\0") || !text.isWellFormed();
 }
 
 function describe(issue: z.core.$ZodIssue, data: unknown): string[] {

@@ -12,6 +12,8 @@ test.each([
   [1, "198.51.100.1, 203.0.113.9", "203.0.113.9"],
   [2, "198.51.100.1, 203.0.113.9, 10.0.0.1", "203.0.113.9"],
   [1, undefined, "127.0.0.1"],
+  [2, "203.0.113.9", "203.0.113.9"],
+  [1, "203.0.113.9:4711", "203.0.113.9:4711"],
 ])("behind %i proxies a request with X-Forwarded-For %s comes from %s, whatever its client wrote there first", async (trustedProxies, forwarded, address) => {
   const seen: string[] = [];
   const authenticator = { authenticate: async (credentials: { address: string }) => Promise.reject(new DomainError("unauthenticated", String(seen.push(credentials.address)))) };

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { createKeyText, hashKey, isWellFormedKey, keyPrefix } from "../../src/auth/api-keys.ts";
+import { createKeyText, hashKey, isWellFormedKey, keyPrefix, keysIn } from "../../src/auth/api-keys.ts";
 
 describe("keys that Holdfast creates", () => {
   it("are sk-hf-, 43 base62 characters and a checksum of 6, and never twice the same", () => {
@@ -20,6 +20,34 @@ describe("keys that Holdfast creates", () => {
       const other = text[index] === "x" ? "y" : "x";
       expect(isWellFormedKey(text.slice(0, index) + other + text.slice(index + 1))).toBe(false);
     }
+  });
+});
+
+describe("keys as somebody finds them", () => {
+  const text = createKeyText();
+  const old = `sk-${"a".repeat(43)}${checksumOf(`sk-${"a".repeat(43)}`)}`;
+  const chosen = `sk-${"c".repeat(40)}`;
+  it.each([
+    ["in a header", `Bearer ${text}`, [text]],
+    ["in quotes", `"${text}",\r\n`, [text]],
+    ["in a URL", `https://holdfast.example/v1/data?key=${text}&page=2`, [text]],
+    ["with NUL and half of a surrogate pair around it", `\ud800${text}\0`, [text]],
+    ["several, with one of before", `${text} x=${old};${text}`, [text, old]],
+    ["one that somebody chose", ` 'Bearer ${chosen}',\n`, [chosen]],
+    ["with commas inside, as somebody chose it", `${chosen},x\r\n`, [`${chosen},x`, chosen]],
+    ["with a wrong checksum", `${text.slice(0, -1)}-`, []],
+    ["none", "sk-hf-…", []],
+  ])("are taken out of what stands around them: %s", (_where, found, keys) => {
+    expect(keysIn(found).toSorted()).toEqual(keys.toSorted());
+  });
+
+  it("take time in proportion to the text", () => {
+    const took = (found: string): number => {
+      const before = performance.now();
+      keysIn(found);
+      return performance.now() - before;
+    };
+    for (const part of ["sk-hf-", "sk-", "sk-hf-0", `sk-hf-${"a".repeat(48)}-`]) expect(took(part.repeat(100_000))).toBeLessThan(2_000);
   });
 });
 

@@ -6,6 +6,7 @@ import { createKeyText, hashKey } from "../../src/auth/api-keys.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { issueApiKey, rollApiKey } from "../../src/auth/issue-api-key.ts";
 import { createLeakedKeys } from "../../src/auth/leaked-keys.ts";
+import { findApiKey } from "../../src/db/api-keys.ts";
 import { appendAudit } from "../../src/db/audit.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { inTenant, inTransaction, type OrganizationKey } from "../../src/db/pool.ts";
@@ -161,6 +162,14 @@ describe("a key that is rolled", () => {
     const rolled = await roll(brief.id, 604_800);
     expect(rolled.expires_at).toEqual(expiresAt);
     expect(rolled.overlap_ends_at).toEqual(expiresAt);
+    const overlapOf = async (id: string, change: string) => {
+      await db.owner.query(`update api_keys set ${change} where id = $1`, [id]);
+      return (await inTenant(db, organization, (sql) => findApiKey(sql, id)))!.overlap_ends_at;
+    };
+    expect(await overlapOf(revoked.id, "name = 'revoked'")).toBeNull();
+    expect(await overlapOf(brief.id, "expires_at = expires_at - interval '30 seconds'")).toEqual(new Date(expiresAt.getTime() - 30_000));
+    expect(await overlapOf(brief.id, "expires_at = now() - interval '1 second'")).toBeNull();
+    await db.owner.query("update api_keys set expires_at = $2 where id = $1", [brief.id, expiresAt]);
     for (const one of [brief.text, rolled.key]) expect(Date.parse((await toldBefore(one))!.expiresAt!)).toBe(expiresAt.getTime());
   });
 

@@ -140,6 +140,17 @@ describe("holdfast", () => {
     await expect(runCli(["keys", "create", "--email", "vic@acme.example", "--name", "x", "--spaces", "Lab"], env)).rejects.toThrow("no role in a space called Lab");
   });
 
+  it.each([
+    ["--addresses", ",,", "--addresses names nothing"],
+    ["--spaces", "", "--spaces names nothing"],
+    ["--capabilities", ",", "--capabilities names nothing"],
+    ["--expires", "2001-01-01T00:00:00Z", "--expires 2001-01-01T00:00:00Z is past"],
+  ])("keys create refuses %s=%s, with which a key could never be used", async (option, value, message) => {
+    const failed: unknown = await runCli(["keys", "create", "--email", "vic@acme.example", "--name", "dead", `${option}=${value}`], env).catch((error: unknown) => error);
+    expect(String(failed)).toContain(message);
+    expect((await test.db.owner.query("select from api_keys where name = 'dead'")).rowCount).toBe(0);
+  });
+
   it("audit anchor signs the heads of all chains, and audit verify --anchors ends with 1 where one of them is gone", async () => {
     const { rows } = await test.db.owner.query("select id from organizations limit 1");
     const id = rows[0].id as string;

@@ -51,6 +51,8 @@ describe("an address", () => {
     ["2001:db8::5", ["0.0.0.0/0"], false],
     ["unknown", ["0.0.0.0/0", "::/0"], false],
     ["", ["0.0.0.0/0", "::/0"], false],
+    ["192.0.2.7:4711", ["0.0.0.0/0", "::/0"], false],
+    ["[2001:db8::5]:4711", ["0.0.0.0/0", "::/0"], false],
   ])("%s in %j: %s", (address, cidrs, expected) => {
     expect(isWithin(cidrs, address)).toBe(expected);
   });

@@ -110,6 +110,15 @@ describe("a mistake is named with its path:", () => {
       file([{ ...ada, api_keys: [{ name: "k", key: "${ACME_KEY}" }] }]),
       `${user}.api_keys[0].key: the environment variable ACME_KEY is not set`,
     ],
+    ["a key that may do nothing", file([{ ...ada, api_keys: [{ name: "k", capabilities: [] }] }]), `${user}.api_keys[0].capabilities: is empty`],
+    ["a key that may be used nowhere", file([{ ...ada, api_keys: [{ name: "k", allowed_cidrs: [] }] }]), `${user}.api_keys[0].allowed_cidrs: is empty`],
+    ["a NUL in a name", file([{ ...ada, api_keys: [{ name: "k\0" }] }]), `${user}.api_keys[0].name: holds the NUL character or half of a surrogate pair`],
+    ["half of a surrogate pair", file([{ ...ada, subject: "\ud800" }]), `${user}.subject: holds the NUL character or half of a surrogate pair`],
+    [
+      "a NUL in the name of a field",
+      file([ada], [space({ agents: [{ name: "A", reasoning_config: { "a\0": 1 } }] })]),
+      `${first}.agents[0].reasoning_config: has a field whose name holds the NUL character or half of a surrogate pair`,
+    ],
     ["no organizations", "{}", "organizations: is missing"],
     ["no object", "[]", "the file: must be of type object"],
   ])("%s", (_what, text, expected) => {

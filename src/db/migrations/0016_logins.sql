@@ -64,7 +64,7 @@ grant delete on spaces to holdfast_maintenance;
 create policy maintenance_deletes on organizations as restrictive for delete to holdfast_maintenance using (deleted_at is not null);
 grant select, delete, insert (id, name, max_key_lifetime_seconds, default_key_lifetime_seconds), update (name, max_key_lifetime_seconds, default_key_lifetime_seconds)
   on organizations to holdfast_maintenance;
-grant select on superseded_keys to holdfast_maintenance;
+grant select, insert, update on superseded_keys to holdfast_maintenance;
 grant select, insert, update, delete on space_members, api_key_spaces to holdfast_maintenance;
 grant select, update, delete on organization_keys to holdfast_maintenance;
 grant select, update on instance_secrets to holdfast_maintenance;

@@ -27,6 +27,15 @@ describe("a report of leaked keys", () => {
     expect(list.items).toMatchObject([{ id: leaked.id, revoked_reason: "leaked" }]);
   });
 
+  test("finds keys in what stands around them, and passes over what is no text of one", async () => {
+    const keys: string[] = [];
+    for (const name of ["bearer", "quoted", "url", "beside"]) keys.push((await make(name)).body.key);
+    const [bearer, quoted, url, beside] = keys;
+    const answer = await report([`Authorization: Bearer ${bearer}`, `"${quoted}",\r\n`, `https://holdfast.example/?key=${url}&x=1`, "sk-\0", "\ud800", beside]);
+    expect(answer).toMatchObject({ status: 202, body: { status: "accepted" } });
+    for (const key of keys) await until("the key is refused", async () => (await call(stack.url, key, "GET", "/models")).status === 401, 5_000);
+  });
+
   test("takes as long for a key that somebody has as for one that nobody has and for what is no key", async () => {
     const took = async (keys: string[]): Promise<number> => {
       const before = performance.now();
@@ -50,7 +59,19 @@ describe("a report of leaked keys", () => {
     const misnamed = await call(stack.url, null, "POST", "/api-keys/revoke-leaked", { key: keys[0] });
     expect(misnamed).toMatchObject({ status: 422, body: { detail: [{ type: "missing", loc: ["body", "keys"] }] } });
     const wrongType = await report(keys[0]);
-    for (const { body } of [tooMany, misnamed, wrongType]) expect(JSON.stringify(body)).not.toContain("qqq");
+    const shapes: Array<[unknown, Record<string, string>?]> = [
+      [keys[0], { "content-type": "text/plain" }],
+      [[keys[0]]],
+      [{ keys: [{ text: keys[0] }] }],
+      [{ keys: [[keys[0]]] }],
+      [{ keys: { [keys[0]!]: 1 } }],
+      [`{"keys": ["${keys[0]}"`],
+      [`"${keys[0]}"`],
+    ];
+    const refused = [];
+    for (const [body, headers] of shapes) refused.push(await call(stack.url, null, "POST", "/api-keys/revoke-leaked", body, headers));
+    expect(refused.map(({ status }) => status)).toEqual(shapes.map(() => 422));
+    for (const { body } of [tooMany, misnamed, wrongType, ...refused]) expect(JSON.stringify(body)).not.toContain("qqq");
     expect(stack.api.output()).not.toContain("qqq");
   });
 });
