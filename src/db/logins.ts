@@ -149,6 +149,10 @@ async function makeLogin(sql: Sql, { name, login, password }: NewLogin): Promise
     await sql.query(`grant ${ROLES[name]} to ${quoted}`);
   }
   await sql.query(`alter role ${quoted} login password ${pg.escapeLiteral(scramVerifier(password))}`);
+  // A role may change its own settings, and an injected statement could leave some that no connection can work with.
+  const { rows } = await sql.query<{ database: string }>("select current_database() as database");
+  await sql.query(`alter role ${quoted} reset all`);
+  await sql.query(`alter role ${quoted} in database ${pg.escapeIdentifier(rows[0]!.database)} reset all`);
 }
 
 const SCRAM_ITERATIONS = 4_096;

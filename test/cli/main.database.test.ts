@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { createJwtVerifier } from "../../src/auth/jwt.ts";
@@ -91,6 +92,14 @@ describe("holdfast", () => {
     try {
       const made = JSON.parse(await runCli(["migrate", "--create-logins", "--json"], { ...env, ...logins })) as { logins: string[] };
       expect(made.logins).toEqual([`holdfast_app_${suffix}`, `holdfast_system_${suffix}`, `holdfast_maintenance_${suffix}`]);
+      const app = new pg.Client({ connectionString: logins["DATABASE_URL"]! });
+      await app.connect();
+      await app.query("alter role current_user set default_transaction_read_only = on");
+      await app.query(`alter role current_user in database ${new URL(test.url).pathname.slice(1)} set statement_timeout = 1`);
+      await app.end();
+      await runCli(["migrate", "--create-logins"], { ...env, ...logins });
+      const left = await test.db.owner.query("select from pg_db_role_setting s join pg_roles r on r.oid = s.setrole where r.rolname = $1", [`holdfast_app_${suffix}`]);
+      expect(left.rowCount).toBe(0);
       expect(await runCli(["organization", "list"], { ...served, ...logins })).toContain("Acme");
       expect(await runCli(["keys", "list"], { ...served, ...logins })).toContain("Acme");
     } finally {
