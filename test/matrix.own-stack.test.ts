@@ -29,6 +29,7 @@ const AGENT_ROUTES = /\/agents\/:agent_id|chat\/completions/;
 const NEEDS_MORE = new Set([
   "agent-records.reachesFolders",
   "agents.findAgentAndReach",
+  "api-keys.hasExpired",
   "audit.appendAuditRowsIn",
   "chunks.writeImported",
   "claims.setClaimWaiting",
@@ -39,6 +40,8 @@ const NEEDS_MORE = new Set([
   "import.insertRawFile",
   "import.isThere",
   "import.keepVectors",
+  "key-rolls.secondsUntilRoll",
+  "key-rolls.supersedeKeyText",
   "knowledge.listKnownDocuments",
   "knowledge.readKnownDocument",
   "maintenance.deleteIntents",

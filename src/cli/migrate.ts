@@ -19,7 +19,10 @@ export function addMigrateCommand(program: Command): void {
   program
     .command("migrate")
     .description("bring the database's schema up to date, as DATABASE_OWNER_URL")
-    .option("--create-logins", "and let the users of DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL log in with the passwords that these have")
+    .option(
+      "--create-logins",
+      "and let the users of DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL log in with the passwords that these have; their own settings are reset",
+    )
     .option("--alone", "no other process of the service runs, so that what an older version could not read may be written from now on")
     .option("--json", "print JSON")
     .action(async (options: Options) => {

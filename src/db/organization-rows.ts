@@ -9,7 +9,8 @@ const FOREIGN_KEY_VIOLATION = "23503";
 export async function deleteOrganizationRows(db: Database, organization: OrganizationKey): Promise<Record<string, number>> {
   const deleted = await deleteVectors(db, organization);
   const { rows } = await queryOnce<{ name: string }>(db.maintenance, "select tenant_table::text as name from tenant_tables()");
-  for (let left = ["spaces", ...rows.map(({ name }) => name)]; left.length > 0;) {
+  // The audit log's chain goes first: a log without it is that of an organization that is being deleted, and not one that was cut.
+  for (let left = ["audit_chains", "spaces", ...rows.map(({ name }) => name)]; left.length > 0;) {
     const later: string[] = [];
     for (const table of left) {
       const count = await deleteFrom(db, table, organization);

@@ -101,10 +101,8 @@ async function lockCandidates(run: Run, { userId, key }: NamedKey, { hash, hashe
 
 async function addKey(run: Run, maker: KeyMaker, { path, organization, userId, key, spaces }: NamedKey, hash: Buffer | null): Promise<string | undefined> {
   const expiresAt = key.expires_at === undefined || key.expires_at === null ? null : new Date(key.expires_at);
-  if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {
-    run.mistakes.push(`${path}.expires_at: is past, so that the new key could never be used`);
-    return undefined;
-  }
+  // No mistake: a file that is older than its keys must still set up an instance that is new.
+  if (expiresAt !== null && expiresAt.getTime() <= Date.now()) run.warnings.push(`${path}.expires_at: is past, so that the new key can never be used`);
   const text = key.key ?? maker.create();
   await insertApiKey(run.sql, organization, {
     id: newId(),

@@ -79,7 +79,21 @@ async function provisionUser(run: Run, scope: Scope, path: string, named: Provis
     fields: { email, name, avatar_url, role, subject, ...(located.isGone ? { removed_at: null } : {}) },
     defaults: { organization_id: organizationId, name: email.split("@")[0], role: "member" },
   });
+  if (!located.isNew) await confirmEmail(run, located.id, named);
   if (await ensurePrivateSpace(run.sql, scope.organization, located.id)) run.created += 1;
+}
+
+/**
+ * The operator's word counts as the confirmation of an address: where the file names the user by id, or has the address that was confirmed before.
+ * A user who was found by an address that an administrator chose waits for a login that confirms it, as before.
+ */
+async function confirmEmail(run: Run, userId: string, { id, email }: ProvisionUser): Promise<void> {
+  const { rowCount } = await run.sql.query("update users set confirmed_email = null where id = $1 and confirmed_email is not null and ($2 or lower(confirmed_email) = lower($3))", [
+    userId,
+    id !== undefined,
+    email,
+  ]);
+  if (rowCount === 1) run.updated += 1;
 }
 
 async function provisionSpace(run: Run, scope: Scope, path: string, named: ProvisionSpace): Promise<void> {

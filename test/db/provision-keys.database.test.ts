@@ -7,7 +7,7 @@ import { newId } from "../../src/domain/ids.ts";
 import { maker, type Part, provisioning } from "../support/provisioning.ts";
 import { until } from "../support/until.ts";
 
-const { database, tag, email, apply, acme, ada, research, mistakes, rows, keysOf } = provisioning();
+const { database, tag, email, apply, acme, ada, research, rows, keysOf } = provisioning();
 
 describe("keys", () => {
   it("without a text are made once and shown once; only their hash is stored", async () => {
@@ -176,9 +176,9 @@ describe("keys", () => {
     expect((await keysOf())[0]!.hash.equals(maker.hash(next))).toBe(true);
   });
 
-  it("that are new and expired already are a mistake; those that are there stay expired", async () => {
+  it("that are new and expired already are told; those that are there stay expired", async () => {
     const named = (name: string) => acme([ada({ api_keys: [{ name, expires_at: "2001-01-01T00:00:00Z" }] })]);
-    expect(await mistakes(named("new"))).toEqual(["organizations[0].users[0].api_keys[0].expires_at: is past, so that the new key could never be used"]);
+    expect((await apply(named("old"))).warnings).toEqual(["organizations[0].users[0].api_keys[0].expires_at: is past, so that the new key can never be used"]);
     await apply(acme([ada({ api_keys: [{ name: "new" }] })]));
     await rows("update api_keys set expires_at = '2001-01-01T00:00:00Z' where user_id = (select id from users where email = $1)", [email()]);
     expect(await apply(named("new"))).toEqual({ created: 0, updated: 0, keys: [], warnings: [] });

@@ -37,6 +37,21 @@ describe("a file that is applied", () => {
     expect(await apply(full)).toEqual({ created: 0, updated: 0, keys: [], warnings: [] });
   });
 
+  it("confirms the address of a user whom it names by id, or by the address that was confirmed, and no other's", async () => {
+    const id = newId();
+    const waiting = (address: string) => rows("update users set confirmed_email = $2 where id = $1", [id, address]);
+    const confirmed = async () => (await rows<{ confirmed_email: string | null }>("select confirmed_email from users where id = $1", [id]))[0]!.confirmed_email;
+    await apply(acme([ada({ id })]));
+    await waiting(email("before"));
+    expect(await apply(acme([ada()]))).toMatchObject({ updated: 0 });
+    expect(await confirmed()).toBe(email("before"));
+    expect(await apply(acme([ada({ id })]))).toMatchObject({ updated: 1 });
+    expect(await confirmed()).toBeNull();
+    await waiting(email().toUpperCase());
+    await apply(acme([ada()]));
+    expect(await confirmed()).toBeNull();
+  });
+
   it("gives one result to several processes at once", async () => {
     const full = acme([ada({ api_keys: [{ name: "made" }] })], [research({ agents: [{ name: "A" }] })]);
     const results = await Promise.all([apply(full), apply(full), apply(full)]);

@@ -817,7 +817,7 @@ export interface paths {
         put?: never;
         /**
          * Report API keys that were found where they should not be; those that exist are revoked.
-         * @description Needs no credentials: who holds a key's text may end it. The answer is the same whatever the texts are; keys are found in what stands around them too, like `Bearer`, quotes or a URL. A key is revoked with all its texts, also by one that a roll has replaced and that was still accepted; its organization finds it in the audit log. Each text counts as one request in the budget of its address.
+         * @description Needs no credentials: who holds a key's text may end it. The answer is the same whatever the texts are; keys are found in what stands around them too, like `Bearer`, quotes or a URL. A key is revoked with all its texts, also by one that a roll has replaced and that was still accepted; its organization finds it in the audit log. Each text, and each key in it, counts as one request in the budget of its address.
          */
         post: operations["postApiKeysRevokeLeaked"];
         delete?: never;

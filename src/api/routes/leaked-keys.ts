@@ -1,5 +1,6 @@
 /** Reports of leaked API keys, by whoever found them: the one endpoint that changes something and needs no credentials. */
 import { setTimeout as delay } from "node:timers/promises";
+import { keysIn } from "../../auth/api-keys.ts";
 import { LeakedKeysAccepted, LeakedKeysReport, MAX_LEAKED_CHARACTERS } from "../../schema/key.ts";
 import type { JsonLimits } from "../json-limits.ts";
 import { defineRoute } from "../route.ts";
@@ -13,11 +14,11 @@ const reportLeakedKeys = defineRoute({
   path: "/api-keys/revoke-leaked",
   access: "public",
   budget: "address",
-  requestsOf: (body) => body.keys.length,
+  requestsOf: (body) => Math.max(body.keys.length, body.keys.flatMap(keysIn).length),
   status: 202,
   summary: "Report API keys that were found where they should not be; those that exist are revoked.",
   description:
-    "Needs no credentials: who holds a key's text may end it. The answer is the same whatever the texts are; keys are found in what stands around them too, like `Bearer`, quotes or a URL. A key is revoked with all its texts, also by one that a roll has replaced and that was still accepted; its organization finds it in the audit log. Each text counts as one request in the budget of its address.",
+    "Needs no credentials: who holds a key's text may end it. The answer is the same whatever the texts are; keys are found in what stands around them too, like `Bearer`, quotes or a URL. A key is revoked with all its texts, also by one that a roll has replaced and that was still accepted; its organization finds it in the audit log. Each text, and each key in it, counts as one request in the budget of its address.",
   tags: ["API keys"],
   body: LeakedKeysReport,
   bodyLimits: BODY_LIMITS,
