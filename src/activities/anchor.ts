@@ -1,5 +1,5 @@
 /** Writes the day's anchor of the audit log to the object store. */
-import { makeAnchor } from "../auth/audit-anchor.ts";
+import { makeAnchor, storeAnchor } from "../auth/audit-anchor.ts";
 import { loadInstanceSecret } from "../db/instance-secrets.ts";
 import type { Database } from "../db/pool.ts";
 import { ANCHOR_SECRET, dailyAnchorName } from "../domain/anchor.ts";
@@ -23,15 +23,11 @@ export async function anchorToday({ db, store, masterKey }: AnchorDeps, now: Dat
   if ((await store.list(name, { limit: 1 })).length > 0) return 0;
   const { jws } = await makeAnchor(db, await loadInstanceSecret(db, ANCHOR_SECRET, masterKey), now);
   try {
-    await store.put(name, bytesOf(jws), { ifAbsent: true });
+    await storeAnchor(store, name, jws);
     return 1;
   } catch (error) {
     // Another worker's round was first.
     if (error instanceof DomainError && error.code === "conflict") return 0;
     throw error;
   }
-}
-
-async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
 }

@@ -66,7 +66,7 @@ export async function maintainInstance(deps: MaintenanceDeps): Promise<Maintenan
       counts = addCounts(counts, deleted.counts);
       hasMore = deleted.hasMore;
     }
-    // Last, because it needs the object store, which the steps before do without.
+    // Last: a store that is away holds up nothing else.
     return addCounts(counts, { audit_anchors: await anchorToday(deps, new Date()) });
   });
 }

@@ -1,9 +1,11 @@
 /** Signs anchors of the audit log, and opens them again: a compact JWS (RFC 7515) under the instance's Ed25519 key (RFC 8037). */
 import { type KeyObject, createPrivateKey, createPublicKey } from "node:crypto";
+import { Readable } from "node:stream";
 import { CompactSign, type JWK, calculateJwkThumbprint, compactVerify, errors } from "jose";
 import { readChainHeads } from "../db/audit-anchors.ts";
 import type { Database } from "../db/pool.ts";
 import type { AnchorStatement } from "../domain/anchor.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
 
 const ALGORITHM = "EdDSA";
 /** What stands before the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410). */
@@ -35,6 +37,11 @@ export async function makeAnchor(db: Database, secret: Uint8Array, now: Date): P
 export async function signAnchor(secret: Uint8Array, statement: Uint8Array): Promise<string> {
   const { kid, ...jwk } = await anchorPublicKey(secret);
   return new CompactSign(statement).setProtectedHeader({ alg: ALGORITHM, kid: kid!, jwk }).sign(privateKey(secret));
+}
+
+/** @throws DomainError `conflict` where there is one of that name: an anchor is never written over. */
+export async function storeAnchor(store: Pick<ObjectStore, "put">, name: string, jws: string): Promise<void> {
+  await store.put(name, Readable.from([Buffer.from(jws)]), { ifAbsent: true });
 }
 
 /** @returns what was signed; null where it was changed, signed by another key, or is no JWS. The key in its header is not believed. */

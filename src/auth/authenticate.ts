@@ -4,7 +4,7 @@ import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/api-keys
 import { type Database, inTenant } from "../db/pool.ts";
 import { ensurePrivateSpace } from "../db/spaces.ts";
 import { findSubjectCaller } from "../db/users.ts";
-import { isWithin } from "../domain/cidr.ts";
+import { isWithin, type Network, networksOf } from "../domain/cidr.ts";
 import { DomainError } from "../domain/errors.ts";
 import { CAPABILITIES, type Principal } from "../domain/principal.ts";
 import { hashKey, isWellFormedKey } from "./api-keys.ts";
@@ -61,7 +61,7 @@ interface KeyCaller {
   readonly isRevoked: boolean;
   readonly isHome: boolean;
   /** Networks that it may be used from; null is everywhere. */
-  readonly allowedCidrs: readonly string[] | null;
+  readonly allowedNetworks: readonly Network[] | null;
 }
 
 export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now, onAmbiguousLogin = () => undefined }: AuthenticatorSettings): Authenticator {
@@ -81,7 +81,7 @@ export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now, onA
     });
     if (caller === null) throw unauthenticated("Invalid API key");
     // Before all that tells a known key from an unknown one, and at each request: what is kept of a look-up serves every address.
-    if (caller.allowedCidrs !== null && !isWithin(caller.allowedCidrs, address)) throw unauthenticated("Invalid API key");
+    if (caller.allowedNetworks !== null && !isWithin(caller.allowedNetworks, address)) throw unauthenticated("Invalid API key");
     if (!caller.isHome) throw new DomainError("permission_denied", "Permission denied: the key's owner is not a member of its organization");
     if (caller.isRevoked || caller.expiresAtMs <= now()) throw unauthenticated("Invalid API key");
     return caller.principal;
@@ -146,7 +146,7 @@ function keyCaller(row: KeyCallerRow): KeyCaller {
     expiresAtMs: row.key.expires_at === null ? Infinity : Date.parse(row.key.expires_at),
     isRevoked: row.key.revoked_at !== null,
     isHome: row.organization.is_home && !row.organization.deleted && !row.user.removed,
-    allowedCidrs: row.key.allowed_cidrs,
+    allowedNetworks: row.key.allowed_cidrs === null ? null : networksOf(row.key.allowed_cidrs),
   };
 }
 

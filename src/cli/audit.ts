@@ -1,7 +1,7 @@
 /** `holdfast audit verify | anchor | public-key` */
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { anchorPublicKey, makeAnchor } from "../auth/audit-anchor.ts";
+import { anchorPublicKey, makeAnchor, storeAnchor } from "../auth/audit-anchor.ts";
 import { AUDIT_CHAIN_SECRET, verifyAuditChain } from "../db/audit-chain.ts";
 import { ANCHOR_SECRET, anchorName } from "../domain/anchor.ts";
 import { type AnchorReport, IN_STORE, checkAnchors } from "./audit-anchors.ts";
@@ -85,7 +85,7 @@ async function anchor({ to, json }: { readonly to?: string; readonly json?: bool
     const now = new Date();
     const { jws, organizations } = await makeAnchor(db, await secret(ANCHOR_SECRET), now);
     const name = to ?? anchorName(now);
-    if (to === undefined) await storeOf(config).put(name, bytesOf(jws), { ifAbsent: true });
+    if (to === undefined) await storeAnchor(storeOf(config), name, jws);
     else await writeNew(to, jws);
     return { anchor: name, organizations };
   });
@@ -102,10 +102,6 @@ async function writeNew(file: string, text: string): Promise<void> {
     if (code === "ENOENT") throw new CommandError(`The folder of ${file} does not exist.`);
     throw error;
   }
-}
-
-async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
 }
 
 async function showPublicKey(): Promise<void> {

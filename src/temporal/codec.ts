@@ -5,6 +5,7 @@ import type { DataConverter } from "@temporalio/worker";
 import { DomainError } from "../domain/errors.ts";
 import { ONLY, type Opened, type Place, type Refusal, opened, refused, takePlace } from "../domain/payload-places.ts";
 import { organizationOfWorkflow, scheduledWorkflowOf } from "../domain/workflow-ids.ts";
+import type { PayloadSealer, Sealed } from "../storage/payload-sealer.ts";
 import type { CutOver } from "./seals/cut-over.ts";
 
 /** The form of version 0.3.0, bound to the organization alone. */
@@ -12,21 +13,6 @@ const OLD_ENCODING = "binary/holdfast-aes256gcm";
 const ENCODING = "binary/holdfast-aes256gcm-bound";
 /** What is longer was not written here: Temporal's own ids have at most 1,000 characters. */
 const METADATA_BYTES_MAX = 4_000;
-
-interface Sealed {
-  /** Whose key it is; null for the instance's. */
-  readonly organizationId: string | null;
-  readonly keyId: string;
-  readonly sealed: Uint8Array;
-}
-
-/** Seals payloads with AES-256-GCM; a null organization stands for workflows that serve several. */
-interface PayloadSealer {
-  /** @param boundTo what the seal is authenticated with besides the organization and its key; without it the seal has the old form. */
-  seal(organizationId: string | null, bytes: Uint8Array, boundTo?: string): Promise<Sealed>;
-  /** @throws DomainError `not_found` where the key was deleted with its organization, `corrupt` where a bit was changed or it was bound to something else. */
-  open(sealed: Sealed, boundTo?: string): Promise<Uint8Array>;
-}
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
