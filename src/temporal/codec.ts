@@ -3,7 +3,7 @@ import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec, type Serializat
 import proto from "@temporalio/proto";
 import type { DataConverter } from "@temporalio/worker";
 import { DomainError } from "../domain/errors.ts";
-import { ONLY, type Opened, type Place, type Refusal, opened, refused, takePlace } from "../domain/payload-places.ts";
+import { FORGED_MESSAGE, ONLY, type Opened, type Place, type Refusal, opened, refused, takePlace } from "../domain/payload-places.ts";
 import { organizationOfWorkflow, scheduledWorkflowOf } from "../domain/workflow-ids.ts";
 import type { PayloadSealer, Sealed } from "../storage/payload-sealer.ts";
 import type { CutOver } from "./seals/cut-over.ts";
@@ -26,24 +26,21 @@ interface Binding {
 async function encrypt(payload: Payload, context: SerializationContext | undefined, sealer: PayloadSealer, isBound: boolean): Promise<Payload> {
   const { place, payload: plain } = takePlace(payload);
   const workflowId = context?.workflowId ?? "";
-  const organizationId = organizationOfWorkflow(workflowId);
-  const bytes = PayloadMessage.encode(plain).finish();
-  if (!isBound) {
-    const { organizationId: owner, keyId, sealed } = await sealer.seal(organizationId, bytes);
-    return { metadata: toBytes({ [METADATA_ENCODING_KEY]: OLD_ENCODING, "key-id": keyId, organization: owner ?? "" }), data: sealed };
-  }
   // What nothing has marked: an activity's sign of life, or a text for people.
   const unmarked: Place = { kind: context?.type === "activity" ? "heartbeat" : "note", name: "", slot: ONLY };
-  const binding: Binding = { place: place ?? unmarked, workflowId, activityId: activityOf(context) };
-  const { organizationId: owner, keyId, sealed } = await sealer.seal(organizationId, bytes, textOf(binding));
-  return { metadata: toBytes({ [METADATA_ENCODING_KEY]: ENCODING, "key-id": keyId, organization: owner ?? "", ...fieldsOf(binding) }), data: sealed };
+  const binding: Binding | null = isBound ? { place: place ?? unmarked, workflowId, activityId: activityOf(context) } : null;
+  const { organizationId, keyId, sealed } = await sealer.seal(organizationOfWorkflow(workflowId), PayloadMessage.encode(plain).finish(), textOf(binding));
+  const form = binding === null ? { [METADATA_ENCODING_KEY]: OLD_ENCODING } : { [METADATA_ENCODING_KEY]: ENCODING, ...fieldsOf(binding) };
+  return { metadata: toBytes({ ...form, "key-id": keyId, organization: organizationId ?? "" }), data: sealed };
 }
 
 const activityOf = (context: SerializationContext | undefined): string => (context?.type === "activity" ? (context.activityId ?? "") : "");
 
-/** What is authenticated. */
-function textOf({ workflowId, activityId, place: { kind, name, slot, unsealedSince } }: Binding): string {
-  return JSON.stringify([workflowId, activityId, kind, name, slot, unsealedSince ?? null]);
+/** What is authenticated besides the organization and its key; nothing in the old form. */
+function textOf(binding: Binding | null): string | undefined {
+  if (binding === null) return undefined;
+  const { workflowId, activityId, place } = binding;
+  return JSON.stringify([workflowId, activityId, place.kind, place.name, place.slot, place.unsealedSince ?? null]);
 }
 
 /** The same as metadata, readable for operators. */
@@ -89,7 +86,7 @@ function refusalOfClaims({ organizationId, binding }: Claimed, context: Serializ
 }
 
 async function openClaimed(claimed: Claimed, sealer: PayloadSealer): Promise<Payload> {
-  return PayloadMessage.decode(await sealer.open(claimed, claimed.binding === null ? undefined : textOf(claimed.binding)));
+  return PayloadMessage.decode(await sealer.open(claimed, textOf(claimed.binding)));
 }
 
 /** Never throws but for an outage: what cannot be opened is replaced, so that the one work that it belongs to fails and not the worker's task. */
@@ -118,7 +115,7 @@ function refusalOfError(error: unknown): Refusal {
 async function decodeForClient(payload: Payload, context: SerializationContext | undefined, sealer: PayloadSealer): Promise<Payload> {
   const claimed = readClaims(payload);
   if (claimed === null && context === undefined) return payload;
-  if (claimed === null || (context !== undefined && refusalOfClaims(claimed, context) !== null)) throw new DomainError("corrupt", "A payload was not sealed for this place.");
+  if (claimed === null || (context !== undefined && refusalOfClaims(claimed, context) !== null)) throw new DomainError("corrupt", FORGED_MESSAGE);
   return openClaimed(claimed, sealer);
 }
 

@@ -60,6 +60,7 @@ test("reports of leaked keys are counted for their address before anything of th
   const reported: string[][] = [];
   const app = await startTinyApp(leakedKeyRoutes, {
     config: { api: { trustedProxies: 1, corsOrigins: [] }, limits: { refusalsPerMinute: 2 } } as never,
+    callerCounts: createSharedCounter({ add: async () => [], now: () => 0 }),
     leakedKeys: { report: async (keys: string[]) => void reported.push(keys) } as never,
   });
   const report = async (address: string, body: string): Promise<number> => {

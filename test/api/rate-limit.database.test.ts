@@ -9,7 +9,7 @@ import { until } from "../support/until.ts";
 
 const caller = (apiKeyId: string | null, userId = `owner of ${apiKeyId}`): Principal => ({ apiKeyId, user: { id: userId }, organization: { id: "organization" } }) as Principal;
 const countOf = async (counter: SharedCounter, limit: number) => (await counter.count([{ caller: "key", limit }]))[0]!;
-const alone = (): SharedCounter => createSharedCounter({ add: async () => [] });
+const alone = (): SharedCounter => createSharedCounter({ add: async () => [], now: () => 1_000_000 });
 
 function limiter(limits: Partial<RateLimits> = {}, counter = alone()) {
   const limit = createRateLimit({ requestsPerMinute: 3, chatTurnsPerMinute: 1, refusalsPerMinute: 2, ...limits }, counter);

@@ -13,6 +13,7 @@ import { inTenant, inTransaction, type OrganizationKey } from "../../src/db/pool
 import { ensurePrivateSpace } from "../../src/db/spaces.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { makeKey, makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "../support/callers.ts";
+import { until } from "../support/until.ts";
 import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../support/database.ts";
 
 let test: TestDatabase;
@@ -214,14 +215,15 @@ describe("keys that are reported as leaked", () => {
   const quiet = { error: () => undefined, warn: () => undefined };
   const service = (onRevoked: (userId: string) => void = () => undefined) => createLeakedKeys({ db, pepper: TEST_PEPPER, log: quiet, onRevoked });
 
-  it("are revoked by a process that starts later, if the one that accepted them dies", async () => {
+  it("are revoked by any process that runs, if the one that accepted them dies", async () => {
     const { id, text } = await makeKey(db, organization, owner);
     await db.app.query("select report_leaked_keys($1, 100)", [[hashKey(TEST_PEPPER, text), hashKey(TEST_PEPPER, createKeyText())]]);
     expect((await authenticate(text)).apiKeyId).toBe(id);
     const told: string[] = [];
     const later = service((userId) => told.push(userId));
-    await later.close();
+    await until("a round has found it", () => told.length > 0, 10_000);
     expect(told).toEqual([owner]);
+    await later.close();
     await refused(text);
     expect((await db.owner.query("select from leaked_keys")).rowCount).toBe(0);
     const { rows } = await db.owner.query("select action, auth_method, actor_id, organization_id from audit_log where resource_id = $1", [id]);

@@ -9,6 +9,7 @@ export const FAMILIES = {
   search: async (extent) => (await import("./search-subjects.ts")).searchSubjects(extent),
   requests: async (extent) => (await import("./request-subjects.ts")).requestSubjects(extent),
   chat: async (extent) => (await import("./chat-subjects.ts")).chatSubjects(extent),
+  "keys and seals": async () => (await import("./key-subjects.ts")).keySubjects(),
   functions: async (extent) => (await import("./function-subjects.ts")).functionSubjects(extent),
 } as const satisfies Record<string, SubjectFamily>;
 

@@ -8,6 +8,7 @@ import { firstSyntaxError } from "../../src/api/json-body-syntax.ts";
 import type { Route } from "../../src/api/route.ts";
 import { ROUTES } from "../../src/api/routes/index.ts";
 import { allValues, findUnusable, parsePart } from "../../src/api/validation.ts";
+import { AgentPatch } from "../../src/schema/agent.ts";
 import { type Place, placesOf } from "./json-schema-paths.ts";
 import { nested, numbered, repeated, type Shape } from "./shape.ts";
 import { PLAIN_SHAPES } from "./shapes.ts";
@@ -107,12 +108,45 @@ function bodySubject(route: Route, extent: Extent): Subject[] {
       shapes: [...unique.values()],
       prepare: (text) => contextOf(Buffer.from(text)),
       async run(context) {
-        const { parsed } = await readJsonBody(context as Context);
-        return answered(() => allValues({ body: "problems" in parsed ? parsed : parsePart(schema, parsed.value, "body") }));
+        const { parsed } = await readJsonBody(context as Context, { isAnyText: route.hasSecretBody });
+        return answered(() => {
+          const { body } = allValues({ body: "problems" in parsed ? parsed : parsePart(schema, parsed.value, "body") });
+          return route.requestsOf?.(body);
+        });
       },
     },
   ];
 }
+
+/** Values of fields that lists of keys have. */
+const FILTERS: readonly Shape[] = [
+  repeated('"01900000-0000-7000-8000-000000000010",', '{"created_by__in":[', '""]}'),
+  repeated('"2026-01-31",', '{"created_at__in":[', '""]}'),
+  repeated("2026-01-31T", '{"unused_since__lt":"', '"}'),
+  repeated("a", '{"name__icontains":"', '"}'),
+  repeated("__", '{"', '":1}'),
+];
+
+const CONFIGS: readonly Shape[] = [
+  ...FEW,
+  repeated('"a.b",', '{"hosts":[', '"a"]}'),
+  repeated("a.", '{"hosts":["', 'a"]}'),
+  repeated("a-", '{"hosts":["*.', '!"]}'),
+  repeated("*.", '{"hosts":["', '"]}'),
+  repeated('"a",', '{"server":"s","tools":[', '"a"]}'),
+  numbered("fields beside hosts", (key) => `"k${key}":1,`, "{", '"hosts":[]}'),
+];
+
+/** Behind a refinement, where the schema of a body does not show them. */
+const CONFIG_SUBJECTS = (["http_fetch", "mcp"] as const).map((tool): Subject => ({
+  name: `config of ${tool}`,
+  shapes: CONFIGS,
+  prepare: (text) => contextOf(Buffer.from(`{"tool_attachments":[{"tool_id":"${tool}","config":${text}}]}`)),
+  async run(context) {
+    const { parsed } = await readJsonBody(context as Context);
+    return answered(() => allValues({ body: "problems" in parsed ? parsed : parsePart(AgentPatch, parsed.value, "body") }));
+  },
+}));
 
 /** What a refused request is told is part of its cost. */
 function answered(check: () => unknown): unknown {
@@ -130,7 +164,14 @@ function stringSubjects(route: Route, part: "query" | "path"): Subject[] {
   if (schema === undefined) return [];
   return Object.keys(schema.shape).map((name) => ({
     name: `${part} ${name} of ${nameOf(route)}`,
-    shapes: [...PLAIN_SHAPES, nested("[", "]"), nested('{"a":', "}"), repeated("1,", "[", "1]"), numbered("filters", (key) => `"name${key}":1,`, "{", '"z":1}')],
+    shapes: [
+      ...(name === "filters" ? FILTERS : []),
+      ...PLAIN_SHAPES,
+      nested("[", "]"),
+      nested('{"a":', "}"),
+      repeated("1,", "[", "1]"),
+      numbered("filters", (key) => `"name${key}":1,`, "{", '"z":1}'),
+    ],
     // A request's line and head are at most 16 KiB.
     maxLength: 16_384,
     run: (text) =>
@@ -150,6 +191,7 @@ export const requestSubjects = (extent: Extent): Subject[] => [
     run: async (context) => answered(await bodyOf(context as Context)),
   },
   { name: "place of a JSON fault", shapes: BROKEN, run: (text) => firstSyntaxError(`${text as string}!`) },
+  ...CONFIG_SUBJECTS,
   ...ROUTES.flatMap((route) => [...bodySubject(route, extent), ...stringSubjects(route, "query"), ...stringSubjects(route, "path")]),
 ];
 

@@ -42,7 +42,7 @@ const ESCALATIONS = [
   "alter function public.authenticate_key(bytea) security invoker",
   "alter function public.forget_vectors() security definer",
   "create schema planted",
-  "create extension adminpack",
+  "create extension pageinspect",
   "copy documents to program 'true'",
   "select pg_read_file('/etc/passwd')",
   "delete from migrations",
@@ -55,9 +55,7 @@ describe.each(SERVED)("the login of %s", (name) => {
   });
 
   it.each(ESCALATIONS)("may not: %s", async (statement) => {
-    expect((await attempt(test.db[name], ["set role none", statement])).error).toMatch(
-      /permission denied|must be (able|owner)|must be superuser|must have|not available|Only roles with/,
-    );
+    expect((await attempt(test.db[name], ["set role none", statement])).error).toMatch(/permission denied|must be (able|owner)|must be superuser|must have|Only roles with/);
   });
 
   it("grants nothing: Postgres warns and does not", async () => {
@@ -83,6 +81,11 @@ describe.each(SERVED)("the login of %s", (name) => {
   });
 });
 
+/** Bookkeeping: ids, states, counts. A new table is in neither list unless that was meant. */
+const READ_BY_SYSTEM: string[] = [];
+/** Directories, wrapped keys, and the audit log's rows for its chain. */
+const READ_BY_MAINTENANCE: string[] = [];
+
 describe("in every tenant table", () => {
   let own: OrganizationKey;
   let other: OrganizationKey;
@@ -97,9 +100,7 @@ describe("in every tenant table", () => {
   async function reached(pool: pg.Pool, statement: string, values: unknown[]): Promise<number> {
     const client = await pool.connect();
     try {
-      await client.query(`begin; select ${asTenant(own)}`);
-      await client.query("reset role; set local role none; set local row_security = off").catch(() => undefined);
-      await client.query(`rollback; begin; select ${asTenant(own)}; reset role; set local role none`);
+      await client.query(`begin; select ${asTenant(own)}; reset role; set local role none`);
       return (await client.query(statement, values)).rowCount ?? 0;
     } catch (error) {
       expect((error as Error).message).toMatch(/permission denied|row-level security/);
@@ -128,15 +129,14 @@ describe("in every tenant table", () => {
   });
 
   it("the system's login reads bookkeeping alone, and maintenance directories, and neither any content", async () => {
-    const content = ["documents", "chunks", "text_blocks", "embedding_cache", "postings", "raw_files", "folders", "kept_turn_pieces"];
     const readable = async (login: "system" | "maintenance") => {
       const found = await Promise.all(
         tables.map(async ({ name, column }) => ((await reached(test.db[login], `select from ${name} where ${column.name} = $1`, [other[column.key]])) > 0 ? name : "")),
       );
       return found.filter((name) => name !== "");
     };
-    expect((await readable("system")).filter((name) => [...content, "users", "spaces", "api_keys", "organization_keys", "audit_log", "embeddings"].includes(name))).toEqual([]);
-    expect((await readable("maintenance")).filter((name) => content.includes(name))).toEqual([]);
+    expect((await readable("system")).toSorted()).toEqual(READ_BY_SYSTEM);
+    expect((await readable("maintenance")).toSorted()).toEqual(READ_BY_MAINTENANCE);
   });
 
   it("maintenance deletes rows through a function, of an organization that was closed and of no other", async () => {

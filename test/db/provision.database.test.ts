@@ -25,7 +25,15 @@ describe("a file that is applied", () => {
 
   it("changes nothing the second time", async () => {
     const full = acme(
-      [ada({ subject: `s-${tag()}`, api_keys: [{ name: "a", key: createKeyText(), spaces: ["Research", "private"], expires_at: "2030-01-01T00:00:00Z" }, { name: "b" }] })],
+      [
+        ada({
+          subject: `s-${tag()}`,
+          api_keys: [
+            { name: "a", key: createKeyText(), spaces: ["Research", "private"], expires_at: "2030-01-01T00:00:00Z", allowed_cidrs: ["2001:DB8::/32", "192.0.2.7"] },
+            { name: "b" },
+          ],
+        }),
+      ],
       [
         research({
           id: newId(),

@@ -72,6 +72,19 @@ describe("an address", () => {
     );
   });
 
+  it("of IPv6 too", () => {
+    fc.assert(
+      fc.property(fc.ipV6(), fc.ipV6(), fc.integer({ min: 0, max: 128 }), (address, base, prefix) => {
+        const list = new BlockList();
+        list.addSubnet(base, prefix, "ipv6");
+        const masked = firstOf(base, prefix);
+        const [network, asked] = [canonicalCidr(masked)!, canonicalAddress(address)!];
+        // Of an IPv4 address inside, the list takes both forms for one as well, but not in a network that is larger than those.
+        return network.includes(".") !== asked.includes(".") || isWithin(networksOf([network]), address) === list.check(address, "ipv6");
+      }),
+    );
+  });
+
   it("has one canonical text", () => {
     expect(canonicalAddress("::ffff:192.0.2.1")).toBe("192.0.2.1");
     expect(canonicalAddress("2001:DB8:0:0::1")).toBe("2001:db8::1");
@@ -84,4 +97,14 @@ function maskOf(address: string, prefix: number): string {
   const bits = address.split(".").map((part) => Number(part).toString(2).padStart(8, "0"));
   const kept = bits.join("").slice(0, prefix).padEnd(32, "0");
   return [0, 8, 16, 24].map((start) => Number.parseInt(kept.slice(start, start + 8), 2)).join(".");
+}
+
+/** The network of that length around an address, its groups written out. */
+function firstOf(address: string, prefix: number): string {
+  const groups = new URL(`http://[${address}]/`).hostname.slice(1, -1).split("::");
+  const [head = [], tail = []] = groups.map((part) => (part === "" ? [] : part.split(":")));
+  const all = [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => "0"), ...tail];
+  const bits = all.map((group) => Number.parseInt(group, 16).toString(2).padStart(16, "0")).join("");
+  const kept = bits.slice(0, prefix).padEnd(128, "0");
+  return `${Array.from({ length: 8 }, (_, at) => Number.parseInt(kept.slice(at * 16, at * 16 + 16), 2).toString(16)).join(":")}/${prefix}`;
 }

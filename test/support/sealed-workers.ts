@@ -155,18 +155,33 @@ export function encodingsOf(history: object): Set<string> {
   return new Set(found.map((text) => Buffer.from(text.split('"')[3]!, "base64").toString()));
 }
 
+const NOTED = [
+  "prepareDocuments",
+  "embedAndPublish",
+  "stepBatch",
+  "listOrganizations",
+  "maintainInstance",
+  "maintainOrganization",
+  "listSpacesToTend",
+  "tendSpace",
+  "operationStep",
+  "runTool",
+  "callModel",
+  "adoptTurns",
+];
+
 /** Activities of all queues, which note what reaches them. */
 export function notingActivities() {
   /** What happens while an organization's activity runs; the worker has to seal whatever comes of it. */
   const during = new Map<string, (attempt: number) => void>();
   const attempts = new Map<string, number>();
-  /** Ids of workflows of which an activity has run. */
+  /** Ids of workflows of which an activity has run; empty for one that no workflow asked for. */
   const served = new Set<string>();
   /** Activities that wait for the test, by the id of their workflow. */
   const held = new Map<string, PromiseWithResolvers<void>>();
 
   async function note(): Promise<unknown> {
-    served.add(Context.current().info.workflowExecution!.workflowId);
+    served.add(Context.current().info.workflowExecution?.workflowId ?? "");
     return [];
   }
 
@@ -185,13 +200,7 @@ export function notingActivities() {
       return echo(text);
     },
     echoHere: echo,
-    ...Object.fromEntries(
-      ["prepareDocuments", "embedAndPublish", "stepBatch", "listOrganizations", "maintainInstance", "maintainOrganization", "listSpacesToTend", "tendSpace"].map((name) => [
-        name,
-        note,
-      ]),
-    ),
-    ...Object.fromEntries(["operationStep", "runTool", "callModel", "adoptTurns"].map((name) => [name, note])),
+    ...Object.fromEntries(NOTED.map((name) => [name, note])),
   };
   return { activities, during, attempts, served, held };
 }

@@ -257,6 +257,9 @@ describe("a workflow of ours that somebody else speaks to", () => {
     const started = await sealed.bare.workflowService.startActivityExecution({ ...request, activityType: { name: "listSpacesToTend" } }).catch((error: Error) => error);
     // A server that has no such activities keeps us from them too.
     if (started instanceof Error) expect(started.message).toMatch(/unimplemented|not enabled|disabled|unknown/i);
-    else await until("it was refused", () => sealed.refused.some(({ workflow_id, type }) => workflow_id === "" && type === "listSpacesToTend"));
+    else {
+      await until("it was refused", () => sealed.refused.some(({ workflow_id, type }) => workflow_id === "" && type === "listSpacesToTend"));
+      expect(served.has("")).toBe(false);
+    }
   });
 });

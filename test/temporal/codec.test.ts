@@ -69,6 +69,8 @@ test("whatever is changed of what a payload says of itself, it does not open", a
     { encoding: "binary/holdfast-aes256gcm" },
   ])
     expect(await found(as(sealed, change), workflow(own))).toEqual(refusedAs("damaged"));
+  const ofOne = await seal(activity(own, "1"));
+  expect(await found(as(ofOne, { "activity-id": "2" }), activity(own, "2"))).toEqual(refusedAs("damaged"));
   // One that claims the instance's key was not sealed with it.
   expect(await found(as(sealed, { organization: "" }), workflow(own))).toEqual(refusedAs("damaged"));
   expect(await found(as(sealed, { organization: randomUUID() }), workflow(own))).toEqual(refusedAs("moved"));
@@ -142,6 +144,24 @@ test("the cut-over is looked for every five seconds, and never again once it is 
   expect(await cutOver.oldFormUntil()).toBe(CUT_OVER.getTime() + 60_000);
   now = 1_000_000;
   expect([await cutOver.oldFormUntil(), looks]).toEqual([CUT_OVER.getTime() + 60_000, 2]);
+});
+
+test("a look at the cut-over that lasts as long as an outage is the only one, however long that is", async () => {
+  let [now, looks] = [0, 0];
+  const back = Promise.withResolvers<Date | null>();
+  const cutOver = createCutOver(
+    () => {
+      looks += 1;
+      return back.promise;
+    },
+    () => now,
+  );
+  const asked = [cutOver.oldFormUntil()];
+  now = 3_600_000;
+  asked.push(cutOver.oldFormUntil());
+  back.resolve(CUT_OVER);
+  expect(await Promise.all(asked)).toEqual(Array(2).fill(CUT_OVER.getTime() + 60_000));
+  expect(looks).toBe(1);
 });
 
 test("a look at the cut-over that failed is not kept", async () => {

@@ -201,6 +201,7 @@ test("bookkeeping goes when it has had its time", async () => {
     [tenants.acme],
   );
   await maintain();
+  expect((await store().list("anchors/", { limit: 10 })).map(({ name }) => name)).toEqual([expect.stringMatching(/^anchors\/\d{4}\/\d{4}-\d{2}-\d{2}\.jws$/)]);
   expect(await count("idempotency_keys")).toBe(0);
   expect(await count("claims where closed_at < now() - interval '1 day'")).toBe(0);
   expect(await count("audit_log where action = 'x'")).toBe(0);

@@ -14,26 +14,26 @@ export interface CutOver {
   oldFormUntil(): Promise<number | null>;
 }
 
-/** @param load the stored moment; null where there is none. What it throws, a caller gets. */
+/** @param load the stored moment; null where there is none. What it throws, a caller gets, and the next one looks again. */
 export function createCutOver(load: () => Promise<Date | null>, now: () => number = Date.now): CutOver {
   let known: number | null = null;
-  let look: { readonly at: number; readonly result: Promise<number | null> } | undefined;
-  const read = async (): Promise<number | null> => {
+  let lookedAt = -Infinity;
+  let running: Promise<number | null> | undefined;
+
+  async function look(): Promise<number | null> {
+    const startedAt = now();
     const at = await load();
+    lookedAt = startedAt;
     if (at !== null) known = at.getTime() + GRACE_MS;
     return known;
-  };
+  }
+
   return {
     async oldFormUntil() {
-      if (known !== null) return known;
-      if (look === undefined || look.at + LOOK_MS <= now()) {
-        const current = { at: now(), result: read() };
-        look = current;
-        current.result.catch(() => {
-          if (look === current) look = undefined;
-        });
-      }
-      return look.result;
+      if (known !== null || now() < lookedAt + LOOK_MS) return known;
+      // One at a time: in an outage a worker's look lasts as long as that.
+      running ??= look().finally(() => (running = undefined));
+      return running;
     },
   };
 }

@@ -152,8 +152,14 @@ describe("own keys", () => {
     expect(await list({ order_by: "created_at" })).toEqual(["old", "viewer"]);
     expect(await list({ order_by: "-created_at", limit: "1" })).toEqual(["viewer"]);
     expect(await list({ filters: JSON.stringify({ unused_since__lt: "2021-01-01" }) })).toEqual(["old"]);
-    expect(await list({ filters: JSON.stringify({ created_at__gte: "2021-01-01" }), order_by: "last_used_at" })).toEqual(["viewer"]);
+    expect(await list({ filters: JSON.stringify({ created_at__gte: "2021-01-01" }) })).toEqual(["viewer"]);
+    await stack.database.db.owner.query("update api_keys set last_used_at = case name when 'old' then '2020-02-01' else now() end::timestamptz where user_id = $1", [
+      people.ids.vic,
+    ]);
+    expect(await list({ order_by: "last_used_at" })).toEqual(["old", "viewer"]);
+    expect(await list({ order_by: "-last_used_at" })).toEqual(["viewer", "old"]);
     expect(await list({ filters: JSON.stringify({ hash: "x" }) })).toEqual(["query", "filters", "hash"]);
+    expect(await list({ filters: '{"__proto__":1}' })).toEqual(["query", "filters", "__proto__"]);
     await people.as("vic", "DELETE", `/me/api-keys/${old.body.id}`);
     expect(await list({ filters: JSON.stringify({ revoked_at__isnull: true }) })).toEqual(["viewer"]);
     await stack.database.db.owner.query("delete from api_keys where id = $1", [old.body.id]);
@@ -161,19 +167,24 @@ describe("own keys", () => {
 
   test("a user has at most 50 that live, however many are asked for at once; those who have more keep them", async () => {
     const { owner } = stack.database.db;
-    await owner.query(
-      `insert into api_keys (id, organization_id, user_id, name, prefix, hash, all_spaces)
-       select gen_random_uuid(), $1, $2, 'many', 'sk-', sha256(convert_to($3 || n, 'UTF8')), true from generate_series(1, 48) n`,
-      [tenants.rival, people.ids.rob, tenants.domain],
-    );
+    const many = (count: number) =>
+      owner.query(
+        `insert into api_keys (id, organization_id, user_id, name, prefix, hash, all_spaces)
+         select id, $1, $2, 'many', 'sk-', sha256(uuid_send(id)), true from (select gen_random_uuid() as id from generate_series(1, $3)) made`,
+        [tenants.rival, people.ids.rob, count],
+      );
+    await many(48);
     const answers = await Promise.all([1, 2, 3, 4].map(() => people.as("rob", "POST", "/me/api-keys", { name: "one more" })));
     const refusals = answers.filter(({ status }) => status === 400);
     expect(refusals.map(({ body }) => body.detail)).toEqual(Array.from({ length: 3 }, () => "A user may have at most 50 API keys that are neither revoked nor expired"));
     const { id } = answers.find(({ status }) => status === 201)!.body;
     expect((await people.as("rob", "POST", `/me/api-keys/${id}/roll`)).status).toBe(201);
     await people.as("rob", "DELETE", `/me/api-keys/${id}`);
-    expect((await people.as("rob", "POST", "/me/api-keys", { name: "in its place" })).status).toBe(201);
-    expect((await call(stack.url, tenants.keys.rival, "GET", "/models")).status).toBe(200);
+    const { key } = (await people.as("rob", "POST", "/me/api-keys", { name: "in its place" })).body;
+    await many(10);
+    for (const one of [key, tenants.keys.rival]) expect((await call(stack.url, one, "GET", "/models")).status).toBe(200);
+    const { rows } = await owner.query("select count(*)::int as live from api_keys where user_id = $1 and revoked_at is null", [people.ids.rob]);
+    expect(rows).toEqual([{ live: 60 }]);
     await owner.query("delete from api_keys where name = 'many' and user_id = $1", [people.ids.rob]);
   });
 
@@ -244,6 +255,7 @@ describe("keys of an organization", () => {
     await ended(stack.url, tenants.keys.viewer, id);
     const { body } = await people.as("ada", "POST", path, { name: "from ada", user_id: people.ids.vic });
     expect(body).toMatchObject({ user_id: people.ids.vic, created_by: people.ids.ada, spaces: null });
+    expect(await people.audited("api_keys:create", body.id)).toMatchObject([{ actor_id: people.ids.ada, auth_method: "jwt", outcome: "success" }]);
     expect(await spacesOf(body.key)).toEqual([tenants.spaces.research]);
     expect(await search(tenants.keys.viewer)).toBe(1);
     expect(await search(body.key)).toBe(0);

@@ -51,6 +51,19 @@ describe("a report of leaked keys", () => {
     expect(Math.min(...times)).toBeGreaterThan(95);
   });
 
+  test("is answered before anything is looked up or revoked", async () => {
+    const { key } = (await make("held")).body;
+    const hold = await stack.database.db.owner.connect();
+    try {
+      await hold.query("begin; lock table api_keys in access exclusive mode");
+      expect((await report([key])).status).toBe(202);
+    } finally {
+      await hold.query("rollback");
+      hold.release();
+    }
+    await until("the key is refused", async () => (await call(stack.url, key, "GET", "/models")).status === 401, 10_000);
+  });
+
   test("is bounded in number and size, and never repeats what was sent", async () => {
     const keys = Array.from({ length: 21 }, (_, index) => `sk-${"q".repeat(30)}${index}`);
     const tooMany = await report(keys);

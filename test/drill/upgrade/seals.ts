@@ -20,7 +20,11 @@ export async function oldFormIsWritten({ world, before, after }: Upgrade): Promi
   const names = refusal.includes(`${before.worker.child.pid}@`) && refusal.includes(`${before.api.child.pid}@`);
   return {
     seen: `${counts.get(OLD)} payloads in the old form; the cut-over names the worker and the API that are in its way`,
-    faults: [...(counts.has(BOUND) ? [`${counts.get(BOUND)} payloads are bound already`] : []), ...(names ? [] : [`the cut-over is not refused: ${refusal}`])],
+    faults: [
+      ...(counts.has(OLD) ? [] : ["no payload in the old form was seen"]),
+      ...(counts.has(BOUND) ? [`${counts.get(BOUND)} payloads are bound already`] : []),
+      ...(names ? [] : [`the cut-over is not refused: ${refusal}`]),
+    ],
   };
 }
 
