@@ -2,7 +2,7 @@
 import { readFile, readdir, stat } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { openAnchor } from "../auth/audit-anchor.ts";
-import { type ComparedHead, type HeadState, compareHeads } from "../db/audit-anchors.ts";
+import { type ComparedHead, HEADS_A_READ, type HeadState, compareHeads } from "../db/audit-anchors.ts";
 import type { Database } from "../db/pool.ts";
 import { ANCHOR_NAME, ANCHOR_PREFIX, type AnchorStatement, type ChainHead } from "../domain/anchor.ts";
 import { KEPT_AUDIT_DAYS } from "../domain/maintenance.ts";
@@ -13,7 +13,6 @@ import { CommandError } from "./output.ts";
 /** Where anchors are read from instead of a path. */
 export const IN_STORE = "store";
 const ANCHORS_A_PAGE = 1_000;
-const HEADS_A_READ = 5_000;
 /** An anchor of 100,000 organizations has about 18 MB. */
 const MAX_ANCHOR_BYTES = 128 * 1024 * 1024;
 /** Of one anchor that are named; all are counted. */

@@ -8,7 +8,8 @@ function chainPool(db: Database): pg.Pool {
   return db.maintenance;
 }
 
-const HEADS_A_READ = 5_000;
+/** How many heads one statement reads or compares. */
+export const HEADS_A_READ = 5_000;
 
 type ReadHead = Omit<ChainHead, "at" | "oldest_at"> & { readonly at: Date | null; readonly oldest_at: Date | null };
 
@@ -49,7 +50,7 @@ export interface ComparedHead {
   readonly base_seq: number;
 }
 
-/** Holds the chains against heads of one anchor, in one snapshot. At most 5,000 heads at once. @returns what became of each, in their order. */
+/** Holds the chains against heads of one anchor, in one snapshot. At most {@link HEADS_A_READ} heads at once. @returns what became of each, in their order. */
 export async function compareHeads(db: Database, heads: readonly ChainHead[]): Promise<ComparedHead[]> {
   const { rows } = await queryOnce<ComparedHead>(
     chainPool(db),

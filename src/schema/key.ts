@@ -8,7 +8,7 @@ import { queryFilters } from "./query-filters.ts";
 
 const MAX_SPACES = 1_000;
 const MAX_CAPABILITIES = 16;
-const MAX_CIDRS = 50;
+export const MAX_CIDRS = 50;
 /** More than the longest way to write one. */
 const MAX_CIDR_CHARACTERS = 64;
 const MAX_OVERLAP_SECONDS = 604_800;
@@ -18,18 +18,17 @@ const MAX_LEAKED_KEYS = 20;
 /** Of the whole report, which bounds each text in it. */
 export const MAX_LEAKED_CHARACTERS = 4_096;
 
-/** A network, or an address, canonical after parsing. */
-const Cidr = z
-  .string()
-  .max(MAX_CIDR_CHARACTERS)
-  .transform((text, context) => {
-    const canonical = canonicalCidr(text);
-    if (canonical === null) {
-      context.issues.push({ code: "custom", input: text, message: "must be an IPv4 or IPv6 network like 192.0.2.0/24, without bits behind its prefix" });
-    }
-    return canonical ?? z.NEVER;
-  })
-  .meta({ example: "192.0.2.0/24" });
+/** A network, or an address, canonical after parsing; `message` says of another text what is wrong. */
+export const cidr = (message: string) =>
+  z
+    .string()
+    .max(MAX_CIDR_CHARACTERS, message)
+    .transform((text, context) => {
+      const canonical = canonicalCidr(text);
+      if (canonical === null) context.issues.push({ code: "custom", input: text, message });
+      return canonical ?? z.NEVER;
+    });
+const Cidr = cidr("must be an IPv4 or IPv6 network like 192.0.2.0/24, without bits behind its prefix").meta({ example: "192.0.2.0/24" });
 const Cidrs = z.array(Cidr).min(1).max(MAX_CIDRS);
 
 const ApiKey = z

@@ -13,8 +13,8 @@ const email = z
   .meta({ example: "ada@acme.example" });
 
 /** Ten years. */
-const MAX_LIFETIME_SECONDS = 315_360_000;
-const lifetime = (description: string) => z.int().min(1).max(MAX_LIFETIME_SECONDS).nullable().meta({ description, example: 7_776_000 });
+export const MAX_KEY_LIFETIME_SECONDS = 315_360_000;
+const lifetime = (description: string) => z.int().min(1).max(MAX_KEY_LIFETIME_SECONDS).nullable().meta({ description, example: 7_776_000 });
 const lifetimes = {
   max_key_lifetime_seconds: lifetime("The longest that a new API key may live; null is no bound"),
   default_key_lifetime_seconds: lifetime("How long a new API key lives for which nothing is asked, never longer than the maximum; null is the maximum, or no end"),

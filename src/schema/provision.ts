@@ -1,29 +1,23 @@
 /** The contract of a provisioning file, and the only place that reads one. */
 import { parse, YAMLParseError } from "yaml";
 import { z } from "zod";
-import { canonicalCidr } from "../domain/cidr.ts";
 import { CAPABILITIES } from "../domain/principal.ts";
 import { ProvisionError } from "../domain/provision.ts";
 import { TOOL_IDS } from "../domain/tool-ids.ts";
 import { Uuid } from "./common.ts";
+import { MAX_CIDRS, cidr } from "./key.ts";
+import { MAX_KEY_LIFETIME_SECONDS } from "./organization.ts";
 import { brokenReferences } from "./provision-references.ts";
 import { checkToolConfig } from "./tool-config.ts";
 
 const MAX_NAME = 255;
 const MAX_PROMPT = 100_000;
-const MAX_CIDRS = 50;
-/** Ten years. */
-const MAX_LIFETIME_SECONDS = 315_360_000;
 
 const Name = z.string().trim().min(1, "is empty").max(MAX_NAME, `is longer than ${MAX_NAME} characters`);
 const Email = z.email("is not an e-mail address").max(MAX_NAME).toLowerCase();
 const oneOf = <const T extends readonly string[]>(values: T) => z.enum(values, `must be one of: ${values.join(", ")}`);
 
-const Cidr = z.string().transform((text, context) => {
-  const canonical = canonicalCidr(text);
-  if (canonical === null) context.issues.push({ code: "custom", input: text, message: "is not an IPv4 or IPv6 network, or has bits behind its prefix" });
-  return canonical ?? z.NEVER;
-});
+const Cidr = cidr("is not an IPv4 or IPv6 network, or has bits behind its prefix");
 
 const ApiKey = z.strictObject({
   name: Name,
@@ -74,7 +68,7 @@ const Space = z.strictObject({
   agents: z.array(Agent).optional(),
 });
 
-const Lifetime = z.int("must be a whole number").min(1, "must be at least 1").max(MAX_LIFETIME_SECONDS, `must be at most ${MAX_LIFETIME_SECONDS}`).nullable();
+const Lifetime = z.int("must be a whole number").min(1, "must be at least 1").max(MAX_KEY_LIFETIME_SECONDS, `must be at most ${MAX_KEY_LIFETIME_SECONDS}`).nullable();
 
 const Organization = z.strictObject({
   name: Name,

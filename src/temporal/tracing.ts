@@ -1,8 +1,8 @@
 /** The only place where a trace goes to Temporal and comes back from it: interceptors of clients and workers, and the spans of workflows. */
 import type { WorkflowClientInterceptor } from "@temporalio/client";
-import { type Headers, defaultPayloadConverter } from "@temporalio/common";
+import { defaultPayloadConverter } from "@temporalio/common";
 import type { ActivityInterceptors, InjectedSinks, WorkerOptions } from "@temporalio/worker";
-import { TRACE_HEADER, isTraceparent, spanIdOfRun } from "../domain/trace-header.ts";
+import { TRACE_HEADER, carriedTraceparent, spanIdOfRun } from "../domain/trace-header.ts";
 import { inSpan, recordSpan, traceparent } from "../telemetry/span.ts";
 import type { TraceSinks } from "../workflows/tracing.ts";
 
@@ -18,12 +18,6 @@ export const clientTracing = {
     },
   ],
 } satisfies { readonly workflow: WorkflowClientInterceptor[] };
-
-function carried(headers: Headers): string | undefined {
-  const payload = headers[TRACE_HEADER];
-  const value: unknown = payload && defaultPayloadConverter.fromPayload(payload);
-  return isTraceparent(value) ? value : undefined;
-}
 
 const sinks: InjectedSinks<TraceSinks> = {
   tracing: {
@@ -42,7 +36,7 @@ export const workerTracing = {
       ({ info }): ActivityInterceptors => ({
         inbound: {
           execute(input, next) {
-            const parent = carried(input.headers);
+            const parent = carriedTraceparent(input.headers[TRACE_HEADER]);
             if (parent === undefined) return next(input);
             const attributes = { "temporal.workflow_id": info.workflowExecution?.workflowId ?? "", "temporal.attempt": info.attempt };
             return inSpan(`activity ${info.activityType}`, { parent: { traceparent: parent }, attributes }, () => next(input));

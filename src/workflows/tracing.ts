@@ -1,7 +1,7 @@
 /** The only place where a trace passes through workflows: from what started one to what it starts. Without the header it does nothing. */
-import { type Payload, defaultPayloadConverter } from "@temporalio/common";
+import { defaultPayloadConverter } from "@temporalio/common";
 import { type Sinks, type WorkflowInterceptors, proxySinks, workflowInfo } from "@temporalio/workflow";
-import { TRACE_HEADER, isTraceparent, spanIdOfRun, withSpanId } from "../domain/trace-header.ts";
+import { TRACE_HEADER, carriedTraceparent, spanIdOfRun, withSpanId } from "../domain/trace-header.ts";
 
 /** Told to the worker, which makes the span: code in the sandbox has no clock and no network of its own. */
 export interface TraceSinks extends Sinks {
@@ -9,16 +9,6 @@ export interface TraceSinks extends Sinks {
     /** `parent` is the `traceparent` under which the workflow was started. */
     ended(parent: string, isFailed: boolean): void;
   };
-}
-
-/** Nothing, if it is not what our clients write. */
-function carried(header: Payload | undefined): string | undefined {
-  try {
-    const value: unknown = header && defaultPayloadConverter.fromPayload(header);
-    return isTraceparent(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Of the bundle; called for each workflow. Adds headers and no commands, so that histories without it replay. */
@@ -33,7 +23,7 @@ export function interceptors(): WorkflowInterceptors {
     inbound: [
       {
         async execute(input, next) {
-          const started = carried(input.headers[TRACE_HEADER]);
+          const started = carriedTraceparent(input.headers[TRACE_HEADER]);
           if (started === undefined) return next(input);
           parent = started;
           let isFailed = true;

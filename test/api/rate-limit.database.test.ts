@@ -11,8 +11,10 @@ const caller = (apiKeyId: string | null, userId = `owner of ${apiKeyId}`): Princ
 const countOf = async (counter: SharedCounter, limit: number) => (await counter.count([{ caller: "key", limit }]))[0]!;
 const alone = (): SharedCounter => createSharedCounter({ add: async () => [], now: () => 1_000_000 });
 
+const LIMITS: RateLimits = { requestsPerMinute: 3, chatTurnsPerMinute: 1, requestsPerUserAndMinute: 3, chatTurnsPerUserAndMinute: 1, refusalsPerMinute: 2 };
+
 function limiter(limits: Partial<RateLimits> = {}, counter = alone()) {
-  const limit = createRateLimit({ requestsPerMinute: 3, chatTurnsPerMinute: 1, refusalsPerMinute: 2, ...limits }, counter);
+  const limit = createRateLimit({ ...LIMITS, ...limits }, counter);
   const told = async (count: (ctx: never) => Promise<void>) => {
     const headers: Record<string, string> = {};
     const ctx = { ip: "192.0.2.1", set: (more: Record<string, string>) => Object.assign(headers, more) };

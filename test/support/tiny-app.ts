@@ -1,6 +1,7 @@
 /** The real HTTP layer over a few routes of a test's own, without a database behind it. */
 import { createSharedCounter } from "../../src/api/shared-counter.ts";
 import { createApp } from "../../src/api/app.ts";
+import type { RateLimits } from "../../src/api/middleware/rate-limit.ts";
 import type { Route } from "../../src/api/route.ts";
 import { listen } from "../../src/api/server.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
@@ -15,6 +16,14 @@ export interface TinyApp {
   close(): Promise<void>;
 }
 
+const RATE_LIMITS: RateLimits = {
+  requestsPerMinute: 1_000,
+  chatTurnsPerMinute: 1_000,
+  requestsPerUserAndMinute: 1_000,
+  chatTurnsPerUserAndMinute: 1_000,
+  refusalsPerMinute: 1_000,
+};
+
 export async function startTinyApp(routes: readonly Route[], parts: Partial<Deps> = {}): Promise<TinyApp> {
   const logged: string[] = [];
   const log = createLog({ level: "debug", name: "test", destination: { write: (line) => void logged.push(line) } });
@@ -22,7 +31,7 @@ export async function startTinyApp(routes: readonly Route[], parts: Partial<Deps
     log,
     config: {
       api: { trustedProxies: 0, corsOrigins: [] },
-      limits: { requestsPerMinute: 1_000, chatTurnsPerMinute: 1_000, refusalsPerMinute: 1_000, maxUploadBytes: 1_000 },
+      limits: { ...RATE_LIMITS, maxUploadBytes: 1_000 },
     },
     callerCounts: createSharedCounter({ add: async () => [] }),
     // Without an issuer and a database it refuses everybody, which is what these tests need of it.

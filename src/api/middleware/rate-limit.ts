@@ -11,9 +11,9 @@ export interface RateLimits {
   /** Of each key, and of each operator. */
   readonly requestsPerMinute: number;
   readonly chatTurnsPerMinute: number;
-  /** Of each user, all keys and sessions together; as of a key where it is left out. */
-  readonly requestsPerUserAndMinute?: number | undefined;
-  readonly chatTurnsPerUserAndMinute?: number | undefined;
+  /** Of each user, all keys and sessions together. */
+  readonly requestsPerUserAndMinute: number;
+  readonly chatTurnsPerUserAndMinute: number;
   /** Of all members of an organization together; no budget where it is left out. */
   readonly requestsPerOrganizationAndMinute?: number | undefined;
   readonly chatTurnsPerOrganizationAndMinute?: number | undefined;
@@ -73,7 +73,7 @@ export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter,
 
 /** From the narrowest to the widest. */
 function requestBudgets(limits: RateLimits, { apiKeyId, user, organization }: Principal): CountedBudget[] {
-  const { requestsPerMinute: ofKey, requestsPerUserAndMinute: ofUser = ofKey, requestsPerOrganizationAndMinute: ofOrganization } = limits;
+  const { requestsPerMinute: ofKey, requestsPerUserAndMinute: ofUser, requestsPerOrganizationAndMinute: ofOrganization } = limits;
   return [
     ...(apiKeyId === null ? [] : [budgetOf("key", "requests", ofKey, apiKeyId)]),
     budgetOf("user", "requests", ofUser, user.id),
@@ -82,7 +82,7 @@ function requestBudgets(limits: RateLimits, { apiKeyId, user, organization }: Pr
 }
 
 function chatBudgets(limits: RateLimits, { apiKeyId, user, organization }: Principal): CountedBudget[] {
-  const { chatTurnsPerMinute: ofKey, chatTurnsPerUserAndMinute: ofUser = ofKey, chatTurnsPerOrganizationAndMinute: ofOrganization } = limits;
+  const { chatTurnsPerMinute: ofKey, chatTurnsPerUserAndMinute: ofUser, chatTurnsPerOrganizationAndMinute: ofOrganization } = limits;
   return [
     ...(apiKeyId === null ? [] : [budgetOf("key", "chat", ofKey, `chat ${apiKeyId}`)]),
     budgetOf("user", "chat", ofUser, `chat ${user.id}`),
