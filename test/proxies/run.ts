@@ -25,6 +25,9 @@ const FORGED_ADDRESS = "203.0.113.9";
 const bearer = { authorization: `Bearer ${keys.editor}` };
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
+/** With its name, and what was compared. */
+const describe = (error: unknown): string => (error instanceof Error ? String(error) : "no error");
+
 type Trial = (url: string, stack: Stack) => Promise<void>;
 
 const upload = async (url: string, bytes: number) => {
@@ -94,7 +97,7 @@ async function tryProxy(kind: ProxyKind, stack: Stack, folder: string): Promise<
         () => undefined,
         (reason: unknown) => reason,
       );
-      print(`${error === undefined ? "ok  " : "FAIL"}  ${kind.name}: ${name}${error === undefined ? "" : `\n${String(error)}`}`);
+      print(`${error === undefined ? "ok  " : "FAIL"}  ${kind.name}: ${name}${error === undefined ? "" : `\n${describe(error)}`}`);
       if (error !== undefined) failed += 1;
     }
   } catch (error) {
