@@ -5,6 +5,7 @@ import { NO_TURNS, createChatActivities } from "../activities/chat.ts";
 import { createTurnSweeper } from "../activities/turn-sweeper.ts";
 import { loadConfig, requireWorker } from "../config.ts";
 import { hasIsolatedClaims } from "../db/claims.ts";
+import { queryOnce } from "../db/pool.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process-ready.ts";
@@ -16,9 +17,11 @@ import { ensureSchedules } from "../temporal/schedules.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { installRuntime } from "../temporal/runtime.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
+import { pingTemporal } from "../temporal/start-chat.ts";
 import { createActivityWorker, workerOptions } from "./activity-workers.ts";
 import { workInBackground } from "./background.ts";
 import { workflowBundle } from "./bundle.ts";
+import { serveHealth, type ServedHealth } from "./health.ts";
 import { keepIsolation } from "./isolation.ts";
 import { openActivities } from "./open-activities.ts";
 import { every } from "./rounds.ts";
@@ -37,6 +40,14 @@ async function createWorkers(deps: SharedDeps, connection: NativeConnection, act
     return createActivityWorker(queue, activities, shared);
   };
   return Promise.all(deps.config.worker.queues.flatMap((queue) => (queue === "isolated" ? [] : [create(queue)])));
+}
+
+/** Nothing if no port is set for it. */
+async function openHealth({ config, db, temporal }: SharedDeps, workers: readonly Worker[]): Promise<ServedHealth | undefined> {
+  const { healthPort } = config.worker;
+  if (healthPort === undefined) return undefined;
+  const probes = { database: () => queryOnce(db.system, "select 1"), workflows: () => pingTemporal(temporal) };
+  return serveHealth({ port: healthPort, host: config.api.host, isPolling: () => workers.every((worker) => worker.getState() === "RUNNING"), probes });
 }
 
 async function main(): Promise<void> {
@@ -69,6 +80,7 @@ async function main(): Promise<void> {
     // A Temporal whose database was replaced knows neither any more.
     every(PREPARE_MS, prepare, (error) => log.warn({ err: error }, "search attributes and schedules could not be looked after")),
   ];
+  const health = await openHealth(deps, workers);
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics, sandbox: opened.sandbox });
   // Not before: on a busy machine a worker that starts, perhaps after a kill, would wait for everything else.
   await workInBackground();
@@ -78,10 +90,12 @@ async function main(): Promise<void> {
 
   await Promise.race([running, aborted(stop.signal)]);
   log.info("worker stops");
+  health?.drain();
   await Promise.all(rounds.map((round) => round.stop()));
   for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
   await Promise.all([running, isolation?.stop()]);
   await closeMetrics();
+  await health?.close();
   await opened.close();
   await connection.close();
   await deps.close();
