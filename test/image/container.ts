@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 
 const SCRIPT = join(import.meta.dirname, "container.sh");
+const UNSHARE = "unshare";
 const STEP_MS = 300_000;
 /** The user `node` of the base image. */
 const NODE_USER = 1_000;
@@ -29,7 +30,7 @@ interface Run {
 export function missingForContainers(): string | undefined {
   if (process.getuid?.() !== 0) return "the tests do not run as root";
   try {
-    execFileSync("unshare", ["--mount", "sh", "-c", "mount --make-rprivate / && command -v pivot_root && command -v setpriv"], { stdio: "pipe", timeout: 10_000 });
+    execFileSync(UNSHARE, ["--mount", "sh", "-c", "mount --make-rprivate / && command -v pivot_root && command -v setpriv"], { stdio: "pipe", timeout: 10_000 });
     return undefined;
   } catch (error) {
     return `mount namespaces: ${(error as Error).message.split("\n")[0]}`;
@@ -39,7 +40,7 @@ export function missingForContainers(): string | undefined {
 /** As an engine runs it: a read-only root and the user without rights; a step of a build may write, as root. */
 export function startContainer(command: readonly string[], { root, workdir, env, volume = "-", isBuild = false }: Run): Container {
   const args = ["--mount", "sh", SCRIPT, root, isBuild ? "rw" : "ro", String(isBuild ? 0 : NODE_USER), workdir, process.execPath, volume, ...command];
-  const child = spawn("unshare", args, { env: { PATH: process.env["PATH"], ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(UNSHARE, args, { env: { PATH: process.env["PATH"], ...env }, stdio: ["ignore", "pipe", "pipe"] });
   let printed = "";
   const keep = (chunk: Buffer): void => void (printed = (printed + chunk.toString()).slice(-1_000_000));
   child.stdout.on("data", keep);

@@ -2,9 +2,10 @@
 import { readFile, readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import type { Ignore } from "@balena/dockerignore";
 
 // Its types say that it is an ES module, which it is not.
-const dockerignore = createRequire(import.meta.url)("@balena/dockerignore") as typeof import("@balena/dockerignore").default;
+const dockerignore = createRequire(import.meta.url)("@balena/dockerignore") as (options: { ignorecase: boolean }) => Ignore;
 
 export interface BuildContext {
   readonly root: string;
