@@ -31,7 +31,8 @@ export async function createValidator(): Promise<(manifest: Manifest) => string[
     const kind = `${manifest["apiVersion"]}/${manifest["kind"]}`;
     const validate = validators.get(kind);
     if (validate === undefined) return [`${kind}: no schema in ${SCHEMAS}`];
+    const name = String(manifest["metadata"]?.name);
     if (validate(manifest)) return [];
-    return validate.errors!.map(({ instancePath, message, params }) => `${kind} ${manifest["metadata"]?.name}: ${instancePath} ${message} ${JSON.stringify(params)}`);
+    return validate.errors!.map(({ instancePath, message, params }) => `${kind} ${name}: ${instancePath} ${message} ${JSON.stringify(params)}`);
   };
 }
