@@ -43,11 +43,11 @@ async function createWorkers(deps: SharedDeps, connection: NativeConnection, act
 }
 
 /** Nothing if no port is set for it. */
-async function openHealth({ config, db, temporal }: SharedDeps, workers: readonly Worker[]): Promise<ServedHealth | undefined> {
+async function openHealth({ config, db, temporal }: SharedDeps, isPolling: () => boolean): Promise<ServedHealth | undefined> {
   const { healthPort } = config.worker;
   if (healthPort === undefined) return undefined;
   const probes = { database: () => queryOnce(db.system, "select 1"), workflows: () => pingTemporal(temporal) };
-  return serveHealth({ port: healthPort, host: config.api.host, isPolling: () => workers.every((worker) => worker.getState() === "RUNNING"), probes });
+  return serveHealth({ port: healthPort, host: config.api.host, isPolling, probes });
 }
 
 async function main(): Promise<void> {
@@ -59,13 +59,16 @@ async function main(): Promise<void> {
   const { log, db } = deps;
   const opened = await openActivities(deps, PARSER_CHILDREN);
 
+  let workers: readonly Worker[] | undefined;
+  // From here on it lives, also while it waits for Temporal: a restart would not bring that back.
+  const health = await openHealth(deps, () => workers?.every((worker) => worker.getState() === "RUNNING") === true);
   const connection = await connectWorkers(config.temporal, stop.signal);
   const prepare = async (): Promise<void> => {
     await registerSearchAttributes(deps.temporal, config.temporal.namespace);
     await ensureSchedules(deps.temporal);
   };
   await prepare();
-  const workers = await createWorkers(deps, connection, opened.activities);
+  workers = await createWorkers(deps, connection, opened.activities);
   const running = Promise.all(workers.map((worker) => worker.run()));
   const isolation = config.worker.queues.includes("isolated")
     ? keepIsolation({ log, isNeeded: () => hasIsolatedClaims(db.system), reportLost: (attempt) => reportLostAttempt(deps.temporal, attempt) })
@@ -80,7 +83,6 @@ async function main(): Promise<void> {
     // A Temporal whose database was replaced knows neither any more.
     every(PREPARE_MS, prepare, (error) => log.warn({ err: error }, "search attributes and schedules could not be looked after")),
   ];
-  const health = await openHealth(deps, workers);
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics, sandbox: opened.sandbox });
   // Not before: on a busy machine a worker that starts, perhaps after a kill, would wait for everything else.
   await workInBackground();

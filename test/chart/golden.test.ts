@@ -82,7 +82,8 @@ test("each pod gets the database logins of its part and no other", () => {
 
 test("worker groups share all queues between them, each scaled by its own, and no selector finds another's pods", () => {
   const groups = rendered["groups"]!.filter(({ kind, metadata }) => kind === "Deployment" && metadata.name.startsWith("holdfast-worker"));
-  expect(groups.flatMap((one) => variables(one)["WORKER_QUEUES"].split(",")).toSorted()).toEqual([...QUEUE_NAMES].toSorted());
+  const served: string[] = groups.flatMap((one) => variables(one)["WORKER_QUEUES"].split(","));
+  expect(new Set(served)).toEqual(new Set(QUEUE_NAMES));
   expect(new Set(groups.map(({ spec }) => JSON.stringify(spec.selector.matchLabels))).size).toBe(3);
   for (const { spec } of groups) expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels);
   const queues = (name: string): string[] => find("groups", "ScaledObject", name)["spec"].triggers.flatMap((one: Manifest) => one["metadata"].taskQueue ?? []);
