@@ -23,6 +23,10 @@ if ! buildah inspect --type image "docker.io/library/node:$node" >/dev/null 2>&1
   tar -xzf "$scratch"/npm-11*.tgz -C "$scratch/root/usr/local/lib/node_modules/npm" --strip-components=1
   ln -s ../lib/node_modules/npm/bin/npm-cli.js "$scratch/root/usr/local/bin/npm"
   chroot "$scratch/root" sh -c 'groupadd --gid 1000 node && useradd --uid 1000 --gid node --shell /bin/bash --create-home node'
+  # It trusts what this machine does, as an authority of one's own that stands before the registry of packages.
+  cp -L /etc/ssl/certs/ca-certificates.crt "$scratch/root/etc/ssl/certs/ca-certificates.crt"
+  mkdir -p "$scratch/root/usr/local/etc"
+  echo 'cafile=/etc/ssl/certs/ca-certificates.crt' >"$scratch/root/usr/local/etc/npmrc"
   base=$(buildah from scratch)
   buildah add --quiet "$base" "$scratch/root" / >/dev/null
   buildah commit --quiet --rm "$base" "docker.io/library/node:$node" >/dev/null
