@@ -21,16 +21,17 @@ export function sends(rules: string): (path: string) => boolean {
 
 /** @throws Error if the folder has no .dockerignore. */
 export async function buildContext(root: string): Promise<BuildContext> {
-  const isSent = sends(await readFile(join(root, ".dockerignore"), "utf8"));
+  const rules = await readFile(join(root, ".dockerignore"), "utf8");
+  const isSent = sends(rules);
+  const exceptions = rules.split("\n").flatMap((line) => (line.startsWith("!") ? [line.slice(1).trim()] : []));
+  // As Docker does: a folder that is kept out is not looked into, unless a rule lets something below it through.
+  const mayHold = (folder: string): boolean => isSent(folder) || exceptions.some((rule) => rule.startsWith(`${folder}/`) || /[*?[]/.test(rule));
   const files: string[] = [];
   const walk = async (folder: string): Promise<void> => {
     for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      // Large, and never sent: a file of each that were sent is told below.
-      if (path === "node_modules" || path === ".git") {
-        if (isSent(`${path}/any/file`)) throw new Error(`.dockerignore sends ${path}`);
-      } else if (entry.isDirectory()) await walk(path);
-      else if (isSent(path)) files.push(path);
+      if (!entry.isDirectory()) files.push(...(isSent(path) ? [path] : []));
+      else if (mayHold(path)) await walk(path);
     }
   };
   await walk("");

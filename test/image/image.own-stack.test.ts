@@ -37,20 +37,20 @@ describe.runIf(missing === undefined)("the assembled image", () => {
   let folder: string;
   let root: string;
   let image: Stage;
-  let database: TestDatabase;
-  let temporal: Temporal;
+  let database: TestDatabase | undefined;
+  let temporal: Temporal | undefined;
   let services: Readonly<Record<string, Service>>;
   let ports: { readonly api: number; readonly health: number };
   const running: Container[] = [];
 
   /** The service's environment as in its container, at the servers and under the users of this test. */
   function environment(name: string): Record<string, string> {
-    const { host, pathname } = new URL(database.url);
+    const { host, pathname } = new URL(database!.url);
     const own = Object.entries({ ...image.env, ...services[name]!.environment }).map(([variable, value]) => [
       variable,
       value.replace(/^postgres:\/\/holdfast(_\w+)?@postgres:5432\/holdfast$/, (_, part: string | undefined) => `postgres://image_${id}${part ?? "_owner"}@${host}${pathname}`),
     ]);
-    return { ...Object.fromEntries(own), TEMPORAL_ADDRESS: temporal.address, PORT: String(ports.api), ...(name === "worker" ? { HEALTH_PORT: String(ports.health) } : {}) };
+    return { ...Object.fromEntries(own), TEMPORAL_ADDRESS: temporal!.address, PORT: String(ports.api), ...(name === "worker" ? { HEALTH_PORT: String(ports.health) } : {}) };
   }
   const inside = (env: Record<string, string>) => ({ root, workdir: image.workdir, env, volume: image.volumes[0]! });
   const start = (name: string): Container => {
@@ -82,12 +82,10 @@ describe.runIf(missing === undefined)("the assembled image", () => {
     ports = { api: await freePort(), health: await freePort() };
     const settings = { dataDir: folder, cacheDir: process.env["HOLDFAST_TEST_CACHE_DIR"]!, port: await freePort(), uiPort: await freePort(), inMemory: true, hasUi: false };
     const context = await buildContext(ROOT);
-    [root, database, temporal, services] = await Promise.all([
-      assemble(stages, { context, folder, installs: INSTALLS }),
-      createTestDatabase({ isEmpty: true }),
-      startTemporal({ ...settings, onProgress: () => undefined }),
-      readServices({ ...passwords, MASTER_KEY: randomBytes(32).toString("base64"), PROVISION_FILE: "demo/tenants.yaml", DATABASE_POOL_SIZE: "5" }),
-    ]);
+    services = await readServices({ ...passwords, MASTER_KEY: randomBytes(32).toString("base64"), PROVISION_FILE: "demo/tenants.yaml", DATABASE_POOL_SIZE: "5" });
+    database = await createTestDatabase({ isEmpty: true });
+    temporal = await startTemporal({ ...settings, onProgress: () => undefined });
+    root = await assemble(stages, { context, folder, installs: INSTALLS });
     await database.db.owner.query(`create role image_${id}_owner superuser login password '${passwords.POSTGRES_PASSWORD}'`);
     const tenants = join(root, services["migrate"]!.environment!["PROVISION_FILE"]!);
     await mkdir(dirname(tenants), { recursive: true });
@@ -97,9 +95,9 @@ describe.runIf(missing === undefined)("the assembled image", () => {
   afterAll(async () => {
     for (const { child } of running) child.kill("SIGKILL");
     await Promise.all(running.map((container) => container.ended));
-    temporal.kill();
+    temporal?.kill();
     const admin = await createTestDatabase({ isEmpty: true });
-    await database.drop();
+    await database?.drop();
     for (const part of ["owner", "app", "system", "maintenance"]) await admin.db.owner.query(`drop role if exists image_${id}_${part}`);
     await admin.drop();
     await rm(folder, { recursive: true, force: true });
