@@ -2,6 +2,7 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { limitsOf, temporalTls } from "./config-groups.ts";
+import { PASSWORD_SETTINGS, withPasswords } from "./database-passwords.ts";
 import { TURN_BUDGET, TURN_SECONDS_MAX } from "./domain/turn.ts";
 import {
   QUEUE_NAMES,
@@ -35,6 +36,7 @@ const Environment = z.object({
   DATABASE_SYSTEM_URL: url("postgres", "postgresql").optional(),
   DATABASE_MAINTENANCE_URL: url("postgres", "postgresql").optional(),
   DATABASE_OWNER_URL: url("postgres", "postgresql").optional(),
+  ...PASSWORD_SETTINGS,
   REQUIRE_DATABASE_LOGINS: flag.default(false),
   DATABASE_POOL_SIZE: integer(2, 1_000).default(20),
   TEMPORAL_ADDRESS: z
@@ -83,6 +85,7 @@ const Environment = z.object({
   CORS_ORIGINS: originList.default([]),
   WORKER_QUEUES: queueList.default(QUEUE_NAMES),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"], "must be trace, debug, info, warn, error, fatal or silent").default("info"),
+  HEALTH_PORT: integer(1, 65_535).optional(),
   METRICS_PORT: integer(1, 65_535).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: url("https", "http").optional(),
   TRACE_SAMPLE_RATIO: ratio.default(1),
@@ -101,6 +104,8 @@ const Environment = z.object({
 });
 
 export type Settings = z.infer<typeof Environment>;
+/** Every variable that is a setting. */
+export const SETTING_NAMES: readonly string[] = Object.keys(Environment.shape);
 type Variable = keyof Settings;
 type Given = Partial<Record<Variable, string>>;
 
@@ -177,9 +182,10 @@ const MAINTENANCE_QUEUE = "embed";
  */
 // oxlint-disable-next-line node/no-process-env -- this file is the one reader
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in Environment.shape && value !== undefined && value.trim() !== "")) as Given;
+  const set = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in Environment.shape && value !== undefined && value.trim() !== "")) as Given;
+  const { given, problems: wrongPasswords } = withPasswords(set);
   const parsed = Environment.safeParse(given);
-  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path[0]?.toString()} ${issue.message}`);
+  const problems = [...wrongPasswords, ...(parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path[0]?.toString()} ${issue.message}`))];
   for (const [variable, isWrong, why] of CONTRADICTIONS) if (isWrong(given)) problems.push(`${variable} ${why}`);
   if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)]);
   return group(parsed.data);
@@ -274,7 +280,7 @@ function group(env: Settings) {
     },
     limits: limitsOf(env),
     tools: { httpFetchHosts: env.HTTP_FETCH_HOSTS, mcpServers: env.MCP_SERVERS },
-    worker: { queues: env.WORKER_QUEUES },
+    worker: { queues: env.WORKER_QUEUES, healthPort: env.HEALTH_PORT },
     ocr: { languages: env.OCR_LANGUAGES.split("+"), dataFolder: join(env.HOLDFAST_CACHE === undefined ? dataDir : resolve(env.HOLDFAST_CACHE), "tessdata") },
     log: { level: env.LOG_LEVEL },
     metrics: { port: env.METRICS_PORT },

@@ -1,3 +1,7 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { ConfigError, loadConfig, requireReal, requireWorker } from "../src/config.ts";
 
@@ -67,6 +71,31 @@ test.each([
   [{ OIDC_ISSUER: "https://issuer.example" }, "OIDC_AUDIENCE"],
 ])("the contradiction %j is refused by name", (env, name) => {
   expect(problemsOf(() => loadConfig(env)).map((problem) => problem.split(" ")[0])).toEqual([name]);
+});
+
+/** What shells, URLs, YAML and compose each read as something else. */
+const HOSTILE_PASSWORDS = ["ab/cd+ef=", "p@ss", "a%20b", "$HOME${X}", " two  words ", `'"\\`, "#?&:[]", "ünï", "100%"];
+
+test.each(HOSTILE_PASSWORDS)("the password %j reaches the database as it is, from the setting and from a file", async (password) => {
+  const file = join(await mkdtemp(join(tmpdir(), "holdfast-password-")), "password");
+  await writeFile(file, `${password}\n`);
+  for (const set of [{ DATABASE_SYSTEM_PASSWORD: password }, { DATABASE_SYSTEM_PASSWORD_FILE: file }] as const) {
+    const { database } = loadConfig({ DATABASE_URL: "postgres://a:b@h/d", DATABASE_SYSTEM_URL: "postgres://s@h:5433/d?sslmode=require", ...set });
+    const { user, host, port, database: name, password: read } = new pg.Client({ connectionString: database.systemUrl!.replace("?sslmode=require", "") });
+    expect({ user, host, port, name, read }).toEqual({ user: "s", host: "h", port: 5433, name: "d", read: password });
+    expect(database.url).toBe("postgres://a:b@h/d");
+  }
+  await rm(dirname(file), { recursive: true });
+});
+
+test.each([
+  [{ DATABASE_PASSWORD: "topsecret" }, "DATABASE_PASSWORD needs DATABASE_URL"],
+  [{ DATABASE_URL: "postgres://h/d", DATABASE_PASSWORD: "topsecret" }, "DATABASE_PASSWORD needs a user in DATABASE_URL"],
+  [{ DATABASE_URL: "postgres://u:other@h/d", DATABASE_PASSWORD: "topsecret" }, "DATABASE_PASSWORD is another password than that in DATABASE_URL"],
+  [{ DATABASE_URL: "postgres://u@h/d", DATABASE_PASSWORD: "topsecret", DATABASE_PASSWORD_FILE: "/f" }, "DATABASE_PASSWORD_FILE cannot be set together with DATABASE_PASSWORD"],
+  [{ DATABASE_URL: "postgres://u@h/d", DATABASE_PASSWORD_FILE: "/no/such/file" }, "DATABASE_PASSWORD_FILE must name a file with a password that this process can read"],
+])("%j is refused and not repeated", (env, problem) => {
+  expect(problemsOf(() => loadConfig(env))).toEqual([problem]);
 });
 
 test("contradictions are reported beside wrong values", () => {

@@ -1,5 +1,6 @@
 /** The only place that says which settings the API, worker and command-line processes of an embedded start get. */
 import type { Config } from "../config.ts";
+import { withoutLogin } from "../database-passwords.ts";
 
 /** Undefined: as the user has set it, or not at all. */
 interface DatabaseParts {
@@ -23,8 +24,8 @@ export interface Parts {
 
 /** What of it a program gets: the owner's login is for `migrate`, that of maintenance for the worker and the command line. */
 export function programEnvironment(env: NodeJS.ProcessEnv, program: "api" | "worker" | "provision"): NodeJS.ProcessEnv {
-  const { DATABASE_OWNER_URL: _, DATABASE_MAINTENANCE_URL: maintenance, ...kept } = env;
-  return program === "api" || maintenance === undefined ? kept : { ...kept, DATABASE_MAINTENANCE_URL: maintenance };
+  const kept = withoutLogin(env, "DATABASE_OWNER");
+  return program === "api" ? withoutLogin(kept, "DATABASE_MAINTENANCE") : kept;
 }
 
 /** The caller's environment with the parts filled in. What the user set for servers of their own does not reach embedded ones. */

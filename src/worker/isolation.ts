@@ -1,6 +1,7 @@
 /** The only place that starts and stops the process in which suspected documents are worked on: it is there only while there are some. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { withoutLogin } from "../database-passwords.ts";
 import type { Log } from "../log.ts";
 import type { AttemptInHand } from "../temporal/lost-attempt.ts";
 import { every } from "./rounds.ts";
@@ -32,8 +33,7 @@ interface Isolation {
 
 /** `env` without the logins of maintenance and of the owner: a suspected document has no business with them. */
 export function isolatedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { DATABASE_MAINTENANCE_URL: _, DATABASE_OWNER_URL: __, ...kept } = env;
-  return kept;
+  return withoutLogin(withoutLogin(env, "DATABASE_MAINTENANCE"), "DATABASE_OWNER");
 }
 
 /**

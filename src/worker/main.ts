@@ -5,6 +5,7 @@ import { NO_TURNS, createChatActivities } from "../activities/chat.ts";
 import { createTurnSweeper } from "../activities/turn-sweeper.ts";
 import { loadConfig, requireWorker } from "../config.ts";
 import { hasIsolatedClaims } from "../db/claims.ts";
+import { queryOnce } from "../db/pool.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process-ready.ts";
@@ -16,9 +17,11 @@ import { ensureSchedules } from "../temporal/schedules.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { installRuntime } from "../temporal/runtime.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
+import { pingTemporal } from "../temporal/start-chat.ts";
 import { createActivityWorker, workerOptions } from "./activity-workers.ts";
 import { workInBackground } from "./background.ts";
 import { workflowBundle } from "./bundle.ts";
+import { serveHealth, type ServedHealth } from "./health.ts";
 import { keepIsolation } from "./isolation.ts";
 import { openActivities } from "./open-activities.ts";
 import { every } from "./rounds.ts";
@@ -39,6 +42,14 @@ async function createWorkers(deps: SharedDeps, connection: NativeConnection, act
   return Promise.all(deps.config.worker.queues.flatMap((queue) => (queue === "isolated" ? [] : [create(queue)])));
 }
 
+/** Nothing if no port is set for it. */
+async function openHealth({ config, db, temporal }: SharedDeps, isPolling: () => boolean): Promise<ServedHealth | undefined> {
+  const { healthPort } = config.worker;
+  if (healthPort === undefined) return undefined;
+  const probes = { database: () => queryOnce(db.system, "select 1"), workflows: () => pingTemporal(temporal) };
+  return serveHealth({ port: healthPort, host: config.api.host, isPolling, probes });
+}
+
 async function main(): Promise<void> {
   const stop = watchSignals();
   const config = requireWorker(loadConfig());
@@ -48,13 +59,16 @@ async function main(): Promise<void> {
   const { log, db } = deps;
   const opened = await openActivities(deps, PARSER_CHILDREN);
 
+  let workers: readonly Worker[] | undefined;
+  // From here on it lives, also while it waits for Temporal: a restart would not bring that back.
+  const health = await openHealth(deps, () => workers?.every((worker) => worker.getState() === "RUNNING") === true);
   const connection = await connectWorkers(config.temporal, stop.signal);
   const prepare = async (): Promise<void> => {
     await registerSearchAttributes(deps.temporal, config.temporal.namespace);
     await ensureSchedules(deps.temporal);
   };
   await prepare();
-  const workers = await createWorkers(deps, connection, opened.activities);
+  workers = await createWorkers(deps, connection, opened.activities);
   const running = Promise.all(workers.map((worker) => worker.run()));
   const isolation = config.worker.queues.includes("isolated")
     ? keepIsolation({ log, isNeeded: () => hasIsolatedClaims(db.system), reportLost: (attempt) => reportLostAttempt(deps.temporal, attempt) })
@@ -78,10 +92,12 @@ async function main(): Promise<void> {
 
   await Promise.race([running, aborted(stop.signal)]);
   log.info("worker stops");
+  health?.drain();
   await Promise.all(rounds.map((round) => round.stop()));
   for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
   await Promise.all([running, isolation?.stop()]);
   await closeMetrics();
+  await health?.close();
   await opened.close();
   await connection.close();
   await deps.close();

@@ -29,6 +29,15 @@ test("the process of suspected documents gets neither the login of maintenance n
   expect(isolatedEnvironment(env)["KEPT"]).toBe("1");
 });
 
+test("a password that is a setting of its own goes where its login goes", () => {
+  const user = { DATABASE_URL: "postgres://u@h/d", DATABASE_SYSTEM_URL: "postgres://s@h/d", DATABASE_PASSWORD: "p/@", DATABASE_SYSTEM_PASSWORD: "s" };
+  const more = { DATABASE_MAINTENANCE_PASSWORD: "m", DATABASE_OWNER_PASSWORD_FILE: "/run/secrets/owner", DATABASE_MAINTENANCE_PASSWORD_FILE: "/run/secrets/m" };
+  expect(loginsOf(programEnvironment({ ...user, ...more }, "api"))).toEqual(user);
+  expect(loginsOf(isolatedEnvironment({ ...user, ...more }))).toEqual(user);
+  const env = childEnvironment(user, loadConfig(user), { ...parts, database: loadConfig(user).database as { url: string } });
+  expect(loadConfig(env).database).toEqual(loadConfig(user).database);
+});
+
 test("a server of the user's keeps the logins that the user has set, one or all", () => {
   const one = { DATABASE_URL: "postgres://u@h/d" };
   expect(loginsOf(programEnvironment(childEnvironment(one, loadConfig(one), { ...parts, database: { url: one.DATABASE_URL } }), "worker"))).toEqual(one);

@@ -1,0 +1,72 @@
+/** Tells an orchestrator's probes over HTTP whether this worker lives, and whether it gets work done, on a port of its own. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ConfigError } from "../config.ts";
+
+/** Resolves if the dependency answers; rejects with anything if it does not. */
+type Probe = () => Promise<unknown>;
+
+interface HealthDeps {
+  readonly port: number;
+  readonly host: string;
+  /** Whether every queue of this worker is polled. */
+  readonly isPolling: () => boolean;
+  /** What it can do nothing without. */
+  readonly probes: Readonly<Record<"database" | "workflows", Probe>>;
+}
+
+export interface ServedHealth {
+  readonly port: number;
+  /** From now on the worker says that it takes no more work; it still lives. */
+  drain(): void;
+  close(): Promise<void>;
+}
+
+const PROBE_TIMEOUT_MS = 2_000;
+
+/**
+ * `GET /health` answers 200 as long as this process gets round to it. `GET /health/ready` answers 200 while the worker polls its
+ * queues and Postgres and Temporal answer, else 503; both say in JSON what was seen.
+ * @throws ConfigError if the port cannot be listened on: probes would end a worker that nothing else is wrong with.
+ */
+export async function serveHealth({ port, host, isPolling, probes }: HealthDeps): Promise<ServedHealth> {
+  let isDraining = false;
+  const readiness = async (): Promise<{ isReady: boolean; body: object }> => {
+    const [database, workflows] = await Promise.all([answers(probes.database), answers(probes.workflows)]);
+    const polls = isPolling();
+    const isReady = database && workflows && polls && !isDraining;
+    return { isReady, body: { status: isReady ? "ready" : isDraining ? "draining" : "unavailable", polls, database, workflows } };
+  };
+  const server = createServer((request, response) => {
+    const send = (status: number, body: object): void => void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    if (request.url === "/health") send(200, { status: "ok" });
+    else if (request.url === "/health/ready") void readiness().then(({ isReady, body }) => send(isReady ? 200 : 503, body));
+    else send(404, {});
+  });
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen({ port, host }, resolve)).catch((error: NodeJS.ErrnoException) => {
+    throw new ConfigError([`HEALTH_PORT cannot be listened on: ${error.code ?? error.message}`]);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    drain: () => void (isDraining = true),
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answers(probe: Probe): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, PROBE_TIMEOUT_MS, false)));
+  const answered = probe().then(
+    () => true,
+    () => false,
+  );
+  try {
+    return await Promise.race([answered, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * Renders the chart with Helm for each file of values/, compares with golden/, and holds every object against the schema of its kind.
+ * `node test/chart/run.ts`; `-- --update` writes what is rendered to golden/, and the names of settings into the chart's schema.
+ * Takes `helm` from PATH, else builds it by Go's module proxy into the cache, once. Neither there: it fails and says so.
+ */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, join } from "node:path";
+import { parseArgs, promisify } from "node:util";
+import { createValidator, readManifests } from "./objects.ts";
+import { REFUSED } from "./refused.ts";
+import { writeEnvironmentProperties } from "./settings.ts";
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, "../..");
+const CHART = join(ROOT, "charts/holdfast");
+const VALUES = join(import.meta.dirname, "values");
+const GOLDEN = join(import.meta.dirname, "golden");
+const HELM = "v3.16.4";
+const BUILD_MS = 15 * 60_000;
+const RENDER_MS = 60_000;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** @throws Error if neither helm nor go can be run. */
+async function findHelm(): Promise<string> {
+  const found = (command: string, args: string[]): Promise<boolean> =>
+    run(command, args, { timeout: RENDER_MS }).then(
+      () => true,
+      () => false,
+    );
+  if (await found("helm", ["version", "--short"])) return "helm";
+  const folder = join(process.env["HOLDFAST_CACHE"] ?? join(homedir(), ".cache/holdfast"), `helm-${HELM}`);
+  const built = join(folder, "helm");
+  if (existsSync(built)) return built;
+  if (!(await found("go", ["version"]))) throw new Error("Neither helm nor go can be run here: install one of them.");
+  say(`building helm ${HELM} with go (two minutes or so, once)`);
+  await mkdir(folder, { recursive: true });
+  await run("go", ["install", `helm.sh/helm/v3/cmd/helm@${HELM}`], { timeout: BUILD_MS, env: { ...process.env, GOBIN: folder } });
+  return built;
+}
+
+async function render(helm: string, values: string): Promise<string> {
+  const { stdout } = await run(helm, ["template", "holdfast", CHART, "--namespace", "holdfast", "--kube-version", "1.30.0", "--values", values], {
+    timeout: RENDER_MS,
+    maxBuffer: 16_000_000,
+  });
+  return stdout;
+}
+
+/** Each set of values that must not render, with what Helm has to say to it. */
+async function refusals(helm: string): Promise<string[]> {
+  const wrong = await Promise.all(
+    Object.entries(REFUSED).map(async ([name, { values, says }]) => {
+      const path = join(VALUES, `.refused-${name.replaceAll(/\W+/g, "-")}.json`);
+      await writeFile(path, JSON.stringify(values));
+      const said = await render(helm, path).then(
+        () => undefined,
+        (error: Error) => error.message,
+      );
+      await rm(path);
+      if (said === undefined) return [`${name}: was rendered`];
+      return said.includes(says) ? [] : [`${name}: was refused with other words:\n${said}`];
+    }),
+  );
+  return wrong.flat();
+}
+
+async function compare(name: string, rendered: string, isUpdate: boolean): Promise<string[]> {
+  const path = join(GOLDEN, name);
+  if (isUpdate) await writeFile(path, rendered);
+  const golden = await readFile(path, "utf8").catch(() => "");
+  if (golden === rendered) return [];
+  const [was, is] = [golden.split("\n"), rendered.split("\n")];
+  const line = is.findIndex((text, at) => text !== was[at]);
+  return [`${name}: line ${line + 1} is "${is[line] ?? ""}", in golden/ "${was[line] ?? ""}" (--update takes what is rendered)`];
+}
+
+async function main(isUpdate: boolean): Promise<void> {
+  const problems: string[] = [];
+  if (isUpdate) await writeEnvironmentProperties();
+  const helm = await findHelm();
+  say(`helm: ${(await run(helm, ["version", "--short"])).stdout.trim()} (${helm === "helm" ? "of PATH" : "built"})`);
+  const names = (await readdir(VALUES)).filter((name) => name.endsWith(".yaml")).toSorted();
+  const golden = (await readdir(GOLDEN)).filter((name) => !names.includes(name));
+  problems.push(...golden.map((name) => `golden/${name} belongs to no values`));
+  const validate = await createValidator();
+  for (const name of names) {
+    const values = join(VALUES, name);
+    await run(helm, ["lint", "--strict", "--quiet", "--values", values, CHART], { timeout: RENDER_MS });
+    const rendered = await render(helm, values);
+    const manifests = readManifests(rendered);
+    problems.push(...(await compare(name, rendered, isUpdate)), ...manifests.flatMap(validate));
+    say(`${basename(name, ".yaml")}: ${manifests.length} objects rendered, linted, validated`);
+  }
+  problems.push(...(await refusals(helm)));
+  say(`${Object.keys(REFUSED).length} sets of values that must be refused`);
+  for (const problem of problems) say(problem);
+  if (problems.length > 0) throw new Error(`${problems.length} problems with charts/holdfast`);
+}
+
+const { values: options } = parseArgs({ options: { update: { type: "boolean", default: false } } });
+try {
+  await main(options.update);
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,88 @@
+/** Builds the image's file system in a folder, step by step as the Dockerfile says, on this machine's system in place of the base image's. */
+import { copyFile, cp, link, mkdir, readFile, readdir, symlink, readlink } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { type BuildContext, filesOf } from "./context.ts";
+import { runContainer } from "./container.ts";
+import type { Stage, Step } from "./dockerfile.ts";
+
+export interface Assembly {
+  readonly context: BuildContext;
+  /** A new folder. */
+  readonly folder: string;
+  /** True runs `npm ci` as it stands; else the packages that it would install are taken from this tree's own, by the lock file. */
+  readonly installs: boolean;
+}
+
+interface Named {
+  readonly stage: Stage;
+  readonly root: string;
+}
+
+/** @returns the root folder of the last stage. */
+export async function assemble(stages: readonly Stage[], assembly: Assembly): Promise<string> {
+  const done: Named[] = [];
+  for (const [index, stage] of stages.entries()) {
+    const root = join(assembly.folder, String(index));
+    await mkdir(root + stage.workdir, { recursive: true });
+    for (const step of stage.steps) await (step.kind === "copy" ? copy(step, { stage, root }, done, assembly) : run(step, { stage, root }, assembly));
+    done.push({ stage, root });
+  }
+  return done.at(-1)!.root;
+}
+
+type Copy = Extract<Step, { kind: "copy" }>;
+
+async function copy({ from, sources, target }: Copy, { stage, root }: Named, done: readonly Named[], { context }: Assembly): Promise<void> {
+  const isFolder = target.endsWith("/");
+  const into = posix.resolve(stage.workdir, target);
+  if (from !== undefined) {
+    const source = done.find((one) => one.stage.name === from);
+    if (source === undefined) throw new Error(`COPY --from=${from}: no such stage`);
+    for (const path of sources) await linkTree(source.root + path, root + into, () => true);
+    return;
+  }
+  for (const source of sources) {
+    for (const file of filesOf(context, source)) {
+      // A file goes into a folder under its own name; of a folder its content goes there.
+      const rest = file === source ? (isFolder ? `/${posix.basename(file)}` : "") : file.slice(source.replace(/\/$/, "").length);
+      const path = root + into + rest;
+      await mkdir(dirname(path), { recursive: true });
+      await copyFile(join(context.root, file), path);
+    }
+  }
+}
+
+async function run({ command }: Extract<Step, { kind: "run" }>, { stage, root }: Named, { context, installs }: Assembly): Promise<void> {
+  if (command.startsWith("npm ci ") && !installs) return installFrom(context.root, root + stage.workdir, command);
+  const npm = { HOME: process.env["HOME"] ?? "/root", npm_config_cache: "/tmp/npm", npm_config_update_notifier: "false" };
+  await runContainer(["/bin/sh", "-c", command], { root, workdir: stage.workdir, env: { ...npm, ...registry(), ...stage.env }, isBuild: true });
+}
+
+/** How this machine's npm is set up to reach its registry, by variables alone: an image has no such files. */
+function registry(): Record<string, string> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => /^npm_config_(registry|cafile|proxy|https_proxy)$/i.test(name))) as Record<string, string>;
+}
+
+/** Hard links to the packages that the lock file does not mark as for development, where they are installed here. */
+async function installFrom(from: string, to: string, command: string): Promise<void> {
+  if (!/ --omit=dev( |$)/.test(command)) throw new Error(`the tests of the image do not know: ${command}`);
+  const { packages } = JSON.parse(await readFile(join(to, "package-lock.json"), "utf8")) as { packages: Record<string, { dev?: boolean; link?: boolean; resolved?: string }> };
+  for (const [path, { dev, link: isLink, resolved }] of Object.entries(packages)) {
+    if (!path.startsWith("node_modules/") || dev === true || !existsSync(join(from, path))) continue;
+    await mkdir(dirname(join(to, path)), { recursive: true });
+    if (isLink === true) await symlink(posix.relative(posix.dirname(path), resolved!), join(to, path));
+    else await linkTree(join(from, path), join(to, path), (name) => name !== "node_modules");
+  }
+}
+
+async function linkTree(from: string, to: string, isWanted: (name: string) => boolean): Promise<void> {
+  await mkdir(to, { recursive: true });
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    if (!isWanted(entry.name)) continue;
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await linkTree(source, target, isWanted);
+    else if (entry.isSymbolicLink()) await symlink(await readlink(source), target);
+    else await link(source, target).catch(() => cp(source, target));
+  }
+}

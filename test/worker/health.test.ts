@@ -1,0 +1,49 @@
+import { createServer } from "node:net";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { ConfigError } from "../../src/config.ts";
+import { serveHealth } from "../../src/worker/health.ts";
+
+const answering = (): Promise<void> => Promise.resolve();
+
+async function ask(port: number, path: string): Promise<[number, object]> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  return [response.status, (await response.json()) as object];
+}
+
+test("a worker is ready while it polls and both dependencies answer, and lives all the same when they do not", async () => {
+  const state = { polls: true, database: answering, workflows: answering };
+  const health = await serveHealth({
+    port: 0,
+    host: "127.0.0.1",
+    isPolling: () => state.polls,
+    probes: { database: () => state.database(), workflows: () => state.workflows() },
+  });
+  const ready = { status: "ready", polls: true, database: true, workflows: true };
+  expect(await ask(health.port, "/health/ready")).toEqual([200, ready]);
+  for (const [change, seen] of [
+    [{ polls: false }, { polls: false }],
+    [{ database: () => Promise.reject(new Error("away")) }, { database: false }],
+    [{ workflows: () => new Promise<void>(() => undefined) }, { workflows: false }],
+  ] as const) {
+    Object.assign(state, { polls: true, database: answering, workflows: answering }, change);
+    expect(await ask(health.port, "/health/ready")).toEqual([503, { ...ready, status: "unavailable", ...seen }]);
+    expect(await ask(health.port, "/health")).toEqual([200, { status: "ok" }]);
+  }
+  Object.assign(state, { workflows: answering });
+  health.drain();
+  expect(await ask(health.port, "/health/ready")).toEqual([503, { ...ready, status: "draining" }]);
+  expect((await fetch(`http://127.0.0.1:${health.port}/metrics`)).status).toBe(404);
+  await health.close();
+});
+
+test("a port that is in use is told by the setting's name", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const opened = serveHealth({ port, host: "127.0.0.1", isPolling: () => true, probes: { database: answering, workflows: answering } });
+  await expect(opened).rejects.toThrow(ConfigError);
+  await expect(opened).rejects.toThrow("HEALTH_PORT cannot be listened on: EADDRINUSE");
+  taken.close();
+});
