@@ -34,10 +34,15 @@ export function addTokenCommand(program: Command): void {
     });
 }
 
+/** Undefined where no development issuer runs on the folder. */
+export async function findAnnouncement(dataDir: string): Promise<Announcement | undefined> {
+  const text = await readFile(join(dataDir, "issuer.json"), "utf8").catch(() => undefined);
+  return text === undefined ? undefined : (JSON.parse(text) as Announcement);
+}
+
 async function findIssuer(): Promise<Announcement> {
   const { dataDir, oidc } = loadConfig();
-  const text = await readFile(join(dataDir, "issuer.json"), "utf8").catch(() => undefined);
-  const announced = text === undefined ? undefined : (JSON.parse(text) as Announcement);
+  const announced = await findAnnouncement(dataDir);
   if (announced === undefined) throw new CommandError(`The development issuer does not run on ${dataDir}: start it with npm start, without OIDC_ISSUER and not in production.`);
   if (oidc !== undefined && oidc.issuer !== announced.url)
     throw new CommandError(`OIDC_ISSUER is ${oidc.issuer}: get tokens there. Only the development issuer gives them out here.`);
