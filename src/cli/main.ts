@@ -10,6 +10,7 @@ import { addIntegrityCommand } from "./integrity.ts";
 import { addKeysCommand } from "./keys.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addOrganizationCommand } from "./operations.ts";
+import { addCreateCommand } from "./organization-create.ts";
 import { addProvisionCommand } from "./provision.ts";
 import { addSealsCommand } from "./seals.ts";
 import { addTokenCommand } from "./token.ts";
@@ -26,7 +27,9 @@ addAuditCommand(program);
 addBackupCommand(program);
 addDrillCommand(program);
 addSealsCommand(program);
-addTransferCommands(addOrganizationCommand(program));
+const organization = addOrganizationCommand(program);
+addCreateCommand(organization);
+addTransferCommands(organization);
 
 try {
   await program.parseAsync();

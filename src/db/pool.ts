@@ -37,7 +37,7 @@ export interface Database {
 }
 
 /** This process was not given the login that the work needs. */
-export class MissingLoginError extends ExpectedFailure {
+class MissingLoginError extends ExpectedFailure {
   constructor() {
     super("This needs the database login of maintenance: DATABASE_MAINTENANCE_URL is not set.");
     this.name = "MissingLoginError";

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { type Config, loadConfig, localAddress } from "../config.ts";
+import { EMPTY_INSTANCE } from "../domain/empty-instance.ts";
 import { describeFailure } from "../expected-failure.ts";
 import { aborted } from "../process-stop.ts";
 import { banner } from "./banner.ts";
@@ -98,6 +99,7 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
     const migrate = (): Promise<string> => runProgram(["cli/main.ts", "migrate", ...(postgres === undefined ? [] : ["--create-logins", "--alone"])], env, stop);
     await migrate();
     const demo = await provision(session, programEnvironment(env, "provision"));
+    if (demo === undefined) await sayIfEmpty(programEnvironment(env, "provision"), stop);
     stop.throwIfAborted();
     progress("starting the worker and the API …");
     // Watched from before the first start: an edit that comes while it lasts is not missed.
@@ -175,6 +177,11 @@ async function provision({ config, stop }: Session, env: NodeJS.ProcessEnv): Pro
   await runProgram(["cli/main.ts", "provision", DEMO_FILE], { ...env, DEMO_API_KEY: key }, stop);
   await writeDemoState(config.dataDir, { ...state, isProvisioned: true });
   return key;
+}
+
+async function sayIfEmpty(env: NodeJS.ProcessEnv, stop: AbortSignal): Promise<void> {
+  const listed = await runProgram(["cli/main.ts", "organization", "list", "--json"], env, stop);
+  if (listed === "[]") progress(EMPTY_INSTANCE);
 }
 
 async function ingestOnce({ config, stop }: Session, address: string, key: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** What a check of `holdfast doctor` is, and the only place that runs them: side by side, each with an end of its own. */
 import { reasonOf } from "./reason.ts";
 
-export type State = "ok" | "warn" | "fail";
+type State = "ok" | "warn" | "fail";
 
 export interface Finding {
   readonly state: State;

@@ -10,7 +10,7 @@ import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
 const MIN_POSTGRES = 160_000;
 const MIN_PGVECTOR = [0, 8];
-export const CLOCK_WARNS_SECONDS = 5;
+const CLOCK_WARNS_SECONDS = 5;
 const SHOWN = 3;
 
 export interface PostgresParts {
