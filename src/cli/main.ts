@@ -14,6 +14,7 @@ import { addCreateCommand } from "./organization-create.ts";
 import { addProvisionCommand } from "./provision.ts";
 import { addSealsCommand } from "./seals.ts";
 import { addTokenCommand } from "./token.ts";
+import { addOperationsCommand } from "./work.ts";
 import { addTransferCommands } from "./transfer.ts";
 
 const program = new Command("holdfast").description("Commands for those who run Holdfast. Settings come from the environment, as for the service.");
@@ -21,6 +22,7 @@ addDoctorCommand(program);
 addMigrateCommand(program);
 addProvisionCommand(program);
 addKeysCommand(program);
+addOperationsCommand(program);
 addTokenCommand(program);
 addIntegrityCommand(program);
 addAuditCommand(program);

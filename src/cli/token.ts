@@ -2,12 +2,20 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { OPERATORS } from "../auth/authenticate.ts";
 import { loadConfig } from "../config.ts";
 import { withDatabase } from "./connect.ts";
 import { theUser } from "./the-user.ts";
 import { CommandError, printJson, printLine } from "./output.ts";
 
 const TIMEOUT_MS = 10_000;
+const ROLES = [OPERATORS];
+
+interface Options {
+  readonly organization?: string;
+  readonly role?: string;
+  readonly json?: boolean;
+}
 
 /** How the development issuer says where it is and who may ask it. */
 interface Announcement {
@@ -23,12 +31,19 @@ export function addTokenCommand(program: Command): void {
     .description("print an access token (JWT) of a user, from the development issuer")
     .argument("<email>", "a provisioned user")
     .option("--organization <organization>", "the user's, by id or name; needed where several have the address")
+    .option("--role <role>", `a role that the token's claim \`roles\` holds besides: ${ROLES.join(", ")} may read workflows' payloads in Temporal's Web UI`)
     .option("--json", "print JSON")
-    .action(async (email: string, { organization, json }: { organization?: string; json?: boolean }) => {
+    .action(async (email: string, { organization, role, json }: Options) => {
+      if (role !== undefined && !ROLES.includes(role)) throw new CommandError(`--role takes ${ROLES.join(" or ")}: no other means anything here.`);
       const issuer = await findIssuer();
       const { user } = await withDatabase(({ db }) => theUser(db, email, organization));
       // A user without a subject gets the id as one; the first request with the token binds it by the verified e-mail address.
-      const token = await requestToken(issuer, { subject: user.subject ?? user.id, email: user.email, name: user.name });
+      const token = await requestToken(issuer, {
+        subject: user.subject ?? user.id,
+        email: user.email,
+        name: user.name,
+        ...(role === undefined ? {} : { roles: role }),
+      });
       if (json) printJson(token);
       else printLine(token.access_token);
     });
