@@ -3,6 +3,8 @@
  * browser comes with npm or pip, so that a test sends them in its place), and the command line of Temporal itself.
  */
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
 import { findTemporalProgram } from "../../../src/embedded/temporal.ts";
@@ -86,4 +88,15 @@ test("Temporal's command line shows a history in plain text with the codec and a
   const token = await stack.issuer.token("op-of-the-command-line", { roles: ["operators"] });
   expect(await show()).not.toContain("claimId");
   expect(await show("--codec-endpoint", `${stack.url}/codec`, "--codec-auth", `Bearer ${token}`)).toContain("claimId");
+});
+
+test("the server understands each query of the manual", async () => {
+  const manual = readFileSync(join(import.meta.dirname, "../../../docs/operations.md"), "utf8");
+  const [, section] = /^## Looking into Temporal$([^]*?)^## /m.exec(manual)!;
+  const rows = section!.split("\n").filter((line) => line.startsWith("| ") && line.includes("`"));
+  const queries = rows.flatMap((row) =>
+    [...row.matchAll(/`([^`]+)`/g)].map(([, query]) => query!.replace(/(StartTime < )'…'/, "$1'2031-01-01T00:00:00Z'").replaceAll("'…'", "'x'")),
+  );
+  expect(queries.length).toBeGreaterThan(8);
+  for (const query of queries) await askUi(`workflows?query=${encodeURIComponent(query)}`);
 });
