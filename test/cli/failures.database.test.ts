@@ -5,13 +5,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createProgram } from "../../src/cli/program.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AUDIT_CHAIN_SECRET } from "../../src/db/audit-chain.ts";
 import { loadInstanceSecret } from "../../src/db/instance-secrets.ts";
 import { describeFailure } from "../../src/expected-failure.ts";
 import { freePort } from "../../src/embedded/ports.ts";
 import { localMasterKey } from "../../src/storage/keyring.ts";
+import { runCommand } from "../support/command.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { runCli } from "../support/processes.ts";
 
@@ -56,17 +56,13 @@ afterAll(async () => {
   await Promise.all([migrated.drop(), empty.drop(), rm(folder, { recursive: true, force: true })]);
 });
 
-/** What the command would print: in this process, since each of its own would cost half a second. */
+/** What the command would print on standard error. */
 async function failureOf(args: string[], extra: Record<string, string>): Promise<string> {
-  for (const [name, value] of Object.entries({ ...env, ...extra })) vi.stubEnv(name, value);
-  try {
-    await createProgram().parseAsync(args, { from: "user" });
-  } catch (error) {
-    return describeFailure(error) ?? `unexpected: ${error instanceof Error ? error.stack : String(error)}`;
-  } finally {
-    vi.unstubAllEnvs();
-  }
-  throw new Error(`holdfast ${args.join(" ")} succeeded`);
+  const error: unknown = await runCommand(args, { ...env, ...extra }).then(
+    () => new Error(`holdfast ${args.join(" ")} succeeded`),
+    (thrown: unknown) => thrown,
+  );
+  return describeFailure(error) ?? `unexpected: ${error instanceof Error ? error.stack : String(error)}`;
 }
 
 const CASES: [string, string[], string][] = [
@@ -93,6 +89,10 @@ const CASES: [string, string[], string][] = [
   ["all is well", ["backup", "verify", "--organization", ID], `There is no organization with the id ${ID}`],
   ["all is well", ["audit", "verify", "--organization", ID], "There is no organization"],
   ["all is well", ["operations", "show", ID], "There is no operation"],
+  ["all is well", ["organization", "create", "--name", " ", "--admin-email", "a@b.example"], "Nothing was made: --name is empty."],
+  ["all is well", ["organization", "create", "--name", "New", "--admin-email", "nobody"], "Nothing was made: --admin-email is not an e-mail address"],
+  ["all is well", [...CREATE, "--space", "private"], "Nothing was made: --space is kept for the users' own spaces."],
+  ["all is well", ["keys", "list", "--limit", "0"], "--limit takes a whole number from 1 to 10000."],
   ["all is well", ["token", "ada@acme.example"], "The development issuer does not run"],
   ["all is well", ["provision", "nowhere.yaml"], "nowhere.yaml cannot be read: ENOENT"],
   ["all is well", ["organization", "import", "--from", "nowhere", "--key-file", "k"], "nowhere"],
