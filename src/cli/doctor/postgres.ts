@@ -4,7 +4,7 @@ import { tryInstanceSecrets } from "../../db/instance-secrets.ts";
 import { describeStrongLogins } from "../../db/logins.ts";
 import { compareMigrations } from "../../db/migrate.ts";
 import type { Database } from "../../db/pool.ts";
-import { clockAhead, readServerFacts, tryLogins } from "../../db/server-facts.ts";
+import { clockAhead, readServerFacts, tablesWithoutPolicy, tryLogins } from "../../db/server-facts.ts";
 import type { MasterKey } from "../../storage/keyring.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
@@ -30,6 +30,7 @@ export function postgresChecks(parts: PostgresParts): Check[] {
     { name: "Postgres", todo: REACH, run: () => version(parts) },
     { ...shared, name: "pgvector", run: () => pgvector(parts) },
     { ...shared, name: "migrations", run: () => migrations(parts) },
+    { ...shared, name: "policies", run: () => policies(parts) },
     { ...shared, name: "database logins", run: () => logins(parts) },
     {
       name: "master key",
@@ -70,6 +71,12 @@ async function migrations({ db }: PostgresParts): Promise<Finding> {
 /** The table of migrations does not exist (42P01), or is not open to this login yet (42501). */
 function isNotMigrated(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "42501");
+}
+
+/** SEAM: what processes look at when they start, once it is one function, takes the place of `tablesWithoutPolicy`. */
+async function policies({ db }: PostgresParts): Promise<Finding> {
+  const open = await tablesWithoutPolicy(await db());
+  return open.length === 0 ? ok("every table of organizations has its own") : fail(`${named(open)} have none: each organization may see what is another's`, MIGRATE);
 }
 
 async function logins({ config, db }: PostgresParts): Promise<Finding> {

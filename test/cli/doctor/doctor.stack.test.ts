@@ -57,6 +57,7 @@ test("all is fine where all is, in the same order each time, one line each", asy
     "Postgres",
     "pgvector",
     "migrations",
+    "policies",
     "database logins",
     "master key",
     "clock of Postgres",
