@@ -54,6 +54,7 @@ export function createLog({ level, name, destination }: LogSettings): Log {
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-function redactText(line: string): string {
+/** The text without what looks like a secret. */
+export function redactText(line: string): string {
   return SECRETS_IN_TEXT.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line);
 }

@@ -1,10 +1,12 @@
 /** The API process: serves the routes until it is told to stop, then drains. */
 import { setTimeout } from "node:timers/promises";
 import { loadConfig, requireReal } from "../config.ts";
-import { openApiDeps } from "../deps.ts";
+import { hasNoOrganization } from "../db/new-organization.ts";
+import { type Deps, openApiDeps } from "../deps.ts";
+import { EMPTY_INSTANCE } from "../domain/empty-instance.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process-ready.ts";
-import { aborted, watchSignals } from "../process-stop.ts";
+import { aborted, runProcess, watchSignals } from "../process-stop.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { installRuntime } from "../temporal/runtime.ts";
 import { createApp } from "./app.ts";
@@ -21,6 +23,7 @@ async function main(): Promise<void> {
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
   stop.started();
   deps.log.info({ host: config.api.host, port: server.port }, "api is up");
+  await sayIfEmpty(deps);
   reportReady();
   await aborted(stop.signal);
   deps.log.info("api stops");
@@ -32,6 +35,14 @@ async function main(): Promise<void> {
   await endTracing();
 }
 
-await main();
+async function sayIfEmpty({ db, log }: Deps): Promise<void> {
+  try {
+    if (await hasNoOrganization(db)) log.warn(EMPTY_INSTANCE);
+  } catch (error) {
+    log.warn({ err: error }, "whether there is an organization could not be asked");
+  }
+}
+
+await runProcess("api", main);
 // The provider's answer to a question that nobody waits for any more would hold the process open.
 process.exit(0);

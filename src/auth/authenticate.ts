@@ -16,7 +16,7 @@ const KEY_CACHE_MS = 4_000;
 const UNKNOWN_KEY_CACHE_MS = 1_000;
 const CACHED_KEYS = 10_000;
 /** In the token's claim `roles`. */
-const OPERATORS = "operators";
+export const OPERATORS = "operators";
 const MAX_TOKEN_LENGTH = 16_384;
 
 interface Credentials {

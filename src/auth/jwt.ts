@@ -111,11 +111,7 @@ function createSigningKeys(issuer: string, now: () => number): SigningKeys {
 }
 
 async function fetchKeys(issuer: string): Promise<FindKey> {
-  const discovered = await fetchDocument(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
-  const uri = discovered["jwks_uri"];
-  if (discovered["issuer"] !== issuer || typeof uri !== "string") throw issuerUnavailable(new Error("the discovery document is not this issuer's"));
-  assertSafeUrl(uri);
-  const keys = await fetchDocument(uri);
+  const { keys } = await fetchKeySet(issuer);
   try {
     return createLocalJWKSet(keys as unknown as JSONWebKeySet);
   } catch (error) {
@@ -123,14 +119,41 @@ async function fetchKeys(issuer: string): Promise<FindKey> {
   }
 }
 
-async function fetchDocument(url: string): Promise<Record<string, unknown>> {
+interface IssuerLook {
+  /** Signing keys that it publishes. */
+  readonly keys: number;
+  /** Seconds that its clock is ahead of this machine's, to a second; null where it sends no date. */
+  readonly aheadSeconds: number | null;
+}
+
+/** Asks the issuer as the first token would. @throws DomainError `issuer_unavailable`, whose cause says why; TypeError for a URL that is not safe. */
+export async function lookAtIssuer(issuer: string): Promise<IssuerLook> {
+  assertSafeUrl(issuer);
+  const { keys, date } = await fetchKeySet(issuer);
+  const listed = keys["keys"];
+  const sentAt = Date.parse(date ?? "");
+  // The header counts whole seconds: on average half a second has passed since.
+  const aheadSeconds = Number.isNaN(sentAt) ? null : (sentAt + 500 - Date.now()) / 1_000;
+  return { keys: Array.isArray(listed) ? listed.length : 0, aheadSeconds };
+}
+
+async function fetchKeySet(issuer: string): Promise<{ keys: Record<string, unknown>; date: string | null }> {
+  const { document: discovered } = await fetchDocument(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
+  const uri = discovered["jwks_uri"];
+  if (discovered["issuer"] !== issuer || typeof uri !== "string") throw issuerUnavailable(new Error("the discovery document is not this issuer's"));
+  assertSafeUrl(uri);
+  const { document: keys, date } = await fetchDocument(uri);
+  return { keys, date };
+}
+
+async function fetchDocument(url: string): Promise<{ document: Record<string, unknown>; date: string | null }> {
   try {
     const response = await fetch(url, { headers: { accept: "application/json" }, redirect: "error", signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
     if (!response.ok) throw new Error(`the issuer answered ${response.status}`);
     if (Number(response.headers.get("content-length") ?? 0) > MAX_DOCUMENT_BYTES) throw new Error("the issuer's answer is too large");
     const document: unknown = await response.json();
     if (typeof document !== "object" || document === null) throw new Error("the issuer's answer is no object");
-    return document as Record<string, unknown>;
+    return { document: document as Record<string, unknown>, date: response.headers.get("date") };
   } catch (error) {
     throw issuerUnavailable(error);
   }

@@ -32,11 +32,11 @@ export interface Connection {
  */
 export async function withDatabase<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
   const config = loadConfig();
-  const db = openDatabase({ ...(await databaseUrls(config)), poolSize: POOL_SIZE, onIdleError: () => undefined });
+  const db = await openConfigured(config);
   try {
     await assertMigrated(db);
-    const secret = async (name: string): Promise<Buffer> => loadInstanceSecret(db, name, await masterKey(config));
-    return await work({ config, db, secret, masterKey: () => masterKey(config), pepper: () => secret(PEPPER) });
+    const secret = async (name: string): Promise<Buffer> => loadInstanceSecret(db, name, await configuredMasterKey(config));
+    return await work({ config, db, secret, masterKey: () => configuredMasterKey(config), pepper: () => secret(PEPPER) });
   } finally {
     await db.close();
   }
@@ -57,6 +57,11 @@ export async function withOwner<T>(work: (db: OwnerDatabase, config: Config) => 
   } finally {
     await owner.end();
   }
+}
+
+/** The database of the settings or of the embedded start; it connects when first used, and the caller closes it. @throws CommandError where there is none. */
+export async function openConfigured(config: Config): Promise<Database> {
+  return openDatabase({ ...(await databaseUrls(config)), poolSize: POOL_SIZE, onIdleError: () => undefined });
 }
 
 async function assertMigrated(db: Database): Promise<void> {
@@ -85,7 +90,8 @@ async function embeddedOwnerUrl(dataDir: string): Promise<string> {
   return `postgres://postgres:${password}@127.0.0.1:${port.trim()}/holdfast`;
 }
 
-async function masterKey({ keys, dataDir }: Config): Promise<MasterKey> {
+/** The master key of the settings or of the embedded start. @throws CommandError where there is none. */
+export async function configuredMasterKey({ keys, dataDir }: Config): Promise<MasterKey> {
   if (keys.master !== undefined || keys.kmsKeyName !== undefined) return openMasterKey(keys);
   const kept = await readText(join(dataDir, "master.key"));
   if (kept === undefined) throw new CommandError("No master key: set MASTER_KEY or KMS_KEY_NAME to that of the running service, or DATA_DIR to its folder.");

@@ -10,7 +10,7 @@ import { CAPABILITIES, type Capability } from "../domain/principal.ts";
 import { PRIVATE_SPACE } from "../domain/provision.ts";
 import { withDatabase } from "./connect.ts";
 import { addRotationCommands } from "./operations.ts";
-import { CommandError, printJson, printLine, printTable } from "./output.ts";
+import { CommandError, printJson, printLine, printTable, wholeNumber } from "./output.ts";
 import { theUser } from "./the-user.ts";
 
 interface CreateOptions {
@@ -24,6 +24,8 @@ interface CreateOptions {
   readonly json?: boolean;
 }
 
+const KEYS_SHOWN = 200;
+const MOST_KEYS = 10_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function addKeysCommand(program: Command): void {
@@ -42,7 +44,13 @@ export function addKeysCommand(program: Command): void {
     .action(createKey);
   keys.command("revoke").description("revoke a key; every process refuses it within 5 seconds").argument("<id>", "the key's id").option("--json", "print JSON").action(revokeKey);
   addRotationCommands(keys);
-  keys.command("list").description("list keys, newest first").option("--email <email>", "of this user alone").option("--json", "print JSON").action(listKeys);
+  keys
+    .command("list")
+    .description("list keys, newest first, with what each may do and where")
+    .option("--email <email>", "of this user alone")
+    .option("--limit <count>", "at most so many", String(KEYS_SHOWN))
+    .option("--json", "print JSON")
+    .action(listKeys);
 }
 
 async function createKey(options: CreateOptions): Promise<void> {
@@ -77,14 +85,24 @@ async function revokeKey(id: string, options: { json?: boolean }): Promise<void>
   else printLine(`key ${id} is revoked`);
 }
 
-async function listKeys(options: { email?: string; json?: boolean }): Promise<void> {
-  const keys = await withDatabase(({ db }) => listAllApiKeys(db, options.email ?? null));
-  if (options.json) printJson(keys);
-  else
-    printTable(
-      ["ID", "ORGANIZATION", "OWNER", "NAME", "PREFIX", "LAST USED", "FROM", "STATE"],
-      keys.map((key) => [key.id, key.organization, key.email, key.name, `${key.prefix}…`, key.last_used_at?.toISOString() ?? "never", key.last_used_ip ?? "", stateOf(key)]),
-    );
+async function listKeys(options: { email?: string; limit: string; json?: boolean }): Promise<void> {
+  const limit = wholeNumber("--limit", options.limit, MOST_KEYS);
+  const keys = await withDatabase(({ db }) => listAllApiKeys(db, { email: options.email ?? null, limit }));
+  if (options.json) return printJson(keys);
+  printTable(
+    ["ID", "ORGANIZATION", "OWNER", "ROLE", "NAME", "PREFIX", "SPACES", "MAY", "LAST USED", "FROM", "STATE"],
+    keys.map((key) => [key.id, key.organization, key.email, key.role, key.name, `${key.prefix}…`, ...scopeOf(key), ...lastUseOf(key), stateOf(key)]),
+  );
+  if (keys.length === limit) printLine(`these are the newest ${limit}; --limit shows more, --email those of one user`);
+}
+
+/** Where a key reaches, and what it may do there. */
+function scopeOf({ spaces, capabilities }: ListedApiKey): [string, string] {
+  return [spaces === null ? "all" : spaces.join(", ") || "none", capabilities.length === CAPABILITIES.length ? "all" : capabilities.join(", ")];
+}
+
+function lastUseOf({ last_used_at: at, last_used_ip: from }: ListedApiKey): [string, string] {
+  return [at?.toISOString() ?? "never", from ?? ""];
 }
 
 function stateOf(key: ListedApiKey): string {

@@ -1,11 +1,19 @@
 /** The only place where commands print. */
+import { ExpectedFailure } from "../expected-failure.ts";
 
 /** A failure whose message is all that the user needs; any other is printed with its stack. */
-export class CommandError extends Error {
+export class CommandError extends ExpectedFailure {
   constructor(message: string) {
     super(message);
     this.name = "CommandError";
   }
+}
+
+/** An option's text as a number from 1 to `most`. @throws CommandError that names the option. */
+export function wholeNumber(option: string, text: string, most: number): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > most) throw new CommandError(`${option} takes a whole number from 1 to ${most}.`);
+  return value;
 }
 
 export function printLine(line: string): void {

@@ -1,4 +1,5 @@
 /** All SQL on `api_keys` and `api_key_spaces`. Key texts never come here, only their hashes. */
+import { PRIVATE_SPACE } from "../domain/provision.ts";
 import type { Capability, OrganizationRole, SpaceRole } from "../domain/principal.ts";
 import type { Condition, OrderTerm } from "../schema/filters.ts";
 import { type FieldColumns, parameters } from "./filter-sql.ts";
@@ -205,19 +206,27 @@ export type ListedApiKey = Pick<
   "id" | "name" | "prefix" | "created_at" | "created_by" | "expires_at" | "allowed_cidrs" | "last_used_at" | "last_used_ip" | "revoked_at" | "revoked_reason"
 > & {
   readonly email: string;
+  /** Of its owner, in the organization. */
+  readonly role: OrganizationRole;
   readonly organization: string;
+  readonly capabilities: readonly Capability[];
+  /** Names of the spaces it is narrowed to; null reaches all of its owner's. */
+  readonly spaces: readonly string[] | null;
 };
 
-/** For the command line: keys of all organizations, or of the user with this e-mail address, newest first. */
-export async function listAllApiKeys(db: Database, email: string | null): Promise<ListedApiKey[]> {
+/** For the command line: the newest `limit` keys of all organizations, or of the user with this e-mail address, newest first. */
+export async function listAllApiKeys(db: Database, { email, limit }: { readonly email: string | null; readonly limit: number }): Promise<ListedApiKey[]> {
   const { rows } = await queryOnce<ListedApiKey>(
     db.maintenance,
-    `select k.id, o.name as organization, u.email, k.name, k.prefix, k.created_at, k.created_by, k.expires_at, k.allowed_cidrs, k.last_used_at,
-       host(k.last_used_ip) as last_used_ip, k.revoked_at, k.revoked_reason
+    `select k.id, o.name as organization, u.email, u.role, k.name, k.prefix, k.created_at, k.created_by, k.expires_at, k.allowed_cidrs, k.last_used_at,
+       host(k.last_used_ip) as last_used_ip, k.revoked_at, k.revoked_reason, k.capabilities,
+       case when not k.all_spaces then array(
+         select case when s.is_private then '${PRIVATE_SPACE}' else s.name end from api_key_spaces c join spaces s on s.id = c.space_id
+         where c.api_key_id = k.id and s.deleted_at is null order by 1) end as spaces
      from api_keys k join users u on u.id = k.user_id join organizations o on o.id = k.organization_id
      where $1::text is null or lower(u.email) = lower($1)
-     order by k.created_at desc, k.id desc`,
-    [email],
+     order by k.created_at desc, k.id desc limit $2`,
+    [email, limit],
   );
   return rows;
 }

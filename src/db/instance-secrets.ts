@@ -1,6 +1,8 @@
 /** All SQL on `instance_secrets`: secrets of the whole instance, stored only as wrapped by the master key. */
 import { randomBytes } from "node:crypto";
 import type { MasterKey } from "../storage/keyring.ts";
+import { DomainError } from "../domain/errors.ts";
+import { ExpectedFailure } from "../expected-failure.ts";
 import { type Database, inTransaction, queryOnce } from "./pool.ts";
 
 const SECRET_BYTES = 32;
@@ -12,14 +14,35 @@ interface SecretRow {
 
 /**
  * The secret called `name`: 256 random bits, made on first use. Processes that ask at the same time get the same one.
- * @throws Error where it was wrapped by another master key: made again, every hash under it would be worthless.
+ * @throws ExpectedFailure where it was wrapped by another master key: made again, every hash under it would be worthless.
  */
 export async function loadInstanceSecret(db: Database, name: string, master: MasterKey): Promise<Buffer> {
   const found = (await findSecret(db, name)) ?? (await createSecret(db, name, master));
   if (!master.opens(found.master_key_id)) {
-    throw new Error(`the instance's secret "${name}" is wrapped by the master key ${found.master_key_id}, and the one configured is ${master.id}`);
+    throw new ExpectedFailure(
+      `The master key is not this database's: the instance's secret "${name}" is wrapped by the master key ${found.master_key_id}, and the one configured is ${master.id}. Set the former as MASTER_KEY, or as MASTER_KEY_PREVIOUS while it is changed.`,
+    );
   }
   return master.unwrap(found.wrapped, aadOf(name));
+}
+
+const MOST_SECRETS = 100;
+
+/** Opens every secret that there is and makes none. @returns names of those that the master key opens, and of those that it does not. */
+export async function tryInstanceSecrets(db: Database, master: MasterKey): Promise<{ opened: string[]; closed: string[] }> {
+  const { rows } = await queryOnce<SecretRow & { name: string }>(db.app, `select name, wrapped, master_key_id from instance_secrets order by name limit ${MOST_SECRETS}`);
+  const found = { opened: [] as string[], closed: [] as string[] };
+  for (const { name, wrapped, master_key_id: keyId } of rows) {
+    const isOpen = master.opens(keyId) && (await master.unwrap(wrapped, aadOf(name)).then(() => true, wasRefused));
+    found[isOpen ? "opened" : "closed"].push(name);
+  }
+  return found;
+}
+
+/** False for a key that does not fit; a key service that is away is no answer. */
+function wasRefused(error: unknown): boolean {
+  if (error instanceof DomainError && error.class === "outage") throw error;
+  return false;
 }
 
 /** Wraps every secret that another master key wraps anew, by `master`, in one transaction; the secrets themselves stay. Idempotent. @returns how many. */

@@ -26,7 +26,13 @@ export async function migrate(db: OwnerDatabase): Promise<string[]> {
 
 /** True where every migration of this build has been applied. */
 export async function isMigrated(db: Database): Promise<boolean> {
-  const names = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql"));
-  const { rows } = await queryOnce<{ count: number }>(db.app, "select count(*)::int as count from migrations where name = any($1)", [names]);
-  return rows[0]?.count === names.length;
+  return (await compareMigrations(db)).missing.length === 0;
+}
+
+/** How the database stands to this build: what it lacks, and what a newer version has applied to it. */
+export async function compareMigrations(db: Database): Promise<{ missing: string[]; newer: string[] }> {
+  const names = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted();
+  const { rows } = await queryOnce<{ name: string }>(db.app, "select name from migrations order by name limit 10000");
+  const applied = new Set(rows.map(({ name }) => name));
+  return { missing: names.filter((name) => !applied.has(name)), newer: [...applied].filter((name) => !names.includes(name)) };
 }

@@ -5,7 +5,7 @@ import type { ProvisionApiKey } from "../schema/provision.ts";
 import { insertApiKey, setKeySpaces } from "./api-keys.ts";
 import { supersedeKeyText } from "./key-rolls.ts";
 import type { OrganizationKey } from "./pool.ts";
-import { type Run, updateRow } from "./provision-rows.ts";
+import { noteChange, type Run, updateRow } from "./provision-rows.ts";
 
 /** How keys are made and what is stored of them. */
 export interface KeyMaker {
@@ -63,9 +63,14 @@ export async function provisionKey(run: Run, maker: KeyMaker, named: NamedKey): 
     return addKey(run, maker, named, hash);
   }
   run.warnings.push(...warningsOf(known, named.path));
-  if (known.is_revoked || (known.is_superseded && !isOperatorsStill(known, named))) return undefined;
-  if (await updateKey(run, { named, maker, id: known.id, hasText: !known.is_superseded })) run.updated += 1;
+  const isLeft = known.is_revoked || (known.is_superseded && !isOperatorsStill(known, named));
+  const isChanged = !isLeft && (await updateKey(run, { named, maker, id: known.id, hasText: !known.is_superseded }));
+  noteChange(run, { ...changeOfKey(named, known.id), outcome: isChanged ? "changed" : "unchanged" });
   return undefined;
+}
+
+function changeOfKey({ path, key }: NamedKey, id: string): { path: string; id: string; what: string } {
+  return { path, id, what: `key ${key.name}` };
 }
 
 /** A revoked one counts where the file gives no text: nothing says that another is meant. */
@@ -99,13 +104,15 @@ async function lockCandidates(run: Run, { userId, key }: NamedKey, { hash, hashe
   return rows;
 }
 
-async function addKey(run: Run, maker: KeyMaker, { path, organization, userId, key, spaces }: NamedKey, hash: Buffer | null): Promise<string | undefined> {
+async function addKey(run: Run, maker: KeyMaker, named: NamedKey, hash: Buffer | null): Promise<string | undefined> {
+  const { path, organization, userId, key, spaces } = named;
+  const id = newId();
   const expiresAt = key.expires_at === undefined || key.expires_at === null ? null : new Date(key.expires_at);
   // No mistake: a file that is older than its keys must still set up an instance that is new.
   if (expiresAt !== null && expiresAt.getTime() <= Date.now()) run.warnings.push(`${path}.expires_at: is past, so that the new key can never be used`);
   const text = key.key ?? maker.create();
   await insertApiKey(run.sql, organization, {
-    id: newId(),
+    id,
     userId,
     name: key.name,
     prefix: maker.prefix(text),
@@ -116,7 +123,7 @@ async function addKey(run: Run, maker: KeyMaker, { path, organization, userId, k
     createdBy: null,
     allowedCidrs: key.allowed_cidrs ?? null,
   });
-  run.created += 1;
+  noteChange(run, { ...changeOfKey(named, id), outcome: "made" });
   return hash === null ? text : undefined;
 }
 

@@ -7,8 +7,29 @@ export interface Run {
   readonly sql: Sql;
   readonly mistakes: string[];
   readonly warnings: string[];
+  /** Everything that the file names, in its order; what was left as it is too. */
+  readonly changes: ProvisionChange[];
   created: number;
   updated: number;
+}
+
+export interface ProvisionChange {
+  /** Where it stands in the file. */
+  readonly path: string;
+  /** As `user ada@acme.example`. */
+  readonly what: string;
+  readonly id: string;
+  readonly outcome: "made" | "changed" | "unchanged";
+}
+
+/** Counts what became of one thing and keeps it for the report; several changes of one thing are one. */
+export function noteChange(run: Run, change: ProvisionChange): void {
+  if (change.outcome === "made") run.created += 1;
+  if (change.outcome === "changed") run.updated += 1;
+  const at = run.changes.findIndex(({ path, id }) => path === change.path && id === change.id);
+  const before = run.changes[at];
+  if (before === undefined) run.changes.push(change);
+  else if (before.outcome === "unchanged") run.changes[at] = change;
 }
 
 /** Values by column; only columns that the file names. */
@@ -58,6 +79,9 @@ interface Candidate {
 }
 
 export interface Located {
+  readonly path: string;
+  /** As {@link Named.name}. */
+  readonly name: string;
   readonly id: string;
   readonly isNew: boolean;
   /** A user who was removed and is named again. */
@@ -80,7 +104,8 @@ export async function locate(run: Run, table: Table, named: Named): Promise<Loca
     return undefined;
   }
   const found = sameId ?? sameName;
-  return found === undefined ? { id: named.id ?? newId(), isNew: true, isGone: false } : { id: found.id, isNew: false, isGone: found.is_gone };
+  const { path, name } = named;
+  return found === undefined ? { path, name, id: named.id ?? newId(), isNew: true, isGone: false } : { path, name, id: found.id, isNew: false, isGone: found.is_gone };
 }
 
 function mistakeById(table: Table, named: Named, sameId: Candidate, sameName: Candidate | undefined): string | undefined {
@@ -108,12 +133,17 @@ export async function save(run: Run, table: Table, located: Located, row: { read
   const fields = Object.fromEntries(Object.entries(row.fields).filter(([, value]) => value !== undefined));
   if (located.isNew) {
     await insertRow(run.sql, table, { id: located.id, ...row.defaults, ...fields });
-    run.created += 1;
+    noteChange(run, { ...changeOf(table, located), outcome: "made" });
     return true;
   }
   const isChanged = await updateRow(run.sql, table, located.id, fields);
-  if (isChanged) run.updated += 1;
+  noteChange(run, { ...changeOf(table, located), outcome: isChanged ? "changed" : "unchanged" });
   return isChanged;
+}
+
+/** What a change says it is about. */
+export function changeOf(table: Table, { path, name, id }: Located): Omit<ProvisionChange, "outcome"> {
+  return { path, id, what: `${table.slice(0, -1)} ${name}` };
 }
 
 async function insertRow(sql: Sql, table: Table, fields: Fields): Promise<void> {

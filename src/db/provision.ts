@@ -4,7 +4,8 @@ import type { ProvisionAgent, ProvisionFile, ProvisionOrganization, ProvisionSpa
 import { appendAudit } from "./audit.ts";
 import { type Database, inTransaction, type OrganizationKey, type Sql } from "./pool.ts";
 import { type KeyMaker, provisionKey } from "./provision-keys.ts";
-import { type Located, locate, type Run, save, updateRow } from "./provision-rows.ts";
+import { changeOf, type Located, locate, noteChange, type ProvisionChange, type Run, save, updateRow } from "./provision-rows.ts";
+import { findUnnamedParts, type Unnamed } from "./provision-unnamed.ts";
 import { ensurePrivateSpace } from "./spaces.ts";
 
 export interface ProvisionResult {
@@ -14,6 +15,10 @@ export interface ProvisionResult {
   readonly keys: readonly { readonly email: string; readonly name: string; readonly key: string }[];
   /** What is not as the file alone would have it: keys that were revoked or rolled since, or share a name; they look like a {@link ProvisionError}'s mistakes. */
   readonly warnings: readonly string[];
+  /** Everything that the file names, and what became of it. */
+  readonly changes: readonly ProvisionChange[];
+  /** What is there and the file does not name; it stays as it is. */
+  readonly unnamed: Unnamed;
 }
 
 /** What the parts of one organization refer to each other by; names in lower case. */
@@ -29,20 +34,44 @@ interface Scope {
  * @throws ProvisionError with every mistake that the database shows; nothing is changed then.
  */
 export async function applyProvisionFile(db: Database, file: ProvisionFile, maker: KeyMaker): Promise<ProvisionResult> {
-  return inTransaction(db.maintenance, async (sql) => {
-    await sql.query("select pg_advisory_xact_lock(hashtext('holdfast provision'))");
-    const run: Run = { sql, mistakes: [], warnings: [], created: 0, updated: 0 };
-    const keys: { email: string; name: string; key: string }[] = [];
-    for (const [index, organization] of file.organizations.entries()) {
-      const changesBefore = run.created + run.updated;
-      const scope = await provisionOrganization(run, `organizations[${index}]`, organization);
-      if (scope === undefined) continue;
-      keys.push(...(await provisionKeys(run, maker, scope, { path: `organizations[${index}]`, users: organization.users ?? [] })));
-      if (run.created + run.updated > changesBefore) await auditProvisioning(sql, scope.organization);
-    }
-    if (run.mistakes.length > 0) throw new ProvisionError(run.mistakes);
-    return { created: run.created, updated: run.updated, keys, warnings: run.warnings };
+  return inTransaction(db.maintenance, (sql) => provisionWithin(sql, file, maker));
+}
+
+/** Does all of it and takes all of it back. @returns what it would have done; its keys are nobody's. @throws ProvisionError as {@link applyProvisionFile} does. */
+export async function tryProvisionFile(db: Database, file: ProvisionFile, maker: KeyMaker): Promise<ProvisionResult> {
+  let result: ProvisionResult | undefined;
+  const takeBack = new Error("a dry run is taken back");
+  await inTransaction(db.maintenance, async (sql) => {
+    result = await provisionWithin(sql, file, maker);
+    throw takeBack;
+  }).catch((error: unknown) => {
+    if (error !== takeBack) throw error;
   });
+  return result!;
+}
+
+/** Takes its turn behind others that provision; the lock ends with the caller's transaction. */
+export async function lockProvisioning(sql: Sql): Promise<void> {
+  await sql.query("select pg_advisory_xact_lock(hashtext('holdfast provision'))");
+}
+
+/** As {@link applyProvisionFile}, in a transaction of maintenance that the caller may roll back. */
+export async function provisionWithin(sql: Sql, file: ProvisionFile, maker: KeyMaker): Promise<ProvisionResult> {
+  await lockProvisioning(sql);
+  const run: Run = { sql, mistakes: [], warnings: [], changes: [], created: 0, updated: 0 };
+  const keys: { email: string; name: string; key: string }[] = [];
+  const organizations: OrganizationKey[] = [];
+  for (const [index, organization] of file.organizations.entries()) {
+    const changesBefore = run.created + run.updated;
+    const scope = await provisionOrganization(run, `organizations[${index}]`, organization);
+    if (scope === undefined) continue;
+    organizations.push(scope.organization);
+    keys.push(...(await provisionKeys(run, maker, scope, { path: `organizations[${index}]`, users: organization.users ?? [] })));
+    if (run.created + run.updated > changesBefore) await auditProvisioning(sql, scope.organization);
+  }
+  if (run.mistakes.length > 0) throw new ProvisionError(run.mistakes);
+  const unnamed = await findUnnamedParts(sql, organizations, run.changes);
+  return { created: run.created, updated: run.updated, keys, warnings: run.warnings, changes: run.changes, unnamed };
 }
 
 async function auditProvisioning(sql: Sql, organization: OrganizationKey): Promise<void> {
@@ -79,21 +108,21 @@ async function provisionUser(run: Run, scope: Scope, path: string, named: Provis
     fields: { email, name, avatar_url, role, subject, ...(located.isGone ? { removed_at: null } : {}) },
     defaults: { organization_id: organizationId, name: email.split("@")[0], role: "member" },
   });
-  if (!located.isNew) await confirmEmail(run, located.id, named);
-  if (await ensurePrivateSpace(run.sql, scope.organization, located.id)) run.created += 1;
+  if (!located.isNew) await confirmEmail(run, located, named);
+  if (await ensurePrivateSpace(run.sql, scope.organization, located.id)) noteChange(run, { path, id: `${located.id} private`, what: `private space of ${email}`, outcome: "made" });
 }
 
 /**
  * The operator's word counts as the confirmation of an address: where the file names the user by id, or has the address that was confirmed before.
  * A user who was found by an address that an administrator chose waits for a login that confirms it, as before.
  */
-async function confirmEmail(run: Run, userId: string, { id, email }: ProvisionUser): Promise<void> {
+async function confirmEmail(run: Run, located: Located, { id, email }: ProvisionUser): Promise<void> {
   const { rowCount } = await run.sql.query("update users set confirmed_email = null where id = $1 and confirmed_email is not null and ($2 or lower(confirmed_email) = lower($3))", [
-    userId,
+    located.id,
     id !== undefined,
     email,
   ]);
-  if (rowCount === 1) run.updated += 1;
+  if (rowCount === 1) noteChange(run, { ...changeOf("users", located), outcome: "changed" });
 }
 
 async function provisionSpace(run: Run, scope: Scope, path: string, named: ProvisionSpace): Promise<void> {
@@ -111,7 +140,7 @@ async function provisionSpace(run: Run, scope: Scope, path: string, named: Provi
     return;
   }
   await save(run, "spaces", located, { fields: { name: named.name }, defaults: { organization_id: organizationId, owner_id: firstOwner?.userId } });
-  for (const member of members) await provisionMember(run, scope, located.id, member);
+  for (const member of members) await provisionMember(run, scope, located, member);
   const ownerId = await settleOwner(run, located.id);
   if (ownerId === undefined) {
     run.mistakes.push(`${path}.members: needs at least one owner`);
@@ -123,13 +152,15 @@ async function provisionSpace(run: Run, scope: Scope, path: string, named: Provi
   }
 }
 
-async function provisionMember(run: Run, scope: Scope, spaceId: string, { userId, role }: { userId: string; role: string }): Promise<void> {
+async function provisionMember(run: Run, scope: Scope, space: Located, { userId, role }: { userId: string; role: string }): Promise<void> {
   const { rowCount } = await run.sql.query(
     `insert into space_members (space_id, user_id, organization_id, role) values ($1, $2, $3, $4)
      on conflict (space_id, user_id) do update set role = excluded.role where space_members.role <> excluded.role`,
-    [spaceId, userId, scope.organization.id, role],
+    [space.id, userId, scope.organization.id, role],
   );
-  run.updated += rowCount ?? 0;
+  const email = [...scope.userIds].find(([, id]) => id === userId)?.[0];
+  const change = { path: `${space.path}.members.${email}`, id: `${space.id} ${userId}`, what: `${role} ${email} of space ${space.name}` };
+  noteChange(run, { ...change, outcome: rowCount === 1 ? "changed" : "unchanged" });
 }
 
 /** The owner of record is one of the space's owners. @returns undefined where it has none. */

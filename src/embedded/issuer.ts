@@ -24,12 +24,12 @@ export async function makeIssuerKeys(): Promise<JWK[]> {
 }
 
 /**
- * A provider with discovery, JWKS, and one grant: its client names a user (`subject`, `email`, `name`) and gets an access token.
+ * A provider with discovery, JWKS, and one grant: its client names a user (`subject`, `email`, `name`), and `roles` with a space between them, and gets an access token.
  * The client is the command line, which takes users from the database.
  */
 export function createIssuer({ url, audience, secret, keys }: IssuerSettings): Provider {
   const provider = new Provider(url, configuration(audience, secret, keys));
-  provider.registerGrantType(ISSUER_GRANT, (ctx) => grantToken(provider, ctx, audience), ["subject", "email", "name"]);
+  provider.registerGrantType(ISSUER_GRANT, (ctx) => grantToken(provider, ctx, audience), ["subject", "email", "name", "roles"]);
   return provider;
 }
 
@@ -44,8 +44,9 @@ function configuration(audience: string, secret: string, keys: readonly JWK[]): 
       resourceIndicators: { enabled: true, defaultResource: () => RESOURCE, getResourceServerInfo: () => resourceServer(audience) },
     },
     extraTokenClaims: (ctx) => {
-      const { email, name } = ctx.oidc.params ?? {};
-      return { email, email_verified: true, ...(name === undefined ? {} : { name }) };
+      const { email, name, roles } = ctx.oidc.params ?? {};
+      const listed = typeof roles === "string" ? { roles: roles.split(" ").filter((role) => role !== "") } : {};
+      return { email, email_verified: true, ...(name === undefined ? {} : { name }), ...listed };
     },
     ttl: { AccessToken: TOKEN_SECONDS },
   };

@@ -3,7 +3,9 @@
  * calls it, the API and the worker start again with each edit of `src/`.
  */
 import { join } from "node:path";
-import { type Config, ConfigError, loadConfig, localAddress } from "../config.ts";
+import { type Config, loadConfig, localAddress } from "../config.ts";
+import { EMPTY_INSTANCE } from "../domain/empty-instance.ts";
+import { describeFailure } from "../expected-failure.ts";
 import { aborted } from "../process-stop.ts";
 import { banner } from "./banner.ts";
 import { childEnvironment, programEnvironment } from "./child-environment.ts";
@@ -97,6 +99,7 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
     const migrate = (): Promise<string> => runProgram(["cli/main.ts", "migrate", ...(postgres === undefined ? [] : ["--create-logins", "--alone"])], env, stop);
     await migrate();
     const demo = await provision(session, programEnvironment(env, "provision"));
+    if (demo === undefined) await sayIfEmpty(programEnvironment(env, "provision"), stop);
     stop.throwIfAborted();
     progress("starting the worker and the API …");
     // Watched from before the first start: an edit that comes while it lasts is not missed.
@@ -176,6 +179,11 @@ async function provision({ config, stop }: Session, env: NodeJS.ProcessEnv): Pro
   return key;
 }
 
+async function sayIfEmpty(env: NodeJS.ProcessEnv, stop: AbortSignal): Promise<void> {
+  const listed = await runProgram(["cli/main.ts", "organization", "list", "--json"], env, stop);
+  if (listed === "[]") progress(EMPTY_INSTANCE);
+}
+
 async function ingestOnce({ config, stop }: Session, address: string, key: string): Promise<void> {
   const state = await readDemoState(config.dataDir);
   if (state.isComplete) return;
@@ -225,7 +233,6 @@ try {
   // What was still being started when the stop came may hold the process open.
   process.exit(0);
 } catch (error) {
-  const isExpected = error instanceof StartError || error instanceof ConfigError;
-  progress(isExpected ? error.message : `Holdfast could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  progress(describeFailure(error) ?? `Holdfast could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   process.exit(1);
 }

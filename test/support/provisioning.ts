@@ -21,13 +21,16 @@ interface KeyRow extends Part {
   readonly revoked_at: Date | null;
 }
 
+type Applied = Omit<ProvisionResult, "changes" | "unnamed">;
+
 interface Provisioning {
   /** The database, once the tests run. */
   readonly database: () => TestDatabase;
   /** What the names of this test alone hold. */
   readonly tag: () => string;
   email(name?: string): string;
-  apply(organizations: Part[]): Promise<ProvisionResult>;
+  /** Without the list of all that the file names, and of what it does not: other organizations of the test are in it. */
+  apply(organizations: Part[]): Promise<Applied>;
   acme(users: Part[], spaces?: Part[], rest?: Part): Part[];
   ada(rest?: Part): Part;
   research(rest?: Part): Part;
@@ -48,8 +51,11 @@ export function provisioning(): Provisioning {
     tag = newId();
   });
   const email = (name = "ada"): string => `${name}@${tag}.example`;
-  const apply = (organizations: Part[]): Promise<ProvisionResult> =>
-    applyProvisionFile(test.db, parseProvisionFile(JSON.stringify({ organizations }), { environment: {}, isKey: isWellFormedKey }), maker);
+  const apply = async (organizations: Part[]): Promise<Applied> => {
+    const file = parseProvisionFile(JSON.stringify({ organizations }), { environment: {}, isKey: isWellFormedKey });
+    const { changes: _changes, unnamed: _unnamed, ...applied } = await applyProvisionFile(test.db, file, maker);
+    return applied;
+  };
   const rows = async <T extends Part = Part>(query: string, values: unknown[] = []): Promise<T[]> => (await test.db.owner.query<T>(query, values)).rows;
   return {
     database: () => test,

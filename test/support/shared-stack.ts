@@ -7,7 +7,7 @@ import { provisionTenants } from "./provision.ts";
 import { type Stack, startStack } from "./stack.ts";
 import { type Tenants, newTenants } from "./tenants.ts";
 
-export interface SharedStack extends Pick<Stack, "url" | "provider" | "temporalAddress" | "dataDir" | "env"> {
+export interface SharedStack extends Pick<Stack, "url" | "provider" | "temporalAddress" | "temporalUi" | "dataDir" | "env"> {
   readonly database: Pick<Stack["database"], "db" | "url">;
   /** The stack accepts its access tokens. */
   readonly issuer: TestIssuer;
@@ -24,7 +24,7 @@ let shared: Promise<SharedStack> | undefined;
 async function start(): Promise<SharedStack> {
   const issuer = await startIssuer();
   const settings = { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience, MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES) };
-  const stack = await startStack({ withoutTenants: true, env: settings });
+  const stack = await startStack({ withoutTenants: true, env: settings, hasTemporalUi: true });
   return Object.assign(stack, { issuer });
 }
 

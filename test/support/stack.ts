@@ -24,6 +24,8 @@ export interface Stack {
   readonly provider: ScriptedProvider;
   readonly database: TestDatabase;
   readonly temporalAddress: string;
+  /** Where {@link StackOptions.hasTemporalUi} was asked for. */
+  readonly temporalUi: string | undefined;
   /** Stops the stack's Temporal; where `keepsWorkflows` was asked for, it knows its workflows again when it is back. */
   stopTemporal(): Promise<void>;
   /** As {@link Stack.stopTemporal}, without a warning. */
@@ -54,6 +56,8 @@ export interface StackOptions {
   readonly withoutTenants?: boolean;
   /** True writes Temporal's workflows to disk, so that they outlive {@link Stack.stopTemporal}. */
   readonly keepsWorkflows?: boolean;
+  /** True serves Temporal's Web UI, whose pages may call the API. */
+  readonly hasTemporalUi?: boolean;
 }
 
 /** Starts a stack whose workflows share a Temporal with no other: task queues have the same names in every stack. */
@@ -69,6 +73,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     DATABASE_POOL_SIZE: "10",
     TEMPORAL_ADDRESS: temporal.address,
     MASTER_KEY,
+    ...(temporal.uiUrl === undefined ? {} : { CORS_ORIGINS: temporal.uiUrl }),
     LOG_LEVEL: "info",
     RATE_LIMIT_RPM: "1000000",
     CHAT_RATE_LIMIT_RPM: "1000000",
@@ -86,6 +91,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     provider,
     database,
     temporalAddress: temporal.address,
+    temporalUi: temporal.uiUrl,
     stopTemporal: () => temporal.stop(),
     killTemporal: () => temporal.kill(),
     restartTemporal: () => temporal.restart(),
@@ -122,19 +128,21 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
 interface OwnTemporal {
   readonly address: string;
+  readonly uiUrl: string | undefined;
   stop(): Promise<void>;
   /** Kills it before it returns; resolves once it is dead. */
   kill(): Promise<void>;
   restart(): Promise<void>;
 }
 
-async function ownTemporal(dataDir: string, { keepsWorkflows = false }: StackOptions): Promise<OwnTemporal> {
+async function ownTemporal(dataDir: string, { keepsWorkflows = false, hasTemporalUi = false }: StackOptions): Promise<OwnTemporal> {
   const cacheDir = process.env["HOLDFAST_TEST_CACHE_DIR"];
   if (!cacheDir) throw new Error("HOLDFAST_TEST_CACHE_DIR is not set: run the test through vitest, whose global set-up fetches what it needs.");
-  const settings = { dataDir, cacheDir, port: await freePort(), uiPort: await freePort(), inMemory: !keepsWorkflows, hasUi: false, onProgress: () => undefined };
+  const settings = { dataDir, cacheDir, port: await freePort(), uiPort: await freePort(), inMemory: !keepsWorkflows, hasUi: hasTemporalUi, onProgress: () => undefined };
   let running: Temporal = await startTemporal(settings);
   return {
     address: running.address,
+    uiUrl: running.uiUrl,
     stop: () => running.stop(),
     async kill() {
       running.kill();

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { EMPTY_INSTANCE } from "../../src/domain/empty-instance.ts";
 import { call, ended, upload } from "../support/client.ts";
 import { runCli } from "../support/processes.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -46,6 +47,10 @@ async function hits(url: string, key: string): Promise<Map<string, object>> {
   }
   return found;
 }
+
+test("an instance without an organization says so when it starts", async () => {
+  await until("the start is over", () => target.api.output().includes(EMPTY_INSTANCE));
+});
 
 test("its search answers with the same scores there, and an import that loses its worker in the middle ends once, without a text embedded", async () => {
   const documents = await Promise.all(Array.from({ length: DOCUMENTS }, (_, index) => upload(source.url, KEYS.editor, SPACES.research, textOf(index), `${index}.md`)));

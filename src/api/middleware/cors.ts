@@ -2,7 +2,9 @@
 import type { Middleware } from "koa";
 
 const ALLOWED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
-const ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Range, X-Namespace, X-Organization-Id, X-Request-Id";
+/** Temporal's Web UI sends X-Namespace and, with somebody's id token, Authorization-Extras. */
+const ALLOWED_HEADERS =
+  "Authorization, Authorization-Extras, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Range, X-Namespace, X-Organization-Id, X-Request-Id";
 const SHOWN_HEADERS = "Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Policy, RateLimit-Remaining, RateLimit-Reset, Retry-After, Warning, X-Request-Id";
 const PREFLIGHT_SECONDS = "600";
 

@@ -1,0 +1,66 @@
+/** What a check of `holdfast doctor` is, and the only place that runs them: side by side, each with an end of its own. */
+import { reasonOf } from "./reason.ts";
+
+type State = "ok" | "warn" | "fail";
+
+export interface Finding {
+  readonly state: State;
+  /** What was seen; no secret, no text of a tenant. */
+  readonly seen: string;
+  /** What to do about it; absent where nothing is to be done. */
+  readonly todo?: string;
+}
+
+export interface Check {
+  readonly name: string;
+  /** The name of the check that says already what is wrong where this one cannot be made. */
+  readonly needs?: string;
+  /** Default {@link TIMEOUT_MS}. */
+  readonly timeoutMs?: number;
+  /** What to do where it throws or does not end. */
+  readonly todo: string;
+  /** Changes nothing that stays. Whatever it throws is a finding: `fail`, with the reason. */
+  run(signal: AbortSignal): Promise<Finding>;
+}
+
+export interface Result extends Finding {
+  readonly name: string;
+}
+
+const TIMEOUT_MS = 10_000;
+
+export const ok = (seen: string): Finding => ({ state: "ok", seen });
+export const warn = (seen: string, todo: string): Finding => ({ state: "warn", seen, todo });
+export const fail = (seen: string, todo: string): Finding => ({ state: "fail", seen, todo });
+
+interface Outcome extends Result {
+  /** It could not be made to its end. */
+  readonly isBroken: boolean;
+}
+
+/** Never throws; the results are in the order of the checks, whichever ends first. What fails for another's reason alone does not say it again. */
+export async function runChecks(checks: readonly Check[]): Promise<Result[]> {
+  const outcomes = await Promise.all(checks.map(async (check) => ({ check, outcome: await bounded(check) })));
+  const failed = new Set(outcomes.filter(({ outcome }) => outcome.state === "fail").map(({ check }) => check.name));
+  return outcomes.map(({ check: { needs }, outcome: { isBroken, ...result } }) => {
+    const isOthers = isBroken && needs !== undefined && failed.has(needs);
+    return isOthers ? { name: result.name, ...warn(`not looked at: ${needs} fails`, `mend ${needs} first`) } : result;
+  });
+}
+
+async function bounded(check: Check): Promise<Outcome> {
+  const { name, todo, timeoutMs = TIMEOUT_MS } = check;
+  const stop = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Outcome>((resolve) => {
+    timer = setTimeout(() => resolve({ name, isBroken: true, ...fail(`no answer within ${timeoutMs / 1_000} s`, todo) }), timeoutMs);
+  });
+  try {
+    return await Promise.race([check.run(stop.signal).then((finding) => ({ name, isBroken: false, ...finding })), late]);
+  } catch (error) {
+    return { name, isBroken: true, ...fail(reasonOf(error), todo) };
+  } finally {
+    clearTimeout(timer);
+    stop.abort();
+  }
+}

@@ -1,0 +1,107 @@
+/** `holdfast doctor`: one line for each thing that an installation needs, and what to do where it is not so. */
+import type { Command } from "commander";
+import type { Config } from "../../config.ts";
+import type { Database } from "../../db/pool.ts";
+import { announcedTemporal } from "../../embedded/temporal.ts";
+import { configuredMasterKey, openConfigured } from "../connect.ts";
+import { storeOf } from "../integrity.ts";
+import { CommandError, printJson, printLine } from "../output.ts";
+import { findAnnouncement } from "../token.ts";
+import { type Check, type Result, runChecks } from "./check.ts";
+import { diskCheck, nodeCheck, ocrCheck, storeCheck } from "./host.ts";
+import { issuerChecks, providerChecks } from "./outside.ts";
+import { postgresChecks } from "./postgres.ts";
+import { checkSettings } from "./settings.ts";
+import { temporalChecks } from "./temporal.ts";
+
+interface Options {
+  readonly providerCalls: boolean;
+  readonly json?: boolean;
+}
+
+const STATE_WIDTH = 4;
+
+export function addDoctorCommand(program: Command): void {
+  program
+    .command("doctor")
+    .description("look at settings, Postgres, Temporal, the object store, keys, issuer, clocks, disk and model providers; exits with 1 where something fails")
+    .option("--no-provider-calls", "ask no model provider: each is asked one tiny thing, which may cost")
+    .option("--json", "print JSON")
+    .action(examine);
+}
+
+/** Changes nothing that stays, and prints in a fixed order. */
+async function examine({ providerCalls, json }: Options): Promise<void> {
+  // oxlint-disable-next-line node/no-process-env -- it looks at the settings themselves
+  const { config, findings } = checkSettings(process.env, unknownSettings);
+  const settings = findings.map((finding) => ({ name: "settings", ...finding }));
+  const results = [...settings, ...(config === undefined ? await runChecks([nodeCheck()]) : await examineParts(config, providerCalls))];
+  const isFine = results.every(({ state }) => state !== "fail");
+  if (json) printJson({ ok: isFine, checks: results });
+  else printResults(results);
+  if (config === undefined && !json) printLine("without usable settings nothing else can be looked at");
+  if (!isFine) process.exitCode = 1;
+}
+
+/** SEAM: names variables that look like settings and are none; the pure function for it comes with the settings themselves. */
+function unknownSettings(): string[] {
+  return [];
+}
+
+async function examineParts(config: Config, hasProviderCalls: boolean): Promise<Result[]> {
+  const opened: (() => Promise<unknown>)[] = [];
+  const db = once(async () => {
+    const database = await openConfigured(config);
+    opened.push(() => database.close());
+    return database;
+  });
+  const client = once(async () => {
+    const temporal = await openTemporal(config);
+    opened.push(() => temporal.connection.close());
+    return temporal;
+  });
+  try {
+    return await runChecks(await checksOf(config, { db, client, hasProviderCalls }));
+  } finally {
+    await Promise.allSettled(opened.map((close) => close()));
+  }
+}
+
+interface Parts {
+  readonly db: () => Promise<Database>;
+  readonly client: () => ReturnType<typeof openTemporal>;
+  readonly hasProviderCalls: boolean;
+}
+
+async function checksOf(config: Config, { db, client, hasProviderCalls }: Parts): Promise<Check[]> {
+  const issuer = config.oidc?.issuer ?? (await findAnnouncement(config.dataDir))?.url;
+  return [
+    nodeCheck(),
+    ...postgresChecks({ config, db, masterKey: () => configuredMasterKey(config) }),
+    ...temporalChecks({ namespace: config.temporal.namespace, client }),
+    storeCheck(config, () => storeOf(config)),
+    ...issuerChecks(issuer),
+    diskCheck(config.dataDir),
+    ocrCheck(config),
+    ...(hasProviderCalls ? providerChecks(config) : []),
+  ];
+}
+
+/** Temporal's packages are loaded where they are needed. @throws CommandError where no address is known. */
+async function openTemporal({ temporal, dataDir }: Config) {
+  const address = temporal.address ?? (await announcedTemporal(dataDir));
+  if (address === undefined) throw new CommandError("no Temporal is configured, and none runs here");
+  const { lazyClient } = await import("../../temporal/connection.ts");
+  return lazyClient({ ...temporal, address }, {});
+}
+
+/** What was opened once is shared; what could not be opened is told to each who asks. */
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined;
+  return () => (opened ??= open());
+}
+
+function printResults(results: readonly Result[]): void {
+  const width = Math.max(...results.map(({ name }) => name.length));
+  for (const { state, name, seen, todo } of results) printLine(`${state.padEnd(STATE_WIDTH)}  ${name.padEnd(width)}  ${seen}${todo === undefined ? "" : ` — ${todo}`}`);
+}

@@ -1,0 +1,109 @@
+/** Checks of this machine and of the object store: Node, room on the disk, OCR's data, and a probe object that is written, read and deleted. */
+import { randomUUID } from "node:crypto";
+import { access, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import { buffer } from "node:stream/consumers";
+import type { Config } from "../../config.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { missingOcrData } from "../../parsers/ocr-data.ts";
+import { type ObjectStore, objectName } from "../../storage/object-store.ts";
+import { type Check, type Finding, fail, ok, warn } from "./check.ts";
+
+const MIN_NODE = 24;
+const GIB = 2 ** 30;
+const DISK_WARNS_BYTES = 5 * GIB;
+const DISK_FAILS_BYTES = GIB / 2;
+const STORE_TIMEOUT_MS = 20_000;
+const PROBE = Buffer.from("holdfast doctor");
+
+export function nodeCheck(version = process.versions.node): Check {
+  return {
+    name: "Node",
+    todo: "use Node 24 or newer",
+    run: async () =>
+      Number.parseInt(version, 10) >= MIN_NODE ? ok(version) : fail(`${version} is older than ${MIN_NODE}`, "use Node 24 or newer; `npm run` takes the one that npm ci brings"),
+  };
+}
+
+export function storeCheck(config: Config, open: () => ObjectStore | Promise<ObjectStore>): Check {
+  const isFolder = config.storage.gcsBucket === undefined;
+  const todo = isFolder
+    ? `let the user of the processes read and write ${config.storage.directory}, and see that its disk is mounted and not full`
+    : "give the credentials of the processes the right to create, read, list and delete objects in the bucket (roles/storage.objectUser), and see that it exists";
+  return {
+    name: "object store",
+    todo,
+    timeoutMs: STORE_TIMEOUT_MS,
+    run: async (signal) => (isFolder && !(await exists(config.storage.directory)) ? noFolder(config.storage.directory) : probe(await open(), signal)),
+  };
+}
+
+/** A probe would make it, with the rights of whoever looks. */
+function noFolder(folder: string): Finding {
+  return warn(`${folder} is not there yet`, "the first upload makes it; where there were uploads, see that its disk is mounted");
+}
+
+/** The object lies under an organization that nobody has, and is gone again whatever comes. */
+async function probe(store: ObjectStore, signal: AbortSignal): Promise<Finding> {
+  const name = objectName(randomUUID(), randomUUID());
+  const put = (): Promise<unknown> => store.put(name, one(PROBE), { ifAbsent: true, signal });
+  try {
+    await put();
+    if (!PROBE.equals(await buffer(await store.get(name, { signal }))))
+      return fail("what was read is not what was written", "look at what lies between the processes and the store");
+    const second = await put().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (!(second instanceof DomainError && second.code === "conflict"))
+      return fail("a second object under one name was taken", "use a store with conditional writes (If-None-Match)");
+    const listed = await store.list(name, { limit: 1 });
+    if (listed.length !== 1) return fail("what was written is not listed", "use a store whose listings are consistent");
+  } finally {
+    await store.delete(name);
+  }
+  return ok("written once, read back, listed and deleted");
+}
+
+async function* one(piece: Buffer): AsyncGenerator<Buffer> {
+  yield Buffer.from(piece);
+}
+
+export function diskCheck(dataDir: string): Check {
+  return { name: "disk", todo: `see that ${dataDir} can be read`, run: () => disk(dataDir) };
+}
+
+async function disk(folder: string): Promise<Finding> {
+  const { bavail, bsize, blocks } = await statfs(await nearestFolder(folder));
+  const free = bavail * bsize;
+  const seen = `${(free / GIB).toFixed(1)} GiB of ${((blocks * bsize) / GIB).toFixed(1)} free under ${folder}`;
+  if (free < DISK_FAILS_BYTES) return fail(seen, "make room at once: Postgres and Temporal stop where their logs cannot be written");
+  return free < DISK_WARNS_BYTES ? warn(seen, "make room, or move DATA_DIR to a larger disk") : ok(seen);
+}
+
+/** A folder that is yet to be made will lie on the disk of the nearest one above it. */
+async function nearestFolder(folder: string): Promise<string> {
+  return (await exists(folder)) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+export function ocrCheck({ ocr }: Config): Check {
+  return {
+    name: "OCR data",
+    todo: `see that ${ocr.dataFolder} can be read`,
+    async run() {
+      const missing = await missingOcrData(ocr.languages, ocr.dataFolder);
+      if (missing.length === 0) return ok(ocr.languages.join(", "));
+      return fail(
+        `there is none for ${missing.join(", ")}`,
+        `npm install ${missing.map((language) => `@tesseract.js-data/${language}`).join(" ")}, or take it out of OCR_LANGUAGES`,
+      );
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** Checks of what others run: the OpenID issuer, and the providers of models, each asked one tiny thing. */
+import type { Config } from "../../config.ts";
+import { lookAtIssuer } from "../../auth/jwt.ts";
+import { createEmbeddingModel, type ModelsConfig } from "../../models/embedding-model.ts";
+import { createOpenAiChat } from "../../models/openai-chat.ts";
+import { createReranker } from "../../models/rerank.ts";
+import { type Check, type Finding, fail, ok, warn } from "./check.ts";
+import { clock } from "./postgres.ts";
+
+const PROVIDER_TIMEOUT_MS = 20_000;
+const PROVIDER = "look at OPENAI_BASE_URL, OPENAI_API_KEY and the name of the model; documents wait and searches go by words until it answers";
+
+/** @param issuer of the settings, or of the development issuer beside an embedded start; undefined where there is none. */
+export function issuerChecks(issuer: string | undefined): Check[] {
+  if (issuer === undefined) return [{ name: "issuer", todo: "", run: async () => ok("none is configured: API keys alone let callers in (OIDC_ISSUER, OIDC_AUDIENCE)") }];
+  const todo = "let this machine reach OIDC_ISSUER, and let it be the issuer's name exactly as its discovery document has it";
+  const look = lookAtIssuer(issuer);
+  // Both checks await it; whichever comes first reports.
+  look.catch(() => undefined);
+  return [
+    { name: "issuer", todo, run: async () => keysFound((await look).keys) },
+    { name: "clock of the issuer", needs: "issuer", todo, run: async () => issuerClock((await look).aheadSeconds) },
+  ];
+}
+
+function keysFound(keys: number): Finding {
+  return keys > 0 ? ok(`${keys} signing keys`) : fail("it publishes no signing key", "no token can be verified until it does: look at its JWKS");
+}
+
+function issuerClock(aheadSeconds: number | null): Finding {
+  return aheadSeconds === null ? ok("it sends no date") : clock(aheadSeconds, "tokens are accepted 30 s before and after");
+}
+
+export function providerChecks({ models, rerank }: Config): Check[] {
+  const chats =
+    models.chatModel === undefined
+      ? []
+      : [{ provider: models as ModelsConfig, model: models.chatModel }, ...models.chatFallbacks.map((one) => ({ provider: one as ModelsConfig, model: one.model }))];
+  const shared = { todo: PROVIDER, timeoutMs: PROVIDER_TIMEOUT_MS };
+  return [
+    { ...shared, name: "embedding model", run: (signal) => embed(models, signal) },
+    ...(chats.length === 0 ? [{ ...shared, name: "chat model", run: async () => ok("none is configured: answers quote the best-matching sentences (CHAT_MODEL)") }] : []),
+    ...chats.map(({ provider, model }, at): Check => ({ ...shared, name: at === 0 ? "chat model" : `chat model, fallback ${at}`, run: (signal) => chat(provider, model, signal) })),
+    ...(rerank === undefined
+      ? []
+      : [
+          {
+            ...shared,
+            name: "reranker",
+            todo: "look at RERANK_URL, RERANK_MODEL and RERANK_API_KEY; searches go on without it",
+            run: async (signal: AbortSignal) => rank(rerank, signal),
+          },
+        ]),
+  ];
+}
+
+async function embed(models: ModelsConfig, signal: AbortSignal): Promise<Finding> {
+  const model = await createEmbeddingModel(models);
+  try {
+    const [vector] = await model.embed(["ping"], "query", signal);
+    if (!vector) return fail(`${model.name} gives no vector that can be used`, PROVIDER);
+    return ok(`${model.name}, ${vector.length} dimensions`);
+  } finally {
+    await model.close();
+  }
+}
+
+async function chat(provider: ModelsConfig, name: string, signal: AbortSignal): Promise<Finding> {
+  const model = await createOpenAiChat(provider, name);
+  for await (const event of model.stream({ model: name, messages: [{ role: "user", content: "ping" }], max_tokens: 16 }, signal))
+    if (event.type === "finish") return ok(`${name} answers`);
+  return warn(`${name} ends without a finish`, PROVIDER);
+}
+
+async function rank(rerank: NonNullable<Config["rerank"]>, signal: AbortSignal): Promise<Finding> {
+  const [score] = await createReranker(rerank).rank("ping", ["ping"], signal);
+  return score === null || score === undefined ? fail("it gives no score", "look at RERANK_MODEL") : ok(`${rerank.model ?? "the reranker"} answers`);
+}

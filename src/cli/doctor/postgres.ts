@@ -1,0 +1,125 @@
+/** Checks of Postgres: its version, the schema, what its logins may do, the instance's secrets, and its clock. */
+import type { Config } from "../../config.ts";
+import { tryInstanceSecrets } from "../../db/instance-secrets.ts";
+import { describeStrongLogins } from "../../db/logins.ts";
+import { compareMigrations } from "../../db/migrate.ts";
+import type { Database } from "../../db/pool.ts";
+import { clockAhead, readServerFacts, tablesWithoutPolicy, tryLogins } from "../../db/server-facts.ts";
+import type { MasterKey } from "../../storage/keyring.ts";
+import { type Check, type Finding, fail, ok, warn } from "./check.ts";
+
+const MIN_POSTGRES = 160_000;
+const MIN_PGVECTOR = [0, 8];
+const CLOCK_WARNS_SECONDS = 5;
+const SHOWN = 3;
+
+export interface PostgresParts {
+  readonly config: Config;
+  /** @throws CommandError where none is configured. */
+  readonly db: () => Promise<Database>;
+  /** @throws where none is configured. */
+  readonly masterKey: () => Promise<MasterKey>;
+}
+
+const REACH = "start Postgres, or correct DATABASE_URL and its password; `npm start` brings one of its own";
+const MIGRATE = "run `holdfast migrate` (as DATABASE_OWNER_URL)";
+
+export function postgresChecks(parts: PostgresParts): Check[] {
+  const shared = { todo: REACH, needs: "Postgres" };
+  return [
+    { name: "Postgres", todo: REACH, run: () => version(parts) },
+    { ...shared, name: "pgvector", run: () => pgvector(parts) },
+    { ...shared, name: "migrations", run: () => migrations(parts) },
+    { ...shared, name: "policies", run: () => policies(parts) },
+    { ...shared, name: "database logins", run: () => logins(parts) },
+    {
+      name: "master key",
+      needs: "Postgres",
+      todo: "set MASTER_KEY or KMS_KEY_NAME to that of the running service; after a restore, to that of the backup",
+      run: () => masterKey(parts),
+    },
+    { ...shared, name: "clock of Postgres", run: async () => clock(await clockAhead(await parts.db()), "Postgres") },
+  ];
+}
+
+async function version({ db }: PostgresParts): Promise<Finding> {
+  const { version: text, versionNumber } = await readServerFacts(await db());
+  return versionNumber >= MIN_POSTGRES ? ok(text) : fail(`${text} is older than 16`, "move to Postgres 16 or newer");
+}
+
+async function pgvector({ db }: PostgresParts): Promise<Finding> {
+  const { pgvector: text } = await readServerFacts(await db());
+  if (text === null) return fail("the extension is not in this database", `install pgvector 0.8 or newer on the server, then ${MIGRATE}`);
+  const [major = 0, minor = 0] = text.split(".").map(Number);
+  const isNew = major > MIN_PGVECTOR[0]! || (major === MIN_PGVECTOR[0] && minor >= MIN_PGVECTOR[1]!);
+  return isNew ? ok(text) : fail(`${text} is older than 0.8`, "install a newer pgvector, then as the owner: alter extension vector update");
+}
+
+async function migrations({ db }: PostgresParts): Promise<Finding> {
+  const opened = await db();
+  try {
+    const { missing, newer } = await compareMigrations(opened);
+    if (missing.length > 0) return fail(`the database lacks ${named(missing)}`, MIGRATE);
+    if (newer.length > 0) return warn(`a newer version has migrated this database (${named(newer)})`, "use the commands of that version");
+    return ok("up to date");
+  } catch (error) {
+    if (!isNotMigrated(error)) throw error;
+    return fail("the database has no schema of Holdfast, or this login may not read it", MIGRATE);
+  }
+}
+
+/** The table of migrations does not exist (42P01), or is not open to this login yet (42501). */
+function isNotMigrated(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "42501");
+}
+
+/** SEAM: what processes look at when they start, once it is one function, takes the place of `tablesWithoutPolicy`. */
+async function policies({ db }: PostgresParts): Promise<Finding> {
+  const open = await tablesWithoutPolicy(await db());
+  return open.length === 0 ? ok("every table of organizations has its own") : fail(`${named(open)} have none: each organization may see what is another's`, MIGRATE);
+}
+
+async function logins({ config, db }: PostgresParts): Promise<Finding> {
+  const opened = await db();
+  const { held, refused } = await tryLogins(opened);
+  if (refused.length > 0)
+    return fail(refused.map(({ name, why }) => `${name} is refused: ${why}`).join("; "), "correct the password of that URL, or run `holdfast migrate --create-logins`");
+  const { systemUrl } = config.database;
+  const isEmbedded = config.database.url === undefined;
+  const strong = await describeStrongLogins(opened, isEmbedded ? { url: "", systemUrl: "embedded", maintenanceUrl: "embedded" } : { ...config.database, url: "", systemUrl });
+  if (strong === undefined) return ok(`${held.join(", ")}: each may do what its role may and no more`);
+  // Its first line says what all have in common, and statements follow the faults.
+  const lines = strong.split("\n").slice(1);
+  const faults = lines
+    .slice(
+      0,
+      lines.findIndex((line) => line.startsWith("As the owner")),
+    )
+    .map((line) => line.trim());
+  const state = config.database.requiresLogins ? fail : warn;
+  return state(faults.slice(0, SHOWN).join("; "), "the log of a process's start has the statements; docs/operations.md, Database logins");
+}
+
+async function masterKey({ db, masterKey: open }: PostgresParts): Promise<Finding> {
+  const master = await open();
+  const { opened, closed } = await tryInstanceSecrets(await db(), master);
+  if (closed.length > 0)
+    return fail(
+      `it does not open the instance's secrets (${named(closed)})`,
+      "set MASTER_KEY to the key that this database was used with, or the older one as MASTER_KEY_PREVIOUS",
+    );
+  return ok(opened.length === 0 ? "there are no secrets yet; the first start makes them" : `opens ${opened.length} secrets of the instance`);
+}
+
+/** @param ahead seconds. */
+export function clock(ahead: number, whose: string): Finding {
+  const seconds = Math.abs(ahead);
+  const shown = `${seconds.toFixed(1)} s ${ahead < 0 ? "behind" : "ahead of"} this machine`;
+  if (seconds <= CLOCK_WARNS_SECONDS) return ok(shown);
+  return warn(shown, `let NTP or chrony keep both clocks: leases, expiries and tokens go by them (${whose})`);
+}
+
+function named(names: readonly string[]): string {
+  const more = names.length - SHOWN;
+  return `${names.slice(0, SHOWN).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}

@@ -1,0 +1,127 @@
+/** What can be expected to go wrong is one line of every command, without a stack and without a secret; nothing is changed by it. */
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AUDIT_CHAIN_SECRET } from "../../src/db/audit-chain.ts";
+import { loadInstanceSecret } from "../../src/db/instance-secrets.ts";
+import { describeFailure } from "../../src/expected-failure.ts";
+import { freePort } from "../../src/embedded/ports.ts";
+import { localMasterKey } from "../../src/storage/keyring.ts";
+import { runCommand } from "../support/command.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { runCli } from "../support/processes.ts";
+
+const MASTER = Buffer.alloc(32, 3);
+const OTHER = Buffer.alloc(32, 4).toString("base64");
+const ID = randomUUID();
+const CREATE = ["organization", "create", "--name", "Acme", "--admin-email", "ada@acme.example"];
+
+let migrated: TestDatabase;
+let empty: TestDatabase;
+let folder: string;
+let env: Record<string, string>;
+/** By the failure. */
+let settings: Record<string, Record<string, string>>;
+
+beforeAll(async () => {
+  [migrated, empty, folder] = await Promise.all([createTestDatabase(), createTestDatabase({ isEmpty: true }), mkdtemp(join(tmpdir(), "holdfast-failures-"))]);
+  for (const name of ["pepper", AUDIT_CHAIN_SECRET]) await loadInstanceSecret(migrated.db, name, localMasterKey(MASTER));
+  await writeFile(join(folder, "tenants.json"), JSON.stringify({ organizations: [{ name: "Acme" }] }));
+  env = { ...migrated.env, DATABASE_OWNER_URL: migrated.url, MASTER_KEY: MASTER.toString("base64"), DATA_DIR: folder, NODE_ENV: "test" };
+  const away = Object.fromEntries(
+    await Promise.all(
+      Object.entries({ ...migrated.env, DATABASE_OWNER_URL: migrated.url }).map(async ([name, url]) => [
+        name,
+        Object.assign(new URL(url), { port: String(await freePort()) }).toString(),
+      ]),
+    ),
+  );
+  settings = {
+    "Postgres is away": away,
+    "the password is wrong": { DATABASE_SYSTEM_URL: Object.assign(new URL(migrated.env.DATABASE_SYSTEM_URL), { password: "not-it" }).toString() },
+    "it is not migrated": { ...empty.env, DATABASE_OWNER_URL: empty.url },
+    "the master key is another": { MASTER_KEY: OTHER },
+    "there is no master key": { MASTER_KEY: "" },
+    "nothing is configured": { DATABASE_URL: "", DATABASE_SYSTEM_URL: "", DATABASE_MAINTENANCE_URL: "", DATABASE_OWNER_URL: "" },
+    "settings cannot be used": { PORT: "not-a-port", MASTER_KEY: "not-a-key" },
+    "Temporal is away": { TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` },
+    "all is well": {},
+  };
+});
+afterAll(async () => {
+  await Promise.all([migrated.drop(), empty.drop(), rm(folder, { recursive: true, force: true })]);
+});
+
+/** What the command would print on standard error. */
+async function failureOf(args: string[], extra: Record<string, string>): Promise<string> {
+  const error: unknown = await runCommand(args, { ...env, ...extra }).then(
+    () => new Error(`holdfast ${args.join(" ")} succeeded`),
+    (thrown: unknown) => thrown,
+  );
+  return describeFailure(error) ?? `unexpected: ${error instanceof Error ? error.stack : String(error)}`;
+}
+
+const CASES: [string, string[], string][] = [
+  ["Postgres is away", ["migrate"], "The database is not reachable: connect ECONNREFUSED"],
+  ["Postgres is away", ["keys", "list"], "The database is not reachable: connect ECONNREFUSED"],
+  ["Postgres is away", ["operations", "list"], "The database is not reachable: connect ECONNREFUSED"],
+  ["Postgres is away", ["backup", "verify"], "The database is not reachable: connect ECONNREFUSED"],
+  ["the password is wrong", ["organization", "list"], "The database is not reachable: password authentication failed"],
+  ["it is not migrated", CREATE, "run `holdfast migrate` first"],
+  ["it is not migrated", ["integrity"], "run `holdfast migrate` first"],
+  ["the master key is another", CREATE, "The master key is not this database's"],
+  ["the master key is another", ["provision", "tenants.json"], "The master key is not this database's"],
+  ["the master key is another", ["audit", "verify"], "The master key is not this database's"],
+  ["the master key is another", ["backup", "verify"], "The master key is not this database's"],
+  ["there is no master key", CREATE, "No master key: set MASTER_KEY or KMS_KEY_NAME"],
+  ["nothing is configured", ["keys", "list"], "No database: set DATABASE_URL"],
+  ["settings cannot be used", ["keys", "list"], "The settings cannot be used:\n  PORT must be a whole number\n  MASTER_KEY must"],
+  ["Temporal is away", ["seals", "cut-over"], "Temporal is not reachable"],
+  ["all is well", ["keys", "revoke", ID], `There is no key with the id ${ID}`],
+  ["all is well", ["keys", "revoke", "x"], "The id of a key is a UUID"],
+  ["all is well", ["keys", "rotate-organization", ID], `There is no organization with the id ${ID}`],
+  ["all is well", ["organization", "delete", ID, "--yes"], `There is no organization with the id ${ID}`],
+  ["all is well", ["integrity", "--organization", "x"], "There is no organization with the id x"],
+  ["all is well", ["backup", "verify", "--organization", ID], `There is no organization with the id ${ID}`],
+  ["all is well", ["audit", "verify", "--organization", ID], "There is no organization"],
+  ["all is well", ["operations", "show", ID], "There is no operation"],
+  ["all is well", ["organization", "create", "--name", " ", "--admin-email", "a@b.example"], "Nothing was made: --name is empty."],
+  ["all is well", ["organization", "create", "--name", "New", "--admin-email", "nobody"], "Nothing was made: --admin-email is not an e-mail address"],
+  ["all is well", [...CREATE, "--space", "private"], "Nothing was made: --space is kept for the users' own spaces."],
+  ["all is well", ["keys", "list", "--limit", "0"], "--limit takes a whole number from 1 to 10000."],
+  ["all is well", ["token", "ada@acme.example"], "The development issuer does not run"],
+  ["all is well", ["provision", "nowhere.yaml"], "nowhere.yaml cannot be read: ENOENT"],
+  ["all is well", ["organization", "import", "--from", "nowhere", "--key-file", "k"], "nowhere"],
+  ["all is well", ["audit", "verify", "--anchors", "nowhere"], "nowhere"],
+];
+
+describe("a command fails in a line", () => {
+  test.each(CASES)("%s: %j", async (failure, args, expected) => {
+    if (failure === "Temporal is away") await migrated.db.owner.query("delete from cut_overs");
+    const paths = args.map((arg) => (/\.(json|yaml)$|^nowhere$|^k$/.test(arg) ? join(folder, arg) : arg));
+    const said = await failureOf(paths, settings[failure]!);
+    expect(said).toContain(expected);
+    // Mistakes are listed below their heading; anything else is one line.
+    expect(said.split("\n").length).toBe(failure === "settings cannot be used" ? 3 : 1);
+    expect(said).not.toMatch(/\n\s+at |src\/|not-it|not-a-key|BAQEBAQE|AwMDAwMD|-of-tests/);
+  });
+});
+
+test("nothing of all that was changed", async () => {
+  const { rows } = await migrated.db.owner.query("select (select count(*) from organizations) as organizations, (select count(*) from operations) as operations");
+  expect(rows).toEqual([{ organizations: 0, operations: 0 }]);
+});
+
+test("the process prints it on standard error and ends with 1", async () => {
+  await expect(runCli(["keys", "revoke", "x"], env)).rejects.toThrow("ended with 1\nThe id of a key is a UUID; `holdfast keys list` shows it.");
+});
+
+test("an older Node is told of in a line", async () => {
+  const older = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.19.4'})";
+  const run = promisify(execFile)(process.execPath, ["--import", older, join(import.meta.dirname, "../../src/cli/holdfast.cjs"), "keys", "list"]);
+  await expect(run).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/^holdfast needs Node 24 or newer, and this is 20\.19\.4: .*\n$/) });
+});
