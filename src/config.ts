@@ -2,6 +2,7 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { limitsOf, temporalTls } from "./config-groups.ts";
+import { ExpectedFailure } from "./expected-failure.ts";
 import { TURN_BUDGET, TURN_SECONDS_MAX } from "./domain/turn.ts";
 import {
   QUEUE_NAMES,
@@ -153,7 +154,7 @@ function needsTls(given: Given): boolean {
 }
 
 /** Settings that cannot be used, each with its variable's name. Values are never repeated: they may be secrets. */
-export class ConfigError extends Error {
+export class ConfigError extends ExpectedFailure {
   readonly problems: string[];
 
   constructor(problems: string[]) {

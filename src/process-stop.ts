@@ -1,5 +1,6 @@
 /** How a process is told to stop: at once while it starts, in order afterwards, and never without an end. */
 import { flushCompileCache } from "node:module";
+import { describeFailure } from "./expected-failure.ts";
 
 const LONGEST_STOP_MS = 60_000;
 
@@ -31,6 +32,20 @@ export function watchSignals(): ProcessStop {
       flushCompileCache();
     },
   };
+}
+
+/**
+ * Runs what a process is there for. A failure is printed on standard error, an expected one in a line without a stack, and ends the
+ * process with exit code 1.
+ */
+export async function runProcess(name: string, main: () => Promise<void>): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.stderr.write(`holdfast ${name}: ${describeFailure(error) ?? `failed unexpectedly: ${stack}`}\n`);
+    process.exit(1);
+  }
 }
 
 /** Resolves when the signal is aborted. */

@@ -4,7 +4,7 @@ import { loadConfig, requireReal } from "../config.ts";
 import { openApiDeps } from "../deps.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process-ready.ts";
-import { aborted, watchSignals } from "../process-stop.ts";
+import { aborted, runProcess, watchSignals } from "../process-stop.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { installRuntime } from "../temporal/runtime.ts";
 import { createApp } from "./app.ts";
@@ -32,6 +32,6 @@ async function main(): Promise<void> {
   await endTracing();
 }
 
-await main();
+await runProcess("api", main);
 // The provider's answer to a question that nobody waits for any more would hold the process open.
 process.exit(0);

@@ -1,7 +1,8 @@
 /** The only place where commands print. */
+import { ExpectedFailure } from "../expected-failure.ts";
 
 /** A failure whose message is all that the user needs; any other is printed with its stack. */
-export class CommandError extends Error {
+export class CommandError extends ExpectedFailure {
   constructor(message: string) {
     super(message);
     this.name = "CommandError";

@@ -1,6 +1,7 @@
 /** All SQL on `instance_secrets`: secrets of the whole instance, stored only as wrapped by the master key. */
 import { randomBytes } from "node:crypto";
 import type { MasterKey } from "../storage/keyring.ts";
+import { ExpectedFailure } from "../expected-failure.ts";
 import { type Database, inTransaction, queryOnce } from "./pool.ts";
 
 const SECRET_BYTES = 32;
@@ -12,12 +13,14 @@ interface SecretRow {
 
 /**
  * The secret called `name`: 256 random bits, made on first use. Processes that ask at the same time get the same one.
- * @throws Error where it was wrapped by another master key: made again, every hash under it would be worthless.
+ * @throws ExpectedFailure where it was wrapped by another master key: made again, every hash under it would be worthless.
  */
 export async function loadInstanceSecret(db: Database, name: string, master: MasterKey): Promise<Buffer> {
   const found = (await findSecret(db, name)) ?? (await createSecret(db, name, master));
   if (!master.opens(found.master_key_id)) {
-    throw new Error(`the instance's secret "${name}" is wrapped by the master key ${found.master_key_id}, and the one configured is ${master.id}`);
+    throw new ExpectedFailure(
+      `The master key is not this database's: the instance's secret "${name}" is wrapped by the master key ${found.master_key_id}, and the one configured is ${master.id}. Set the former as MASTER_KEY, or as MASTER_KEY_PREVIOUS while it is changed.`,
+    );
   }
   return master.unwrap(found.wrapped, aadOf(name));
 }

@@ -1,6 +1,7 @@
 /** The only place that opens connections to Postgres: one pool for each login, and the tenant's transaction. */
 import pg from "pg";
 import { DomainError } from "../domain/errors.ts";
+import { ExpectedFailure } from "../expected-failure.ts";
 import { connect, inStatementSpan, namePool, observedSql } from "./observed.ts";
 import { cutWhenSilent } from "./silent-server.ts";
 
@@ -36,7 +37,7 @@ export interface Database {
 }
 
 /** This process was not given the login that the work needs. */
-export class MissingLoginError extends Error {
+export class MissingLoginError extends ExpectedFailure {
   constructor() {
     super("This needs the database login of maintenance: DATABASE_MAINTENANCE_URL is not set.");
     this.name = "MissingLoginError";

@@ -1,7 +1,10 @@
-/** The only failure of a start that is shown as it is, without a stack: it says what is wrong and names the way out. */
-export class StartError extends Error {
+/** What a start of the embedded parts can expect to go wrong, and small helpers around errors. */
+import { ExpectedFailure } from "../expected-failure.ts";
+
+/** Says what is wrong and names the way out. */
+export class StartError extends ExpectedFailure {
   constructor(message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(message, cause);
     this.name = "StartError";
   }
 }

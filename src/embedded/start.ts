@@ -3,7 +3,8 @@
  * calls it, the API and the worker start again with each edit of `src/`.
  */
 import { join } from "node:path";
-import { type Config, ConfigError, loadConfig, localAddress } from "../config.ts";
+import { type Config, loadConfig, localAddress } from "../config.ts";
+import { describeFailure } from "../expected-failure.ts";
 import { aborted } from "../process-stop.ts";
 import { banner } from "./banner.ts";
 import { childEnvironment, programEnvironment } from "./child-environment.ts";
@@ -225,7 +226,6 @@ try {
   // What was still being started when the stop came may hold the process open.
   process.exit(0);
 } catch (error) {
-  const isExpected = error instanceof StartError || error instanceof ConfigError;
-  progress(isExpected ? error.message : `Holdfast could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  progress(describeFailure(error) ?? `Holdfast could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   process.exit(1);
 }

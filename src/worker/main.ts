@@ -8,7 +8,7 @@ import { hasIsolatedClaims } from "../db/claims.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process-ready.ts";
-import { aborted, watchSignals } from "../process-stop.ts";
+import { aborted, runProcess, watchSignals } from "../process-stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { reportLostAttempt } from "../temporal/lost-attempt.ts";
 import { QUEUES, type QueueName } from "../temporal/queues.ts";
@@ -88,4 +88,4 @@ async function main(): Promise<void> {
   await endTracing();
 }
 
-await main();
+await runProcess("worker", main);
