@@ -62,12 +62,19 @@ function reasonOf(cause: unknown): string | undefined {
 
 function describeForeign(error: unknown, depth: number): string | undefined {
   if (!(error instanceof Error) || depth > DEEPEST_CAUSE) return undefined;
-  const code: unknown = "code" in error ? error.code : undefined;
-  if (typeof code === "string" && SYSTEM_CODES.has(code)) return reasonOf(error);
-  if (typeof code === "string" && NOT_MIGRATED.has(code) && "severity" in error)
-    return `The database lacks migrations of this version, or this login lacks a right (${reasonOf(error)}): run \`holdfast migrate\` first.`;
-  if ((typeof code === "number" && TEMPORAL_AWAY.has(code) && "details" in error) || error.name === "TransportError") return `Temporal is not reachable: ${reasonOf(error)}`;
-  if (error instanceof AggregateError) return describeForeign(error.errors[0], depth + 1);
+  const known = describeSystem(error) ?? describeTemporal(error);
   // What wraps a failure of the system, as `fetch failed` does, says less than what it wraps.
-  return describeForeign(error.cause, depth + 1);
+  return known ?? describeForeign(error instanceof AggregateError ? error.errors[0] : error.cause, depth + 1);
+}
+
+function describeSystem(error: Error): string | undefined {
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (SYSTEM_CODES.has(code)) return reasonOf(error);
+  if (!NOT_MIGRATED.has(code) || !("severity" in error)) return undefined;
+  return `The database lacks migrations of this version, or this login lacks a right (${reasonOf(error)}): run \`holdfast migrate\` first.`;
+}
+
+function describeTemporal(error: Error): string | undefined {
+  const isAway = "details" in error && "code" in error && typeof error.code === "number" && TEMPORAL_AWAY.has(error.code);
+  return isAway || error.name === "TransportError" ? `Temporal is not reachable: ${reasonOf(error)}` : undefined;
 }
