@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PEPPER } from "../auth/api-keys.ts";
 import { type Config, loadConfig } from "../config.ts";
 import { loadInstanceSecret } from "../db/instance-secrets.ts";
-import { isMigrated } from "../db/migrate.ts";
+import { assertSchema } from "../db/migrate.ts";
 import { type Database, type DatabaseUrls, type OwnerDatabase, openDatabase, openOwner } from "../db/pool.ts";
 import { loginUrls } from "../embedded/database-urls.ts";
 import { keptLoginPasswords } from "../embedded/secret-file.ts";
@@ -28,13 +28,13 @@ export interface Connection {
 
 /**
  * Runs `work` with a connection and closes it.
- * @throws CommandError where no database is configured or running, or it lacks migrations.
+ * @throws CommandError where no database is configured or running, ExpectedFailure where it lacks migrations, policies or rights.
  */
 export async function withDatabase<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
   const config = loadConfig();
   const db = openDatabase({ ...(await databaseUrls(config)), poolSize: POOL_SIZE, onIdleError: () => undefined });
   try {
-    await assertMigrated(db);
+    await assertSchema(db);
     const secret = async (name: string): Promise<Buffer> => loadInstanceSecret(db, name, await masterKey(config));
     return await work({ config, db, secret, masterKey: () => masterKey(config), pepper: () => secret(PEPPER) });
   } finally {
@@ -57,15 +57,6 @@ export async function withOwner<T>(work: (db: OwnerDatabase, config: Config) => 
   } finally {
     await owner.end();
   }
-}
-
-async function assertMigrated(db: Database): Promise<void> {
-  const isReady = await isMigrated(db).catch((error: unknown) => {
-    // The table of migrations does not exist (42P01), or is not open to this login yet (42501).
-    if (error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "42501")) return false;
-    throw error;
-  });
-  if (!isReady) throw new CommandError("The database lacks migrations of this version: run `holdfast migrate` first.");
 }
 
 /** Those of the settings, else of the embedded database; one that was started by a release before 0.4 has a single login. */

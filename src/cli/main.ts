@@ -5,6 +5,7 @@ import { ConfigError } from "../config.ts";
 import { MissingLoginError } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
 import { ProvisionError } from "../domain/provision.ts";
+import { ExpectedFailure } from "../expected-failure.ts";
 import { addAuditCommand } from "./audit.ts";
 import { addBackupCommand } from "./backup.ts";
 import { addDrillCommand } from "./drill.ts";
@@ -12,7 +13,6 @@ import { addIntegrityCommand } from "./integrity.ts";
 import { addKeysCommand } from "./keys.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addOrganizationCommand } from "./operations.ts";
-import { CommandError } from "./output.ts";
 import { addProvisionCommand } from "./provision.ts";
 import { addSealsCommand } from "./seals.ts";
 import { addTokenCommand } from "./token.ts";
@@ -30,7 +30,7 @@ addDrillCommand(program);
 addSealsCommand(program);
 addTransferCommands(addOrganizationCommand(program));
 
-const EXPECTED = [CommandError, ConfigError, DomainError, MissingLoginError, ProvisionError];
+const EXPECTED = [ExpectedFailure, ConfigError, DomainError, MissingLoginError, ProvisionError];
 
 try {
   await program.parseAsync();

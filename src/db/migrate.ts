@@ -1,18 +1,31 @@
-/** The only place that changes the database's schema: applies migrations/NNNN_*.sql in order, each once. */
+/** The only place that changes the database's schema: applies migrations/NNNN_*.sql in order, each once, and mends who may do what. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ExpectedFailure } from "../expected-failure.ts";
+import { ensureRoles, findAccessFaults, listFaults, mendAccess } from "./access/access.ts";
+import { describeFault } from "./access/statements.ts";
 import { type Database, type OwnerDatabase, inTransaction, queryOnce } from "./pool.ts";
 
 const FOLDER = join(import.meta.dirname, "migrations");
 
+/** What a run of {@link migrate} did. */
+export interface Migrated {
+  /** Names of migrations. */
+  readonly applied: string[];
+  /** What was wrong with roles, policies and rights, a line each; of migrations applied in this run, nothing should be. */
+  readonly mended: string[];
+}
+
 /**
- * Brings the schema up to date, in one transaction under a lock, so that several processes may call it at once.
- * @returns the names of the migrations that it applied.
+ * Brings the schema up to date and gives roles, policies and rights what this version declares, in one transaction under a lock, so that several processes may
+ * call it at once. Idempotent. Of a schema that a later version migrated, nothing is taken away.
+ * @throws ExpectedFailure where something is wrong that this login may not mend, or nobody can; nothing is changed then.
  */
-export async function migrate(db: OwnerDatabase): Promise<string[]> {
-  const names = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted();
+export async function migrate(db: OwnerDatabase): Promise<Migrated> {
+  const names = await ownMigrations();
   return inTransaction(db.owner, async (sql) => {
     await sql.query("select pg_advisory_xact_lock(hashtext('holdfast migrations'))");
+    await ensureRoles(sql);
     await sql.query("create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())");
     const applied = new Set((await sql.query<{ name: string }>("select name from migrations")).rows.map((row) => row.name));
     const missing = names.filter((name) => !applied.has(name));
@@ -20,13 +33,41 @@ export async function migrate(db: OwnerDatabase): Promise<string[]> {
       await sql.query(await readFile(join(FOLDER, name), "utf8"));
       await sql.query("insert into migrations (name) values ($1)", [name]);
     }
-    return missing;
+    return {
+      applied: missing,
+      mended: await mendAccess(
+        sql,
+        [...applied].some((name) => !names.includes(name)),
+      ),
+    };
   });
 }
 
-/** True where every migration of this build has been applied. */
-export async function isMigrated(db: Database): Promise<boolean> {
-  const names = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql"));
-  const { rows } = await queryOnce<{ count: number }>(db.app, "select count(*)::int as count from migrations where name = any($1)", [names]);
-  return rows[0]?.count === names.length;
+async function ownMigrations(): Promise<string[]> {
+  return (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted();
+}
+
+/**
+ * Looks whether every migration of this version has been applied, and every role, policy and right is as it declares them. Two statements, by the application's login.
+ * @returns what is wrong, a line each; none where the database is as it should be.
+ */
+export async function describeSchemaFaults(db: Database): Promise<string[]> {
+  const names = await ownMigrations();
+  const { rows } = await queryOnce<{ name: string }>(db.app, "select name from migrations").catch((error: unknown) => {
+    // The table of migrations does not exist (42P01), or is not open to this login (42501).
+    if (error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "42501")) return { rows: [] };
+    throw error;
+  });
+  const applied = new Set(rows.map(({ name }) => name));
+  const missing = names.filter((name) => !applied.has(name));
+  const isNewer = rows.some(({ name }) => !names.includes(name));
+  const faults = await findAccessFaults({ query: (query, values) => queryOnce(db.app, query, values) }, isNewer);
+  return [...missing.map((name) => `the migration ${name} is missing`), ...faults.map(describeFault)];
+}
+
+/** @throws ExpectedFailure that names the first of {@link describeSchemaFaults} and the command that mends them. */
+export async function assertSchema(db: Database): Promise<void> {
+  const faults = await describeSchemaFaults(db);
+  if (faults.length === 0) return;
+  throw new ExpectedFailure(`The database is not as this version needs it: ${listFaults(faults)}. Run \`holdfast migrate\` as the owner of the schema.`);
 }
