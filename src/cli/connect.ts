@@ -46,14 +46,15 @@ export async function withDatabase<T>(work: (connection: Connection) => Promise<
  * Runs `work` as the owner of the schema and closes the connection.
  * @throws CommandError where the owner's login is not configured, and no embedded database runs.
  */
-export async function withOwner<T>(work: (db: OwnerDatabase, config: Config) => Promise<T>): Promise<T> {
+export async function withOwner<T>(work: (db: OwnerDatabase, config: Config, ownerUrl: string) => Promise<T>): Promise<T> {
   const config = loadConfig();
   const { url, systemUrl, ownerUrl } = config.database;
   if (ownerUrl === undefined && systemUrl !== undefined)
     throw new CommandError("Set DATABASE_OWNER_URL: DATABASE_URL is the login of the application, which may not change the schema.");
-  const owner = openOwner(ownerUrl ?? url ?? (await embeddedOwnerUrl(config.dataDir)), () => undefined);
+  const own = ownerUrl ?? url ?? (await embeddedOwnerUrl(config.dataDir));
+  const owner = openOwner(own, () => undefined);
   try {
-    return await work({ owner }, config);
+    return await work({ owner }, config, own);
   } finally {
     await owner.end();
   }

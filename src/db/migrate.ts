@@ -43,7 +43,8 @@ export async function migrate(db: OwnerDatabase): Promise<Migrated> {
   });
 }
 
-async function ownMigrations(): Promise<string[]> {
+/** Names of the migrations of this version, in their order. */
+export async function ownMigrations(): Promise<string[]> {
   return (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted();
 }
 

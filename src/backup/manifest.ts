@@ -1,0 +1,89 @@
+/** The contract of a back-up's folder: which files it has, and what its manifest says of them. No key and no secret stands in it. */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { open, readFile, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { z } from "zod";
+import { ExpectedFailure } from "../expected-failure.ts";
+
+export const MANIFEST = "manifest.json";
+/** Of `pg_dump --format=custom`. */
+export const DUMP = "database.dump";
+/** A line of JSON for each object, as {@link IndexedObject}. */
+export const INDEX = "objects.ndjson";
+/** Objects as a folder of objects has them: `DATA_DIR/objects` can be replaced by it. */
+export const OBJECTS = "objects";
+
+const FORMAT = 1;
+const Count = z.int().min(0);
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const Part = z.strictObject({ bytes: Count, sha256: Sha256 });
+const Rows = z.record(z.string(), Count);
+
+const Manifest = z.strictObject({
+  format: z.literal(FORMAT),
+  /** ISO 8601, of the snapshot that the dump and the counts show. */
+  made_at: z.iso.datetime(),
+  database: z.strictObject({
+    dump: Part,
+    /** As Postgres numbers them: 180006 is 18.6. */
+    server_version: Count,
+    /** Major version of the pg_dump that wrote it. */
+    pg_dump: Count,
+    migrations: z.array(z.string()),
+    /** By table. */
+    rows: Rows,
+    organizations: z.array(z.strictObject({ id: z.uuid(), is_deleted: z.boolean(), rows: Rows })),
+  }),
+  objects: z.strictObject({ index: Part, count: Count, bytes: Count }),
+});
+
+export type Manifest = z.infer<typeof Manifest>;
+export type PartFile = z.infer<typeof Part>;
+
+/** `bytes` and `sha256` are of what is stored, which is encrypted. */
+export const IndexedObject = z.strictObject({ name: z.string(), bytes: Count, sha256: Sha256 });
+export type IndexedObject = z.infer<typeof IndexedObject>;
+
+export function newManifest(parts: Omit<Manifest, "format">): Manifest {
+  return Manifest.parse({ format: FORMAT, ...parts });
+}
+
+/** Written beside, made durable and renamed: a folder with a manifest is a back-up that was finished. */
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  const path = join(folder, MANIFEST);
+  const file = await open(`${path}.new`, "wx", 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify(manifest, null, 2)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.new`, path);
+}
+
+/** @throws ExpectedFailure where there is none, or it is of another format. */
+export async function readManifest(path: string): Promise<Manifest> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new ExpectedFailure(`${path} cannot be read (${error.code ?? "unknown"}): a back-up that was finished has it.`, error);
+  });
+  const parsed = Manifest.safeParse(jsonOf(text));
+  if (parsed.success) return parsed.data;
+  throw new ExpectedFailure(`${path} is no manifest of this version: ${parsed.error.issues[0]?.path.join(".") ?? ""} ${parsed.error.issues[0]?.message ?? ""}`);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Size and hash of a file, read as a stream. */
+export async function measure(path: string): Promise<PartFile> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return { bytes: (await stat(path)).size, sha256: hash.digest("hex") };
+}
