@@ -14,7 +14,8 @@ export interface Source {
   /** The owner's, for pg_dump. */
   readonly url: string;
   readonly store: ObjectStore;
-  readonly cacheDir: string | undefined;
+  /** Where `npm start` may keep a Postgres of its own, whose programs are used where PATH has none that fit. */
+  readonly cacheDirs: readonly string[];
   readonly onObjects: (copied: number) => void;
 }
 
@@ -31,7 +32,7 @@ export async function createBackup(source: Source, folder: string): Promise<Mani
   const target = resolve(folder);
   await refuseFilled(target);
   const { version } = await describeServer(source.db);
-  const tools = await findPostgresTools(Math.floor(version / 10_000), source.cacheDir);
+  const tools = await findPostgresTools(Math.floor(version / 10_000), source.cacheDirs);
   const scratch = await mkdtemp(`${target}.partial-`).catch((error: NodeJS.ErrnoException) => {
     throw new ExpectedFailure(`Nothing can be written in ${dirname(target)} (${error.code ?? "unknown"}).`, error);
   });

