@@ -39,11 +39,13 @@ export interface NamedObject {
   readonly id: string;
 }
 
-/** What has the names, in their order. */
+/** What has the names, in their order; of a file that is a document's current version too, the file. */
 export async function findOwnersOfObjects(sql: Sql, names: readonly string[]): Promise<NamedObject[]> {
   const { rows } = await sql.query<NamedObject>(
-    `select object_key as name, document_id, 'file' as kind, id from raw_files where object_key = any($1) and deleted_at is null
-     union all select object_key, document_id, 'version', id from pipeline_runs where object_key = any($1) and not text_purged order by name, kind`,
+    `select distinct on (name) * from (
+       select object_key as name, document_id, 'file' as kind, id from raw_files where object_key = any($1) and deleted_at is null
+       union all select object_key, document_id, 'version', id from pipeline_runs where object_key = any($1) and not text_purged) named
+     order by name, kind, id`,
     [names],
   );
   return rows;

@@ -46,8 +46,8 @@ afterAll(async () => {
 });
 
 /** Of processes that serve what was restored: the logins, and no owner. */
-function settings({ DATABASE_OWNER_URL: _, ...logins }: OwnedEnvironment, dataDir: string): Record<string, string> {
-  return { ...stack.env, ...logins, DATA_DIR: dataDir };
+function settings({ DATABASE_URL, DATABASE_SYSTEM_URL, DATABASE_MAINTENANCE_URL }: OwnedEnvironment, dataDir: string): Record<string, string> {
+  return { ...stack.env, DATABASE_URL, DATABASE_SYSTEM_URL, DATABASE_MAINTENANCE_URL, DATA_DIR: dataDir };
 }
 
 /** What a command says that fails. */
@@ -154,8 +154,10 @@ test("restored by command, it is served by the narrow logins, each caller reads 
   try {
     await until("the API answers", async () => (await fetch(`${url}/health`)).ok, 60_000);
     const reads = Object.keys(RULES_OF_ROUTES).filter((route) => /^GET|\/(hybrid-)?search$/.test(route));
-    const cells = reads.flatMap((route) => callers.flatMap((caller) => SPACE_NAMES.map((space: SpaceName) => ({ route, caller, space }))));
-    expect(cells.length).toBeGreaterThan(1_000);
+    const cells = reads.flatMap((route) =>
+      callers.flatMap((caller) => (caller.standing === "good" ? SPACE_NAMES : SPACE_NAMES.slice(0, 1)).map((space: SpaceName) => ({ route, caller, space }))),
+    );
+    expect(cells.length).toBeGreaterThan(800);
     const wrong: string[] = [];
     await inParallel(cells, async ({ route, caller, space }) => {
       const fault = faultOf(await sendAs(url, caller, matrixRequest(route, things[space as keyof typeof things])), caller, ruleOf(route, space), space);

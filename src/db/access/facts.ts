@@ -12,7 +12,7 @@ export interface Fact {
   readonly value: string;
 }
 
-export const keyOf = ({ kind, object, name }: Fact): string => `${kind}|${object}|${name}`;
+const keyOf = ({ kind, object, name }: Fact): string => `${kind}|${object}|${name}`;
 
 export const ROLE_NAMES: readonly string[] = Object.values(ROLES);
 
