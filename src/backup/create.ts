@@ -5,7 +5,8 @@ import { countAllRows, describeServer, type RowCounts } from "../db/backup-rows.
 import { inTransaction, type OwnerDatabase, type Sql } from "../db/pool.ts";
 import { ExpectedFailure } from "../expected-failure.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { DUMP, INDEX, type Manifest, measure, newManifest, writeManifest } from "./manifest.ts";
+import type { Manifest } from "../schema/backup.ts";
+import { DUMP, INDEX, measure, newManifest, writeManifest } from "./manifest.ts";
 import { saveObjects } from "./objects.ts";
 import { findPostgresTools, type PostgresTools, runPostgresTool } from "./postgres-tools.ts";
 

@@ -1,53 +1,22 @@
-/** The contract of a back-up's folder: which files it has, and what its manifest says of them. No key and no secret stands in it. */
+/** Which files a back-up's folder has; reads and writes its manifest. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { z } from "zod";
 import { ExpectedFailure } from "../expected-failure.ts";
+import { MANIFEST_FORMAT, Manifest, type PartFile } from "../schema/backup.ts";
 
 export const MANIFEST = "manifest.json";
 /** Of `pg_dump --format=custom`. */
 export const DUMP = "database.dump";
-/** A line of JSON for each object, as {@link IndexedObject}. */
+/** A line of JSON for each object, as an `IndexedObject`. */
 export const INDEX = "objects.ndjson";
 /** Objects as a folder of objects has them: `DATA_DIR/objects` can be replaced by it. */
 export const OBJECTS = "objects";
 
-const FORMAT = 1;
-const Count = z.int().min(0);
-const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const Part = z.strictObject({ bytes: Count, sha256: Sha256 });
-const Rows = z.record(z.string(), Count);
-
-const Manifest = z.strictObject({
-  format: z.literal(FORMAT),
-  /** ISO 8601, of the snapshot that the dump and the counts show. */
-  made_at: z.iso.datetime(),
-  database: z.strictObject({
-    dump: Part,
-    /** As Postgres numbers them: 180006 is 18.6. */
-    server_version: Count,
-    /** Major version of the pg_dump that wrote it. */
-    pg_dump: Count,
-    migrations: z.array(z.string()),
-    /** By table. */
-    rows: Rows,
-    organizations: z.array(z.strictObject({ id: z.uuid(), is_deleted: z.boolean(), rows: Rows })),
-  }),
-  objects: z.strictObject({ index: Part, count: Count, bytes: Count }),
-});
-
-export type Manifest = z.infer<typeof Manifest>;
-export type PartFile = z.infer<typeof Part>;
-
-/** `bytes` and `sha256` are of what is stored, which is encrypted. */
-export const IndexedObject = z.strictObject({ name: z.string(), bytes: Count, sha256: Sha256 });
-export type IndexedObject = z.infer<typeof IndexedObject>;
-
 export function newManifest(parts: Omit<Manifest, "format">): Manifest {
-  return Manifest.parse({ format: FORMAT, ...parts });
+  return Manifest.parse({ format: MANIFEST_FORMAT, ...parts });
 }
 
 /** Written beside, made durable and renamed: a folder with a manifest is a back-up that was finished. */

@@ -10,7 +10,8 @@ import { DomainError } from "../domain/errors.ts";
 import { ExpectedFailure } from "../expected-failure.ts";
 import { createDirectoryStore } from "../storage/directory.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { INDEX, IndexedObject, OBJECTS } from "./manifest.ts";
+import { IndexedObject } from "../schema/backup.ts";
+import { INDEX, OBJECTS } from "./manifest.ts";
 
 const A_PAGE = 1_000;
 const AT_ONCE = 4;

@@ -6,7 +6,8 @@ import { migrate, type Migrated, ownMigrations } from "../db/migrate.ts";
 import { inTransaction } from "../db/pool.ts";
 import { ExpectedFailure } from "../expected-failure.ts";
 import type { Source } from "./create.ts";
-import { DUMP, INDEX, type Manifest, MANIFEST, measure, type PartFile, readManifest } from "./manifest.ts";
+import type { Manifest, PartFile } from "../schema/backup.ts";
+import { DUMP, INDEX, MANIFEST, measure, readManifest } from "./manifest.ts";
 import { type Copied, checkObjects, restoreObjects } from "./objects.ts";
 import { findPostgresTools, type PostgresTools, runPostgresTool } from "./postgres-tools.ts";
 

@@ -1,7 +1,8 @@
 /** `holdfast backup verify` */
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
-import { type Manifest, readManifest } from "../backup/manifest.ts";
+import { readManifest } from "../backup/manifest.ts";
+import type { Manifest } from "../schema/backup.ts";
 import { AUDIT_CHAIN_SECRET, verifyAuditChain } from "../db/audit-chain.ts";
 import { countOwnRows } from "../db/backup-rows.ts";
 import { countFaults } from "../db/integrity-counts.ts";
