@@ -1,5 +1,5 @@
 /** Makes a back-up: the database as one snapshot shows it, then the objects, then the manifest. */
-import { mkdtemp, open, readdir, rename, rm } from "node:fs/promises";
+import { chmod, mkdtemp, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { countAllRows, describeServer, type RowCounts } from "../db/backup-rows.ts";
 import { inTransaction, type OwnerDatabase, type Sql } from "../db/pool.ts";
@@ -87,6 +87,7 @@ async function saveDatabase({ db, url }: Source, tools: PostgresTools, folder: s
     const [dump, counted] = await Promise.allSettled([dumped, countIn(sql)]);
     if (dump.status === "rejected") throw dump.reason;
     if (counted.status === "rejected") throw counted.reason;
+    await chmod(path, 0o600);
     return { at, ...counted.value };
   };
   return inTransaction(db.owner, work, ONE_MOMENT);

@@ -54,16 +54,26 @@ export async function ownMigrations(): Promise<string[]> {
  */
 export async function describeSchemaFaults(db: Database): Promise<string[]> {
   const names = await ownMigrations();
-  const { rows } = await queryOnce<{ name: string }>(db.app, "select name from migrations").catch((error: unknown) => {
-    // The table of migrations does not exist (42P01), or is not open to this login (42501).
-    if (error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "42501")) return { rows: [] };
-    throw error;
-  });
-  const applied = new Set(rows.map(({ name }) => name));
-  const missing = names.filter((name) => !applied.has(name));
-  const isNewer = rows.some(({ name }) => !names.includes(name));
+  const rows = await appliedMigrations(db);
+  const applied = new Set(rows);
+  // Where they cannot be read their right is among the faults.
+  const missing = rows === undefined ? [] : names.filter((name) => !applied.has(name));
+  const isNewer = rows?.some((name) => !names.includes(name)) ?? false;
   const faults = await findAccessFaults({ query: (query, values) => queryOnce(db.app, query, values) }, isNewer);
   return [...missing.map((name) => `the migration ${name} is missing`), ...faults.map(describeFault)];
+}
+
+/** Undefined where this login may not read them. */
+async function appliedMigrations(db: Database): Promise<string[] | undefined> {
+  try {
+    return (await queryOnce<{ name: string }>(db.app, "select name from migrations")).rows.map(({ name }) => name);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    // The table does not exist, or the right to read it.
+    if (code === "42P01") return [];
+    if (code === "42501") return undefined;
+    throw error;
+  }
 }
 
 /** @throws ExpectedFailure that names the first of {@link describeSchemaFaults} and the command that mends them. */

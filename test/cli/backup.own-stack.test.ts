@@ -31,7 +31,8 @@ beforeAll(async () => {
   await run(await postgresTool("pg_dump"), ["-Fc", "--file", dump, stack.database.url]);
   await cp(join(stack.dataDir, "objects"), join(folder, "objects"), { recursive: true });
   restored = await createTestDatabase({ isEmpty: true });
-  await run(await postgresTool("pg_restore"), ["--exit-on-error", "--dbname", restored.url, dump]);
+  await run(await postgresTool("pg_restore"), ["--exit-on-error", "--no-owner", "--no-privileges", "--dbname", restored.url, dump]);
+  await runCli(["migrate"], { ...stack.env, DATABASE_OWNER_URL: restored.url });
   env = { ...stack.env, ...restored.env, DATA_DIR: folder };
   manifest = join(folder, "backup", "manifest.json");
   await runCli(["backup", "create", "--to", join(folder, "backup")], {
