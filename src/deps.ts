@@ -21,6 +21,7 @@ import { workflowBundle } from "./worker/bundle.ts";
 import { findCutOver } from "./db/cut-overs.ts";
 import { loadInstanceSecret } from "./db/instance-secrets.ts";
 import { describeStrongLogins } from "./db/logins.ts";
+import { assertSchema } from "./db/migrate.ts";
 import { insertFirstOrganizationKey, listOrganizationKeys } from "./db/organization-keys.ts";
 import { addCallerCounts } from "./db/rate-limits.ts";
 import { type Database, openDatabase, queryOnce } from "./db/pool.ts";
@@ -74,12 +75,12 @@ const QUERY_EMBEDDING_TIMEOUT_MS = 2_000;
 /**
  * Opens what all processes share. Needs Postgres, because the instance's secrets are in it; Temporal and the object store are
  * reached when first used.
- * @throws DomainError `database_unavailable`, ConfigError where database logins are required and one is too strong, and whatever a model provider that must be asked for its dimensions answers.
+ * @throws DomainError `database_unavailable`, ExpectedFailure where the schema lacks something of this version, ConfigError where database logins are required and one is too strong, and whatever a model provider that must be asked for its dimensions answers.
  */
 export async function openSharedDeps(config: RealConfig, name: string): Promise<SharedDeps> {
   const log = createLog({ level: config.log.level, name });
   const db = openDatabase({ ...config.database, onIdleError: (error) => log.warn({ err: error }, "an idle database connection was lost") });
-  await checkLogins(db, config, log);
+  await assertUsable(db, config, log);
   const masterKey = await openMasterKey(config.keys);
   const contentSecret = await loadInstanceSecret(db, "content-hash", masterKey);
   const keyring = openKeyring(db, masterKey);
@@ -119,12 +120,22 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
   };
 }
 
+/** Ends the start where the schema is not what this version needs: serving without a policy would show one organization what is another's. */
+async function assertUsable(db: Database, config: RealConfig, log: Log): Promise<void> {
+  try {
+    await assertSchema(db);
+    await checkLogins(db, config, log);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
 /** A warning, or the end of the start where the settings ask for narrow logins. */
 async function checkLogins(db: Database, { database }: RealConfig, log: Log): Promise<void> {
   const found = await describeStrongLogins(db, database);
   if (found === undefined) return;
   if (!database.requiresLogins) return log.warn(found);
-  await db.close();
   throw new ConfigError([`REQUIRE_DATABASE_LOGINS is set. ${found}`]);
 }
 

@@ -17,10 +17,10 @@ const TESTS = globSync(["test/**/*.ts", ".ci/run"], { cwd: ROOT })
   .join("\n");
 
 const NOT_RUN = /not run here/i;
-const PROGRAMS = [
-  ...["holdfast", "node", "npm", "npx", "docker", "helm", "kubectl", "pg_dump", "pg_dumpall", "pg_restore", "psql", "gcloud", "aws", "mc", "rsync", "systemctl"],
-  ...["journalctl", "temporal", "promtool", "git", "curl", "tcld", "openssl", "tar", "install", "cp", "skopeo", "crane", "caddy", "nginx", "buildah"],
-];
+const PROGRAMS = (
+  "holdfast node npm npx docker helm kubectl pg_dump pg_dumpall pg_restore psql gcloud aws mc rsync systemctl journalctl temporal " +
+  "promtool git curl tcld openssl tar install cp skopeo crane caddy nginx buildah"
+).split(" ");
 
 interface Line {
   readonly document: string;
@@ -31,7 +31,9 @@ interface Line {
 
 /** Lines of a document's code blocks, those that go on behind a backslash as one. */
 function blockLines(document: string): Line[] {
-  const lines = read(document).replaceAll(/ *\\\n */g, " ").split("\n");
+  const lines = read(document)
+    .replaceAll(/ *\\\n */g, " ")
+    .split("\n");
   const found: Line[] = [];
   let [said, isFenced] = ["", false];
   lines.forEach((line, index) => {

@@ -6,31 +6,32 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { API_ROUTES } from "../src/api/routes/index.ts";
 import type { OrganizationKey } from "../src/db/pool.ts";
 import { makeOrganization } from "./support/callers.ts";
-import { type Answer, call } from "./support/client.ts";
+import type { Answer } from "./support/client.ts";
 import { type TestIssuer, startIssuer } from "./support/issuer.ts";
+import { faultOf, inParallel, ruleOf, sendAs } from "./support/matrix-judge.ts";
 import { liveOn } from "./support/matrix-life.ts";
 import { type MatrixRequest, UNKNOWN_ID, matrixRequest } from "./support/matrix-requests.ts";
-import { type MatrixCaller, type MatrixRule, RULES_OF_BATCHES, RULES_OF_ROUTES, type SpaceName, expected, hasCapability, roleIn } from "./support/matrix-rules.ts";
+import { type MatrixCaller, RULES_OF_BATCHES, RULES_OF_ROUTES, type SpaceName, hasCapability, roleIn } from "./support/matrix-rules.ts";
 import { SPACE_NAMES, type Things, WITH_PRIVATE, canary, makeCallers, makePrivateThings, makeThings } from "./support/matrix-world.ts";
 import { queryFunctions, recordedFunctions, replayAs } from "./support/tenant-replay.ts";
 import { readRecords, recordingSettings } from "./support/sql-records.ts";
 import { type Stack, startStack } from "./support/stack.ts";
 import { ACME, SPACES } from "./support/tenants.ts";
 
-const AT_ONCE = 8;
-/** A stack, a path of the machine, a statement or its error. */
-const INNER = /\bat (async )?[\w.]+ \(|node_modules|\/src\/|\/tmp\/|relation \\?"|\bselect\b.*\bfrom\b|violates|syntax error at/i;
-const AGENT_ROUTES = /\/agents\/:agent_id|chat\/completions/;
-
 /**
  * They find something only by age, by an outage or by chance, for tools, where an organization moves in, or as the owner. What their statements touch is walled by the
  * catalogue's test alone (test/db/tenancy.database.test.ts); a function that is not named here must have found something.
  */
 const NEEDS_MORE = new Set([
+  "access/access.ensureRoles",
+  "access/access.findAccessFaults",
+  "access/access.mendAccess",
+  "access/catalogue.readFacts",
   "agent-records.reachesFolders",
   "agents.findAgentAndReach",
   "api-keys.hasExpired",
   "audit.appendAuditRowsIn",
+  "backup-rows.countAllRows",
   "chunks.writeImported",
   "claims.setClaimWaiting",
   "folders.isWithinFolder",
@@ -40,6 +41,7 @@ const NEEDS_MORE = new Set([
   "import.insertRawFile",
   "import.isThere",
   "import.keepVectors",
+  "integrity.listLiveDocuments",
   "key-rolls.secondsUntilRoll",
   "key-rolls.supersedeKeyText",
   "knowledge.listKnownDocuments",
@@ -54,6 +56,7 @@ const NEEDS_MORE = new Set([
   "maintenance.purgeHiddenRun",
   "maintenance.purgeSpentRun",
   "object-names.findNamed",
+  "object-names.findOwnersOfObjects",
   "object-names.findUnnamed",
   "provision-rows.updateRow",
   "run-attempts.clearSuspicion",
@@ -107,40 +110,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const send = (caller: MatrixCaller, { method, path, body, headers }: MatrixRequest, id?: string): Promise<Answer> =>
-  call(stack.url, caller.token, method, path, body, { ...headers, ...(id === undefined ? {} : { "x-request-id": id }) });
-
-/** A public agent stands in Archive. */
-const ruleOf = (route: string, space: SpaceName): MatrixRule => {
-  const rule = RULES_OF_ROUTES[route]!;
-  return AGENT_ROUTES.test(route) && space === "archive" ? { ...rule, on: "public agent" } : rule;
-};
-
-const isAllowed = ({ status, body }: Answer, rule: MatrixRule): boolean =>
-  status < 300 ||
-  status === 412 ||
-  (rule.elsewise !== undefined && status === 400 && body.detail === rule.elsewise) ||
-  (rule.within !== undefined && status === 404 && body.detail === rule.within);
-
-/** What is wrong with the answer; undefined where it is as the rules say. */
-function faultOf(answer: Answer, caller: MatrixCaller, rule: MatrixRule, space: SpaceName): string | undefined {
-  const wanted = expected(caller, rule, space);
-  const hidden = WITH_PRIVATE.filter((name) => roleIn(caller, name) === undefined || caller.standing !== "good");
-  const leaked = hidden.find((name) => JSON.stringify(answer.body).includes(canary(name)));
-  if (leaked !== undefined) return `shows something of ${leaked}`;
-  if (INNER.test(JSON.stringify(answer.body))) return `shows how it is built: ${JSON.stringify(answer.body)}`;
-  const isRight = wanted === "allowed" ? isAllowed(answer, rule) : answer.status === wanted && !isAllowed(answer, rule);
-  return isRight ? undefined : `answered ${answer.status} (${JSON.stringify(answer.body).slice(0, 120)}), expected ${wanted}`;
-}
-
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = [...items];
-  await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
-    }),
-  );
-}
+const send = (caller: MatrixCaller, request: MatrixRequest, id?: string): Promise<Answer> => sendAs(stack.url, caller, request, id);
 
 test("the rules are stated for every route that is not public", () => {
   const routes = API_ROUTES.filter(({ access }) => access !== "public").map(({ method, fullPath }) => `${method} ${fullPath}`);

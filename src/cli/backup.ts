@@ -1,135 +1,74 @@
-/** `holdfast backup verify` */
-import { createHash } from "node:crypto";
-import { pipeline } from "node:stream/promises";
+/** `holdfast backup` */
 import type { Command } from "commander";
-import { AUDIT_CHAIN_SECRET, verifyAuditChain } from "../db/audit-chain.ts";
-import { countFaults } from "../db/integrity-counts.ts";
-import { type StoredFile, countStoredFiles, listStoredFiles } from "../db/object-names.ts";
-import { listOrganizationKeys } from "../db/organization-keys.ts";
-import { type Database, type OrganizationKey, inTenant } from "../db/pool.ts";
-import { DomainError } from "../domain/errors.ts";
-import { type Keyring, type MasterKey, createKeyring, organizationKeyAad } from "../storage/keyring.ts";
-import type { ObjectStore } from "../storage/object-store.ts";
-import { type Storage, createStorage } from "../storage/storage.ts";
-import { type Connection, withDatabase } from "./connect.ts";
-import { compareObjects, storeOf } from "./integrity.ts";
-import { everyOrganization } from "./organizations.ts";
-import { printJson, printLine, printTable } from "./output.ts";
-import { startProgress } from "./progress.ts";
+import { createBackup, type Source } from "../backup/create.ts";
+import { restoreBackup } from "../backup/restore.ts";
+import { verify } from "./backup-verify.ts";
+import { cacheDirs, serverUser } from "../embedded/server-user.ts";
+import { withOwner } from "./connect.ts";
+import { storeOf } from "./integrity.ts";
+import { CommandError, printJson, printLine } from "./output.ts";
+import { type Progress, startProgress } from "./progress.ts";
 
-interface Options {
-  readonly organization?: string;
-  readonly quick?: boolean;
-  readonly json?: boolean;
-}
-
-interface Backup {
-  readonly db: Database;
-  readonly store: ObjectStore;
-  readonly storage: Storage;
-  readonly masterKey: MasterKey;
-  readonly auditKey: Buffer;
-  readonly isQuick: boolean;
-  readonly onFiles: (read: number) => void;
-}
-
-const FILES_A_PAGE = 200;
-const READ_AT_ONCE = 4;
+const MOST_JOBS = 64;
 
 export function addBackupCommand(program: Command): void {
-  program
-    .command("backup")
-    .description("backups")
+  const backup = program.command("backup").description("back-ups: of the database and its objects, without the master key, which is kept apart from them");
+  backup
+    .command("create")
+    .description("make a back-up while the service runs, as DATABASE_OWNER_URL: a dump by pg_dump, the objects, and a manifest with counts and hashes")
+    .requiredOption("--to <folder>", "a folder that is not there yet; it is there once the back-up is whole")
+    .option("--json", "print the manifest")
+    .action(create);
+  backup
+    .command("restore")
+    .description("restore a back-up into a database and an object store that have nothing of it, as DATABASE_OWNER_URL, on a server that may never have seen Holdfast")
+    .requiredOption("--from <folder>", "what `backup create` made")
+    .option("--jobs <number>", "tables that are filled at once; with more than 1 a failure leaves a database that must be made anew", "1")
+    .option("--json", "print JSON")
+    .action(restore);
+  backup
     .command("verify")
     .description("of a restored database, its objects and the master key: open every key, read every file, recompute every chain; exits with 1 where something is wrong")
     .option("--organization <id>", "this organization alone")
+    .option("--manifest <file>", "of the back-up: fewer rows than it says are a fault")
+    .option("--allow-empty", "a database without any organization is no fault")
     .option("--quick", "see that files are there, without reading them")
     .option("--json", "print JSON")
     .action(verify);
 }
 
-async function verify({ organization, quick = false, json }: Options): Promise<void> {
-  const results = await withDatabase(async (connection) => {
-    const all = await everyOrganization(connection.db, organization);
-    const progress = await fileProgress(connection.db, quick ? [] : all, json);
-    const backup = { ...(await openBackup(connection, quick)), onFiles: (read: number) => progress.add(read) };
-    const checked: Array<{ organization_id: string; files_read: number; counts: Record<string, number> }> = [];
-    for (const one of all) checked.push({ organization_id: one.id, ...(await check(backup, one)) });
-    progress.stop();
-    return checked;
-  });
-  const faults = results.flatMap(({ organization_id, counts }) => Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [] : [[organization_id, kind, String(count)]])));
-  const ok = faults.length === 0;
-  const read = results.reduce((sum, { files_read }) => sum + files_read, 0);
-  if (json) printJson({ ok, organizations: results });
-  else if (ok) printLine(`${results.length === 1 ? "1 organization" : `${results.length} organizations`} can be served from this backup; ${read} files were read`);
-  else printTable(["ORGANIZATION", "FAULT", "COUNT"], faults);
-  if (!ok) process.exitCode = 1;
+async function create({ to, json }: { readonly to: string; readonly json?: boolean }): Promise<void> {
+  const manifest = await withSource(json, (source) => createBackup(source, to));
+  if (json) return printJson(manifest);
+  const { database, objects } = manifest;
+  printLine(`${to}: ${database.organizations.length} organizations, ${sum(Object.values(database.rows))} rows, ${objects.count} objects of ${objects.bytes} bytes`);
+  printLine("Keep the master key apart from it: neither can be read without the other.");
 }
 
-/** Of the files of all organizations; without any there is nothing to show. */
-async function fileProgress(db: Database, organizations: readonly OrganizationKey[], json: boolean | undefined): Promise<{ add(files: number): void; stop(): void }> {
-  const progress = startProgress("files", { json });
-  let [total, done] = [0, 0];
-  for (const one of organizations) total += await inTenant(db, one, (sql) => countStoredFiles(sql, one.id));
-  return { add: (files) => progress.show({}, (done += files), total), stop: () => progress.stop() };
+async function restore({ from, jobs, json }: { readonly from: string; readonly jobs: string; readonly json?: boolean }): Promise<void> {
+  if (!/^[1-9]\d?$/.test(jobs) || Number(jobs) > MOST_JOBS) throw new CommandError(`--jobs must be a whole number from 1 to ${MOST_JOBS}.`);
+  const { manifest, applied } = await withSource(json, (target) => restoreBackup(target, from, { jobs: Number(jobs) }));
+  if (json) return printJson({ made_at: manifest.made_at, rows: manifest.database.rows, objects: manifest.objects.count, applied });
+  printLine(`restored what was there at ${manifest.made_at}: ${sum(Object.values(manifest.database.rows))} rows, ${manifest.objects.count} objects`);
+  if (applied.length > 0) printLine(`applied ${applied.join(", ")}`);
+  printLine(`Next, with the master key: holdfast migrate --create-logins, then holdfast backup verify --manifest ${from}/manifest.json, then start the processes.`);
 }
 
-/** @throws where the master key does not open the instance's secrets: nothing else can be told then. */
-async function openBackup({ db, config, masterKey, secret, pepper }: Connection, isQuick: boolean): Promise<Omit<Backup, "onFiles">> {
-  await pepper();
-  const master = await masterKey();
-  const store = storeOf(config);
-  const refuse = (): never => {
-    throw new DomainError("not_found", "The organization has no key.");
-  };
-  const keyring: Keyring = createKeyring({ master, load: (id) => listOrganizationKeys(db, id), create: refuse });
-  return { db, store, storage: createStorage({ store, keyring }), masterKey: master, auditKey: await secret(AUDIT_CHAIN_SECRET), isQuick };
-}
-
-async function check(backup: Backup, organization: OrganizationKey): Promise<{ files_read: number; counts: Record<string, number> }> {
-  const { db, store, auditKey } = backup;
-  const keys = await countUnreadableKeys(backup, organization.id);
-  const files = backup.isQuick ? { files_read: 0, files_unreadable: 0 } : await readFiles(backup, organization);
-  const { fault } = await verifyAuditChain(db, auditKey, organization.id);
-  // Objects newer than the database are left over, and no fault of a backup.
-  const { rows_without_object } = await compareObjects(db, store, organization);
-  const counts = { keys_unreadable: keys, files_unreadable: files.files_unreadable, audit_chain_broken: fault === null ? 0 : 1, rows_without_object };
-  return { files_read: files.files_read, counts: { ...counts, ...(await countFaults(db, organization)) } };
-}
-
-async function countUnreadableKeys({ db, masterKey }: Backup, organizationId: string): Promise<number> {
-  const keys = await listOrganizationKeys(db, organizationId);
-  const opened = await Promise.allSettled(keys.map((key) => masterKey.unwrap(key.wrapped, organizationKeyAad(organizationId, key.id))));
-  return opened.filter(({ status }) => status === "rejected").length;
-}
-
-/** Decrypts every file that lives and compares it with the checksum of its upload. */
-async function readFiles({ db, storage, onFiles }: Backup, organization: OrganizationKey): Promise<{ files_read: number; files_unreadable: number }> {
-  let read = 0;
-  let unreadable = 0;
-  for (let after: string | null = null; ;) {
-    const page: StoredFile[] = await inTenant(db, organization, (sql) => listStoredFiles(sql, organization.id, { after, limit: FILES_A_PAGE }));
-    for (let from = 0; from < page.length; from += READ_AT_ONCE) {
-      const whole = await Promise.all(page.slice(from, from + READ_AT_ONCE).map((file) => isWhole(storage, organization.id, file)));
-      read += whole.length;
-      onFiles(whole.length);
-      unreadable += whole.filter((one) => !one).length;
-    }
-    if (page.length < FILES_A_PAGE) return { files_read: read, files_unreadable: unreadable };
-    after = page.at(-1)!.id;
-  }
-}
-
-async function isWhole(storage: Storage, organizationId: string, { object_key: name, sha256 }: StoredFile): Promise<boolean> {
-  const hash = createHash("sha256");
+async function withSource<T>(json: boolean | undefined, work: (source: Source) => Promise<T>): Promise<T> {
+  const progress: Progress = startProgress("objects", { json });
   try {
-    await pipeline(await storage.get({ organizationId, name }), async (pieces: AsyncIterable<Buffer>) => {
-      for await (const piece of pieces) hash.update(piece);
-    });
-  } catch (error) {
-    if (error instanceof DomainError && error.class === "hopeless") return false;
-    throw error;
+    return await withOwner(async (db, config, url) =>
+      work({
+        db,
+        url,
+        store: storeOf(config),
+        cacheDirs: cacheDirs({ configured: config.cacheDir, dataDir: config.dataDir, user: await serverUser() }),
+        onObjects: (copied) => progress.show({ copied }),
+      }),
+    );
+  } finally {
+    progress.stop();
   }
-  return sha256 === null || hash.digest("hex") === sha256;
 }
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PEPPER } from "../auth/api-keys.ts";
 import { type Config, loadConfig } from "../config.ts";
 import { loadInstanceSecret } from "../db/instance-secrets.ts";
-import { isMigrated } from "../db/migrate.ts";
+import { assertSchema } from "../db/migrate.ts";
 import { type Database, type DatabaseUrls, type OwnerDatabase, openDatabase, openOwner } from "../db/pool.ts";
 import { loginUrls } from "../embedded/database-urls.ts";
 import { keptLoginPasswords } from "../embedded/secret-file.ts";
@@ -28,13 +28,13 @@ export interface Connection {
 
 /**
  * Runs `work` with a connection and closes it.
- * @throws CommandError where no database is configured or running, or it lacks migrations.
+ * @throws CommandError where no database is configured or running, ExpectedFailure where it lacks migrations, policies or rights.
  */
 export async function withDatabase<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
   const config = loadConfig();
   const db = await openConfigured(config);
   try {
-    await assertMigrated(db);
+    await assertSchema(db);
     const secret = async (name: string): Promise<Buffer> => loadInstanceSecret(db, name, await configuredMasterKey(config));
     return await work({ config, db, secret, masterKey: () => configuredMasterKey(config), pepper: () => secret(PEPPER) });
   } finally {
@@ -46,14 +46,15 @@ export async function withDatabase<T>(work: (connection: Connection) => Promise<
  * Runs `work` as the owner of the schema and closes the connection.
  * @throws CommandError where the owner's login is not configured, and no embedded database runs.
  */
-export async function withOwner<T>(work: (db: OwnerDatabase, config: Config) => Promise<T>): Promise<T> {
+export async function withOwner<T>(work: (db: OwnerDatabase, config: Config, ownerUrl: string) => Promise<T>): Promise<T> {
   const config = loadConfig();
   const { url, systemUrl, ownerUrl } = config.database;
   if (ownerUrl === undefined && systemUrl !== undefined)
     throw new CommandError("Set DATABASE_OWNER_URL: DATABASE_URL is the login of the application, which may not change the schema.");
-  const owner = openOwner(ownerUrl ?? url ?? (await embeddedOwnerUrl(config.dataDir)), () => undefined);
+  const own = ownerUrl ?? url ?? (await embeddedOwnerUrl(config.dataDir));
+  const owner = openOwner(own, () => undefined);
   try {
-    return await work({ owner }, config);
+    return await work({ owner }, config, own);
   } finally {
     await owner.end();
   }
@@ -62,15 +63,6 @@ export async function withOwner<T>(work: (db: OwnerDatabase, config: Config) => 
 /** The database of the settings or of the embedded start; it connects when first used, and the caller closes it. @throws CommandError where there is none. */
 export async function openConfigured(config: Config): Promise<Database> {
   return openDatabase({ ...(await databaseUrls(config)), poolSize: POOL_SIZE, onIdleError: () => undefined });
-}
-
-async function assertMigrated(db: Database): Promise<void> {
-  const isReady = await isMigrated(db).catch((error: unknown) => {
-    // The table of migrations does not exist (42P01), or is not open to this login yet (42501).
-    if (error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "42501")) return false;
-    throw error;
-  });
-  if (!isReady) throw new CommandError("The database lacks migrations of this version: run `holdfast migrate` first.");
 }
 
 /** Those of the settings, else of the embedded database; one that was started by a release before 0.4 has a single login. */

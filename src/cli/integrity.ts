@@ -59,8 +59,13 @@ export function storeOf({ storage: { gcsBucket, emulatorHost, directory } }: Con
   return gcsBucket === undefined ? createDirectoryStore(directory) : createGcsStore({ bucket: gcsBucket, emulatorHost });
 }
 
-/** Goes through the store and the rows side by side, in byte order. */
-export async function compareObjects(db: Database, store: ObjectStore, organization: OrganizationKey): Promise<{ objects_without_row: number; rows_without_object: number }> {
+/** Goes through the store and the rows side by side, in byte order; `onAbsent` is told names that rows have and the store has not. */
+export async function compareObjects(
+  db: Database,
+  store: ObjectStore,
+  organization: OrganizationKey,
+  onAbsent: (names: readonly string[]) => Promise<void> | void = () => undefined,
+): Promise<{ objects_without_row: number; rows_without_object: number }> {
   let withoutRow = 0;
   let withoutObject = 0;
   for (let after = ""; ;) {
@@ -69,9 +74,12 @@ export async function compareObjects(db: Database, store: ObjectStore, organizat
     const old = page.filter((object) => Date.now() - object.updatedAt.getTime() > ORPHAN_AGE_MS).map((object) => object.name);
     const [unnamed, named] = await inTenant(db, organization, async (sql) => [await findUnnamed(sql, old), await findNamed(sql, after, last)] as const);
     const present = new Set(page.map((object) => object.name));
-    const absent = await Promise.all(named.filter((name) => !present.has(name)).map((name) => isAbsent(store, name)));
+    const unseen = named.filter((name) => !present.has(name));
+    const areAbsent = await Promise.all(unseen.map((name) => isAbsent(store, name)));
+    const absent = unseen.filter((_, index) => areAbsent[index]);
+    if (absent.length > 0) await onAbsent(absent);
     withoutRow += unnamed.length;
-    withoutObject += absent.filter(Boolean).length;
+    withoutObject += absent.length;
     if (last === null) return { objects_without_row: withoutRow, rows_without_object: withoutObject };
     after = last;
   }

@@ -93,6 +93,12 @@ export async function readDocumentEvidence(sql: Sql, documentId: string): Promis
   return { ...rows[0], runs: runs.rows.map((run) => ({ ...run, terms: terms.get(run.num) ?? 0 })) };
 }
 
+/** Ids of documents that live, behind `after`. */
+export async function listLiveDocuments(sql: Sql, after: string | null, limit: number): Promise<string[]> {
+  const query = "select id from documents where deleted_at is null and ($1::uuid is null or id > $1) order by id limit $2";
+  return (await sql.query<{ id: string }>(query, [after, limit])).rows.map(({ id }) => id);
+}
+
 const ACTIVE = new Set(["queued", "parsing", "chunking", "embedding"]);
 
 /** What is wrong with the document by its rows; nothing is what every document should have. */

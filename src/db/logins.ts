@@ -1,6 +1,7 @@
 /** What the logins of a process may do in Postgres: makes them, and says which may do more than they should and what mends it. */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import pg from "pg";
+import { IS_POWERFUL } from "./access/catalogue.ts";
 import { type Database, type DatabaseUrls, type OwnerDatabase, ROLES, type RoleName, inTransaction, queryOnce, type Sql } from "./pool.ts";
 
 const VARIABLES = { app: "DATABASE_URL", system: "DATABASE_SYSTEM_URL", maintenance: "DATABASE_MAINTENANCE_URL" } as const satisfies Record<RoleName, string>;
@@ -70,7 +71,7 @@ async function readLogin(db: Database, name: RoleName): Promise<LoginRow> {
        array(
          select more.rolname::text from pg_roles more
          where more.rolname not in ($1, session_user) and pg_has_role(session_user, more.oid, 'member')
-           and (more.rolsuper or more.rolbypassrls or more.rolcreaterole or more.rolcreatedb or more.rolreplication or more.rolname ~ '^(pg|holdfast)_')
+           and ${IS_POWERFUL}
          order by 1) as more_roles,
        has_schema_privilege(session_user, 'public', 'create') as may_create
      from pg_roles login where login.rolname = session_user`,

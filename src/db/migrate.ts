@@ -1,18 +1,31 @@
-/** The only place that changes the database's schema: applies migrations/NNNN_*.sql in order, each once. */
+/** The only place that changes the database's schema: applies migrations/NNNN_*.sql in order, each once, and mends who may do what. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ExpectedFailure } from "../expected-failure.ts";
+import { ensureRoles, findAccessFaults, listFaults, mendAccess } from "./access/access.ts";
+import { describeFault } from "./access/statements.ts";
 import { type Database, type OwnerDatabase, inTransaction, queryOnce } from "./pool.ts";
 
 const FOLDER = join(import.meta.dirname, "migrations");
 
+/** What a run of {@link migrate} did. */
+export interface Migrated {
+  /** Names of migrations. */
+  readonly applied: string[];
+  /** What was wrong with roles, policies and rights, a line each; of migrations applied in this run, nothing should be. */
+  readonly mended: string[];
+}
+
 /**
- * Brings the schema up to date, in one transaction under a lock, so that several processes may call it at once.
- * @returns the names of the migrations that it applied.
+ * Brings the schema up to date and gives roles, policies and rights what this version declares, in one transaction under a lock, so that several processes may
+ * call it at once. Idempotent. Of a schema that a later version migrated, nothing is taken away.
+ * @throws ExpectedFailure where something is wrong that this login may not mend, or nobody can; nothing is changed then.
  */
-export async function migrate(db: OwnerDatabase): Promise<string[]> {
-  const names = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted();
+export async function migrate(db: OwnerDatabase): Promise<Migrated> {
+  const names = await ownMigrations();
   return inTransaction(db.owner, async (sql) => {
     await sql.query("select pg_advisory_xact_lock(hashtext('holdfast migrations'))");
+    await ensureRoles(sql);
     await sql.query("create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())");
     const applied = new Set((await sql.query<{ name: string }>("select name from migrations")).rows.map((row) => row.name));
     const missing = names.filter((name) => !applied.has(name));
@@ -20,19 +33,61 @@ export async function migrate(db: OwnerDatabase): Promise<string[]> {
       await sql.query(await readFile(join(FOLDER, name), "utf8"));
       await sql.query("insert into migrations (name) values ($1)", [name]);
     }
-    return missing;
+    return {
+      applied: missing,
+      mended: await mendAccess(
+        sql,
+        [...applied].some((name) => !names.includes(name)),
+      ),
+    };
   });
 }
 
-/** True where every migration of this build has been applied. */
-export async function isMigrated(db: Database): Promise<boolean> {
-  return (await compareMigrations(db)).missing.length === 0;
+/** Names of the migrations of this version, in their order. */
+export async function ownMigrations(): Promise<string[]> {
+  return (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted();
 }
 
-/** How the database stands to this build: what it lacks, and what a newer version has applied to it. */
-export async function compareMigrations(db: Database): Promise<{ missing: string[]; newer: string[] }> {
-  const names = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted();
-  const { rows } = await queryOnce<{ name: string }>(db.app, "select name from migrations order by name limit 10000");
-  const applied = new Set(rows.map(({ name }) => name));
-  return { missing: names.filter((name) => !applied.has(name)), newer: [...applied].filter((name) => !names.includes(name)) };
+/** How the database stands to this version: what it lacks, and what a later one has applied to it. Undefined where this login may not see. */
+export async function compareMigrations(db: Database): Promise<{ missing: string[]; newer: string[] } | undefined> {
+  const names = await ownMigrations();
+  const rows = await appliedMigrations(db);
+  if (rows === undefined) return undefined;
+  const applied = new Set(rows);
+  return { missing: names.filter((name) => !applied.has(name)), newer: rows.filter((name) => !names.includes(name)) };
+}
+
+/**
+ * Looks whether every role, policy and right is as this version declares it. Two statements, by the application's login.
+ * @returns what is wrong, a line each; none where the database is as it should be.
+ */
+export async function describeAccessFaults(db: Database): Promise<string[]> {
+  return accessFaults(db, ((await compareMigrations(db))?.newer.length ?? 0) > 0);
+}
+
+async function accessFaults(db: Database, isNewer: boolean): Promise<string[]> {
+  const faults = await findAccessFaults({ query: (query, values) => queryOnce(db.app, query, values) }, isNewer);
+  return faults.map(describeFault);
+}
+
+/** Undefined where this login may not read them. */
+async function appliedMigrations(db: Database): Promise<string[] | undefined> {
+  try {
+    return (await queryOnce<{ name: string }>(db.app, "select name from migrations order by name limit 10000")).rows.map(({ name }) => name);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    // The table does not exist, or the right to read it.
+    if (code === "42P01") return [];
+    if (code === "42501") return undefined;
+    throw error;
+  }
+}
+
+/** @throws ExpectedFailure that says what is missing or wrong, and the command that mends it. Of a schema that lacks migrations nothing else is told: its rights come with them. */
+export async function assertSchema(db: Database): Promise<void> {
+  // Where they cannot be read their right is among the faults.
+  const { missing, newer } = (await compareMigrations(db)) ?? { missing: [], newer: [] };
+  if (missing.length > 0) throw new ExpectedFailure(`The database lacks migrations of this version (${listFaults(missing)}): run \`holdfast migrate\` first.`);
+  const faults = await accessFaults(db, newer.length > 0);
+  if (faults.length > 0) throw new ExpectedFailure(`The database is not as this version needs it: ${listFaults(faults)}. Run \`holdfast migrate\` as the owner of the schema.`);
 }

@@ -30,8 +30,30 @@ export async function findNamed(sql: Sql, after: string, to: string | null): Pro
   return rows.map((row) => row.object_key);
 }
 
+export interface NamedObject {
+  readonly name: string;
+  readonly document_id: string | null;
+  /** What names it: a raw file, or a version that is kept. */
+  readonly kind: "file" | "version";
+  /** Of the raw file or of the run. */
+  readonly id: string;
+}
+
+/** What has the names, in their order; of a file that is a document's current version too, the file. */
+export async function findOwnersOfObjects(sql: Sql, names: readonly string[]): Promise<NamedObject[]> {
+  const { rows } = await sql.query<NamedObject>(
+    `select distinct on (name) * from (
+       select object_key as name, document_id, 'file' as kind, id from raw_files where object_key = any($1) and deleted_at is null
+       union all select object_key, document_id, 'version', id from pipeline_runs where object_key = any($1) and not text_purged) named
+     order by name, kind, id`,
+    [names],
+  );
+  return rows;
+}
+
 export interface StoredFile {
   readonly id: string;
+  readonly document_id: string | null;
   readonly object_key: string;
   /** Of the plaintext, in hex; null where nobody noted it. */
   readonly sha256: string | null;
@@ -45,7 +67,7 @@ export async function countStoredFiles(sql: Sql, organizationId: string): Promis
 /** Raw files of the organization that live and have content, behind `after` by their ids. */
 export async function listStoredFiles(sql: Sql, organizationId: string, { after, limit }: { after: string | null; limit: number }): Promise<StoredFile[]> {
   const { rows } = await sql.query<StoredFile>(
-    `select id, object_key, sha256 from raw_files
+    `select id, document_id, object_key, sha256 from raw_files
      where organization_id = $1 and object_key is not null and deleted_at is null and ($2::uuid is null or id > $2) order by id limit $3`,
     [organizationId, after, limit],
   );

@@ -142,7 +142,8 @@ async function updateKey(run: Run, { named: { organization, key, spaces }, maker
     hash: text === undefined ? undefined : maker.hash(text),
     prefix: text === undefined ? undefined : maker.prefix(text),
     capabilities: key.capabilities,
-    expires_at: key.expires_at,
+    // Postgres refuses offsets from UTC that ISO 8601 allows.
+    expires_at: typeof key.expires_at === "string" ? new Date(key.expires_at) : key.expires_at,
     allowed_cidrs: key.allowed_cidrs,
     all_spaces: spaces === undefined ? undefined : spaces === null,
   };

@@ -95,7 +95,6 @@ async function provisionUser(run: Run, scope: Scope, path: string, named: Provis
   const organizationId = scope.organization.id;
   const located = await locate(run, "users", { path, id: named.id, name: named.email, parentId: organizationId });
   if (located === undefined) return;
-  scope.userIds.set(named.email, located.id);
   if (named.subject !== undefined && named.subject !== null) {
     const { rowCount } = await run.sql.query("select from users where subject = $1 and removed_at is null and id <> $2", [named.subject, located.id]);
     if (rowCount !== 0) {
@@ -108,6 +107,7 @@ async function provisionUser(run: Run, scope: Scope, path: string, named: Provis
     fields: { email, name, avatar_url, role, subject, ...(located.isGone ? { removed_at: null } : {}) },
     defaults: { organization_id: organizationId, name: email.split("@")[0], role: "member" },
   });
+  scope.userIds.set(named.email, located.id);
   if (!located.isNew) await confirmEmail(run, located, named);
   if (await ensurePrivateSpace(run.sql, scope.organization, located.id)) noteChange(run, { path, id: `${located.id} private`, what: `private space of ${email}`, outcome: "made" });
 }
@@ -129,23 +129,21 @@ async function provisionSpace(run: Run, scope: Scope, path: string, named: Provi
   const organizationId = scope.organization.id;
   const located = await locate(run, "spaces", { path, id: named.id, name: named.name, parentId: organizationId });
   if (located === undefined) return;
-  scope.spaceIds.set(named.name.toLowerCase(), located.id);
   const members = Object.entries(named.members ?? {}).flatMap(([email, role]) => {
     const userId = scope.userIds.get(email);
     return userId === undefined ? [] : [{ userId, role }];
   });
   const firstOwner = members.find((member) => member.role === "owner");
-  if (located.isNew && firstOwner === undefined) {
-    run.mistakes.push(`${path}.members: needs at least one owner`);
-    return;
-  }
+  // One who is not there has a mistake of its own, and may have been the owner.
+  const noteOwnerless = (): void => {
+    if (members.length === Object.keys(named.members ?? {}).length) run.mistakes.push(`${path}.members: needs at least one owner`);
+  };
+  if (located.isNew && firstOwner === undefined) return noteOwnerless();
   await save(run, "spaces", located, { fields: { name: named.name }, defaults: { organization_id: organizationId, owner_id: firstOwner?.userId } });
+  scope.spaceIds.set(named.name.toLowerCase(), located.id);
   for (const member of members) await provisionMember(run, scope, located, member);
   const ownerId = await settleOwner(run, located.id);
-  if (ownerId === undefined) {
-    run.mistakes.push(`${path}.members: needs at least one owner`);
-    return;
-  }
+  if (ownerId === undefined) return noteOwnerless();
   for (const [index, agent] of (named.agents ?? []).entries()) {
     const at = await locate(run, "agents", { path: `${path}.agents[${index}]`, id: agent.id, name: agent.name, parentId: located.id });
     if (at !== undefined) await saveAgent(run, at, agent, { organization_id: organizationId, space_id: located.id, created_by: ownerId, last_edited_by: ownerId });
@@ -182,7 +180,7 @@ async function saveAgent(run: Run, located: Located, named: ProvisionAgent, defa
   if (!isChanged || located.isNew || named.version !== undefined) return;
   await run.sql.query(
     `update agents set version = split_part(version, '.', 1) || '.' || split_part(version, '.', 2) || '.' || (split_part(version, '.', 3)::int + 1)
-     where id = $1 and version ~ '^\\d+\\.\\d+\\.\\d+$'`,
+     where id = $1 and version ~ '^\\d+\\.\\d+\\.\\d{1,9}$'`,
     [located.id],
   );
 }

@@ -27,20 +27,6 @@ export async function clockAhead(db: Database): Promise<number> {
 }
 
 /**
- * Tables with rows of organizations that no policy guards; the catalogue shows them to any login.
- * @returns their names, at most 100. @throws DomainError `database_unavailable`.
- */
-export async function tablesWithoutPolicy(db: Database): Promise<string[]> {
-  const { rows } = await queryOnce<{ name: string }>(
-    db.app,
-    `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
-     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
-       and not (c.relrowsecurity and exists (select from pg_policy p where p.polrelid = c.oid)) order by 1 limit 100`,
-  );
-  return rows.map(({ name }) => name);
-}
-
-/**
  * One statement as each login that the process holds.
  * @returns the names of those that cannot log in, with why. @throws what the first one met, where none can.
  */

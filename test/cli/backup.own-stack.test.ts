@@ -7,9 +7,10 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ended, upload } from "../support/client.ts";
 import { createTestDatabase, type OwnedDatabase, openOwnedDatabase, type TestDatabase } from "../support/database.ts";
+import { postgresTool } from "../support/postgres-server.ts";
 import { runCli } from "../support/processes.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { ACME, KEYS, SPACES } from "../support/tenants.ts";
+import { ACME, KEYS, RIVAL, SPACES } from "../support/tenants.ts";
 
 const run = promisify(execFile);
 
@@ -18,12 +19,8 @@ let restored: TestDatabase;
 let folder: string;
 let env: Record<string, string>;
 let documents: Array<{ id: string }>;
-
-/** Of the Postgres that the tests run on: its own tools know its format. */
-async function postgresTool(name: string): Promise<string> {
-  for await (const path of glob(join(process.env["HOLDFAST_TEST_CACHE_DIR"] ?? "", `embedded-postgres-*/**/bin/${name}`))) return path;
-  throw new Error(`${name} is not beside the tests' Postgres`);
-}
+/** Of a back-up of the same moment. */
+let manifest: string;
 
 beforeAll(async () => {
   [stack, folder] = await Promise.all([startStack(), mkdtemp(join(tmpdir(), "holdfast-backup-"))]);
@@ -34,8 +31,15 @@ beforeAll(async () => {
   await run(await postgresTool("pg_dump"), ["-Fc", "--file", dump, stack.database.url]);
   await cp(join(stack.dataDir, "objects"), join(folder, "objects"), { recursive: true });
   restored = await createTestDatabase({ isEmpty: true });
-  await run(await postgresTool("pg_restore"), ["--exit-on-error", "--dbname", restored.url, dump]);
+  await run(await postgresTool("pg_restore"), ["--exit-on-error", "--no-owner", "--no-privileges", "--dbname", restored.url, dump]);
+  await runCli(["migrate"], { ...stack.env, DATABASE_OWNER_URL: restored.url });
   env = { ...stack.env, ...restored.env, DATA_DIR: folder };
+  manifest = join(folder, "backup", "manifest.json");
+  await runCli(["backup", "create", "--to", join(folder, "backup")], {
+    ...stack.env,
+    DATABASE_OWNER_URL: stack.database.url,
+    HOLDFAST_CACHE: process.env["HOLDFAST_TEST_CACHE_DIR"]!,
+  });
 });
 
 afterAll(async () => {
@@ -44,13 +48,29 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Faults of Acme by kind, as the command tells them. */
-async function faults(settings = env): Promise<Record<string, number>> {
-  const text = await runCli(["backup", "verify", "--organization", ACME, "--json"], settings).catch((error: unknown) => (error as Error).message.replace(/^.*\n/, ""));
-  const { ok, organizations } = JSON.parse(text) as { ok: boolean; organizations: Array<{ counts: Record<string, number> }> };
-  const wrong = Object.fromEntries(Object.entries(organizations[0]!.counts).filter(([, count]) => count > 0));
-  expect(ok).toBe(Object.keys(wrong).length === 0);
-  return wrong;
+interface Verified {
+  readonly ok: boolean;
+  readonly organizations: ReadonlyArray<{ counts: Record<string, number>; fewer_rows: Record<string, { manifest: number; found: number }> }>;
+  readonly faults: ReadonlyArray<{ organization_id: string | null; fault: string; count: number }>;
+  readonly missing: ReadonlyArray<{ organization_id: string; document_id: string | null; kind: string; fault: string }>;
+}
+
+/** What the command prints, whether or not it ends with 1. */
+async function verified(args: readonly string[], settings = env): Promise<Verified> {
+  const text = await runCli(["backup", "verify", ...args, "--json"], settings).catch((error: unknown) => (error as Error).message.replace(/^.*\n/, ""));
+  return JSON.parse(text) as Verified;
+}
+
+/** Faults of Acme by kind, and what is missing of which document. */
+async function faults(): Promise<{ counts: Record<string, number>; missing: string[] }> {
+  const { ok, organizations, missing } = await verified(["--organization", ACME]);
+  const counts = Object.fromEntries(Object.entries(organizations[0]!.counts).filter(([, count]) => count > 0));
+  expect(ok).toBe(Object.keys(counts).length === 0);
+  const nameOf = (id: string | null): string => ["lichen", "moss"][documents.findIndex((one) => one.id === id)] ?? String(id);
+  return {
+    counts,
+    missing: missing.map(({ organization_id, document_id, kind, fault }) => `${organization_id === ACME ? "" : "elsewhere "}${nameOf(document_id)} ${kind} ${fault}`),
+  };
 }
 
 /** Runs `work` on a database of its own connections, as an accident would. */
@@ -71,22 +91,38 @@ test("another master key is told, before anything else", async () => {
   await expect(runCli(["backup", "verify"], { ...env, MASTER_KEY: Buffer.alloc(32, 8).toString("base64") })).rejects.toThrow("is wrapped by the master key");
 });
 
-test("a changed object, a missing one, a lost vector and a damaged key are each found", async () => {
+test("a changed object, a missing one, a lost vector and a damaged key are each found, by the document that lacks them", async () => {
   const objects: string[] = [];
   for await (const path of glob(join(folder, "objects", ACME, "*", "*"))) objects.push(path);
   expect(objects.length).toBe(2);
-  const whole = await Promise.all(objects.map((path) => readFile(path)));
-  const changed = Buffer.from(whole[0]!);
+  const [moss] = (await restored.db.owner.query<{ object_key: string }>("select object_key from raw_files where document_id = $1", [documents[1]!.id])).rows;
+  const path = join(folder, "objects", moss!.object_key);
+  const whole = await readFile(path);
+  const changed = Buffer.from(whole);
   changed[changed.length - 1]! ^= 1;
-  await writeFile(objects[0]!, changed);
-  expect(await faults()).toEqual({ files_unreadable: 1 });
-  await rm(objects[0]!);
-  expect(await faults()).toEqual({ files_unreadable: 1, rows_without_object: 1 });
-  await writeFile(objects[0]!, whole[0]!);
-  await meddle((db) => db.owner.query("delete from embeddings where ctid = (select ctid from embeddings limit 1)"));
-  expect(await faults()).toEqual({ published_incomplete: 1 });
+  await writeFile(path, changed);
+  expect(await faults()).toEqual({ counts: { files_unreadable: 1 }, missing: ["moss file file_unreadable"] });
+  await rm(path);
+  expect(await faults()).toEqual({ counts: { files_unreadable: 1, rows_without_object: 1 }, missing: ["moss file object_missing"] });
+  await writeFile(path, whole);
+  await meddle((db) => db.owner.query("delete from embeddings where run_num = (select published_run_num from documents where id = $1)", [documents[0]!.id]));
+  expect(await faults()).toEqual({ counts: { published_incomplete: 1 }, missing: ["lichen document embeddings_incomplete"] });
   await meddle(async (db) => {
     await db.owner.query("update organization_keys set wrapped = set_byte(wrapped, 20, get_byte(wrapped, 20) # 1)");
   });
-  expect(await faults()).toEqual({ published_incomplete: 1, keys_unreadable: 1, files_unreadable: 2 });
+  expect((await faults()).counts).toEqual({ published_incomplete: 1, keys_unreadable: 1, files_unreadable: 2 });
+});
+
+test("fewer rows than the manifest says, an organization that is gone and a database without any are each a fault", async () => {
+  await meddle((db) => db.owner.query("delete from audit_log; delete from embedding_cache_references; update organizations set deleted_at = now() where name = 'Rival'"));
+  const { ok, faults: found, organizations } = await verified(["--quick", "--manifest", manifest]);
+  expect(ok).toBe(false);
+  expect(organizations.map(({ fewer_rows }) => Object.keys(fewer_rows).toSorted())).toEqual([["audit_log", "embedding_cache_references"]]);
+  expect(found).toContainEqual({ organization_id: ACME, fault: "rows_missing embedding_cache_references", count: 2 });
+  expect(found).toContainEqual({ organization_id: RIVAL, fault: "organization_missing", count: 1 });
+  await meddle((db) => db.owner.query("update organizations set deleted_at = now()"));
+  await expect(runCli(["backup", "verify"], env)).rejects.toThrow(
+    /^.*ended with 1\nORGANIZATION +FAULT +COUNT\n- +no_organizations +1\nThere is no organization: nothing was restored into this database\./,
+  );
+  expect(await runCli(["backup", "verify", "--allow-empty"], env)).toBe("0 organizations can be served from this backup; 0 files were read\n");
 });

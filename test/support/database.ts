@@ -30,7 +30,7 @@ export interface DatabaseEnvironment {
 }
 
 /** The logins of the service in the database of `ownerUrl`, by their settings. */
-function databaseEnvironment(ownerUrl: string): DatabaseEnvironment {
+export function databaseEnvironment(ownerUrl: string): DatabaseEnvironment {
   const { app, system, maintenance } = loginUrlsOf(ownerUrl);
   return { DATABASE_URL: app, DATABASE_SYSTEM_URL: system, DATABASE_MAINTENANCE_URL: maintenance };
 }

@@ -2,9 +2,10 @@
 import type { Config } from "../../config.ts";
 import { tryInstanceSecrets } from "../../db/instance-secrets.ts";
 import { describeStrongLogins } from "../../db/logins.ts";
-import { compareMigrations } from "../../db/migrate.ts";
+import { listFaults } from "../../db/access/access.ts";
+import { compareMigrations, describeAccessFaults } from "../../db/migrate.ts";
 import type { Database } from "../../db/pool.ts";
-import { clockAhead, readServerFacts, tablesWithoutPolicy, tryLogins } from "../../db/server-facts.ts";
+import { clockAhead, readServerFacts, tryLogins } from "../../db/server-facts.ts";
 import type { MasterKey } from "../../storage/keyring.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
@@ -56,27 +57,18 @@ async function pgvector({ db }: PostgresParts): Promise<Finding> {
 }
 
 async function migrations({ db }: PostgresParts): Promise<Finding> {
-  const opened = await db();
-  try {
-    const { missing, newer } = await compareMigrations(opened);
-    if (missing.length > 0) return fail(`the database lacks ${named(missing)}`, MIGRATE);
-    if (newer.length > 0) return warn(`a newer version has migrated this database (${named(newer)})`, "use the commands of that version");
-    return ok("up to date");
-  } catch (error) {
-    if (!isNotMigrated(error)) throw error;
-    return fail("the database has no schema of Holdfast, or this login may not read it", MIGRATE);
-  }
+  const compared = await compareMigrations(await db());
+  if (compared === undefined) return fail("this login may not see which there are", MIGRATE);
+  const { missing, newer } = compared;
+  if (missing.length > 0) return fail(`the database lacks ${named(missing)}`, MIGRATE);
+  if (newer.length > 0) return warn(`a newer version has migrated this database (${named(newer)})`, "use the commands of that version");
+  return ok("up to date");
 }
 
-/** The table of migrations does not exist (42P01), or is not open to this login yet (42501). */
-function isNotMigrated(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "42501");
-}
-
-/** SEAM: what processes look at when they start, once it is one function, takes the place of `tablesWithoutPolicy`. */
+/** What processes look at when they start. */
 async function policies({ db }: PostgresParts): Promise<Finding> {
-  const open = await tablesWithoutPolicy(await db());
-  return open.length === 0 ? ok("every table of organizations has its own") : fail(`${named(open)} have none: each organization may see what is another's`, MIGRATE);
+  const faults = await describeAccessFaults(await db());
+  return faults.length === 0 ? ok("roles, policies and rights are as this version declares them") : fail(listFaults(faults), MIGRATE);
 }
 
 async function logins({ config, db }: PostgresParts): Promise<Finding> {

@@ -1,0 +1,151 @@
+/** Copies objects out of a store into a back-up and back, as streams, with an index of their hashes. Objects are encrypted; nothing is decrypted here. */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { pipeline } from "node:stream/promises";
+import { ANCHOR_PREFIX } from "../domain/anchor.ts";
+import { DomainError } from "../domain/errors.ts";
+import { ExpectedFailure } from "../expected-failure.ts";
+import { createDirectoryStore } from "../storage/directory.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { IndexedObject } from "../schema/backup.ts";
+import { INDEX, OBJECTS } from "./manifest.ts";
+
+const A_PAGE = 1_000;
+const AT_ONCE = 4;
+
+export interface Copied {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+type OnCopied = (objects: number) => void;
+
+/** Copies what the organizations have, and anchors of the audit log, and writes the index. An object that is deleted meanwhile is left out. */
+export async function saveObjects(store: ObjectStore, folder: string, organizations: readonly string[], onCopied: OnCopied): Promise<Copied> {
+  const target = createDirectoryStore(join(folder, OBJECTS));
+  const index = await open(join(folder, INDEX), "wx", 0o600);
+  let [count, bytes] = [0, 0];
+  try {
+    for await (const names of pagesOf(store, [...organizations.map((id) => `${id}/`), ANCHOR_PREFIX])) {
+      const copied = (await inOrder(names, (name) => saveObject(store, target, name))).filter((one) => one !== undefined);
+      await index.writeFile(copied.map((one) => `${JSON.stringify(one)}\n`).join(""));
+      count += copied.length;
+      bytes += copied.reduce((sum, one) => sum + one.bytes, 0);
+      onCopied(count);
+    }
+    await index.sync();
+    return { count, bytes };
+  } finally {
+    await index.close();
+  }
+}
+
+async function* pagesOf(store: ObjectStore, prefixes: readonly string[]): AsyncGenerator<string[]> {
+  for (const prefix of prefixes) {
+    for (let after = ""; ;) {
+      const page = await store.list(prefix, { limit: A_PAGE, ...(after === "" ? {} : { after }) });
+      yield page.map(({ name }) => name);
+      if (page.length < A_PAGE) break;
+      after = page.at(-1)!.name;
+    }
+  }
+}
+
+/** A few at a time. */
+async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const done: R[] = [];
+  for (let from = 0; from < items.length; from += AT_ONCE) done.push(...(await Promise.all(items.slice(from, from + AT_ONCE).map(work))));
+  return done;
+}
+
+async function saveObject(store: ObjectStore, target: ObjectStore, name: string): Promise<IndexedObject | undefined> {
+  const source = await store.get(name).catch(undefinedWhereAbsent);
+  if (source === undefined) return undefined;
+  const hash = createHash("sha256");
+  async function* hashed(): AsyncGenerator<Uint8Array> {
+    for await (const piece of source as AsyncIterable<Uint8Array>) {
+      hash.update(piece);
+      yield piece;
+    }
+  }
+  const { bytes } = await target.put(name, hashed());
+  return { name, bytes, sha256: hash.digest("hex") };
+}
+
+function undefinedWhereAbsent(error: unknown): undefined {
+  if (!(error instanceof DomainError) || error.code !== "not_found") throw error;
+}
+
+/** Reads the index line by line. @throws ExpectedFailure for a line that is none. */
+async function* indexedObjects(folder: string): AsyncGenerator<IndexedObject> {
+  for await (const line of createInterface({ input: createReadStream(join(folder, INDEX)), crlfDelay: Infinity })) yield indexedObject(line);
+}
+
+function indexedObject(line: string): IndexedObject {
+  try {
+    return IndexedObject.parse(JSON.parse(line));
+  } catch (error) {
+    throw new ExpectedFailure(`${INDEX} has a line that is no entry of an index.`, error);
+  }
+}
+
+async function eachObject(folder: string, work: (object: IndexedObject) => Promise<void>, onDone: OnCopied): Promise<Copied> {
+  let [batch, count, bytes]: [IndexedObject[], number, number] = [[], 0, 0];
+  const flush = async (): Promise<void> => {
+    await Promise.all(batch.map(work));
+    count += batch.length;
+    bytes += batch.reduce((sum, one) => sum + one.bytes, 0);
+    batch = [];
+    onDone(count);
+  };
+  for await (const object of indexedObjects(folder)) if (batch.push(object) === AT_ONCE) await flush();
+  await flush();
+  return { count, bytes };
+}
+
+/** Reads every object of the back-up. @throws ExpectedFailure that names the first that is missing or is not what the index says. */
+export async function checkObjects(folder: string, onDone: OnCopied): Promise<Copied> {
+  const source = createDirectoryStore(join(folder, OBJECTS));
+  return eachObject(folder, (object) => checkObject(source, object), onDone);
+}
+
+async function checkObject(source: ObjectStore, { name, bytes, sha256 }: IndexedObject): Promise<void> {
+  const stream = await source.get(name).catch((error: unknown) => {
+    throw new ExpectedFailure(`The back-up lacks the object ${name}, or it cannot be read.`, error);
+  });
+  const hash = createHash("sha256");
+  let read = 0;
+  await pipeline(stream, async (pieces: AsyncIterable<Buffer>) => {
+    for await (const piece of pieces) {
+      read += piece.byteLength;
+      hash.update(piece);
+    }
+  });
+  if (read !== bytes || hash.digest("hex") !== sha256) throw new ExpectedFailure(`The object ${name} of the back-up is not what was saved: its hash is another.`);
+}
+
+/**
+ * Puts every object of the back-up into the store; one that is there with as many bytes is left as it is, so that a repeat goes on where the last run stopped.
+ * @throws ExpectedFailure where the store has another object of a name: nothing is replaced.
+ */
+export async function restoreObjects(store: ObjectStore, folder: string, organizations: readonly string[], onDone: OnCopied): Promise<Copied> {
+  const source = createDirectoryStore(join(folder, OBJECTS));
+  // A store that was never written to, such as a new folder, cannot be asked for one object.
+  const isFresh = !(await hasAny(store, organizations));
+  return eachObject(folder, (object) => restoreObject(store, source, { ...object, isFresh }), onDone);
+}
+
+async function hasAny(store: ObjectStore, organizations: readonly string[]): Promise<boolean> {
+  for (const prefix of [...organizations.map((id) => `${id}/`), ANCHOR_PREFIX]) if ((await store.list(prefix, { limit: 1 })).length > 0) return true;
+  return false;
+}
+
+async function restoreObject(store: ObjectStore, source: ObjectStore, { name, bytes, isFresh }: IndexedObject & { readonly isFresh: boolean }): Promise<void> {
+  const present = isFresh ? undefined : await store.size(name).catch(undefinedWhereAbsent);
+  if (present === bytes) return;
+  if (present !== undefined) throw new ExpectedFailure(`The object store has another ${name}: of ${present} bytes, and not of ${bytes}. Restore into a store that is empty.`);
+  await store.put(name, await source.get(name), { ifAbsent: true });
+}

@@ -1,0 +1,85 @@
+/** Restores a back-up into a database and an object store that have nothing of Holdfast: everything of it is looked at before anything is changed. */
+import { join, resolve } from "node:path";
+import { makeRoles } from "../db/access/access.ts";
+import { countAllRows, describeServer } from "../db/backup-rows.ts";
+import { migrate, type Migrated, ownMigrations } from "../db/migrate.ts";
+import { inTransaction } from "../db/pool.ts";
+import { ExpectedFailure } from "../expected-failure.ts";
+import type { Source } from "./create.ts";
+import type { Manifest, PartFile } from "../schema/backup.ts";
+import { DUMP, INDEX, MANIFEST, measure, readManifest } from "./manifest.ts";
+import { type Copied, checkObjects, restoreObjects } from "./objects.ts";
+import { findPostgresTools, type PostgresTools, runPostgresTool } from "./postgres-tools.ts";
+
+export interface RestoreOptions {
+  /** Tables that pg_restore fills and indexes at once; with more than one a failure leaves a database that must be made anew. */
+  readonly jobs: number;
+}
+
+export interface Restored extends Migrated {
+  readonly manifest: Manifest;
+}
+
+/**
+ * Hashes first, then objects, then the database in one transaction, which comes last so that a repeat after a failure finds it empty still.
+ * @throws ExpectedFailure where the back-up is not whole or of a later version, the database is not empty, or pg_restore has any error.
+ */
+export async function restoreBackup(target: Source, folder: string, { jobs }: RestoreOptions): Promise<Restored> {
+  const from = resolve(folder);
+  const manifest = await readManifest(join(from, MANIFEST));
+  const tools = await fitTools(target, manifest);
+  await assertEmpty(target);
+  await checkParts(from, manifest, target.onObjects);
+  const organizations = manifest.database.organizations.map(({ id }) => id);
+  await restoreObjects(target.store, from, organizations, target.onObjects);
+  await makeRoles(target.db);
+  await fillDatabase(target, tools, join(from, DUMP), jobs);
+  await compareRows(target, manifest);
+  return { manifest, ...(await migrate(target.db)) };
+}
+
+async function fitTools({ db, cacheDirs }: Source, { database }: Manifest): Promise<PostgresTools> {
+  const own = new Set(await ownMigrations());
+  const later = database.migrations.filter((name) => !own.has(name));
+  if (later.length > 0) throw new ExpectedFailure(`The back-up is of a later version of Holdfast: it has the migration ${later[0]}. Restore it with that version.`);
+  const { version } = await describeServer(db);
+  const [here, there] = [Math.floor(version / 10_000), Math.floor(database.server_version / 10_000)];
+  if (here < there) throw new ExpectedFailure(`The back-up is of Postgres ${there}, and this server is ${here}: restore into one that is as new.`);
+  return findPostgresTools(Math.max(here, database.pg_dump), cacheDirs);
+}
+
+async function assertEmpty({ db }: Source): Promise<void> {
+  const { hasVectors, taken } = await describeServer(db);
+  if (taken.length > 0) throw new ExpectedFailure(`The database is not empty: it has ${taken.join(", ")}. Restore into a new one.`);
+  if (!hasVectors) throw new ExpectedFailure("The server has no pgvector: install it for this version of Postgres.");
+}
+
+async function checkParts(folder: string, { database, objects }: Manifest, onObjects: (read: number) => void): Promise<void> {
+  await checkPart(folder, DUMP, database.dump);
+  await checkPart(folder, INDEX, objects.index);
+  const found: Copied = await checkObjects(folder, onObjects);
+  if (found.count !== objects.count || found.bytes !== objects.bytes) throw new ExpectedFailure(`${INDEX} has ${found.count} objects, and the manifest ${objects.count}.`);
+}
+
+async function checkPart(folder: string, name: string, { bytes, sha256 }: PartFile): Promise<void> {
+  const found = await measure(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
+    throw new ExpectedFailure(`${join(folder, name)} cannot be read (${error.code ?? "unknown"}).`, error);
+  });
+  if (found.bytes !== bytes || found.sha256 !== sha256) throw new ExpectedFailure(`${join(folder, name)} is not what was saved: its size or its hash is another.`);
+}
+
+async function fillDatabase({ url }: Source, tools: PostgresTools, path: string, jobs: number): Promise<void> {
+  const whole = jobs === 1 ? ["--single-transaction"] : [`--jobs=${jobs}`];
+  const args = ["--exit-on-error", "--no-owner", "--no-privileges", "--no-comments", ...whole, `--dbname=${decodeURIComponent(new URL(url).pathname.slice(1))}`, path];
+  await runPostgresTool(tools, { name: "pg_restore", args, url });
+}
+
+async function compareRows({ db }: Source, { database }: Manifest): Promise<void> {
+  const { rows } = await inTransaction(db.owner, countAllRows, "begin isolation level repeatable read read only");
+  const other = Object.entries(database.rows).filter(([table, count]) => rows[table] !== count);
+  if (other.length === 0) return;
+  const [table, count] = other[0]!;
+  throw new ExpectedFailure(
+    `${other.length} tables have other rows than the manifest says: ${table} has ${rows[table] ?? 0}, and not ${count}. Do not start Holdfast on this database.`,
+  );
+}

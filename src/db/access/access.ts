@@ -1,0 +1,93 @@
+/** Checks and mends who may do what in a database: what `holdfast migrate` runs each time, and what every process looks at before it starts. */
+import { ExpectedFailure } from "../../expected-failure.ts";
+import { type OwnerDatabase, inTransaction, ROLES, type Sql } from "../pool.ts";
+import { readFacts } from "./catalogue.ts";
+import { compareFacts, declaredFacts, type Fact, type Fault, NO_OWNER, ROLE_NAMES } from "./facts.ts";
+import { describeFault, mendingStatements } from "./statements.ts";
+
+/** What is mended may show what was behind it, e.g. the rights of another owner. */
+const MOST_PASSES = 4;
+const FAULTS_SHOWN = 3;
+
+/** Roles belong to the whole server, and another database of it may be migrated at the same time. */
+const MAKE_ROLES = `do $$
+declare
+  name text;
+begin
+  foreach name in array array['${ROLES.app}', '${ROLES.system}', '${ROLES.maintenance}'] loop
+    begin
+      if not exists (select from pg_roles where rolname = name) then execute format('create role %I nologin', name); end if;
+    exception when duplicate_object or unique_violation then null;
+    end;
+    if not pg_has_role(current_user, name, 'set') then execute format('grant %I to %I', name, current_user); end if;
+  end loop;
+end $$`;
+
+/** Makes the roles that are missing, and lets the one that makes them act as each. Idempotent; needs the right to create roles where one is missing. */
+export async function makeRoles(db: OwnerDatabase): Promise<void> {
+  await inTransaction(db.owner, ensureRoles);
+}
+
+/** As {@link makeRoles}, in the transaction of `sql`. */
+export async function ensureRoles(sql: Sql): Promise<void> {
+  await sql.query(MAKE_ROLES);
+}
+
+/**
+ * Looks at roles, owners, policies and rights of everything that this version knows, by one statement. Any login may.
+ * @param isNewer a later version migrated the schema: what is more or other than here is its own, and no fault.
+ */
+export async function findAccessFaults(sql: Sql, isNewer: boolean): Promise<Fault[]> {
+  const found = await readFacts(sql);
+  return compareFacts({ declared: declaredFacts(ownerIn(found, NO_OWNER)), found, isNewer });
+}
+
+/**
+ * Makes what is missing, replaces what is wrong and revokes what is too much, in the transaction of `sql`, whose user owns the schema or is a superuser.
+ * @returns what was wrong, a line each.
+ * @throws ExpectedFailure where something is wrong that this login may not mend, or that no statement can.
+ */
+export async function mendAccess(sql: Sql, isNewer: boolean): Promise<string[]> {
+  const { rows } = await sql.query<{ user: string }>("select current_user::text as user");
+  const mended: string[] = [];
+  for (let pass = 0; ; pass++) {
+    const found = await readFacts(sql);
+    const faults = compareFacts({ declared: declaredFacts(ownerIn(found, rows[0]!.user)), found, isNewer });
+    const stuck = faults.filter((fault) => mendingStatements(fault).length === 0);
+    if (stuck.length > 0 || (faults.length > 0 && pass === MOST_PASSES)) {
+      const left = stuck.length > 0 ? stuck : faults;
+      throw new ExpectedFailure(`The database cannot be mended: ${listFaults(left.map(describeFault))}. Restore it from a back-up that is whole.`);
+    }
+    if (faults.length === 0) return mended;
+    // Revoked first: a right to a whole table takes those to its columns with it.
+    for (const fault of faults.toSorted((a, b) => Number(b.is === "too much") - Number(a.is === "too much"))) await mend(sql, fault);
+    mended.push(...faults.map(describeFault));
+  }
+}
+
+async function mend(sql: Sql, fault: Fault): Promise<void> {
+  for (const statement of mendingStatements(fault)) {
+    try {
+      await sql.query(statement);
+    } catch (error) {
+      if (!(error instanceof Error) || !("code" in error) || error.code !== "42501") throw error;
+      throw new ExpectedFailure(
+        `${describeFault(fault)}, and this login may not mend it (${error.message}). As a superuser run, and then \`holdfast migrate\`: ${statement};`,
+        error,
+      );
+    }
+  }
+}
+
+/** Whoever owns the list of migrations owns the schema, unless it is a role of the service. */
+function ownerIn(found: readonly Fact[], otherwise: string): string {
+  const owner = found.find(({ kind, object }) => kind === "owner" && object === "public.migrations")?.value;
+  return owner === undefined || ROLE_NAMES.includes(owner) ? otherwise : owner;
+}
+
+/** The first few, and how many more there are. */
+export function listFaults(lines: readonly string[]): string {
+  const distinct = [...new Set(lines)];
+  const more = distinct.length - FAULTS_SHOWN;
+  return `${distinct.slice(0, FAULTS_SHOWN).join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
+}

@@ -1,0 +1,106 @@
+/** What a database has and what this version declares, in one form: facts that are compared by their keys. Pure. */
+import { ROLES, type RoleName } from "../pool.ts";
+import { FUNCTIONS, type FunctionAccess, type Grants, type Policy, SCHEMAS, TABLES, type TableAccess, VECTOR_TABLES } from "./declared.ts";
+
+export type FactKind = "role" | "membership" | "default" | "owner" | "schema" | "security" | "policy" | "function" | "grant" | "execute";
+
+/** `object` has the schema before a table's or function's name; of a right, `name` is `<role> <privilege>` or `<role> <privilege> (<column>)`. */
+export interface Fact {
+  readonly kind: FactKind;
+  readonly object: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+const keyOf = ({ kind, object, name }: Fact): string => `${kind}|${object}|${name}`;
+
+export const ROLE_NAMES: readonly string[] = Object.values(ROLES);
+
+/** Stands for the owner of the schema where nobody fit to be it owns anything. */
+export const NO_OWNER = "the owner of the schema";
+
+/** Everything that this version needs, and all that its roles may have, in a schema that belongs to `owner`. */
+export function declaredFacts(owner: string): Fact[] {
+  return [
+    ...ROLE_NAMES.map((role): Fact => ({ kind: "role", object: role, name: "", value: "" })),
+    ...Object.entries(SCHEMAS).flatMap(([schema, grants]) => grantFacts("schema", schema, grants)),
+    { kind: "owner", object: "schema vectors", name: "", value: owner },
+    ...Object.entries(TABLES).flatMap(([table, access]) => tableFacts(`public.${table}`, access, owner)),
+    ...VECTOR_TABLES.flatMap((table): Fact[] => [
+      { kind: "owner", object: table, name: "", value: ROLES.maintenance },
+      { kind: "security", object: table, name: "", value: "on" },
+    ]),
+    ...Object.entries(FUNCTIONS).flatMap(([routine, access]) => functionFacts(`public.${routine}`, access, owner)),
+  ];
+}
+
+function tableFacts(table: string, { policies, grants }: TableAccess, owner: string): Fact[] {
+  const isTenants = policies.length > 0;
+  return [
+    { kind: "owner", object: table, name: "", value: owner },
+    { kind: "security", object: table, name: "", value: isTenants ? "on" : "off" },
+    ...policies.map((policy): Fact => ({ kind: "policy", object: table, name: policy.name, value: policyValue(policy) })),
+    ...grantFacts("grant", table, grants),
+  ];
+}
+
+/** One fact for each privilege, and for each column where it is given by columns. */
+function grantFacts(kind: "grant" | "schema", object: string, grants: Grants): Fact[] {
+  return Object.entries(grants).flatMap(([role, list]) =>
+    [...list.matchAll(/(\w+)(?: \(([^)]*)\))?/g)].flatMap(([, privilege, columns]) => {
+      const names = columns === undefined ? [privilege] : columns.split(", ").map((column) => `${privilege} (${column})`);
+      return names.map((name): Fact => ({ kind, object, name: `${ROLES[role as RoleName]} ${name}`, value: "" }));
+    }),
+  );
+}
+
+function functionFacts(routine: string, { isDefiner, searchPath, execute }: FunctionAccess, owner: string): Fact[] {
+  const grantees = execute === "everybody" ? ["public"] : execute.map((role) => ROLES[role]);
+  return [
+    { kind: "owner", object: routine, name: "", value: owner },
+    { kind: "function", object: routine, name: "", value: `${isDefiner ? "definer" : "invoker"}${searchPath === null ? "" : ` search_path=${searchPath}`}` },
+    ...grantees.map((grantee): Fact => ({ kind: "execute", object: routine, name: `${grantee} execute`, value: "" })),
+  ];
+}
+
+function policyValue({ command, isRestrictive = false, role, using, check }: Policy): string {
+  return [isRestrictive ? "restrictive" : "permissive", command, ROLES[role], expression(using), expression(check)].join(" | ");
+}
+
+/** The policy of a catalogue in the form of {@link declaredFacts}. */
+export function printedPolicy(value: string): string {
+  const [kind = "", command = "", roles = "", using = "", check = ""] = JSON.parse(value) as Array<string | null>;
+  return [kind, command, roles, expression(using), expression(check)].join(" | ");
+}
+
+/** Versions of Postgres print parentheses, line breaks and the schema differently; none of it changes what these expressions mean. */
+function expression(text: string | null): string {
+  return text === null ? "none" : text.replaceAll(/[\s()]|\bpublic\./g, "").toLowerCase();
+}
+
+export interface Fault {
+  readonly fact: Fact;
+  /** Undefined: nothing of the kind is declared. */
+  readonly declared: Fact | undefined;
+  readonly is: "missing" | "wrong" | "too much";
+}
+
+interface Comparison {
+  readonly declared: readonly Fact[];
+  readonly found: readonly Fact[];
+  /** A later version migrated the schema: what it gave or rewrote is its own. */
+  readonly isNewer: boolean;
+}
+
+/** What is missing comes first, in the order of the declaration. */
+export function compareFacts({ declared, found, isNewer }: Comparison): Fault[] {
+  const [wanted, present] = [new Map(declared.map((fact) => [keyOf(fact), fact])), new Map(found.map((fact) => [keyOf(fact), fact]))];
+  const faults = declared.flatMap((fact): Fault[] => {
+    const actual = present.get(keyOf(fact));
+    if (actual === undefined) return [{ fact, declared: fact, is: "missing" }];
+    if (actual.value === fact.value || (isNewer && (fact.kind === "policy" || fact.kind === "function"))) return [];
+    return [{ fact: actual, declared: fact, is: fact.kind === "role" ? "too much" : "wrong" }];
+  });
+  const more = found.filter((fact) => !wanted.has(keyOf(fact)) && (!isNewer || fact.kind === "membership"));
+  return [...faults, ...more.map((fact): Fault => ({ fact, declared: undefined, is: "too much" }))];
+}
