@@ -42,7 +42,7 @@ export async function debianProgram({ name, packages }: Wanted, folder: string):
 
 /** A machine that never asked for Debian's lists has none yet. */
 async function download(packages: readonly string[], folder: string): Promise<void> {
-  const get = () => run("apt-get", ["download", "-qq", ...packages], { cwd: folder, timeout: DOWNLOAD_MS });
+  const get = () => run("apt-get", ["-o", "APT::Sandbox::User=root", "download", "-qq", ...packages], { cwd: folder, timeout: DOWNLOAD_MS });
   await get().catch(async () => {
     await run("apt-get", ["update", "-qq"], { timeout: DOWNLOAD_MS });
     await get();
