@@ -135,6 +135,10 @@ test("a back-up is made whole or not at all, has no key in it, and is refused wh
       "select rolname from pg_roles where rolname like 'holdfast%' union all select relname from pg_class where relname in ('documents', 'migrations')",
     ),
   ).toEqual([]);
+  await server.query("refused", "drop table spaces; create function run_user(uuid) returns uuid language sql as 'select $1'");
+  expect(await restore(backup)).toMatch(/pg_restore failed: error: .*function "run_user" already exists/);
+  expect(await server.query("refused", "select relname from pg_class where relname in ('documents', 'migrations')")).toEqual([]);
+  await server.forget("refused");
 });
 
 test("restored by command, it is served by the narrow logins, each caller reads what the rules say, and a new document is taken in", async () => {
