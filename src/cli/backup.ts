@@ -11,8 +11,9 @@ import { DomainError } from "../domain/errors.ts";
 import { type Keyring, type MasterKey, createKeyring, organizationKeyAad } from "../storage/keyring.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type Storage, createStorage } from "../storage/storage.ts";
+import { openObjectStore } from "../storage/open-store.ts";
 import { type Connection, withDatabase } from "./connect.ts";
-import { compareObjects, storeOf } from "./integrity.ts";
+import { compareObjects } from "./integrity.ts";
 import { everyOrganization } from "./organizations.ts";
 import { printJson, printLine, printTable } from "./output.ts";
 import { startProgress } from "./progress.ts";
@@ -79,7 +80,7 @@ async function fileProgress(db: Database, organizations: readonly OrganizationKe
 async function openBackup({ db, config, masterKey, secret, pepper }: Connection, isQuick: boolean): Promise<Omit<Backup, "onFiles">> {
   await pepper();
   const master = await masterKey();
-  const store = storeOf(config);
+  const store = await openObjectStore(config.storage);
   const refuse = (): never => {
     throw new DomainError("not_found", "The organization has no key.");
   };
