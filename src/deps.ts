@@ -33,7 +33,7 @@ import { type Keyring, type MasterKey, createKeyring } from "./storage/keyring.t
 import { openMasterKey } from "./storage/master-key.ts";
 import { createPayloadSealer, outlastingOutages, sealerForWorkers } from "./storage/payload-sealer.ts";
 import { type ObjectStore, UnfitStoreError } from "./storage/object-store.ts";
-import { openObjectStore } from "./storage/open-store.ts";
+import { openObjectStore, storeKind } from "./storage/open-store.ts";
 import { type Storage, createStorage } from "./storage/storage.ts";
 import { createDataConverter, createWorkerDataConverter } from "./temporal/codec.ts";
 import { BOUND_PAYLOADS, createCutOver } from "./temporal/seals/cut-over.ts";
@@ -77,13 +77,13 @@ const QUERY_EMBEDDING_TIMEOUT_MS = 2_000;
  */
 export async function openSharedDeps(config: RealConfig, name: string): Promise<SharedDeps> {
   const log = createLog({ level: config.log.level, name });
+  const store = await openObjectStore(config.storage);
+  await proveStore(store, log);
   const db = openDatabase({ ...config.database, onIdleError: (error) => log.warn({ err: error }, "an idle database connection was lost") });
   await checkLogins(db, config, log);
   const masterKey = await openMasterKey(config.keys);
   const contentSecret = await loadInstanceSecret(db, "content-hash", masterKey);
   const keyring = openKeyring(db, masterKey);
-  const store = await openObjectStore(config.storage);
-  await proveStore(store, log);
   const storage = createStorage({ store, keyring });
   const embedding = await createEmbeddingModel(config.models);
   const sealer = createPayloadSealer(keyring, await loadInstanceSecret(db, "temporal-payloads", masterKey));
@@ -199,6 +199,7 @@ export async function openApiDeps(config: RealConfig, overrides: Overrides = {})
         workflows: () => pingTemporal(shared.temporal),
         object_store: () => shared.storage.list("", { limit: 1 }),
       },
+      storeKind: storeKind(config.storage),
       started: chat.ready,
     }),
     async close() {

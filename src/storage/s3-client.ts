@@ -8,7 +8,6 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** With all its retries, and the wait for a free connection: after this the caller is told that the store is down. */
 const OPERATION_TIMEOUT_MS = 60_000;
 const MAX_ATTEMPTS = 4;
-/** A download holds its connection for as long as its reader takes. */
 const MAX_CONNECTIONS = 256;
 /** Stores beside AWS take any region; this is what they call theirs where nothing is said. */
 const USUAL_REGION = "us-east-1";
@@ -31,13 +30,23 @@ export interface S3Settings {
 /** Sends one command; throws as {@link ObjectStore} says, or the signal's reason. */
 export type Send = <T>(command: (client: S3Client, abortSignal: AbortSignal) => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
+interface Connection {
+  readonly send: Send;
+  /** For downloads, which are tried again by resumed-download.ts, and hold connections for as long as their readers take. */
+  readonly sendOnce: Send;
+}
+
 /** Credentials are found as AWS's clients find them: the environment, files, the role of the machine or the pod. */
-export function connect({ endpoint, region, forcePathStyle = false, requestTimeoutMs = REQUEST_TIMEOUT_MS }: S3Settings): Send {
+export function connect(settings: S3Settings): Connection {
+  return { send: senderOf(settings, MAX_ATTEMPTS), sendOnce: senderOf(settings, 1) };
+}
+
+function senderOf({ endpoint, region, forcePathStyle = false, requestTimeoutMs = REQUEST_TIMEOUT_MS }: S3Settings, maxAttempts: number): Send {
   const config: S3ClientConfig = {
     ...(endpoint === undefined ? {} : { endpoint, region: USUAL_REGION }),
     ...(region === undefined ? {} : { region }),
     forcePathStyle,
-    maxAttempts: MAX_ATTEMPTS,
+    maxAttempts,
     // Every part carries a checksum of ours, and what is read is authenticated by storage.ts.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",

@@ -17,7 +17,7 @@ import { type S3Answer, answerOf } from "./s3-client.ts";
 import { type Bucket, checksum } from "./s3-upload.ts";
 
 /** A start waits no longer for a store that is slow: it is probed again before the first write. */
-const PROBE_TIMEOUT_MS = 15_000;
+const PROBE_TIMEOUT_MS = 10_000;
 const CONTENT = Buffer.from("Holdfast looks whether this store keeps its promises.");
 /** Of nothing that is ever stored. */
 const OTHER_ETAG = '"00000000000000000000000000000000"';

