@@ -36,15 +36,16 @@ describe.runIf(hasSeaweedfs)("a service on S3", () => {
     const documents = documentClient({ stack, tenants: TENANTS });
     const { id, file_path: path, processing_state: state } = await documents.put(TEXT, "capybaras.md");
     expect(state.pipeline_status).toBe("completed");
-    expect((await documents.hits(id, "largest rodents")).total).toBe(1);
-    expect((await documents.editor("GET", `/spaces/${TENANTS.spaces.research}/data/download?path=${encodeURIComponent(path)}`)).body).toBe(TEXT);
+    const file = (verb: string): string => `/spaces/${TENANTS.spaces.research}/data/${verb}?path=${encodeURIComponent(path)}`;
+    expect((await documents.hits(id, "largest rodents")).results).toHaveLength(1);
+    expect((await documents.editor("GET", file("download"))).body).toBe(TEXT);
 
     const [name] = await objects();
     const stored = await (await client.send(new GetObjectCommand({ Bucket: seaweedfs.bucket, Key: name }))).Body!.transformToString("latin1");
     expect(stored).not.toContain("Capybaras");
     expect(await runCli(["integrity"], stack.env)).toMatch(/are whole: nothing is missing/);
 
-    expect((await documents.editor("DELETE", `/data/${id}`)).status).toBe(202);
+    expect((await documents.editor("DELETE", file("files"))).status).toBe(204);
     await until("the object is gone", async () => (await objects()).length === 0);
   });
 
