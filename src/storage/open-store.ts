@@ -5,7 +5,7 @@ import type { S3Settings } from "./s3-client.ts";
 
 export type StoreKind = "directory" | "gcs" | "s3";
 
-export interface StoreSettings {
+interface StoreSettings {
   readonly gcsBucket: string | undefined;
   readonly emulatorHost: string | undefined;
   readonly s3: S3Settings | undefined;

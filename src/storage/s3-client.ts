@@ -133,7 +133,7 @@ interface AwsError {
 }
 
 /** An error of AWS's client as a {@link DomainError}; what is nobody's outage comes back as it was. */
-export function s3Error(error: unknown): unknown {
+function s3Error(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
   const { name, $metadata, $response } = error as AwsError;
   const status = $metadata?.httpStatusCode;
