@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, type Server, type ServerResponse, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export type Fault =
+type Fault =
   /** Answers by itself; the store never hears of the request. */
   | { readonly status: number; readonly headers?: OutgoingHttpHeaders; readonly body?: string }
   /** Cuts the connection after so many bytes of the request's body. */
