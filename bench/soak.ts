@@ -3,6 +3,7 @@ import { cpus, loadavg } from "node:os";
 import { Client, Connection } from "@temporalio/client";
 import { Command } from "commander";
 import { findFaults } from "../test/drill/checks.ts";
+import { objectsInFolder } from "../test/drill/objects.ts";
 import setup from "../test/support/global-setup.ts";
 import type { ChatReply } from "../test/support/scripted-provider.ts";
 import { seeded } from "../test/support/seeded.ts";
@@ -98,7 +99,7 @@ async function settled(stack: Stack, tenants: readonly Tenant[]): Promise<string
   const deadline = Date.now() + SETTLE_MS;
   try {
     for (;;) {
-      const faults = await findFaults({ stack, temporal }, accepted);
+      const faults = await findFaults({ stack, temporal, objects: objectsInFolder(stack.dataDir) }, accepted);
       if (faults.length === 0 || Date.now() > deadline) return faults;
       await pause(SAMPLE_MS);
     }

@@ -7,13 +7,39 @@ import { Readable } from "node:stream";
 import { json } from "node:stream/consumers";
 import { Command } from "commander";
 import setup from "../test/support/global-setup.ts";
+import { findGo, startFakeGcs } from "../test/support/fake-gcs.ts";
+import { sharedSeaweedfs } from "../test/support/seaweedfs.ts";
 import { type Stack, startStack } from "../test/support/stack.ts";
 import { KEYS, SPACES } from "../test/support/tenants.ts";
 import { peakOf, residentMegabytes } from "./process-tree.ts";
 
 interface Options {
   readonly megabytes: string;
+  readonly gigabytes?: string;
+  readonly store: string;
 }
+
+interface Place {
+  /** As a person calls it. */
+  readonly title: string;
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** Where objects are kept; each of the buckets is a server on this machine. */
+const STORES: Readonly<Record<string, () => Promise<Place>>> = {
+  directory: () => Promise.resolve({ title: "a folder", env: {}, stop: () => Promise.resolve() }),
+  async s3() {
+    const { env, stop } = await sharedSeaweedfs();
+    return { title: "SeaweedFS by S3", env, stop };
+  },
+  async gcs() {
+    const go = await findGo();
+    if (go === undefined) throw new Error("the stand-in for Google Cloud Storage is built by Go, which is not here");
+    const { origin, bucket, stop } = await startFakeGcs(go);
+    return { title: "fake-gcs-server", env: { GCS_BUCKET: bucket, STORAGE_EMULATOR_HOST: origin }, stop };
+  },
+};
 
 const MEGABYTE = 1_000_000;
 const BOUNDARY = "holdfast-bench";
@@ -60,15 +86,20 @@ async function downloaded(stack: Stack): Promise<string> {
 }
 
 async function run(options: Options): Promise<void> {
-  const megabytes = Number(options.megabytes);
+  const megabytes = options.gigabytes === undefined ? Number(options.megabytes) : 1_000 * Number(options.gigabytes);
+  const open = STORES[options.store];
+  if (open === undefined) throw new Error(`Stores: ${Object.keys(STORES).join(", ")}`);
   const stop = await setup();
-  const stack = await startStack({ env: { MAX_UPLOAD_BYTES: String(megabytes * MEGABYTE + 1) }, withoutWorker: true });
+  const place = await open();
+  const stack = await startStack({ env: { MAX_UPLOAD_BYTES: String(megabytes * MEGABYTE + 1), ...place.env }, withoutWorker: true });
   try {
     const piece = randomBytes(MEGABYTE);
     const expected = createHash("sha256");
     for await (const part of file(megabytes, piece)) expected.update(part);
     const pid = stack.api.child.pid!;
-    say(`${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; objects in a folder, encrypted; everything on this machine; load ${loadavg()[0]!.toFixed(1)}`);
+    say(
+      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; objects in ${place.title}, encrypted; everything on this machine; load ${loadavg()[0]!.toFixed(1)}`,
+    );
     say("| one file | MB | seconds | MB/s | API process before (MB) | its peak (MB) |\n|---|---|---|---|---|---|");
     for (const [name, work] of Object.entries({ upload: () => uploaded(stack, megabytes, piece), download: () => downloaded(stack) })) {
       const before = await residentMegabytes(pid);
@@ -81,8 +112,15 @@ async function run(options: Options): Promise<void> {
     }
   } finally {
     await stack.close();
+    await place.stop();
     await stop();
   }
 }
 
-await new Command("bench:transfer").description("A large file up and down through the API.").option("--megabytes <number>", "of the file", "1000").action(run).parseAsync();
+await new Command("bench:transfer")
+  .description("A large file up and down through the API.")
+  .option("--megabytes <number>", "of the file", "1000")
+  .option("--gigabytes <number>", "instead of megabytes")
+  .option("--store <name>", `where objects are kept: ${Object.keys(STORES).join(", ")}`, "directory")
+  .action(run)
+  .parseAsync();

@@ -1,4 +1,5 @@
-/** Groups of settings that are more than one variable each: limits, and how Temporal is reached. */
+/** Groups of settings that are more than one variable each: limits, where objects are kept, and how Temporal is reached. */
+import { join } from "node:path";
 import type { Settings } from "./config.ts";
 
 /** What callers may send, store and ask; a user has as much as a key where nothing else is said, an organization no bound of its own. */
@@ -15,6 +16,17 @@ export function limitsOf(env: Settings) {
     chatTurnsPerOrganizationAndMinute: env.ORGANIZATION_CHAT_RATE_LIMIT_RPM,
     refusalsPerMinute: env.REFUSAL_RATE_LIMIT_RPM,
     keysPerUser: env.MAX_KEYS_PER_USER,
+  };
+}
+
+/** Without a bucket objects are kept in `directory`. */
+export function storageOf(env: Settings, dataDir: string) {
+  const { S3_BUCKET: bucket, S3_ENDPOINT: endpoint, S3_REGION: region, S3_FORCE_PATH_STYLE: forcePathStyle } = env;
+  return {
+    gcsBucket: env.GCS_BUCKET,
+    emulatorHost: env.STORAGE_EMULATOR_HOST,
+    s3: bucket === undefined ? undefined : { bucket, endpoint, region, forcePathStyle },
+    directory: join(dataDir, "objects"),
   };
 }
 

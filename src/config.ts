@@ -1,7 +1,7 @@
 /** The only reader of the environment: one schema, one typed object, every problem reported at once. */
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { limitsOf, temporalTls } from "./config-groups.ts";
+import { limitsOf, storageOf, temporalTls } from "./config-groups.ts";
 import { PASSWORD_SETTINGS, withPasswords } from "./database-passwords.ts";
 import { ExpectedFailure } from "./expected-failure.ts";
 import { TURN_BUDGET, TURN_SECONDS_MAX } from "./domain/turn.ts";
@@ -53,6 +53,10 @@ const Environment = z.object({
   TEMPORAL_TLS_SERVER_NAME: z.string().optional(),
   GCS_BUCKET: z.string().optional(),
   STORAGE_EMULATOR_HOST: z.string().optional(),
+  S3_BUCKET: z.string().optional(),
+  S3_ENDPOINT: url("https", "http").optional(),
+  S3_REGION: z.string().optional(),
+  S3_FORCE_PATH_STYLE: flag.default(false),
   MASTER_KEY: masterKey.optional(),
   MASTER_KEY_PREVIOUS: masterKey.optional(),
   KMS_KEY_NAME: kmsKeyName.optional(),
@@ -136,6 +140,10 @@ const CONTRADICTIONS: [Variable, (given: Given) => boolean, string][] = [
   ],
   ["MASTER_KEY_PREVIOUS", (given) => given.MASTER_KEY_PREVIOUS !== undefined && given.MASTER_KEY === undefined, "needs MASTER_KEY: the one that takes its place"],
   ["STORAGE_EMULATOR_HOST", (given) => given.STORAGE_EMULATOR_HOST !== undefined && given.GCS_BUCKET === undefined, "needs GCS_BUCKET"],
+  ["S3_BUCKET", (given) => given.S3_BUCKET !== undefined && given.GCS_BUCKET !== undefined, "cannot be set together with GCS_BUCKET: objects are kept in one place"],
+  ["S3_ENDPOINT", (given) => given.S3_ENDPOINT !== undefined && given.S3_BUCKET === undefined, "needs S3_BUCKET"],
+  ["S3_REGION", (given) => given.S3_REGION !== undefined && given.S3_BUCKET === undefined, "needs S3_BUCKET"],
+  ["S3_FORCE_PATH_STYLE", (given) => given.S3_FORCE_PATH_STYLE !== undefined && given.S3_BUCKET === undefined, "needs S3_BUCKET"],
   ["TEMPORAL_API_KEY", (given) => given.TEMPORAL_API_KEY !== undefined && given.TEMPORAL_ADDRESS === undefined, "needs TEMPORAL_ADDRESS"],
   [
     "TEMPORAL_TLS_CERT_FILE",
@@ -249,8 +257,7 @@ function group(env: Settings) {
       apiKey: env.TEMPORAL_API_KEY,
       tls: temporalTls(env),
     },
-    /** Without a bucket objects are kept in `directory`. */
-    storage: { gcsBucket: env.GCS_BUCKET, emulatorHost: env.STORAGE_EMULATOR_HOST, directory: join(dataDir, "objects") },
+    storage: storageOf(env, dataDir),
     keys: {
       master: env.MASTER_KEY,
       previous: env.MASTER_KEY_PREVIOUS,

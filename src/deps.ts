@@ -30,12 +30,11 @@ import { type Log, createLog } from "./log.ts";
 import { type EmbeddingModel, createEmbeddingModel, openEmbeddingModel } from "./models/embedding-model.ts";
 import { type QueryEmbeddings, cacheQueries } from "./models/query-embeddings.ts";
 import { type Reranker, createReranker } from "./models/rerank.ts";
-import { createDirectoryStore } from "./storage/directory.ts";
-import type { GcsSettings } from "./storage/gcs.ts";
 import { type Keyring, type MasterKey, createKeyring } from "./storage/keyring.ts";
 import { openMasterKey } from "./storage/master-key.ts";
 import { createPayloadSealer, outlastingOutages, sealerForWorkers } from "./storage/payload-sealer.ts";
-import type { ObjectStore } from "./storage/object-store.ts";
+import { type ObjectStore, UnfitStoreError } from "./storage/object-store.ts";
+import { openObjectStore, storeKind } from "./storage/open-store.ts";
 import { type Storage, createStorage } from "./storage/storage.ts";
 import { createDataConverter, createWorkerDataConverter } from "./temporal/codec.ts";
 import { BOUND_PAYLOADS, createCutOver } from "./temporal/seals/cut-over.ts";
@@ -75,17 +74,17 @@ const QUERY_EMBEDDING_TIMEOUT_MS = 2_000;
 /**
  * Opens what all processes share. Needs Postgres, because the instance's secrets are in it; Temporal and the object store are
  * reached when first used.
- * @throws DomainError `database_unavailable`, ExpectedFailure where the schema lacks something of this version, ConfigError where database logins are required and one is too strong, and whatever a model provider that must be asked for its dimensions answers.
+ * @throws DomainError `database_unavailable`, ExpectedFailure where the schema lacks something of this version, ConfigError where database logins are required and one is too strong or where the object store cannot be used, and whatever a model provider that must be asked for its dimensions answers.
  */
 export async function openSharedDeps(config: RealConfig, name: string): Promise<SharedDeps> {
   const log = createLog({ level: config.log.level, name });
+  const store = await openObjectStore(config.storage);
+  await proveStore(store, log);
   const db = openDatabase({ ...config.database, onIdleError: (error) => log.warn({ err: error }, "an idle database connection was lost") });
   await assertUsable(db, config, log);
   const masterKey = await openMasterKey(config.keys);
   const contentSecret = await loadInstanceSecret(db, "content-hash", masterKey);
   const keyring = openKeyring(db, masterKey);
-  const { gcsBucket, emulatorHost, directory } = config.storage;
-  const store = gcsBucket === undefined ? createDirectoryStore(directory) : await openGcsStore({ bucket: gcsBucket, emulatorHost });
   const storage = createStorage({ store, keyring });
   const embedding = await createEmbeddingModel(config.models);
   const sealer = createPayloadSealer(keyring, await loadInstanceSecret(db, "temporal-payloads", masterKey));
@@ -139,10 +138,14 @@ async function checkLogins(db: Database, { database }: RealConfig, log: Log): Pr
   throw new ConfigError([`REQUIRE_DATABASE_LOGINS is set. ${found}`]);
 }
 
-/** Google's client is loaded only where it is used: it takes a tenth of a second of a process's start. */
-async function openGcsStore(settings: GcsSettings): Promise<ObjectStore> {
-  const { createGcsStore } = await import("./storage/gcs.ts");
-  return createGcsStore(settings);
+/** A store that cannot be used ends the start; one that is away does not: it is asked again before the first write. */
+async function proveStore(store: ObjectStore, log: Log): Promise<void> {
+  try {
+    await store.prove?.();
+  } catch (error) {
+    if (error instanceof UnfitStoreError) throw new ConfigError([error.message]);
+    log.warn({ err: error }, "the object store could not be asked whether it keeps its promises");
+  }
 }
 
 function openKeyring(db: Database, master: MasterKey): Keyring {
@@ -207,6 +210,7 @@ export async function openApiDeps(config: RealConfig, overrides: Overrides = {})
         workflows: () => pingTemporal(shared.temporal),
         object_store: () => shared.storage.list("", { limit: 1 }),
       },
+      storeKind: storeKind(config.storage),
       started: chat.ready,
     }),
     async close() {

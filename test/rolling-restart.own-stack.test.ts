@@ -121,7 +121,15 @@ test("a process that stops says so before it closes its port, and names each dep
   };
   expect(await ask()).toEqual({
     status: 200,
-    body: { status: "ready", dependencies: ["database", "workflows", "object_store"].map((name) => ({ name, ok: true, latency_ms: expect.any(Number) })) },
+    body: {
+      status: "ready",
+      dependencies: ["database", "workflows", "object_store"].map((name) => ({
+        name,
+        ok: true,
+        ...(name === "object_store" ? { kind: "directory" } : {}),
+        latency_ms: expect.any(Number),
+      })),
+    },
   });
   await stack.stopTemporal();
   expect(await until("the report is new", async () => ((await ask()).body.status === "degraded" ? await ask() : undefined))).toMatchObject({

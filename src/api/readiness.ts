@@ -1,5 +1,6 @@
 /** The only place that decides whether this process should be sent requests, from what it depends on and whether it stops. */
 import type { Readiness as Report } from "../schema/health.ts";
+import type { StoreKind } from "../storage/open-store.ts";
 
 /** Resolves where the dependency answers; rejects with anything where it does not. */
 type Probe = () => Promise<unknown>;
@@ -13,6 +14,8 @@ export interface Readiness {
 
 interface ReadinessDeps {
   readonly probes: Readonly<Record<Report["dependencies"][number]["name"], Probe>>;
+  /** Where objects are kept. */
+  readonly storeKind: StoreKind;
   /** Resolves when chat takes turns for the first time. */
   readonly started: Promise<void>;
 }
@@ -23,7 +26,7 @@ const FRESH_MS = 1_000;
 const START_MS = 15_000;
 
 /** Without the database nothing can be answered; without the others most can. */
-export function createReadiness({ probes, started }: ReadinessDeps): Readiness {
+export function createReadiness({ probes, storeKind, started }: ReadinessDeps): Readiness {
   let isStarting = true;
   let isDraining = false;
   const begun = (): void => void (isStarting = false);
@@ -40,7 +43,7 @@ export function createReadiness({ probes, started }: ReadinessDeps): Readiness {
   return {
     async report() {
       const now = performance.now();
-      if (last === undefined || now - last.at > FRESH_MS) last = { at: now, dependencies: probeAll(probes) };
+      if (last === undefined || now - last.at > FRESH_MS) last = { at: now, dependencies: probeAll(probes, storeKind) };
       const dependencies = await last.dependencies;
       return { status: statusOf(dependencies), dependencies };
     },
@@ -48,13 +51,13 @@ export function createReadiness({ probes, started }: ReadinessDeps): Readiness {
   };
 }
 
-function probeAll(probes: ReadinessDeps["probes"]): Promise<Report["dependencies"]> {
+function probeAll(probes: ReadinessDeps["probes"], storeKind: StoreKind): Promise<Report["dependencies"]> {
   const names = Object.keys(probes) as (keyof typeof probes)[];
   return Promise.all(
     names.map(async (name) => {
       const startedAt = performance.now();
       const ok = await answers(probes[name]);
-      return { name, ok, latency_ms: Math.round((performance.now() - startedAt) * 10) / 10 };
+      return { name, ok, ...(name === "object_store" ? { kind: storeKind } : {}), latency_ms: Math.round((performance.now() - startedAt) * 10) / 10 };
     }),
   );
 }

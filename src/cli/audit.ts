@@ -4,9 +4,9 @@ import type { Command } from "commander";
 import { anchorPublicKey, makeAnchor, storeAnchor } from "../auth/audit-anchor.ts";
 import { AUDIT_CHAIN_SECRET, verifyAuditChain } from "../db/audit-chain.ts";
 import { ANCHOR_SECRET, anchorName } from "../domain/anchor.ts";
+import { openObjectStore } from "../storage/open-store.ts";
 import { type AnchorReport, IN_STORE, checkAnchors } from "./audit-anchors.ts";
 import { type Connection, withDatabase } from "./connect.ts";
-import { storeOf } from "./integrity.ts";
 import { everyOrganization } from "./organizations.ts";
 import { CommandError, printJson, printLine, printTable } from "./output.ts";
 import { eachShown, startProgress } from "./progress.ts";
@@ -74,7 +74,7 @@ async function verifyChains({ db, secret }: Connection, { organization, expect, 
 }
 
 async function readReports({ db, secret, config }: Connection, where: string, organizationId: string | undefined): Promise<AnchorReport[]> {
-  const check = { db, secret: await secret(ANCHOR_SECRET), store: storeOf(config), organizationId };
+  const check = { db, secret: await secret(ANCHOR_SECRET), store: await openObjectStore(config.storage), organizationId };
   const reports: AnchorReport[] = [];
   for await (const report of checkAnchors(check, where)) reports.push(report);
   return reports;
@@ -85,7 +85,7 @@ async function anchor({ to, json }: { readonly to?: string; readonly json?: bool
     const now = new Date();
     const { jws, organizations } = await makeAnchor(db, await secret(ANCHOR_SECRET), now);
     const name = to ?? anchorName(now);
-    if (to === undefined) await storeAnchor(storeOf(config), name, jws);
+    if (to === undefined) await storeAnchor(await openObjectStore(config.storage), name, jws);
     else await writeNew(to, jws);
     return { anchor: name, organizations };
   });

@@ -1,4 +1,5 @@
 /** `holdfast backup verify` */
+import { openObjectStore } from "../storage/open-store.ts";
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { readManifest } from "../backup/manifest.ts";
@@ -15,7 +16,7 @@ import { type Keyring, type MasterKey, createKeyring, organizationKeyAad } from 
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type Storage, createStorage } from "../storage/storage.ts";
 import { type Connection, withDatabase } from "./connect.ts";
-import { compareObjects, storeOf } from "./integrity.ts";
+import { compareObjects } from "./integrity.ts";
 import { everyOrganization } from "./organizations.ts";
 import { printJson, printLine, printTable } from "./output.ts";
 import { startProgress } from "./progress.ts";
@@ -152,7 +153,7 @@ async function openBackup(
 ): Promise<Pick<Backup, "db" | "store" | "storage" | "masterKey" | "auditKey" | "isQuick">> {
   await pepper();
   const master = await masterKey();
-  const store = storeOf(config);
+  const store = await openObjectStore(config.storage);
   const refuse = (): never => {
     throw new DomainError("not_found", "The organization has no key.");
   };

@@ -1,11 +1,11 @@
 /** `holdfast backup` */
 import type { Command } from "commander";
+import { openObjectStore } from "../storage/open-store.ts";
 import { createBackup, type Source } from "../backup/create.ts";
 import { restoreBackup } from "../backup/restore.ts";
 import { verify } from "./backup-verify.ts";
 import { cacheDirs, serverUser } from "../embedded/server-user.ts";
 import { withOwner } from "./connect.ts";
-import { storeOf } from "./integrity.ts";
 import { CommandError, printJson, printLine } from "./output.ts";
 import { type Progress, startProgress } from "./progress.ts";
 
@@ -61,7 +61,7 @@ async function withSource<T>(json: boolean | undefined, work: (source: Source) =
       work({
         db,
         url,
-        store: storeOf(config),
+        store: await openObjectStore(config.storage),
         cacheDirs: cacheDirs({ configured: config.cacheDir, dataDir: config.dataDir, user: await serverUser() }),
         onObjects: (copied) => progress.show({ copied }),
       }),

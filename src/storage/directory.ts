@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { DomainError } from "../domain/errors.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
-import { assertStoredName, assertPrefix, streamOf, unavailable, untilAborted, within } from "./object-store.ts";
+import { assertStoredName, assertPrefix, free, streamOf, unavailable, untilAborted, within } from "./object-store.ts";
 import type { GetOptions, ListedObject, ListOptions, ObjectStore, PutOptions } from "./object-store.ts";
 
 const STEP_TIMEOUT_MS = 30_000;
@@ -75,14 +75,6 @@ async function* gathered(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
     [pieces, bytes] = [[], 0];
   }
   if (bytes > 0) yield pieces;
-}
-
-/**
- * Gives memory back at once: left to the garbage collector, each 20 MB or so of it costs a collection of the whole heap, which stops the
- * process for tens of milliseconds. What shares its memory with others keeps it.
- */
-function free({ buffer, byteLength }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 async function writeAll(file: FileHandle, pieces: Uint8Array[]): Promise<void> {

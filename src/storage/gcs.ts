@@ -3,10 +3,10 @@ import { IdempotencyStrategy, Storage } from "@google-cloud/storage";
 import type { Bucket, File } from "@google-cloud/storage";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import { DomainError } from "../domain/errors.ts";
-import { assertStoredName, assertPrefix, storageError, streamOf, unavailable, untilAborted, within } from "./object-store.ts";
-import type { GetOptions, ListedObject, ListOptions, ObjectStore, PutOptions } from "./object-store.ts";
+import { assertStoredName, assertPrefix, storageError, unavailable, untilAborted, within } from "./object-store.ts";
+import type { ListedObject, ListOptions, ObjectStore, PutOptions } from "./object-store.ts";
+import { type Download, download } from "./resumed-download.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** With all its retries: after this the caller is told that the store is down and may come back later. */
@@ -17,7 +17,6 @@ const MAX_RETRY_DELAY_S = 8;
 const UPLOAD_CHUNK_BYTES = 4 * 1024 * 1024;
 /** A download that gave nothing for so long is cut and taken up again where it stopped. */
 const STALL_MS = 30_000;
-const FIRST_RETRY_MS = 100;
 
 export interface GcsSettings {
   readonly bucket: string;
@@ -32,10 +31,13 @@ export function createGcsStore({ bucket: bucketName, emulatorHost, stallMs = STA
   const storage = connect(emulatorHost);
   const bucket = storage.bucket(bucketName);
   const fileOf = (name: string): File => bucket.file(assertStoredName(name));
-  const placeOf = (name: string): Place => ({ storage, file: fileOf(name), credentials: emulatorHost === undefined, stallMs });
+  const sourceOf = (name: string): Download => {
+    const place = { storage, file: fileOf(name), credentials: emulatorHost === undefined };
+    return { open: (range, signal) => openBody(place, range, signal), size: async () => (await metadataOf(place.file)).size, stallMs };
+  };
   return {
     put: (name, body, options = {}) => upload(fileOf(name), body, options),
-    get: (name, options = {}) => download(placeOf(name), options),
+    get: async (name, options = {}) => download(sourceOf(name), options),
     size: async (name) => Number((await metadataOf(fileOf(name))).size),
     delete: async (name) => {
       await within(OPERATION_TIMEOUT_MS, fileOf(name).delete({ ignoreNotFound: true }));
@@ -71,7 +73,6 @@ interface Place {
   readonly storage: Storage;
   readonly file: File;
   readonly credentials: boolean;
-  readonly stallMs: number;
 }
 
 async function metadataOf(file: File): Promise<{ size: number; generation: string }> {
@@ -128,69 +129,6 @@ async function upload(file: File, body: AsyncIterable<Uint8Array>, { signal, ifA
 function writeError(error: unknown): unknown {
   const mapped = storageError(error);
   return hasCode(mapped, "not_found") ? unavailable(error) : mapped;
-}
-
-async function download(place: Place, { start = 0, end, signal }: GetOptions): Promise<Readable> {
-  signal?.throwIfAborted();
-  if (end !== undefined && end <= start) {
-    const { size } = await metadataOf(place.file);
-    if (start > 0 && start >= size) throw storageError({ code: 416 });
-    return Readable.from([], { objectMode: false });
-  }
-  const source = createSource(place, start, end);
-  const first = await source.next();
-  async function* pieces(): AsyncGenerator<Uint8Array> {
-    for (let step = first; step.done !== true; step = await source.next()) yield step.value;
-  }
-  return streamOf(pieces(), { signal, close: async () => source.close() });
-}
-
-interface Source {
-  next(): Promise<IteratorResult<Uint8Array, undefined>>;
-  close(): void;
-}
-
-/**
- * A download that goes on from the byte where its connection was cut or fell silent. Its checksum is not compared, since
- * that covers whole objects only: every segment that is read through storage.ts is authenticated instead.
- */
-function createSource(place: Place, start: number, end: number | undefined): Source {
-  let position = start;
-  let failures = 0;
-  let abort = new AbortController();
-  let body: AsyncIterator<Uint8Array> | undefined;
-
-  async function next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    for (;;) {
-      try {
-        body ??= await within(place.stallMs, openBody(place, rangeHeader(position, end), abort.signal));
-        const step = await within(place.stallMs, body.next());
-        if (step.done === true) return { done: true, value: undefined };
-        position += step.value.byteLength;
-        failures = 0;
-        return { done: false, value: step.value };
-      } catch (error) {
-        close();
-        // Cut exactly at the object's end, or an object without a byte: the range starts behind it.
-        if (hasCode(error, "range_not_satisfiable") && (position > start || start === 0)) return { done: true, value: undefined };
-        failures += 1;
-        if (!hasCode(error, "storage_unavailable") || failures > MAX_RETRIES) throw error;
-        await sleep(FIRST_RETRY_MS * 2 ** failures);
-        abort = new AbortController();
-      }
-    }
-  }
-
-  function close(): void {
-    body = undefined;
-    abort.abort();
-  }
-
-  return { next, close };
-}
-
-function rangeHeader(start: number, end: number | undefined): string | undefined {
-  return start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? "" : end - 1}`;
 }
 
 /**

@@ -49,6 +49,19 @@ export interface ObjectStore {
   list(prefix: string, options: ListOptions): Promise<ListedObject[]>;
   /** Removes what writes that broke off left behind and nobody has touched for so long. @returns how many. */
   removeUnfinished(olderThanMs: number): Promise<number>;
+  /**
+   * Of stores whose promises hang on the server behind them: shows once that it keeps them.
+   * @throws UnfitStoreError where it does not, or where the settings for it cannot be used.
+   */
+  prove?(): Promise<void>;
+}
+
+/** A store that must not be used as it is; the message says in one line which setting is wrong and why. */
+export class UnfitStoreError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "UnfitStoreError";
+  }
 }
 
 const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
@@ -72,6 +85,11 @@ function assertObjectName(name: string): string {
 /** As {@link assertObjectName}, for what a store may hold: objects of organizations, and anchors of the audit log, which belong to none. */
 export function assertStoredName(name: string): string {
   return ANCHOR_NAME.test(name) ? name : assertObjectName(name);
+}
+
+/** Whether Holdfast gives objects such names. */
+export function isStoredName(name: string): boolean {
+  return ANCHOR_NAME.test(name) || OBJECT_NAME.test(name);
 }
 
 /** The organization that an object's name belongs to. */
@@ -182,6 +200,14 @@ export async function* untilAborted(source: AsyncIterable<Uint8Array>, signal: A
     // Not awaited: a generator that hangs in its own next() would never answer.
     if (!ended) iterator.return?.().catch(() => {});
   }
+}
+
+/**
+ * Gives memory back at once: left to the garbage collector, each 20 MB or so of it costs a collection of the whole heap, which stops the
+ * process for tens of milliseconds. What shares its memory with others keeps it.
+ */
+export function free({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 interface StreamOptions {

@@ -1,11 +1,9 @@
-/** What must hold after every step of the drill, read from the database and the object folder, not from the code's own words. */
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+/** What must hold after every step of the drill, read from the database and the object store, not from the code's own words. */
 import type { Client } from "@temporalio/client";
 import type pg from "pg";
-import { ANCHOR_PREFIX } from "../../src/domain/anchor.ts";
 import { countFaults } from "../../src/db/integrity-counts.ts";
 import type { Stack } from "../support/stack.ts";
+import type { DrillObjects } from "./objects.ts";
 
 /** Each query answers one row for every fault that it finds. */
 const FAULTS: Readonly<Record<string, string>> = {
@@ -48,12 +46,13 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 interface Looked {
-  readonly stack: Pick<Stack, "database" | "dataDir" | "api" | "worker">;
+  readonly stack: Pick<Stack, "database" | "api" | "worker">;
   readonly temporal: Client;
+  readonly objects: Pick<DrillObjects, "names">;
 }
 
 /** Everything that is wrong, in words; empty where all holds. */
-export async function findFaults({ stack, temporal }: Looked, accepted: ReadonlySet<string>): Promise<string[]> {
+export async function findFaults({ stack, temporal, objects }: Looked, accepted: ReadonlySet<string>): Promise<string[]> {
   const { owner } = stack.database.db;
   const found = await findWrongRows(owner);
   for (const [name, part] of Object.entries({ api: stack.api, worker: stack.worker })) {
@@ -63,7 +62,7 @@ export async function findFaults({ stack, temporal }: Looked, accepted: Readonly
   if (found.length > 0) return found;
   const lost = await findLost(owner, accepted);
   if (lost > 0) found.push(`accepted documents are lost (${lost})`);
-  for (const name of await findOrphans(owner, join(stack.dataDir, "objects"))) found.push(`an object that nothing names: ${name}`);
+  for (const name of await findOrphans(owner, await objects.names())) found.push(`an object that nothing names: ${name}`);
   const { rows: organizations } = await owner.query<{ id: string; num: number }>("select id, num from organizations");
   for (const organization of organizations)
     for (const [kind, count] of Object.entries(await countFaults(stack.database.db, organization))) if (count > 0) found.push(`integrity: ${kind} (${count})`);
@@ -89,14 +88,11 @@ async function findLost(owner: pg.Pool, accepted: ReadonlySet<string>): Promise<
   return rows[0]!.count;
 }
 
-/** Objects in the folder that no row names and no upload is under way for. */
-async function findOrphans(owner: pg.Pool, objects: string): Promise<string[]> {
-  const entries = await readdir(objects, { recursive: true, withFileTypes: true }).catch(() => []);
-  const names = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(objects.length + 1));
+/** Those of `names` that no row names and no upload is under way for. */
+async function findOrphans(owner: pg.Pool, names: readonly string[]): Promise<string[]> {
   const { rows } = await owner.query<{ name: string }>(
     "select object_key as name from raw_files where object_key is not null union select object_key from pipeline_runs union select object_key from upload_intents",
   );
   const known = new Set(rows.map((row) => row.name));
-  // What a broken write could not take back is removed after a day; no reader ever sees it. Anchors belong to no row.
-  return names.filter((name) => !known.has(name) && !name.startsWith(".tmp/") && !name.startsWith(ANCHOR_PREFIX));
+  return names.filter((name) => !known.has(name));
 }

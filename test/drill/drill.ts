@@ -45,7 +45,7 @@ const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(
 
 /** The processes of the stack run with hooks.ts and talk through `parts.folder`. */
 export async function openDrill(parts: DrillParts, { documents, boundMs }: DrillOptions): Promise<Drill> {
-  const { stack, folder } = parts;
+  const { stack, folder, objects } = parts;
   const connection = await Connection.connect({ address: stack.temporalAddress });
   const temporal = new Client({ connection });
   const pool: string[] = [];
@@ -57,7 +57,7 @@ export async function openDrill(parts: DrillParts, { documents, boundMs }: Drill
   const holds = async (accepted: ReadonlySet<string>): Promise<string[]> => {
     const deadline = Date.now() + boundMs;
     for (;;) {
-      const faults = await findFaults({ stack, temporal }, accepted).catch((error: unknown) => [`the look failed: ${String(error)}`]);
+      const faults = await findFaults({ stack, temporal, objects }, accepted).catch((error: unknown) => [`the look failed: ${String(error)}`]);
       if (faults.length === 0 || Date.now() > deadline) return faults;
       await pause(LOOK_MS);
     }

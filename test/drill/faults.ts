@@ -1,11 +1,10 @@
 /** The faults of the crash matrix: what begins while a process is held at a point, and how it ends. */
-import { rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { claimRuns } from "../../src/db/claims.ts";
 import { call } from "../support/client.ts";
 import type { Fault as ProviderFault } from "../support/scripted-provider.ts";
 import type { Stack } from "../support/stack.ts";
 import { ACME, KEYS } from "../support/tenants.ts";
+import type { DrillObjects } from "./objects.ts";
 
 export type FaultName =
   | "kill -9 worker"
@@ -23,6 +22,7 @@ export type FaultName =
 
 export interface DrillParts {
   readonly stack: Stack;
+  readonly objects: DrillObjects;
   /** Where the drill and the processes talk: see hooks.ts. */
   readonly folder: string;
   /** Settings of processes that are started again. */
@@ -59,8 +59,6 @@ const provider = (name: FaultName, fault: ProviderFault): Fault => ({
     stack.provider.dropHanging();
   },
 });
-
-const objects = ({ stack }: DrillParts): string => join(stack.dataDir, "objects");
 
 /** Longer than Temporal waits for a heartbeat before it gives the work to another worker. */
 const STALL_MS = 12_000;
@@ -124,19 +122,8 @@ export const FAULTS: readonly Fault[] = [
   { name: "kill -9 api", begin: ({ stack }) => stack.api.kill("SIGKILL"), end: ({ stack, settings }) => stack.restartApi(settings) },
   { name: "kill -9 Temporal", begin: ({ stack }) => stack.killTemporal(), end: ({ stack }) => stack.restartTemporal() },
   { name: "stop Postgres", begin: (parts) => parts.killPostgres(), end: (parts) => parts.restartPostgres() },
-  {
-    name: "object store errors",
-    async begin(parts) {
-      await rename(objects(parts), `${objects(parts)}.away`);
-      // A file in the folder's place: everything below it fails.
-      await writeFile(objects(parts), "");
-    },
-    async end(parts) {
-      await rm(objects(parts));
-      await rename(`${objects(parts)}.away`, objects(parts));
-    },
-  },
-  { name: "disk full", begin: ({ folder }) => writeFile(join(folder, "disk full"), ""), end: ({ folder }) => rm(join(folder, "disk full")) },
+  { name: "object store errors", begin: ({ objects }) => objects.takeAway(), end: ({ objects }) => objects.giveBack() },
+  { name: "disk full", begin: ({ objects }) => objects.fill(), end: ({ objects }) => objects.empty() },
   provider("provider 429", { status: 429, headers: { "retry-after": "1" } }),
   provider("provider 500", { status: 500 }),
   provider("provider hangs", { hang: true }),

@@ -8,6 +8,7 @@ import { seeded } from "../support/seeded.ts";
 import { startStack } from "../support/stack.ts";
 import { type CellResult, type Drill, openDrill } from "./drill.ts";
 import { type Fault, FAULTS } from "./faults.ts";
+import { DRILL_STORES } from "./objects.ts";
 import { BROKEN, POINTS, type Point } from "./points.ts";
 import { BROKEN_UPGRADES } from "./upgrade/broken.ts";
 import { drillUpgrade } from "./upgrade/upgrade.ts";
@@ -21,6 +22,7 @@ interface Options {
   readonly long?: boolean;
   readonly rounds: string;
   readonly seed: string;
+  readonly store: string;
   readonly shard: string;
   readonly json?: boolean;
   readonly upgrade?: string | true;
@@ -62,14 +64,16 @@ async function withDrill<T>(options: Options, broken: string | undefined, work: 
   const folder = await mkdtemp(join(tmpdir(), "holdfast-drill-"));
   const settings = { NODE_OPTIONS: `--import ${HOOKS}`, DRILL_FOLDER: folder, ...(broken === undefined ? {} : { DRILL_BROKEN: broken }) };
   const server = await startParts({ isDurable: true });
-  const stack = await startStack({ keepsWorkflows: true, env: settings });
-  const parts = { stack, folder, settings, killPostgres: () => server.killPostgres(), restartPostgres: () => server.restartPostgres() };
+  const store = await DRILL_STORES[options.store]!();
+  const stack = await startStack({ keepsWorkflows: true, env: { ...settings, ...store.env } });
+  const parts = { stack, objects: store.objectsOf(stack, folder), folder, settings, killPostgres: () => server.killPostgres(), restartPostgres: () => server.restartPostgres() };
   const drill = await openDrill(parts, { documents: Number(options.documents), boundMs: BOUND_MS });
   try {
     return await work(drill);
   } finally {
     await drill.close();
     await stack.close();
+    await store.stop();
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   }
@@ -140,6 +144,7 @@ async function run(options: Options): Promise<void> {
   if (options.upgrade !== undefined) return runUpgrade(options.upgrade === true ? PREVIOUS : options.upgrade, options);
   const { broken, long, seed } = options;
   isJson = options.json === true;
+  if (!(options.store in DRILL_STORES)) throw new Error(`Stores: ${Object.keys(DRILL_STORES).join(", ")}`);
   if (broken !== undefined && broken !== "all" && !(broken in BROKEN)) throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}, or all`);
   say(`${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this machine; bound ${BOUND_MS / 1_000} s${long ? `; seed ${seed}` : ""}\n`);
   say("| step at which a process is held | fault | documents accepted | texts embedded; again, of at most | seconds from its end until all held | |");
@@ -161,6 +166,7 @@ await new Command("drill")
     "--broken <name>",
     `a build that is broken on purpose, at the step that shows it: ${Object.keys(BROKEN).join(", ")}; or all; with --upgrade: ${Object.keys(BROKEN_UPGRADES).join(", ")}`,
   )
+  .option("--store <name>", `where objects are kept: ${Object.keys(DRILL_STORES).join(", ")}`, "directory")
   .option("--upgrade [ref]", "instead, let this version replace the one at a commit; without one, the last commit of the version before")
   .option("--json", "print one line of JSON a cell")
   .action(run)

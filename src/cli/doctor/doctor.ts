@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import type { Config } from "../../config.ts";
 import type { Database } from "../../db/pool.ts";
+import { openObjectStore } from "../../storage/open-store.ts";
 import { announcedTemporal } from "../../embedded/temporal.ts";
 import { configuredMasterKey, openConfigured } from "../connect.ts";
-import { storeOf } from "../integrity.ts";
 import { CommandError, printJson, printLine } from "../output.ts";
 import { findAnnouncement } from "../token.ts";
 import { type Check, type Result, runChecks } from "./check.ts";
@@ -79,7 +79,7 @@ async function checksOf(config: Config, { db, client, hasProviderCalls }: Parts)
     nodeCheck(),
     ...postgresChecks({ config, db, masterKey: () => configuredMasterKey(config) }),
     ...temporalChecks({ namespace: config.temporal.namespace, client }),
-    storeCheck(config, () => storeOf(config)),
+    storeCheck(config, () => openObjectStore(config.storage)),
     ...issuerChecks(issuer),
     diskCheck(config.dataDir),
     ocrCheck(config),

@@ -26,10 +26,10 @@ export function nodeCheck(version = process.versions.node): Check {
 }
 
 export function storeCheck(config: Config, open: () => ObjectStore | Promise<ObjectStore>): Check {
-  const isFolder = config.storage.gcsBucket === undefined;
+  const isFolder = config.storage.gcsBucket === undefined && config.storage.s3 === undefined;
   const todo = isFolder
     ? `let the user of the processes read and write ${config.storage.directory}, and see that its disk is mounted and not full`
-    : "give the credentials of the processes the right to create, read, list and delete objects in the bucket (roles/storage.objectUser), and see that it exists";
+    : "give the credentials of the processes the right to create, read, list and delete objects in the bucket (docs/storage.md), and see that it exists";
   return {
     name: "object store",
     todo,
@@ -45,6 +45,7 @@ function noFolder(folder: string): Finding {
 
 /** The object lies under an organization that nobody has, and is gone again whatever comes. */
 async function probe(store: ObjectStore, signal: AbortSignal): Promise<Finding> {
+  await store.prove?.();
   const name = objectName(randomUUID(), randomUUID());
   const put = (): Promise<unknown> => store.put(name, one(PROBE), { ifAbsent: true, signal });
   try {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { call } from "../../support/client.ts";
 import { KEYS, RIVAL, TENANTS } from "../../support/tenants.ts";
 import { findFaults } from "../checks.ts";
+import { objectsInFolder } from "../objects.ts";
 import { findChatFaults } from "./chats.ts";
 import { type Given, completed, findLeft, findUnreadable } from "./documents.ts";
 import { findWorkflowFaults, readHistories, replayAll } from "./histories.ts";
@@ -35,7 +36,7 @@ export async function allHasEnded(upgrade: Upgrade): Promise<Finding> {
   const seen = `${books.kept.size + books.gone.size} documents accepted, ${books.gone.size} of them deleted`;
   const begun = performance.now();
   for (;;) {
-    const looked = findFaults({ stack: { database, dataDir, api, worker }, temporal }, new Set(books.kept.keys()));
+    const looked = findFaults({ stack: { database, api, worker }, temporal, objects: objectsInFolder(dataDir) }, new Set(books.kept.keys()));
     const faults = await looked.catch((error: unknown) => [`the look failed: ${String(error)}`]);
     const waitedMs = performance.now() - begun;
     if (faults.length === 0 || waitedMs > BOUND_MS) return { seen, faults };
