@@ -11,6 +11,8 @@ import { childEnvironment, programEnvironment } from "./child-environment.ts";
 import { DEMO_FILE, ingestDemoDocuments, readDemoState, writeDemoState } from "./demo-ingest.ts";
 import { PROJECT_ROOT, programPart, runProgram } from "./node-process.ts";
 import { assertPortFree, freePort } from "./ports.ts";
+import { startGuardian } from "./guardian.ts";
+import { watchStarter } from "./starter.ts";
 import { type ProcessRecord, claimDataDir, openProcessRecord, stopLeftovers } from "./process-record.ts";
 import { demoKey, loginPasswords, masterKey } from "./secret-file.ts";
 import { loginUrls } from "./database-urls.ts";
@@ -53,7 +55,8 @@ async function main(): Promise<void> {
   await makeDataDir(config.dataDir, user);
   const lock = await claimDataDir(config.dataDir);
   await stopLeftovers(config.dataDir, progress);
-  const record = openProcessRecord(config.dataDir);
+  const record = await openProcessRecord(config.dataDir);
+  const guardian = await startGuardian(config.dataDir, record);
   const stop = new AbortController();
   const supervisor = supervise({
     onProgress: progress,
@@ -65,6 +68,10 @@ async function main(): Promise<void> {
     },
   });
   listenForSignals(stop, supervisor);
+  watchStarter((name) => {
+    progress(`${name} is gone: stopping …`);
+    stop.abort();
+  });
   const stopped = aborted(stop.signal);
   try {
     const cacheDir = await chooseCacheDir({ configured: config.cacheDir, dataDir: config.dataDir, user });
@@ -76,6 +83,7 @@ async function main(): Promise<void> {
   } finally {
     stop.abort();
     await shutDown(supervisor, record);
+    guardian.release();
     await lock.release();
   }
 }

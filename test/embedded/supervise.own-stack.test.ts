@@ -173,7 +173,7 @@ test("a restart ends the wait of a part that keeps dying", async () => {
 
 test("what an earlier start left behind is stopped by the next", async () => {
   const running = await run("worker", IDLE);
-  const record = openProcessRecord(folder);
+  const record = await openProcessRecord(folder);
   record.add(running);
   await record.flush();
   await stopLeftovers(folder, (line) => lines.push(line));
