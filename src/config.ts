@@ -71,6 +71,7 @@ const Environment = z.object({
     .string()
     .regex(/^[a-z_]{3,20}(?:\+[a-z_]{3,20})*$/i, "must be tesseract's codes, joined by +")
     .default("eng"),
+  MIN_FREE_DISK_BYTES: integer(0, Number.MAX_SAFE_INTEGER).default(1_073_741_824),
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(104_857_600),
   RATE_LIMIT_RPM: integer(1, 1_000_000).default(600),
   CHAT_RATE_LIMIT_RPM: integer(1, 1_000_000).default(60),
@@ -245,6 +246,7 @@ function group(env: Settings) {
     },
     /** Without a bucket objects are kept in `directory`. */
     storage: { gcsBucket: env.GCS_BUCKET, emulatorHost: env.STORAGE_EMULATOR_HOST, directory: join(dataDir, "objects") },
+    disk: { floorBytes: env.MIN_FREE_DISK_BYTES },
     keys: {
       master: env.MASTER_KEY,
       previous: env.MASTER_KEY_PREVIOUS,

@@ -30,6 +30,7 @@ import { type EmbeddingModel, createEmbeddingModel, openEmbeddingModel } from ".
 import { type QueryEmbeddings, cacheQueries } from "./models/query-embeddings.ts";
 import { type Reranker, createReranker } from "./models/rerank.ts";
 import { createDirectoryStore } from "./storage/directory.ts";
+import { type DiskSpace, watchDisk } from "./storage/disk-space.ts";
 import type { GcsSettings } from "./storage/gcs.ts";
 import { type Keyring, type MasterKey, createKeyring } from "./storage/keyring.ts";
 import { openMasterKey } from "./storage/master-key.ts";
@@ -51,6 +52,7 @@ export interface SharedDeps {
   readonly storage: Storage;
   /** Below `storage`, unencrypted: for what belongs to no organization. */
   readonly store: ObjectStore;
+  readonly disk: DiskSpace;
   readonly embedding: EmbeddingModel;
   /** Undefined: hits stay in the order of their scores. */
   readonly reranker: Reranker | undefined;
@@ -85,7 +87,8 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
   const keyring = openKeyring(db, masterKey);
   const { gcsBucket, emulatorHost, directory } = config.storage;
   const store = gcsBucket === undefined ? createDirectoryStore(directory) : await openGcsStore({ bucket: gcsBucket, emulatorHost });
-  const storage = createStorage({ store, keyring });
+  const disk = watchDisk({ ...config.disk, folders: { data: config.dataDir, ...(gcsBucket === undefined ? { objects: directory } : {}) } });
+  const storage = createStorage({ store, keyring, assertRoom: () => disk.assertRoom() });
   const embedding = await createEmbeddingModel(config.models);
   const sealer = createPayloadSealer(keyring, await loadInstanceSecret(db, "temporal-payloads", masterKey));
   const readCutOver = (): Promise<Date | null> => findCutOver(db.system, BOUND_PAYLOADS);
@@ -101,6 +104,7 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
     keyring,
     storage,
     store,
+    disk,
     embedding,
     reranker: config.rerank === undefined ? undefined : createReranker(config.rerank),
     dataConverter,
@@ -195,6 +199,7 @@ export async function openApiDeps(config: RealConfig, overrides: Overrides = {})
         database: () => queryOnce(db.system, "select 1"),
         workflows: () => pingTemporal(shared.temporal),
         object_store: () => shared.storage.list("", { limit: 1 }),
+        disk: () => shared.disk.assertRoom(),
       },
       started: chat.ready,
     }),

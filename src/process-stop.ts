@@ -39,6 +39,8 @@ export function watchSignals(): ProcessStop {
  * process with exit code 1.
  */
 export async function runProcess(name: string, main: () => Promise<void>): Promise<void> {
+  // What is said beside the log, by Node or a library, must not end a process whose output cannot be written, as on a disk that is full.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   try {
     await main();
   } catch (error) {
