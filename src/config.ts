@@ -1,7 +1,7 @@
 /** The only reader of the environment: one schema, one typed object, every problem reported at once. */
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { limitsOf, temporalTls } from "./config-groups.ts";
+import { limitsOf, metricsOf, temporalTls } from "./config-groups.ts";
 import { ExpectedFailure } from "./expected-failure.ts";
 import { TURN_BUDGET, TURN_SECONDS_MAX } from "./domain/turn.ts";
 import {
@@ -20,6 +20,7 @@ import {
   readableFile,
   url,
 } from "./setting-forms.ts";
+import { describeUnknownSetting, findUnknownSettings } from "./unknown-settings.ts";
 
 /** pgvector indexes half-precision vectors of at most this many dimensions. */
 const MAX_EMBEDDING_DIMENSIONS = 4_000;
@@ -86,6 +87,7 @@ const Environment = z.object({
   WORKER_QUEUES: queueList.default(QUEUE_NAMES),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"], "must be trace, debug, info, warn, error, fatal or silent").default("info"),
   METRICS_PORT: integer(1, 65_535).optional(),
+  WORKER_METRICS_PORT: integer(1, 65_535).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: url("https", "http").optional(),
   TRACE_SAMPLE_RATIO: ratio.default(1),
   HTTP_FETCH_HOSTS: hostPatterns.default([]),
@@ -280,9 +282,15 @@ function group(env: Settings) {
     worker: { queues: env.WORKER_QUEUES },
     ocr: { languages: env.OCR_LANGUAGES.split("+"), dataFolder: join(env.HOLDFAST_CACHE === undefined ? dataDir : resolve(env.HOLDFAST_CACHE), "tessdata") },
     log: { level: env.LOG_LEVEL },
-    metrics: { port: env.METRICS_PORT },
+    metrics: metricsOf(env),
     telemetry: { otlpEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT, sampleRatio: env.TRACE_SAMPLE_RATIO },
   };
+}
+
+/** A line for each variable that looks like a setting and is none, with the one that was meant, perhaps; no values. For a start to warn of. */
+// oxlint-disable-next-line node/no-process-env -- this file is the one reader
+export function unknownSettings(env: NodeJS.ProcessEnv = process.env): string[] {
+  return findUnknownSettings(env, Object.keys(Environment.shape)).map(describeUnknownSetting);
 }
 
 /** The address under which this machine reaches a server that listens on `host`. */

@@ -7,7 +7,7 @@ import { type Authenticator, createAuthenticator } from "./auth/authenticate.ts"
 import { createJwtVerifier } from "./auth/jwt.ts";
 import { type LastUsed, createLastUsed } from "./auth/last-used.ts";
 import { type LeakedKeys, createLeakedKeys } from "./auth/leaked-keys.ts";
-import { ConfigError, type RealConfig } from "./config.ts";
+import { ConfigError, type RealConfig, unknownSettings } from "./config.ts";
 import { createChatActivities } from "./activities/chat.ts";
 import { createToolActivities } from "./activities/tools.ts";
 import { type Readiness, createReadiness } from "./api/readiness.ts";
@@ -80,6 +80,7 @@ const QUERY_EMBEDDING_TIMEOUT_MS = 2_000;
  */
 export async function openSharedDeps(config: RealConfig, name: string): Promise<SharedDeps> {
   const log = createLog({ level: config.log.level, name });
+  for (const unknown of unknownSettings()) log.warn(unknown);
   const db = openDatabase({ ...config.database, onIdleError: (error) => log.warn({ err: error }, "an idle database connection was lost") });
   await checkLogins(db, config, log);
   const masterKey = await openMasterKey(config.keys);

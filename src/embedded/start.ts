@@ -3,7 +3,7 @@
  * calls it, the API and the worker start again with each edit of `src/`.
  */
 import { join } from "node:path";
-import { type Config, loadConfig, localAddress } from "../config.ts";
+import { type Config, loadConfig, localAddress, unknownSettings } from "../config.ts";
 import { describeFailure } from "../expected-failure.ts";
 import { aborted } from "../process-stop.ts";
 import { banner } from "./banner.ts";
@@ -51,6 +51,7 @@ function progress(line: string): void {
 async function main(): Promise<void> {
   const startedAt = Date.now();
   const config = loadConfig();
+  unknownSettings().forEach(progress);
   const user = config.database.url === undefined ? await serverUser() : undefined;
   await makeDataDir(config.dataDir, user);
   const lock = await claimDataDir(config.dataDir);
@@ -125,18 +126,25 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
     demoKey: demo,
     hasIssuer: issuer !== undefined,
     dataDir,
+    metrics: metricsAddresses(config),
     hasChatModel: config.models.chatModel !== undefined,
     seconds: (Date.now() - startedAt) / 1_000,
   });
+}
+
+function metricsAddresses({ api, metrics }: Config): string[] {
+  return [metrics.port, metrics.workerPort].flatMap((port) => (port === undefined ? [] : [`${localAddress(api.host, port)}/metrics`]));
 }
 
 function programParts({ config }: Session, env: NodeJS.ProcessEnv, port: number) {
   const { dataDir } = config;
   const healthUrl = `${localAddress(config.api.host, port)}/health`;
   const shared = { dataDir, saysWhenReady: isDev };
+  // The API has METRICS_PORT itself.
+  const workerMetrics = config.metrics.workerPort === undefined ? {} : { METRICS_PORT: String(config.metrics.workerPort) };
   const [workerGraceMs, apiGraceMs] = isDev ? [DEV_WORKER_GRACE_MS, DEV_API_GRACE_MS] : [WORKER_STOP_GRACE_MS, API_STOP_GRACE_MS];
   return {
-    worker: programPart("worker", { ...shared, env: programEnvironment(env, "worker"), stopGraceMs: workerGraceMs, mayOverlap: true }),
+    worker: programPart("worker", { ...shared, env: { ...programEnvironment(env, "worker"), ...workerMetrics }, stopGraceMs: workerGraceMs, mayOverlap: true }),
     api: programPart("api", { ...shared, env: programEnvironment(env, "api"), stopGraceMs: apiGraceMs, healthUrl }),
   };
 }
