@@ -8,7 +8,7 @@ const OF_OTHERS = /^HOLDFAST_TEST_|_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(
 const SHORTEST_NAME = 6;
 const MOST_SLIPS = 2;
 
-export interface UnknownSetting {
+interface UnknownSetting {
   readonly name: string;
   /** The setting that was meant, perhaps. */
   readonly nearest: string | undefined;

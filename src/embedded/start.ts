@@ -3,9 +3,9 @@
  * calls it, the API and the worker start again with each edit of `src/`.
  */
 import { join } from "node:path";
-import { type Config, loadConfig, localAddress, unknownSettings } from "../config.ts";
+import { type Config, ConfigError, loadConfig, localAddress, unknownSettings } from "../config.ts";
 import { describeFailure } from "../expected-failure.ts";
-import { aborted } from "../process-stop.ts";
+import { HOPELESS_EXIT, aborted } from "../process-stop.ts";
 import { banner } from "./banner.ts";
 import { childEnvironment, programEnvironment } from "./child-environment.ts";
 import { DEMO_FILE, ingestDemoDocuments, readDemoState, writeDemoState } from "./demo-ingest.ts";
@@ -243,5 +243,5 @@ try {
   process.exit(0);
 } catch (error) {
   progress(describeFailure(error) ?? `Holdfast could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  process.exit(1);
+  process.exit(error instanceof ConfigError ? HOPELESS_EXIT : 1);
 }
