@@ -72,7 +72,7 @@ const Environment = z.object({
     .string()
     .regex(/^[a-z_]{3,20}(?:\+[a-z_]{3,20})*$/i, "must be tesseract's codes, joined by +")
     .default("eng"),
-  MIN_FREE_DISK_BYTES: integer(0, Number.MAX_SAFE_INTEGER).default(1_073_741_824),
+  MIN_FREE_DISK_BYTES: integer(0, Number.MAX_SAFE_INTEGER).default(3_221_225_472),
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(104_857_600),
   RATE_LIMIT_RPM: integer(1, 1_000_000).default(600),
   CHAT_RATE_LIMIT_RPM: integer(1, 1_000_000).default(60),
