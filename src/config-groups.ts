@@ -41,3 +41,9 @@ export function temporalTls(env: Settings) {
     ...(name === undefined ? {} : { serverNameOverride: name }),
   };
 }
+
+/** Where processes of one machine serve metrics: each on a port of its own. */
+export function metricsOf(env: Settings) {
+  const { METRICS_PORT: port, WORKER_METRICS_PORT: worker } = env;
+  return { port, workerPort: worker ?? (port === undefined ? undefined : port + 1) };
+}

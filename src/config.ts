@@ -1,7 +1,8 @@
 /** The only reader of the environment: one schema, one typed object, every problem reported at once. */
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { limitsOf, storageOf, temporalTls } from "./config-groups.ts";
+import { CONTRADICTIONS } from "./config-contradictions.ts";
+import { limitsOf, metricsOf, storageOf, temporalTls } from "./config-groups.ts";
 import { PASSWORD_SETTINGS, withPasswords } from "./database-passwords.ts";
 import { ExpectedFailure } from "./expected-failure.ts";
 import { TURN_BUDGET, TURN_SECONDS_MAX } from "./domain/turn.ts";
@@ -21,6 +22,7 @@ import {
   readableFile,
   url,
 } from "./setting-forms.ts";
+import { describeUnknownSetting, findUnknownSettings } from "./unknown-settings.ts";
 
 /** pgvector indexes half-precision vectors of at most this many dimensions. */
 const MAX_EMBEDDING_DIMENSIONS = 4_000;
@@ -77,6 +79,7 @@ const Environment = z.object({
     .string()
     .regex(/^[a-z_]{3,20}(?:\+[a-z_]{3,20})*$/i, "must be tesseract's codes, joined by +")
     .default("eng"),
+  MIN_FREE_DISK_BYTES: integer(0, Number.MAX_SAFE_INTEGER).default(3_221_225_472),
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(104_857_600),
   RATE_LIMIT_RPM: integer(1, 1_000_000).default(600),
   CHAT_RATE_LIMIT_RPM: integer(1, 1_000_000).default(60),
@@ -92,6 +95,7 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"], "must be trace, debug, info, warn, error, fatal or silent").default("info"),
   HEALTH_PORT: integer(1, 65_535).optional(),
   METRICS_PORT: integer(1, 65_535).optional(),
+  WORKER_METRICS_PORT: integer(1, 65_535).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: url("https", "http").optional(),
   TRACE_SAMPLE_RATIO: ratio.default(1),
   HTTP_FETCH_HOSTS: hostPatterns.default([]),
@@ -113,58 +117,6 @@ export type Settings = z.infer<typeof Environment>;
 export const SETTING_NAMES: readonly string[] = Object.keys(Environment.shape);
 type Variable = keyof Settings;
 type Given = Partial<Record<Variable, string>>;
-
-/** Settings that are right alone and wrong together: [the variable to name, whether it is wrong, why]. */
-const CONTRADICTIONS: [Variable, (given: Given) => boolean, string][] = [
-  ["DATABASE_SYSTEM_URL", (given) => given.DATABASE_SYSTEM_URL !== undefined && given.DATABASE_URL === undefined, "needs DATABASE_URL: the application's login"],
-  [
-    "DATABASE_MAINTENANCE_URL",
-    (given) => given.DATABASE_MAINTENANCE_URL !== undefined && given.DATABASE_SYSTEM_URL === undefined,
-    "needs DATABASE_SYSTEM_URL: each part has its own login, or all have one",
-  ],
-  ["CHAT_MODEL", (given) => given.CHAT_MODEL !== undefined && !hasProvider(given), "needs a provider: set OPENAI_API_KEY, or OPENAI_BASE_URL for one that takes no key"],
-  ["CHAT_FALLBACKS", (given) => given.CHAT_FALLBACKS !== undefined && given.CHAT_MODEL === undefined, "needs CHAT_MODEL: a provider to fall back from"],
-  ["EMBEDDING_MODEL", (given) => given.EMBEDDING_MODEL !== undefined && !hasProvider(given), "needs a provider: set OPENAI_API_KEY, or OPENAI_BASE_URL for one that takes no key"],
-  ["RERANK_MODEL", (given) => given.RERANK_MODEL !== undefined && given.RERANK_URL === undefined, "needs RERANK_URL"],
-  ["RERANK_API_KEY", (given) => given.RERANK_API_KEY !== undefined && given.RERANK_URL === undefined, "needs RERANK_URL"],
-  [
-    "EMBEDDING_DIMENSIONS",
-    (given) => given.EMBEDDING_DIMENSIONS !== undefined && given.EMBEDDING_MODEL === undefined,
-    "needs EMBEDDING_MODEL; the built-in model has its own dimensions",
-  ],
-  ["MASTER_KEY", (given) => given.MASTER_KEY !== undefined && given.KMS_KEY_NAME !== undefined, "cannot be set together with KMS_KEY_NAME: there is one master key"],
-  [
-    "MASTER_KEY_PREVIOUS",
-    (given) => given.MASTER_KEY_PREVIOUS !== undefined && given.KMS_KEY_NAME_PREVIOUS !== undefined,
-    "cannot be set together with KMS_KEY_NAME_PREVIOUS: keys are changed one at a time",
-  ],
-  ["MASTER_KEY_PREVIOUS", (given) => given.MASTER_KEY_PREVIOUS !== undefined && given.MASTER_KEY === undefined, "needs MASTER_KEY: the one that takes its place"],
-  ["STORAGE_EMULATOR_HOST", (given) => given.STORAGE_EMULATOR_HOST !== undefined && given.GCS_BUCKET === undefined, "needs GCS_BUCKET"],
-  ["S3_BUCKET", (given) => given.S3_BUCKET !== undefined && given.GCS_BUCKET !== undefined, "cannot be set together with GCS_BUCKET: objects are kept in one place"],
-  ["S3_ENDPOINT", (given) => given.S3_ENDPOINT !== undefined && given.S3_BUCKET === undefined, "needs S3_BUCKET"],
-  ["S3_REGION", (given) => given.S3_REGION !== undefined && given.S3_BUCKET === undefined, "needs S3_BUCKET"],
-  ["S3_FORCE_PATH_STYLE", (given) => given.S3_FORCE_PATH_STYLE !== undefined && given.S3_BUCKET === undefined, "needs S3_BUCKET"],
-  ["TEMPORAL_API_KEY", (given) => given.TEMPORAL_API_KEY !== undefined && given.TEMPORAL_ADDRESS === undefined, "needs TEMPORAL_ADDRESS"],
-  [
-    "TEMPORAL_TLS_CERT_FILE",
-    (given) => (given.TEMPORAL_TLS_CERT_FILE === undefined) !== (given.TEMPORAL_TLS_KEY_FILE === undefined),
-    "and TEMPORAL_TLS_KEY_FILE are needed together",
-  ],
-  ["TEMPORAL_TLS", (given) => isOff(given.TEMPORAL_TLS) && needsTls(given), "cannot be off with an API key, a client certificate or a server name"],
-  ["OIDC_AUDIENCE", (given) => (given.OIDC_AUDIENCE === undefined) !== (given.OIDC_ISSUER === undefined), "and OIDC_ISSUER are needed together"],
-];
-
-function hasProvider(given: Given): boolean {
-  return given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined;
-}
-
-function isOff(text: string | undefined): boolean {
-  return text === "false" || text === "0";
-}
-
-function needsTls(given: Given): boolean {
-  return [given.TEMPORAL_API_KEY, given.TEMPORAL_TLS_CERT_FILE, given.TEMPORAL_TLS_CA_FILE, given.TEMPORAL_TLS_SERVER_NAME].some((value) => value !== undefined);
-}
 
 /** Settings that cannot be used, each with its variable's name. Values are never repeated: they may be secrets. */
 export class ConfigError extends ExpectedFailure {
@@ -258,6 +210,7 @@ function group(env: Settings) {
       tls: temporalTls(env),
     },
     storage: storageOf(env, dataDir),
+    disk: { floorBytes: env.MIN_FREE_DISK_BYTES },
     keys: {
       master: env.MASTER_KEY,
       previous: env.MASTER_KEY_PREVIOUS,
@@ -291,9 +244,15 @@ function group(env: Settings) {
     worker: { queues: env.WORKER_QUEUES, healthPort: env.HEALTH_PORT },
     ocr: { languages: env.OCR_LANGUAGES.split("+"), dataFolder: join(env.HOLDFAST_CACHE === undefined ? dataDir : resolve(env.HOLDFAST_CACHE), "tessdata") },
     log: { level: env.LOG_LEVEL },
-    metrics: { port: env.METRICS_PORT },
+    metrics: metricsOf(env),
     telemetry: { otlpEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT, sampleRatio: env.TRACE_SAMPLE_RATIO },
   };
+}
+
+/** A line for each variable that looks like a setting and is none, with the one that was meant, perhaps; no values. For a start to warn of. */
+// oxlint-disable-next-line node/no-process-env -- this file is the one reader
+export function unknownSettings(env: NodeJS.ProcessEnv = process.env): string[] {
+  return findUnknownSettings(env, Object.keys(Environment.shape)).map(describeUnknownSetting);
 }
 
 /** The address under which this machine reaches a server that listens on `host`. */

@@ -7,7 +7,7 @@ import { type Authenticator, createAuthenticator } from "./auth/authenticate.ts"
 import { createJwtVerifier } from "./auth/jwt.ts";
 import { type LastUsed, createLastUsed } from "./auth/last-used.ts";
 import { type LeakedKeys, createLeakedKeys } from "./auth/leaked-keys.ts";
-import { ConfigError, type RealConfig } from "./config.ts";
+import { ConfigError, type RealConfig, unknownSettings } from "./config.ts";
 import { createChatActivities } from "./activities/chat.ts";
 import { createToolActivities } from "./activities/tools.ts";
 import { type Readiness, createReadiness } from "./api/readiness.ts";
@@ -30,6 +30,7 @@ import { type Log, createLog } from "./log.ts";
 import { type EmbeddingModel, createEmbeddingModel, openEmbeddingModel } from "./models/embedding-model.ts";
 import { type QueryEmbeddings, cacheQueries } from "./models/query-embeddings.ts";
 import { type Reranker, createReranker } from "./models/rerank.ts";
+import { type DiskSpace, watchDisk } from "./storage/disk-space.ts";
 import { type Keyring, type MasterKey, createKeyring } from "./storage/keyring.ts";
 import { openMasterKey } from "./storage/master-key.ts";
 import { createPayloadSealer, outlastingOutages, sealerForWorkers } from "./storage/payload-sealer.ts";
@@ -51,6 +52,7 @@ export interface SharedDeps {
   readonly storage: Storage;
   /** Below `storage`, unencrypted: for what belongs to no organization. */
   readonly store: ObjectStore;
+  readonly disk: DiskSpace;
   readonly embedding: EmbeddingModel;
   /** Undefined: hits stay in the order of their scores. */
   readonly reranker: Reranker | undefined;
@@ -78,6 +80,7 @@ const QUERY_EMBEDDING_TIMEOUT_MS = 2_000;
  */
 export async function openSharedDeps(config: RealConfig, name: string): Promise<SharedDeps> {
   const log = createLog({ level: config.log.level, name });
+  for (const unknown of unknownSettings()) log.warn(unknown);
   const store = await openObjectStore(config.storage);
   await proveStore(store, log);
   const db = openDatabase({ ...config.database, onIdleError: (error) => log.warn({ err: error }, "an idle database connection was lost") });
@@ -85,7 +88,9 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
   const masterKey = await openMasterKey(config.keys);
   const contentSecret = await loadInstanceSecret(db, "content-hash", masterKey);
   const keyring = openKeyring(db, masterKey);
-  const storage = createStorage({ store, keyring });
+  const isFolder = storeKind(config.storage) === "directory";
+  const disk = watchDisk({ ...config.disk, folders: { data: config.dataDir, ...(isFolder ? { objects: config.storage.directory } : {}) } });
+  const storage = createStorage({ store, keyring, assertRoom: () => disk.assertRoom() });
   const embedding = await createEmbeddingModel(config.models);
   const sealer = createPayloadSealer(keyring, await loadInstanceSecret(db, "temporal-payloads", masterKey));
   const readCutOver = (): Promise<Date | null> => findCutOver(db.system, BOUND_PAYLOADS);
@@ -101,6 +106,7 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
     keyring,
     storage,
     store,
+    disk,
     embedding,
     reranker: config.rerank === undefined ? undefined : createReranker(config.rerank),
     dataConverter,
@@ -209,6 +215,7 @@ export async function openApiDeps(config: RealConfig, overrides: Overrides = {})
         database: () => queryOnce(db.system, "select 1"),
         workflows: () => pingTemporal(shared.temporal),
         object_store: () => shared.storage.list("", { limit: 1 }),
+        disk: () => shared.disk.assertRoom(),
       },
       storeKind: storeKind(config.storage),
       started: chat.ready,

@@ -47,6 +47,15 @@ export function describeFailure(error: unknown): string | undefined {
   return describeForeign(error, 0);
 }
 
+/** True where trying again is of no use until somebody changes something: not for what the machine or somebody else may mend meanwhile, as a port that is taken. */
+export function isHopeless(error: unknown): boolean {
+  return error instanceof ExpectedFailure && !SYSTEM_CODES.has(codeOf(error.cause));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
 function describeDomainError(error: DomainError): string | undefined {
   if (error.code === "internal") return undefined;
   const reason = error.class === "outage" ? reasonOf(error.cause) : undefined;
@@ -68,7 +77,7 @@ function describeForeign(error: unknown, depth: number): string | undefined {
 }
 
 function describeSystem(error: Error): string | undefined {
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const code = codeOf(error);
   if (SYSTEM_CODES.has(code)) return reasonOf(error);
   if (!NOT_MIGRATED.has(code) || !("severity" in error)) return undefined;
   return `The database lacks migrations of this version, or this login lacks a right (${reasonOf(error)}): run \`holdfast migrate\` first.`;

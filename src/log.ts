@@ -1,5 +1,6 @@
 /** The only logger and its redaction list: one JSON object a line on standard output, no secret in any of them. */
 import { pino } from "pino";
+import { lineSink } from "./log-sink.ts";
 
 export type Log = pino.Logger;
 
@@ -27,6 +28,7 @@ const SECRET_FIELDS = [
   "masterKey",
   "pepper",
 ];
+const STDOUT = 1;
 const REDACTED = "[redacted]";
 
 /** Secrets that stand inside a longer text: a message, a stack, a URL. Applied to the finished line. */
@@ -51,7 +53,7 @@ export function createLog({ level, name, destination }: LogSettings): Log {
     redact: { paths, censor: REDACTED },
     hooks: { streamWrite: redactText },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  return pino(options, destination ?? lineSink(STDOUT));
 }
 
 /** The text without what looks like a secret. */

@@ -1,8 +1,10 @@
 /** How a process is told to stop: at once while it starts, in order afterwards, and never without an end. */
 import { flushCompileCache } from "node:module";
-import { describeFailure } from "./expected-failure.ts";
+import { describeFailure, isHopeless } from "./expected-failure.ts";
 
 const LONGEST_STOP_MS = 60_000;
+/** EX_CONFIG of sysexits.h: what is wrong does not change by a restart, so that whoever supervises should not try again. */
+export const HOPELESS_EXIT = 78;
 
 export interface ProcessStop {
   /** Aborted by the first SIGTERM or SIGINT after {@link started}. */
@@ -36,15 +38,17 @@ export function watchSignals(): ProcessStop {
 
 /**
  * Runs what a process is there for. A failure is printed on standard error, an expected one in a line without a stack, and ends the
- * process with exit code 1.
+ * process with exit code 1, or {@link HOPELESS_EXIT} where somebody must change something first.
  */
 export async function runProcess(name: string, main: () => Promise<void>): Promise<void> {
+  // What is said beside the log, by Node or a library, must not end a process whose output cannot be written, as on a disk that is full.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   try {
     await main();
   } catch (error) {
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
     process.stderr.write(`holdfast ${name}: ${describeFailure(error) ?? `failed unexpectedly: ${stack}`}\n`);
-    process.exit(1);
+    process.exit(isHopeless(error) ? HOPELESS_EXIT : 1);
   }
 }
 

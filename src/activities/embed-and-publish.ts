@@ -56,6 +56,7 @@ async function memberEmbedding(deps: PipelineDeps, input: AttemptInput, attempt:
   const whole = missing.length < CHUNKS_A_QUERY;
   return async (member) => {
     try {
+      await deps.disk.assertRoom();
       const first = missing.filter((chunk) => chunk.run_num === member.num);
       const asked = await below(member.traceparent, () =>
         pipelineStage("embed", () => embedMember(deps, input, { member, signal: attempt.signalOf(member), modelNum, first, whole, keep })),

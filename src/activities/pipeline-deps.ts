@@ -3,6 +3,7 @@ import type { Database } from "../db/pool.ts";
 import type { Log } from "../log.ts";
 import type { MergingEmbeddingModel } from "../models/merge-embeddings.ts";
 import type { ParserPool } from "../parsers/child-process.ts";
+import type { DiskSpace } from "../storage/disk-space.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Chunking } from "./chunking.ts";
 import type { FairGate } from "./concurrency.ts";
@@ -11,6 +12,7 @@ export interface PipelineDeps {
   readonly db: Database;
   readonly log: Log;
   readonly storage: Storage;
+  readonly disk: Pick<DiskSpace, "assertRoom">;
   readonly embedding: MergingEmbeddingModel;
   readonly parserPool: ParserPool;
   readonly chunking: Chunking;

@@ -103,6 +103,7 @@ async function* preparedParts(deps: PipelineDeps, organizationId: string, work: 
   const before = member.checkpoint as Checkpoint | null;
   let unitsBefore = before?.units ?? 0;
   let chunksBefore = before?.chunks ?? 0;
+  await deps.disk.assertRoom();
   for await (const { document, next } of parsedParts(deps, organizationId, work)) {
     const chunks = await pipelineStage("chunk", () => chunkPart(deps, document, { organizationId, ...work }));
     const total = chunksBefore + chunks.length;
@@ -110,6 +111,7 @@ async function* preparedParts(deps: PipelineDeps, organizationId: string, work: 
     if (total > MAX_DOCUMENT_CHUNKS) throw new DomainError("too_large", `The document has more than ${MAX_DOCUMENT_CHUNKS} chunks.`);
     signal.throwIfAborted();
     await drillPoint("documentPipeline: prepare has chunks, nothing written");
+    await deps.disk.assertRoom();
     yield {
       runId: member.id,
       runNum: member.num,

@@ -28,6 +28,7 @@ const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
   502: "The model provider failed",
   503: "Something that this needs is down; try again after Retry-After",
   504: "The model provider took too long",
+  507: "There is too little free disk space; reads, search and chat go on. Try again after Retry-After",
 };
 
 const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = { 200: "OK", 201: "Created", 202: "Accepted; work goes on in the background", 204: "Done, no content" };
@@ -165,7 +166,7 @@ function failures(route: Route): Record<string, ZodOpenApiResponseObject> {
   return Object.fromEntries(
     declaredErrors(route).map((status) => {
       const schema = status === 422 ? ValidationErrorBody : ErrorBody;
-      const more: HeaderName[] = status === 401 ? ["WWW-Authenticate"] : status === 429 || status === 503 ? ["Retry-After"] : [];
+      const more: HeaderName[] = status === 401 ? ["WWW-Authenticate"] : [429, 503, 507].includes(status) ? ["Retry-After"] : [];
       return [String(status), { description: ERROR_DESCRIPTIONS[status] ?? "Failure", headers: headerRefs("X-Request-Id", ...more), content: { "application/json": { schema } } }];
     }),
   );

@@ -2,6 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type Koa from "koa";
+import { ExpectedFailure } from "../expected-failure.ts";
 
 const MAX_HEADER_BYTES = 32 * 1_024;
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -66,7 +67,7 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
     EADDRNOTAVAIL: `This machine has no address ${host}. Set HOST to one that it has.`,
     ENOTFOUND: `This machine has no address ${host}. Set HOST to one that it has.`,
   };
-  return new Error(reasons[error.code ?? ""] ?? `Cannot listen on ${address}.`, { cause: error });
+  return new ExpectedFailure(reasons[error.code ?? ""] ?? `Cannot listen on ${address}.`, error);
 }
 
 const REFUSALS: Record<string, readonly [status: string, detail: string]> = {

@@ -68,6 +68,7 @@ const ERRORS = {
   provider_timeout: outage(504),
   provider_unavailable: outage(502),
   storage_unavailable: outage(503),
+  insufficient_storage: outage(507),
   database_unavailable: outage(503),
   workflows_unavailable: outage(503),
   issuer_unavailable: outage(503),

@@ -11,6 +11,8 @@ interface BannerOptions {
   /** The development issuer runs. */
   readonly hasIssuer: boolean;
   readonly dataDir: string;
+  /** Of the API and the worker; empty where they serve none. */
+  readonly metrics: readonly string[];
   readonly hasChatModel: boolean;
   readonly seconds: number;
 }
@@ -27,6 +29,7 @@ export function banner(options: BannerOptions): string {
     ...(options.temporalUi === undefined ? [] : [`  Temporal UI   ${options.temporalUi}`]),
     ...(options.demoKey === undefined ? [] : [`  demo key      ${options.demoKey}`]),
     ...(options.demoKey === undefined || !options.hasIssuer ? [] : [`  access token  ${tokenCommand(options.dataDir)}   (for endpoints that take no key)`]),
+    ...(options.metrics.length === 0 ? [] : [`  metrics       ${options.metrics.join("   ")}`]),
     `  data, logs    ${options.dataDir}`,
     ...(options.hasChatModel ? [] : ["  chat model    none configured: answers quote the best-matching sentences. Set OPENAI_API_KEY and CHAT_MODEL for one."]),
     ...(options.demoKey === undefined ? [] : demoCommands(options.address, options.demoKey)),

@@ -1,11 +1,11 @@
 /** The only place that starts long-running child processes: each in a group of its own, its output in a log file. */
 import { type StdioOptions, spawn } from "node:child_process";
-import { mkdir, open, rename, stat } from "node:fs/promises";
+import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { keepBounded, rotate } from "./log-files.ts";
 import type { ServerUser } from "./server-user.ts";
 
-const MAX_LOG_BYTES = 20_000_000;
 const TAIL_BYTES = 4_000;
 const TAIL_LINES = 12;
 
@@ -45,6 +45,7 @@ export interface Running {
 /** @throws Error where the program cannot be started at all. */
 export async function launch(options: LaunchOptions): Promise<Running> {
   const { file, start } = await openLog(options.logPath);
+  const stopRotating = keepBounded(options.logPath);
   const stdio: StdioOptions = ["ignore", file.fd, file.fd];
   if (options.onMessage !== undefined) stdio.push("ipc");
   // A group of its own: Ctrl-C in the terminal reaches the supervisor alone, which stops its parts in order.
@@ -55,6 +56,7 @@ export async function launch(options: LaunchOptions): Promise<Running> {
   const exited = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => {
       ended = true;
+      stopRotating();
       // What it left in its group, e.g. parsers of a worker that was killed.
       signalGroup(child.pid, "SIGKILL");
       resolve(signal === null ? `exit code ${code ?? "unknown"}` : `signal ${signal}`);
@@ -106,20 +108,17 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
 
 async function openLog(path: string) {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const size = await stat(path).then(
-    (found) => found.size,
-    () => 0,
-  );
-  if (size > MAX_LOG_BYTES) await rename(path, `${path}.1`);
+  await rotate(path);
   const file = await open(path, "a", 0o600);
-  return { file, start: size > MAX_LOG_BYTES ? 0 : size };
+  return { file, start: (await file.stat()).size };
 }
 
 async function readTail(path: string, start: number): Promise<string> {
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();
-    const from = Math.max(start, size - TAIL_BYTES);
+    // It was rotated meanwhile where it is shorter than it was.
+    const from = Math.max(size < start ? 0 : start, size - TAIL_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(0, size - from)), 0, Math.max(0, size - from), from);
     const lines = buffer.toString("utf8", 0, bytesRead).trimEnd().split("\n");
     // Of an error that Node throws while it loads a module, its own frames would push the file and the line out.

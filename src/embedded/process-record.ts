@@ -10,6 +10,8 @@ import { StartError } from "./start-error.ts";
 interface RecordedProcess extends ProcessId {
   readonly name: string;
   readonly stopSignal: NodeJS.Signals;
+  /** The start that began it; releases before 0.5 did not say. */
+  readonly owner?: string;
 }
 
 const STOP_GRACE_MS = 15_000;
@@ -26,6 +28,8 @@ export async function claimDataDir(dataDir: string): Promise<FileLock> {
 }
 
 export interface ProcessRecord {
+  /** Names the start whose processes these are. */
+  readonly owner: string;
   add(running: Running): void;
   /** Waits until what was added is written. */
   flush(): Promise<void>;
@@ -33,20 +37,24 @@ export interface ProcessRecord {
 }
 
 /** Keeps the record in the data folder; what has ended is dropped with each write. */
-export function openProcessRecord(dataDir: string): ProcessRecord {
+export async function openProcessRecord(dataDir: string): Promise<ProcessRecord> {
   const path = recordPath(dataDir);
+  const own = await processId(process.pid);
+  if (own === undefined) throw new Error("this process cannot be looked up");
+  const owner = `${own.pid} ${own.startedAt}`;
   // By name, in the order of the first start: one that is started again keeps its place.
   const known = new Map<string, { running: Running; recorded: RecordedProcess }>();
   let writing = Promise.resolve();
   const write = async (running: Running): Promise<void> => {
     const id = await processId(running.pid);
     if (id === undefined) return;
-    known.set(running.name, { running, recorded: { ...id, name: running.name, stopSignal: running.stopSignal } });
+    known.set(running.name, { running, recorded: { ...id, name: running.name, stopSignal: running.stopSignal, owner } });
     const alive = [...known.values()].filter((entry) => !entry.running.hasExited()).map((entry) => entry.recorded);
     await writeFile(`${path}.new`, JSON.stringify(alive));
     await rename(`${path}.new`, path);
   };
   return {
+    owner,
     add(running) {
       writing = writing.then(() => write(running));
     },
@@ -60,14 +68,28 @@ export function openProcessRecord(dataDir: string): ProcessRecord {
 
 /** Ends what an earlier start left behind, the last begun first. Call it while holding the data folder. */
 export async function stopLeftovers(dataDir: string, onProgress: (line: string) => void): Promise<void> {
-  const path = recordPath(dataDir);
-  const recorded = parseRecord(await readFile(path, "utf8").catch(() => "[]"));
+  await stopRecorded(await readRecord(dataDir), onProgress);
+  await rm(recordPath(dataDir), { force: true });
+}
+
+/**
+ * Ends what the start called `owner` left behind. It needs no hold on the data folder: the record is left as it is, and what a later
+ * start has begun meanwhile is not touched.
+ */
+export async function stopProcessesOf(dataDir: string, owner: string, onProgress: (line: string) => void): Promise<void> {
+  const recorded = await readRecord(dataDir);
+  await stopRecorded(
+    recorded.filter((each) => each.owner === owner),
+    onProgress,
+  );
+}
+
+async function stopRecorded(recorded: readonly RecordedProcess[], onProgress: (line: string) => void): Promise<void> {
   for (const leftover of recorded.toReversed()) {
     if (!(await isRunning(leftover))) continue;
     onProgress(`stopping ${leftover.name} (process ${leftover.pid}), left by an earlier start …`);
     await stopLeftover(leftover);
   }
-  await rm(path, { force: true });
 }
 
 async function stopLeftover(leftover: RecordedProcess): Promise<void> {
@@ -91,7 +113,8 @@ function recordPath(dataDir: string): string {
   return join(dataDir, "processes.json");
 }
 
-function parseRecord(text: string): RecordedProcess[] {
+async function readRecord(dataDir: string): Promise<RecordedProcess[]> {
+  const text = await readFile(recordPath(dataDir), "utf8").catch(() => "[]");
   try {
     return JSON.parse(text) as RecordedProcess[];
   } catch {

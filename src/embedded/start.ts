@@ -3,15 +3,17 @@
  * calls it, the API and the worker start again with each edit of `src/`.
  */
 import { join } from "node:path";
-import { type Config, loadConfig, localAddress } from "../config.ts";
+import { type Config, ConfigError, loadConfig, localAddress, unknownSettings } from "../config.ts";
 import { EMPTY_INSTANCE } from "../domain/empty-instance.ts";
 import { describeFailure } from "../expected-failure.ts";
-import { aborted } from "../process-stop.ts";
+import { HOPELESS_EXIT, aborted } from "../process-stop.ts";
 import { banner } from "./banner.ts";
 import { childEnvironment, programEnvironment } from "./child-environment.ts";
 import { DEMO_FILE, ingestDemoDocuments, readDemoState, writeDemoState } from "./demo-ingest.ts";
 import { PROJECT_ROOT, programPart, runProgram } from "./node-process.ts";
 import { assertPortFree, freePort } from "./ports.ts";
+import { startGuardian } from "./guardian.ts";
+import { watchStarter } from "./starter.ts";
 import { type ProcessRecord, claimDataDir, openProcessRecord, stopLeftovers } from "./process-record.ts";
 import { demoKey, loginPasswords, masterKey } from "./secret-file.ts";
 import { loginUrls } from "./database-urls.ts";
@@ -50,11 +52,13 @@ function progress(line: string): void {
 async function main(): Promise<void> {
   const startedAt = Date.now();
   const config = loadConfig();
+  unknownSettings().forEach(progress);
   const user = config.database.url === undefined ? await serverUser() : undefined;
   await makeDataDir(config.dataDir, user);
   const lock = await claimDataDir(config.dataDir);
   await stopLeftovers(config.dataDir, progress);
-  const record = openProcessRecord(config.dataDir);
+  const record = await openProcessRecord(config.dataDir);
+  const guardian = await startGuardian(config.dataDir, record);
   const stop = new AbortController();
   const supervisor = supervise({
     onProgress: progress,
@@ -66,6 +70,10 @@ async function main(): Promise<void> {
     },
   });
   listenForSignals(stop, supervisor);
+  watchStarter((name) => {
+    progress(`${name} is gone: stopping …`);
+    stop.abort();
+  });
   const stopped = aborted(stop.signal);
   try {
     const cacheDir = await chooseCacheDir({ configured: config.cacheDir, dataDir: config.dataDir, user });
@@ -77,6 +85,7 @@ async function main(): Promise<void> {
   } finally {
     stop.abort();
     await shutDown(supervisor, record);
+    guardian.release();
     await lock.release();
   }
 }
@@ -119,18 +128,25 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
     demoKey: demo,
     hasIssuer: issuer !== undefined,
     dataDir,
+    metrics: metricsAddresses(config),
     hasChatModel: config.models.chatModel !== undefined,
     seconds: (Date.now() - startedAt) / 1_000,
   });
+}
+
+function metricsAddresses({ api, metrics }: Config): string[] {
+  return [metrics.port, metrics.workerPort].flatMap((port) => (port === undefined ? [] : [`${localAddress(api.host, port)}/metrics`]));
 }
 
 function programParts({ config }: Session, env: NodeJS.ProcessEnv, port: number) {
   const { dataDir } = config;
   const healthUrl = `${localAddress(config.api.host, port)}/health`;
   const shared = { dataDir, saysWhenReady: isDev };
+  // The API has METRICS_PORT itself.
+  const workerMetrics = config.metrics.workerPort === undefined ? {} : { METRICS_PORT: String(config.metrics.workerPort) };
   const [workerGraceMs, apiGraceMs] = isDev ? [DEV_WORKER_GRACE_MS, DEV_API_GRACE_MS] : [WORKER_STOP_GRACE_MS, API_STOP_GRACE_MS];
   return {
-    worker: programPart("worker", { ...shared, env: programEnvironment(env, "worker"), stopGraceMs: workerGraceMs, mayOverlap: true }),
+    worker: programPart("worker", { ...shared, env: { ...programEnvironment(env, "worker"), ...workerMetrics }, stopGraceMs: workerGraceMs, mayOverlap: true }),
     api: programPart("api", { ...shared, env: programEnvironment(env, "api"), stopGraceMs: apiGraceMs, healthUrl }),
   };
 }
@@ -234,5 +250,5 @@ try {
   process.exit(0);
 } catch (error) {
   progress(describeFailure(error) ?? `Holdfast could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  process.exit(1);
+  process.exit(error instanceof ConfigError ? HOPELESS_EXIT : 1);
 }

@@ -1,5 +1,6 @@
 /** The only supervisor: starts the parts, starts again what dies, and stops all in the reverse order. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { HOPELESS_EXIT } from "../process-stop.ts";
 import type { Running } from "./launch.ts";
 import { messageOf } from "./start-error.ts";
 
@@ -119,6 +120,15 @@ export function supervise(options: SuperviseOptions): Supervisor {
   };
 }
 
+const HOPELESS = `exit code ${HOPELESS_EXIT}`;
+
+/** How it ended, with the last line that it said: the reason, most often. */
+async function endOf(running: Running): Promise<string> {
+  const ended = await running.exited;
+  const lastLine = (await running.logTail().catch(() => "")).split("\n").at(-1);
+  return lastLine === undefined || lastLine === "" ? ended : `${ended}; its last line: ${lastLine}`;
+}
+
 interface Keeping {
   readonly part: Part;
   readonly onLaunch: (running: Running) => void;
@@ -131,8 +141,9 @@ interface Keeping {
 async function keep(first: Running, { part, onLaunch, over, options }: Keeping): Promise<void> {
   let failures = 0;
   let startedAt = Date.now();
-  let ended = await first.exited;
+  let ended = await endOf(first);
   while (!over.aborted) {
+    if (ended.startsWith(HOPELESS)) return options.onGiveUp(`${part.name} cannot run (${ended})`, part.name);
     failures = Date.now() - startedAt > HEALTHY_AFTER_MS ? 1 : failures + 1;
     if (failures > MAX_FAILURES) {
       return options.onGiveUp(`${part.name} ended ${MAX_FAILURES} times in a row (${ended})`, part.name);
@@ -145,7 +156,7 @@ async function keep(first: Running, { part, onLaunch, over, options }: Keeping):
     try {
       const running = await part.start(onLaunch);
       if (!over.aborted) options.onProgress(`${part.name} runs again`);
-      ended = await running.exited;
+      ended = await endOf(running);
     } catch (error) {
       ended = messageOf(error);
     }

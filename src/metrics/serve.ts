@@ -2,6 +2,8 @@
 import type { Client } from "@temporalio/client";
 import type { Database } from "../db/pool.ts";
 import type { Log } from "../log.ts";
+import type { DiskSpace } from "../storage/disk-space.ts";
+import { measureDisk } from "./disk.ts";
 import { measureDurability } from "./durability.ts";
 import { type ServedMetrics, createMetrics } from "../telemetry/metrics.ts";
 import { type OpenTurnCounts, measureProcess } from "./process.ts";
@@ -12,6 +14,7 @@ interface MetricsDeps {
   readonly log: Log;
   readonly db: Database;
   readonly temporal: Client;
+  readonly disk: DiskSpace;
   /** Where the process runs chat turns. */
   readonly chat?: OpenTurnCounts;
   /** Where the process has parsers. */
@@ -23,12 +26,13 @@ interface MetricsDeps {
 const COUNT_EVERY_MS = 10 * 60_000;
 
 /** A port that is in use costs the metrics and not the process. @returns what ends them. */
-export async function serveMetrics({ config, log, db, temporal, chat, sandbox, coreMetrics }: MetricsDeps): Promise<() => Promise<void>> {
+export async function serveMetrics({ config, log, db, temporal, disk, chat, sandbox, coreMetrics }: MetricsDeps): Promise<() => Promise<void>> {
   const { port } = config.metrics;
   if (port === undefined) return () => Promise.resolve();
   const warn = (error: unknown): void => log.warn({ err: error }, "a metric could not be read");
   const metrics = createMetrics(warn, () => coreMetrics().catch((error: unknown) => (warn(error), "")));
   measureProcess(metrics, db, chat);
+  measureDisk(metrics, disk);
   if (sandbox !== undefined) measureSandbox(metrics, sandbox);
   const countOrphans = measureDurability(metrics, { db, temporal, namespace: config.temporal.namespace });
   let served: ServedMetrics;

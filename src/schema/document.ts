@@ -23,7 +23,7 @@ export const WaitingFor = z
   .object({
     code: z.string().meta({
       description:
-        "What is down or busy: provider_rate_limited, provider_timeout, provider_unavailable, storage_unavailable, database_unavailable, workflows_unavailable, internal",
+        "What is down or busy: provider_rate_limited, provider_timeout, provider_unavailable, storage_unavailable, insufficient_storage, database_unavailable, workflows_unavailable, internal",
       example: "provider_unavailable",
     }),
     since: Timestamp,

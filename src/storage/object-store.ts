@@ -2,6 +2,7 @@
 import { addAbortSignal, Readable } from "node:stream";
 import { ANCHOR_NAME } from "../domain/anchor.ts";
 import { DomainError } from "../domain/errors.ts";
+import { insufficientStorage } from "./disk-space.ts";
 
 export interface PutOptions {
   /** Ends the write; nothing of the object stays. */
@@ -102,9 +103,9 @@ export function assertPrefix(prefix: string): string {
   return prefix;
 }
 
+/** A disk or a quota that is full. */
+const FULL_CODES = new Set<unknown>(["ENOSPC", "EDQUOT"]);
 const OUTAGE_CODES = new Set([
-  "ENOSPC",
-  "EDQUOT",
   "EIO",
   "EACCES",
   "EPERM",
@@ -140,6 +141,7 @@ export function storageError(error: unknown): unknown {
   if (code === "ENOENT" || http === 404) return new DomainError("not_found", "The object does not exist.", { cause: error });
   if (code === "EEXIST" || http === 412) return new DomainError("conflict", "The object exists already.", { cause: error });
   if (http === 416) return new DomainError("range_not_satisfiable", "The range starts behind the object's end.", { cause: error });
+  if (FULL_CODES.has(code)) return insufficientStorage(error);
   if (isOutage(String(message), code, http)) return unavailable(error);
   return error;
 }

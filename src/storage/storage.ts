@@ -35,7 +35,7 @@ export interface StoreGet {
 }
 
 export interface Storage {
-  /** Stores the whole body or nothing, in constant memory. Throws what the body throws, `conflict`, `storage_unavailable`. */
+  /** Stores the whole body or nothing, in constant memory. Throws what the body throws, `conflict`, `storage_unavailable`, `insufficient_storage`. */
   put(input: StorePut): Promise<StoredObject>;
   /**
    * Resolves once the object is open and its key is found, so that a missing object (`not_found`), a deleted key
@@ -57,6 +57,8 @@ export interface Storage {
 interface StorageParts {
   readonly store: ObjectStore;
   readonly keyring: Keyring;
+  /** Asked before a write, and again while it goes on. @throws DomainError `insufficient_storage` where no more may be written. */
+  readonly assertRoom?: () => Promise<void>;
 }
 
 export function createStorage(parts: StorageParts): Storage {
@@ -77,13 +79,22 @@ function observed<T>(operation: string, work: () => Promise<T>): Promise<T> {
   return inSpan(`store ${operation}`, { kind: "client" }, work);
 }
 
-async function putEncrypted({ store, keyring }: StorageParts, { organizationId, name, body, signal }: StorePut): Promise<StoredObject> {
+/** How much may be written between two looks at the free space. */
+const ROOM_STEP_BYTES = 16 * 1024 * 1024;
+
+async function putEncrypted({ store, keyring, assertRoom }: StorageParts, { organizationId, name, body, signal }: StorePut): Promise<StoredObject> {
   assertOwner(organizationId, name);
   const organizationKey = await keyring.current(organizationId);
   const hash = createHash("sha256");
   let size = 0;
+  let nextLook = ROOM_STEP_BYTES;
+  await assertRoom?.();
   async function* measured(): AsyncGenerator<Uint8Array> {
     for await (const piece of body) {
+      if (size >= nextLook) {
+        await assertRoom?.();
+        nextLook += ROOM_STEP_BYTES;
+      }
       hash.update(piece);
       size += piece.byteLength;
       yield piece;

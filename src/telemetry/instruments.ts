@@ -52,5 +52,7 @@ export const poolWaits = histogram("holdfast_pool_wait_seconds", "Time until a d
 
 export const chatTurns = histogram("holdfast_chat_turn_duration_seconds", "Time of a chat turn, from its beginning to its end.", ["status"]);
 
+export const logLinesDropped = counter("holdfast_log_lines_dropped_total", "Lines of the log that could not be written, as on a disk that is full.", []);
+
 /** `what` is the kind of payload, `reason` why: `unsealed`, `moved`, `damaged`, `key_gone` or `old_form`. */
 export const refusedPayloads = counter("holdfast_refused_payloads_total", "Payloads from Temporal that were not sealed for where they were found.", ["what", "reason"]);

@@ -9,6 +9,7 @@ import { queryOnce } from "../db/pool.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process-ready.ts";
+import { prepareOcrData } from "../parsers/ocr-data.ts";
 import { aborted, runProcess, watchSignals } from "../process-stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { reportLostAttempt } from "../temporal/lost-attempt.ts";
@@ -53,6 +54,8 @@ async function openHealth({ config, db, temporal }: SharedDeps, isPolling: () =>
 async function main(): Promise<void> {
   const stop = watchSignals();
   const config = requireWorker(loadConfig());
+  // First of all: nothing has been begun then whose threads the end of the process would cut.
+  await prepareOcrData(config.ocr.languages, config.ocr.dataFolder);
   const coreMetrics = await installRuntime("WARN", config.metrics.port !== undefined);
   const endTracing = startTracing(config.telemetry, "worker");
   const deps = await openSharedDeps(config, "worker");

@@ -58,6 +58,13 @@ test("a part that dies each time is given up with its last end", async () => {
   expect(await gaveUp).toBe("worker ended 8 times in a row (exit code 3)");
 }, 20_000);
 
+test("a part that cannot run until somebody changes something is given up at once, with the reason that it said", async () => {
+  const gaveUp = new Promise<string>((resolve) => newSupervisor(resolve));
+  await supervisor?.add(part("worker", 'console.error("no data for deu"); process.exit(78)'));
+  expect(await gaveUp).toBe("worker cannot run (exit code 78; its last line: no data for deu)");
+  expect(lines).toEqual([]);
+});
+
 test("all parts end in the reverse order, and none is started again", async () => {
   const names: string[] = [];
   const parts = ["postgres", "temporal", "worker", "api"].map((name) => part(name));
@@ -173,7 +180,7 @@ test("a restart ends the wait of a part that keeps dying", async () => {
 
 test("what an earlier start left behind is stopped by the next", async () => {
   const running = await run("worker", IDLE);
-  const record = openProcessRecord(folder);
+  const record = await openProcessRecord(folder);
   record.add(running);
   await record.flush();
   await stopLeftovers(folder, (line) => lines.push(line));

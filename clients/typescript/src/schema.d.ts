@@ -1562,7 +1562,7 @@ export interface components {
             status: "ready" | "degraded" | "starting" | "unavailable" | "draining";
             dependencies: {
                 /** @enum {string} */
-                name: "database" | "workflows" | "object_store";
+                name: "database" | "workflows" | "object_store" | "disk";
                 ok: boolean;
                 /**
                  * @description Of `object_store`: where objects are kept
@@ -2114,7 +2114,7 @@ export interface components {
         /** @description It goes on by itself once that is over; nothing needs to be sent again */
         WaitingFor: {
             /**
-             * @description What is down or busy: provider_rate_limited, provider_timeout, provider_unavailable, storage_unavailable, database_unavailable, workflows_unavailable, internal
+             * @description What is down or busy: provider_rate_limited, provider_timeout, provider_unavailable, storage_unavailable, insufficient_storage, database_unavailable, workflows_unavailable, internal
              * @example provider_unavailable
              */
             code: string;
@@ -5072,6 +5072,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description There is too little free disk space; reads, search and chat go on. Try again after Retry-After */
+            507: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
         };
     };
     postDataSearch: {
@@ -7289,6 +7300,17 @@ export interface operations {
             };
             /** @description Something that this needs is down; try again after Retry-After */
             503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is too little free disk space; reads, search and chat go on. Try again after Retry-After */
+            507: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];

@@ -33,6 +33,7 @@ const uploadRawFile = defineRoute({
   params: SpaceParams,
   multipart: RawFileUpload,
   response: RawFileUploaded,
+  errors: [507],
   async idempotent({ deps, principal, params, answer }) {
     const { space_id: spaceId } = SpaceParams.parse(params);
     authorize(principal, "files:create", { space_id: spaceId });

@@ -26,7 +26,7 @@ export const uploadDocument = defineRoute({
   tags: ["Documents"],
   multipart: DocumentUpload,
   response: Document,
-  errors: [400, 403, 404, 503],
+  errors: [400, 403, 404, 503, 507],
   idempotent: mayRepeat,
   async handle({ deps, principal, request }) {
     const upload = await receiveFile(deps, principal, request);

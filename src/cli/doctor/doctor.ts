@@ -1,6 +1,6 @@
 /** `holdfast doctor`: one line for each thing that an installation needs, and what to do where it is not so. */
 import type { Command } from "commander";
-import type { Config } from "../../config.ts";
+import { type Config, unknownSettings } from "../../config.ts";
 import type { Database } from "../../db/pool.ts";
 import { openObjectStore } from "../../storage/open-store.ts";
 import { announcedTemporal } from "../../embedded/temporal.ts";
@@ -43,11 +43,6 @@ async function examine({ providerCalls, json }: Options): Promise<void> {
   if (!isFine) process.exitCode = 1;
 }
 
-/** SEAM: names variables that look like settings and are none; the pure function for it comes with the settings themselves. */
-function unknownSettings(): string[] {
-  return [];
-}
-
 async function examineParts(config: Config, hasProviderCalls: boolean): Promise<Result[]> {
   const opened: (() => Promise<unknown>)[] = [];
   const db = once(async () => {
@@ -81,7 +76,7 @@ async function checksOf(config: Config, { db, client, hasProviderCalls }: Parts)
     ...temporalChecks({ namespace: config.temporal.namespace, client }),
     storeCheck(config, () => openObjectStore(config.storage)),
     ...issuerChecks(issuer),
-    diskCheck(config.dataDir),
+    diskCheck(config.dataDir, config.disk.floorBytes),
     ocrCheck(config),
     ...(hasProviderCalls ? providerChecks(config) : []),
   ];

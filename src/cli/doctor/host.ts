@@ -1,6 +1,7 @@
 /** Checks of this machine and of the object store: Node, room on the disk, OCR's data, and a probe object that is written, read and deleted. */
+import { watchDisk } from "../../storage/disk-space.ts";
 import { randomUUID } from "node:crypto";
-import { access, statfs } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { dirname } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Config } from "../../config.ts";
@@ -11,8 +12,8 @@ import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
 const MIN_NODE = 24;
 const GIB = 2 ** 30;
-const DISK_WARNS_BYTES = 5 * GIB;
-const DISK_FAILS_BYTES = GIB / 2;
+/** As the alert HoldfastDiskFillsUp. */
+const DISK_WARNS_FLOORS = 3;
 const STORE_TIMEOUT_MS = 20_000;
 const PROBE = Buffer.from("holdfast doctor");
 
@@ -70,16 +71,17 @@ async function* one(piece: Buffer): AsyncGenerator<Buffer> {
   yield Buffer.from(piece);
 }
 
-export function diskCheck(dataDir: string): Check {
-  return { name: "disk", todo: `see that ${dataDir} can be read`, run: () => disk(dataDir) };
+export function diskCheck(dataDir: string, floorBytes: number): Check {
+  return { name: "disk", todo: `see that ${dataDir} can be read`, run: () => disk(dataDir, floorBytes) };
 }
 
-async function disk(folder: string): Promise<Finding> {
-  const { bavail, bsize, blocks } = await statfs(await nearestFolder(folder));
-  const free = bavail * bsize;
-  const seen = `${(free / GIB).toFixed(1)} GiB of ${((blocks * bsize) / GIB).toFixed(1)} free under ${folder}`;
-  if (free < DISK_FAILS_BYTES) return fail(seen, "make room at once: Postgres and Temporal stop where their logs cannot be written");
-  return free < DISK_WARNS_BYTES ? warn(seen, "make room, or move DATA_DIR to a larger disk") : ok(seen);
+/** Below the floor uploads are refused, and a warning comes before, where the alert does. */
+async function disk(folder: string, floorBytes: number): Promise<Finding> {
+  const [reading] = await watchDisk({ folders: { data: await nearestFolder(folder) }, floorBytes }).read();
+  if (reading === undefined) return fail(`the file system of ${folder} does not answer`, `see that ${folder} can be read`);
+  const seen = `${(reading.freeBytes / GIB).toFixed(1)} GiB free under ${folder}; uploads stop at ${(reading.floorBytes / GIB).toFixed(1)} (MIN_FREE_DISK_BYTES)`;
+  if (reading.freeBytes < reading.floorBytes) return fail(seen, "make room: uploads answer 507 until then");
+  return reading.freeBytes < DISK_WARNS_FLOORS * reading.floorBytes ? warn(seen, "make room, or move DATA_DIR to a larger disk") : ok(seen);
 }
 
 /** A folder that is yet to be made will lie on the disk of the nearest one above it. */

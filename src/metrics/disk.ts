@@ -1,0 +1,18 @@
+/** The only place that measures the disk: what is free, and below which the process takes no more. */
+import type { DiskSpace } from "../storage/disk-space.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+export function measureDisk(metrics: Metrics, disk: DiskSpace): void {
+  metrics.gauge({
+    name: "holdfast_disk_free_bytes",
+    help: "Free bytes of the file system that holds a folder of this process.",
+    labels: ["folder"],
+    read: async () => (await disk.read()).map(({ name, freeBytes }) => ({ labels: { folder: name }, value: freeBytes })),
+  });
+  metrics.gauge({
+    name: "holdfast_disk_floor_bytes",
+    help: "Below so many free bytes uploads are refused and documents wait.",
+    labels: ["folder"],
+    read: async () => (await disk.read()).map(({ name, floorBytes }) => ({ labels: { folder: name }, value: floorBytes })),
+  });
+}

@@ -1,0 +1,74 @@
+/** The only place that looks at free space: writes that grow stop at a floor, which leaves Postgres and Temporal room for their logs. */
+import { statfs } from "node:fs/promises";
+import { DomainError } from "../domain/errors.ts";
+
+interface DiskReading {
+  /** What lies there: `data` or `objects`. */
+  readonly name: string;
+  /** Bytes that this user may still write. */
+  readonly freeBytes: number;
+  /** Bytes that stay free; 0 where there is no floor. */
+  readonly floorBytes: number;
+}
+
+export interface DiskSpace {
+  /** One for each folder that exists; at most a second old. A file system that cannot be asked in time is left out. */
+  read(): Promise<readonly DiskReading[]>;
+  /** @throws DomainError `insufficient_storage` where one of them is below its floor, or would be with `bytes` more. */
+  assertRoom(bytes?: number): Promise<void>;
+}
+
+interface DiskSettings {
+  /** By name; one that does not exist holds nothing of ours, and is not looked at until it does. */
+  readonly folders: Readonly<Record<string, string>>;
+  /** Lowered to a tenth of a file system that is small, as a volume for temporary files. */
+  readonly floorBytes: number;
+}
+
+const FRESH_MS = 1_000;
+const ASK_TIMEOUT_MS = 2_000;
+const LARGEST_SHARE = 0.1;
+const RETRY_AFTER_SECONDS = 5;
+
+export function watchDisk({ folders, floorBytes }: DiskSettings): DiskSpace {
+  let last: { readonly at: number; readonly readings: Promise<readonly DiskReading[]> } | undefined;
+  const read = (): Promise<readonly DiskReading[]> => {
+    const now = performance.now();
+    if (last === undefined || now - last.at > FRESH_MS) last = { at: now, readings: readAll(folders, floorBytes) };
+    return last.readings;
+  };
+  return {
+    read,
+    async assertRoom(bytes = 0) {
+      const full = (await read()).find((each) => each.floorBytes > 0 && each.freeBytes - bytes < each.floorBytes);
+      if (full !== undefined) throw insufficientStorage();
+    },
+  };
+}
+
+export function insufficientStorage(cause?: unknown): DomainError {
+  return new DomainError("insufficient_storage", "There is too little free disk space; what is stored can be read, and more is taken once there is room.", {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause,
+  });
+}
+
+async function readAll(folders: DiskSettings["folders"], floorBytes: number): Promise<readonly DiskReading[]> {
+  const readings = await Promise.all(Object.entries(folders).map(([name, folder]) => readOne(name, folder, floorBytes)));
+  return readings.filter((reading) => reading !== undefined);
+}
+
+/** A share that hangs, or fails, is told by what reads and writes there: here it must not hold anything up. */
+async function readOne(name: string, folder: string, floorBytes: number): Promise<DiskReading | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(late.resolve, ASK_TIMEOUT_MS, undefined);
+  try {
+    const found = await Promise.race([statfs(folder), late.promise]);
+    if (found === undefined) return undefined;
+    return { name, freeBytes: found.bavail * found.bsize, floorBytes: Math.min(floorBytes, Math.floor(found.blocks * found.bsize * LARGEST_SHARE)) };
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,109 @@
+/** Every way for `npm start` to end: afterwards nothing of it runs or listens, and the next start goes on with the data. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { freePort, isListening } from "../../src/embedded/ports.ts";
+import { until } from "../support/until.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const WAIT_MS = 90_000;
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+
+let root: string;
+let dataDir: string;
+let npm: ChildProcess | undefined;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "holdfast-ends-"));
+  // Postgres runs as a user of its own where this is root.
+  await chmod(root, 0o711);
+  dataDir = join(root, "data");
+});
+afterAll(async () => {
+  if (npm?.pid !== undefined && npm.exitCode === null && npm.signalCode === null) process.kill(-npm.pid, "SIGKILL");
+  await until("nothing of it runs", async () => (await running()).length === 0, WAIT_MS);
+  await rm(root, { recursive: true, force: true });
+});
+
+interface Started {
+  readonly npm: ChildProcess;
+  readonly port: number;
+  printed(): string;
+}
+
+/** In a session of its own, as a terminal's is; in production, where there is no demo to take in. */
+async function start(): Promise<Started> {
+  const { PATH, HOME } = process.env;
+  const port = await freePort();
+  const env = { PATH, HOME, NODE_ENV: "production", DATA_DIR: dataDir, PORT: String(port), HOLDFAST_CACHE: process.env["HOLDFAST_TEST_CACHE_DIR"] };
+  const child = spawn("npm", ["start"], { cwd: ROOT, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  npm = child;
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => void (printed += chunk.toString()));
+  return { npm: child, port, printed: () => printed };
+}
+
+/** Command lines of all processes that were started on the data folder: those that name it, or have it in their environment. */
+async function running(): Promise<string[]> {
+  const found: string[] = [];
+  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+    const [line, environment] = await Promise.all(["cmdline", "environ"].map((file) => readFile(`/proc/${pid}/${file}`, "latin1").catch(() => "")));
+    if (`${line}${environment}`.includes(dataDir)) found.push(`${pid} ${line?.replaceAll("\0", " ")}`);
+  }
+  return found;
+}
+
+async function recorded(): Promise<string[]> {
+  const text = await readFile(join(dataDir, "processes.json"), "utf8").catch(() => "[]");
+  return (JSON.parse(text) as { name: string }[]).map(({ name }) => name);
+}
+
+/** The process that npm became the parent of. */
+async function startPid(): Promise<number> {
+  return (JSON.parse(await readFile(join(dataDir, "holdfast.pid"), "utf8")) as { pid: number }).pid;
+}
+
+async function isUp({ npm: child, printed }: Started): Promise<void> {
+  await until("it is up, or has ended", () => printed().includes("Holdfast is up") || child.exitCode !== null, WAIT_MS);
+  expect(printed()).toContain("Holdfast is up");
+}
+
+async function leavesNothing(port: number): Promise<void> {
+  await until("nothing of it runs", async () => (await running()).length === 0, WAIT_MS).catch(async () => expect(await running()).toEqual([]));
+  expect(await isListening(port)).toBe(false);
+}
+
+test.runIf(process.platform === "linux")("the start itself is killed: what it began ends in order, and the next start has the data", async () => {
+  const first = await start();
+  await isUp(first);
+  expect((await recorded()).toSorted()).toEqual(["api", "postgres", "temporal", "worker"]);
+  process.kill(await startPid(), "SIGKILL");
+  await leavesNothing(first.port);
+  expect(await readFile(join(dataDir, "logs/postgres.log"), "utf8")).toContain("database system is shut down");
+
+  const second = await start();
+  await isUp(second);
+  expect(second.printed()).not.toContain("making the database");
+  expect(second.printed()).not.toContain("left by an earlier start");
+  second.npm.kill("SIGTERM");
+  expect(await once(second.npm, "exit")).toEqual([0, null]);
+  expect(second.printed()).toContain("stopped");
+  await leavesNothing(second.port);
+});
+
+const ENDS: [string, (started: Started) => Promise<void>][] = [
+  ["npm is killed", async ({ npm: child }) => void child.kill("SIGKILL")],
+  ["the terminal is closed", async ({ npm: child }) => void process.kill(-child.pid!, "SIGHUP")],
+  ["the start gets SIGTERM", async () => void process.kill(await startPid(), "SIGTERM")],
+  ["npm and the start are killed at once", async ({ npm: child }) => void process.kill(-child.pid!, "SIGKILL")],
+];
+
+test.runIf(process.platform === "linux").each(ENDS)("%s in the middle of a start", async (_, end) => {
+  const started = await start();
+  await until("servers run", async () => (await recorded()).length >= 2 && (await running()).length > 3, WAIT_MS);
+  await end(started);
+  await leavesNothing(started.port);
+});
