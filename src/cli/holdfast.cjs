@@ -1,11 +1,19 @@
 #!/usr/bin/env node
 "use strict";
-/** What `holdfast` begins with: readable by every Node, so that one that cannot read TypeScript is told of in a line. */
-const MIN_NODE = 24;
+/** What `holdfast` begins with: readable by every Node. One that is too old hands over to the Node that `npm ci` brings. */
+const { spawnSync } = require("node:child_process");
+const { existsSync } = require("node:fs");
+const { join } = require("node:path");
 
-if (Number.parseInt(process.versions.node, 10) < MIN_NODE) {
-  process.stderr.write(`holdfast needs Node ${MIN_NODE} or newer, and this is ${process.versions.node}: npm run holdfast -- … takes the one that npm ci brings.\n`);
-  process.exitCode = 1;
-} else {
+const MIN_NODE = 24;
+const BROUGHT = join(__dirname, "../../node_modules/.bin/node");
+
+if (Number.parseInt(process.versions.node, 10) >= MIN_NODE) {
   void import("./main.ts");
+} else if (existsSync(BROUGHT)) {
+  const { status } = spawnSync(BROUGHT, [join(__dirname, "main.ts"), ...process.argv.slice(2)], { stdio: "inherit" });
+  process.exitCode = status ?? 1;
+} else {
+  process.stderr.write(`holdfast needs Node ${MIN_NODE} or newer, and this is ${process.versions.node}: npm ci brings one.\n`);
+  process.exitCode = 1;
 }

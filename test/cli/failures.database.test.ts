@@ -1,7 +1,7 @@
 /** What can be expected to go wrong is one line of every command, without a stack and without a secret; nothing is changed by it. */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -120,8 +120,19 @@ test("the process prints it on standard error and ends with 1", async () => {
   await expect(runCli(["keys", "revoke", "x"], env)).rejects.toThrow("ended with 1\nThe id of a key is a UUID; `holdfast keys list` shows it.");
 });
 
-test("an older Node is told of in a line", async () => {
+test("an older Node hands over to the one that npm ci brings, or is told of in a line", async () => {
   const older = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.19.4'})";
-  const run = promisify(execFile)(process.execPath, ["--import", older, join(import.meta.dirname, "../../src/cli/holdfast.cjs"), "keys", "list"]);
-  await expect(run).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/^holdfast needs Node 24 or newer, and this is 20\.19\.4: .*\n$/) });
+  const entry = join(import.meta.dirname, "../../src/cli/holdfast.cjs");
+  const start = (file: string) => promisify(execFile)(process.execPath, ["--import", older, file, "--help"]);
+  expect((await start(entry)).stdout).toContain("Usage: holdfast");
+  const elsewhere = await mkdtemp(join(tmpdir(), "holdfast-entry-"));
+  try {
+    await copyFile(entry, join(elsewhere, "holdfast.cjs"));
+    await expect(start(join(elsewhere, "holdfast.cjs"))).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^holdfast needs Node 24 or newer, and this is 20\.19\.4: .*\n$/),
+    });
+  } finally {
+    await rm(elsewhere, { recursive: true, force: true });
+  }
 });

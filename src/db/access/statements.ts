@@ -37,9 +37,15 @@ function objectOf({ kind, object }: Fact): string {
   return object.endsWith(")") ? `routine ${object}` : `table ${object}`;
 }
 
+function splitOnce(text: string, at: string): string[] {
+  const index = text.indexOf(at);
+  return index === -1 ? [text] : [text.slice(0, index), text.slice(index + at.length)];
+}
+
 function rightStatement(fact: Fact, is: Fault["is"]): string {
   const [role = "", ...privilege] = fact.name.split(" ");
-  const right = `${privilege.join(" ").replace(/\((.*)\)$/, (_, column: string) => `(${pg.escapeIdentifier(column)})`)} on ${objectOf(fact)}`;
+  const [what = "", column] = splitOnce(privilege.join(" "), "(");
+  const right = `${what}${column === undefined ? "" : `(${pg.escapeIdentifier(column.slice(0, -1))})`} on ${objectOf(fact)}`;
   if (is === "missing") return `grant ${right} to ${role}`;
   return is === "wrong" ? `revoke grant option for ${right} from ${role} cascade` : `revoke ${right} from ${role} cascade`;
 }
