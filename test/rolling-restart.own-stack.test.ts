@@ -123,7 +123,7 @@ test("a process that stops says so before it closes its port, and names each dep
     status: 200,
     body: {
       status: "ready",
-      dependencies: ["database", "workflows", "object_store"].map((name) => ({
+      dependencies: ["database", "workflows", "object_store", "disk"].map((name) => ({
         name,
         ok: true,
         ...(name === "object_store" ? { kind: "directory" } : {}),
@@ -134,7 +134,7 @@ test("a process that stops says so before it closes its port, and names each dep
   await stack.stopTemporal();
   expect(await until("the report is new", async () => ((await ask()).body.status === "degraded" ? await ask() : undefined))).toMatchObject({
     status: 200,
-    body: { dependencies: [{ ok: true }, { name: "workflows", ok: false }, { ok: true }] },
+    body: { dependencies: [{ ok: true }, { name: "workflows", ok: false }, { ok: true }, { ok: true }] },
   });
   await stack.restartTemporal();
   const stopped = second.api.kill("SIGTERM");
