@@ -1,9 +1,9 @@
 /** Restores a back-up into a database and an object store that have nothing of Holdfast: everything of it is looked at before anything is changed. */
 import { join, resolve } from "node:path";
 import { makeRoles } from "../db/access/access.ts";
-import { countAllRows, describeServer } from "../db/backup-rows.ts";
+import { countAllRows, describeServer, type RowCounts } from "../db/backup-rows.ts";
 import { migrate, type Migrated, ownMigrations } from "../db/migrate.ts";
-import { inTransaction } from "../db/pool.ts";
+import { inTransaction, type Sql } from "../db/pool.ts";
 import { ExpectedFailure } from "../expected-failure.ts";
 import type { Source } from "./create.ts";
 import type { Manifest, PartFile } from "../schema/backup.ts";
@@ -74,12 +74,14 @@ async function fillDatabase({ url }: Source, tools: PostgresTools, path: string,
   await runPostgresTool(tools, { name: "pg_restore", args, url });
 }
 
+/** Before the schema is migrated: what a later version than the back-up's adds is not there yet. */
 async function compareRows({ db }: Source, { database }: Manifest): Promise<void> {
-  const { rows } = await inTransaction(db.owner, countAllRows, "begin isolation level repeatable read read only");
-  const other = Object.entries(database.rows).filter(([table, count]) => rows[table] !== count);
+  const count = (sql: Sql): Promise<RowCounts> => countAllRows(sql, Object.keys(database.rows));
+  const { rows } = await inTransaction(db.owner, count, "begin isolation level repeatable read read only");
+  const other = Object.entries(database.rows).filter(([table, saved]) => rows[table] !== saved);
   if (other.length === 0) return;
-  const [table, count] = other[0]!;
+  const [table, saved] = other[0]!;
   throw new ExpectedFailure(
-    `${other.length} tables have other rows than the manifest says: ${table} has ${rows[table] ?? 0}, and not ${count}. Do not start Holdfast on this database.`,
+    `${other.length} tables have other rows than the manifest says: ${table} has ${rows[table] ?? 0}, and not ${saved}. Do not start Holdfast on this database.`,
   );
 }
