@@ -35,7 +35,7 @@ import { type Keyring, type MasterKey, createKeyring } from "./storage/keyring.t
 import { openMasterKey } from "./storage/master-key.ts";
 import { createPayloadSealer, outlastingOutages, sealerForWorkers } from "./storage/payload-sealer.ts";
 import { type ObjectStore, UnfitStoreError } from "./storage/object-store.ts";
-import { openObjectStore, storeKind } from "./storage/open-store.ts";
+import { openObjectStore, storeKind, writtenFolders } from "./storage/open-store.ts";
 import { type Storage, createStorage } from "./storage/storage.ts";
 import { createDataConverter, createWorkerDataConverter } from "./temporal/codec.ts";
 import { BOUND_PAYLOADS, createCutOver } from "./temporal/seals/cut-over.ts";
@@ -88,8 +88,7 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
   const masterKey = await openMasterKey(config.keys);
   const contentSecret = await loadInstanceSecret(db, "content-hash", masterKey);
   const keyring = openKeyring(db, masterKey);
-  const isFolder = storeKind(config.storage) === "directory";
-  const disk = watchDisk({ ...config.disk, folders: { data: config.dataDir, ...(isFolder ? { objects: config.storage.directory } : {}) } });
+  const disk = watchDisk({ ...config.disk, folders: writtenFolders(config.dataDir, config.storage) });
   const storage = createStorage({ store, keyring, assertRoom: () => disk.assertRoom() });
   const embedding = await createEmbeddingModel(config.models);
   const sealer = createPayloadSealer(keyring, await loadInstanceSecret(db, "temporal-payloads", masterKey));

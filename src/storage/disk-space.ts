@@ -2,7 +2,7 @@
 import { statfs } from "node:fs/promises";
 import { DomainError } from "../domain/errors.ts";
 
-interface DiskReading {
+export interface DiskReading {
   /** What lies there: `data` or `objects`. */
   readonly name: string;
   /** Bytes that this user may still write. */

@@ -25,3 +25,8 @@ export async function openObjectStore(settings: StoreSettings): Promise<ObjectSt
   if (gcsBucket !== undefined) return (await import("./gcs.ts")).createGcsStore({ bucket: gcsBucket, emulatorHost });
   return createDirectoryStore(directory);
 }
+
+/** Folders in which a process writes, by the names that readings of their free space have. */
+export function writtenFolders(dataDir: string, storage: StoreSettings): Record<string, string> {
+  return { data: dataDir, ...(storeKind(storage) === "directory" ? { objects: storage.directory } : {}) };
+}

@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { type Config, unknownSettings } from "../../config.ts";
 import type { Database } from "../../db/pool.ts";
-import { openObjectStore } from "../../storage/open-store.ts";
 import { announcedTemporal } from "../../embedded/temporal.ts";
+import { openObjectStore, writtenFolders } from "../../storage/open-store.ts";
 import { configuredMasterKey, openConfigured } from "../connect.ts";
 import { CommandError, printJson, printLine } from "../output.ts";
 import { findAnnouncement } from "../token.ts";
@@ -76,7 +76,7 @@ async function checksOf(config: Config, { db, client, hasProviderCalls }: Parts)
     ...temporalChecks({ namespace: config.temporal.namespace, client }),
     storeCheck(config, () => openObjectStore(config.storage)),
     ...issuerChecks(issuer),
-    diskCheck(config.dataDir, config.disk.floorBytes),
+    diskCheck(writtenFolders(config.dataDir, config.storage), config.disk.floorBytes),
     ocrCheck(config),
     ...(hasProviderCalls ? providerChecks(config) : []),
   ];

@@ -1,5 +1,4 @@
 /** Checks of this machine and of the object store: Node, room on the disk, OCR's data, and a probe object that is written, read and deleted. */
-import { watchDisk } from "../../storage/disk-space.ts";
 import { randomUUID } from "node:crypto";
 import { access } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -7,7 +6,9 @@ import { buffer } from "node:stream/consumers";
 import type { Config } from "../../config.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { missingOcrData } from "../../parsers/ocr-data.ts";
+import { type DiskReading, watchDisk } from "../../storage/disk-space.ts";
 import { type ObjectStore, objectName } from "../../storage/object-store.ts";
+import { storeKind } from "../../storage/open-store.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
 const MIN_NODE = 24;
@@ -27,7 +28,7 @@ export function nodeCheck(version = process.versions.node): Check {
 }
 
 export function storeCheck(config: Config, open: () => ObjectStore | Promise<ObjectStore>): Check {
-  const isFolder = config.storage.gcsBucket === undefined && config.storage.s3 === undefined;
+  const isFolder = storeKind(config.storage) === "directory";
   const todo = isFolder
     ? `let the user of the processes read and write ${config.storage.directory}, and see that its disk is mounted and not full`
     : "give the credentials of the processes the right to create, read, list and delete objects in the bucket (docs/storage.md), and see that it exists";
@@ -71,17 +72,26 @@ async function* one(piece: Buffer): AsyncGenerator<Buffer> {
   yield Buffer.from(piece);
 }
 
-export function diskCheck(dataDir: string, floorBytes: number): Check {
-  return { name: "disk", todo: `see that ${dataDir} can be read`, run: () => disk(dataDir, floorBytes) };
+/** @param folders by name, as `watchDisk` takes them: those in which the processes write. */
+export function diskCheck(folders: Readonly<Record<string, string>>, floorBytes: number): Check {
+  return {
+    name: "disk",
+    todo: `see that ${Object.values(folders).join(" and ")} can be read`,
+    async run() {
+      const nearest = await Promise.all(Object.entries(folders).map(async ([name, folder]) => [name, await nearestFolder(folder)]));
+      return judgeDisks(folders, await watchDisk({ folders: Object.fromEntries(nearest) as Record<string, string>, floorBytes }).read());
+    },
+  };
 }
 
-/** Below the floor uploads are refused, and a warning comes before, where the alert does. */
-async function disk(folder: string, floorBytes: number): Promise<Finding> {
-  const [reading] = await watchDisk({ folders: { data: await nearestFolder(folder) }, floorBytes }).read();
-  if (reading === undefined) return fail(`the file system of ${folder} does not answer`, `see that ${folder} can be read`);
-  const seen = `${(reading.freeBytes / GIB).toFixed(1)} GiB free under ${folder}; uploads stop at ${(reading.floorBytes / GIB).toFixed(1)} (MIN_FREE_DISK_BYTES)`;
-  if (reading.freeBytes < reading.floorBytes) return fail(seen, "make room: uploads answer 507 until then");
-  return reading.freeBytes < DISK_WARNS_FLOORS * reading.floorBytes ? warn(seen, "make room, or move DATA_DIR to a larger disk") : ok(seen);
+/** Speaks of the one that has least room over its floor. Below the floor uploads are refused, and a warning comes before, where the alert does. */
+export function judgeDisks(folders: Readonly<Record<string, string>>, readings: readonly DiskReading[]): Finding {
+  const silent = Object.entries(folders).find(([name]) => !readings.some((reading) => reading.name === name));
+  if (silent !== undefined) return fail(`the file system of ${silent[1]} does not answer`, `see that ${silent[1]} can be read`);
+  const { name, freeBytes, floorBytes } = readings.toSorted((a, b) => a.freeBytes - DISK_WARNS_FLOORS * a.floorBytes - (b.freeBytes - DISK_WARNS_FLOORS * b.floorBytes))[0]!;
+  const seen = `${(freeBytes / GIB).toFixed(1)} GiB free under ${folders[name]}; uploads stop at ${(floorBytes / GIB).toFixed(1)} (MIN_FREE_DISK_BYTES)`;
+  if (freeBytes < floorBytes) return fail(seen, "make room: uploads answer 507 until then");
+  return freeBytes < DISK_WARNS_FLOORS * floorBytes ? warn(seen, "make room, or move it to a larger disk") : ok(seen);
 }
 
 /** A folder that is yet to be made will lie on the disk of the nearest one above it. */
