@@ -1,7 +1,7 @@
 /** Tells an orchestrator's probes over HTTP whether this worker lives, and whether it gets work done, on a port of its own. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ConfigError } from "../config.ts";
+import { ExpectedFailure } from "../expected-failure.ts";
 
 /** Resolves if the dependency answers; rejects with anything if it does not. */
 type Probe = () => Promise<unknown>;
@@ -27,7 +27,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 /**
  * `GET /health` answers 200 as long as this process gets round to it. `GET /health/ready` answers 200 while the worker polls its
  * queues and Postgres and Temporal answer, else 503; both say in JSON what was seen.
- * @throws ConfigError if the port cannot be listened on: probes would end a worker that nothing else is wrong with.
+ * @throws ExpectedFailure if the port cannot be listened on: probes would end a worker that nothing else is wrong with. Its cause says why: another start may find the port free.
  */
 export async function serveHealth({ port, host, isPolling, probes }: HealthDeps): Promise<ServedHealth> {
   let isDraining = false;
@@ -44,7 +44,7 @@ export async function serveHealth({ port, host, isPolling, probes }: HealthDeps)
     else send(404, {});
   });
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen({ port, host }, resolve)).catch((error: NodeJS.ErrnoException) => {
-    throw new ConfigError([`HEALTH_PORT cannot be listened on: ${error.code ?? error.message}`]);
+    throw new ExpectedFailure(`HEALTH_PORT cannot be listened on: ${error.code ?? error.message}`, error);
   });
   return {
     port: (server.address() as AddressInfo).port,
