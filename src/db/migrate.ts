@@ -2,9 +2,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ExpectedFailure } from "../expected-failure.ts";
-import { ensureRoles, findAccessFaults, listFaults, mendAccess } from "./access/access.ts";
+import { ensureRoles, findAccessFaults, isDenied, listFaults, mendAccess } from "./access/access.ts";
 import { describeFault } from "./access/statements.ts";
-import { type Database, type OwnerDatabase, inTransaction, queryOnce } from "./pool.ts";
+import { type Database, type OwnerDatabase, inTransaction, queryOnce, type Sql } from "./pool.ts";
 
 const FOLDER = join(import.meta.dirname, "migrations");
 
@@ -23,7 +23,7 @@ export interface Migrated {
  */
 export async function migrate(db: OwnerDatabase): Promise<Migrated> {
   const names = await ownMigrations();
-  return inTransaction(db.owner, async (sql) => {
+  const work = async (sql: Sql): Promise<Migrated> => {
     await sql.query("select pg_advisory_xact_lock(hashtext('holdfast migrations'))");
     await ensureRoles(sql);
     await sql.query("create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())");
@@ -33,14 +33,15 @@ export async function migrate(db: OwnerDatabase): Promise<Migrated> {
       await sql.query(await readFile(join(FOLDER, name), "utf8"));
       await sql.query("insert into migrations (name) values ($1)", [name]);
     }
-    return {
-      applied: missing,
-      mended: await mendAccess(
-        sql,
-        [...applied].some((name) => !names.includes(name)),
-      ),
-    };
-  });
+    const isNewer = [...applied].some((name) => !names.includes(name));
+    return { applied: missing, mended: await mendAccess(sql, isNewer) };
+  };
+  try {
+    return await inTransaction(db.owner, work);
+  } catch (error) {
+    if (!isDenied(error)) throw error;
+    throw new ExpectedFailure(`This login may not migrate the database (${error.message}): DATABASE_OWNER_URL must name the owner of the database and its schema.`, error);
+  }
 }
 
 /** Names of the migrations of this version, in their order. */

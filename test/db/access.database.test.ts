@@ -168,6 +168,24 @@ test("an owner that is no superuser mends what a restore under its own name leav
   }
 });
 
+test("a login that may not make the roles, or is not the owner, is told what to run, and not to migrate", async () => {
+  const login = `stranger_${randomBytes(4).toString("hex")}`;
+  await run(`create role ${login} login password 'p'`);
+  const pool = openOwner(Object.assign(new URL(database.url), { username: login, password: "p" }).toString(), () => undefined);
+  try {
+    await expect(migrate({ owner: pool })).rejects.toThrow(
+      new RegExp(
+        `^This login may not make the roles of the service or act as them \\(permission denied [^)]*\\).*grant holdfast_app, holdfast_system, holdfast_maintenance to ${login};$`,
+      ),
+    );
+    await run(`grant holdfast_app, holdfast_system, holdfast_maintenance to ${login}`);
+    await expect(migrate({ owner: pool })).rejects.toThrow(/^This login may not migrate the database \(permission denied [^)]*\): DATABASE_OWNER_URL must name the owner/);
+  } finally {
+    await pool.end();
+    await run(`drop role ${login}`);
+  }
+});
+
 test("a database without rights is told by what it lacks, and one without tables by its migrations", async () => {
   await run(TAKE_ALL);
   await expect(assertSchema(database.db)).rejects.toThrow(/: schema public lacks the right of holdfast_app to usage; /);

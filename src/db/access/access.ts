@@ -28,9 +28,24 @@ export async function makeRoles(db: OwnerDatabase): Promise<void> {
   await inTransaction(db.owner, ensureRoles);
 }
 
-/** As {@link makeRoles}, in the transaction of `sql`. */
+/** As {@link makeRoles}, in the transaction of `sql`. @throws ExpectedFailure with the statements for a superuser, where this login may not. */
 export async function ensureRoles(sql: Sql): Promise<void> {
-  await sql.query(MAKE_ROLES);
+  const { rows } = await sql.query<{ user: string }>("select quote_ident(current_user) as user");
+  try {
+    await sql.query(MAKE_ROLES);
+  } catch (error) {
+    if (!isDenied(error)) throw error;
+    const roles = ROLE_NAMES.join(", ");
+    throw new ExpectedFailure(
+      `This login may not make the roles of the service or act as them (${error.message}). As a superuser make those of ${roles} that are missing (create role … nologin), run the following, and then this command again: grant ${roles} to ${rows[0]!.user};`,
+      error,
+    );
+  }
+}
+
+/** Whether Postgres refused a statement because the login lacks a right. */
+export function isDenied(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && error.code === "42501";
 }
 
 /**
@@ -70,7 +85,7 @@ async function mend(sql: Sql, fault: Fault): Promise<void> {
     try {
       await sql.query(statement);
     } catch (error) {
-      if (!(error instanceof Error) || !("code" in error) || error.code !== "42501") throw error;
+      if (!isDenied(error)) throw error;
       throw new ExpectedFailure(
         `${describeFault(fault)}, and this login may not mend it (${error.message}). As a superuser run, and then \`holdfast migrate\`: ${statement};`,
         error,
