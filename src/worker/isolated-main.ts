@@ -2,7 +2,7 @@
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
 import { loadConfig, requireReal } from "../config.ts";
 import { openSharedDeps } from "../deps.ts";
-import { aborted, watchSignals } from "../process-stop.ts";
+import { aborted, runProcess, watchSignals } from "../process-stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { installRuntime } from "../temporal/runtime.ts";
 import { startTracing } from "../telemetry/tracing.ts";
@@ -35,32 +35,36 @@ const toldBefore: ActivityInterceptorsFactory = ({ info }) => ({
   },
 });
 
-const stop = watchSignals();
 // The worker that started it was killed. What is in hand is let go of in order: it was not this document's doing.
 process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
 
-const config = requireReal(loadConfig());
-await installRuntime("WARN", false);
-const endTracing = startTracing(config.telemetry, "worker");
-const deps = await openSharedDeps(config, "isolated");
-const opened = await openActivities(deps, PARSER_CHILDREN);
-const connection = await connectWorkers(config.temporal, stop.signal);
-const worker = await createActivityWorker("isolated", opened.activities, {
-  ...workerOptions(deps, connection),
-  ...SHUTDOWN,
-  interceptors: { activity: [...deps.workerHooks.interceptors.activity, toldBefore] },
-});
-const running = worker.run();
-stop.started();
-const pulse = setInterval(() => void tell("alive"), PULSE_MS);
-deps.log.info("suspected documents are worked on alone");
+async function main(): Promise<void> {
+  const stop = watchSignals();
+  const config = requireReal(loadConfig());
+  await installRuntime("WARN", false);
+  const endTracing = startTracing(config.telemetry, "worker");
+  const deps = await openSharedDeps(config, "isolated");
+  const opened = await openActivities(deps, PARSER_CHILDREN);
+  const connection = await connectWorkers(config.temporal, stop.signal);
+  const worker = await createActivityWorker("isolated", opened.activities, {
+    ...workerOptions(deps, connection),
+    ...SHUTDOWN,
+    interceptors: { activity: [...deps.workerHooks.interceptors.activity, toldBefore] },
+  });
+  const running = worker.run();
+  stop.started();
+  const pulse = setInterval(() => void tell("alive"), PULSE_MS);
+  deps.log.info("suspected documents are worked on alone");
 
-await Promise.race([running, aborted(stop.signal)]);
-if (worker.getState() === "RUNNING") worker.shutdown();
-await running;
-clearInterval(pulse);
-await opened.close();
-await connection.close();
-await deps.close();
-await endTracing();
+  await Promise.race([running, aborted(stop.signal)]);
+  if (worker.getState() === "RUNNING") worker.shutdown();
+  await running;
+  clearInterval(pulse);
+  await opened.close();
+  await connection.close();
+  await deps.close();
+  await endTracing();
+}
+
+await runProcess("worker of suspected documents", main);
 process.exit(0);
