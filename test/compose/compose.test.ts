@@ -44,9 +44,9 @@ test.each(["POSTGRES_PASSWORD", "DATABASE_APP_PASSWORD", "DATABASE_SYSTEM_PASSWO
   await expect(readServices({ ...required("p"), [name]: "" })).rejects.toThrow(`${name}: set it in .env`);
 });
 
-/** Settings that the processes of compose do not get from .env, each with the reason. */
 /** Credentials that the clients of the collector and of S3 find by themselves. */
 const READ_BY_LIBRARIES = ["OTEL_EXPORTER_OTLP_HEADERS", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
+/** Settings that the processes of compose do not get from .env, each with the reason. */
 const LEFT_OUT: Record<string, string> = {
   WORKER_METRICS_PORT: "of `npm start`, where both processes are on one machine",
   NODE_ENV: "production",
