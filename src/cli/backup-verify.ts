@@ -1,11 +1,10 @@
 /** `holdfast backup verify` */
-import { openObjectStore } from "../storage/open-store.ts";
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { readManifest } from "../backup/manifest.ts";
 import type { Manifest } from "../schema/backup.ts";
 import { AUDIT_CHAIN_SECRET, verifyAuditChain } from "../db/audit-chain.ts";
-import { countOwnRows } from "../db/backup-rows.ts";
+import { countInstanceRows, countOwnRows } from "../db/backup-rows.ts";
 import { countFaults } from "../db/integrity-counts.ts";
 import { judge, listLiveDocuments, readDocumentEvidence } from "../db/integrity.ts";
 import { type StoredFile, countStoredFiles, findOwnersOfObjects, listStoredFiles } from "../db/object-names.ts";
@@ -14,6 +13,7 @@ import { type Database, type OrganizationKey, inTenant } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
 import { type Keyring, type MasterKey, createKeyring, organizationKeyAad } from "../storage/keyring.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { openObjectStore } from "../storage/open-store.ts";
 import { type Storage, createStorage } from "../storage/storage.ts";
 import { type Connection, withDatabase } from "./connect.ts";
 import { compareObjects } from "./integrity.ts";
@@ -75,16 +75,18 @@ export async function verify(options: Options): Promise<void> {
   const { organization, quick = false, json, allowEmpty = false } = options;
   const manifest = options.manifest === undefined ? undefined : await readManifest(options.manifest);
   const missing: MissingList = { listed: [], more: 0 };
-  const results = await withDatabase(async (connection) => {
+  const { results, ofInstance } = await withDatabase(async (connection) => {
     const all = await everyOrganization(connection.db, organization);
+    // Before the secrets are opened: one that is not there would be made.
+    const ofInstance = await instanceRowFaults(connection.db, manifest);
     const progress = await fileProgress(connection.db, quick ? [] : all, json);
     const backup = { ...(await openBackup(connection, quick)), manifest, missing, onFiles: (read: number) => progress.add(read) };
     const checked: Checked[] = [];
     for (const one of all) checked.push(await check(backup, one));
     progress.stop();
-    return checked;
+    return { results: checked, ofInstance };
   });
-  const faults = [...instanceFaults(results, { organization, manifest, allowEmpty }), ...results.flatMap(faultsOf)];
+  const faults = [...ofInstance, ...instanceFaults(results, { organization, manifest, allowEmpty }), ...results.flatMap(faultsOf)];
   const ok = faults.length === 0;
   if (json)
     printJson({
@@ -114,6 +116,15 @@ function instanceFaults(
   const gone = wanted.filter(({ id }) => !there.has(id)).map(({ id }): FaultLine => [id, "organization_missing", 1]);
   const mayBeEmpty = allowEmpty || (manifest !== undefined && wanted.length === 0);
   return results.length === 0 && !mayBeEmpty && gone.length === 0 ? [[null, "no_organizations", 1]] : gone;
+}
+
+/** What the manifest has more of that belongs to no organization: without the secrets among it no API key works. */
+async function instanceRowFaults(db: Database, manifest: Manifest | undefined): Promise<FaultLine[]> {
+  if (manifest === undefined) return [];
+  return Object.entries(await countInstanceRows(db)).flatMap(([table, found]): FaultLine[] => {
+    const saved = manifest.database.rows[table] ?? 0;
+    return found < saved ? [[null, `rows_missing ${table}`, saved - found]] : [];
+  });
 }
 
 function faultsOf({ organization_id, counts, fewer_rows }: Checked): FaultLine[] {

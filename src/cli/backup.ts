@@ -1,10 +1,10 @@
 /** `holdfast backup` */
 import type { Command } from "commander";
-import { openObjectStore } from "../storage/open-store.ts";
 import { createBackup, type Source } from "../backup/create.ts";
 import { restoreBackup } from "../backup/restore.ts";
 import { verify } from "./backup-verify.ts";
 import { cacheDirs, serverUser } from "../embedded/server-user.ts";
+import { openObjectStore } from "../storage/open-store.ts";
 import { withOwner } from "./connect.ts";
 import { CommandError, printJson, printLine } from "./output.ts";
 import { type Progress, startProgress } from "./progress.ts";

@@ -55,6 +55,16 @@ export async function countOwnRows(db: Database, organization: OrganizationKey):
   });
 }
 
+/** Tables of no organization that maintenance may read. */
+const OF_INSTANCE = COUNTED.filter((table) => TABLES[table]!.policies.length === 0 && TABLES[table]!.grants.maintenance?.split(", ").includes("select"));
+
+/** Counts what belongs to no organization, such as the instance's secrets, with the login of maintenance. */
+export async function countInstanceRows(db: Database): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of OF_INSTANCE) counts[table] = (await queryOnce<{ count: number }>(db.maintenance, `select count(*) as count from ${table}`)).rows[0]!.count;
+  return counts;
+}
+
 export interface Server {
   /** As Postgres numbers them. */
   readonly version: number;

@@ -114,11 +114,14 @@ test("a changed object, a missing one, a lost vector and a damaged key are each 
 });
 
 test("fewer rows than the manifest says, an organization that is gone and a database without any are each a fault", async () => {
-  await meddle((db) => db.owner.query("delete from audit_log; delete from embedding_cache_references; update organizations set deleted_at = now() where name = 'Rival'"));
+  await meddle((db) =>
+    db.owner.query("delete from instance_secrets; delete from audit_log; delete from embedding_cache_references; update organizations set deleted_at = now() where name = 'Rival'"),
+  );
   const { ok, faults: found, organizations } = await verified(["--quick", "--manifest", manifest]);
   expect(ok).toBe(false);
   expect(organizations.map(({ fewer_rows }) => Object.keys(fewer_rows).toSorted())).toEqual([["audit_log", "embedding_cache_references"]]);
   expect(found).toContainEqual({ organization_id: ACME, fault: "rows_missing embedding_cache_references", count: 2 });
+  expect(found).toContainEqual({ organization_id: null, fault: "rows_missing instance_secrets", count: expect.any(Number) });
   expect(found).toContainEqual({ organization_id: RIVAL, fault: "organization_missing", count: 1 });
   await meddle((db) => db.owner.query("update organizations set deleted_at = now()"));
   await expect(runCli(["backup", "verify"], env)).rejects.toThrow(
