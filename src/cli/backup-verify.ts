@@ -1,6 +1,7 @@
 /** `holdfast backup verify` */
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
+import { PEPPER } from "../auth/api-keys.ts";
 import { readManifest } from "../backup/manifest.ts";
 import type { Manifest } from "../schema/backup.ts";
 import { AUDIT_CHAIN_SECRET, verifyAuditChain } from "../db/audit-chain.ts";
@@ -8,6 +9,7 @@ import { countInstanceRows, countOwnRows } from "../db/backup-rows.ts";
 import { countFaults } from "../db/integrity-counts.ts";
 import { judge, listLiveDocuments, readDocumentEvidence } from "../db/integrity.ts";
 import { type StoredFile, countStoredFiles, findOwnersOfObjects, listStoredFiles } from "../db/object-names.ts";
+import { tryInstanceSecrets } from "../db/instance-secrets.ts";
 import { listOrganizationKeys } from "../db/organization-keys.ts";
 import { type Database, type OrganizationKey, inTenant } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
@@ -78,7 +80,7 @@ export async function verify(options: Options): Promise<void> {
   const { results, ofInstance } = await withDatabase(async (connection) => {
     const all = await everyOrganization(connection.db, organization);
     // Before the secrets are opened: one that is not there would be made.
-    const ofInstance = await instanceRowFaults(connection.db, manifest);
+    const ofInstance = [...(await instanceRowFaults(connection.db, manifest)), ...(all.length === 0 ? [] : await secretFaults(connection))];
     const progress = await fileProgress(connection.db, quick ? [] : all, json);
     const backup = { ...(await openBackup(connection, quick)), manifest, missing, onFiles: (read: number) => progress.add(read) };
     const checked: Checked[] = [];
@@ -125,6 +127,12 @@ async function instanceRowFaults(db: Database, manifest: Manifest | undefined): 
     const saved = manifest.database.rows[table] ?? 0;
     return found < saved ? [[null, `rows_missing ${table}`, saved - found]] : [];
   });
+}
+
+/** With a new pepper no API key of the organizations works; every instance that has one made it before. */
+async function secretFaults({ db, masterKey }: Connection): Promise<FaultLine[]> {
+  const { opened, closed } = await tryInstanceSecrets(db, await masterKey());
+  return [...opened, ...closed].includes(PEPPER) ? [] : [[null, `secret_missing ${PEPPER}`, 1]];
 }
 
 function faultsOf({ organization_id, counts, fewer_rows }: Checked): FaultLine[] {

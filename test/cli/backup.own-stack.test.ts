@@ -122,6 +122,7 @@ test("fewer rows than the manifest says, an organization that is gone and a data
   expect(organizations.map(({ fewer_rows }) => Object.keys(fewer_rows).toSorted())).toEqual([["audit_log", "embedding_cache_references"]]);
   expect(found).toContainEqual({ organization_id: ACME, fault: "rows_missing embedding_cache_references", count: 2 });
   expect(found).toContainEqual({ organization_id: null, fault: "rows_missing instance_secrets", count: expect.any(Number) });
+  expect(found).toContainEqual({ organization_id: null, fault: "secret_missing pepper", count: 1 });
   expect(found).toContainEqual({ organization_id: RIVAL, fault: "organization_missing", count: 1 });
   await meddle((db) => db.owner.query("update organizations set deleted_at = now()"));
   await expect(runCli(["backup", "verify"], env)).rejects.toThrow(
