@@ -40,7 +40,7 @@ const Environment = z.object({
   DATABASE_MAINTENANCE_URL: url("postgres", "postgresql").optional(),
   DATABASE_OWNER_URL: url("postgres", "postgresql").optional(),
   ...PASSWORD_SETTINGS,
-  REQUIRE_DATABASE_LOGINS: flag.default(false),
+  REQUIRE_DATABASE_LOGINS: flag.optional(),
   DATABASE_POOL_SIZE: integer(2, 1_000).default(20),
   TEMPORAL_ADDRESS: z
     .string()
@@ -201,7 +201,7 @@ function group(env: Settings) {
       maintenanceUrl: env.DATABASE_MAINTENANCE_URL,
       ownerUrl: env.DATABASE_OWNER_URL,
       poolSize: env.DATABASE_POOL_SIZE,
-      requiresLogins: env.REQUIRE_DATABASE_LOGINS,
+      requiresLogins: env.REQUIRE_DATABASE_LOGINS ?? env.NODE_ENV === "production",
     },
     temporal: {
       address: env.TEMPORAL_ADDRESS,

@@ -135,12 +135,12 @@ async function assertUsable(db: Database, config: RealConfig, log: Log): Promise
   }
 }
 
-/** A warning, or the end of the start where the settings ask for narrow logins. */
+/** The end of the start in production, and where the settings ask for narrow logins; else a warning. */
 async function checkLogins(db: Database, { database }: RealConfig, log: Log): Promise<void> {
   const found = await describeStrongLogins(db, database);
   if (found === undefined) return;
   if (!database.requiresLogins) return log.warn(found);
-  throw new ConfigError([`REQUIRE_DATABASE_LOGINS is set. ${found}`]);
+  throw new ConfigError([`Narrow logins are required: in production, unless REQUIRE_DATABASE_LOGINS=false puts it off. ${found}`]);
 }
 
 /** A store that cannot be used ends the start; one that is away does not: it is asked again before the first write. */

@@ -101,9 +101,7 @@ volumeMounts:
 {{- define "holdfast.logins" -}}
 {{- $database := .root.Values.database }}
 {{- $entries := list }}
-{{- if $database.requireLogins }}
-{{- $entries = append $entries (dict "name" "REQUIRE_DATABASE_LOGINS" "value" "true") }}
-{{- end }}
+{{- $entries = append $entries (dict "name" "REQUIRE_DATABASE_LOGINS" "value" (toString $database.requireLogins)) }}
 {{- if $database.existingSecret }}
 {{- range .logins }}
 {{- $entries = append $entries (dict "name" . "valueFrom" (dict "secretKeyRef" (dict "name" $database.existingSecret "key" .))) }}
