@@ -24,14 +24,20 @@ export interface Copied {
 
 type OnCopied = (objects: number) => void;
 
+interface Saving {
+  readonly onCopied: OnCopied;
+  /** Throws where the folder's disk has too little room for more. */
+  readonly assertRoom: () => Promise<void>;
+}
+
 /** Copies what the organizations have, and anchors of the audit log, and writes the index. An object that is deleted meanwhile is left out. */
-export async function saveObjects(store: ObjectStore, folder: string, organizations: readonly string[], onCopied: OnCopied): Promise<Copied> {
+export async function saveObjects(store: ObjectStore, folder: string, organizations: readonly string[], { onCopied, assertRoom }: Saving): Promise<Copied> {
   const target = createDirectoryStore(join(folder, OBJECTS));
   const index = await open(join(folder, INDEX), "wx", 0o600);
   let [count, bytes] = [0, 0];
   try {
     for await (const names of pagesOf(store, [...organizations.map((id) => `${id}/`), ANCHOR_PREFIX])) {
-      const copied = (await inOrder(names, (name) => saveObject(store, target, name))).filter((one) => one !== undefined);
+      const copied = (await inOrder(names, (name) => assertRoom().then(() => saveObject(store, target, name)))).filter((one) => one !== undefined);
       await index.writeFile(copied.map((one) => `${JSON.stringify(one)}\n`).join(""));
       count += copied.length;
       bytes += copied.reduce((sum, one) => sum + one.bytes, 0);

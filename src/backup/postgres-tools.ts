@@ -62,13 +62,17 @@ interface ToolRun {
   readonly args: readonly string[];
   /** Of the owner; its password is seen by nobody but the program. */
   readonly url: string;
+  /** Ends it. */
+  readonly signal?: AbortSignal;
 }
 
 /** Runs it to its end. @throws ExpectedFailure with the program's first error; what it says of rows is left out. */
-export async function runPostgresTool({ folder }: PostgresTools, { name, args, url }: ToolRun): Promise<void> {
+export async function runPostgresTool({ folder }: PostgresTools, { name, args, url, signal }: ToolRun): Promise<void> {
   const child = spawn(join(folder, name), ["--no-password", ...args], { env: connectionEnvironment(url), stdio: ["ignore", "ignore", "pipe"] });
   const stop = (): void => void child.kill("SIGTERM");
   process.once("exit", stop);
+  signal?.addEventListener("abort", stop, { once: true });
+  if (signal?.aborted === true) stop();
   let said = "";
   child.stderr.on("data", (piece: Buffer) => void (said = (said + piece.toString()).slice(0, KEPT_CHARACTERS)));
   try {
@@ -79,6 +83,7 @@ export async function runPostgresTool({ folder }: PostgresTools, { name, args, u
     if (failure !== undefined) throw new ExpectedFailure(`${name} failed: ${failure}`);
   } finally {
     process.off("exit", stop);
+    signal?.removeEventListener("abort", stop);
   }
 }
 

@@ -14,6 +14,7 @@ const ignore = (): void => undefined;
 const organization = randomUUID();
 const names = [1, 2, 3].map(() => objectName(organization, randomUUID()));
 const bytes = randomBytes(2_000);
+const assertRoom = (): Promise<void> => Promise.resolve();
 let root: string;
 let folder: string;
 beforeEach(async () => {
@@ -22,7 +23,7 @@ beforeEach(async () => {
   const store = createDirectoryStore(join(root, "store"));
   for (const name of names) await store.put(name, pieces(bytes));
   await mkdir(folder);
-  expect(await saveObjects(store, folder, [organization], ignore)).toEqual({ count: 3, bytes: 6_000 });
+  await saveObjects(store, folder, [organization], { onCopied: ignore, assertRoom });
 });
 afterEach(() => rm(root, { recursive: true }));
 
@@ -43,6 +44,14 @@ test.each([
   await target().put(names[1]!, pieces(other));
   await expect(restore()).rejects.toThrow(told);
   expect(await read(target(), names[1]!)).toEqual(other);
+});
+
+test("a back-up stops where its disk has no room left for the others on it", async () => {
+  const full = new Error("full");
+  await expect(saveObjects(target(), join(root, "store"), [organization], { onCopied: ignore, assertRoom: () => Promise.reject(full) })).resolves.toEqual({ count: 0, bytes: 0 });
+  await restore();
+  await mkdir(join(root, "second"));
+  await expect(saveObjects(target(), join(root, "second"), [organization], { onCopied: ignore, assertRoom: () => Promise.reject(full) })).rejects.toBe(full);
 });
 
 test("names that leave the folder, and lines of any length, are refused before anything is read", async () => {
