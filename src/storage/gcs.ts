@@ -156,7 +156,13 @@ function hasCode(error: unknown, code: DomainError["code"]): boolean {
 
 async function listObjects(bucket: Bucket, prefix: string, options: ListOptions): Promise<ListedObject[]> {
   return listByPages(prefix, options, async (pageToken, maxResults) => {
-    const query = { prefix, autoPaginate: false, maxResults, ...(options.after === undefined ? {} : { startOffset: options.after }), ...(pageToken === undefined ? {} : { pageToken }) };
+    const query = {
+      prefix,
+      autoPaginate: false,
+      maxResults,
+      ...(options.after === undefined ? {} : { startOffset: options.after }),
+      ...(pageToken === undefined ? {} : { pageToken }),
+    };
     const [files, following] = await within(OPERATION_TIMEOUT_MS, bucket.getFiles(query));
     const objects = files.map(({ name, metadata }) => ({ name, updatedAt: new Date(metadata.updated ?? 0) }));
     return { objects, next: (following as { readonly pageToken?: string } | null | undefined)?.pageToken };
