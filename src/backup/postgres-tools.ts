@@ -3,6 +3,7 @@ import { execFile, spawn } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { BACKUP_APPLICATION } from "../db/backup-rows.ts";
 import { wheelFolder } from "../embedded/fetch.ts";
 import { ExpectedFailure } from "../expected-failure.ts";
 
@@ -123,7 +124,7 @@ export function connectionEnvironment(url: string): NodeJS.ProcessEnv {
   };
   // oxlint-disable-next-line node/no-process-env -- what libpq looks at beside the URL
   const kept = Object.entries(process.env).filter(([name]) => /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|PG[A-Z]+|KRB5\w*|SSL_\w+|LD_LIBRARY_PATH)$/.test(name));
-  return { ...Object.fromEntries(kept), ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== "")), PGAPPNAME: "holdfast backup" };
+  return { ...Object.fromEntries(kept), ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== "")), PGAPPNAME: BACKUP_APPLICATION };
 }
 
 /** The Node client's word for TLS without a look at the certificate. */
