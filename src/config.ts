@@ -7,6 +7,7 @@ import { PASSWORD_SETTINGS, withPasswords } from "./database-passwords.ts";
 import { ExpectedFailure } from "./expected-failure.ts";
 import { TURN_BUDGET, TURN_SECONDS_MAX } from "./domain/turn.ts";
 import {
+  databaseUrl,
   QUEUE_NAMES,
   chatFallbacks,
   hostPatterns,
@@ -35,10 +36,10 @@ const Environment = z.object({
   DRAIN_DELAY_SECONDS: integer(0, 10).default(0),
   PUBLIC_URL: url("https", "http").optional(),
   DATA_DIR: z.string().default(".data"),
-  DATABASE_URL: url("postgres", "postgresql").optional(),
-  DATABASE_SYSTEM_URL: url("postgres", "postgresql").optional(),
-  DATABASE_MAINTENANCE_URL: url("postgres", "postgresql").optional(),
-  DATABASE_OWNER_URL: url("postgres", "postgresql").optional(),
+  DATABASE_URL: databaseUrl.optional(),
+  DATABASE_SYSTEM_URL: databaseUrl.optional(),
+  DATABASE_MAINTENANCE_URL: databaseUrl.optional(),
+  DATABASE_OWNER_URL: databaseUrl.optional(),
   ...PASSWORD_SETTINGS,
   REQUIRE_DATABASE_LOGINS: flag.optional(),
   DATABASE_POOL_SIZE: integer(2, 1_000).default(20),

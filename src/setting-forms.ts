@@ -28,6 +28,32 @@ export const url = (...schemes: string[]) =>
       `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`,
     );
 
+/** Parameters of a database URL whose files are read before anything is connected. */
+const CERTIFICATE_FILES = ["sslrootcert", "sslcert", "sslkey"];
+
+export const databaseUrl = url("postgres", "postgresql")
+  .refine((text) => !URL.canParse(text) || isDecodable(new URL(text)), "must have its user and password percent-encoded; a password may be set apart from it")
+  .refine((text) => !URL.canParse(text) || hasCertificates(new URL(text)), `must name files that this process can read: ${CERTIFICATE_FILES.join(", ")}`);
+
+/** A percent sign with anything but two digits behind it is taken as it is by the client; two that are no text end it. */
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    for (const part of [username, password]) if (!/%(?![\da-f]{2})/i.test(part)) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function hasCertificates({ searchParams }: URL): boolean {
+  try {
+    for (const name of CERTIFICATE_FILES) if (searchParams.get(name)) readFileSync(searchParams.get(name)!);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 export const issuer = url("https", "http").refine(
   (text) => !text.startsWith("http:") || !URL.canParse(text) || LOOPBACK.has(new URL(text).hostname),

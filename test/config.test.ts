@@ -93,6 +93,11 @@ test.each(HOSTILE_PASSWORDS)("the password %j reaches the database as it is, fro
 });
 
 test.each([
+  [{ DATABASE_URL: "postgres://u:top%ffsecret@h/d" }, "DATABASE_URL must have its user and password percent-encoded; a password may be set apart from it"],
+  [
+    { DATABASE_URL: "postgres://u:topsecret@h/d?sslmode=verify-full&sslrootcert=/no/such/file" },
+    "DATABASE_URL must name files that this process can read: sslrootcert, sslcert, sslkey",
+  ],
   [{ DATABASE_PASSWORD: "topsecret" }, "DATABASE_PASSWORD needs DATABASE_URL"],
   [{ DATABASE_URL: "postgres://h/d", DATABASE_PASSWORD: "topsecret" }, "DATABASE_PASSWORD needs a user in DATABASE_URL"],
   [{ DATABASE_URL: "postgres://u:other@h/d", DATABASE_PASSWORD: "topsecret" }, "DATABASE_PASSWORD is another password than that in DATABASE_URL"],

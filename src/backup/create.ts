@@ -4,10 +4,12 @@ import { dirname, join, resolve } from "node:path";
 import { countAllRows, describeServer, type RowCounts } from "../db/backup-rows.ts";
 import { inTransaction, type OwnerDatabase, type Sql } from "../db/pool.ts";
 import { ExpectedFailure } from "../expected-failure.ts";
+import { watchDisk } from "../storage/disk-space.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { Manifest } from "../schema/backup.ts";
 import { DUMP, INDEX, measure, newManifest, writeManifest } from "./manifest.ts";
 import { saveObjects } from "./objects.ts";
+import { roomBeside, whileRoom } from "./room.ts";
 import { findPostgresTools, type PostgresTools, runPostgresTool } from "./postgres-tools.ts";
 
 export interface Source {
@@ -18,6 +20,9 @@ export interface Source {
   /** Where `npm start` may keep a Postgres of its own, whose programs are used where PATH has none that fit. */
   readonly cacheDirs: readonly string[];
   readonly onObjects: (copied: number) => void;
+  /** Where the service writes, and what must stay free there. */
+  readonly dataDir: string;
+  readonly floorBytes: number;
 }
 
 /** All that pg_dump and the counts see is of one moment; the time-out of a transaction that waits would end it before a long dump does. */
@@ -38,12 +43,13 @@ export async function createBackup(source: Source, folder: string): Promise<Mani
     throw new ExpectedFailure(`Nothing can be written in ${dirname(target)} (${error.code ?? "unknown"}).`, error);
   });
   try {
-    const { at, counts, migrations } = await saveDatabase(source, tools, scratch);
+    const assertRoom = await roomBeside(scratch, source.dataDir, watchDisk({ folders: { backup: scratch }, floorBytes: source.floorBytes }));
+    const { at, counts, migrations } = await whileRoom(assertRoom, (signal) => saveDatabase(source, tools, { folder: scratch, signal }));
     const objects = await saveObjects(
       source.store,
       scratch,
       counts.organizations.map(({ id }) => id),
-      source.onObjects,
+      { onCopied: source.onObjects, assertRoom },
     );
     const manifest = newManifest({
       made_at: at.toISOString(),
@@ -73,7 +79,7 @@ interface SavedDatabase {
   readonly migrations: string[];
 }
 
-async function saveDatabase({ db, url }: Source, tools: PostgresTools, folder: string): Promise<SavedDatabase> {
+async function saveDatabase({ db, url }: Source, tools: PostgresTools, { folder, signal }: { readonly folder: string; readonly signal: AbortSignal }): Promise<SavedDatabase> {
   const work = async (sql: Sql, begun: readonly Record<string, unknown>[]): Promise<SavedDatabase> => {
     const { snapshot, at } = begun[0] as { snapshot: string; at: Date };
     const path = join(folder, DUMP);
@@ -82,6 +88,7 @@ async function saveDatabase({ db, url }: Source, tools: PostgresTools, folder: s
       name: "pg_dump",
       args: [...args, "--extension=vector", `--snapshot=${snapshot}`, `--lock-wait-timeout=${LOCK_TIMEOUT}`, `--file=${path}`],
       url,
+      signal,
     });
     // Whichever fails first, the snapshot is not left before pg_dump is done with it.
     const [dump, counted] = await Promise.allSettled([dumped, countIn(sql)]);

@@ -4,6 +4,7 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ANCHOR_PREFIX } from "../domain/anchor.ts";
 import { DomainError } from "../domain/errors.ts";
@@ -23,14 +24,20 @@ export interface Copied {
 
 type OnCopied = (objects: number) => void;
 
+interface Saving {
+  readonly onCopied: OnCopied;
+  /** Throws where the folder's disk has too little room for more. */
+  readonly assertRoom: () => Promise<void>;
+}
+
 /** Copies what the organizations have, and anchors of the audit log, and writes the index. An object that is deleted meanwhile is left out. */
-export async function saveObjects(store: ObjectStore, folder: string, organizations: readonly string[], onCopied: OnCopied): Promise<Copied> {
+export async function saveObjects(store: ObjectStore, folder: string, organizations: readonly string[], { onCopied, assertRoom }: Saving): Promise<Copied> {
   const target = createDirectoryStore(join(folder, OBJECTS));
   const index = await open(join(folder, INDEX), "wx", 0o600);
   let [count, bytes] = [0, 0];
   try {
     for await (const names of pagesOf(store, [...organizations.map((id) => `${id}/`), ANCHOR_PREFIX])) {
-      const copied = (await inOrder(names, (name) => saveObject(store, target, name))).filter((one) => one !== undefined);
+      const copied = (await inOrder(names, (name) => assertRoom().then(() => saveObject(store, target, name)))).filter((one) => one !== undefined);
       await index.writeFile(copied.map((one) => `${JSON.stringify(one)}\n`).join(""));
       count += copied.length;
       bytes += copied.reduce((sum, one) => sum + one.bytes, 0);
@@ -95,7 +102,9 @@ function indexedObject(line: string): IndexedObject {
 async function eachObject(folder: string, work: (object: IndexedObject) => Promise<void>, onDone: OnCopied): Promise<Copied> {
   let [batch, count, bytes]: [IndexedObject[], number, number] = [[], 0, 0];
   const flush = async (): Promise<void> => {
-    await Promise.all(batch.map(work));
+    // Nothing is under way any more where one of them fails.
+    const failed = (await Promise.allSettled(batch.map(work))).find(({ status }) => status === "rejected");
+    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
     count += batch.length;
     bytes += batch.reduce((sum, one) => sum + one.bytes, 0);
     batch = [];
@@ -116,19 +125,24 @@ async function checkObject(source: ObjectStore, { name, bytes, sha256 }: Indexed
   const stream = await source.get(name).catch((error: unknown) => {
     throw new ExpectedFailure(`The back-up lacks the object ${name}, or it cannot be read.`, error);
   });
+  const found = await contentOf(stream);
+  if (found.bytes !== bytes || found.sha256 !== sha256) throw new ExpectedFailure(`The object ${name} of the back-up is not what was saved: its hash is another.`);
+}
+
+async function contentOf(stream: Readable): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash("sha256");
-  let read = 0;
+  let bytes = 0;
   await pipeline(stream, async (pieces: AsyncIterable<Buffer>) => {
     for await (const piece of pieces) {
-      read += piece.byteLength;
+      bytes += piece.byteLength;
       hash.update(piece);
     }
   });
-  if (read !== bytes || hash.digest("hex") !== sha256) throw new ExpectedFailure(`The object ${name} of the back-up is not what was saved: its hash is another.`);
+  return { bytes, sha256: hash.digest("hex") };
 }
 
 /**
- * Puts every object of the back-up into the store; one that is there with as many bytes is left as it is, so that a repeat goes on where the last run stopped.
+ * Puts every object of the back-up into the store; one that is there with the same hash is left as it is, so that a repeat goes on where the last run stopped.
  * @throws ExpectedFailure where the store has another object of a name: nothing is replaced.
  */
 export async function restoreObjects(store: ObjectStore, folder: string, organizations: readonly string[], onDone: OnCopied): Promise<Copied> {
@@ -143,9 +157,12 @@ async function hasAny(store: ObjectStore, organizations: readonly string[]): Pro
   return false;
 }
 
-async function restoreObject(store: ObjectStore, source: ObjectStore, { name, bytes, isFresh }: IndexedObject & { readonly isFresh: boolean }): Promise<void> {
+async function restoreObject(store: ObjectStore, source: ObjectStore, { name, bytes, sha256, isFresh }: IndexedObject & { readonly isFresh: boolean }): Promise<void> {
   const present = isFresh ? undefined : await store.size(name).catch(undefinedWhereAbsent);
-  if (present === bytes) return;
-  if (present !== undefined) throw new ExpectedFailure(`The object store has another ${name}: of ${present} bytes, and not of ${bytes}. Restore into a store that is empty.`);
-  await store.put(name, await source.get(name), { ifAbsent: true });
+  if (present === undefined) return void (await store.put(name, await source.get(name), { ifAbsent: true }));
+  const refuse = (what: string): never => {
+    throw new ExpectedFailure(`The object store has another ${name}: ${what}. Restore into a store that is empty.`);
+  };
+  if (present !== bytes) refuse(`of ${present} bytes, and not of ${bytes}`);
+  if ((await contentOf(await store.get(name))).sha256 !== sha256) refuse("of as many bytes, with another hash");
 }

@@ -3,6 +3,7 @@ import { execFile, spawn } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { BACKUP_APPLICATION } from "../db/backup-rows.ts";
 import { wheelFolder } from "../embedded/fetch.ts";
 import { ExpectedFailure } from "../expected-failure.ts";
 
@@ -88,13 +89,17 @@ interface ToolRun {
   readonly args: readonly string[];
   /** Of the owner; its password is seen by nobody but the program. */
   readonly url: string;
+  /** Ends it. */
+  readonly signal?: AbortSignal;
 }
 
 /** Runs it to its end. @throws ExpectedFailure with the program's first error; what it says of rows is left out. */
-export async function runPostgresTool({ folder }: PostgresTools, { name, args, url }: ToolRun): Promise<void> {
+export async function runPostgresTool({ folder }: PostgresTools, { name, args, url, signal }: ToolRun): Promise<void> {
   const child = spawn(join(folder, name), ["--no-password", ...args], { env: connectionEnvironment(url), stdio: ["ignore", "ignore", "pipe"] });
   const stop = (): void => void child.kill("SIGTERM");
   process.once("exit", stop);
+  signal?.addEventListener("abort", stop, { once: true });
+  if (signal?.aborted === true) stop();
   let said = "";
   child.stderr.on("data", (piece: Buffer) => void (said = (said + piece.toString()).slice(0, KEPT_CHARACTERS)));
   try {
@@ -105,6 +110,7 @@ export async function runPostgresTool({ folder }: PostgresTools, { name, args, u
     if (failure !== undefined) throw new ExpectedFailure(`${name} failed: ${failure}`);
   } finally {
     process.off("exit", stop);
+    signal?.removeEventListener("abort", stop);
   }
 }
 
@@ -144,7 +150,7 @@ export function connectionEnvironment(url: string): NodeJS.ProcessEnv {
   };
   // oxlint-disable-next-line node/no-process-env -- what libpq looks at beside the URL
   const kept = Object.entries(process.env).filter(([name]) => /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|PG[A-Z]+|KRB5\w*|SSL_\w+|LD_LIBRARY_PATH)$/.test(name));
-  return { ...Object.fromEntries(kept), ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== "")), PGAPPNAME: "holdfast backup" };
+  return { ...Object.fromEntries(kept), ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== "")), PGAPPNAME: BACKUP_APPLICATION };
 }
 
 /** The Node client's word for TLS without a look at the certificate. */

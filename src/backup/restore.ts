@@ -49,7 +49,8 @@ async function fitTools({ db, cacheDirs }: Source, { database }: Manifest): Prom
 }
 
 async function assertEmpty({ db }: Source): Promise<void> {
-  const { hasVectors, taken } = await describeServer(db);
+  const { hasVectors, taken, isBusy } = await describeServer(db);
+  if (isBusy) throw new ExpectedFailure("A restore is at work in this database, perhaps of a command that was killed: wait until its pg_restore has ended, or end it.");
   if (taken.length > 0) throw new ExpectedFailure(`The database is not empty: it has ${taken.join(", ")}. Restore into a new one.`);
   if (!hasVectors) throw new ExpectedFailure("The server has no pgvector: install it for this version of Postgres.");
 }

@@ -64,6 +64,8 @@ async function withSource<T>(json: boolean | undefined, work: (source: Source) =
         store: await openObjectStore(config.storage),
         cacheDirs: cacheDirs({ configured: config.cacheDir, dataDir: config.dataDir, user: await serverUser() }),
         onObjects: (copied) => progress.show({ copied }),
+        dataDir: config.dataDir,
+        floorBytes: config.disk.floorBytes,
       }),
     );
   } finally {

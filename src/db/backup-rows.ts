@@ -71,7 +71,12 @@ export interface Server {
   readonly hasVectors: boolean;
   /** Tables and schemas of ours that are there. */
   readonly taken: string[];
+  /** Whether a pg_dump or pg_restore of ours is at work in the database: one whose command was killed goes on, and commits. */
+  readonly isBusy: boolean;
 }
+
+/** What programs of Postgres call themselves that a back-up runs. */
+export const BACKUP_APPLICATION = "holdfast backup";
 
 /** What a restore must know of the server and the database. */
 export async function describeServer(db: OwnerDatabase): Promise<Server> {
@@ -80,8 +85,9 @@ export async function describeServer(db: OwnerDatabase): Promise<Server> {
     `select current_setting('server_version_num')::int as version, exists (select from pg_available_extensions where name = 'vector') as "hasVectors",
        array(select n.nspname || '.' || c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
          where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname || '.' || c.relname = any($1)
-         union all select 'schema ' || nspname from pg_namespace where nspname = 'vectors' order by 1 limit 3) as taken`,
-    [[...Object.keys(TABLES).map((table) => `public.${table}`), ...VECTOR_TABLES]],
+         union all select 'schema ' || nspname from pg_namespace where nspname = 'vectors' order by 1 limit 3) as taken,
+       exists (select from pg_stat_activity where datname = current_database() and application_name = $2) as "isBusy"`,
+    [[...Object.keys(TABLES).map((table) => `public.${table}`), ...VECTOR_TABLES], BACKUP_APPLICATION],
   );
   return rows[0]!;
 }

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { DomainError } from "../domain/errors.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
+import { isListed } from "./list-pages.ts";
 import { assertStoredName, assertPrefix, free, streamOf, unavailable, untilAborted, within } from "./object-store.ts";
 import type { GetOptions, ListedObject, ListOptions, ObjectStore, PutOptions } from "./object-store.ts";
 
@@ -180,6 +181,7 @@ async function whileMounted<T>(folder: string, operation: () => Promise<T>): Pro
 async function listFiles(folder: string, prefix: string, { after = "", limit }: ListOptions): Promise<ListedObject[]> {
   const found: ListedObject[] = [];
   for await (const name of walk({ folder, prefix, after }, "", 3)) {
+    if (!isListed(prefix, name)) continue;
     const path = join(folder, name);
     // A file that was deleted since its folder was read is simply not listed.
     const stats = await within(STEP_TIMEOUT_MS, stat(path).catch(absent));

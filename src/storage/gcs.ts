@@ -4,6 +4,7 @@ import type { Bucket, File } from "@google-cloud/storage";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { DomainError } from "../domain/errors.ts";
+import { listByPages } from "./list-pages.ts";
 import { assertStoredName, assertPrefix, storageError, unavailable, untilAborted, within } from "./object-store.ts";
 import type { ListedObject, ListOptions, ObjectStore, PutOptions } from "./object-store.ts";
 import { type Download, download } from "./resumed-download.ts";
@@ -42,7 +43,7 @@ export function createGcsStore({ bucket: bucketName, emulatorHost, stallMs = STA
     delete: async (name) => {
       await within(OPERATION_TIMEOUT_MS, fileOf(name).delete({ ignoreNotFound: true }));
     },
-    list: (prefix, options) => listPage(bucket, assertPrefix(prefix), options),
+    list: (prefix, options) => listObjects(bucket, assertPrefix(prefix), options),
     // The bucket itself forgets uploads that were not finished.
     removeUnfinished: () => Promise.resolve(0),
   };
@@ -153,12 +154,17 @@ function hasCode(error: unknown, code: DomainError["code"]): boolean {
   return error instanceof DomainError && error.code === code;
 }
 
-async function listPage(bucket: Bucket, prefix: string, { after, limit }: ListOptions): Promise<ListedObject[]> {
-  // startOffset includes its own name: one more is asked for and that one left out.
-  const query = { prefix, autoPaginate: false, maxResults: limit + 1, ...(after === undefined ? {} : { startOffset: after }) };
-  const [files] = await within(OPERATION_TIMEOUT_MS, bucket.getFiles(query));
-  return files
-    .filter(({ name }) => after === undefined || name > after)
-    .slice(0, limit)
-    .map(({ name, metadata }) => ({ name, updatedAt: new Date(metadata.updated ?? 0) }));
+async function listObjects(bucket: Bucket, prefix: string, options: ListOptions): Promise<ListedObject[]> {
+  return listByPages(prefix, options, async (pageToken, maxResults) => {
+    const query = {
+      prefix,
+      autoPaginate: false,
+      maxResults,
+      ...(options.after === undefined ? {} : { startOffset: options.after }),
+      ...(pageToken === undefined ? {} : { pageToken }),
+    };
+    const [files, following] = await within(OPERATION_TIMEOUT_MS, bucket.getFiles(query));
+    const objects = files.map(({ name, metadata }) => ({ name, updatedAt: new Date(metadata.updated ?? 0) }));
+    return { objects, next: (following as { readonly pageToken?: string } | null | undefined)?.pageToken };
+  });
 }

@@ -46,7 +46,7 @@ export interface ObjectStore {
   size(name: string): Promise<number>;
   /** Idempotent: an object that is not there is no error. */
   delete(name: string): Promise<void>;
-  /** Names that start with `prefix`, in byte order. */
+  /** Names that start with `prefix`, in byte order; fewer than `limit` only where there are no more. Below a prefix, names that Holdfast never gives are left out. */
   list(prefix: string, options: ListOptions): Promise<ListedObject[]>;
   /** Removes what writes that broke off left behind and nobody has touched for so long. @returns how many. */
   removeUnfinished(olderThanMs: number): Promise<number>;

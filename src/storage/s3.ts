@@ -10,6 +10,7 @@ import {
   ListObjectsV2Command,
 } from "@aws-sdk/client-s3";
 import { DomainError } from "../domain/errors.ts";
+import { listByPages } from "./list-pages.ts";
 import { UnfitStoreError, assertPrefix, assertStoredName, isStoredName, unavailable } from "./object-store.ts";
 import type { ListedObject, ListOptions, ObjectStore } from "./object-store.ts";
 import { type OpenBody, download } from "./resumed-download.ts";
@@ -99,16 +100,15 @@ async function deleteObject({ send, name: Bucket }: Bucket, Key: string): Promis
   }
 }
 
-/** Stores may answer with fewer names than they were asked for. */
-async function listObjects({ send, name: Bucket }: Bucket, prefix: string, { after, limit }: ListOptions): Promise<ListedObject[]> {
-  const found: ListedObject[] = [];
-  for (let token: string | undefined; ;) {
-    const page = new ListObjectsV2Command({ Bucket, Prefix: prefix, StartAfter: after, MaxKeys: limit - found.length, ContinuationToken: token });
-    const { Contents = [], NextContinuationToken } = await send((client, abortSignal) => client.send(page, { abortSignal }));
-    for (const { Key, LastModified } of Contents) if (Key !== undefined) found.push({ name: Key, updatedAt: LastModified ?? new Date(0) });
-    token = NextContinuationToken;
-    if (token === undefined || found.length >= limit) return found;
-  }
+async function listObjects({ send, name: Bucket }: Bucket, prefix: string, options: ListOptions): Promise<ListedObject[]> {
+  return listByPages(prefix, options, async (ContinuationToken, MaxKeys) => {
+    const page = new ListObjectsV2Command({ Bucket, Prefix: prefix, StartAfter: options.after, MaxKeys, ContinuationToken });
+    const { Contents = [], IsTruncated, NextContinuationToken } = await send((client, abortSignal) => client.send(page, { abortSignal }));
+    // Every store says whether there is more: what does not is no list, e.g. a proxy's page, and would read as an empty bucket.
+    if (IsTruncated === undefined || (IsTruncated && NextContinuationToken === undefined)) throw unavailable(new Error("The store's answer is no list."));
+    const objects = Contents.flatMap(({ Key, LastModified }) => (Key === undefined ? [] : [{ name: Key, updatedAt: LastModified ?? new Date(0) }]));
+    return { objects, next: NextContinuationToken };
+  });
 }
 
 /** Ends uploads in parts that began before `before`, and nobody else's than Holdfast's. */

@@ -11,6 +11,8 @@ interface HealthDeps {
   readonly host: string;
   /** Whether every queue of this worker is polled. */
   readonly isPolling: () => boolean;
+  /** For so long an answer of the dependencies is told to whoever asks; 1,000 ms where absent. */
+  readonly freshMs?: number;
   /** What it can do nothing without. */
   readonly probes: Readonly<Record<"database" | "workflows", Probe>>;
 }
@@ -23,16 +25,21 @@ export interface ServedHealth {
 }
 
 const PROBE_TIMEOUT_MS = 2_000;
+/** Whoever asks more often is told what was seen: the port asks for no key, and each look takes a connection of the pool. */
+const FRESH_MS = 1_000;
 
 /**
  * `GET /health` answers 200 as long as this process gets round to it. `GET /health/ready` answers 200 while the worker polls its
  * queues and Postgres and Temporal answer, else 503; both say in JSON what was seen.
  * @throws ExpectedFailure if the port cannot be listened on: probes would end a worker that nothing else is wrong with. Its cause says why: another start may find the port free.
  */
-export async function serveHealth({ port, host, isPolling, probes }: HealthDeps): Promise<ServedHealth> {
+export async function serveHealth({ port, host, isPolling, probes, freshMs = FRESH_MS }: HealthDeps): Promise<ServedHealth> {
   let isDraining = false;
+  let last: { readonly at: number; readonly seen: Promise<[database: boolean, workflows: boolean]> } | undefined;
   const readiness = async (): Promise<{ isReady: boolean; body: object }> => {
-    const [database, workflows] = await Promise.all([answers(probes.database), answers(probes.workflows)]);
+    const now = performance.now();
+    if (last === undefined || now - last.at >= freshMs) last = { at: now, seen: Promise.all([answers(probes.database), answers(probes.workflows)]) };
+    const [database, workflows] = await last.seen;
     const polls = isPolling();
     const isReady = database && workflows && polls && !isDraining;
     return { isReady, body: { status: isReady ? "ready" : isDraining ? "draining" : "unavailable", polls, database, workflows } };

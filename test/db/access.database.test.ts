@@ -105,6 +105,18 @@ const TAMPERED: ReadonlyArray<readonly [statement: string, told: string]> = [
   ["grant create on schema public to holdfast_maintenance", "schema public lets holdfast_maintenance create, and should not"],
   ["revoke usage on schema vectors from holdfast_maintenance", "schema vectors lacks the right of holdfast_maintenance to usage"],
   ["alter default privileges in schema public grant select on tables to holdfast_app", "role postgres gives holdfast_app the right select by default"],
+  ["create view everything as select * from documents; grant select on everything to holdfast_app", "table everything lets holdfast_app select, and should not"],
+  [
+    "create or replace function current_organization_id() returns uuid language sql stable parallel safe return (select min(id::text)::uuid from public.organizations)",
+    "function current_organization_id() has another body, so that the tenant wall does not hold",
+  ],
+  [
+    "create or replace function current_organization_num() returns int language sql stable parallel safe as 'select 1'",
+    "function current_organization_num() has another body, so that the tenant wall does not hold",
+  ],
+  ["drop trigger note_key_creator on audit_log", "table audit_log lacks the trigger note_key_creator"],
+  ["alter table spaces disable trigger user", "table spaces has the trigger forget_vectors off"],
+  ["alter table documents disable trigger all", "table documents has the triggers of foreign keys off"],
 ];
 
 test("each thing that was taken, changed or added is told by a process that would start, and mended", async () => {
@@ -113,10 +125,26 @@ test("each thing that was taken, changed or added is told by a process that woul
   for (const [, line] of TAMPERED) expect(told).toContain(line);
   expect(told.length).toBe(TAMPERED.length);
   await expect(assertSchema(database.db)).rejects.toThrow(
-    /^The database is not as this version needs it: [^\n]*; and 22 more\. Run `holdfast migrate` as the owner of the schema\.$/,
+    /^The database is not as this version needs it: [^\n]*; and 28 more\. Run `holdfast migrate` as the owner of the schema\.$/,
   );
   expect((await migrate(database.db)).mended.toSorted()).toEqual(told.toSorted());
   expect(await describeAccessFaults(database.db)).toEqual([]);
+});
+
+test("a role that gets more by a group that it is put into is told and taken out of it; a group that has nothing here is no fault", async () => {
+  const [group, outer, harmless] = ["group", "outer", "harmless"].map((name) => `${name}_${randomBytes(4).toString("hex")}`);
+  await run(`create role ${group}; create role ${outer}; create role ${harmless}; grant ${harmless}, ${outer} to holdfast_app; grant ${group} to ${outer}`);
+  try {
+    expect(await describeAccessFaults(database.db)).toEqual([]);
+    for (const grant of [`create policy everything on documents to ${group} using (true)`, `grant select on instance_secrets to ${group}`]) {
+      await run(`grant ${outer} to holdfast_app; ${grant}`);
+      expect(await describeAccessFaults(database.db)).toEqual([`role holdfast_app is a member of ${outer}`]);
+      expect((await migrate(database.db)).mended).toEqual([`role holdfast_app is a member of ${outer}`]);
+      await run(`drop owned by ${group}`);
+    }
+  } finally {
+    await run(`drop owned by ${group}; drop role ${group}, ${outer}, ${harmless}`);
+  }
 });
 
 test("an older process starts on the schema of a newer version, and takes nothing of it away; what its own tables lack it still tells", async () => {

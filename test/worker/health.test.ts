@@ -17,6 +17,7 @@ test("a worker is ready while it polls and both dependencies answer, and lives a
   const health = await serveHealth({
     port: 0,
     host: "127.0.0.1",
+    freshMs: 0,
     isPolling: () => state.polls,
     probes: { database: () => state.database(), workflows: () => state.workflows() },
   });
@@ -35,6 +36,16 @@ test("a worker is ready while it polls and both dependencies answer, and lives a
   health.drain();
   expect(await ask(health.port, "/health/ready")).toEqual([503, { ...ready, status: "draining" }]);
   expect((await fetch(`http://127.0.0.1:${health.port}/metrics`)).status).toBe(404);
+  await health.close();
+});
+
+test("however many ask at once, each dependency is asked once", async () => {
+  let asked = 0;
+  const count = (): Promise<void> => Promise.resolve(void (asked += 1));
+  const health = await serveHealth({ port: 0, host: "127.0.0.1", isPolling: () => true, probes: { database: count, workflows: count } });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(health.port, "/health/ready")));
+  expect(answers.every(([status]) => status === 200)).toBe(true);
+  expect(asked).toBe(2);
   await health.close();
 });
 

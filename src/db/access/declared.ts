@@ -175,6 +175,19 @@ export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
   "touch_caller_keys(uuid[], timestamp with time zone[], inet[], text[])": definer(["app"]),
 };
 
+/** Functions that every policy of a tenant rests on: what they return, and their expression as Postgres prints it. */
+export const WALL: Readonly<Record<string, { readonly returns: string; readonly expression: string }>> = {
+  "current_organization_id()": { returns: "uuid", expression: "(NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid" },
+  "current_organization_num()": { returns: "integer", expression: "(NULLIF(current_setting('app.organization_num'::text, true), ''::text))::integer" },
+};
+
+/** Triggers by table and name: what stands behind `create trigger <name>`. */
+export const TRIGGERS: Readonly<Record<string, string>> = {
+  "public.audit_log note_key_creator":
+    "after insert on audit_log for each row when (new.action = 'api_keys:create' and new.resource_type = 'api_key' and new.outcome = 'success' and new.actor_id is not null) execute function note_key_creator()",
+  "public.spaces forget_vectors": "after delete on spaces for each row execute function forget_vectors()",
+};
+
 /** What may be done in a schema: `create` in `vectors` is what an index takes. */
 export const SCHEMAS: Readonly<Record<string, Grants>> = {
   public: { app: "usage", system: "usage", maintenance: "usage" },

@@ -1,8 +1,8 @@
 /** What a database has and what this version declares, in one form: facts that are compared by their keys. Pure. */
 import { ROLES, type RoleName } from "../pool.ts";
-import { FUNCTIONS, type FunctionAccess, type Grants, type Policy, SCHEMAS, TABLES, type TableAccess, VECTOR_TABLES } from "./declared.ts";
+import { FUNCTIONS, type FunctionAccess, type Grants, type Policy, SCHEMAS, TABLES, type TableAccess, TRIGGERS, VECTOR_TABLES, WALL } from "./declared.ts";
 
-export type FactKind = "role" | "membership" | "default" | "owner" | "schema" | "security" | "policy" | "function" | "grant" | "execute";
+export type FactKind = "role" | "membership" | "default" | "owner" | "schema" | "security" | "policy" | "function" | "body" | "trigger" | "grant" | "execute";
 
 /** `object` has the schema before a table's or function's name; of a right, `name` is `<role> <privilege>` or `<role> <privilege> (<column>)`. */
 export interface Fact {
@@ -31,6 +31,8 @@ export function declaredFacts(owner: string): Fact[] {
       { kind: "security", object: table, name: "", value: "on" },
     ]),
     ...Object.entries(FUNCTIONS).flatMap(([routine, access]) => functionFacts(`public.${routine}`, access, owner)),
+    ...Object.entries(WALL).map(([routine, body]): Fact => ({ kind: "body", object: `public.${routine}`, name: "", value: expression(`return ${body.expression}`) })),
+    ...Object.keys(TRIGGERS).map((key): Fact => ({ kind: "trigger", object: key.split(" ")[0]!, name: key.split(" ")[1]!, value: "on" })),
   ];
 }
 
@@ -73,6 +75,9 @@ export function printedPolicy(value: string): string {
   return [kind, command, roles, expression(using), expression(check)].join(" | ");
 }
 
+/** As {@link printedPolicy}, of a function that has no expression too. */
+export const printedBody = (value: string | null): string => expression(value);
+
 /** Versions of Postgres print parentheses, line breaks and the schema differently; none of it changes what these expressions mean. */
 function expression(text: string | null): string {
   return text === null ? "none" : text.replaceAll(/[\s()]|\bpublic\./g, "").toLowerCase();
@@ -92,13 +97,16 @@ interface Comparison {
   readonly isNewer: boolean;
 }
 
+/** What a later version may have put in another form, or in another place. */
+const FORMS: readonly FactKind[] = ["policy", "function", "body", "trigger"];
+
 /** What is missing comes first, in the order of the declaration. */
 export function compareFacts({ declared, found, isNewer }: Comparison): Fault[] {
   const [wanted, present] = [new Map(declared.map((fact) => [keyOf(fact), fact])), new Map(found.map((fact) => [keyOf(fact), fact]))];
   const faults = declared.flatMap((fact): Fault[] => {
     const actual = present.get(keyOf(fact));
-    if (actual === undefined) return [{ fact, declared: fact, is: "missing" }];
-    if (actual.value === fact.value || (isNewer && (fact.kind === "policy" || fact.kind === "function"))) return [];
+    if (actual === undefined) return isNewer && fact.kind === "trigger" ? [] : [{ fact, declared: fact, is: "missing" }];
+    if (actual.value === fact.value || (isNewer && FORMS.includes(fact.kind))) return [];
     return [{ fact: actual, declared: fact, is: fact.kind === "role" ? "too much" : "wrong" }];
   });
   const more = found.filter((fact) => !wanted.has(keyOf(fact)) && (!isNewer || fact.kind === "membership"));

@@ -1,7 +1,7 @@
 /** The statements that bring a database to what is declared, and the words for what is wrong with it. Pure. */
 import pg from "pg";
 import { ROLES } from "../pool.ts";
-import { type Policy, TABLES } from "./declared.ts";
+import { type Policy, TABLES, TRIGGERS, WALL } from "./declared.ts";
 import type { Fact, FactKind, Fault } from "./facts.ts";
 
 type OfKind<T> = Readonly<Record<FactKind, (fault: Fault) => T>>;
@@ -18,6 +18,8 @@ const MENDING: OfKind<string[]> = {
   ],
   policy: ({ fact, declared }) => policyStatements(fact, declared),
   function: ({ declared }) => [alterFunction(declared!)],
+  body: ({ fact }) => [replaceBody(fact)],
+  trigger: ({ fact, is }) => [triggerStatement(fact, is)],
   schema: ({ fact, is }) => [rightStatement(fact, is)],
   grant: ({ fact, is }) => [rightStatement(fact, is)],
   execute: ({ fact, is }) => [rightStatement(fact, is)],
@@ -76,6 +78,17 @@ function alterFunction({ object, value }: Fact): string {
   return `alter routine ${object} security ${security} reset all${path === undefined ? "" : ` set search_path = ${path}`}`;
 }
 
+function replaceBody({ object }: Fact): string {
+  const { returns, expression } = WALL[object.replace("public.", "")]!;
+  return `create or replace function ${object} returns ${returns} language sql stable parallel safe return ${expression}`;
+}
+
+/** Those of foreign keys are of no name, and a superuser's alone. */
+function triggerStatement({ object, name }: Fact, is: Fault["is"]): string {
+  if (is === "too much") return `alter table ${object} enable trigger all`;
+  return is === "missing" ? `create trigger ${name} ${TRIGGERS[`${object} ${name}`]!}` : `alter table ${object} enable trigger ${name}`;
+}
+
 const WORDS: OfKind<string> = {
   role: ({ fact }) => `has ${fact.value.replaceAll(" ", ", ")}`,
   membership: ({ fact }) => `is a member of ${fact.name}`,
@@ -84,6 +97,8 @@ const WORDS: OfKind<string> = {
   security: ({ fact, declared }) => `has row-level security ${fact.value}, and should have it ${declared!.value}`,
   policy: ({ fact, is }) => `has the policy ${fact.name}${is === "too much" ? ", which is none of this version" : ""}`,
   function: ({ fact, declared }) => `runs as ${fact.value}, and should as ${declared!.value}`,
+  body: () => "has another body, so that the tenant wall does not hold",
+  trigger: ({ fact, is }) => (is === "missing" ? `lacks the trigger ${fact.name}` : is === "wrong" ? `has the trigger ${fact.name} off` : "has the triggers of foreign keys off"),
   schema: ({ fact, is }) => describeRight(fact.name, is),
   grant: ({ fact, is }) => describeRight(fact.name, is),
   execute: ({ fact, is }) => describeRight(fact.name, is),

@@ -1,0 +1,66 @@
+/** Objects of a back-up on their way out of a store and back: what is refused of a folder, or of a store, that somebody changed. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { INDEX } from "../../src/backup/manifest.ts";
+import { checkObjects, restoreObjects, saveObjects } from "../../src/backup/objects.ts";
+import { createDirectoryStore } from "../../src/storage/directory.ts";
+import { objectName } from "../../src/storage/object-store.ts";
+import { pieces, read } from "../support/object-store-promises.ts";
+
+const ignore = (): void => undefined;
+const organization = randomUUID();
+const names = [1, 2, 3].map(() => objectName(organization, randomUUID()));
+const bytes = randomBytes(2_000);
+const assertRoom = (): Promise<void> => Promise.resolve();
+let root: string;
+let folder: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "backup-"));
+  folder = join(root, "backup");
+  const store = createDirectoryStore(join(root, "store"));
+  for (const name of names) await store.put(name, pieces(bytes));
+  await mkdir(folder);
+  await saveObjects(store, folder, [organization], { onCopied: ignore, assertRoom });
+});
+afterEach(() => rm(root, { recursive: true }));
+
+const target = () => createDirectoryStore(join(root, "target"));
+const restore = () => restoreObjects(target(), folder, [organization], ignore);
+
+test("a restore goes on where it stopped, and replaces nothing", async () => {
+  await target().put(names[1]!, pieces(bytes));
+  expect(await restore()).toEqual({ count: 3, bytes: 6_000 });
+  expect(await restore()).toEqual({ count: 3, bytes: 6_000 });
+  expect(await read(target(), names[2]!)).toEqual(bytes);
+});
+
+test.each([
+  ["another length", randomBytes(1_999), /another .* of 1999 bytes, and not of 2000\. Restore into a store that is empty\.$/],
+  ["as many bytes", randomBytes(2_000), /another .* of as many bytes, with another hash\. Restore into a store that is empty\.$/],
+])("an object of the store with %s is no part of the back-up, and stays as it is", async (_what, other, told) => {
+  await target().put(names[1]!, pieces(other));
+  await expect(restore()).rejects.toThrow(told);
+  expect(await read(target(), names[1]!)).toEqual(other);
+});
+
+test("a back-up stops where its disk has no room left for the others on it", async () => {
+  const full = new Error("full");
+  await expect(saveObjects(target(), join(root, "store"), [organization], { onCopied: ignore, assertRoom: () => Promise.reject(full) })).resolves.toEqual({ count: 0, bytes: 0 });
+  await restore();
+  await mkdir(join(root, "second"));
+  await expect(saveObjects(target(), join(root, "second"), [organization], { onCopied: ignore, assertRoom: () => Promise.reject(full) })).rejects.toBe(full);
+});
+
+test("names that leave the folder, and lines of any length, are refused before anything is read", async () => {
+  const index = await readFile(join(folder, INDEX), "utf8");
+  for (const name of ["../../../../etc/hostname", "/etc/hostname", `${organization}/../${names[0]!.slice(37)}`]) {
+    await appendFile(join(folder, INDEX), `${JSON.stringify({ name, bytes: 1, sha256: "0".repeat(64) })}\n`);
+    await expect(checkObjects(folder, ignore)).rejects.toThrow(`The back-up lacks the object ${name}, or it cannot be read.`);
+    await writeFile(join(folder, INDEX), index);
+  }
+  await appendFile(join(folder, INDEX), "x".repeat(5_000_000));
+  await expect(checkObjects(folder, ignore)).rejects.toThrow(`${INDEX} has a line that is no entry of an index.`);
+});
