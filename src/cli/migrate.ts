@@ -55,7 +55,7 @@ async function migrateAs(db: OwnerDatabase, config: Config, options: Options): P
 
 async function createFrom(db: OwnerDatabase, { database: { url, systemUrl, maintenanceUrl } }: Config): Promise<string[]> {
   if (url === undefined || systemUrl === undefined || maintenanceUrl === undefined)
-    throw new CommandError("--create-logins needs DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL.");
+    throw new CommandError("--create-logins needs DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL; for the Postgres that npm start brings, each start does it.");
   try {
     return await makeLogins(db, { app: url, system: systemUrl, maintenance: maintenanceUrl });
   } catch (error) {

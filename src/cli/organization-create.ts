@@ -4,6 +4,7 @@ import { isWellFormedKey } from "../auth/api-keys.ts";
 import { createOrganization } from "../db/new-organization.ts";
 import { ProvisionError } from "../domain/provision.ts";
 import { parseProvisionFile, type ProvisionFile } from "../schema/provision.ts";
+import { announcedApi } from "../embedded/api-address.ts";
 import { withDatabase } from "./connect.ts";
 import { CommandError, printJson, printLine } from "./output.ts";
 import { keyMaker } from "./provision.ts";
@@ -43,7 +44,8 @@ async function create(options: Options): Promise<void> {
   const file = fileOf(options);
   const { made, url } = await withDatabase(async ({ db, config, pepper }) => ({
     made: await createOrganization(db, file, keyMaker(await pepper())),
-    url: config.api.publicUrl,
+    // Beside npm start it is the start that knows: this shell may lack its PORT, and the key is sent there.
+    url: (config.database.url === undefined ? await announcedApi(config.dataDir) : undefined) ?? config.api.publicUrl,
   }));
   if (options.json) return printJson(made);
   const authorization = `-H 'Authorization: Bearer ${made.key}'`;
@@ -53,7 +55,7 @@ async function create(options: Options): Promise<void> {
     `administrator ${options.adminEmail} (${made.admin_id}), space ${options.space} (${made.space_id})`,
     `key "${options.keyName}", shown only now: ${made.key}`,
     "",
-    "Next, upload a document and search it:",
+    "Next, upload a document, and search it once it is taken in, after some seconds:",
     "",
     `curl -sS ${url}/v1/data/upload ${authorization} -F file=@FILE -F space_id=${made.space_id}`,
     `curl -sS ${url}/v1/data/hybrid-search ${authorization} -H 'Content-Type: application/json' -d '${search}'`,

@@ -50,6 +50,6 @@ function printResult({ created, updated, keys, warnings, changes, unnamed }: Pro
   const more = unnamed.listed.length - SHOWN_UNNAMED;
   if (more > 0) printLine(`not named by the file: ${more}${unnamed.hasMore ? " or more" : ""} besides; --dry-run --json lists them`);
   const counts = `${created} added, ${updated} changed`;
-  printLine(created + updated === 0 ? "everything is as the file says" : isDry ? `dry run, nothing was changed: ${counts} it would be` : counts);
+  printLine(created + updated === 0 ? "everything is as the file says" : isDry ? `dry run, nothing was changed: it would be ${counts}` : counts);
   if (!isDry) for (const { email, name, key } of keys) printLine(`key "${name}" of ${email}, shown only now: ${key}`);
 }

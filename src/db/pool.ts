@@ -205,6 +205,8 @@ const OUTAGE_CODES = new Set([
   "25006",
   "28P01",
   "28000",
+  // A database that is not there, as before `createdb` or while one is restored.
+  "3D000",
 ]);
 const OUTAGE_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/;

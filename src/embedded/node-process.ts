@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { READY } from "../process-ready.ts";
 import { type Running, launch } from "./launch.ts";
-import { StartError } from "./start-error.ts";
+import { HopelessStartError, StartError, isHopelessEnd } from "./start-error.ts";
 import type { Part } from "./supervise.ts";
 
 export const PROJECT_ROOT = join(import.meta.dirname, "..", "..");
@@ -62,7 +62,9 @@ export function programPart(name: "api" | "worker", options: ProgramOptions): Pr
       if (await becomesReady(running, said, options)) return running;
       const tail = await running.logTail();
       await running.stop();
-      throw new StartError(`The ${name} process did not start (${await running.exited}). Its last lines:\n${tail}\nThe whole log: ${logPath}`);
+      const ended = await running.exited;
+      const why = `The ${name} process did not start (${ended}). Its last lines:\n${tail}\nThe whole log: ${logPath}`;
+      throw isHopelessEnd(ended) ? new HopelessStartError(why) : new StartError(why);
     },
   };
 }

@@ -49,3 +49,18 @@ export async function assertPortFree(variable: string, port: number, host: strin
   if (problem === "EACCES") throw new StartError(`Port ${port} may not be listened on by this user. Choose one above 1023, e.g. ${variable}=8080 npm start`);
   throw new StartError(`${host}:${port} cannot be listened on (${problem}). Check HOST and ${variable}.`);
 }
+
+/** What a start is to listen on: the setting's name and the port; undefined where nothing listens. */
+type Wanted = readonly [variable: string, port: number | undefined];
+
+/** @throws StartError where two of them are one port, or one is taken or not allowed. */
+export async function assertPortsFree(wanted: readonly Wanted[], host: string): Promise<void> {
+  const seen = new Map<number, string>();
+  for (const [variable, port] of wanted) {
+    if (port === undefined) continue;
+    const other = seen.get(port);
+    if (other !== undefined) throw new StartError(`${variable} is ${port}, and so is ${other}. Each needs a port of its own: set ${variable}.`);
+    seen.set(port, variable);
+    await assertPortFree(variable, port, host);
+  }
+}

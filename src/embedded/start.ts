@@ -7,11 +7,12 @@ import { type Config, ConfigError, loadConfig, localAddress, unknownSettings } f
 import { EMPTY_INSTANCE } from "../domain/empty-instance.ts";
 import { describeFailure } from "../expected-failure.ts";
 import { HOPELESS_EXIT, aborted } from "../process-stop.ts";
+import { announceApi } from "./api-address.ts";
 import { banner } from "./banner.ts";
 import { childEnvironment, programEnvironment } from "./child-environment.ts";
 import { DEMO_FILE, ingestDemoDocuments, readDemoState, writeDemoState } from "./demo-ingest.ts";
 import { PROJECT_ROOT, programPart, runProgram } from "./node-process.ts";
-import { assertPortFree, freePort } from "./ports.ts";
+import { assertPortsFree, freePort } from "./ports.ts";
 import { startGuardian } from "./guardian.ts";
 import { watchStarter } from "./starter.ts";
 import { type ProcessRecord, claimDataDir, openProcessRecord, stopLeftovers } from "./process-record.ts";
@@ -20,7 +21,7 @@ import { loginUrls } from "./database-urls.ts";
 import { restartOnEdits } from "./restart-on-edit.ts";
 import { chooseCacheDir, makeDataDir, serverUser } from "./server-user.ts";
 import { type Servers, planServers } from "./servers.ts";
-import { StartError, messageOf } from "./start-error.ts";
+import { HopelessStartError, StartError, messageOf } from "./start-error.ts";
 import { type Part, type Supervisor, supervise } from "./supervise.ts";
 import { watchSources } from "./watch-sources.ts";
 
@@ -63,10 +64,10 @@ async function main(): Promise<void> {
   const supervisor = supervise({
     onProgress: progress,
     onLaunch: (running) => record.add(running),
-    onGiveUp(why, name) {
+    onGiveUp(why, name, isHopeless) {
       const known = `${why}. Its log is in ${config.dataDir}/logs.`;
       if (isDev && (name === "api" || name === "worker")) progress(`${known} It starts again with the next edit.`);
-      else stop.abort(new StartError(known));
+      else stop.abort(isHopeless ? new HopelessStartError(known) : new StartError(known));
     },
   });
   listenForSignals(stop, supervisor);
@@ -94,7 +95,13 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
   const { config, supervisor, cacheDir, stop, inherited } = session;
   const { dataDir } = config;
   const port = config.api.port === 0 ? await freePort() : config.api.port;
-  await assertPortFree("PORT", port, config.api.host);
+  // A process whose metrics port is taken serves on without metrics; here, where the port would be printed, somebody can still choose another.
+  const wanted = [
+    ["PORT", port],
+    ["METRICS_PORT", config.metrics.port],
+    ["WORKER_METRICS_PORT", config.metrics.workerPort],
+  ] as const;
+  await assertPortsFree(wanted, config.api.host);
   progress("starting …");
   const servers = await planServers(config, inherited, { dataDir, cacheDir, onProgress: progress, signal: stop });
   // Added in this order, because they are stopped in the reverse one; what they do not need of each other goes side by side.
@@ -121,6 +128,7 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
   };
   const [demo] = await Promise.all([startPrograms(), temporal, issuer, runProgram(["worker/bundle-main.ts"], inherited, stop)]);
   const address = localAddress(config.api.host, port);
+  await announceApi(dataDir, config.api.port === port ? config.api.publicUrl : address);
   if (demo !== undefined) await ingestOnce(session, address, demo);
   return banner({
     address,
@@ -250,5 +258,5 @@ try {
   process.exit(0);
 } catch (error) {
   progress(describeFailure(error) ?? `Holdfast could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  process.exit(error instanceof ConfigError ? HOPELESS_EXIT : 1);
+  process.exit(error instanceof ConfigError || error instanceof HopelessStartError ? HOPELESS_EXIT : 1);
 }

@@ -1,8 +1,7 @@
 /** The only supervisor: starts the parts, starts again what dies, and stops all in the reverse order. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { HOPELESS_EXIT } from "../process-stop.ts";
 import type { Running } from "./launch.ts";
-import { messageOf } from "./start-error.ts";
+import { isHopelessEnd, messageOf } from "./start-error.ts";
 
 /** What has run for this long counts as healthy again. */
 const HEALTHY_AFTER_MS = 60_000;
@@ -22,7 +21,7 @@ export interface SuperviseOptions {
   readonly onProgress: (line: string) => void;
   readonly onLaunch: (running: Running) => void;
   /** A part that cannot be kept running. The supervisor does not stop the others by itself. */
-  readonly onGiveUp: (why: string, name: string) => void;
+  readonly onGiveUp: (why: string, name: string, isHopeless: boolean) => void;
   /** Only tests give their own. */
   readonly firstDelayMs?: number;
 }
@@ -120,8 +119,6 @@ export function supervise(options: SuperviseOptions): Supervisor {
   };
 }
 
-const HOPELESS = `exit code ${HOPELESS_EXIT}`;
-
 /** How it ended, with the last line that it said: the reason, most often. */
 async function endOf(running: Running): Promise<string> {
   const ended = await running.exited;
@@ -143,10 +140,10 @@ async function keep(first: Running, { part, onLaunch, over, options }: Keeping):
   let startedAt = Date.now();
   let ended = await endOf(first);
   while (!over.aborted) {
-    if (ended.startsWith(HOPELESS)) return options.onGiveUp(`${part.name} cannot run (${ended})`, part.name);
+    if (isHopelessEnd(ended)) return options.onGiveUp(`${part.name} cannot run (${ended})`, part.name, true);
     failures = Date.now() - startedAt > HEALTHY_AFTER_MS ? 1 : failures + 1;
     if (failures > MAX_FAILURES) {
-      return options.onGiveUp(`${part.name} ended ${MAX_FAILURES} times in a row (${ended})`, part.name);
+      return options.onGiveUp(`${part.name} ended ${MAX_FAILURES} times in a row (${ended})`, part.name, false);
     }
     const delayMs = Math.min(MAX_DELAY_MS, (options.firstDelayMs ?? FIRST_DELAY_MS) * 2 ** (failures - 1));
     options.onProgress(`${part.name} ended (${ended}); starting it again in ${delayMs / 1_000} s`);

@@ -31,6 +31,8 @@ interface Pool {
 const MODEL_FOLDER = fileURLToPath(new URL("../../models/all-minilm-l6-v2-int8/", import.meta.url));
 const MAX_TOKENS = 256;
 const MAX_THREADS = 4;
+/** The runtime of the model reports to its maker unless this is set before it is loaded. */
+const NO_TELEMETRY = "ORT_DISABLE_TELEMETRY";
 
 function send({ worker }: Thread, message: ThreadMessage): void {
   worker.postMessage(message);
@@ -109,6 +111,9 @@ function createPool(data: ThreadData, maxThreads: number): Pool {
     if (threads.size === 0) queue.failAll(reason);
   };
   const start = (): Thread => {
+    // Native code reads the environment of the process, which only its main thread can change.
+    // oxlint-disable-next-line node/no-process-env -- written for a library, not read
+    process.env[NO_TELEMETRY] = "1";
     const worker = new Worker(new URL("./minilm-thread.ts", import.meta.url), { workerData: data });
     const thread: Thread = { worker, job: undefined };
     threads.add(thread);

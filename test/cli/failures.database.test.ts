@@ -43,6 +43,7 @@ beforeAll(async () => {
   settings = {
     "Postgres is away": away,
     "the password is wrong": { DATABASE_SYSTEM_URL: Object.assign(new URL(migrated.env.DATABASE_SYSTEM_URL), { password: "not-it" }).toString() },
+    "there is no such database": { DATABASE_OWNER_URL: Object.assign(new URL(migrated.url), { pathname: "/never-made" }).toString() },
     "it is not migrated": { ...empty.env, DATABASE_OWNER_URL: empty.url },
     "the master key is another": { MASTER_KEY: OTHER },
     "there is no master key": { MASTER_KEY: "" },
@@ -71,6 +72,7 @@ const CASES: [string, string[], string][] = [
   ["Postgres is away", ["operations", "list"], "The database is not reachable: connect ECONNREFUSED"],
   ["Postgres is away", ["backup", "verify"], "The database is not reachable: connect ECONNREFUSED"],
   ["the password is wrong", ["organization", "list"], "The database is not reachable: password authentication failed"],
+  ["there is no such database", ["migrate"], 'The database is not reachable: database "never-made" does not exist'],
   ["it is not migrated", CREATE, "run `holdfast migrate` first"],
   ["it is not migrated", ["integrity"], "run `holdfast migrate` first"],
   ["the master key is another", CREATE, "The master key is not this database's"],

@@ -72,7 +72,7 @@ test("a dry run names each change and makes none; what the file does not name is
       "not named by the file, stays as it is: key first key of ada@acme.example of Acme",
     ]),
   );
-  expect(dry).toMatch(/dry run, nothing was changed: \d+ added, \d+ changed it would be/);
+  expect(dry).toMatch(/dry run, nothing was changed: it would be \d+ added, \d+ changed/);
   expect(dry).not.toContain("sk-");
   expect(await runCommand(["provision", path, "--dry-run", "--json"], env)).not.toContain("sk-");
   expect(await countAll()).toEqual(before);

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { freePort, isListening } from "../../src/embedded/ports.ts";
+import { runCli } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -35,10 +36,10 @@ interface Started {
 }
 
 /** In a session of its own, as a terminal's is; in production, where there is no demo to take in. */
-async function start(): Promise<Started> {
+async function start(extra: Record<string, string> = {}): Promise<Started> {
   const { PATH, HOME } = process.env;
   const port = await freePort();
-  const env = { PATH, HOME, NODE_ENV: "production", DATA_DIR: dataDir, PORT: String(port), HOLDFAST_CACHE: process.env["HOLDFAST_TEST_CACHE_DIR"] };
+  const env = { PATH, HOME, NODE_ENV: "production", DATA_DIR: dataDir, PORT: String(port), HOLDFAST_CACHE: process.env["HOLDFAST_TEST_CACHE_DIR"], ...extra };
   const child = spawn("npm", ["start"], { cwd: ROOT, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   npm = child;
   let printed = "";
@@ -88,6 +89,9 @@ test.runIf(process.platform === "linux")("the start itself is killed: what it be
   await isUp(second);
   expect(second.printed()).not.toContain("making the database");
   expect(second.printed()).not.toContain("left by an earlier start");
+  // A shell without the start's PORT sends the first key to this start all the same.
+  const made = await runCli(["organization", "create", "--name", "Acme", "--admin-email", "ada@acme.example"], { DATA_DIR: dataDir, NODE_ENV: "production" });
+  expect(made).toContain(`curl -sS http://127.0.0.1:${second.port}/v1/data/upload`);
   second.npm.kill("SIGTERM");
   expect(await once(second.npm, "exit")).toEqual([0, null]);
   expect(second.printed()).toContain("stopped");
@@ -106,4 +110,12 @@ test.runIf(process.platform === "linux").each(ENDS)("%s in the middle of a start
   await until("servers run", async () => (await recorded()).length >= 2 && (await running()).length > 3, WAIT_MS);
   await end(started);
   await leavesNothing(started.port);
+});
+
+test("a start with a master key that is not the database's ends as wrong settings do, and is not worth starting again", async () => {
+  const refused = await start({ MASTER_KEY: Buffer.alloc(32, 9).toString("base64") });
+  await until("npm has ended", () => refused.npm.exitCode !== null, WAIT_MS);
+  expect(refused.printed()).toContain("The master key is not this database's");
+  expect(refused.npm.exitCode).toBe(78);
+  await leavesNothing(refused.port);
 });

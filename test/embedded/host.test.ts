@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { tryLock } from "../../src/embedded/file-lock.ts";
-import { assertPortFree, freePort } from "../../src/embedded/ports.ts";
+import { assertPortFree, assertPortsFree, freePort } from "../../src/embedded/ports.ts";
 import { claimDataDir } from "../../src/embedded/process-record.ts";
 import { demoKey, masterKey } from "../../src/embedded/secret-file.ts";
 import { chooseCacheDir, firstClosedFolder, makeDataDir } from "../../src/embedded/server-user.ts";
@@ -24,6 +24,38 @@ async function listen(): Promise<{ server: Server; port: number }> {
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return { server, port };
 }
+
+test("ports of one start that are the same, or in use, are refused by the name of their setting", async () => {
+  const { server, port } = await listen();
+  const [api, metrics] = [await freePort(), await freePort()];
+  await expect(
+    assertPortsFree(
+      [
+        ["PORT", api],
+        ["METRICS_PORT", api],
+      ],
+      "127.0.0.1",
+    ),
+  ).rejects.toThrow(`METRICS_PORT is ${api}, and so is PORT`);
+  await expect(
+    assertPortsFree(
+      [
+        ["PORT", api],
+        ["WORKER_METRICS_PORT", port],
+      ],
+      "127.0.0.1",
+    ),
+  ).rejects.toThrow(`WORKER_METRICS_PORT=${port + 1}`);
+  await assertPortsFree(
+    [
+      ["PORT", api],
+      ["METRICS_PORT", metrics],
+      ["WORKER_METRICS_PORT", undefined],
+    ],
+    "127.0.0.1",
+  );
+  server.close();
+});
 
 test("a port in use is reported with the port, and with another one to choose", async () => {
   const { server, port } = await listen();

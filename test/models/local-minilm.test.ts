@@ -1,3 +1,8 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { createEmbeddingModel } from "../../src/models/embedding-model.ts";
 import { createLocalMiniLm } from "../../src/models/local-minilm.ts";
@@ -100,4 +105,22 @@ test("closing lets the text in hand end and fails the rest as an outage", async 
 
 test("says which file is missing", () => {
   expect(() => createLocalMiniLm({ folder: "/nonexistent/" })).toThrow(/model\.onnx/);
+});
+
+test("the runtime of the model reports to nobody: it makes no identifier and no uploader", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-minilm-"));
+  const [home, main] = [join(folder, "home"), join(folder, "main.mjs")];
+  const script = `
+    import { createEmbeddingModel } from ${JSON.stringify(join(import.meta.dirname, "../../src/models/embedding-model.ts"))};
+    const model = await createEmbeddingModel({});
+    await model.embed(["a text"], "passage");
+    await model.close();`;
+  try {
+    await Promise.all([mkdir(home), writeFile(main, script)]);
+    // Nothing of the environment is handed on: under a CI's variables the runtime would be silent by itself.
+    await promisify(execFile)(process.execPath, [main], { env: { HOME: home } });
+    expect(await readdir(home)).toEqual([]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });
