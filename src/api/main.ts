@@ -4,6 +4,7 @@ import { loadConfig, requireReal } from "../config.ts";
 import { hasNoOrganization } from "../db/new-organization.ts";
 import { type Deps, openApiDeps } from "../deps.ts";
 import { EMPTY_INSTANCE } from "../domain/empty-instance.ts";
+import { createLog } from "../log.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process-ready.ts";
 import { aborted, runProcess, watchSignals } from "../process-stop.ts";
@@ -16,7 +17,7 @@ import { listen } from "./server.ts";
 async function main(): Promise<void> {
   const stop = watchSignals();
   const config = requireReal(loadConfig());
-  const coreMetrics = await installRuntime("ERROR", config.metrics.port !== undefined);
+  const coreMetrics = await installRuntime(createLog({ level: config.log.level, name: "api" }), "ERROR", config.metrics.port !== undefined);
   const endTracing = startTracing(config.telemetry, "api");
   const deps = await openApiDeps(config);
   const server = await listen(createApp(deps, ROUTES), config.api);

@@ -7,6 +7,7 @@ import { loadConfig, requireWorker } from "../config.ts";
 import { hasIsolatedClaims } from "../db/claims.ts";
 import { queryOnce } from "../db/pool.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
+import { createLog } from "../log.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process-ready.ts";
 import { prepareOcrData } from "../parsers/ocr-data.ts";
@@ -56,7 +57,7 @@ async function main(): Promise<void> {
   const config = requireWorker(loadConfig());
   // First of all: nothing has been begun then whose threads the end of the process would cut.
   await prepareOcrData(config.ocr.languages, config.ocr.dataFolder);
-  const coreMetrics = await installRuntime("WARN", config.metrics.port !== undefined);
+  const coreMetrics = await installRuntime(createLog({ level: config.log.level, name: "worker" }), "WARN", config.metrics.port !== undefined);
   const endTracing = startTracing(config.telemetry, "worker");
   const deps = await openSharedDeps(config, "worker");
   const { log, db } = deps;
@@ -65,7 +66,7 @@ async function main(): Promise<void> {
   let workers: readonly Worker[] | undefined;
   // From here on it lives, also while it waits for Temporal: a restart would not bring that back.
   const health = await openHealth(deps, () => workers?.every((worker) => worker.getState() === "RUNNING") === true);
-  const connection = await connectWorkers(config.temporal, stop.signal);
+  const connection = await connectWorkers(config.temporal, stop.signal, log);
   const prepare = async (): Promise<void> => {
     await registerSearchAttributes(deps.temporal, config.temporal.namespace);
     await ensureSchedules(deps.temporal);
