@@ -11,13 +11,13 @@ import { createLog } from "../log.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process-ready.ts";
 import { prepareOcrData } from "../parsers/ocr-data.ts";
-import { aborted, runProcess, watchSignals } from "../process-stop.ts";
+import { type ProcessStop, aborted, closingOnFailure, runProcess, watchSignals } from "../process-stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { reportLostAttempt } from "../temporal/lost-attempt.ts";
 import { QUEUES, type QueueName } from "../temporal/queues.ts";
 import { ensureSchedules } from "../temporal/schedules.ts";
 import { startTracing } from "../telemetry/tracing.ts";
-import { installRuntime } from "../temporal/runtime.ts";
+import { type CoreMetrics, installRuntime } from "../temporal/runtime.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
 import { pingTemporal } from "../temporal/start-chat.ts";
 import { createActivityWorker, workerOptions } from "./activity-workers.ts";
@@ -60,7 +60,12 @@ async function main(): Promise<void> {
   const coreMetrics = await installRuntime(createLog({ level: config.log.level, name: "worker" }), "WARN", config.metrics.port !== undefined);
   const endTracing = startTracing(config.telemetry, "worker");
   const deps = await openSharedDeps(config, "worker");
-  const { log, db } = deps;
+  await closingOnFailure(deps, () => work(deps, stop, coreMetrics));
+  await endTracing();
+}
+
+async function work(deps: SharedDeps, stop: ProcessStop, coreMetrics: CoreMetrics): Promise<void> {
+  const { config, log, db } = deps;
   const opened = await openActivities(deps, PARSER_CHILDREN);
 
   let workers: readonly Worker[] | undefined;
@@ -105,7 +110,6 @@ async function main(): Promise<void> {
   await opened.close();
   await connection.close();
   await deps.close();
-  await endTracing();
 }
 
 await runProcess("worker", main);
