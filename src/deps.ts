@@ -242,7 +242,7 @@ async function chatParts(shared: SharedDeps, queryEmbedding: QueryEmbeddings): P
     search: { db, queryEmbedding, reranker },
     toolbox,
     ...config.chat,
-    connect: (signal) => connectWorkers(config.temporal, signal),
+    connect: (signal) => connectWorkers(config.temporal, signal, log),
     probe: temporal,
     namespace: config.temporal.namespace,
     dataConverter,

@@ -24,6 +24,7 @@ const SYSTEM_CODES = new Set([
   "ENETUNREACH",
   "ENFILE",
   "ENOSPC",
+  "ENOTDIR",
   "ENOTFOUND",
   "EPERM",
   "EROFS",
@@ -33,6 +34,8 @@ const SYSTEM_CODES = new Set([
 const NOT_MIGRATED = new Set(["42P01", "42703", "42883", "3F000", "42501"]);
 /** gRPC: DEADLINE_EXCEEDED, PERMISSION_DENIED, UNAVAILABLE, UNAUTHENTICATED. */
 const TEMPORAL_AWAY = new Set([4, 7, 14, 16]);
+/** As the server and the core say it. */
+const NO_NAMESPACE = /^(?:5 NOT_FOUND: )?Namespace (\S{1,200}) (?:is|was) not found/;
 /** A cause has causes of its own; no real chain is longer. */
 const DEEPEST_CAUSE = 5;
 
@@ -45,6 +48,15 @@ export function describeFailure(error: unknown): string | undefined {
   if (error instanceof ExpectedFailure) return error.message;
   if (error instanceof DomainError) return describeDomainError(error);
   return describeForeign(error, 0);
+}
+
+/**
+ * What the log says of a failure that somebody else's outage is the reason of, or that names its way out: its stack is of no use to anybody.
+ * @returns undefined where the stack is worth a line. Unlike at a start, a table that is missing or a file that is closed may be our mistake.
+ */
+export function describeOutage(error: unknown): string | undefined {
+  if (error instanceof ExpectedFailure || (error instanceof DomainError && error.class === "outage")) return describeFailure(error);
+  return error instanceof Error ? describeTemporal(error) : undefined;
 }
 
 /** True where trying again is of no use until somebody changes something: not for what the machine or somebody else may mend meanwhile, as a port that is taken. */
@@ -84,6 +96,8 @@ function describeSystem(error: Error): string | undefined {
 }
 
 function describeTemporal(error: Error): string | undefined {
+  const namespace = NO_NAMESPACE.exec(error.message)?.[1];
+  if (namespace !== undefined) return `Temporal has no namespace ${namespace}: create it, or set TEMPORAL_NAMESPACE to one that it has.`;
   const isAway = "details" in error && "code" in error && typeof error.code === "number" && TEMPORAL_AWAY.has(error.code);
   return isAway || error.name === "TransportError" ? `Temporal is not reachable: ${reasonOf(error)}` : undefined;
 }

@@ -1,5 +1,6 @@
 /** The only logger and its redaction list: one JSON object a line on standard output, no secret in any of them. */
 import { pino } from "pino";
+import { describeOutage } from "./expected-failure.ts";
 import { lineSink } from "./log-sink.ts";
 
 export type Log = pino.Logger;
@@ -51,9 +52,17 @@ export function createLog({ level, name, destination }: LogSettings): Log {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths, censor: REDACTED },
+    serializers: { err: errorFields },
     hooks: { streamWrite: redactText },
   };
   return pino(options, destination ?? lineSink(STDOUT));
+}
+
+/** An outage is a sentence; anything else keeps its stack. */
+function errorFields(error: unknown): unknown {
+  const message = describeOutage(error);
+  if (message === undefined || !(error instanceof Error)) return pino.stdSerializers.err(error as Error);
+  return { type: error.name, message, ...("code" in error ? { code: error.code } : {}) };
 }
 
 /** The text without what looks like a secret. */

@@ -3,6 +3,7 @@ import { flushCompileCache } from "node:module";
 import { describeFailure, isHopeless } from "./expected-failure.ts";
 
 const LONGEST_STOP_MS = 60_000;
+const LONGEST_CLOSE_MS = 10_000;
 /** EX_CONFIG of sysexits.h: what is wrong does not change by a restart, so that whoever supervises should not try again. */
 export const HOPELESS_EXIT = 78;
 
@@ -49,6 +50,21 @@ export async function runProcess(name: string, main: () => Promise<void>): Promi
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
     process.stderr.write(`holdfast ${name}: ${describeFailure(error) ?? `failed unexpectedly: ${stack}`}\n`);
     process.exit(isHopeless(error) ? HOPELESS_EXIT : 1);
+  }
+}
+
+/**
+ * Runs `work`, and closes `deps` where it fails: a thread that is cut while it loads a native library, as the embedding model's is at a
+ * start, would end the process by SIGABRT, and its exit code would be lost. @throws what `work` does.
+ */
+export async function closingOnFailure(deps: { close(): Promise<void> }, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    // Whatever this says too, what came first is what somebody has to know.
+    const closed = deps.close().catch(() => undefined);
+    await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, LONGEST_CLOSE_MS))]);
+    throw error;
   }
 }
 

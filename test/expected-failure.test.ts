@@ -36,6 +36,12 @@ describe("a failure that can be expected is told without a stack", () => {
     ["a right that is missing", systemError("EACCES: permission denied, mkdir '/data'", "EACCES"), "EACCES: permission denied, mkdir '/data'"],
     ["what wraps a failure of the system", new TypeError("fetch failed", { cause: refused }), refused.message],
     ["a schema of before", Object.assign(new Error('relation "turns" does not exist'), { code: "42P01", severity: "ERROR" }), "holdfast migrate"],
+    [
+      "a namespace that Temporal does not have",
+      Object.assign(new Error("5 NOT_FOUND: Namespace nope is not found."), { code: 5, details: "Namespace nope is not found." }),
+      "Temporal has no namespace nope: create it, or set TEMPORAL_NAMESPACE",
+    ],
+    ["a folder below a file", systemError("ENOTDIR: not a directory, mkdir '/etc/passwd/x'", "ENOTDIR"), "ENOTDIR: not a directory, mkdir '/etc/passwd/x'"],
     ["a Temporal that is away", Object.assign(new Error("14 UNAVAILABLE: no connection"), { code: 14, details: "no connection" }), "Temporal is not reachable: 14 UNAVAILABLE"],
   ])("%s", (_, error, expected) => {
     expect(describeFailure(error)).toContain(expected);

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { createKeyText } from "../src/auth/api-keys.ts";
+import { DomainError } from "../src/domain/errors.ts";
 import { createLog } from "../src/log.ts";
 
 const KEY = createKeyText();
@@ -44,4 +45,16 @@ it("what is no secret stays as it is, on one line of JSON with level, time and n
     url: "http://127.0.0.1:8080/v1",
   });
   expect(JSON.parse(line)).toHaveProperty("time", expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/));
+});
+
+it("an outage is a sentence without a stack; what nobody expected keeps its own", () => {
+  const cause = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" });
+  const outage = logged((log) => log.warn({ err: new DomainError("database_unavailable", "The database is not reachable.", { cause }) }, "a round failed"));
+  expect(JSON.parse(outage)).toMatchObject({
+    msg: "a round failed",
+    err: { type: "DomainError", code: "database_unavailable", message: "The database is not reachable: connect ECONNREFUSED 127.0.0.1:5432" },
+  });
+  expect(outage).not.toContain("stack");
+  const mistake = JSON.parse(logged((log) => log.error({ err: new TypeError("x is not a function") }, "a round failed"))) as { err: object };
+  expect(mistake.err).toMatchObject({ type: "TypeError", message: "x is not a function", stack: expect.stringContaining("log.test.ts") });
 });

@@ -4,11 +4,12 @@ import { loadConfig, requireReal } from "../config.ts";
 import { hasNoOrganization } from "../db/new-organization.ts";
 import { type Deps, openApiDeps } from "../deps.ts";
 import { EMPTY_INSTANCE } from "../domain/empty-instance.ts";
+import { createLog } from "../log.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process-ready.ts";
-import { aborted, runProcess, watchSignals } from "../process-stop.ts";
+import { type ProcessStop, aborted, closingOnFailure, runProcess, watchSignals } from "../process-stop.ts";
 import { startTracing } from "../telemetry/tracing.ts";
-import { installRuntime } from "../temporal/runtime.ts";
+import { type CoreMetrics, installRuntime } from "../temporal/runtime.ts";
 import { createApp } from "./app.ts";
 import { ROUTES } from "./routes/index.ts";
 import { listen } from "./server.ts";
@@ -16,9 +17,15 @@ import { listen } from "./server.ts";
 async function main(): Promise<void> {
   const stop = watchSignals();
   const config = requireReal(loadConfig());
-  const coreMetrics = await installRuntime("ERROR", config.metrics.port !== undefined);
+  const coreMetrics = await installRuntime(createLog({ level: config.log.level, name: "api" }), "ERROR", config.metrics.port !== undefined);
   const endTracing = startTracing(config.telemetry, "api");
   const deps = await openApiDeps(config);
+  await closingOnFailure(deps, () => serve(deps, stop, coreMetrics));
+  await endTracing();
+}
+
+async function serve(deps: Deps, stop: ProcessStop, coreMetrics: CoreMetrics): Promise<void> {
+  const { config } = deps;
   const server = await listen(createApp(deps, ROUTES), config.api);
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
   stop.started();
@@ -32,7 +39,6 @@ async function main(): Promise<void> {
   await server.close();
   await closeMetrics();
   await deps.close();
-  await endTracing();
 }
 
 async function sayIfEmpty({ db, log }: Deps): Promise<void> {

@@ -80,6 +80,7 @@ interface OpenPool {
 }
 
 function openPool(name: RoleName | "owner", { url, role, max, statementTimeoutMs }: OpenPool, onIdleError: PoolSettings["onIdleError"]): pg.Pool {
+  assertReadable(url);
   const pool = new pg.Pool({
     connectionString: url,
     max,
@@ -101,7 +102,16 @@ function openPool(name: RoleName | "owner", { url, role, max, statementTimeoutMs
   return namePool(pool, name);
 }
 
-/** Opens no connection before it is needed. `poolSize` bounds the application's connections; the others hold at most 4 each. */
+/** A URL may name files of certificates, which are read when a client is made: here, and not first in the midst of a request. @throws ExpectedFailure. */
+function assertReadable(connectionString: string): void {
+  try {
+    void new pg.Client({ connectionString });
+  } catch (error) {
+    throw new ExpectedFailure(`A database URL names a file that cannot be read: ${error instanceof Error ? error.message : ""}`, error);
+  }
+}
+
+/** Opens no connection before it is needed. @throws ExpectedFailure where a URL names a file that cannot be read. `poolSize` bounds the application's connections; the others hold at most 4 each. */
 export function openDatabase({ url, systemUrl, maintenanceUrl, poolSize, onIdleError }: PoolSettings): Database {
   const isShared = systemUrl === undefined;
   const open = (name: RoleName, poolUrl: string, max: number, statementTimeoutMs = STATEMENT_TIMEOUT_MS): pg.Pool =>
@@ -201,6 +211,8 @@ const OUTAGE_CODES = new Set([
   "53100",
   "58030",
   "25P03",
+  // A database that is not there, as while it is restored.
+  "3D000",
   // A server that takes no writes, as a standby after a failover; a login that is refused, as while its password is changed.
   "25006",
   "28P01",

@@ -34,27 +34,25 @@ const USES = `(select to_char(at at time zone 'UTC', 'YYYY-MM-DD') as day, user_
 
 export interface TokenOwner {
   readonly organizationId: string;
-  /** Null for turns of every user. */
+  /** Null for turns of every user, of whatever key. */
   readonly userId: string | null;
-  /** Null for turns of every key, and of none. */
+  /** Null for turns of every key, and of none; always so where `userId` is null. */
   readonly apiKeyId: string | null;
 }
 
-/** Prompt and completion tokens since the first day of a month in UTC, `YYYY-MM-01`: of one key, one user, or the whole organization. */
+/** A call is of a turn that started earlier: the books of a turn are written when it has ended, and later after an outage. */
+const BOOKS_LATE = "1 day";
+
+/** Prompt and completion tokens since the first day of a month in UTC, `YYYY-MM-01`: of one user, one key of theirs, or the whole organization. */
 export async function tokensOfMonth(sql: Sql, firstDay: string, { organizationId, userId, apiKeyId }: TokenOwner): Promise<number> {
-  const { rows } = await sql.query<{ tokens: string }>(
-    `select coalesce(sum(call.prompt_tokens + call.completion_tokens), 0)::bigint as tokens
-     from turn_calls call
-     where call.organization_id = $1
-       and call.at >= $2::timestamp at time zone 'UTC'
-       and (($3::uuid is null and $4::uuid is null)
-         or exists (
-           select from turns turn
-           where turn.id = call.turn_id
-             and ($3::uuid is null or turn.user_id = $3)
-             and ($4::uuid is null or turn.api_key_id = $4)))`,
-    [organizationId, firstDay, userId, apiKeyId],
-  );
+  const sum = "select coalesce(sum(call.prompt_tokens + call.completion_tokens), 0)::bigint as tokens from turn_calls call";
+  const ofMonth = "call.organization_id = $1 and call.at >= $2::timestamp at time zone 'UTC'";
+  // By the user's turns, of which there are few, and not by the organization's calls.
+  const ofUser = `turn.organization_id = $1 and turn.user_id = $3 and ($4::uuid is null or turn.api_key_id = $4)
+    and turn.started_at >= $2::timestamp at time zone 'UTC' - interval '${BOOKS_LATE}'`;
+  const { rows } = await (userId === null
+    ? sql.query<{ tokens: string }>(`${sum} where ${ofMonth}`, [organizationId, firstDay])
+    : sql.query<{ tokens: string }>(`${sum} join turns turn on turn.id = call.turn_id where ${ofMonth} and ${ofUser}`, [organizationId, firstDay, userId, apiKeyId]));
   return Number(rows[0]?.tokens ?? 0);
 }
 

@@ -1,6 +1,7 @@
 /** The only place that begins and ends the metrics of a process: nothing where no port is set. */
 import type { Client } from "@temporalio/client";
 import type { Database } from "../db/pool.ts";
+import { describeFailure } from "../expected-failure.ts";
 import type { Log } from "../log.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import { measureDisk } from "./disk.ts";
@@ -39,7 +40,8 @@ export async function serveMetrics({ config, log, db, temporal, disk, chat, sand
   try {
     served = await metrics.serve(port, config.api.host);
   } catch (error) {
-    log.error({ err: error, port }, "metrics cannot be served");
+    const reason = describeFailure(error);
+    log.error(reason === undefined ? { err: error, port } : { reason, port }, "metrics cannot be served");
     return () => Promise.resolve();
   }
   let counting = countOrphans().catch(warn);

@@ -1,14 +1,14 @@
 /** The only object store over a folder of this machine: each object is a file that appears whole, by rename, or not at all. */
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { link, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { access, link, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { DomainError } from "../domain/errors.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { isListed } from "./list-pages.ts";
-import { assertStoredName, assertPrefix, free, streamOf, unavailable, untilAborted, within } from "./object-store.ts";
+import { UnfitStoreError, assertStoredName, assertPrefix, free, streamOf, unavailable, untilAborted, within } from "./object-store.ts";
 import type { GetOptions, ListedObject, ListOptions, ObjectStore, PutOptions } from "./object-store.ts";
 
 const STEP_TIMEOUT_MS = 30_000;
@@ -26,7 +26,28 @@ export function createDirectoryStore(folder: string): ObjectStore {
     delete: (name) => whileMounted(folder, () => within(STEP_TIMEOUT_MS, unlink(pathOf(name)))).catch(ignoreNotFound),
     list: (prefix, options) => listFiles(folder, assertPrefix(prefix), options),
     removeUnfinished: (olderThanMs) => sweep(join(folder, TEMPORARY), olderThanMs),
+    async prove() {
+      const mistake = await within(STEP_TIMEOUT_MS, findMistake(folder, folder));
+      if (mistake !== undefined) throw mistake;
+    },
   };
+}
+
+/** What a disk that is not mounted yet looks like is an outage and no mistake, and nothing is made where it belongs. */
+const MISTAKES = new Set(["EACCES", "ENOTDIR", "EPERM"]);
+
+/** Looks whether this user may write the nearest folder that is there. */
+async function findMistake(folder: string, nearest: string): Promise<UnfitStoreError | undefined> {
+  try {
+    if (!(await stat(nearest)).isDirectory()) throw Object.assign(new Error(`${nearest} is no folder`), { code: "ENOTDIR" });
+    await access(nearest, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code === "ENOENT" && dirname(nearest) !== nearest) return findMistake(folder, dirname(nearest));
+    if (MISTAKES.has(code)) return new UnfitStoreError(`DATA_DIR must be a folder that this user may write: ${folder} cannot be used (${code})`, { cause: error });
+    throw unavailable(error);
+  }
 }
 
 interface Target {

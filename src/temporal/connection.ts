@@ -2,6 +2,7 @@
 import { Client, Connection, type TLSConfig } from "@temporalio/client";
 import { clientHooks } from "./hooks.ts";
 import { type DataConverter, NativeConnection } from "@temporalio/worker";
+import type { Log } from "../log.ts";
 
 export interface TemporalSettings {
   readonly address: string;
@@ -29,19 +30,30 @@ export function lazyClient(settings: TemporalSettings, dataConverter: DataConver
   return new Client({ connection, namespace: settings.namespace, dataConverter, interceptors: clientHooks });
 }
 
-/** Connects the core of workers; retries every second until it is connected or `signal` aborts (then it throws the signal's reason). */
-export async function connectWorkers(settings: TemporalSettings, signal: AbortSignal): Promise<NativeConnection> {
-  for (;;) {
+/**
+ * Connects the core of workers; retries every second until it is connected or `signal` aborts (then it throws the signal's reason).
+ * @param log is told once that Temporal is waited for, and why, and once when it is there.
+ */
+export async function connectWorkers(settings: TemporalSettings, signal: AbortSignal, log: Pick<Log, "info" | "warn">): Promise<NativeConnection> {
+  const { address } = settings;
+  for (let isWaiting = false; ; isWaiting = true) {
     signal.throwIfAborted();
     try {
-      return await NativeConnection.connect(connectionOptions(settings));
-    } catch {
+      const connection = await NativeConnection.connect(connectionOptions(settings));
+      if (isWaiting) log.info({ address }, "Temporal is there");
+      return connection;
+    } catch (error) {
+      if (!isWaiting) log.warn({ address, reason: firstLine(error) }, "waits for Temporal, which cannot be reached; it is tried again each second");
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 1_000);
         signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
       });
     }
   }
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0]!;
 }
 
 /** Runs one call to Temporal with a deadline, so that a caller never waits on a server that is gone. */

@@ -2,6 +2,7 @@
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
 import { loadConfig, requireReal } from "../config.ts";
 import { openSharedDeps } from "../deps.ts";
+import { createLog } from "../log.ts";
 import { aborted, runProcess, watchSignals } from "../process-stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { installRuntime } from "../temporal/runtime.ts";
@@ -41,11 +42,11 @@ process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
 async function main(): Promise<void> {
   const stop = watchSignals();
   const config = requireReal(loadConfig());
-  await installRuntime("WARN", false);
+  await installRuntime(createLog({ level: config.log.level, name: "isolated" }), "WARN", false);
   const endTracing = startTracing(config.telemetry, "worker");
   const deps = await openSharedDeps(config, "isolated");
   const opened = await openActivities(deps, PARSER_CHILDREN);
-  const connection = await connectWorkers(config.temporal, stop.signal);
+  const connection = await connectWorkers(config.temporal, stop.signal, deps.log);
   const worker = await createActivityWorker("isolated", opened.activities, {
     ...workerOptions(deps, connection),
     ...SHUTDOWN,

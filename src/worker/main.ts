@@ -7,16 +7,17 @@ import { loadConfig, requireWorker } from "../config.ts";
 import { hasIsolatedClaims } from "../db/claims.ts";
 import { queryOnce } from "../db/pool.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
+import { createLog } from "../log.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process-ready.ts";
 import { prepareOcrData } from "../parsers/ocr-data.ts";
-import { aborted, runProcess, watchSignals } from "../process-stop.ts";
+import { type ProcessStop, aborted, closingOnFailure, runProcess, watchSignals } from "../process-stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { reportLostAttempt } from "../temporal/lost-attempt.ts";
 import { QUEUES, type QueueName } from "../temporal/queues.ts";
 import { ensureSchedules } from "../temporal/schedules.ts";
 import { startTracing } from "../telemetry/tracing.ts";
-import { installRuntime } from "../temporal/runtime.ts";
+import { type CoreMetrics, installRuntime } from "../temporal/runtime.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
 import { pingTemporal } from "../temporal/start-chat.ts";
 import { createActivityWorker, workerOptions } from "./activity-workers.ts";
@@ -56,16 +57,21 @@ async function main(): Promise<void> {
   const config = requireWorker(loadConfig());
   // First of all: nothing has been begun then whose threads the end of the process would cut.
   await prepareOcrData(config.ocr.languages, config.ocr.dataFolder);
-  const coreMetrics = await installRuntime("WARN", config.metrics.port !== undefined);
+  const coreMetrics = await installRuntime(createLog({ level: config.log.level, name: "worker" }), "WARN", config.metrics.port !== undefined);
   const endTracing = startTracing(config.telemetry, "worker");
   const deps = await openSharedDeps(config, "worker");
-  const { log, db } = deps;
+  await closingOnFailure(deps, () => work(deps, stop, coreMetrics));
+  await endTracing();
+}
+
+async function work(deps: SharedDeps, stop: ProcessStop, coreMetrics: CoreMetrics): Promise<void> {
+  const { config, log, db } = deps;
   const opened = await openActivities(deps, PARSER_CHILDREN);
 
   let workers: readonly Worker[] | undefined;
   // From here on it lives, also while it waits for Temporal: a restart would not bring that back.
   const health = await openHealth(deps, () => workers?.every((worker) => worker.getState() === "RUNNING") === true);
-  const connection = await connectWorkers(config.temporal, stop.signal);
+  const connection = await connectWorkers(config.temporal, stop.signal, log);
   const prepare = async (): Promise<void> => {
     await registerSearchAttributes(deps.temporal, config.temporal.namespace);
     await ensureSchedules(deps.temporal);
@@ -104,7 +110,6 @@ async function main(): Promise<void> {
   await opened.close();
   await connection.close();
   await deps.close();
-  await endTracing();
 }
 
 await runProcess("worker", main);

@@ -46,6 +46,15 @@ describe("directory store", () => {
     await rm(folder, { recursive: true });
   });
 
+  test("shows at a start that its folder cannot be written, and makes nothing there", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "objects-"));
+    await writeFile(join(folder, "file"), "x");
+    await expect(createDirectoryStore(join(folder, "file", "objects")).prove!()).rejects.toThrow(/^DATA_DIR must be a folder that this user may write: .*\(ENOTDIR\)$/);
+    await createDirectoryStore(join(folder, "new", "objects")).prove!();
+    expect(await readdir(folder)).toEqual(["file"]);
+    await rm(folder, { recursive: true });
+  });
+
   test("deletes and misses nothing while its folder is away, and has everything when it is back", async () => {
     const folder = await mkdtemp(join(tmpdir(), "objects-"));
     const [mounted, away] = [join(folder, "mounted"), join(folder, "away")];

@@ -8,6 +8,7 @@ import { type Server, createServer } from "node:tls";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadConfig } from "../../src/config.ts";
+import { createLog } from "../../src/log.ts";
 import { connectWorkers, lazyClient } from "../../src/temporal/connection.ts";
 import { pingTemporal } from "../../src/temporal/start-chat.ts";
 
@@ -71,7 +72,7 @@ test("with certificate and key the client and the workers' core are let in", asy
   const client = lazyClient(temporal, {});
   await pingTemporal(client);
   await client.connection.close();
-  const core = await connectWorkers(temporal, AbortSignal.timeout(10_000));
+  const core = await connectWorkers(temporal, AbortSignal.timeout(10_000), createLog({ level: "silent", name: "test" }));
   await core.close();
 });
 

@@ -51,7 +51,8 @@ export function createTokenBudgets(db: Database, budgets: TokenBudgets): (princi
 /** From the widest to the narrowest: the first that is used up is named. */
 function budgetsOf({ organization, user, apiKeyId }: Principal, budgets: TokenBudgets): TokenBudget[] {
   const everybody = { organizationId: organization.id, userId: null, apiKeyId: null };
-  const ofKey = { name: "key-tokens", whose: "API key", quota: budgets.monthlyTokensPerKey, owner: { ...everybody, apiKeyId } };
+  // A key's turns are its owner's.
+  const ofKey = { name: "key-tokens", whose: "API key", quota: budgets.monthlyTokensPerKey, owner: { ...everybody, userId: user.id, apiKeyId } };
   return [
     { name: "organization-tokens", whose: "organization", quota: budgets.monthlyTokensPerOrganization, owner: everybody },
     { name: "user-tokens", whose: "user", quota: budgets.monthlyTokensPerUser, owner: { ...everybody, userId: user.id } },
