@@ -33,13 +33,13 @@ export function createDirectoryStore(folder: string): ObjectStore {
   };
 }
 
-/** What a disk that is not mounted yet looks like is an outage and no mistake, and nothing is made where it belongs. */
+/** What a disk that is not mounted yet looks like is an outage and no mistake, and nothing is made where it belongs; so is whatever stands in the folder's own place. */
 const MISTAKES = new Set(["EACCES", "ENOTDIR", "EPERM"]);
 
 /** Looks whether this user may write the nearest folder that is there. */
 async function findMistake(folder: string, nearest: string): Promise<UnfitStoreError | undefined> {
   try {
-    if (!(await stat(nearest)).isDirectory()) throw Object.assign(new Error(`${nearest} is no folder`), { code: "ENOTDIR" });
+    if (!(await stat(nearest)).isDirectory()) throw Object.assign(new Error(`${nearest} is no folder`), { code: nearest === folder ? "EEXIST" : "ENOTDIR" });
     await access(nearest, constants.W_OK | constants.X_OK);
     return undefined;
   } catch (error) {
