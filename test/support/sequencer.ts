@@ -6,7 +6,7 @@ const PROJECTS = ["stack", "database", "unit"];
 
 /**
  * Files that start servers or processes of their own come first: they take longest and mostly wait, so that what is short
- * fills the gaps at the end. Those that share a stack follow, then those that need less. Otherwise as vitest orders them:
+ * fills the gaps at the end. Those that share a stack follow, and the cost test with them, then those that need less. Otherwise as vitest orders them:
  * what took longest last time, or the largest file, first. `TEST_SHUFFLE=7 npm test` mixes those of one kind by that seed.
  */
 export class LongestFirst extends BaseSequencer {
@@ -24,6 +24,10 @@ function shuffled(files: readonly TestSpecification[], seed: number): TestSpecif
   return files.toSorted((a, b) => places.get(a)! - places.get(b)!);
 }
 
+/** It keeps one core busy for longer than all that needs no server together: begun last, it would be alone. */
+const BUSY = "/test/cost/cost.test.ts";
+
 function rank({ project, moduleId }: TestSpecification): number {
+  if (moduleId.endsWith(BUSY)) return 1;
   return PROJECTS.indexOf(project.name) * 2 + (moduleId.endsWith(".own-stack.test.ts") ? 0 : 1);
 }
