@@ -16,7 +16,6 @@ import { type TestProcess, startProcess } from "./support/processes.ts";
 
 const MASTER = Buffer.alloc(32, 3);
 const RESTART_MAY_HELP = 1;
-const HOPELESS = 78;
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -30,7 +29,7 @@ test("API and worker, where a port is taken and threads have begun", async () =>
     for (const name of ["content-hash", AUDIT_CHAIN_SECRET]) await loadInstanceSecret(database.db, name, localMasterKey(MASTER));
     const env = { ...database.env, MASTER_KEY: MASTER.toString("base64"), DATA_DIR: folder, TEMPORAL_ADDRESS: "127.0.0.1:1", NODE_ENV: "test" };
     const cases: [name: "api" | "worker", settings: Record<string, string>, code: number, said: RegExp][] = [
-      ["worker", { HEALTH_PORT: port }, HOPELESS, /^holdfast worker: The settings cannot be used:\n {2}HEALTH_PORT cannot be listened on: EADDRINUSE\n$/],
+      ["worker", { HEALTH_PORT: port }, RESTART_MAY_HELP, /^holdfast worker: HEALTH_PORT cannot be listened on: EADDRINUSE\n$/],
       ["api", { PORT: port, HOST: "127.0.0.1" }, RESTART_MAY_HELP, /^holdfast api: Port \d+ is in use on 127\.0\.0\.1\. Stop what listens there or set PORT to another one\.\n$/],
     ];
     await Promise.all(

@@ -39,7 +39,8 @@ const MISTAKES = new Set(["EACCES", "ENOTDIR", "EPERM"]);
 /** Looks whether this user may write the nearest folder that is there. */
 async function findMistake(folder: string, nearest: string): Promise<UnfitStoreError | undefined> {
   try {
-    if (!(await stat(nearest)).isDirectory()) throw Object.assign(new Error(`${nearest} is no folder`), { code: nearest === folder ? "EEXIST" : "ENOTDIR" });
+    const code = nearest === folder ? "EEXIST" : "ENOTDIR";
+    if (!(await stat(nearest)).isDirectory()) throw Object.assign(new Error(`${code}: ${nearest} is no folder`), { code });
     await access(nearest, constants.W_OK | constants.X_OK);
     return undefined;
   } catch (error) {

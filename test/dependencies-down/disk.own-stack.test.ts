@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtemp, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { freePort } from "../../src/embedded/ports.ts";
 import { call, ended, fileForm, upload } from "../support/client.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const MIB = 1024 * 1024;
 const FLOOR = 4 * MIB;
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 /** A small file system takes a mount namespace of one's own. */
 function whyNot(): string | undefined {
@@ -93,6 +93,10 @@ async function isServing(): Promise<void> {
   expect((await chat()).status).toBe(200);
 }
 
+afterEach(async () => {
+  if (reason === undefined) await writeFile(inside("filler"), "");
+});
+
 test.skipIf(reason !== undefined)("below the floor uploads are refused and documents wait; searches and chat go on; both heal", async () => {
   const { id } = await upload(url, KEYS.editor, SPACES.research, "The lighthouse stands on the western pier.");
   await ended(url, KEYS.editor, id);
@@ -113,10 +117,14 @@ test.skipIf(reason !== undefined)("below the floor uploads are refused and docum
   await isServing();
 
   expect((await call(url, KEYS.editor, "POST", `/data/${id}/reprocess`, {})).status).toBe(202);
-  await until("the document waits", async () => {
-    const { body } = await call(url, KEYS.editor, "GET", `/data/${id}`);
-    return JSON.stringify(body).includes('"insufficient_storage"');
-  });
+  await until(
+    "the document waits",
+    async () => {
+      const { body } = await call(url, KEYS.editor, "GET", `/data/${id}`);
+      return JSON.stringify(body).includes('"insufficient_storage"');
+    },
+    90_000,
+  );
   await truncate(inside("filler"), 0);
   expect((await ended(url, KEYS.editor, id)).processing_state.pipeline_status).toBe("completed");
   expect((await tryUpload("more")).status).toBe(201);

@@ -13,6 +13,21 @@ const BOUND = "binary/holdfast-aes256gcm-bound";
 /** The newest workflows that are looked at. */
 const LOOKED_AT = 20;
 
+/** Whether payloads are bound to their place already: by the version before, or since a cut-over. */
+export async function areBound({ world }: Upgrade): Promise<boolean> {
+  const { rowCount } = await world.database.db.owner.query("select from cut_overs");
+  return rowCount !== 0;
+}
+
+/** Where the version before binds payloads, both go on doing so. */
+export async function boundFormIsWritten({ world }: Upgrade): Promise<Finding> {
+  const counts = await countForms(world.temporal);
+  return {
+    seen: `${counts.get(BOUND)} payloads are bound to their place`,
+    faults: [...(counts.has(BOUND) ? [] : ["no bound payload was seen"]), ...(counts.has(OLD) ? [`${counts.get(OLD)} payloads are in the old form`] : [])],
+  };
+}
+
 /** While the version before runs: nothing that it could not read is written, and the cut-over is refused. */
 export async function oldFormIsWritten({ world, before, after }: Upgrade): Promise<Finding> {
   const counts = await countForms(world.temporal);
