@@ -105,8 +105,9 @@ async function tryProxy(kind: ProxyKind, stack: Stack, folder: string): Promise<
     print(`FAIL  ${kind.name}: ${String(error)}`);
   } finally {
     if (child.exitCode === null) {
-      child.kill("SIGKILL");
-      await once(child, "exit");
+      // In order: nginx, killed, would leave its workers behind.
+      child.kill("SIGTERM");
+      await once(child, "close");
     }
   }
   if (failed > 0) print(output());
