@@ -1,9 +1,7 @@
 /** The only place that decides whether this process should be sent requests, from what it depends on and whether it stops. */
+import { type Probe, answersInTime } from "../answers-in-time.ts";
 import type { Readiness as Report } from "../schema/health.ts";
 import type { StoreKind } from "../storage/open-store.ts";
-
-/** Resolves where the dependency answers; rejects with anything where it does not. */
-type Probe = () => Promise<unknown>;
 
 export interface Readiness {
   /** Probes every dependency side by side; callers within a second share an answer. Never throws. */
@@ -20,7 +18,6 @@ interface ReadinessDeps {
   readonly started: Promise<void>;
 }
 
-const PROBE_TIMEOUT_MS = 2_000;
 const FRESH_MS = 1_000;
 /** A process whose chat cannot connect serves everything else from then on. */
 const START_MS = 15_000;
@@ -56,24 +53,8 @@ function probeAll(probes: ReadinessDeps["probes"], storeKind: StoreKind): Promis
   return Promise.all(
     names.map(async (name) => {
       const startedAt = performance.now();
-      const ok = await answers(probes[name]);
+      const ok = await answersInTime(probes[name]);
       return { name, ok, ...(name === "object_store" ? { kind: storeKind } : {}), latency_ms: Math.round((performance.now() - startedAt) * 10) / 10 };
     }),
   );
-}
-
-async function answers(probe: Probe): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, PROBE_TIMEOUT_MS, false)));
-  try {
-    return await Promise.race([
-      probe().then(
-        () => true,
-        () => false,
-      ),
-      late,
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,10 +1,8 @@
 /** Tells an orchestrator's probes over HTTP whether this worker lives, and whether it gets work done, on a port of its own. */
+import { type Probe, answersInTime } from "../answers-in-time.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ExpectedFailure } from "../expected-failure.ts";
-
-/** Resolves if the dependency answers; rejects with anything if it does not. */
-type Probe = () => Promise<unknown>;
 
 interface HealthDeps {
   readonly port: number;
@@ -24,7 +22,6 @@ export interface ServedHealth {
   close(): Promise<void>;
 }
 
-const PROBE_TIMEOUT_MS = 2_000;
 /** Whoever asks more often is told what was seen: the port asks for no key, and each look takes a connection of the pool. */
 const FRESH_MS = 1_000;
 
@@ -38,7 +35,7 @@ export async function serveHealth({ port, host, isPolling, probes, freshMs = FRE
   let last: { readonly at: number; readonly seen: Promise<[database: boolean, workflows: boolean]> } | undefined;
   const readiness = async (): Promise<{ isReady: boolean; body: object }> => {
     const now = performance.now();
-    if (last === undefined || now - last.at >= freshMs) last = { at: now, seen: Promise.all([answers(probes.database), answers(probes.workflows)]) };
+    if (last === undefined || now - last.at >= freshMs) last = { at: now, seen: Promise.all([answersInTime(probes.database), answersInTime(probes.workflows)]) };
     const [database, workflows] = await last.seen;
     const polls = isPolling();
     const isReady = database && workflows && polls && !isDraining;
@@ -62,18 +59,4 @@ export async function serveHealth({ port, host, isPolling, probes, freshMs = FRE
       await closed;
     },
   };
-}
-
-async function answers(probe: Probe): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, PROBE_TIMEOUT_MS, false)));
-  const answered = probe().then(
-    () => true,
-    () => false,
-  );
-  try {
-    return await Promise.race([answered, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

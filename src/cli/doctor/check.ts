@@ -8,7 +8,7 @@ export interface Finding {
   /** What was seen; no secret, no text of a tenant. */
   readonly seen: string;
   /** What to do about it; absent where nothing is to be done. */
-  readonly todo?: string;
+  readonly remedy?: string;
 }
 
 export interface Check {
@@ -18,7 +18,7 @@ export interface Check {
   /** Default {@link TIMEOUT_MS}. */
   readonly timeoutMs?: number;
   /** What to do where it throws or does not end. */
-  readonly todo: string;
+  readonly remedy: string;
   /** Changes nothing that stays. Whatever it throws is a finding: `fail`, with the reason. */
   run(signal: AbortSignal): Promise<Finding>;
 }
@@ -30,8 +30,8 @@ export interface Result extends Finding {
 const TIMEOUT_MS = 10_000;
 
 export const ok = (seen: string): Finding => ({ state: "ok", seen });
-export const warn = (seen: string, todo: string): Finding => ({ state: "warn", seen, todo });
-export const fail = (seen: string, todo: string): Finding => ({ state: "fail", seen, todo });
+export const warn = (seen: string, remedy: string): Finding => ({ state: "warn", seen, remedy });
+export const fail = (seen: string, remedy: string): Finding => ({ state: "fail", seen, remedy });
 
 interface Outcome extends Result {
   /** It could not be made to its end. */
@@ -49,16 +49,16 @@ export async function runChecks(checks: readonly Check[]): Promise<Result[]> {
 }
 
 async function bounded(check: Check): Promise<Outcome> {
-  const { name, todo, timeoutMs = TIMEOUT_MS } = check;
+  const { name, remedy, timeoutMs = TIMEOUT_MS } = check;
   const stop = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Outcome>((resolve) => {
-    timer = setTimeout(() => resolve({ name, isBroken: true, ...fail(`no answer within ${timeoutMs / 1_000} s`, todo) }), timeoutMs);
+    timer = setTimeout(() => resolve({ name, isBroken: true, ...fail(`no answer within ${timeoutMs / 1_000} s`, remedy) }), timeoutMs);
   });
   try {
     return await Promise.race([check.run(stop.signal).then((finding) => ({ name, isBroken: false, ...finding })), late]);
   } catch (error) {
-    return { name, isBroken: true, ...fail(reasonOf(error), todo) };
+    return { name, isBroken: true, ...fail(reasonOf(error), remedy) };
   } finally {
     clearTimeout(timer);
     stop.abort();

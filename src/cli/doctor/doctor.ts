@@ -98,5 +98,5 @@ function once<T>(open: () => Promise<T>): () => Promise<T> {
 
 function printResults(results: readonly Result[]): void {
   const width = Math.max(...results.map(({ name }) => name.length));
-  for (const { state, name, seen, todo } of results) printLine(`${state.padEnd(STATE_WIDTH)}  ${name.padEnd(width)}  ${seen}${todo === undefined ? "" : ` — ${todo}`}`);
+  for (const { state, name, seen, remedy } of results) printLine(`${state.padEnd(STATE_WIDTH)}  ${name.padEnd(width)}  ${seen}${remedy === undefined ? "" : ` — ${remedy}`}`);
 }

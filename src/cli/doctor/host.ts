@@ -21,7 +21,7 @@ const PROBE = Buffer.from("holdfast doctor");
 export function nodeCheck(version = process.versions.node): Check {
   return {
     name: "Node",
-    todo: "use Node 24 or newer",
+    remedy: "use Node 24 or newer",
     run: async () =>
       Number.parseInt(version, 10) >= MIN_NODE ? ok(version) : fail(`${version} is older than ${MIN_NODE}`, "use Node 24 or newer; `npm run` takes the one that npm ci brings"),
   };
@@ -29,12 +29,12 @@ export function nodeCheck(version = process.versions.node): Check {
 
 export function storeCheck(config: Config, open: () => ObjectStore | Promise<ObjectStore>): Check {
   const isFolder = storeKind(config.storage) === "directory";
-  const todo = isFolder
+  const remedy = isFolder
     ? `let the user of the processes read and write ${config.storage.directory}, and see that its disk is mounted and not full`
     : "give the credentials of the processes the right to create, read, list and delete objects in the bucket (docs/storage.md), and see that it exists";
   return {
     name: "object store",
-    todo,
+    remedy,
     timeoutMs: STORE_TIMEOUT_MS,
     run: async (signal) => (isFolder && !(await exists(config.storage.directory)) ? noFolder(config.storage.directory) : probe(await open(), signal)),
   };
@@ -76,7 +76,7 @@ async function* one(piece: Buffer): AsyncGenerator<Buffer> {
 export function diskCheck(folders: Readonly<Record<string, string>>, floorBytes: number): Check {
   return {
     name: "disk",
-    todo: `see that ${Object.values(folders).join(" and ")} can be read`,
+    remedy: `see that ${Object.values(folders).join(" and ")} can be read`,
     async run() {
       const nearest = await Promise.all(Object.entries(folders).map(async ([name, folder]) => [name, await nearestFolder(folder)]));
       return judgeDisks(folders, await watchDisk({ folders: Object.fromEntries(nearest) as Record<string, string>, floorBytes }).read());
@@ -109,7 +109,7 @@ async function exists(path: string): Promise<boolean> {
 export function ocrCheck({ ocr }: Config): Check {
   return {
     name: "OCR data",
-    todo: `see that ${ocr.dataFolder} can be read`,
+    remedy: `see that ${ocr.dataFolder} can be read`,
     async run() {
       const missing = await missingOcrData(ocr.languages, ocr.dataFolder);
       if (missing.length === 0) return ok(ocr.languages.join(", "));

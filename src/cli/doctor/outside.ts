@@ -12,14 +12,14 @@ const PROVIDER = "look at OPENAI_BASE_URL, OPENAI_API_KEY and the name of the mo
 
 /** @param issuer of the settings, or of the development issuer beside an embedded start; undefined where there is none. */
 export function issuerChecks(issuer: string | undefined): Check[] {
-  if (issuer === undefined) return [{ name: "issuer", todo: "", run: async () => ok("none is configured: API keys alone let callers in (OIDC_ISSUER, OIDC_AUDIENCE)") }];
-  const todo = "let this machine reach OIDC_ISSUER, and let it be the issuer's name exactly as its discovery document has it";
+  if (issuer === undefined) return [{ name: "issuer", remedy: "", run: async () => ok("none is configured: API keys alone let callers in (OIDC_ISSUER, OIDC_AUDIENCE)") }];
+  const remedy = "let this machine reach OIDC_ISSUER, and let it be the issuer's name exactly as its discovery document has it";
   const look = lookAtIssuer(issuer);
   // Both checks await it; whichever comes first reports.
   look.catch(() => undefined);
   return [
-    { name: "issuer", todo, run: async () => keysFound((await look).keys) },
-    { name: "clock of the issuer", needs: "issuer", todo, run: async () => issuerClock((await look).aheadSeconds) },
+    { name: "issuer", remedy, run: async () => keysFound((await look).keys) },
+    { name: "clock of the issuer", needs: "issuer", remedy, run: async () => issuerClock((await look).aheadSeconds) },
   ];
 }
 
@@ -36,7 +36,7 @@ export function providerChecks({ models, rerank }: Config): Check[] {
     models.chatModel === undefined
       ? []
       : [{ provider: models as ModelsConfig, model: models.chatModel }, ...models.chatFallbacks.map((one) => ({ provider: one as ModelsConfig, model: one.model }))];
-  const shared = { todo: PROVIDER, timeoutMs: PROVIDER_TIMEOUT_MS };
+  const shared = { remedy: PROVIDER, timeoutMs: PROVIDER_TIMEOUT_MS };
   return [
     { ...shared, name: "embedding model", run: (signal) => embed(models, signal) },
     ...(chats.length === 0 ? [{ ...shared, name: "chat model", run: async () => ok("none is configured: answers quote the best-matching sentences (CHAT_MODEL)") }] : []),
@@ -47,7 +47,7 @@ export function providerChecks({ models, rerank }: Config): Check[] {
           {
             ...shared,
             name: "reranker",
-            todo: "look at RERANK_URL, RERANK_MODEL and RERANK_API_KEY; searches go on without it",
+            remedy: "look at RERANK_URL, RERANK_MODEL and RERANK_API_KEY; searches go on without it",
             run: async (signal: AbortSignal) => rank(rerank, signal),
           },
         ]),

@@ -26,9 +26,9 @@ const REACH = "start Postgres, or correct DATABASE_URL and its password; `npm st
 const MIGRATE = "run `holdfast migrate` (as DATABASE_OWNER_URL)";
 
 export function postgresChecks(parts: PostgresParts): Check[] {
-  const shared = { todo: REACH, needs: "Postgres" };
+  const shared = { remedy: REACH, needs: "Postgres" };
   return [
-    { name: "Postgres", todo: REACH, run: () => version(parts) },
+    { name: "Postgres", remedy: REACH, run: () => version(parts) },
     { ...shared, name: "pgvector", run: () => pgvector(parts) },
     { ...shared, name: "migrations", run: () => migrations(parts) },
     { ...shared, name: "policies", run: () => policies(parts) },
@@ -36,7 +36,7 @@ export function postgresChecks(parts: PostgresParts): Check[] {
     {
       name: "master key",
       needs: "Postgres",
-      todo: "set MASTER_KEY or KMS_KEY_NAME to that of the running service; after a restore, to that of the backup",
+      remedy: "set MASTER_KEY or KMS_KEY_NAME to that of the running service; after a restore, to that of the backup",
       run: () => masterKey(parts),
     },
     { ...shared, name: "clock of Postgres", run: async () => clock(await clockAhead(await parts.db()), "Postgres") },

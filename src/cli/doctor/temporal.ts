@@ -13,10 +13,10 @@ const REACH = "start Temporal, or correct TEMPORAL_ADDRESS and the settings of T
 
 export function temporalChecks(parts: TemporalParts): Check[] {
   return [
-    { name: "Temporal", todo: REACH, run: async () => ok((await serverVersion(await parts.client())) || "answers, and keeps its version to itself") },
-    { name: "Temporal namespace", needs: "Temporal", todo: REACH, run: () => namespaceOf(parts) },
-    { name: "search attributes", needs: "Temporal namespace", todo: REACH, run: () => searchAttributes(parts) },
-    { name: "task queues", needs: "Temporal namespace", todo: REACH, run: () => queues(parts) },
+    { name: "Temporal", remedy: REACH, run: async () => ok((await serverVersion(await parts.client())) || "answers, and keeps its version to itself") },
+    { name: "Temporal namespace", needs: "Temporal", remedy: REACH, run: () => namespaceOf(parts) },
+    { name: "search attributes", needs: "Temporal namespace", remedy: REACH, run: () => searchAttributes(parts) },
+    { name: "task queues", needs: "Temporal namespace", remedy: REACH, run: () => queues(parts) },
   ];
 }
 

@@ -5,7 +5,7 @@ import { clock } from "../../../src/cli/doctor/postgres.ts";
 import { checkSettings } from "../../../src/cli/doctor/settings.ts";
 import { loadConfig } from "../../../src/config.ts";
 
-const check = (name: string, run: Check["run"], more: Partial<Check> = {}): Check => ({ name, todo: `mend ${name}`, run, ...more });
+const check = (name: string, run: Check["run"], more: Partial<Check> = {}): Check => ({ name, remedy: `mend ${name}`, run, ...more });
 
 test("what hangs or throws is a finding, and the others are printed in their order", async () => {
   const results = await runChecks([
@@ -14,8 +14,8 @@ test("what hangs or throws is a finding, and the others are printed in their ord
     check("is fine", async () => ok("seen")),
   ]);
   expect(results).toEqual([
-    { name: "hangs", state: "fail", seen: "no answer within 0.02 s", todo: "mend hangs" },
-    { name: "throws", state: "fail", seen: "outer: postgres://ada:[redacted]@db/x", todo: "mend throws" },
+    { name: "hangs", state: "fail", seen: "no answer within 0.02 s", remedy: "mend hangs" },
+    { name: "throws", state: "fail", seen: "outer: postgres://ada:[redacted]@db/x", remedy: "mend throws" },
     { name: "is fine", state: "ok", seen: "seen" },
   ]);
 });
@@ -47,7 +47,7 @@ test("Node before 24 fails", async () => {
 
 test("a language without data is named with the package that brings it", async () => {
   const [found] = await runChecks([ocrCheck(loadConfig({ OCR_LANGUAGES: "eng+xyz" }))]);
-  expect(found).toMatchObject({ state: "fail", seen: "there is none for xyz", todo: expect.stringContaining("npm install @tesseract.js-data/xyz") });
+  expect(found).toMatchObject({ state: "fail", seen: "there is none for xyz", remedy: expect.stringContaining("npm install @tesseract.js-data/xyz") });
 });
 
 test("settings that cannot be used are one line each, without their values; unknown ones are warned of", () => {

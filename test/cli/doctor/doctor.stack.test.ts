@@ -16,7 +16,7 @@ interface Line {
   readonly name: string;
   readonly state: string;
   readonly seen: string;
-  readonly todo?: string;
+  readonly remedy?: string;
 }
 
 let folder: string;
@@ -91,7 +91,7 @@ test("faults that are there together are told apart, each with what to do, and n
   );
   expect(code).toBe(1);
   const lines = linesOf({ text });
-  const of = (name: string): string[] => [lines.get(name)!.state, lines.get(name)!.seen, lines.get(name)!.todo ?? ""];
+  const of = (name: string): string[] => [lines.get(name)!.state, lines.get(name)!.seen, lines.get(name)!.remedy ?? ""];
   expect(of("master key")).toEqual(["fail", expect.stringContaining("does not open the instance's secrets"), expect.stringContaining("MASTER_KEY_PREVIOUS")]);
   expect(of("Temporal namespace")).toEqual(["fail", "nowhere is not there", expect.stringContaining("temporal operator namespace create --namespace nowhere")]);
   expect(of("task queues")).toEqual(["warn", "not looked at: Temporal namespace fails", "mend Temporal namespace first"]);
