@@ -51,7 +51,9 @@ async function fitTools({ db, cacheDirs }: Source, { database }: Manifest): Prom
 async function assertEmpty({ db }: Source): Promise<void> {
   const { hasVectors, taken, isBusy } = await describeServer(db);
   if (isBusy) throw new ExpectedFailure("A restore is at work in this database, perhaps of a command that was killed: wait until its pg_restore has ended, or end it.");
-  if (taken.length > 0) throw new ExpectedFailure(`The database is not empty: it has ${taken.join(", ")}. Restore into a new one.`);
+  // One that was killed between the commit of its rows and `migrate` leaves them whole, and without the rights that a start asks for.
+  const wayOut = "Restore into a new one; where a restore was killed once its rows were there, `holdfast migrate` and `holdfast backup verify --manifest` end it.";
+  if (taken.length > 0) throw new ExpectedFailure(`The database is not empty: it has ${taken.join(", ")}. ${wayOut}`);
   if (!hasVectors) throw new ExpectedFailure("The server has no pgvector: install it for this version of Postgres.");
 }
 

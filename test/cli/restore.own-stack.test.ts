@@ -121,7 +121,9 @@ test("a back-up is made whole or not at all, has no key in it, and is refused wh
   await rm(join(damaged, "manifest.json"));
   expect(await restore(damaged)).toContain("manifest.json cannot be read (ENOENT): a back-up that was finished has it.\n");
   await server.query("refused", "create table spaces (id int)");
-  expect(await restore(backup)).toContain("The database is not empty: it has public.spaces. Restore into a new one.\n");
+  expect(await restore(backup)).toContain(
+    "The database is not empty: it has public.spaces. Restore into a new one; where a restore was killed once its rows were there, `holdfast migrate` and `holdfast backup verify --manifest` end it.\n",
+  );
   // Nothing of it changed anything.
   expect(
     await server.query(
