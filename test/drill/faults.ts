@@ -4,6 +4,7 @@ import { call } from "../support/client.ts";
 import type { Fault as ProviderFault } from "../support/scripted-provider.ts";
 import type { Stack } from "../support/stack.ts";
 import { ACME, KEYS } from "../support/tenants.ts";
+import { until } from "../support/until.ts";
 import type { DrillObjects } from "./objects.ts";
 
 export type FaultName =
@@ -41,7 +42,7 @@ export interface Held {
 
 export interface Fault {
   readonly name: FaultName;
-  /** Calls `lost` at the moment at which a worker loses what it has in hand; the others lose something for as long as they last. */
+  /** Calls `lost` at the moment at which a worker loses what it has in hand; the others may lose something for as long as they last. */
   begin(parts: DrillParts, held: Held | null, lost: () => void): Promise<void>;
   end(parts: DrillParts): Promise<void>;
 }
@@ -62,21 +63,23 @@ const provider = (name: FaultName, fault: ProviderFault): Fault => ({
 
 /** Longer than Temporal waits for a heartbeat before it gives the work to another worker. */
 const STALL_MS = 12_000;
-/** A request that was on its way when its sender was frozen has arrived by now. */
-const ARRIVE_MS = 50;
+const WORKER_UP_MS = 60_000;
 const CALLERS_MS = 400;
 /** Callers are not waited for longer: they may wait for the process that is held. */
 const ANSWERS_MS = 3_000;
 
-/** Freezes the worker that has the work in hand until another one was given it too; then both go on. */
-async function deliverTwice(parts: DrillParts, held: Held, lost: () => void): Promise<void> {
+/**
+ * Freezes the worker that has the work in hand until another one was given it too; then both go on. `lost` is not called: the frozen worker may send what it
+ * was about to before it learns that it lost the work, so that all that is embedded until the fault is over may be asked for twice.
+ */
+async function deliverTwice(parts: DrillParts, held: Held): Promise<void> {
   const { stack, settings } = parts;
   const stalled = stack.worker;
   stalled.child.kill("SIGSTOP");
-  await pause(ARRIVE_MS);
-  lost();
   stack.restartWorker(settings);
-  await pause(STALL_MS);
+  await Promise.all([pause(STALL_MS), until("another worker is up", () => stack.worker.output().includes("worker is up"), WORKER_UP_MS)]);
+  // A worker that came up late is given what was free all along.
+  await pause(CALLERS_MS);
   await held.go();
   stalled.child.kill("SIGCONT");
   await pause(CALLERS_MS);
@@ -130,7 +133,7 @@ export const FAULTS: readonly Fault[] = [
   provider("provider garbage", { garbage: true }),
   {
     name: "duplicate delivery",
-    begin: (parts, held, lost) => (held?.process === "worker" ? deliverTwice(parts, held, lost) : startAgain(parts)),
+    begin: (parts, held) => (held?.process === "worker" ? deliverTwice(parts, held) : startAgain(parts)),
     end: () => Promise.resolve(),
   },
   { name: "callers meanwhile", begin: changeWhatIsInHand, end: () => Promise.resolve() },

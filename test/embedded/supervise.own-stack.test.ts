@@ -184,6 +184,6 @@ test("what an earlier start left behind is stopped by the next", async () => {
   record.add(running);
   await record.flush();
   await stopLeftovers(folder, (line) => lines.push(line));
-  expect(running.hasExited()).toBe(true);
+  expect(await running.exited).toBe("signal SIGTERM");
   expect(lines.join()).toContain(`stopping worker (process ${running.pid})`);
 });
