@@ -72,7 +72,7 @@ export async function openDrill(parts: DrillParts, { documents, boundMs }: Drill
   };
   const letHappen = async (fault: Fault, count: RepeatsCount, holding: Held | null, awayMs: number): Promise<void> => {
     await count.beforeFault();
-    await fault.begin(parts, holding, () => count.lost());
+    await fault.begin(parts, holding, (ofLoser) => count.lost(ofLoser));
     await holding?.go();
     await pause(awayMs);
     await fault.end(parts);

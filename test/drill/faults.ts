@@ -6,6 +6,7 @@ import type { Stack } from "../support/stack.ts";
 import { ACME, KEYS } from "../support/tenants.ts";
 import { until } from "../support/until.ts";
 import type { DrillObjects } from "./objects.ts";
+import type { RepeatsCount } from "./repeats.ts";
 
 export type FaultName =
   | "kill -9 worker"
@@ -40,10 +41,12 @@ export interface Held {
   go(): Promise<void>;
 }
 
+type Lost = RepeatsCount["lost"];
+
 export interface Fault {
   readonly name: FaultName;
-  /** Calls `lost` at the moment at which a worker loses what it has in hand; the others may lose something for as long as they last. */
-  begin(parts: DrillParts, held: Held | null, lost: () => void): Promise<void>;
+  /** Calls `lost` at the moment at which a worker loses what it has in hand; the others lose something for as long as they last. */
+  begin(parts: DrillParts, held: Held | null, lost: Lost): Promise<void>;
   end(parts: DrillParts): Promise<void>;
 }
 
@@ -69,14 +72,15 @@ const CALLERS_MS = 400;
 const ANSWERS_MS = 3_000;
 
 /**
- * Freezes the worker that has the work in hand until another one was given it too; then both go on. `lost` is not called: the frozen worker may send what it
- * was about to before it learns that it lost the work, so that all that is embedded until the fault is over may be asked for twice.
+ * Freezes the worker that has the work in hand until another one was given it too; then both go on. The frozen one may send what it was about to before it
+ * learns that it lost the work, so that all that it asked for and nobody kept may be asked for twice; the other's own requests may not.
  */
-async function deliverTwice(parts: DrillParts, held: Held): Promise<void> {
+async function deliverTwice(parts: DrillParts, held: Held, lost: Lost): Promise<void> {
   const { stack, settings } = parts;
   const stalled = stack.worker;
+  const keyOfOther = `sk-${crypto.randomUUID()}`;
   stalled.child.kill("SIGSTOP");
-  stack.restartWorker(settings);
+  stack.restartWorker({ ...settings, OPENAI_API_KEY: keyOfOther });
   await Promise.all([pause(STALL_MS), until("another worker is up", () => stack.worker.output().includes("worker is up"), WORKER_UP_MS)]);
   // A worker that came up late is given what was free all along.
   await pause(CALLERS_MS);
@@ -84,6 +88,7 @@ async function deliverTwice(parts: DrillParts, held: Held): Promise<void> {
   stalled.child.kill("SIGCONT");
   await pause(CALLERS_MS);
   await stalled.kill("SIGTERM");
+  lost(({ headers }) => headers.authorization !== `Bearer ${keyOfOther}`);
 }
 
 /** Makes everything due at once, again and again: whoever sweeps starts what runs already, and claims race with the API's. */
@@ -133,7 +138,7 @@ export const FAULTS: readonly Fault[] = [
   provider("provider garbage", { garbage: true }),
   {
     name: "duplicate delivery",
-    begin: (parts, held) => (held?.process === "worker" ? deliverTwice(parts, held) : startAgain(parts)),
+    begin: (parts, held, lost) => (held?.process === "worker" ? deliverTwice(parts, held, lost) : startAgain(parts)),
     end: () => Promise.resolve(),
   },
   { name: "callers meanwhile", begin: changeWhatIsInHand, end: () => Promise.resolve() },

@@ -1,6 +1,6 @@
 /** The only place that counts what a provider is paid for twice: texts that it embedded again because a fault took their vectors. */
 import type pg from "pg";
-import type { ScriptedProvider } from "../support/scripted-provider.ts";
+import type { RecordedRequest, ScriptedProvider } from "../support/scripted-provider.ts";
 import type { Stack } from "../support/stack.ts";
 
 /** What chat searches for: a question is embedded whenever it is asked. */
@@ -18,8 +18,11 @@ export interface Repeats {
 export interface RepeatsCount {
   /** Just before the fault: how much is kept. */
   beforeFault(): Promise<void>;
-  /** The moment at which work is lost: what was embedded by now and is not kept may be embedded again. Later calls change nothing. */
-  lost(): void;
+  /**
+   * The moment at which work is lost: what was embedded by now and is not kept may be embedded again. With `ofLoser`, only what the requests that it is
+   * true of asked for may. Later calls change nothing.
+   */
+  lost(ofLoser?: (request: RecordedRequest) => boolean): void;
   now(): Repeats;
 }
 
@@ -30,14 +33,15 @@ export async function countRepeats({ provider, database }: Stack): Promise<Repea
   let kept = 0;
   let inFlight: number | undefined;
   const served = (): ScriptedProvider["requests"] => provider.requests.filter((request) => request.route === "embeddings" && !request.isRefused);
-  const embedded = (): string[] => served().flatMap((request) => (request.at >= from ? textsOf(request.body["input"]) : []));
+  const embedded = (isCounted: (request: RecordedRequest) => boolean = () => true): string[] =>
+    served().flatMap((request) => (request.at >= from && isCounted(request) ? textsOf(request.body["input"]) : []));
   const before = new Set(served().flatMap((request) => textsOf(request.body["input"])));
   return {
     async beforeFault() {
       kept = (await countKept(database.db.owner)) - keptAtStart;
     },
-    lost() {
-      inFlight ??= Math.max(0, [...new Set(embedded())].filter((text) => !before.has(text)).length - kept);
+    lost(ofLoser) {
+      inFlight ??= Math.max(0, [...new Set(embedded(ofLoser))].filter((text) => !before.has(text)).length - kept);
     },
     now() {
       const texts = embedded();

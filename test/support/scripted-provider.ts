@@ -30,7 +30,7 @@ interface ChatAnswer {
 export type ChatReply = ChatAnswer | Fault;
 type ChatScript = ChatReply | ((body: Json) => ChatReply);
 
-interface RecordedRequest {
+export interface RecordedRequest {
   readonly route: Route;
   readonly body: Json;
   readonly headers: IncomingMessage["headers"];
