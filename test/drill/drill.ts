@@ -43,11 +43,12 @@ interface DrillOptions {
 
 const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
 
-/** The processes of the stack run with hooks.ts and talk through `parts.folder`. */
-export async function openDrill(parts: DrillParts, { documents, boundMs }: DrillOptions): Promise<Drill> {
-  const { stack, folder, objects } = parts;
+/** The processes of the stack run with hooks.ts and talk through `folder`. */
+export async function openDrill(started: Omit<DrillParts, "temporal">, { documents, boundMs }: DrillOptions): Promise<Drill> {
+  const { stack, folder, objects } = started;
   const connection = await Connection.connect({ address: stack.temporalAddress });
   const temporal = new Client({ connection });
+  const parts: DrillParts = { ...started, temporal };
   const pool: string[] = [];
   let round = 0;
 

@@ -1,4 +1,5 @@
 /** The faults of the crash matrix: what begins while a process is held at a point, and how it ends. */
+import type { Client } from "@temporalio/client";
 import { claimRuns } from "../../src/db/claims.ts";
 import { call } from "../support/client.ts";
 import type { Fault as ProviderFault } from "../support/scripted-provider.ts";
@@ -7,6 +8,7 @@ import { ACME, KEYS } from "../support/tenants.ts";
 import { until } from "../support/until.ts";
 import type { DrillObjects } from "./objects.ts";
 import type { RepeatsCount } from "./repeats.ts";
+import { listHolders } from "./upgrade/looks.ts";
 
 export type FaultName =
   | "kill -9 worker"
@@ -24,6 +26,7 @@ export type FaultName =
 
 export interface DrillParts {
   readonly stack: Stack;
+  readonly temporal: Client;
   readonly objects: DrillObjects;
   /** Where the drill and the processes talk: see hooks.ts. */
   readonly folder: string;
@@ -64,9 +67,8 @@ const provider = (name: FaultName, fault: ProviderFault): Fault => ({
   },
 });
 
-/** Longer than Temporal waits for a heartbeat before it gives the work to another worker. */
-const STALL_MS = 12_000;
-const WORKER_UP_MS = 60_000;
+/** The polls of a frozen worker take work for another minute, each piece until Temporal has missed its heartbeats for 10 seconds. */
+const GIVEN_AGAIN_MS = 180_000;
 const CALLERS_MS = 400;
 /** Callers are not waited for longer: they may wait for the process that is held. */
 const ANSWERS_MS = 3_000;
@@ -76,14 +78,22 @@ const ANSWERS_MS = 3_000;
  * learns that it lost the work, so that all that it asked for and nobody kept may be asked for twice; the other's own requests may not.
  */
 async function deliverTwice(parts: DrillParts, held: Held, lost: Lost): Promise<void> {
-  const { stack, settings } = parts;
+  const { stack, settings, temporal } = parts;
   const stalled = stack.worker;
   const keyOfOther = `sk-${crypto.randomUUID()}`;
   stalled.child.kill("SIGSTOP");
+  const left = new Set([...(await listHolders(temporal))].filter(([, pids]) => pids.includes(stalled.child.pid!)).map(([id]) => id));
   stack.restartWorker({ ...settings, OPENAI_API_KEY: keyOfOther });
-  await Promise.all([pause(STALL_MS), until("another worker is up", () => stack.worker.output().includes("worker is up"), WORKER_UP_MS)]);
-  // A worker that came up late is given what was free all along.
-  await pause(CALLERS_MS);
+  await until(
+    "others were given what the frozen worker has",
+    async () => {
+      const holders = await listHolders(temporal);
+      const isGivenAgain = (id: string): boolean => !holders.has(id) || holders.get(id)!.some((pid) => pid !== stalled.child.pid);
+      for (const id of left) if (isGivenAgain(id)) left.delete(id);
+      return left.size === 0;
+    },
+    GIVEN_AGAIN_MS,
+  );
   await held.go();
   stalled.child.kill("SIGCONT");
   await pause(CALLERS_MS);

@@ -40,6 +40,14 @@ export async function listInHand(temporal: Client, pid: number): Promise<string[
   return pending.filter(({ state, lastWorkerIdentity }) => state === STARTED && lastWorkerIdentity?.startsWith(`${pid}@`)).map(({ activityType }) => activityType!.name!);
 }
 
+/** Running workflows with the processes that have an activity of theirs in hand at this moment; a worker that died or is frozen has it until Temporal gives it up. */
+export async function listHolders(temporal: Client): Promise<ReadonlyMap<string, readonly number[]>> {
+  const described = await describeAll(temporal, RUNNING);
+  const holders = ({ raw }: WorkflowExecutionDescription): number[] =>
+    (raw.pendingActivities ?? []).filter(({ state }) => state === STARTED).map(({ lastWorkerIdentity }) => Number.parseInt(lastWorkerIdentity ?? "", 10));
+  return new Map(described.map((one) => [one.workflowId, holders(one)]));
+}
+
 async function pendingActivities(temporal: Client, query: string): Promise<proto.temporal.api.workflow.v1.IPendingActivityInfo[]> {
   return (await describeAll(temporal, query)).flatMap(({ raw }) => raw.pendingActivities ?? []);
 }
