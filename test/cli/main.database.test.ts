@@ -13,6 +13,7 @@ import { issuerUrl, startIssuer } from "../../src/embedded/issuer-part.ts";
 import type { Running } from "../../src/embedded/launch.ts";
 import { localMasterKey } from "../../src/storage/keyring.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { runCommand } from "../support/command.ts";
 import { runCli } from "../support/processes.ts";
 
 const MASTER = Buffer.alloc(32, 3);
@@ -55,9 +56,9 @@ describe("holdfast", () => {
   it("provision makes keys that authenticate, shows them once, and says what it did", async () => {
     const file = join(dataDir, "tenants.yaml");
     await writeFile(file, TENANTS);
-    const first = JSON.parse(await runCli(["provision", file, "--json"], env)) as { keys: { key: string }[] };
+    const first = JSON.parse(await runCommand(["provision", file, "--json"], env)) as { keys: { key: string }[] };
     expect((await whoIs(first.keys[0]!.key)).user.email).toBe("ada@acme.example");
-    expect(await runCli(["provision", file], env)).toBe("everything is as the file says\n");
+    expect(await runCommand(["provision", file], env)).toBe("everything is as the file says\n");
   });
 
   it("drill hands its options on to the drill of the checkout", async () => {
@@ -65,8 +66,8 @@ describe("holdfast", () => {
   });
 
   it("organization list names what there is", async () => {
-    expect(JSON.parse(await runCli(["organization", "list", "--json"], env))).toMatchObject([{ name: "Acme" }]);
-    expect(await runCli(["organization", "list"], env)).toContain("Acme");
+    expect(JSON.parse(await runCommand(["organization", "list", "--json"], env))).toMatchObject([{ name: "Acme" }]);
+    expect(await runCommand(["organization", "list"], env)).toContain("Acme");
   });
 
   it("provision ends with every mistake and no stack", async () => {
@@ -78,30 +79,30 @@ describe("holdfast", () => {
   });
 
   it("migrate finds nothing to do on a database that is up to date", async () => {
-    expect(JSON.parse(await runCli(["migrate", "--json"], env))).toEqual({ applied: [], mended: [] });
+    expect(JSON.parse(await runCommand(["migrate", "--json"], env))).toEqual({ applied: [], mended: [] });
   });
 
   it("migrate asks for the owner's login, and lets the others in with the passwords of their URLs", async () => {
     const { DATABASE_OWNER_URL: _, ...served } = env;
-    await expect(runCli(["migrate"], served)).rejects.toThrow("Set DATABASE_OWNER_URL");
-    await expect(runCli(["migrate", "--create-logins"], { ...served, DATABASE_OWNER_URL: served["DATABASE_URL"]! })).rejects.toThrow("permission denied");
+    await expect(runCommand(["migrate"], served)).rejects.toThrow("Set DATABASE_OWNER_URL");
+    await expect(runCommand(["migrate", "--create-logins"], { ...served, DATABASE_OWNER_URL: served["DATABASE_URL"]! })).rejects.toThrow("permission denied");
     const suffix = randomBytes(4).toString("hex");
     const logins = Object.fromEntries(
       Object.entries(test.env).map(([name, url]) => [name, Object.assign(new URL(url), { username: `${new URL(url).username}_${suffix}`, password: suffix }).toString()]),
     );
     try {
-      const made = JSON.parse(await runCli(["migrate", "--create-logins", "--json"], { ...env, ...logins })) as { logins: string[] };
+      const made = JSON.parse(await runCommand(["migrate", "--create-logins", "--json"], { ...env, ...logins })) as { logins: string[] };
       expect(made.logins).toEqual([`holdfast_app_${suffix}`, `holdfast_system_${suffix}`, `holdfast_maintenance_${suffix}`]);
       const app = new pg.Client({ connectionString: logins["DATABASE_URL"]! });
       await app.connect();
       await app.query("alter role current_user set default_transaction_read_only = on");
       await app.query(`alter role current_user in database ${new URL(test.url).pathname.slice(1)} set statement_timeout = 1`);
       await app.end();
-      await runCli(["migrate", "--create-logins"], { ...env, ...logins });
+      await runCommand(["migrate", "--create-logins"], { ...env, ...logins });
       const left = await test.db.owner.query("select from pg_db_role_setting s join pg_roles r on r.oid = s.setrole where r.rolname = $1", [`holdfast_app_${suffix}`]);
       expect(left.rowCount).toBe(0);
-      expect(await runCli(["organization", "list"], { ...served, ...logins })).toContain("Acme");
-      expect(await runCli(["keys", "list"], { ...served, ...logins })).toContain("Acme");
+      expect(await runCommand(["organization", "list"], { ...served, ...logins })).toContain("Acme");
+      expect(await runCommand(["keys", "list"], { ...served, ...logins })).toContain("Acme");
     } finally {
       for (const name of ["app", "system", "maintenance"]) await test.db.owner.query(`drop role if exists holdfast_${name}_${suffix}`);
     }
@@ -109,34 +110,34 @@ describe("holdfast", () => {
 
   it("what needs the login of maintenance says so where it is not held", async () => {
     const { DATABASE_MAINTENANCE_URL: _, ...held } = env;
-    expect(await runCli(["organization", "list"], held)).toContain("Acme");
+    expect(await runCommand(["organization", "list"], held)).toContain("Acme");
     const failed: unknown = await runCli(["keys", "list"], held).catch((error: unknown) => error);
     expect(String(failed)).toContain("This needs the database login of maintenance: DATABASE_MAINTENANCE_URL is not set.");
     expect(String(failed)).not.toContain("src/cli");
   });
 
   it("an empty database begins with the cut-over of payloads; one that an older version has used is told of it, and keeps the first moment", async () => {
-    const cutOver = async (...options: string[]): Promise<string> => JSON.parse(await runCli(["seals", "cut-over", "--json", ...options], env)).at;
+    const cutOver = async (...options: string[]): Promise<string> => JSON.parse(await runCommand(["seals", "cut-over", "--json", ...options], env)).at;
     const begun = await cutOver();
     expect(await cutOver("--unchecked")).toBe(begun);
     await test.db.owner.query("delete from cut_overs");
-    await runCli(["migrate"], env);
-    await expect(runCli(["seals", "cut-over"], { ...env, TEMPORAL_ADDRESS: "" })).rejects.toThrow(/TEMPORAL_ADDRESS[^]*--unchecked/);
+    await runCommand(["migrate"], env);
+    await expect(runCommand(["seals", "cut-over"], { ...env, TEMPORAL_ADDRESS: "" })).rejects.toThrow(/TEMPORAL_ADDRESS[^]*--unchecked/);
     expect((await test.db.owner.query("select from cut_overs")).rowCount).toBe(0);
-    await runCli(["migrate", "--alone"], env);
+    await runCommand(["migrate", "--alone"], env);
     expect((await cutOver()) > begun).toBe(true);
   });
 
   it("keys create narrows as told, list shows it without its text, revoke ends it", async () => {
     const made = JSON.parse(
-      await runCli(["keys", "create", "--email", "vic@acme.example", "--name", "ci", "--spaces", "research", "--capabilities", "read,search", "--json"], env),
+      await runCommand(["keys", "create", "--email", "vic@acme.example", "--name", "ci", "--spaces", "research", "--capabilities", "read,search", "--json"], env),
     ) as { id: string; key: string };
     const principal = await whoIs(made.key);
     expect([principal.isScoped, [...principal.reach.values()].map((space) => space.role), [...principal.capabilities]]).toEqual([true, ["viewer"], ["read", "search"]]);
-    const listed = await runCli(["keys", "list", "--email", "vic@acme.example"], env);
+    const listed = await runCommand(["keys", "list", "--email", "vic@acme.example"], env);
     expect(listed).toContain(made.id);
     expect(listed).not.toContain(made.key);
-    await runCli(["keys", "revoke", made.id], env);
+    await runCommand(["keys", "revoke", made.id], env);
     await expect(whoIs(made.key)).rejects.toThrow("Invalid API key");
     const { rows } = await test.db.owner.query("select action, auth_method from audit_log where resource_id = $1 order by id", [made.id]);
     expect(rows).toEqual([
@@ -146,7 +147,7 @@ describe("holdfast", () => {
   });
 
   it("keys create refuses a space that the owner has no role in", async () => {
-    await expect(runCli(["keys", "create", "--email", "vic@acme.example", "--name", "x", "--spaces", "Lab"], env)).rejects.toThrow("no role in a space called Lab");
+    await expect(runCommand(["keys", "create", "--email", "vic@acme.example", "--name", "x", "--spaces", "Lab"], env)).rejects.toThrow("no role in a space called Lab");
   });
 
   it.each([
@@ -155,7 +156,7 @@ describe("holdfast", () => {
     ["--capabilities", ",", "--capabilities names nothing"],
     ["--expires", "2001-01-01T00:00:00Z", "--expires 2001-01-01T00:00:00Z is past"],
   ])("keys create refuses %s=%s, with which a key could never be used", async (option, value, message) => {
-    const failed: unknown = await runCli(["keys", "create", "--email", "vic@acme.example", "--name", "dead", `${option}=${value}`], env).catch((error: unknown) => error);
+    const failed: unknown = await runCommand(["keys", "create", "--email", "vic@acme.example", "--name", "dead", `${option}=${value}`], env).catch((error: unknown) => error);
     expect(String(failed)).toContain(message);
     expect((await test.db.owner.query("select from api_keys where name = 'dead'")).rowCount).toBe(0);
   });
@@ -165,24 +166,24 @@ describe("holdfast", () => {
     const id = rows[0].id as string;
     await chainAuditRows(test.db, await loadInstanceSecret(test.db, AUDIT_CHAIN_SECRET, localMasterKey(MASTER)), id, 1_000);
     const file = join(dataDir, "anchor.jws");
-    expect(JSON.parse(await runCli(["audit", "anchor", "--to", file, "--json"], env))).toEqual({ anchor: file, organizations: 1 });
-    await expect(runCli(["audit", "anchor", "--to", file], env)).rejects.toThrow("is never written over");
-    expect(await runCli(["audit", "anchor"], env)).toMatch(/signed in anchors\/\d{4}\//);
-    expect(JSON.parse(await runCli(["audit", "verify", "--anchors", "store", "--json"], env))).toMatchObject({ ok: true, anchors: [{ intact: 1 }] });
-    const { kid } = JSON.parse(await runCli(["audit", "public-key"], env)) as { kid: string };
+    expect(JSON.parse(await runCommand(["audit", "anchor", "--to", file, "--json"], env))).toEqual({ anchor: file, organizations: 1 });
+    await expect(runCommand(["audit", "anchor", "--to", file], env)).rejects.toThrow("is never written over");
+    expect(await runCommand(["audit", "anchor"], env)).toMatch(/signed in anchors\/\d{4}\//);
+    expect(JSON.parse(await runCommand(["audit", "verify", "--anchors", "store", "--json"], env))).toMatchObject({ ok: true, anchors: [{ intact: 1 }] });
+    const { kid } = JSON.parse(await runCommand(["audit", "public-key"], env)) as { kid: string };
     expect(JSON.parse(Buffer.from((await readFile(file, "utf8")).split(".")[0]!, "base64url").toString())).toMatchObject({ alg: "EdDSA", kid });
     const nobody = ["audit", "verify", "--organization", randomUUID(), "--anchors", file];
-    await expect(runCli(nobody, env)).rejects.toThrow("no anchor names it");
-    await expect(runCli([...nobody, "--expect", `1:${"0".repeat(64)}`], env)).rejects.toThrow("There is no organization");
+    await expect(runCommand(nobody, env)).rejects.toThrow("no anchor names it");
+    await expect(runCommand([...nobody, "--expect", `1:${"0".repeat(64)}`], env)).rejects.toThrow("There is no organization");
     await test.db.owner.query("update audit_chains set seq = 0");
     await expect(runCli(["audit", "verify", "--anchors", file], env)).rejects.toThrow("ended with 1");
   });
 
   it("token prints a JWT that stands for the user, and binds one that had no subject", async () => {
-    expect(await whoIs((await runCli(["token", "ada@acme.example"], env)).trim())).toMatchObject({ authMethod: "jwt", user: { email: "ada@acme.example" } });
-    const { access_token: token } = JSON.parse(await runCli(["token", "vic@acme.example", "--json"], env)) as { access_token: string };
+    expect(await whoIs((await runCommand(["token", "ada@acme.example"], env)).trim())).toMatchObject({ authMethod: "jwt", user: { email: "ada@acme.example" } });
+    const { access_token: token } = JSON.parse(await runCommand(["token", "vic@acme.example", "--json"], env)) as { access_token: string };
     expect((await whoIs(token)).user.email).toBe("vic@acme.example");
-    await expect(runCli(["token", "nobody@acme.example"], env)).rejects.toThrow("There is no user");
+    await expect(runCommand(["token", "nobody@acme.example"], env)).rejects.toThrow("There is no user");
   });
 });
 
@@ -211,11 +212,11 @@ describe("the development issuer", () => {
     const file = join(dataDir, "rival.yaml");
     const users = [{ email: "Both@acme.example", role: "admin" }];
     await writeFile(file, JSON.stringify({ organizations: ["Rival", "Second"].map((name) => ({ name, users })) }));
-    await runCli(["provision", file], env);
+    await runCommand(["provision", file], env);
     const create = ["keys", "create", "--email", "both@acme.example", "--name", "which", "--json"];
-    expect(String(await runCli(create, env).catch((error: unknown) => error))).toMatch(/Users of Rival, Second have the e-mail address/);
-    expect(String(await runCli([...create, "--organization", "Nowhere"], env).catch((error: unknown) => error))).toMatch(/There is no user/);
-    const { key } = JSON.parse(await runCli([...create, "--organization", "rival"], env)) as { key: string };
+    expect(String(await runCommand(create, env).catch((error: unknown) => error))).toMatch(/Users of Rival, Second have the e-mail address/);
+    expect(String(await runCommand([...create, "--organization", "Nowhere"], env).catch((error: unknown) => error))).toMatch(/There is no user/);
+    const { key } = JSON.parse(await runCommand([...create, "--organization", "rival"], env)) as { key: string };
     expect((await whoIs(key)).organization.name).toBe("Rival");
   });
 });
