@@ -64,8 +64,15 @@ async function* pagesOf(store: ObjectStore, prefixes: readonly string[]): AsyncG
 /** A few at a time. */
 async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const done: R[] = [];
-  for (let from = 0; from < items.length; from += AT_ONCE) done.push(...(await Promise.all(items.slice(from, from + AT_ONCE).map(work))));
+  for (let from = 0; from < items.length; from += AT_ONCE) done.push(...(await atOnce(items.slice(from, from + AT_ONCE), work)));
   return done;
+}
+
+/** As `Promise.all`, but nothing is under way any more once one of them has failed. */
+async function atOnce<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const all = items.map(work);
+  await Promise.allSettled(all);
+  return Promise.all(all);
 }
 
 async function saveObject(store: ObjectStore, target: ObjectStore, name: string): Promise<IndexedObject | undefined> {
@@ -102,9 +109,7 @@ function indexedObject(line: string): IndexedObject {
 async function eachObject(folder: string, work: (object: IndexedObject) => Promise<void>, onDone: OnCopied): Promise<Copied> {
   let [batch, count, bytes]: [IndexedObject[], number, number] = [[], 0, 0];
   const flush = async (): Promise<void> => {
-    // Nothing is under way any more where one of them fails.
-    const failed = (await Promise.allSettled(batch.map(work))).find(({ status }) => status === "rejected");
-    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+    await atOnce(batch, work);
     count += batch.length;
     bytes += batch.reduce((sum, one) => sum + one.bytes, 0);
     batch = [];
