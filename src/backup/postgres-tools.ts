@@ -149,8 +149,10 @@ export function connectionEnvironment(url: string): NodeJS.ProcessEnv {
     ...named,
   };
   // oxlint-disable-next-line node/no-process-env -- what libpq looks at beside the URL
-  const kept = Object.entries(process.env).filter(([name]) => /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|PG[A-Z]+|KRB5\w*|SSL_\w+|LD_LIBRARY_PATH)$/.test(name));
-  return { ...Object.fromEntries(kept), ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== "")), PGAPPNAME: BACKUP_APPLICATION };
+  const kept = Object.entries(process.env).filter(([name]) => /^(PATH|HOME|TMPDIR|TZ|PG[A-Z]+|KRB5\w*|SSL_\w+|LD_LIBRARY_PATH)$/.test(name));
+  const given = Object.entries(parts).filter(([, value]) => value !== "");
+  // Its errors are looked for by their English word.
+  return { ...Object.fromEntries(kept), ...Object.fromEntries(given), LC_ALL: "C", PGAPPNAME: BACKUP_APPLICATION };
 }
 
 /** The Node client's word for TLS without a look at the certificate. */

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
-import { connectionEnvironment, findPostgresTools } from "../../src/backup/postgres-tools.ts";
+import { connectionEnvironment, findPostgresTools, runPostgresTool } from "../../src/backup/postgres-tools.ts";
 
 const of = (url: string): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(connectionEnvironment(url)).filter(([name]) => name.startsWith("PG") && name !== "PGAPPNAME"));
@@ -52,4 +52,14 @@ test("where no program fits, it is said which would", async () => {
   await expect(chosen({ server: 99 })).rejects.toThrow(/of Postgres 99 or newer are needed, and there is 4 in \S+, 98 in \S+\. .*postgresql-client-99$/);
   await expect(chosen({ server: 5 })).rejects.toThrow(/of Postgres 5, and no newer than 16, are needed, .*postgresql-client-5$/);
   await expect(chosen({ server: 16, dump: 98 })).rejects.toThrow("restore into Postgres 17 or newer");
+});
+
+test("what went wrong is told whatever language the machine speaks", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-tools-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const script = '#!/bin/sh\n[ "$LC_ALL" = C ] && echo "pg_dump: error: away" >&2 || echo "pg_dump: Fehler: weg" >&2\nexit 1\n';
+  await writeFile(join(folder, "pg_dump"), script, { mode: 0o700 });
+  for (const variable of ["LANG", "LC_ALL", "LC_MESSAGES"]) vi.stubEnv(variable, "de_DE.UTF-8");
+  const dumping = runPostgresTool({ folder, major: 18 }, { name: "pg_dump", args: [], url: "postgres://127.0.0.1:1/none" });
+  await expect(dumping).rejects.toThrow("pg_dump failed: error: away");
 });
