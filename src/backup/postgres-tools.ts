@@ -93,11 +93,14 @@ interface ToolRun {
   readonly signal?: AbortSignal;
 }
 
-/** Runs it to its end. @throws ExpectedFailure with the program's first error; what it says of rows is left out. */
+/** What ends a command at once where nobody listens, so that what it runs goes on by itself. */
+const END_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
+/** Runs it to its end, also where a signal is to end the command. @throws ExpectedFailure with the program's first error; what it says of rows is left out. */
 export async function runPostgresTool({ folder }: PostgresTools, { name, args, url, signal }: ToolRun): Promise<void> {
   const child = spawn(join(folder, name), ["--no-password", ...args], { env: connectionEnvironment(url), stdio: ["ignore", "ignore", "pipe"] });
   const stop = (): void => void child.kill("SIGTERM");
-  process.once("exit", stop);
+  for (const name of [...END_SIGNALS, "exit"]) process.once(name, stop);
   signal?.addEventListener("abort", stop, { once: true });
   if (signal?.aborted === true) stop();
   let said = "";
@@ -109,7 +112,7 @@ export async function runPostgresTool({ folder }: PostgresTools, { name, args, u
     const failure = await promise;
     if (failure !== undefined) throw new ExpectedFailure(`${name} failed: ${failure}`);
   } finally {
-    process.off("exit", stop);
+    for (const name of [...END_SIGNALS, "exit"]) process.off(name, stop);
     signal?.removeEventListener("abort", stop);
   }
 }

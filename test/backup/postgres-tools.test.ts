@@ -1,7 +1,10 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { isRunning, processId } from "../../src/embedded/process-id.ts";
 import { connectionEnvironment, findPostgresTools, runPostgresTool } from "../../src/backup/postgres-tools.ts";
 
 const of = (url: string): Record<string, string | undefined> =>
@@ -62,4 +65,29 @@ test("what went wrong is told whatever language the machine speaks", async () =>
   for (const variable of ["LANG", "LC_ALL", "LC_MESSAGES"]) vi.stubEnv(variable, "de_DE.UTF-8");
   const dumping = runPostgresTool({ folder, major: 18 }, { name: "pg_dump", args: [], url: "postgres://127.0.0.1:1/none" });
   await expect(dumping).rejects.toThrow("pg_dump failed: error: away");
+});
+
+test.each(["SIGTERM", "SIGHUP"] as const)("a command that gets %s ends its pg_dump, and goes on to clean up", async (signal) => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-tools-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const [program, main, pid] = [join(folder, "pg_dump"), join(folder, "main.mjs"), join(folder, "pid")];
+  await writeFile(program, `#!/bin/sh\necho $$ >${pid}\nexec sleep 20\n`, { mode: 0o700 });
+  const tools = join(import.meta.dirname, "../../src/backup/postgres-tools.ts");
+  const script = `
+    import { runPostgresTool } from ${JSON.stringify(tools)};
+    const run = { name: "pg_dump", args: [], url: "postgres://127.0.0.1:1/none" };
+    await runPostgresTool({ folder: ${JSON.stringify(folder)}, major: 18 }, run).catch((error) => console.log(error.message));`;
+  await writeFile(main, script);
+  const command = spawn(process.execPath, [main], { stdio: ["ignore", "pipe", "inherit"] });
+  let printed = "";
+  command.stdout.on("data", (piece: Buffer) => void (printed += piece.toString()));
+  const exited = once(command, "exit");
+  const dump = await vi.waitFor(async () => {
+    const found = await processId(Number(await readFile(pid, "utf8")));
+    return found ?? Promise.reject(new Error("pg_dump does not run yet"));
+  }, 10_000);
+  command.kill(signal);
+  expect(await exited).toEqual([0, null]);
+  expect(printed).toBe("pg_dump failed: it ended with SIGTERM\n");
+  expect(await isRunning(dump)).toBe(false);
 });
