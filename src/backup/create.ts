@@ -1,9 +1,10 @@
 /** Makes a back-up: the database as one snapshot shows it, then the objects, then the manifest. */
-import { chmod, mkdtemp, open, readdir, rename, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { countAllRows, describeServer, type RowCounts } from "../db/backup-rows.ts";
 import { inTransaction, type OwnerDatabase, type Sql } from "../db/pool.ts";
 import { ExpectedFailure } from "../expected-failure.ts";
+import { syncFolder } from "../storage/directory.ts";
 import { watchDisk } from "../storage/disk-space.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { Manifest } from "../schema/backup.ts";
@@ -104,13 +105,4 @@ async function countIn(sql: Sql): Promise<Omit<SavedDatabase, "at">> {
   const counts = await countAllRows(sql);
   const { rows } = await sql.query<{ name: string }>("select name from migrations order by name");
   return { counts, migrations: rows.map(({ name }) => name) };
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

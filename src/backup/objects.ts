@@ -8,6 +8,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ANCHOR_PREFIX } from "../domain/anchor.ts";
 import { DomainError } from "../domain/errors.ts";
+import { settleAll } from "../domain/settle-all.ts";
 import { ExpectedFailure } from "../expected-failure.ts";
 import { createDirectoryStore } from "../storage/directory.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -64,7 +65,7 @@ async function* pagesOf(store: ObjectStore, prefixes: readonly string[]): AsyncG
 /** A few at a time. */
 async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const done: R[] = [];
-  for (let from = 0; from < items.length; from += AT_ONCE) done.push(...(await Promise.all(items.slice(from, from + AT_ONCE).map(work))));
+  for (let from = 0; from < items.length; from += AT_ONCE) done.push(...(await settleAll(items.slice(from, from + AT_ONCE).map(work))));
   return done;
 }
 
@@ -102,9 +103,7 @@ function indexedObject(line: string): IndexedObject {
 async function eachObject(folder: string, work: (object: IndexedObject) => Promise<void>, onDone: OnCopied): Promise<Copied> {
   let [batch, count, bytes]: [IndexedObject[], number, number] = [[], 0, 0];
   const flush = async (): Promise<void> => {
-    // Nothing is under way any more where one of them fails.
-    const failed = (await Promise.allSettled(batch.map(work))).find(({ status }) => status === "rejected");
-    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+    await settleAll(batch.map(work));
     count += batch.length;
     bytes += batch.reduce((sum, one) => sum + one.bytes, 0);
     batch = [];

@@ -93,11 +93,14 @@ interface ToolRun {
   readonly signal?: AbortSignal;
 }
 
-/** Runs it to its end. @throws ExpectedFailure with the program's first error; what it says of rows is left out. */
+/** What ends a command at once where nobody listens, so that what it runs goes on by itself. */
+const END_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
+/** Runs it to its end, also where a signal is to end the command. @throws ExpectedFailure with the program's first error; what it says of rows is left out. */
 export async function runPostgresTool({ folder }: PostgresTools, { name, args, url, signal }: ToolRun): Promise<void> {
   const child = spawn(join(folder, name), ["--no-password", ...args], { env: connectionEnvironment(url), stdio: ["ignore", "ignore", "pipe"] });
   const stop = (): void => void child.kill("SIGTERM");
-  process.once("exit", stop);
+  for (const name of [...END_SIGNALS, "exit"]) process.once(name, stop);
   signal?.addEventListener("abort", stop, { once: true });
   if (signal?.aborted === true) stop();
   let said = "";
@@ -109,7 +112,7 @@ export async function runPostgresTool({ folder }: PostgresTools, { name, args, u
     const failure = await promise;
     if (failure !== undefined) throw new ExpectedFailure(`${name} failed: ${failure}`);
   } finally {
-    process.off("exit", stop);
+    for (const name of [...END_SIGNALS, "exit"]) process.off(name, stop);
     signal?.removeEventListener("abort", stop);
   }
 }
@@ -149,8 +152,10 @@ export function connectionEnvironment(url: string): NodeJS.ProcessEnv {
     ...named,
   };
   // oxlint-disable-next-line node/no-process-env -- what libpq looks at beside the URL
-  const kept = Object.entries(process.env).filter(([name]) => /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|PG[A-Z]+|KRB5\w*|SSL_\w+|LD_LIBRARY_PATH)$/.test(name));
-  return { ...Object.fromEntries(kept), ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== "")), PGAPPNAME: BACKUP_APPLICATION };
+  const kept = Object.entries(process.env).filter(([name]) => /^(PATH|HOME|TMPDIR|TZ|PG[A-Z]+|KRB5\w*|SSL_\w+|LD_LIBRARY_PATH)$/.test(name));
+  const given = Object.entries(parts).filter(([, value]) => value !== "");
+  // Its errors are looked for by their English word.
+  return { ...Object.fromEntries(kept), ...Object.fromEntries(given), LC_ALL: "C", PGAPPNAME: BACKUP_APPLICATION };
 }
 
 /** The Node client's word for TLS without a look at the certificate. */

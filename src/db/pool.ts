@@ -211,8 +211,6 @@ const OUTAGE_CODES = new Set([
   "53100",
   "58030",
   "25P03",
-  // A database that is not there, as while it is restored.
-  "3D000",
   // A server that takes no writes, as a standby after a failover; a login that is refused, as while its password is changed.
   "25006",
   "28P01",

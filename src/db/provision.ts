@@ -131,7 +131,7 @@ async function provisionSpace(run: Run, scope: Scope, path: string, named: Provi
   if (located === undefined) return;
   const members = Object.entries(named.members ?? {}).flatMap(([email, role]) => {
     const userId = scope.userIds.get(email);
-    return userId === undefined ? [] : [{ userId, role }];
+    return userId === undefined ? [] : [{ userId, email, role }];
   });
   const firstOwner = members.find((member) => member.role === "owner");
   // One who is not there has a mistake of its own, and may have been the owner.
@@ -150,13 +150,12 @@ async function provisionSpace(run: Run, scope: Scope, path: string, named: Provi
   }
 }
 
-async function provisionMember(run: Run, scope: Scope, space: Located, { userId, role }: { userId: string; role: string }): Promise<void> {
+async function provisionMember(run: Run, scope: Scope, space: Located, { userId, email, role }: { userId: string; email: string; role: string }): Promise<void> {
   const { rowCount } = await run.sql.query(
     `insert into space_members (space_id, user_id, organization_id, role) values ($1, $2, $3, $4)
      on conflict (space_id, user_id) do update set role = excluded.role where space_members.role <> excluded.role`,
     [space.id, userId, scope.organization.id, role],
   );
-  const email = [...scope.userIds].find(([, id]) => id === userId)?.[0];
   const change = { path: `${space.path}.members.${email}`, id: `${space.id} ${userId}`, what: `${role} ${email} of space ${space.name}` };
   noteChange(run, { ...change, outcome: rowCount === 1 ? "changed" : "unchanged" });
 }

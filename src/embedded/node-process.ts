@@ -115,7 +115,9 @@ async function becomesHealthy(running: Running, url: string): Promise<boolean> {
  */
 export async function runProgram([program, ...args]: [string, ...string[]], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, "src", program), ...args], { env, cwd: PROJECT_ROOT, signal, timeout: COMMAND_TIMEOUT_MS });
+    // Past the usual megabyte a command that lists what there is would be ended, and the start with it.
+    const options = { env, cwd: PROJECT_ROOT, signal, timeout: COMMAND_TIMEOUT_MS, maxBuffer: Infinity };
+    const { stdout } = await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, "src", program), ...args], options);
     return stdout.trim();
   } catch (error) {
     const output = error instanceof Error && "stderr" in error && "stdout" in error ? `${String(error.stdout)}\n${String(error.stderr)}` : String(error);

@@ -1,7 +1,7 @@
 /** The only supervisor: starts the parts, starts again what dies, and stops all in the reverse order. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Running } from "./launch.ts";
-import { isHopelessEnd, messageOf } from "./start-error.ts";
+import { HopelessStartError, isHopelessEnd, messageOf } from "./start-error.ts";
 
 /** What has run for this long counts as healthy again. */
 const HEALTHY_AFTER_MS = 60_000;
@@ -119,11 +119,17 @@ export function supervise(options: SuperviseOptions): Supervisor {
   };
 }
 
+interface End {
+  readonly why: string;
+  /** Starting it again is of no use. */
+  readonly isHopeless: boolean;
+}
+
 /** How it ended, with the last line that it said: the reason, most often. */
-async function endOf(running: Running): Promise<string> {
+async function endOf(running: Running): Promise<End> {
   const ended = await running.exited;
   const lastLine = (await running.logTail().catch(() => "")).split("\n").at(-1);
-  return lastLine === undefined || lastLine === "" ? ended : `${ended}; its last line: ${lastLine}`;
+  return { why: lastLine === undefined || lastLine === "" ? ended : `${ended}; its last line: ${lastLine}`, isHopeless: isHopelessEnd(ended) };
 }
 
 interface Keeping {
@@ -140,13 +146,13 @@ async function keep(first: Running, { part, onLaunch, over, options }: Keeping):
   let startedAt = Date.now();
   let ended = await endOf(first);
   while (!over.aborted) {
-    if (isHopelessEnd(ended)) return options.onGiveUp(`${part.name} cannot run (${ended})`, part.name, true);
+    if (ended.isHopeless) return options.onGiveUp(`${part.name} cannot run (${ended.why})`, part.name, true);
     failures = Date.now() - startedAt > HEALTHY_AFTER_MS ? 1 : failures + 1;
     if (failures > MAX_FAILURES) {
-      return options.onGiveUp(`${part.name} ended ${MAX_FAILURES} times in a row (${ended})`, part.name, false);
+      return options.onGiveUp(`${part.name} ended ${MAX_FAILURES} times in a row (${ended.why})`, part.name, false);
     }
     const delayMs = Math.min(MAX_DELAY_MS, (options.firstDelayMs ?? FIRST_DELAY_MS) * 2 ** (failures - 1));
-    options.onProgress(`${part.name} ended (${ended}); starting it again in ${delayMs / 1_000} s`);
+    options.onProgress(`${part.name} ended (${ended.why}); starting it again in ${delayMs / 1_000} s`);
     await sleep(delayMs, undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) return undefined;
     startedAt = Date.now();
@@ -155,7 +161,7 @@ async function keep(first: Running, { part, onLaunch, over, options }: Keeping):
       if (!over.aborted) options.onProgress(`${part.name} runs again`);
       ended = await endOf(running);
     } catch (error) {
-      ended = messageOf(error);
+      ended = { why: messageOf(error), isHopeless: error instanceof HopelessStartError };
     }
   }
   return undefined;

@@ -7,6 +7,7 @@ import { createTimeSlice } from "../db/search/time-slice.ts";
 import { type Beside, inTwoTenantReads } from "../db/search/snapshot.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { type FusionConstants, type Scores, fuse } from "../domain/fusion.ts";
+import { settleAll } from "../domain/settle-all.ts";
 import type { Reranker } from "../models/rerank.ts";
 import { searchStage } from "../telemetry/stage.ts";
 import { analyzeQuery } from "./analyzer.ts";
@@ -179,7 +180,8 @@ async function bothSides({ scope, conditions, query, vectors, limit }: Sides, de
     if (hasMoreVectors(scope, limit)) await addCosines(sparseSql, scope, vectors, best);
     return { sparse, best };
   };
-  const [dense, { sparse, best }] = await settle([searchStage("dense", findDense), findSparse()]);
+  // No connection goes back to the pool while a query runs on it.
+  const [dense, { sparse, best }] = await settleAll([searchStage("dense", findDense), findSparse()]);
   const relevance = new Map<string, Relevant>();
   for (const found of dense) relevance.set(nameOf(found), { ...found, bm25: sparse.of(found) });
   for (const found of best) {
@@ -199,12 +201,6 @@ async function addCosines(sql: Sql, scope: SearchScope, vectors: readonly FusedV
   for (const query of vectors) {
     for (const found of await denseScores(sql, scope, query, chunks)) Object.assign(byName.get(nameOf(found))!, { cosine: found.cosine, fusion: query.fusion });
   }
-}
-
-/** Like Promise.all, but a failure is told once both have ended: no connection goes back to the pool while a query runs on it. */
-async function settle<A, B>(work: readonly [A | Promise<A>, B | Promise<B>]): Promise<[A, B]> {
-  await Promise.allSettled(work);
-  return Promise.all(work) as Promise<[A, B]>;
 }
 
 type Ranked = Relevant & Scores;

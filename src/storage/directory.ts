@@ -143,7 +143,8 @@ async function publish(temporary: string, { folder, path }: Target, ifAbsent: bo
   }
 }
 
-async function syncFolder(path: string): Promise<void> {
+/** Makes the names in it durable: those that were made, renamed or removed. */
+export async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, constants.O_RDONLY);
   try {
     await handle.sync();

@@ -1,4 +1,5 @@
 /** The only place that looks at free space: writes that grow stop at a floor, which leaves Postgres and Temporal room for their logs. */
+import type { StatsFs } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { DomainError } from "../domain/errors.ts";
 
@@ -23,18 +24,23 @@ interface DiskSettings {
   readonly folders: Readonly<Record<string, string>>;
   /** Lowered to a tenth of a file system that is small, as a volume for temporary files. */
   readonly floorBytes: number;
+  /** Only tests give their own. */
+  readonly ask?: Ask;
 }
+
+type Ask = (folder: string) => Promise<StatsFs>;
 
 const FRESH_MS = 1_000;
 const ASK_TIMEOUT_MS = 2_000;
 const LARGEST_SHARE = 0.1;
 const RETRY_AFTER_SECONDS = 5;
 
-export function watchDisk({ folders, floorBytes }: DiskSettings): DiskSpace {
+export function watchDisk({ folders, floorBytes, ask = statfs }: DiskSettings): DiskSpace {
+  const askOnce = withoutSecond(ask);
   let last: { readonly at: number; readonly readings: Promise<readonly DiskReading[]> } | undefined;
   const read = (): Promise<readonly DiskReading[]> => {
     const now = performance.now();
-    if (last === undefined || now - last.at > FRESH_MS) last = { at: now, readings: readAll(folders, floorBytes) };
+    if (last === undefined || now - last.at > FRESH_MS) last = { at: now, readings: readAll(folders, floorBytes, askOnce) };
     return last.readings;
   };
   return {
@@ -53,17 +59,34 @@ export function insufficientStorage(cause?: unknown): DomainError {
   });
 }
 
-async function readAll(folders: DiskSettings["folders"], floorBytes: number): Promise<readonly DiskReading[]> {
-  const readings = await Promise.all(Object.entries(folders).map(([name, folder]) => readOne(name, folder, floorBytes)));
+/** Joins a question that is not answered yet: each takes one of the few threads that all files of the process are read and written by. */
+function withoutSecond(ask: Ask): Ask {
+  const waiting = new Map<string, Promise<StatsFs>>();
+  return (folder) => {
+    const asked = waiting.get(folder) ?? ask(folder).finally(() => waiting.delete(folder));
+    waiting.set(folder, asked);
+    return asked;
+  };
+}
+
+async function readAll(folders: DiskSettings["folders"], floorBytes: number, ask: Ask): Promise<readonly DiskReading[]> {
+  const readings = await Promise.all(Object.entries(folders).map(([name, folder]) => readOne({ name, folder, floorBytes, ask })));
   return readings.filter((reading) => reading !== undefined);
 }
 
+interface Asked {
+  readonly name: string;
+  readonly folder: string;
+  readonly floorBytes: number;
+  readonly ask: Ask;
+}
+
 /** A share that hangs, or fails, is told by what reads and writes there: here it must not hold anything up. */
-async function readOne(name: string, folder: string, floorBytes: number): Promise<DiskReading | undefined> {
+async function readOne({ name, folder, floorBytes, ask }: Asked): Promise<DiskReading | undefined> {
   const late = Promise.withResolvers<undefined>();
   const timer = setTimeout(late.resolve, ASK_TIMEOUT_MS, undefined);
   try {
-    const found = await Promise.race([statfs(folder), late.promise]);
+    const found = await Promise.race([ask(folder), late.promise]);
     if (found === undefined) return undefined;
     return { name, freeBytes: found.bavail * found.bsize, floorBytes: Math.min(floorBytes, Math.floor(found.blocks * found.bsize * LARGEST_SHARE)) };
   } catch {

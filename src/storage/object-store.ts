@@ -34,8 +34,8 @@ export interface ListedObject {
 }
 
 /**
- * Bytes under opaque names. Every operation throws `storage_unavailable` where the store is down, full or too slow, an
- * error of the body as it is, and the signal's reason once it is aborted.
+ * Bytes under opaque names. Every operation throws `storage_unavailable` where the store is down or too slow, `insufficient_storage`
+ * where its disk is full, an error of the body as it is, and the signal's reason once it is aborted.
  */
 export interface ObjectStore {
   /** Stores the whole body or nothing; a reader never sees a part of it. `bytes` is what was stored. */
@@ -221,8 +221,13 @@ interface StreamOptions {
 /** A stream that pulls one piece at a time and frees its source even where nobody ever read from it. */
 export function streamOf(pieces: AsyncIterable<Uint8Array>, { signal, close }: StreamOptions): Readable {
   const stream = Readable.from(pieces, { objectMode: false, highWaterMark: 1 });
-  // A generator that was never started runs no finally block, so freeing is tied to the stream.
-  stream.once("close", () => void close().catch(() => {}));
+  const destroy = stream._destroy.bind(stream);
+  // A generator that was never started runs no finally block, so freeing is tied to the stream. One that waits for a piece ends the stream only
+  // once that has come: freed here, its source says at once that none comes.
+  stream._destroy = (error, ended) => {
+    void close().catch(() => {});
+    destroy(error, ended);
+  };
   // An error before the first reader came is kept by the stream for it; without a listener it would end the process.
   stream.on("error", () => {});
   return signal === undefined ? stream : addAbortSignal(signal, stream);

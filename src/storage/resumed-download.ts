@@ -25,7 +25,8 @@ export interface Download {
 export async function download({ open, size, stallMs }: Download, { start = 0, end, signal }: GetOptions): Promise<Readable> {
   signal?.throwIfAborted();
   if (end !== undefined && end <= start) {
-    if (start > 0 && start >= (await size())) throw storageError({ code: 416 });
+    const bytes = await size();
+    if (start > 0 && start >= bytes) throw storageError({ code: 416 });
     return Readable.from([], { objectMode: false });
   }
   const source = createSource(open, stallMs, { start, end });
@@ -38,6 +39,7 @@ export async function download({ open, size, stallMs }: Download, { start = 0, e
 
 interface Source {
   next(): Promise<IteratorResult<Uint8Array, undefined>>;
+  /** Nothing is asked for any more; a `next` that waits throws. */
   close(): void;
 }
 
@@ -51,6 +53,7 @@ function createSource(open: OpenBody, stallMs: number, { start, end }: Range): S
   let failures = 0;
   let abort = new AbortController();
   let body: AsyncIterator<Uint8Array> | undefined;
+  let isClosed = false;
 
   async function next(): Promise<IteratorResult<Uint8Array, undefined>> {
     for (;;) {
@@ -62,20 +65,26 @@ function createSource(open: OpenBody, stallMs: number, { start, end }: Range): S
         failures = 0;
         return { done: false, value: step.value };
       } catch (error) {
-        close();
+        cut();
         // Cut exactly at the object's end, or an object without a byte: the range starts behind it.
         if (hasCode(error, "range_not_satisfiable") && (position > start || start === 0)) return { done: true, value: undefined };
         failures += 1;
-        if (!hasCode(error, "storage_unavailable") || failures > MAX_RETRIES) throw error;
+        if (isClosed || !hasCode(error, "storage_unavailable") || failures > MAX_RETRIES) throw error;
         await sleep(FIRST_RETRY_MS * 2 ** failures);
+        if (isClosed) throw error;
         abort = new AbortController();
       }
     }
   }
 
-  function close(): void {
+  function cut(): void {
     body = undefined;
     abort.abort();
+  }
+
+  function close(): void {
+    isClosed = true;
+    cut();
   }
 
   return { next, close };

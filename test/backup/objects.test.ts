@@ -1,8 +1,10 @@
 /** Objects of a back-up on their way out of a store and back: what is refused of a folder, or of a store, that somebody changed. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { INDEX } from "../../src/backup/manifest.ts";
 import { checkObjects, restoreObjects, saveObjects } from "../../src/backup/objects.ts";
@@ -52,6 +54,24 @@ test("a back-up stops where its disk has no room left for the others on it", asy
   await restore();
   await mkdir(join(root, "second"));
   await expect(saveObjects(target(), join(root, "second"), [organization], { onCopied: ignore, assertRoom: () => Promise.reject(full) })).rejects.toBe(full);
+});
+
+test("a back-up that fails writes nothing any more into the folder that its command then removes", async () => {
+  const broken = new Error("broken");
+  const source = createDirectoryStore(join(root, "store"));
+  const half = {
+    ...source,
+    async get(name: string): Promise<Readable> {
+      if (name === names.toSorted()[0]) throw broken;
+      await sleep(100);
+      return source.get(name);
+    },
+  };
+  await mkdir(join(root, "second"));
+  await expect(saveObjects(half, join(root, "second"), [organization], { onCopied: ignore, assertRoom })).rejects.toBe(broken);
+  await rm(join(root, "second"), { recursive: true });
+  await sleep(300);
+  expect(await readdir(root)).not.toContain("second");
 });
 
 test("names that leave the folder, and lines of any length, are refused before anything is read", async () => {

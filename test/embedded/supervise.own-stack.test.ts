@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Running, launch } from "../../src/embedded/launch.ts";
 import { isRunning, processId } from "../../src/embedded/process-id.ts";
 import { openProcessRecord, stopLeftovers } from "../../src/embedded/process-record.ts";
+import { HopelessStartError } from "../../src/embedded/start-error.ts";
 import { type Part, type Supervisor, supervise } from "../../src/embedded/supervise.ts";
 
 let folder: string;
@@ -63,6 +64,22 @@ test("a part that cannot run until somebody changes something is given up at onc
   await supervisor?.add(part("worker", 'console.error("no data for deu"); process.exit(78)'));
   expect(await gaveUp).toBe("worker cannot run (exit code 78; its last line: no data for deu)");
   expect(lines).toEqual([]);
+});
+
+test("a part that ran and cannot be started again until somebody changes something is given up at once", async () => {
+  const gaveUp: [string, boolean][] = [];
+  const worker = part("worker");
+  const start = worker.start.bind(worker);
+  worker.start = (onLaunch) => (worker.launched.length === 0 ? start(onLaunch) : Promise.reject(new HopelessStartError("no data for deu")));
+  supervisor = supervise({
+    onProgress: (line) => lines.push(line),
+    onLaunch: () => undefined,
+    onGiveUp: (why, _name, isHopeless) => gaveUp.push([why, isHopeless]),
+    firstDelayMs: 1,
+  });
+  process.kill((await supervisor.add(worker)).pid, "SIGKILL");
+  await vi.waitFor(() => expect(gaveUp).toEqual([["worker cannot run (no data for deu)", true]]), 5_000);
+  expect(lines).toEqual(["worker ended (signal SIGKILL); starting it again in 0.001 s"]);
 });
 
 test("all parts end in the reverse order, and none is started again", async () => {

@@ -49,11 +49,22 @@ describe.runIf(hasSeaweedfs)("the probe of a store that speaks S3", () => {
   };
   const open = (settings: Partial<S3Settings> = {}): ObjectStore => createS3Store({ bucket: seaweedfs.bucket, endpoint: connection.origin, forcePathStyle: true, ...settings });
 
+  const probes = async (): Promise<number> => {
+    const client = new S3Client({ endpoint: seaweedfs.endpoint, region: "us-east-1", forcePathStyle: true });
+    const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: seaweedfs.bucket, Prefix: "probes/" }));
+    client.destroy();
+    return Contents.length;
+  };
+
   test("a store that keeps its promises passes, and nothing of the probe stays", async () => {
     await open().prove!();
-    const client = new S3Client({ endpoint: seaweedfs.endpoint, region: "us-east-1", forcePathStyle: true });
-    expect((await client.send(new ListObjectsV2Command({ Bucket: seaweedfs.bucket, Prefix: "probes/" }))).Contents).toBeUndefined();
-    client.destroy();
+    expect(await probes()).toBe(0);
+  });
+
+  test("nothing of the probe stays where a right is missing", async () => {
+    connection.failFirst(Infinity, { status: 403 }, ({ method, url }) => method === "GET" && url.includes("probes/"));
+    for (let start = 0; start < 3; start += 1) await expect(open().prove!()).rejects.toThrow(/^S3_BUCKET cannot be used: the right s3:GetObject on objects is missing/);
+    expect(await probes()).toBe(0);
   });
 
   const isWrite = ({ method, headers }: Asked, name: string): boolean => method === "PUT" && headers[name] !== undefined;

@@ -58,7 +58,7 @@ export function describeObjectStore(kind: string, open: () => Promise<Opened>, {
     test("knows nothing of an object that was never put", async () => {
       await store.put(newName(), pieces(Buffer.from("another")));
       const name = newName();
-      await expect(store.get(name)).rejects.toMatchObject({ code: "not_found" });
+      for (const range of [{}, { start: 0, end: 0 }]) await expect(store.get(name, range)).rejects.toMatchObject({ code: "not_found" });
       await expect(store.size(name)).rejects.toMatchObject({ code: "not_found" });
       await expect(store.delete(name)).resolves.toBeUndefined();
     });
