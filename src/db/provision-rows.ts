@@ -7,8 +7,8 @@ export interface Run {
   readonly sql: Sql;
   readonly mistakes: string[];
   readonly warnings: string[];
-  /** Everything that the file names, in its order; what was left as it is too. */
-  readonly changes: ProvisionChange[];
+  /** Everything that the file names, in its order, by where it stands and what it is; what was left as it is too. */
+  readonly changes: Map<string, ProvisionChange>;
   created: number;
   updated: number;
 }
@@ -26,10 +26,9 @@ export interface ProvisionChange {
 export function noteChange(run: Run, change: ProvisionChange): void {
   if (change.outcome === "made") run.created += 1;
   if (change.outcome === "changed") run.updated += 1;
-  const at = run.changes.findIndex(({ path, id }) => path === change.path && id === change.id);
-  const before = run.changes[at];
-  if (before === undefined) run.changes.push(change);
-  else if (before.outcome === "unchanged") run.changes[at] = change;
+  const key = `${change.path} ${change.id}`;
+  const before = run.changes.get(key);
+  if (before === undefined || before.outcome === "unchanged") run.changes.set(key, change);
 }
 
 /** Values by column; only columns that the file names. */

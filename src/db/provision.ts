@@ -58,7 +58,7 @@ export async function lockProvisioning(sql: Sql): Promise<void> {
 /** As {@link applyProvisionFile}, in a transaction of maintenance that the caller may roll back. */
 export async function provisionWithin(sql: Sql, file: ProvisionFile, maker: KeyMaker): Promise<ProvisionResult> {
   await lockProvisioning(sql);
-  const run: Run = { sql, mistakes: [], warnings: [], changes: [], created: 0, updated: 0 };
+  const run: Run = { sql, mistakes: [], warnings: [], changes: new Map(), created: 0, updated: 0 };
   const keys: { email: string; name: string; key: string }[] = [];
   const organizations: OrganizationKey[] = [];
   for (const [index, organization] of file.organizations.entries()) {
@@ -70,8 +70,9 @@ export async function provisionWithin(sql: Sql, file: ProvisionFile, maker: KeyM
     if (run.created + run.updated > changesBefore) await auditProvisioning(sql, scope.organization);
   }
   if (run.mistakes.length > 0) throw new ProvisionError(run.mistakes);
-  const unnamed = await findUnnamedParts(sql, organizations, run.changes);
-  return { created: run.created, updated: run.updated, keys, warnings: run.warnings, changes: run.changes, unnamed };
+  const changes = [...run.changes.values()];
+  const unnamed = await findUnnamedParts(sql, organizations, changes);
+  return { created: run.created, updated: run.updated, keys, warnings: run.warnings, changes, unnamed };
 }
 
 async function auditProvisioning(sql: Sql, organization: OrganizationKey): Promise<void> {
