@@ -1,25 +1,20 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { createServer, request } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createGcsStore } from "../../src/storage/gcs.ts";
-import { objectName } from "../../src/storage/object-store.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
 import { findGo, startFakeGcs } from "../support/fake-gcs.ts";
 import type { FakeGcs } from "../support/fake-gcs.ts";
+import { newName, read, readResting } from "../support/object-store-promises.ts";
 
 const go = await findGo();
 /** A connection that is silent for longer has fallen silent. */
 const STALL_MS = 400;
-const newName = (): string => objectName(randomUUID(), randomUUID());
 
 async function* pieces(body: Buffer): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < body.byteLength; start += 256 * 1024) yield body.subarray(start, start + 256 * 1024);
-}
-
-async function read(store: ObjectStore, name: string): Promise<Buffer> {
-  return Buffer.concat((await (await store.get(name)).toArray()) as Buffer[]);
 }
 
 type Fault = { status: number } | { cutAfterBytes: number } | { silentAfterBytes: number } | undefined;
@@ -133,12 +128,7 @@ describe.runIf(go !== undefined)("gcs store behind a bad connection", () => {
     const body = randomBytes(2 * 1024 * 1024);
     const name = newName();
     await store.put(name, pieces(body), { ifAbsent: true });
-    const parts: Buffer[] = [];
-    for await (const part of await store.get(name)) {
-      if (parts.length === 0) await new Promise((resolve) => setTimeout(resolve, 2 * STALL_MS));
-      parts.push(part as Buffer);
-    }
-    expect(Buffer.concat(parts).equals(body)).toBe(true);
+    expect((await readResting(store, name, 2 * STALL_MS)).equals(body)).toBe(true);
   }, 30_000);
 
   test.each([503, 429, 403])(

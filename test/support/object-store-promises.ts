@@ -15,6 +15,16 @@ export async function read(store: ObjectStore, name: string, options: GetOptions
   return Buffer.concat(parts);
 }
 
+/** As a reader does that rests after the first piece for as long as `restMs`. */
+export async function readResting(store: ObjectStore, name: string, restMs: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of await store.get(name)) {
+    if (parts.length === 0) await new Promise((resolve) => setTimeout(resolve, restMs));
+    parts.push(part as Buffer);
+  }
+  return Buffer.concat(parts);
+}
+
 export interface Opened {
   readonly store: ObjectStore;
   close(): Promise<void>;
