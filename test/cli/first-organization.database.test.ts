@@ -34,6 +34,13 @@ const countAll = async (): Promise<unknown> =>
 
 const create = (...options: string[]): Promise<string> => runCommand(["organization", "create", "--name", "Acme", "--admin-email", "Ada@acme.example", ...options], env);
 
+test("a dry run makes nothing where nothing was before, no secret of the instance either", async () => {
+  const path = join(folder, "first.yaml");
+  await writeFile(path, JSON.stringify({ organizations: [{ name: "First", users: [{ email: "ada@first.example", api_keys: [{ name: "ci" }] }] }] }));
+  expect(await runCommand(["provision", path, "--dry-run"], env)).toContain("made       key ci  (organizations[0].users[0].api_keys[0])");
+  expect((await database.db.owner.query("select name from instance_secrets")).rows).toEqual([]);
+});
+
 test("organization create makes one that can be used at once, prints what to do next, and refuses a second of its name", async () => {
   expect(await hasNoOrganization(database.db)).toBe(true);
   const printed = await create("--space", "Research");
