@@ -82,11 +82,14 @@ export async function verify(options: Options): Promise<void> {
     // Before the secrets are opened: one that is not there would be made.
     const ofInstance = [...(await instanceRowFaults(connection.db, manifest)), ...(all.length === 0 ? [] : await secretFaults(connection))];
     const progress = await fileProgress(connection.db, quick ? [] : all, json);
-    const backup = { ...(await openBackup(connection, quick)), manifest, missing, onFiles: (read: number) => progress.add(read) };
-    const checked: Checked[] = [];
-    for (const one of all) checked.push(await check(backup, one));
-    progress.stop();
-    return { results: checked, ofInstance };
+    try {
+      const backup = { ...(await openBackup(connection, quick)), manifest, missing, onFiles: (read: number) => progress.add(read) };
+      const checked: Checked[] = [];
+      for (const one of all) checked.push(await check(backup, one));
+      return { results: checked, ofInstance };
+    } finally {
+      progress.stop();
+    }
   });
   const faults = [...ofInstance, ...instanceFaults(results, { organization, manifest, allowEmpty }), ...results.flatMap(faultsOf)];
   const ok = faults.length === 0;

@@ -5,7 +5,7 @@ import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { AUDIT_CHAIN_SECRET } from "../../src/db/audit-chain.ts";
 import { loadInstanceSecret } from "../../src/db/instance-secrets.ts";
 import { describeFailure } from "../../src/expected-failure.ts";
@@ -14,7 +14,10 @@ import { localMasterKey } from "../../src/storage/keyring.ts";
 import { runCommand } from "../support/command.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { runCli } from "../support/processes.ts";
+import { until } from "../support/until.ts";
 
+const CLEARED_LINE = "\r\u001b[K";
+const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
 const MASTER = Buffer.alloc(32, 3);
 const OTHER = Buffer.alloc(32, 4).toString("base64");
 const ID = randomUUID();
@@ -95,6 +98,8 @@ const CASES: [string, string[], string][] = [
   ["all is well", ["organization", "create", "--name", "New", "--admin-email", "nobody"], "Nothing was made: --admin-email is not an e-mail address"],
   ["all is well", [...CREATE, "--space", "private"], "Nothing was made: --space is kept for the users' own spaces."],
   ["all is well", ["keys", "list", "--limit", "0"], "--limit takes a whole number from 1 to 10000."],
+  ["all is well", ["keys", "list", "--limit", "1e1"], "--limit takes a whole number from 1 to 10000."],
+  ["all is well", ["backup", "restore", "--from", "nowhere", "--jobs", "65"], "--jobs takes a whole number from 1 to 64."],
   ["all is well", ["token", "ada@acme.example"], "The development issuer does not run"],
   ["all is well", ["provision", "nowhere.yaml"], "nowhere.yaml cannot be read: ENOENT"],
   ["all is well", ["organization", "import", "--from", "nowhere", "--key-file", "k"], "nowhere"],
@@ -120,6 +125,48 @@ test("nothing of all that was changed", async () => {
 
 test("the process prints it on standard error and ends with 1", async () => {
   await expect(runCli(["keys", "revoke", "x"], env)).rejects.toThrow("ended with 1\nThe id of a key is a UUID; `holdfast keys list` shows it.");
+});
+
+test("the process ends with its command, whatever was given up on and still holds it", async () => {
+  const holding = "data:text/javascript,setInterval(()=>undefined,1000)";
+  const ended = promisify(execFile)(process.execPath, ["--import", holding, MAIN, "keys", "revoke", "x"], { env: { ...process.env, ...env }, timeout: 20_000 });
+  await expect(ended).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("The id of a key is a UUID") });
+}, 30_000);
+
+/** The last thing that the work wrote on standard error, which it takes for a terminal. */
+async function lastOnTerminal(work: () => Promise<unknown>): Promise<unknown> {
+  const wasTerminal = process.stderr.isTTY;
+  process.stderr.isTTY = true;
+  const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  try {
+    await work();
+    return written.mock.calls.at(-1)?.[0];
+  } finally {
+    written.mockRestore();
+    process.stderr.isTTY = wasTerminal;
+  }
+}
+
+describe("progress is taken off the terminal, where it would go on and keep the cursor", () => {
+  test("by backup verify that fails", async () => {
+    const failed = async () => expect(await failureOf(["backup", "verify"], settings["the master key is another"]!)).toContain("The master key is not this database's");
+    expect(await lastOnTerminal(failed)).toBe(CLEARED_LINE);
+  });
+
+  test("by a command that cannot see any more how far its operation is", async () => {
+    const { owner } = migrated.db;
+    const failed = async () => {
+      const said = failureOf(["keys", "rotate-master"], {});
+      await until("the operation is asked for", async () => (await owner.query("select from operations")).rowCount === 1);
+      await owner.query("alter table operations rename to operations_away");
+      expect(await said).toContain("run `holdfast migrate` first");
+    };
+    try {
+      expect(await lastOnTerminal(failed)).toBe(CLEARED_LINE);
+    } finally {
+      await owner.query("alter table if exists operations_away rename to operations");
+    }
+  });
 });
 
 test("an older Node hands over to the one that npm ci brings, or is told of in a line", async () => {
