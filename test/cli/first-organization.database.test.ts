@@ -9,6 +9,7 @@ import { hasNoOrganization } from "../../src/db/new-organization.ts";
 import { localMasterKey } from "../../src/storage/keyring.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { runCommand } from "../support/command.ts";
+import { runCli } from "../support/processes.ts";
 
 const MASTER = Buffer.alloc(32, 3);
 let database: TestDatabase;
@@ -91,4 +92,10 @@ test("a dry run names each change and makes none; what the file does not name is
   expect(again).toContain("everything is as the file says");
   const { rows } = await database.db.owner.query("select deleted_at from spaces where name = 'Research'");
   expect(rows).toEqual([{ deleted_at: null }]);
+});
+
+test("backup verify tells of a secret that is lost each time it looks, and makes none in its place", async () => {
+  await database.db.owner.query("delete from instance_secrets");
+  for (let times = 0; times < 2; times += 1) await expect(runCli(["backup", "verify"], env)).rejects.toThrow(/secret_missing pepper +1/);
+  expect((await database.db.owner.query("select name from instance_secrets")).rows).toEqual([]);
 });
