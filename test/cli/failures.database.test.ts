@@ -1,6 +1,8 @@
 /** What can be expected to go wrong is one line of every command, without a stack and without a secret; nothing is changed by it. */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +19,8 @@ import { runCli } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
 const CLEARED_LINE = "\r\u001b[K";
+const ENTRY = join(import.meta.dirname, "../../src/cli/holdfast.cjs");
+const OLDER_NODE = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.19.4'})";
 const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
 const MASTER = Buffer.alloc(32, 3);
 const OTHER = Buffer.alloc(32, 4).toString("base64");
@@ -169,14 +173,27 @@ describe("progress is taken off the terminal, where it would go on and keep the 
   });
 });
 
+test("an older Node that is told to end ends the one that it handed over to", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  try {
+    await once(silent, "listening");
+    const urls = Object.entries(migrated.env).map(([name, url]) => [name, Object.assign(new URL(url), { port: String((silent.address() as AddressInfo).port) }).toString()]);
+    const holder = spawn(process.execPath, ["--import", OLDER_NODE, ENTRY, "keys", "list"], { env: { ...process.env, ...env, ...Object.fromEntries(urls) }, stdio: "ignore" });
+    const [connection] = (await once(silent, "connection")) as [Socket];
+    const ended = Promise.all([once(holder, "exit"), once(connection.resume(), "close", { signal: AbortSignal.timeout(2_000) })]);
+    holder.kill("SIGTERM");
+    expect((await ended)[0]).toEqual([null, "SIGTERM"]);
+  } finally {
+    silent.close();
+  }
+}, 30_000);
+
 test("an older Node hands over to the one that npm ci brings, or is told of in a line", async () => {
-  const older = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.19.4'})";
-  const entry = join(import.meta.dirname, "../../src/cli/holdfast.cjs");
-  const start = (file: string) => promisify(execFile)(process.execPath, ["--import", older, file, "--help"]);
-  expect((await start(entry)).stdout).toContain("Usage: holdfast");
+  const start = (file: string) => promisify(execFile)(process.execPath, ["--import", OLDER_NODE, file, "--help"]);
+  expect((await start(ENTRY)).stdout).toContain("Usage: holdfast");
   const elsewhere = await mkdtemp(join(tmpdir(), "holdfast-entry-"));
   try {
-    await copyFile(entry, join(elsewhere, "holdfast.cjs"));
+    await copyFile(ENTRY, join(elsewhere, "holdfast.cjs"));
     await expect(start(join(elsewhere, "holdfast.cjs"))).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^holdfast needs Node 24 or newer, and this is 20\.19\.4: .*\n$/),
