@@ -253,7 +253,7 @@ function group(env: Settings) {
 /** A line for each variable that looks like a setting and is none, with the one that was meant, perhaps; no values. For a start to warn of. */
 // oxlint-disable-next-line node/no-process-env -- this file is the one reader
 export function unknownSettings(env: NodeJS.ProcessEnv = process.env): string[] {
-  return findUnknownSettings(env, Object.keys(Environment.shape)).map(describeUnknownSetting);
+  return findUnknownSettings(env, SETTING_NAMES).map(describeUnknownSetting);
 }
 
 /** The address under which this machine reaches a server that listens on `host`. */

@@ -61,7 +61,7 @@ function inlineCommands(document: string): Line[] {
 /** Without what stands before it (settings, sudo, a prompt for a user) and its comment. */
 function commandOf(text: string): string[] {
   const words = text.replace(/\s+#\s.*$/, "").split(/\s+/);
-  const first = words.findIndex((word) => !/^(?:[A-Z_0-9]+=.*|sudo|--user=\w+|exec|\$)$/.test(word));
+  const first = words.findIndex((word) => !/^(?:[A-Z_0-9]+=.*|sudo|as_holdfast|exec|\$)$/.test(word));
   return first === -1 ? [] : words.slice(first);
 }
 

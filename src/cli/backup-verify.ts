@@ -1,5 +1,5 @@
 /** `holdfast backup verify` */
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { PEPPER } from "../auth/api-keys.ts";
 import { readManifest } from "../backup/manifest.ts";
@@ -9,7 +9,7 @@ import { countInstanceRows, countOwnRows } from "../db/backup-rows.ts";
 import { countFaults } from "../db/integrity-counts.ts";
 import { judge, listLiveDocuments, readDocumentEvidence } from "../db/integrity.ts";
 import { type StoredFile, countStoredFiles, findOwnersOfObjects, listStoredFiles } from "../db/object-names.ts";
-import { tryInstanceSecrets } from "../db/instance-secrets.ts";
+import { findInstanceSecret, tryInstanceSecrets } from "../db/instance-secrets.ts";
 import { listOrganizationKeys } from "../db/organization-keys.ts";
 import { type Database, type OrganizationKey, inTenant } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
@@ -72,6 +72,7 @@ const DOCUMENTS_A_PAGE = 500;
 const READ_AT_ONCE = 4;
 const MOST_LISTED = 1_000;
 const LINES_SHOWN = 20;
+const AUDIT_KEY_BYTES = 32;
 
 export async function verify(options: Options): Promise<void> {
   const { organization, quick = false, json, allowEmpty = false } = options;
@@ -79,14 +80,16 @@ export async function verify(options: Options): Promise<void> {
   const missing: MissingList = { listed: [], more: 0 };
   const { results, ofInstance } = await withDatabase(async (connection) => {
     const all = await everyOrganization(connection.db, organization);
-    // Before the secrets are opened: one that is not there would be made.
     const ofInstance = [...(await instanceRowFaults(connection.db, manifest)), ...(all.length === 0 ? [] : await secretFaults(connection))];
     const progress = await fileProgress(connection.db, quick ? [] : all, json);
-    const backup = { ...(await openBackup(connection, quick)), manifest, missing, onFiles: (read: number) => progress.add(read) };
-    const checked: Checked[] = [];
-    for (const one of all) checked.push(await check(backup, one));
-    progress.stop();
-    return { results: checked, ofInstance };
+    try {
+      const backup = { ...(await openBackup(connection, quick)), manifest, missing, onFiles: (read: number) => progress.add(read) };
+      const checked: Checked[] = [];
+      for (const one of all) checked.push(await check(backup, one));
+      return { results: checked, ofInstance };
+    } finally {
+      progress.stop();
+    }
   });
   const faults = [...ofInstance, ...instanceFaults(results, { organization, manifest, allowEmpty }), ...results.flatMap(faultsOf)];
   const ok = faults.length === 0;
@@ -165,19 +168,21 @@ async function fileProgress(db: Database, organizations: readonly OrganizationKe
   return { add: (files) => progress.show({}, (done += files), total), stop: () => progress.stop() };
 }
 
-/** @throws where the master key does not open the instance's secrets: nothing else can be told then. */
-async function openBackup(
-  { db, config, masterKey, secret, pepper }: Connection,
-  isQuick: boolean,
-): Promise<Pick<Backup, "db" | "store" | "storage" | "masterKey" | "auditKey" | "isQuick">> {
-  await pepper();
+/**
+ * Makes no secret that is missing: the next look would find it in its place. @throws where the master key does not open the instance's secrets: nothing
+ * else can be told then.
+ */
+async function openBackup({ db, config, masterKey }: Connection, isQuick: boolean): Promise<Pick<Backup, "db" | "store" | "storage" | "masterKey" | "auditKey" | "isQuick">> {
   const master = await masterKey();
+  await findInstanceSecret(db, PEPPER, master);
+  // No entry of a chain was written with a key that is made here.
+  const auditKey = (await findInstanceSecret(db, AUDIT_CHAIN_SECRET, master)) ?? randomBytes(AUDIT_KEY_BYTES);
   const store = await openObjectStore(config.storage);
   const refuse = (): never => {
     throw new DomainError("not_found", "The organization has no key.");
   };
   const keyring: Keyring = createKeyring({ master, load: (id) => listOrganizationKeys(db, id), create: refuse });
-  return { db, store, storage: createStorage({ store, keyring }), masterKey: master, auditKey: await secret(AUDIT_CHAIN_SECRET), isQuick };
+  return { db, store, storage: createStorage({ store, keyring }), masterKey: master, auditKey, isQuick };
 }
 
 async function check(backup: Backup, organization: OrganizationKey): Promise<Checked> {

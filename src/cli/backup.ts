@@ -6,7 +6,7 @@ import { verify } from "./backup-verify.ts";
 import { cacheDirs, serverUser } from "../embedded/server-user.ts";
 import { openObjectStore } from "../storage/open-store.ts";
 import { withOwner } from "./connect.ts";
-import { CommandError, printJson, printLine } from "./output.ts";
+import { printJson, printLine, wholeNumber } from "./output.ts";
 import { type Progress, startProgress } from "./progress.ts";
 
 const MOST_JOBS = 64;
@@ -46,8 +46,8 @@ async function create({ to, json }: { readonly to: string; readonly json?: boole
 }
 
 async function restore({ from, jobs, json }: { readonly from: string; readonly jobs: string; readonly json?: boolean }): Promise<void> {
-  if (!/^[1-9]\d?$/.test(jobs) || Number(jobs) > MOST_JOBS) throw new CommandError(`--jobs must be a whole number from 1 to ${MOST_JOBS}.`);
-  const { manifest, applied } = await withSource(json, (target) => restoreBackup(target, from, { jobs: Number(jobs) }));
+  const atOnce = wholeNumber("--jobs", jobs, MOST_JOBS);
+  const { manifest, applied } = await withSource(json, (target) => restoreBackup(target, from, { jobs: atOnce }));
   if (json) return printJson({ made_at: manifest.made_at, rows: manifest.database.rows, objects: manifest.objects.count, applied });
   printLine(`restored what was there at ${manifest.made_at}: ${sum(Object.values(manifest.database.rows))} rows, ${manifest.objects.count} objects`);
   if (applied.length > 0) printLine(`applied ${applied.join(", ")}`);

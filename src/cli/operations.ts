@@ -1,12 +1,12 @@
 /** `holdfast keys rotate-master | rotate-organization | reencrypt-organization` and `holdfast organization delete`: asks for the work, and waits for its report. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { findOperation, requestOrganizationDeletion, requestReencryption, requestRotation } from "../db/operations.ts";
+import { type Operation, findOperation, requestOrganizationDeletion, requestReencryption, requestRotation } from "../db/operations.ts";
 import type { Database } from "../db/pool.ts";
 import { type Connection, withDatabase } from "./connect.ts";
 import { everyOrganization } from "./organizations.ts";
 import { CommandError, printJson, printLine } from "./output.ts";
-import { startProgress } from "./progress.ts";
+import { type Progress, startProgress } from "./progress.ts";
 
 const POLL_MS = 250;
 /** Other processes know keys for 60 s and callers for 5 s after the organization was closed. */
@@ -80,18 +80,23 @@ export async function runOperation({ wait, json }: WaitOptions, request: (connec
   await withDatabase(async (connection) => {
     const id = await request(connection);
     if (!wait) return json ? printJson({ operation_id: id }) : printLine(`operation ${id} is asked for; a worker does it`);
-    const progress = startProgress("", { json });
+    const { completed_at, kind, report } = await waitForOperation(connection.db, id, startProgress("", { json }));
+    if ("failed" in report) process.exitCode = 1;
+    printJson({ operation_id: id, kind, completed_at, report });
+  });
+}
+
+async function waitForOperation(db: Database, id: string, progress: Progress): Promise<Operation> {
+  try {
     for (;;) {
-      const found = await findOperation(connection.db, id);
+      const found = await findOperation(db, id);
       if (found !== undefined) progress.show(found.report, ...howFar(found.report));
-      if (found !== undefined && found.completed_at !== null) {
-        progress.stop();
-        if ("failed" in found.report) process.exitCode = 1;
-        return printJson({ operation_id: id, kind: found.kind, completed_at: found.completed_at, report: found.report });
-      }
+      if (found !== undefined && found.completed_at !== null) return found;
       await sleep(POLL_MS);
     }
-  });
+  } finally {
+    progress.stop();
+  }
 }
 
 /** What is done and of how many, where an operation knows. */

@@ -12,7 +12,7 @@ export class CommandError extends ExpectedFailure {
 /** An option's text as a number from 1 to `most`. @throws CommandError that names the option. */
 export function wholeNumber(option: string, text: string, most: number): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > most) throw new CommandError(`${option} takes a whole number from 1 to ${most}.`);
+  if (!/^\d+$/.test(text) || value < 1 || value > most) throw new CommandError(`${option} takes a whole number from 1 to ${most}.`);
   return value;
 }
 

@@ -1,11 +1,13 @@
 /** `holdfast provision FILE` */
+import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { createKeyText, hashKey, isWellFormedKey, keyPrefix } from "../auth/api-keys.ts";
+import { createKeyText, hashKey, isWellFormedKey, keyPrefix, PEPPER } from "../auth/api-keys.ts";
+import { findInstanceSecret } from "../db/instance-secrets.ts";
 import type { KeyMaker } from "../db/provision-keys.ts";
 import { applyProvisionFile, type ProvisionResult, tryProvisionFile } from "../db/provision.ts";
 import { parseProvisionFile } from "../schema/provision.ts";
-import { withDatabase } from "./connect.ts";
+import { type Connection, withDatabase } from "./connect.ts";
 import { CommandError, printJson, printLine } from "./output.ts";
 
 interface Options {
@@ -15,6 +17,7 @@ interface Options {
 
 /** Lines of what the file does not name; --json has more. */
 const SHOWN_UNNAMED = 20;
+const PEPPER_BYTES = 32;
 
 export function addProvisionCommand(program: Command): void {
   program
@@ -32,10 +35,17 @@ async function provision(path: string, { dryRun = false, json }: Options): Promi
   });
   // oxlint-disable-next-line node/no-process-env -- ${NAME} in the file stands for any variable
   const file = parseProvisionFile(text, { environment: process.env, isKey: isWellFormedKey });
-  const result = await withDatabase(async ({ db, pepper }) => (dryRun ? tryProvisionFile : applyProvisionFile)(db, file, keyMaker(await pepper())));
+  const result = await withDatabase(async (connection) =>
+    dryRun ? tryProvisionFile(connection.db, file, keyMaker(await pepperAsItIs(connection))) : applyProvisionFile(connection.db, file, keyMaker(await connection.pepper())),
+  );
   // A key of a dry run is nobody's.
   if (json) return printJson(dryRun ? { dry_run: true, ...result, keys: result.keys.map(({ email, name }) => ({ email, name })) } : result);
   printResult(result, dryRun);
+}
+
+/** Made on first use, it would stay behind a dry run; where there is none, no key has a hash to compare with. */
+async function pepperAsItIs({ db, masterKey }: Connection): Promise<Buffer> {
+  return (await findInstanceSecret(db, PEPPER, await masterKey())) ?? randomBytes(PEPPER_BYTES);
 }
 
 /** @param pepper the secret that key hashes are made with. */

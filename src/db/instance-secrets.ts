@@ -17,13 +17,22 @@ interface SecretRow {
  * @throws ExpectedFailure where it was wrapped by another master key: made again, every hash under it would be worthless.
  */
 export async function loadInstanceSecret(db: Database, name: string, master: MasterKey): Promise<Buffer> {
-  const found = (await findSecret(db, name)) ?? (await createSecret(db, name, master));
-  if (!master.opens(found.master_key_id)) {
+  return openSecret((await findSecret(db, name)) ?? (await createSecret(db, name, master)), name, master);
+}
+
+/** As {@link loadInstanceSecret}, and undefined where it was never used: for what must change nothing. */
+export async function findInstanceSecret(db: Database, name: string, master: MasterKey): Promise<Buffer | undefined> {
+  const found = await findSecret(db, name);
+  return found === undefined ? undefined : openSecret(found, name, master);
+}
+
+async function openSecret({ wrapped, master_key_id }: SecretRow, name: string, master: MasterKey): Promise<Buffer> {
+  if (!master.opens(master_key_id)) {
     throw new ExpectedFailure(
-      `The master key is not this database's: the instance's secret "${name}" is wrapped by the master key ${found.master_key_id}, and the one configured is ${master.id}. Set the former as MASTER_KEY, or as MASTER_KEY_PREVIOUS while it is changed.`,
+      `The master key is not this database's: the instance's secret "${name}" is wrapped by the master key ${master_key_id}, and the one configured is ${master.id}. Set the former as MASTER_KEY, or as MASTER_KEY_PREVIOUS while it is changed.`,
     );
   }
-  return master.unwrap(found.wrapped, aadOf(name));
+  return master.unwrap(wrapped, aadOf(name));
 }
 
 const MOST_SECRETS = 100;

@@ -93,6 +93,12 @@ test("worker groups share all queues between them, each scaled by its own, and n
   expect(rendered["groups"]!.some(({ kind, metadata }) => kind === "ScaledObject" && metadata.name === "holdfast-worker-index")).toBe(false);
 });
 
+test("a group's name stays text in labels, also one that YAML takes for a number or for true", async () => {
+  const labels = (await readFile(join(GOLDEN, "groups.yaml"), "utf8")).split("\n").filter((line) => line.includes("holdfast/group:"));
+  expect(labels.length).toBeGreaterThan(0);
+  expect(labels.filter((line) => !/: "[^"]+"$/.test(line))).toEqual([]);
+});
+
 test("KEDA asks Temporal with the API key or the certificate of a Secret", () => {
   const parameters = (of: string): string[] => find(of, "TriggerAuthentication", "holdfast-temporal")["spec"].secretTargetRef.map((one: Manifest) => one["parameter"]);
   expect(parameters("groups")).toEqual(["apiKey"]);

@@ -1,11 +1,13 @@
 /** What can be expected to go wrong is one line of every command, without a stack and without a secret; nothing is changed by it. */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { AUDIT_CHAIN_SECRET } from "../../src/db/audit-chain.ts";
 import { loadInstanceSecret } from "../../src/db/instance-secrets.ts";
 import { describeFailure } from "../../src/expected-failure.ts";
@@ -14,7 +16,12 @@ import { localMasterKey } from "../../src/storage/keyring.ts";
 import { runCommand } from "../support/command.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { runCli } from "../support/processes.ts";
+import { until } from "../support/until.ts";
 
+const CLEARED_LINE = "\r\u001b[K";
+const ENTRY = join(import.meta.dirname, "../../src/cli/holdfast.cjs");
+const OLDER_NODE = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.19.4'})";
+const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
 const MASTER = Buffer.alloc(32, 3);
 const OTHER = Buffer.alloc(32, 4).toString("base64");
 const ID = randomUUID();
@@ -95,6 +102,8 @@ const CASES: [string, string[], string][] = [
   ["all is well", ["organization", "create", "--name", "New", "--admin-email", "nobody"], "Nothing was made: --admin-email is not an e-mail address"],
   ["all is well", [...CREATE, "--space", "private"], "Nothing was made: --space is kept for the users' own spaces."],
   ["all is well", ["keys", "list", "--limit", "0"], "--limit takes a whole number from 1 to 10000."],
+  ["all is well", ["keys", "list", "--limit", "1e1"], "--limit takes a whole number from 1 to 10000."],
+  ["all is well", ["backup", "restore", "--from", "nowhere", "--jobs", "65"], "--jobs takes a whole number from 1 to 64."],
   ["all is well", ["token", "ada@acme.example"], "The development issuer does not run"],
   ["all is well", ["provision", "nowhere.yaml"], "nowhere.yaml cannot be read: ENOENT"],
   ["all is well", ["organization", "import", "--from", "nowhere", "--key-file", "k"], "nowhere"],
@@ -122,14 +131,69 @@ test("the process prints it on standard error and ends with 1", async () => {
   await expect(runCli(["keys", "revoke", "x"], env)).rejects.toThrow("ended with 1\nThe id of a key is a UUID; `holdfast keys list` shows it.");
 });
 
+test("the process ends with its command, whatever was given up on and still holds it", async () => {
+  const holding = "data:text/javascript,setInterval(()=>undefined,1000)";
+  const ended = promisify(execFile)(process.execPath, ["--import", holding, MAIN, "keys", "revoke", "x"], { env: { ...process.env, ...env }, timeout: 20_000 });
+  await expect(ended).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("The id of a key is a UUID") });
+}, 30_000);
+
+/** The last thing that the work wrote on standard error, which it takes for a terminal. */
+async function lastOnTerminal(work: () => Promise<unknown>): Promise<unknown> {
+  const wasTerminal = process.stderr.isTTY;
+  process.stderr.isTTY = true;
+  const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  try {
+    await work();
+    return written.mock.calls.at(-1)?.[0];
+  } finally {
+    written.mockRestore();
+    process.stderr.isTTY = wasTerminal;
+  }
+}
+
+describe("progress is taken off the terminal, where it would go on and keep the cursor", () => {
+  test("by backup verify that fails", async () => {
+    const failed = async () => expect(await failureOf(["backup", "verify"], settings["the master key is another"]!)).toContain("The master key is not this database's");
+    expect(await lastOnTerminal(failed)).toBe(CLEARED_LINE);
+  });
+
+  test("by a command that cannot see any more how far its operation is", async () => {
+    const { owner } = migrated.db;
+    const failed = async () => {
+      const said = failureOf(["keys", "rotate-master"], {});
+      await until("the operation is asked for", async () => (await owner.query("select from operations")).rowCount === 1);
+      await owner.query("alter table operations rename to operations_away");
+      expect(await said).toContain("run `holdfast migrate` first");
+    };
+    try {
+      expect(await lastOnTerminal(failed)).toBe(CLEARED_LINE);
+    } finally {
+      await owner.query("alter table if exists operations_away rename to operations");
+    }
+  });
+});
+
+test("an older Node that is told to end ends the one that it handed over to", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  try {
+    await once(silent, "listening");
+    const urls = Object.entries(migrated.env).map(([name, url]) => [name, Object.assign(new URL(url), { port: String((silent.address() as AddressInfo).port) }).toString()]);
+    const holder = spawn(process.execPath, ["--import", OLDER_NODE, ENTRY, "keys", "list"], { env: { ...process.env, ...env, ...Object.fromEntries(urls) }, stdio: "ignore" });
+    const [connection] = (await once(silent, "connection")) as [Socket];
+    const ended = Promise.all([once(holder, "exit"), once(connection.resume(), "close", { signal: AbortSignal.timeout(2_000) })]);
+    holder.kill("SIGTERM");
+    expect((await ended)[0]).toEqual([null, "SIGTERM"]);
+  } finally {
+    silent.close();
+  }
+}, 30_000);
+
 test("an older Node hands over to the one that npm ci brings, or is told of in a line", async () => {
-  const older = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.19.4'})";
-  const entry = join(import.meta.dirname, "../../src/cli/holdfast.cjs");
-  const start = (file: string) => promisify(execFile)(process.execPath, ["--import", older, file, "--help"]);
-  expect((await start(entry)).stdout).toContain("Usage: holdfast");
+  const start = (file: string) => promisify(execFile)(process.execPath, ["--import", OLDER_NODE, file, "--help"]);
+  expect((await start(ENTRY)).stdout).toContain("Usage: holdfast");
   const elsewhere = await mkdtemp(join(tmpdir(), "holdfast-entry-"));
   try {
-    await copyFile(entry, join(elsewhere, "holdfast.cjs"));
+    await copyFile(ENTRY, join(elsewhere, "holdfast.cjs"));
     await expect(start(join(elsewhere, "holdfast.cjs"))).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^holdfast needs Node 24 or newer, and this is 20\.19\.4: .*\n$/),

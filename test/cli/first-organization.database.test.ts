@@ -9,6 +9,7 @@ import { hasNoOrganization } from "../../src/db/new-organization.ts";
 import { localMasterKey } from "../../src/storage/keyring.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { runCommand } from "../support/command.ts";
+import { runCli } from "../support/processes.ts";
 
 const MASTER = Buffer.alloc(32, 3);
 let database: TestDatabase;
@@ -33,6 +34,13 @@ const countAll = async (): Promise<unknown> =>
   ).rows[0];
 
 const create = (...options: string[]): Promise<string> => runCommand(["organization", "create", "--name", "Acme", "--admin-email", "Ada@acme.example", ...options], env);
+
+test("a dry run makes nothing where nothing was before, no secret of the instance either", async () => {
+  const path = join(folder, "first.yaml");
+  await writeFile(path, JSON.stringify({ organizations: [{ name: "First", users: [{ email: "ada@first.example", api_keys: [{ name: "ci" }] }] }] }));
+  expect(await runCommand(["provision", path, "--dry-run"], env)).toContain("made       key ci  (organizations[0].users[0].api_keys[0])");
+  expect((await database.db.owner.query("select name from instance_secrets")).rows).toEqual([]);
+});
 
 test("organization create makes one that can be used at once, prints what to do next, and refuses a second of its name", async () => {
   expect(await hasNoOrganization(database.db)).toBe(true);
@@ -84,4 +92,10 @@ test("a dry run names each change and makes none; what the file does not name is
   expect(again).toContain("everything is as the file says");
   const { rows } = await database.db.owner.query("select deleted_at from spaces where name = 'Research'");
   expect(rows).toEqual([{ deleted_at: null }]);
+});
+
+test("backup verify tells of a secret that is lost each time it looks, and makes none in its place", async () => {
+  await database.db.owner.query("delete from instance_secrets");
+  for (let times = 0; times < 2; times += 1) await expect(runCli(["backup", "verify"], env)).rejects.toThrow(/secret_missing pepper +1/);
+  expect((await database.db.owner.query("select name from instance_secrets")).rows).toEqual([]);
 });

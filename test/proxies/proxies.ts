@@ -1,10 +1,10 @@
 /** The proxies of deploy/proxy: the program, its file with the trial's names, ports and paths, and how it is started. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { debianProgram } from "../support/debian-program.ts";
+import { type TestProcess, watch } from "../support/processes.ts";
 
 const FILES = join(import.meta.dirname, "../../deploy/proxy");
 const PREFIX = "\n  ";
@@ -75,7 +75,7 @@ export async function certify(folder: string): Promise<void> {
 }
 
 /** Starts the proxy on its file. @throws Error where the file lacks what the trial has to replace: then it is not the file that is tried. */
-export async function startProgram(kind: ProxyKind, place: Place): Promise<{ child: ChildProcess; output: () => string }> {
+export async function startProgram(kind: ProxyKind, place: Place): Promise<TestProcess> {
   const programs = join(place.folder, "programs", kind.name);
   await mkdir(programs, { recursive: true });
   const program = await debianProgram(kind, programs);
@@ -87,8 +87,5 @@ export async function startProgram(kind: ProxyKind, place: Place): Promise<{ chi
   const file = join(place.folder, kind.file);
   await writeFile(file, kind.around?.(text, place) ?? text);
   const env = { PATH: process.env["PATH"], HOME: place.folder, ...program.env };
-  const child = spawn(program.path, kind.args(file, place), { env, stdio: ["ignore", "pipe", "pipe"] });
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => (printed += part.toString()));
-  return { child, output: () => printed };
+  return watch(spawn(program.path, kind.args(file, place), { env, stdio: ["ignore", "pipe", "pipe"] }));
 }

@@ -3,7 +3,6 @@
  * deploy/proxy in front of a Holdfast. Exits with 1 where one does not hold.
  */
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -82,7 +81,7 @@ const TRIALS: Readonly<Record<string, Trial>> = {
 
 async function tryProxy(kind: ProxyKind, stack: Stack, folder: string): Promise<number> {
   const port = await freePort();
-  const { child, output } = await startProgram(kind, { folder, port, apiPort: Number(stack.env["PORT"]) });
+  const program = await startProgram(kind, { folder, port, apiPort: Number(stack.env["PORT"]) });
   const url = `https://localhost:${port}`;
   let failed = 0;
   try {
@@ -91,7 +90,7 @@ async function tryProxy(kind: ProxyKind, stack: Stack, folder: string): Promise<
         ({ status }) => status === 200,
         () => false,
       );
-    await until(`${kind.name} is up`, async () => child.exitCode !== null || (await isUp()));
+    await until(`${kind.name} is up`, async () => program.child.exitCode !== null || program.child.signalCode !== null || (await isUp()));
     for (const [name, trial] of Object.entries(TRIALS)) {
       const error = await trial(url, stack).then(
         () => undefined,
@@ -104,13 +103,10 @@ async function tryProxy(kind: ProxyKind, stack: Stack, folder: string): Promise<
     failed += 1;
     print(`FAIL  ${kind.name}: ${String(error)}`);
   } finally {
-    if (child.exitCode === null) {
-      // In order: nginx, killed, would leave its workers behind.
-      child.kill("SIGTERM");
-      await once(child, "close");
-    }
+    // In order: nginx, killed, would leave its workers behind.
+    await program.kill("SIGTERM");
   }
-  if (failed > 0) print(output());
+  if (failed > 0) print(program.output());
   return failed;
 }
 

@@ -1,8 +1,9 @@
 /** Starts Holdfast's own processes for tests, as `node src/…/main.ts`, so that they can be killed like the real ones. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 
 /** The tree that this file belongs to. */
 const ROOT = join(import.meta.dirname, "../..");
@@ -42,7 +43,11 @@ export function endedProcess(): TestProcess {
 }
 
 function watched(args: readonly string[], env: Record<string, string>, root: string): TestProcess {
-  const child = spawn(nodeOf(root), args, { cwd: root, env: { ...inherited(), ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  return watch(spawn(nodeOf(root), args, { cwd: root, env: { ...inherited(), ...env }, stdio: ["ignore", "pipe", "pipe"] }));
+}
+
+/** Keeps what the process prints; it is just started. */
+export function watch(child: ChildProcessByStdio<null, Readable, Readable>): TestProcess {
   let printed = "";
   const keep = (chunk: Buffer): void => void (printed = (printed + chunk.toString()).slice(-KEPT_OUTPUT_CHARACTERS));
   child.stdout.on("data", keep);

@@ -12,7 +12,7 @@ app.kubernetes.io/name: holdfast
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- with .group }}
-holdfast/group: {{ . }}
+holdfast/group: {{ . | quote }}
 {{- end }}
 {{- end }}
 
