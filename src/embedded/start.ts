@@ -25,8 +25,8 @@ import { HopelessStartError, StartError, messageOf } from "./start-error.ts";
 import { type Part, type Supervisor, supervise } from "./supervise.ts";
 import { watchSources } from "./watch-sources.ts";
 
-/** Above what the process allows itself: ten seconds for requests, then 25 for chat turns. */
-const API_STOP_GRACE_MS = 45_000;
+/** Above the 60 seconds after which the process ends itself: DRAIN_DELAY_SECONDS, then 20 for requests and 25 for chat turns fit into them. */
+const API_STOP_GRACE_MS = 62_000;
 const WORKER_STOP_GRACE_MS = 30_000;
 /** In development a restart waits for the API, whose port the next one needs; what is killed goes on later, as after any crash. */
 const DEV_API_GRACE_MS = 300;
