@@ -23,13 +23,22 @@ interface Fault {
   readonly statement: string | undefined;
 }
 
+interface StrongLogins {
+  readonly faults: readonly string[];
+  /** They mend all of it; none where something is wrong that no statement mends. */
+  readonly statements: readonly string[];
+}
+
 /**
  * Asks Postgres what each login of the process may do.
- * @returns what is wrong and the statements that mend it; undefined where each login may do what its role may and no more.
+ * @returns undefined where each login may do what its role may and no more.
  * @throws DomainError `database_unavailable`.
  */
-export async function describeStrongLogins(db: Database, { systemUrl, maintenanceUrl }: DatabaseUrls): Promise<string | undefined> {
-  if (systemUrl === undefined) return advice([`DATABASE_URL: "${(await readLogin(db, "app")).login}" is the one login of the service, and may take on the role of each part`], []);
+export async function findStrongLogins(db: Database, { systemUrl, maintenanceUrl }: DatabaseUrls): Promise<StrongLogins | undefined> {
+  if (systemUrl === undefined) {
+    const { login } = await readLogin(db, "app");
+    return { faults: [`DATABASE_URL: "${login}" is the one login of the service, and may take on the role of each part`], statements: [] };
+  }
   const held = NAMES.filter((name) => name !== "maintenance" || maintenanceUrl !== undefined);
   const found = await Promise.all(held.map(async (name) => ({ name, login: await readLogin(db, name) })));
   const users = found.map(({ name, login }) => ({ name, login: login.login }));
@@ -41,10 +50,13 @@ export async function describeStrongLogins(db: Database, { systemUrl, maintenanc
   });
   if (faults.length === 0) return undefined;
   const statements = faults.flatMap(({ statement }) => (statement === undefined ? [] : [statement]));
-  return advice(
-    faults.map(({ what }) => what),
-    statements.length === faults.length ? statements : [],
-  );
+  return { faults: faults.map(({ what }) => what), statements: statements.length === faults.length ? statements : [] };
+}
+
+/** As {@link findStrongLogins}, as text: what is wrong, and what mends it. */
+export async function describeStrongLogins(db: Database, urls: DatabaseUrls): Promise<string | undefined> {
+  const found = await findStrongLogins(db, urls);
+  return found === undefined ? undefined : advice(found);
 }
 
 /** @returns why no right makes this user the login of `name`; undefined where none is needed. */
@@ -96,7 +108,7 @@ function faultsOf(name: RoleName, { login, attributes, has_role, owns, more_role
 }
 
 /** Without statements of their own, the faults are mended by logins that are new. */
-function advice(faults: readonly string[], statements: readonly string[]): string {
+function advice({ faults, statements }: StrongLogins): string {
   const wrong = `The database login is stronger than it should be: an injected statement could leave row-level security.\n${faults.map((fault) => `  ${fault}`).join("\n")}`;
   if (statements.length > 0) return `${wrong}\nAs the owner of the database run:\n${statements.map((statement) => `  ${statement}`).join("\n")}`;
   const made = NAMES.map((name) => `  alter role ${ROLES[name]} login password '<password of ${name}>';`);

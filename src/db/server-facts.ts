@@ -28,9 +28,9 @@ export async function clockAhead(db: Database): Promise<number> {
 
 /**
  * One statement as each login that the process holds.
- * @returns the names of those that cannot log in, with why. @throws what the first one met, where none can.
+ * @returns the names of those that cannot log in, with what they met. @throws what the first one met, where none can.
  */
-export async function tryLogins(db: Database): Promise<{ held: string[]; refused: { name: string; why: string }[] }> {
+export async function tryLogins(db: Database): Promise<{ held: string[]; refused: { name: string; error: unknown }[] }> {
   const tried = await Promise.all(
     [...db.held].map(async ([name, pool]) => ({
       name,
@@ -41,10 +41,10 @@ export async function tryLogins(db: Database): Promise<{ held: string[]; refused
     })),
   );
   if (tried.every(({ error }) => error !== undefined)) throw tried[0]!.error;
-  return { held: tried.map(({ name }) => name), refused: tried.flatMap(({ name, error }) => (error === undefined ? [] : [{ name, why: innermost(error) }])) };
+  return { held: tried.map(({ name }) => name), refused: tried.flatMap(({ name, error }) => (error === undefined ? [] : [{ name, error: causeOf(error) }])) };
 }
 
-function innermost(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message : String(cause);
+/** What Postgres said, without what it comes to for callers. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? (error.cause ?? error) : error;
 }

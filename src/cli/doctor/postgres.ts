@@ -1,13 +1,14 @@
 /** Checks of Postgres: its version, the schema, what its logins may do, the instance's secrets, and its clock. */
 import type { Config } from "../../config.ts";
 import { tryInstanceSecrets } from "../../db/instance-secrets.ts";
-import { describeStrongLogins } from "../../db/logins.ts";
+import { findStrongLogins } from "../../db/logins.ts";
 import { listFaults } from "../../db/access/access.ts";
 import { compareMigrations, describeAccessFaults } from "../../db/migrate.ts";
 import type { Database } from "../../db/pool.ts";
 import { clockAhead, readServerFacts, tryLogins } from "../../db/server-facts.ts";
 import type { MasterKey } from "../../storage/keyring.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
+import { reasonOf } from "./reason.ts";
 
 const MIN_POSTGRES = 160_000;
 const MIN_PGVECTOR = [0, 8];
@@ -75,21 +76,16 @@ async function logins({ config, db }: PostgresParts): Promise<Finding> {
   const opened = await db();
   const { held, refused } = await tryLogins(opened);
   if (refused.length > 0)
-    return fail(refused.map(({ name, why }) => `${name} is refused: ${why}`).join("; "), "correct the password of that URL, or run `holdfast migrate --create-logins`");
+    return fail(
+      refused.map(({ name, error }) => `${name} is refused: ${reasonOf(error)}`).join("; "),
+      "correct the password of that URL, or run `holdfast migrate --create-logins`",
+    );
   const { systemUrl } = config.database;
   const isEmbedded = config.database.url === undefined;
-  const strong = await describeStrongLogins(opened, isEmbedded ? { url: "", systemUrl: "embedded", maintenanceUrl: "embedded" } : { ...config.database, url: "", systemUrl });
+  const strong = await findStrongLogins(opened, isEmbedded ? { url: "", systemUrl: "embedded", maintenanceUrl: "embedded" } : { ...config.database, url: "", systemUrl });
   if (strong === undefined) return ok(`${held.join(", ")}: each may do what its role may and no more`);
-  // Its first line says what all have in common, and statements follow the faults.
-  const lines = strong.split("\n").slice(1);
-  const faults = lines
-    .slice(
-      0,
-      lines.findIndex((line) => line.startsWith("As the owner")),
-    )
-    .map((line) => line.trim());
   const state = config.database.requiresLogins ? fail : warn;
-  return state(faults.slice(0, SHOWN).join("; "), "the log of a process's start has the statements; docs/operations.md, Database logins");
+  return state(listFaults(strong.faults), "the log of a process's start has the statements; docs/operations.md, Database logins");
 }
 
 async function masterKey({ db, masterKey: open }: PostgresParts): Promise<Finding> {
