@@ -19,8 +19,8 @@ export default defineConfig({
     pool: "forks",
     // Files share what their worker process has imported and started.
     isolate: false,
-    // A third takes a tenth off the whole and makes those that wait for a killed worker four times as slow: it starts behind all others.
-    maxWorkers: 2,
+    // More than there are cores: half of the files wait for processes of their own to start and to be missed. A fourth would slow those down.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     retry: process.env["CI"] === "true" ? 1 : 0,

@@ -8,7 +8,7 @@ import { ACME, KEYS } from "../support/tenants.ts";
 import { until } from "../support/until.ts";
 import type { DrillObjects } from "./objects.ts";
 import type { RepeatsCount } from "./repeats.ts";
-import { listHolders } from "./upgrade/looks.ts";
+import { isWithAnother, listHeldBy } from "./upgrade/looks.ts";
 
 export type FaultName =
   | "kill -9 worker"
@@ -82,18 +82,10 @@ async function deliverTwice(parts: DrillParts, held: Held, lost: Lost): Promise<
   const stalled = stack.worker;
   const keyOfOther = `sk-${crypto.randomUUID()}`;
   stalled.child.kill("SIGSTOP");
-  const left = new Set([...(await listHolders(temporal))].filter(([, pids]) => pids.includes(stalled.child.pid!)).map(([id]) => id));
+  const pid = stalled.child.pid!;
+  const had = await listHeldBy(temporal, pid);
   stack.restartWorker({ ...settings, OPENAI_API_KEY: keyOfOther });
-  await until(
-    "others were given what the frozen worker has",
-    async () => {
-      const holders = await listHolders(temporal);
-      const isGivenAgain = (id: string): boolean => !holders.has(id) || holders.get(id)!.some((pid) => pid !== stalled.child.pid);
-      for (const id of left) if (isGivenAgain(id)) left.delete(id);
-      return left.size === 0;
-    },
-    GIVEN_AGAIN_MS,
-  );
+  await Promise.all(had.map((id) => until("another worker was given what the frozen one has", () => isWithAnother(temporal, id, pid), GIVEN_AGAIN_MS)));
   await held.go();
   stalled.child.kill("SIGCONT");
   await pause(CALLERS_MS);

@@ -40,12 +40,20 @@ export async function listInHand(temporal: Client, pid: number): Promise<string[
   return pending.filter(({ state, lastWorkerIdentity }) => state === STARTED && lastWorkerIdentity?.startsWith(`${pid}@`)).map(({ activityType }) => activityType!.name!);
 }
 
-/** Running workflows with the processes that have an activity of theirs in hand at this moment; a worker that died or is frozen has it until Temporal gives it up. */
-export async function listHolders(temporal: Client): Promise<ReadonlyMap<string, readonly number[]>> {
+/** Ids of the running workflows of which that process has an activity in hand; one that is frozen has it until Temporal gives it up. */
+export async function listHeldBy(temporal: Client, pid: number): Promise<string[]> {
   const described = await describeAll(temporal, RUNNING);
-  const holders = ({ raw }: WorkflowExecutionDescription): number[] =>
-    (raw.pendingActivities ?? []).filter(({ state }) => state === STARTED).map(({ lastWorkerIdentity }) => Number.parseInt(lastWorkerIdentity ?? "", 10));
-  return new Map(described.map((one) => [one.workflowId, holders(one)]));
+  return described.filter((one) => holders(one).includes(pid)).map(({ workflowId }) => workflowId);
+}
+
+/** Whether the workflow has ended, or another process than that one has an activity of it in hand. */
+export async function isWithAnother(temporal: Client, workflowId: string, pid: number): Promise<boolean> {
+  const described = await temporal.workflow.getHandle(workflowId).describe();
+  return described.status.name !== "RUNNING" || holders(described).some((one) => one !== pid);
+}
+
+function holders({ raw }: WorkflowExecutionDescription): number[] {
+  return (raw.pendingActivities ?? []).filter(({ state }) => state === STARTED).map(({ lastWorkerIdentity }) => Number.parseInt(lastWorkerIdentity ?? "", 10));
 }
 
 async function pendingActivities(temporal: Client, query: string): Promise<proto.temporal.api.workflow.v1.IPendingActivityInfo[]> {
