@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
-import { LongestFirst } from "./test/support/sequencer.ts";
-import { unstableReporter } from "./test/support/unstable-reporter.ts";
+import { LongestFirst } from "./test/support/run/sequencer.ts";
+import { unstableReporter } from "./test/support/run/unstable-reporter.ts";
 
 const report = process.env["TEST_REPORT"];
 
@@ -13,7 +13,12 @@ const OWN_STACK = "test/**/*.own-stack.test.ts";
 export default defineConfig({
   resolve: {
     // Workflows run in Temporal's sandbox alone, or with what this module gives them.
-    alias: [{ find: /^@temporalio\/workflow$/, replacement: join(import.meta.dirname, "test/support/virtual-workflow.ts") }],
+    alias: [
+      {
+        find: /^@temporalio\/workflow$/,
+        replacement: join(import.meta.dirname, "test/support/workflows/virtual-workflow.ts"),
+      },
+    ],
   },
   test: {
     pool: "forks",
@@ -25,7 +30,11 @@ export default defineConfig({
     hookTimeout: 120_000,
     retry: process.env["CI"] === "true" ? 1 : 0,
     sequence: { sequencer: LongestFirst },
-    reporters: ["default", unstableReporter(), ...(report === undefined ? [] : [["json", { outputFile: report }] as const])],
+    reporters: [
+      "default",
+      unstableReporter(),
+      ...(report === undefined ? [] : [["json", { outputFile: report }] as const]),
+    ],
     projects: [
       {
         extends: true,
@@ -35,8 +44,18 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, DATABASE, STACK, OWN_STACK],
         },
       },
-      { extends: true, test: { name: "database", include: [DATABASE], globalSetup: ["test/support/vitest-set-up.ts"] } },
-      { extends: true, test: { name: "stack", include: [STACK, OWN_STACK], globalSetup: ["test/support/vitest-set-up.ts"] } },
+      {
+        extends: true,
+        test: { name: "database", include: [DATABASE], globalSetup: ["test/support/run/vitest-set-up.ts"] },
+      },
+      {
+        extends: true,
+        test: {
+          name: "stack",
+          include: [STACK, OWN_STACK],
+          globalSetup: ["test/support/run/vitest-set-up.ts"],
+        },
+      },
     ],
   },
 });

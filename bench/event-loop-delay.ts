@@ -12,7 +12,13 @@ if (isMainThread && Number.isInteger(port) && port > 0) {
   delay.enable();
   const server = createServer((_request, response) => {
     const milliseconds = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS);
-    response.end(JSON.stringify({ p50: milliseconds(delay.percentile(50)), p99: milliseconds(delay.percentile(99)), max: milliseconds(delay.max) }));
+    response.end(
+      JSON.stringify({
+        p50: milliseconds(delay.percentile(50)),
+        p99: milliseconds(delay.percentile(99)),
+        max: milliseconds(delay.max),
+      }),
+    );
     delay.reset();
   });
   server.listen(port, "127.0.0.1").unref();

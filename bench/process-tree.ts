@@ -21,7 +21,7 @@ export async function parserProcesses(pid: number): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, "latin1").catch(() => "");
   const pids = children.split(" ").filter(Boolean).map(Number);
   const commands = await Promise.all(pids.map(commandOf));
-  return pids.filter((_, index) => commands[index]!.includes("parsers/child-main.ts"));
+  return pids.filter((_, index) => commands[index]!.includes("parsers/process/child-main.ts"));
 }
 
 /** Watches until it is stopped; then tells the most megabytes that one of the processes took. */
@@ -51,13 +51,19 @@ export async function treeOf(pid: number): Promise<number[]> {
 
 /** Bytes that nobody else would free: without what processes share, such as Postgres's buffers. */
 export async function privateBytes(pids: readonly number[]): Promise<number> {
-  const rollups = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/smaps_rollup`, "latin1").catch(() => "")));
-  return rollups.flatMap((rollup) => [...rollup.matchAll(/^Private_(?:Clean|Dirty):\s+(\d+) kB/gm)]).reduce((sum, [, kilobytes]) => sum + Number(kilobytes) * 1_024, 0);
+  const rollups = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/smaps_rollup`, "latin1").catch(() => "")),
+  );
+  return rollups
+    .flatMap((rollup) => [...rollup.matchAll(/^Private_(?:Clean|Dirty):\s+(\d+) kB/gm)])
+    .reduce((sum, [, kilobytes]) => sum + Number(kilobytes) * 1_024, 0);
 }
 
 /** Seconds of processor time that the process and all below it took so far, those that have ended too. */
 export async function cpuSeconds(pid: number): Promise<number> {
-  const stats = await Promise.all((await treeOf(pid)).map((one) => readFile(`/proc/${one}/stat`, "latin1").catch(() => "")));
+  const stats = await Promise.all(
+    (await treeOf(pid)).map((one) => readFile(`/proc/${one}/stat`, "latin1").catch(() => "")),
+  );
   const ticks = stats.flatMap((stat) =>
     stat
       .slice(stat.lastIndexOf(")") + 2)

@@ -4,9 +4,9 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase, openOwner } from "../src/db/pool.ts";
-import { startPostgres } from "../src/embedded/postgres.ts";
-import type { OwnedDatabase } from "../test/support/database.ts";
-import { chooseCacheDir, makeDataDir, serverUser } from "../src/embedded/server-user.ts";
+import { startPostgres } from "../src/embedded/servers/postgres.ts";
+import type { OwnedDatabase } from "../test/support/servers/database.ts";
+import { chooseCacheDir, makeDataDir, serverUser } from "../src/embedded/servers/server-user.ts";
 
 export interface ThrowawayDatabase {
   readonly url: string;
@@ -44,7 +44,11 @@ async function embeddedServer(): Promise<ThrowawayDatabase> {
   const user = await serverUser();
   await makeDataDir(dataDir, user);
   const cacheDir = await chooseCacheDir({ configured: undefined, dataDir, user });
-  const postgres = await startPostgres({ dataDir, cacheDir, onProgress: (line) => void process.stderr.write(`${line}\n`) });
+  const postgres = await startPostgres({
+    dataDir,
+    cacheDir,
+    onProgress: (line) => void process.stderr.write(`${line}\n`),
+  });
   return {
     url: postgres.url,
     async drop() {

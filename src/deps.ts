@@ -7,33 +7,37 @@ import { type Authenticator, createAuthenticator } from "./auth/authenticate.ts"
 import { createJwtVerifier } from "./auth/jwt.ts";
 import { type LastUsed, createLastUsed } from "./auth/last-used.ts";
 import { type LeakedKeys, createLeakedKeys } from "./auth/leaked-keys.ts";
-import { ConfigError, type RealConfig, unknownSettings } from "./config.ts";
+import { ConfigError, type RealConfig, unknownSettings } from "./config/config.ts";
 import { createChatActivities } from "./activities/chat.ts";
 import { createToolActivities } from "./activities/tools.ts";
 import { type Readiness, createReadiness } from "./api/readiness.ts";
 import { type Toolbox, createToolbox } from "./agents/tools/index.ts";
-import { type SharedCounter, createSharedCounter } from "./api/shared-counter.ts";
+import { type SharedCounter, createSharedCounter } from "./api/limits/shared-counter.ts";
 import { type ChatHost, type ChatHostDeps, createChatHost } from "./api/turns/chat-host.ts";
-import { createChatModel } from "./models/chat-model.ts";
+import { createChatModel } from "./models/chat/chat-model.ts";
 import { ambiguousLogins } from "./telemetry/instruments.ts";
-import { QUEUES } from "./temporal/queues.ts";
+import { QUEUES } from "./domain/work/queues.ts";
 import { workflowBundle } from "./worker/bundle.ts";
-import { findCutOver } from "./db/cut-overs.ts";
-import { loadInstanceSecret } from "./db/instance-secrets.ts";
-import { describeStrongLogins } from "./db/logins.ts";
+import { findCutOver } from "./db/instance/cut-overs.ts";
+import { loadInstanceSecret } from "./db/instance/secrets.ts";
+import { describeStrongLogins } from "./db/instance/logins.ts";
 import { assertSchema } from "./db/migrate.ts";
-import { insertFirstOrganizationKey, listOrganizationKeys } from "./db/organization-keys.ts";
-import { addCallerCounts } from "./db/rate-limits.ts";
+import { insertFirstOrganizationKey, listOrganizationKeys } from "./db/encryption/keys.ts";
+import { addCallerCounts } from "./db/instance/rate-limits.ts";
 import { type Database, openDatabase, queryOnce } from "./db/pool.ts";
 import { type Dispatcher, createDispatcher } from "./dispatch/dispatcher.ts";
-import { type Log, createLog } from "./log.ts";
-import { type EmbeddingModel, createEmbeddingModel, openEmbeddingModel } from "./models/embedding-model.ts";
-import { type QueryEmbeddings, cacheQueries } from "./models/query-embeddings.ts";
-import { type Reranker, createReranker } from "./models/rerank.ts";
+import { type Log, createLog } from "./process/log.ts";
+import {
+  type EmbeddingModel,
+  createEmbeddingModel,
+  openEmbeddingModel,
+} from "./models/embedding/embedding-model.ts";
+import { type QueryEmbeddings, cacheQueries } from "./models/embedding/queries.ts";
+import { type Reranker, createReranker } from "./models/rerank/reranker.ts";
 import { type DiskSpace, watchDisk } from "./storage/disk-space.ts";
-import { type Keyring, type MasterKey, createKeyring } from "./storage/keyring.ts";
-import { openMasterKey } from "./storage/master-key.ts";
-import { createPayloadSealer, outlastingOutages, sealerForWorkers } from "./storage/payload-sealer.ts";
+import { type Keyring, type MasterKey, createKeyring } from "./storage/keys/keyring.ts";
+import { openMasterKey } from "./storage/keys/master-key.ts";
+import { createPayloadSealer, outlastingOutages, sealerForWorkers } from "./storage/keys/payload-sealer.ts";
 import { type ObjectStore, UnfitStoreError } from "./storage/object-store.ts";
 import { openObjectStore, storeKind, writtenFolders } from "./storage/open-store.ts";
 import { type Storage, createStorage } from "./storage/storage.ts";
@@ -41,7 +45,7 @@ import { createDataConverter, createWorkerDataConverter } from "./temporal/codec
 import { BOUND_PAYLOADS, createCutOver } from "./temporal/seals/cut-over.ts";
 import { type WorkerHooks, createWorkerHooks } from "./temporal/hooks.ts";
 import { connectWorkers, lazyClient } from "./temporal/connection.ts";
-import { pingTemporal } from "./temporal/start-chat.ts";
+import { pingTemporal } from "./temporal/start/chat.ts";
 
 export interface SharedDeps {
   readonly config: RealConfig;
@@ -83,7 +87,10 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
   for (const unknown of unknownSettings()) log.warn(unknown);
   const store = await openObjectStore(config.storage);
   await proveStore(store, log);
-  const db = openDatabase({ ...config.database, onIdleError: (error) => log.warn({ err: error }, "an idle database connection was lost") });
+  const db = openDatabase({
+    ...config.database,
+    onIdleError: (error) => log.warn({ err: error }, "an idle database connection was lost"),
+  });
   await assertUsable(db, config, log);
   const masterKey = await openMasterKey(config.keys);
   const contentSecret = await loadInstanceSecret(db, "content-hash", masterKey);
@@ -109,12 +116,18 @@ export async function openSharedDeps(config: RealConfig, name: string): Promise<
     embedding,
     reranker: config.rerank === undefined ? undefined : createReranker(config.rerank),
     dataConverter,
-    workerDataConverter: createWorkerDataConverter({ sealer: sealerForWorkers(sealer), cutOver: workerCutOver }),
+    workerDataConverter: createWorkerDataConverter({
+      sealer: sealerForWorkers(sealer),
+      cutOver: workerCutOver,
+    }),
     workerHooks: createWorkerHooks(workerCutOver, (refused) => log.warn(refused, "refused payload")),
     temporal,
     dispatcher,
-    toolbox: createToolbox(config.tools, (error, server) => log.warn({ err: error, server }, "the tools of an MCP server could not be listed")),
-    contentSecret: async (organizationId) => Buffer.from(hkdfSync("sha256", contentSecret, organizationId, "holdfast content hash", SECRET_BYTES)),
+    toolbox: createToolbox(config.tools, (error, server) =>
+      log.warn({ err: error, server }, "the tools of an MCP server could not be listed"),
+    ),
+    contentSecret: async (organizationId) =>
+      Buffer.from(hkdfSync("sha256", contentSecret, organizationId, "holdfast content hash", SECRET_BYTES)),
     async close() {
       await dispatcher.idle();
       await embedding.close();
@@ -140,7 +153,9 @@ async function checkLogins(db: Database, { database }: RealConfig, log: Log): Pr
   const found = await describeStrongLogins(db, database);
   if (found === undefined) return;
   if (!database.requiresLogins) return log.warn(found);
-  throw new ConfigError([`Narrow logins are required: in production, unless REQUIRE_DATABASE_LOGINS=false puts it off. ${found}`]);
+  throw new ConfigError([
+    `Narrow logins are required: in production, unless REQUIRE_DATABASE_LOGINS=false puts it off. ${found}`,
+  ]);
 }
 
 /** A store that cannot be used ends the start; one that is away does not: it is asked again before the first write. */
@@ -187,7 +202,11 @@ export async function openApiDeps(config: RealConfig, overrides: Overrides = {})
   const audit = createAuditLog(db, log);
   const lastUsed = createLastUsed(db, log);
   const callerCounts = createSharedCounter({ add: (counts) => addCallerCounts(db, counts) });
-  const queryEmbedding = cacheQueries(shared.embedding, { maxEntries: 10_000, timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS, open: (model) => openEmbeddingModel(config.models, model) });
+  const queryEmbedding = cacheQueries(shared.embedding, {
+    maxEntries: 10_000,
+    timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS,
+    open: (model) => openEmbeddingModel(config.models, model),
+  });
   const usual = await chatParts(shared, queryEmbedding);
   const chat = await createChatHost(overrides.chat?.(usual) ?? usual);
   const authenticator = createAuthenticator({
@@ -196,10 +215,18 @@ export async function openApiDeps(config: RealConfig, overrides: Overrides = {})
     verifyJwt: config.oidc === undefined ? undefined : createJwtVerifier(config.oidc),
     onAmbiguousLogin(userIds) {
       ambiguousLogins.inc();
-      log.warn({ user_ids: userIds }, "several users wait for a first login with the same verified e-mail address, so that none is bound: name the subject of one of them");
+      log.warn(
+        { user_ids: userIds },
+        "several users wait for a first login with the same verified e-mail address, so that none is bound: name the subject of one of them",
+      );
     },
   });
-  const leakedKeys = createLeakedKeys({ db, pepper, log, onRevoked: (userId) => authenticator.forgetUser(userId) });
+  const leakedKeys = createLeakedKeys({
+    db,
+    pepper,
+    log,
+    onRevoked: (userId) => authenticator.forgetUser(userId),
+  });
   return {
     ...shared,
     authenticator,
@@ -233,7 +260,18 @@ export async function openApiDeps(config: RealConfig, overrides: Overrides = {})
 
 /** Turns are refused until chat's workers have connected to Temporal; it goes on trying. */
 async function chatParts(shared: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHostDeps> {
-  const { config, db, log, dataConverter, workerDataConverter, workerHooks, temporal, toolbox, keyring, reranker } = shared;
+  const {
+    config,
+    db,
+    log,
+    dataConverter,
+    workerDataConverter,
+    workerHooks,
+    temporal,
+    toolbox,
+    keyring,
+    reranker,
+  } = shared;
   return {
     db,
     log,
@@ -251,7 +289,13 @@ async function chatParts(shared: SharedDeps, queryEmbedding: QueryEmbeddings): P
     workflowBundle,
     createActivities: (turns) => ({
       ...createChatActivities(turns),
-      ...createToolActivities({ db, queryEmbedding, reranker, toolbox, abortedSignal: (turnId) => turns.abortedSignal(turnId) }),
+      ...createToolActivities({
+        db,
+        queryEmbedding,
+        reranker,
+        toolbox,
+        abortedSignal: (turnId) => turns.abortedSignal(turnId),
+      }),
     }),
     queues: { chat: QUEUES.chat, tools: QUEUES.tools },
   };

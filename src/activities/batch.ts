@@ -1,9 +1,9 @@
 /** The step of a batch's workflow. */
-import { stepBatch as stepInDatabase } from "../db/batches.ts";
-import { inTenantContended } from "../db/contention.ts";
+import { stepBatch as stepInDatabase } from "../db/runs/batches.ts";
+import { inTenantContended } from "../db/retry-deadlocks.ts";
 import type { Database } from "../db/pool.ts";
-import type { BatchInput, BatchStep } from "../domain/batch.ts";
-import type { Log } from "../log.ts";
+import type { BatchInput, BatchStep } from "../domain/work/batch.ts";
+import type { Log } from "../process/log.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
@@ -18,7 +18,9 @@ interface BatchDeps {
 /** Releases, cancels or waits, as the batch's row asks for. Idempotent. */
 export async function stepBatch(deps: BatchDeps, input: BatchInput): Promise<BatchStep> {
   try {
-    const step = await withHeartbeat(() => inTenantContended(deps.db, input.organization, (sql) => stepInDatabase(sql, input.batchId)));
+    const step = await withHeartbeat(() =>
+      inTenantContended(deps.db, input.organization, (sql) => stepInDatabase(sql, input.batchId)),
+    );
     await drillPoint("batchReprocess: step committed, workflow not told");
     if (step.released > 0) deps.wakeBatchRuns(input.organization);
     if (step.done) deps.wakeBatches(input.organization.id);

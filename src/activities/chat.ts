@@ -1,7 +1,7 @@
 /** The activities of an API process's own queue: they adopt turns that are under way in its memory. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { CancelledFailure, Context } from "@temporalio/activity";
-import type { StepResult, ToolResult } from "../domain/turn.ts";
+import type { StepResult, ToolResult } from "../domain/work/turn.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
@@ -40,7 +40,11 @@ export interface ChatActivities {
 }
 
 /** For processes that hold no turns, and run the workflows of those that died. */
-export const NO_TURNS: HeldTurns = { adopt: async () => "unknown", step: async () => ({ type: "unknown" }), abortedSignal: () => undefined };
+export const NO_TURNS: HeldTurns = {
+  adopt: async () => "unknown",
+  step: async () => ({ type: "unknown" }),
+  abortedSignal: () => undefined,
+};
 
 const HEARTBEAT_MS = 1_000;
 /** Groups stay open for as long as their longest answer, hundreds at once, and each heartbeat is a write in Temporal. */
@@ -69,7 +73,8 @@ export function createChatActivities(turns: HeldTurns): ChatActivities {
         const step = await turns.step(input.turnId, input.no, input.results);
         await drillPoint("chatTurn: model answered, workflow not told");
         // Beside its workflow it hears of no cancel; the workflow waits for it then.
-        if (step.type === "ended" && step.status === "cancelled" && !Context.current().info.isLocal) await untilCancelled();
+        if (step.type === "ended" && step.status === "cancelled" && !Context.current().info.isLocal)
+          await untilCancelled();
         return step;
       }),
   };

@@ -12,12 +12,12 @@ import {
   objectsOf,
   runsOf,
   takeDocuments,
-} from "../db/purge.ts";
+} from "../db/deletions/purge.ts";
 import { type Database, inTenant } from "../db/pool.ts";
 import { deleteEmbeddings } from "../db/search/embeddings.ts";
-import { findSegmentsToPurge, purgeSegment } from "../db/search/segments.ts";
-import type { DeletionInput, PurgeOutcome } from "../domain/deletion.ts";
-import type { Log } from "../log.ts";
+import { findSegmentsToPurge, purgeSegment } from "../db/search/index/segments.ts";
+import type { DeletionInput, PurgeOutcome } from "../domain/work/deletion.ts";
+import type { Log } from "../process/log.ts";
 import type { Storage } from "../storage/storage.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { asActivityFailure } from "./failure.ts";
@@ -50,7 +50,9 @@ export async function purgeStep(deps: DeletionDeps, input: DeletionInput): Promi
 async function step(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutcome> {
   const deletion = await inTenant(deps.db, input.organization, (sql) => findDeletion(sql, input.deletionId));
   if (!deletion) return { purged: 0, done: true };
-  const documents = await inTenant(deps.db, input.organization, (sql) => takeDocuments(sql, input.organization.num, deletion, DOCUMENTS_A_STEP));
+  const documents = await inTenant(deps.db, input.organization, (sql) =>
+    takeDocuments(sql, input.organization.num, deletion, DOCUMENTS_A_STEP),
+  );
   for (const id of documents) {
     await purgeDocument(deps, input, id, deletion.kind !== "document");
     await drillPoint("deleteTarget: document gone, step not ended");
@@ -63,22 +65,40 @@ async function step(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutc
 }
 
 /** Objects go first, then entries, then text, then rows: what names a thing outlives it, so that a crash in between is made up for. */
-async function purgeDocument(deps: DeletionDeps, input: DeletionInput, documentId: string, withRawFile: boolean): Promise<void> {
+async function purgeDocument(
+  deps: DeletionDeps,
+  input: DeletionInput,
+  documentId: string,
+  withRawFile: boolean,
+): Promise<void> {
   const { organization } = input;
-  for (const name of await inTenant(deps.db, organization, (sql) => objectsOf(sql, documentId, withRawFile))) await deps.storage.delete(name);
+  for (const name of await inTenant(deps.db, organization, (sql) => objectsOf(sql, documentId, withRawFile)))
+    await deps.storage.delete(name);
   await drillPoint("deleteTarget: object gone, rows there");
   for (const run of await inTenant(deps.db, organization, (sql) => runsOf(sql, documentId))) {
-    await untilNoneLeft(() => inTenant(deps.db, organization, (sql) => deleteEmbeddings(sql, { spaceNum: run.space_num, runNum: run.num, limit: ROWS_A_STATEMENT })));
-    await untilNoneLeft(() => inTenant(deps.db, organization, (sql) => deleteText(sql, run.num, ROWS_A_STATEMENT)));
+    await untilNoneLeft(() =>
+      inTenant(deps.db, organization, (sql) =>
+        deleteEmbeddings(sql, { spaceNum: run.space_num, runNum: run.num, limit: ROWS_A_STATEMENT }),
+      ),
+    );
+    await untilNoneLeft(() =>
+      inTenant(deps.db, organization, (sql) => deleteText(sql, run.num, ROWS_A_STATEMENT)),
+    );
   }
-  await inTenant(deps.db, organization, (sql) => deleteDocumentRows(sql, organization.id, documentId, withRawFile));
+  await inTenant(deps.db, organization, (sql) =>
+    deleteDocumentRows(sql, organization.id, documentId, withRawFile),
+  );
 }
 
 async function untilNoneLeft(step: () => Promise<boolean>): Promise<void> {
   for (let isLeft = true; isLeft;) isLeft = await step();
 }
 
-async function purgeLooseFiles(deps: DeletionDeps, input: DeletionInput, deletion: Deletion): Promise<number> {
+async function purgeLooseFiles(
+  deps: DeletionDeps,
+  input: DeletionInput,
+  deletion: Deletion,
+): Promise<number> {
   const files = await inTenant(deps.db, input.organization, (sql) => looseFiles(sql, deletion, FILES_A_STEP));
   for (const file of files) if (file.object_key !== null) await deps.storage.delete(file.object_key);
   if (files.length > 0)

@@ -4,7 +4,14 @@ import { DomainError } from "../domain/errors.ts";
 
 export function asActivityFailure(error: unknown): Error {
   if (error instanceof DomainError) {
-    return ApplicationFailure.create({ type: error.code, message: error.message, nonRetryable: error.class === "hopeless" });
+    return ApplicationFailure.create({
+      type: error.code,
+      message: error.message,
+      nonRetryable: error.class === "hopeless",
+    });
   }
-  return ApplicationFailure.create({ type: "internal", message: "Internal error; the worker's log has the cause." });
+  return ApplicationFailure.create({
+    type: "internal",
+    message: "Internal error; the worker's log has the cause.",
+  });
 }

@@ -1,18 +1,23 @@
 /** Every activity of the worker process, each bound to what it needs. */
-import type { BatchInput, BatchStep } from "../domain/batch.ts";
-import type { DeletionInput, PurgeOutcome } from "../domain/deletion.ts";
-import type { SpaceInput } from "../domain/index-upkeep.ts";
-import type { MaintenanceCounts, OrganizationInput } from "../domain/maintenance.ts";
-import type { OperationInput, OperationStep } from "../domain/operation.ts";
-import type { AttemptInput, GroupOutcome } from "../domain/processing.ts";
+import type { BatchInput, BatchStep } from "../domain/work/batch.ts";
+import type { DeletionInput, PurgeOutcome } from "../domain/work/deletion.ts";
+import type { SpaceInput } from "../domain/work/index-upkeep.ts";
+import type { MaintenanceCounts, OrganizationInput } from "../domain/work/maintenance.ts";
+import type { OperationInput, OperationStep } from "../domain/work/operation.ts";
+import type { AttemptInput, GroupOutcome } from "../domain/work/processing.ts";
 import { stepBatch } from "./batch.ts";
 import { purgeStep } from "./deletion.ts";
-import { embedAndPublish } from "./embed-and-publish.ts";
-import { listSpacesToTend, tendSpace } from "./index-upkeep.ts";
-import { type MaintenanceDeps, listOrganizations, maintainInstance, maintainOrganization } from "./maintenance.ts";
-import { type OperationDeps, operationStep } from "./operations.ts";
-import type { PipelineDeps } from "./pipeline-deps.ts";
-import { prepareDocuments } from "./prepare-documents.ts";
+import { embedAndPublish } from "./pipeline/embed-and-publish.ts";
+import { listSpacesToTend, tendSpace } from "./upkeep/index-upkeep.ts";
+import {
+  type MaintenanceDeps,
+  listOrganizations,
+  maintainInstance,
+  maintainOrganization,
+} from "./upkeep/maintenance.ts";
+import { type OperationDeps, operationStep } from "./operations/steps.ts";
+import type { PipelineDeps } from "./pipeline/pipeline-deps.ts";
+import { prepareDocuments } from "./pipeline/prepare-documents.ts";
 import { type ToolActivities, type ToolDeps, createToolActivities } from "./tools.ts";
 
 export interface Activities extends ToolActivities {
@@ -28,7 +33,9 @@ export interface Activities extends ToolActivities {
   operationStep(input: OperationInput): Promise<OperationStep>;
 }
 
-export function createActivities(deps: PipelineDeps & ToolDeps & MaintenanceDeps & OperationDeps): Activities {
+export function createActivities(
+  deps: PipelineDeps & ToolDeps & MaintenanceDeps & OperationDeps,
+): Activities {
   return {
     ...createToolActivities(deps),
     prepareDocuments: (input) => prepareDocuments(deps, input),

@@ -3,10 +3,10 @@ import { Context } from "@temporalio/activity";
 import { knowledgeScope } from "../agents/reach.ts";
 import type { Toolbox } from "../agents/tools/index.ts";
 import type { ToolOutput } from "../agents/tools/tool.ts";
-import { type Agent, findAgentAndReach, type ReachRow } from "../db/agents.ts";
+import { type Agent, findAgentAndReach, type ReachRow } from "../db/turns/agents-in-chat.ts";
 import { inTenant } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
-import type { Passage, ToolCall, ToolResult } from "../domain/turn.ts";
+import type { Passage, ToolCall, ToolResult } from "../domain/work/turn.ts";
 import type { SearchDeps } from "../search/hybrid.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { asActivityFailure } from "./failure.ts";
@@ -46,13 +46,18 @@ export function createToolActivities(deps: ToolDeps): ToolActivities {
     async runTool(input) {
       const { cancellationSignal } = Context.current();
       const turnAborted = deps.abortedSignal?.(input.turnId);
-      const stop = turnAborted === undefined ? cancellationSignal : AbortSignal.any([cancellationSignal, turnAborted]);
+      const stop =
+        turnAborted === undefined ? cancellationSignal : AbortSignal.any([cancellationSignal, turnAborted]);
       try {
-        return await withHeartbeat(() => withinTime(deps.toolTimeoutMs ?? TOOL_TIMEOUT_MS, stop, (signal) => run(deps, input, signal)));
+        return await withHeartbeat(() =>
+          withinTime(deps.toolTimeoutMs ?? TOOL_TIMEOUT_MS, stop, (signal) => run(deps, input, signal)),
+        );
       } catch (error) {
         // Nobody reads it any more, and no other tool is to run.
-        if (turnAborted?.aborted) return { id: input.call.id, type: "error", text: "The turn was cancelled." };
-        if (error instanceof DomainError && error.code === "invalid") return { id: input.call.id, type: "invalid", text: error.message };
+        if (turnAborted?.aborted)
+          return { id: input.call.id, type: "error", text: "The turn was cancelled." };
+        if (error instanceof DomainError && error.code === "invalid")
+          return { id: input.call.id, type: "invalid", text: error.message };
         throw cancellationSignal.aborted ? error : asActivityFailure(error);
       }
     },
@@ -60,7 +65,11 @@ export function createToolActivities(deps: ToolDeps): ToolActivities {
 }
 
 /** Lets go of `work` even where it does not look at its signal. */
-async function withinTime<T>(timeoutMs: number, cancelled: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function withinTime<T>(
+  timeoutMs: number,
+  cancelled: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const timeout = new AbortController();
   const late = Promise.withResolvers<never>();
   const cancel = (): void => late.reject(cancelled.reason);
@@ -78,8 +87,14 @@ async function withinTime<T>(timeoutMs: number, cancelled: AbortSignal, work: (s
   }
 }
 
-async function run(deps: ToolDeps, { caller, call, maxBytes }: RunToolInput, signal: AbortSignal): Promise<ToolResult> {
-  const found = await inTenant(deps.db, caller.organization, (sql) => findAgentAndReach(sql, caller.agentId, caller.userId, caller.apiKeyId));
+async function run(
+  deps: ToolDeps,
+  { caller, call, maxBytes }: RunToolInput,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const found = await inTenant(deps.db, caller.organization, (sql) =>
+    findAgentAndReach(sql, caller.agentId, caller.userId, caller.apiKeyId),
+  );
   if (!found) throw new DomainError("not_found", "The agent is not available any more.");
   await drillPoint("chatTurn: tool in hand");
   const output = await callTool(deps, { ...found, caller, call }, signal);
@@ -94,9 +109,14 @@ interface FoundCall {
   readonly call: ToolCall;
 }
 
-async function callTool(deps: ToolDeps, { agent, spaces, caller, call }: FoundCall, signal: AbortSignal): Promise<ToolOutput> {
+async function callTool(
+  deps: ToolDeps,
+  { agent, spaces, caller, call }: FoundCall,
+  signal: AbortSignal,
+): Promise<ToolOutput> {
   const found = await deps.toolbox.find(agent, call.name);
-  if (!found) throw new DomainError("invalid", `There is no tool named ${JSON.stringify(call.name.slice(0, 100))}.`);
+  if (!found)
+    throw new DomainError("invalid", `There is no tool named ${JSON.stringify(call.name.slice(0, 100))}.`);
   const context = { deps, scope: knowledgeScope(agent, caller.organization, spaces), config: found.config };
   return found.tool.run(context, parseArguments(call.arguments), signal);
 }

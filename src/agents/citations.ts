@@ -45,7 +45,12 @@ export function createCitationFilter(sources: Sources): CitationFilter {
   const filter = (text: string): string => {
     if (text !== "" && !text.startsWith("`")) endRun();
     return text.replace(TOKEN, (match: string, ...rest: unknown[]) => {
-      const { ticks, line, space = "", numbers = "" } = rest.at(-1) as { ticks?: string; line?: string; space?: string; numbers?: string };
+      const {
+        ticks,
+        line,
+        space = "",
+        numbers = "",
+      } = rest.at(-1) as { ticks?: string; line?: string; space?: string; numbers?: string };
       if (ticks !== undefined) {
         openTicks += ticks.length;
         const end = (rest.at(-3) as number) + ticks.length;

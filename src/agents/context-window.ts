@@ -1,7 +1,7 @@
 /** The only place that makes a conversation fit its model's context: oldest turns go first, then results of tools. */
 import { DomainError } from "../domain/errors.ts";
-import { boundedCount } from "../models/bounded-tokens.ts";
-import type { ChatMessage, ToolDefinition } from "../models/chat-model.ts";
+import { boundedCount } from "../models/tokens/bounded.ts";
+import type { ChatMessage, ToolDefinition } from "../models/chat/chat-model.ts";
 
 export interface ContextWindow {
   /** Tokens of question and answer together. */
@@ -28,7 +28,12 @@ const LEFT_OUT = "(left out: the conversation has become too long)";
  * them in ways of their own.
  * @throws DomainError `bad_request` where even these do not fit.
  */
-export function fitContext(messages: readonly ChatMessage[], offered: readonly ToolDefinition[], maxTokens: number | undefined, window: ContextWindow): Fitted {
+export function fitContext(
+  messages: readonly ChatMessage[],
+  offered: readonly ToolDefinition[],
+  maxTokens: number | undefined,
+  window: ContextWindow,
+): Fitted {
   const free = window.tokens - Math.min(maxTokens ?? ANSWER_TOKENS, Math.floor(window.tokens * ANSWER_SHARE));
   // No token is shorter than a byte: most conversations need no counting.
   if (bytesOf(messages) + bytesOf(offered) <= free) return { messages: [...messages], dropped: 0 };
@@ -50,11 +55,20 @@ export function fitContext(messages: readonly ChatMessage[], offered: readonly T
   }
   const fitted = [...kept].map((message, index, all) => {
     // The newest results stay: the model has not seen them yet.
-    if (left >= 0 || message.role !== "tool" || !all.slice(index + 1).some(({ role }) => role === "assistant")) return message;
+    if (
+      left >= 0 ||
+      message.role !== "tool" ||
+      !all.slice(index + 1).some(({ role }) => role === "assistant")
+    )
+      return message;
     left += (sizes.get(message) ?? 0) - count(LEFT_OUT);
     return { ...message, content: LEFT_OUT };
   });
-  if (left < 0) throw new DomainError("bad_request", `The conversation does not fit the model's context of ${window.tokens} tokens, even without its earlier turns.`);
+  if (left < 0)
+    throw new DomainError(
+      "bad_request",
+      `The conversation does not fit the model's context of ${window.tokens} tokens, even without its earlier turns.`,
+    );
   return { messages: fitted, dropped: messages.length - kept.size };
 }
 

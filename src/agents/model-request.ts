@@ -1,6 +1,6 @@
 /** The only place that decides what a model call is asked with: the agent's defaults, and what the request overrides. */
-import type { Agent } from "../db/agents.ts";
-import type { ChatRequest } from "../models/chat-model.ts";
+import type { Agent } from "../db/turns/agents-in-chat.ts";
+import type { ChatRequest } from "../models/chat/chat-model.ts";
 
 /** The deployment name that stands for the configured model. */
 const DEFAULT_MODEL = "default";
@@ -13,7 +13,11 @@ export interface SamplingOptions {
 }
 
 /** What stays the same in all calls of a turn. */
-export function requestDefaults(agent: Agent, options: SamplingOptions, configuredModel: string): Omit<ChatRequest, "messages" | "tools"> {
+export function requestDefaults(
+  agent: Agent,
+  options: SamplingOptions,
+  configuredModel: string,
+): Omit<ChatRequest, "messages" | "tools"> {
   const temperature = options.temperature ?? agent.temperature;
   const maxTokens = options.maxTokens ?? agent.max_tokens;
   return {

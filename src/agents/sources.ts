@@ -1,5 +1,5 @@
 /** The only place that numbers the sources of a turn and fences them as data in a prompt. */
-import type { Passage } from "../domain/turn.ts";
+import type { Passage } from "../domain/work/turn.ts";
 
 export interface Citation extends Passage {
   /** The n of its [n] marks. */
@@ -61,6 +61,9 @@ export function fenceData(text: string): string {
 
 /** Numbered blocks `[n] name` and text, between the lines that mark them as data. */
 export function fenceSources(citations: readonly Citation[]): string {
-  const blocks = citations.map((citation) => `[${citation.index}] ${defused(citation.document_name.replace(/\s+/g, " "))}\n${defused(citation.text)}`);
+  const blocks = citations.map(
+    (citation) =>
+      `[${citation.index}] ${defused(citation.document_name.replace(/\s+/g, " "))}\n${defused(citation.text)}`,
+  );
   return [OPEN, blocks.join("\n\n"), CLOSE].join("\n");
 }

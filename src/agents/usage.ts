@@ -1,6 +1,6 @@
 /** The only place that counts a model call's tokens where its provider does not say. */
-import { boundedCount } from "../models/bounded-tokens.ts";
-import type { ChatMessage } from "../models/chat-model.ts";
+import { boundedCount } from "../models/tokens/bounded.ts";
+import type { ChatMessage } from "../models/chat/chat-model.ts";
 
 export interface Usage {
   readonly prompt_tokens: number;
@@ -10,9 +10,16 @@ export interface Usage {
 /** What a chat format adds to each message (OpenAI's cookbook, "How to count tokens"). */
 const TOKENS_A_MESSAGE = 3;
 
-export function countUsage(count: (text: string) => number, messages: readonly ChatMessage[], answer: string): Usage {
+export function countUsage(
+  count: (text: string) => number,
+  messages: readonly ChatMessage[],
+  answer: string,
+): Usage {
   const bounded = boundedCount(count);
-  return { completion_tokens: bounded(answer), prompt_tokens: bounded(messages.map(textOf).join("\n")) + TOKENS_A_MESSAGE * (messages.length + 1) };
+  return {
+    completion_tokens: bounded(answer),
+    prompt_tokens: bounded(messages.map(textOf).join("\n")) + TOKENS_A_MESSAGE * (messages.length + 1),
+  };
 }
 
 function textOf(message: ChatMessage): string {
@@ -22,5 +29,8 @@ function textOf(message: ChatMessage): string {
 }
 
 export function addUsage(one: Usage, other: Usage): Usage {
-  return { prompt_tokens: one.prompt_tokens + other.prompt_tokens, completion_tokens: one.completion_tokens + other.completion_tokens };
+  return {
+    prompt_tokens: one.prompt_tokens + other.prompt_tokens,
+    completion_tokens: one.completion_tokens + other.completion_tokens,
+  };
 }

@@ -28,7 +28,9 @@ export function createApp(deps: Deps, routes: readonly Route[]): Koa {
   app.use(knownPaths(router));
   app.use(router.routes());
   // Only broken connections come here: everything else is answered above.
-  app.on("error", (error: Error) => deps.log.debug({ err: error }, "a connection broke while it was answered"));
+  app.on("error", (error: Error) =>
+    deps.log.debug({ err: error }, "a connection broke while it was answered"),
+  );
   return app;
 }
 

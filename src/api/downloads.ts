@@ -1,5 +1,5 @@
 /** The only place that knows how a stored file is offered over HTTP: its entity tag, its name, and the part of it that was asked for. */
-import type { RawFileRow } from "../db/raw-files.ts";
+import type { RawFileRow } from "../db/files/by-path.ts";
 import { etagOf } from "./response.ts";
 
 /** Changes with the file's content alone, so that a rename keeps caches. */
@@ -14,7 +14,10 @@ export function attachment(name: string): string {
     .replaceAll(/\p{M}/gu, "")
     .replaceAll(/[^\x20-\x7e]/gu, "_")
     .replaceAll(/["\\%]/g, "_");
-  const extended = encodeURIComponent(name).replaceAll(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  const extended = encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
   return `attachment; filename="${ascii}"${ascii === name ? "" : `; filename*=UTF-8''${extended}`}`;
 }
 
@@ -30,7 +33,8 @@ export interface ByteRange {
  * at once, and for what is no range of bytes.
  */
 export function readRange(header: string | undefined, size: number): ByteRange | null | "unsatisfiable" {
-  const [, first = "", last = ""] = /^\s*bytes\s*=\s*(?:(\d+)\s*)?-\s*(?:(\d+)\s*)?$/i.exec(header ?? "") ?? [];
+  const [, first = "", last = ""] =
+    /^\s*bytes\s*=\s*(?:(\d+)\s*)?-\s*(?:(\d+)\s*)?$/i.exec(header ?? "") ?? [];
   if (first === "" && last === "") return null;
   if (first === "") return suffix(Number(last), size);
   const start = Number(first);

@@ -1,7 +1,7 @@
 /** The only translation of what was thrown into an HTTP answer. Its twin for workflows is activities/failure.ts. */
 import { policyItem } from "../domain/budget.ts";
 import { DomainError, type ErrorCode } from "../domain/errors.ts";
-import { type Problem, ValidationProblems, valueError } from "../schema/problem.ts";
+import { type Problem, ValidationProblems, valueError } from "../schema/requests/problem.ts";
 
 export interface ErrorAnswer {
   readonly status: number;
@@ -16,9 +16,15 @@ const DEFAULT_RETRY_AFTER_SECONDS = 5;
 /** Never shows a stack, SQL or the cause. */
 export function answerError(error: unknown): ErrorAnswer {
   const problems = problemsOf(error);
-  if (problems !== null) return { status: 422, body: { detail: problems.map(present) }, headers: {}, isUnexpected: false };
+  if (problems !== null)
+    return { status: 422, body: { detail: problems.map(present) }, headers: {}, isUnexpected: false };
   if (error instanceof DomainError && error.code !== "internal") {
-    return { status: error.status, body: { detail: error.message }, headers: headersOf(error), isUnexpected: false };
+    return {
+      status: error.status,
+      body: { detail: error.message },
+      headers: headersOf(error),
+      isUnexpected: false,
+    };
   }
   return { status: 500, body: { detail: "Internal Server Error" }, headers: {}, isUnexpected: true };
 }
@@ -33,7 +39,9 @@ function headersOf(error: DomainError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.status === 401) headers["WWW-Authenticate"] = "Bearer";
   if (error.retryAfterSeconds !== undefined || error.status === 429 || error.status === 503) {
-    headers["Retry-After"] = String(Math.max(1, Math.ceil(error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS)));
+    headers["Retry-After"] = String(
+      Math.max(1, Math.ceil(error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS)),
+    );
   }
   if (error.budget !== undefined) headers["RateLimit-Policy"] = policyItem(error.budget);
   if (NOT_TO_BE_RETRIED.has(error.code)) headers["x-should-retry"] = "false";
@@ -51,7 +59,9 @@ function present({ type, loc, msg, input, ctx }: Problem): Record<string, unknow
   return {
     ...shown,
     ...(input === undefined ? {} : { input: echo(input, loc) }),
-    ...(ctx === undefined ? {} : { ctx: Object.fromEntries(Object.entries(ctx).map(([name, value]) => [name, shortened(value)])) }),
+    ...(ctx === undefined
+      ? {}
+      : { ctx: Object.fromEntries(Object.entries(ctx).map(([name, value]) => [name, shortened(value)])) }),
   };
 }
 

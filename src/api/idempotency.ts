@@ -2,16 +2,24 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type IdempotencyKey, type KeptAnswer, RENEW_LEASE_MS, claimKey, keepAnswer, releaseKey, renewKey } from "../db/idempotency.ts";
+import {
+  type IdempotencyKey,
+  type KeptAnswer,
+  RENEW_LEASE_MS,
+  claimKey,
+  keepAnswer,
+  releaseKey,
+  renewKey,
+} from "../db/instance/idempotency.ts";
 import { type Sql, inTenant } from "../db/pool.ts";
 import type { Deps } from "../deps.ts";
 import { DomainError } from "../domain/errors.ts";
-import type { Principal } from "../domain/principal.ts";
-import { ValidationProblems, valueError } from "../schema/problem.ts";
+import type { Principal } from "../domain/tenancy/principal.ts";
+import { ValidationProblems, valueError } from "../schema/requests/problem.ts";
 import { answerError } from "./errors.ts";
 import { type RawAnswer, raw } from "./response.ts";
 import type { Route, RouteContext } from "./route.ts";
-import { type ReceivedUpload, receiveUpload } from "./uploads.ts";
+import { type ReceivedUpload, receiveUpload } from "./body/uploads.ts";
 
 /** What a handler is given where its request has an Idempotency-Key. */
 export interface Idempotency {
@@ -68,7 +76,11 @@ interface Attempt {
  * Repeats that overlap wait; one whose first request died takes over. An outage keeps nothing.
  * @throws ValidationProblems where the key came with another request before; DomainError `overloaded` where the first works for too long.
  */
-export async function answerOnce(route: Route, context: Context, work: (idempotency: Idempotency | undefined) => Promise<unknown>): Promise<unknown> {
+export async function answerOnce(
+  route: Route,
+  context: Context,
+  work: (idempotency: Idempotency | undefined) => Promise<unknown>,
+): Promise<unknown> {
   const { principal, request } = context;
   const { idempotent: check } = route;
   if (request.idempotencyKey === undefined || typeof check !== "function") return work(undefined);
@@ -78,7 +90,8 @@ export async function answerOnce(route: Route, context: Context, work: (idempote
     route: `${route.method} ${route.fullPath}`,
     key: request.idempotencyKey,
   };
-  const bodyHash = route.multipart === undefined ? requestHash(context, request.bodyHash ?? Buffer.alloc(0)) : null;
+  const bodyHash =
+    route.multipart === undefined ? requestHash(context, request.bodyHash ?? Buffer.alloc(0)) : null;
   const attempt: Attempt = { route, check, context, key, token: randomUUID(), bodyHash };
   const kept = await takeKey(attempt);
   return kept === undefined ? runUnder(attempt, work) : replay(attempt, kept);
@@ -92,17 +105,29 @@ async function takeKey({ context, key, token, bodyHash }: Attempt): Promise<Kept
     const standing = await claimKey(db.system, key, token, bodyHash);
     if (standing.is === "claimed") return undefined;
     if (standing.is === "kept") return standing.answer;
-    if (bodyHash !== null && standing.bodyHash !== null && !bodyHash.equals(standing.bodyHash)) throw differs();
-    if (Date.now() > giveUpAt) throw new DomainError("overloaded", "A request with this Idempotency-Key is still under way.", { retryAfterSeconds: 5 });
+    if (bodyHash !== null && standing.bodyHash !== null && !bodyHash.equals(standing.bodyHash))
+      throw differs();
+    if (Date.now() > giveUpAt)
+      throw new DomainError("overloaded", "A request with this Idempotency-Key is still under way.", {
+        retryAfterSeconds: 5,
+      });
     await sleep(pause, undefined, { signal: context.request.signal });
   }
 }
 
-async function runUnder(attempt: Attempt, work: (idempotency: Idempotency) => Promise<unknown>): Promise<unknown> {
+async function runUnder(
+  attempt: Attempt,
+  work: (idempotency: Idempotency) => Promise<unknown>,
+): Promise<unknown> {
   const { context, key, token } = attempt;
   const { db, log } = context.deps;
   const renewing = setInterval(() => {
-    renewKey(db.system, key, token).catch((error: unknown) => log.warn({ err: error, request_id: context.request.id }, "the lease of an Idempotency-Key was not renewed"));
+    renewKey(db.system, key, token).catch((error: unknown) =>
+      log.warn(
+        { err: error, request_id: context.request.id },
+        "the lease of an Idempotency-Key was not renewed",
+      ),
+    );
   }, RENEW_LEASE_MS);
   let isKept = false;
   const keep = async (sql: Sql, answer: unknown): Promise<void> => {
@@ -110,7 +135,10 @@ async function runUnder(attempt: Attempt, work: (idempotency: Idempotency) => Pr
     isKept = true;
   };
   try {
-    const answer = await work({ keep, bindBody: (hash) => void (attempt.bodyHash = requestHash(context, hash)) });
+    const answer = await work({
+      keep,
+      bindBody: (hash) => void (attempt.bodyHash = requestHash(context, hash)),
+    });
     if (!isKept) await inTenant(db, context.principal.organization, (sql) => keep(sql, answer));
     return answer;
   } catch (error) {
@@ -121,9 +149,21 @@ async function runUnder(attempt: Attempt, work: (idempotency: Idempotency) => Pr
   }
 }
 
-async function keepOrGiveUp(sql: Sql, { key, token, bodyHash }: Attempt, status: number, body: unknown): Promise<void> {
-  const isMine = await keepAnswer(sql, key, token, { status, response: JSON.stringify(body), bodyHash: bodyHash ?? Buffer.alloc(0) });
-  if (!isMine) throw new DomainError("overloaded", "Another request with this Idempotency-Key took over.", { retryAfterSeconds: 1 });
+async function keepOrGiveUp(
+  sql: Sql,
+  { key, token, bodyHash }: Attempt,
+  status: number,
+  body: unknown,
+): Promise<void> {
+  const isMine = await keepAnswer(sql, key, token, {
+    status,
+    response: JSON.stringify(body),
+    bodyHash: bodyHash ?? Buffer.alloc(0),
+  });
+  if (!isMine)
+    throw new DomainError("overloaded", "Another request with this Idempotency-Key took over.", {
+      retryAfterSeconds: 1,
+    });
 }
 
 /** A failure here leaves the key to the end of its lease. */
@@ -132,26 +172,47 @@ async function settleFailure(attempt: Attempt, error: unknown): Promise<void> {
   const { db, log } = context.deps;
   const { status, body } = answerError(error);
   try {
-    if (bodyHash !== null && KEPT_REFUSALS.has(status)) await inTenant(db, context.principal.organization, (sql) => keepOrGiveUp(sql, attempt, status, body));
+    if (bodyHash !== null && KEPT_REFUSALS.has(status))
+      await inTenant(db, context.principal.organization, (sql) => keepOrGiveUp(sql, attempt, status, body));
     else await releaseKey(db.system, key, token);
   } catch (settleError) {
-    log.warn({ err: settleError, request_id: context.request.id }, "an Idempotency-Key is left to the end of its lease");
+    log.warn(
+      { err: settleError, request_id: context.request.id },
+      "an Idempotency-Key is left to the end of its lease",
+    );
   }
 }
 
 async function replay({ route, check, context, bodyHash }: Attempt, kept: KeptAnswer): Promise<RawAnswer> {
   const { deps, principal } = context;
-  const form = bodyHash === null ? await readRepeatedForm(context.request.req, deps.config.limits.maxUploadBytes, context.request.signal) : null;
+  const form =
+    bodyHash === null
+      ? await readRepeatedForm(context.request.req, deps.config.limits.maxUploadBytes, context.request.signal)
+      : null;
   const hash = form === null ? bodyHash : requestHash(context, formHash(form));
   if (hash === null || !hash.equals(kept.bodyHash)) throw differs();
   const answer = kept.status >= 400 ? null : (JSON.parse(kept.response) as Repeat["answer"]);
-  await check({ deps, principal, params: context.params as Repeat["params"], fields: form?.fields ?? {}, answer });
+  await check({
+    deps,
+    principal,
+    params: context.params as Repeat["params"],
+    fields: form?.fields ?? {},
+    answer,
+  });
   const hasBody = route.response !== undefined || kept.status >= 400;
-  return raw({ contentType: "application/json; charset=utf-8", status: kept.status, body: hasBody ? kept.response : null });
+  return raw({
+    contentType: "application/json; charset=utf-8",
+    status: kept.status,
+    body: hasBody ? kept.response : null,
+  });
 }
 
 /** Reads a repeated form to its end and stores nothing of it. */
-async function readRepeatedForm(req: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<ReceivedUpload<{ readonly sha256: string }>> {
+async function readRepeatedForm(
+  req: IncomingMessage,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<ReceivedUpload<{ readonly sha256: string }>> {
   return receiveUpload(req, {
     maxBytes,
     signal,
@@ -176,5 +237,7 @@ function requestHash({ params }: Context, body: Buffer): Buffer {
 }
 
 function differs(): ValidationProblems {
-  return new ValidationProblems([valueError(["header", "idempotency-key"], "the key was used with another request before")]);
+  return new ValidationProblems([
+    valueError(["header", "idempotency-key"], "the key was used with another request before"),
+  ]);
 }

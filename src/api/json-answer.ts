@@ -19,9 +19,13 @@ const layouts = new WeakMap<z.ZodObject, Layout>();
 function layoutOf(schema: z.ZodObject): Layout {
   const known = layouts.get(schema);
   if (known !== undefined) return known;
-  const lists = Object.entries(schema.shape).flatMap(([name, field]) => (field instanceof z.ZodArray ? [[name, field.element as z.ZodType] as const] : []));
+  const lists = Object.entries(schema.shape).flatMap(([name, field]) =>
+    field instanceof z.ZodArray ? [[name, field.element as z.ZodType] as const] : [],
+  );
   const elements = Object.fromEntries(lists);
-  const head = z.object(Object.fromEntries(Object.entries(schema.shape).filter(([name]) => !(name in elements))));
+  const head = z.object(
+    Object.fromEntries(Object.entries(schema.shape).filter(([name]) => !(name in elements))),
+  );
   const layout = { head, elements };
   layouts.set(schema, layout);
   return layout;

@@ -1,13 +1,13 @@
 /** The API process: serves the routes until it is told to stop, then drains. */
 import { setTimeout } from "node:timers/promises";
-import { loadConfig, requireReal } from "../config.ts";
-import { hasNoOrganization } from "../db/new-organization.ts";
+import { loadConfig, requireReal } from "../config/config.ts";
+import { hasNoOrganization } from "../db/tenancy/new-organization.ts";
 import { type Deps, openApiDeps } from "../deps.ts";
-import { EMPTY_INSTANCE } from "../domain/empty-instance.ts";
-import { createLog } from "../log.ts";
+import { EMPTY_INSTANCE } from "../domain/tenancy/empty-instance.ts";
+import { createLog } from "../process/log.ts";
 import { serveMetrics } from "../metrics/serve.ts";
-import { reportReady } from "../process-ready.ts";
-import { type ProcessStop, aborted, closingOnFailure, runProcess, watchSignals } from "../process-stop.ts";
+import { reportReady } from "../process/ready.ts";
+import { type ProcessStop, aborted, closingOnFailure, runProcess, watchSignals } from "../process/stop.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { type CoreMetrics, installRuntime } from "../temporal/runtime.ts";
 import { createApp } from "./app.ts";
@@ -17,7 +17,11 @@ import { listen } from "./server.ts";
 async function main(): Promise<void> {
   const stop = watchSignals();
   const config = requireReal(loadConfig());
-  const coreMetrics = await installRuntime(createLog({ level: config.log.level, name: "api" }), "ERROR", config.metrics.port !== undefined);
+  const coreMetrics = await installRuntime(
+    createLog({ level: config.log.level, name: "api" }),
+    "ERROR",
+    config.metrics.port !== undefined,
+  );
   const endTracing = startTracing(config.telemetry, "api");
   const deps = await openApiDeps(config);
   await closingOnFailure(deps, () => serve(deps, stop, coreMetrics));

@@ -1,5 +1,11 @@
 /** The only maker of the OpenAPI document: everything in it comes from the table of routes. */
-import { createDocument, type ZodOpenApiObject, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponseObject } from "zod-openapi";
+import {
+  createDocument,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+} from "zod-openapi";
 import { z } from "zod";
 import { ErrorBody, ValidationErrorBody } from "../schema/common.ts";
 import type { Route } from "./route.ts";
@@ -31,7 +37,12 @@ const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
   507: "There is too little free disk space; reads, search and chat go on. Try again after Retry-After",
 };
 
-const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = { 200: "OK", 201: "Created", 202: "Accepted; work goes on in the background", 204: "Done, no content" };
+const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
+  200: "OK",
+  201: "Created",
+  202: "Accepted; work goes on in the background",
+  204: "Done, no content",
+};
 
 const text = (description: string) => ({ schema: { type: "string" as const }, description });
 const number = (description: string) => ({ schema: { type: "integer" as const }, description });
@@ -39,7 +50,9 @@ const number = (description: string) => ({ schema: { type: "integer" as const },
 const COMPONENT_HEADERS = {
   "X-Request-Id": text("The id of the request, in the log and the audit log too"),
   "Retry-After": number("Seconds"),
-  "RateLimit-Policy": text('The budget nearest to its end, of the key, the user or the organization: `"user-requests";q=600;w=60`. Of a 429 the one that is used up'),
+  "RateLimit-Policy": text(
+    'The budget nearest to its end, of the key, the user or the organization: `"user-requests";q=600;w=60`. Of a 429 the one that is used up',
+  ),
   "RateLimit-Limit": number("Requests a minute that this budget has"),
   "RateLimit-Remaining": number("What is left of it in this minute"),
   "RateLimit-Reset": number("Seconds until the minute is over"),
@@ -47,7 +60,8 @@ const COMPONENT_HEADERS = {
 };
 type HeaderName = keyof typeof COMPONENT_HEADERS;
 
-const headerRefs = (...names: HeaderName[]) => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
+const headerRefs = (...names: HeaderName[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
 
 /** The document of `routes`, as plain JSON. */
 export function createOpenApi(routes: readonly Route[]): Record<string, unknown> {
@@ -68,7 +82,12 @@ export function createOpenApi(routes: readonly Route[]): Record<string, unknown>
       headers: COMPONENT_HEADERS,
       securitySchemes: {
         apiKey: { type: "http", scheme: "bearer", bearerFormat: "sk-…", description: "A user API key" },
-        jwt: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token of the identity provider" },
+        jwt: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "JWT",
+          description: "An access token of the identity provider",
+        },
       },
     },
   };
@@ -77,7 +96,8 @@ export function createOpenApi(routes: readonly Route[]): Record<string, unknown>
 
 /** Takes out what is true of zod and not of the contract: closed answers, the bounds of JavaScript's integers, patterns of known formats. */
 function tidy({ jsonSchema, io }: { jsonSchema: Record<string, unknown>; io: "input" | "output" }): void {
-  if (io === "output" && jsonSchema["additionalProperties"] === false) delete jsonSchema["additionalProperties"];
+  if (io === "output" && jsonSchema["additionalProperties"] === false)
+    delete jsonSchema["additionalProperties"];
   if (jsonSchema["maximum"] === Number.MAX_SAFE_INTEGER) delete jsonSchema["maximum"];
   if (jsonSchema["minimum"] === Number.MIN_SAFE_INTEGER) delete jsonSchema["minimum"];
   if (jsonSchema["format"] === "uuid" || jsonSchema["format"] === "date-time") delete jsonSchema["pattern"];
@@ -93,7 +113,11 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     ...(route.description === undefined ? {} : { description: route.description }),
     tags: [...route.tags],
     security: securityOf(route),
-    requestParams: { ...(params === undefined ? {} : { path: params }), ...(query === undefined ? {} : { query }), ...(headers === undefined ? {} : { header: headers }) },
+    requestParams: {
+      ...(params === undefined ? {} : { path: params }),
+      ...(query === undefined ? {} : { query }),
+      ...(headers === undefined ? {} : { header: headers }),
+    },
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: { ...successes(route), ...failures(route) },
   };
@@ -101,7 +125,12 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
 
 function operationId({ method, path }: Route): string {
   const words = path.split(/[/_-]/).filter((word) => word !== "");
-  return method.toLowerCase() + words.map((word) => (word.startsWith(":") ? `By${capitalized(word.slice(1))}` : capitalized(word))).join("");
+  return (
+    method.toLowerCase() +
+    words
+      .map((word) => (word.startsWith(":") ? `By${capitalized(word.slice(1))}` : capitalized(word)))
+      .join("")
+  );
 }
 
 function capitalized(word: string): string {
@@ -125,8 +154,15 @@ const HEADER_EXAMPLES: Readonly<Record<string, string>> = {
 
 function headerParameters(route: Route): z.ZodObject | undefined {
   const described: Record<string, string> = {
-    ...(route.access === "public" || route.access === "operator" ? {} : { "X-Organization-Id": "The caller's organization; any other one is refused with 403" }),
-    ...(route.idempotent !== undefined ? { "Idempotency-Key": "Sending the same request again with the same key answers as the first time, for 24 hours" } : {}),
+    ...(route.access === "public" || route.access === "operator"
+      ? {}
+      : { "X-Organization-Id": "The caller's organization; any other one is refused with 403" }),
+    ...(route.idempotent !== undefined
+      ? {
+          "Idempotency-Key":
+            "Sending the same request again with the same key answers as the first time, for 24 hours",
+        }
+      : {}),
     ...route.headers,
   };
   const names = Object.keys(described);
@@ -145,29 +181,57 @@ function headerParameters(route: Route): z.ZodObject | undefined {
 }
 
 function requestBodyOf({ body, multipart }: Route): ZodOpenApiOperationObject["requestBody"] {
-  if (multipart !== undefined) return { required: true, content: { "multipart/form-data": { schema: multipart } } };
+  if (multipart !== undefined)
+    return { required: true, content: { "multipart/form-data": { schema: multipart } } };
   if (body === undefined) return undefined;
   return { required: !body.safeParse(undefined).success, content: { "application/json": { schema: body } } };
 }
 
 function successes(route: Route): Record<string, ZodOpenApiResponseObject> {
-  const json = route.response === undefined || route.status === 204 ? {} : { "application/json": { schema: route.response } };
-  const others = Object.fromEntries(Object.entries(route.otherContent ?? {}).map(([mediaType, { schema }]) => [mediaType, { schema }]));
+  const json =
+    route.response === undefined || route.status === 204
+      ? {}
+      : { "application/json": { schema: route.response } };
+  const others = Object.fromEntries(
+    Object.entries(route.otherContent ?? {}).map(([mediaType, { schema }]) => [mediaType, { schema }]),
+  );
   const content = { ...json, ...others };
-  const limits = route.access === "public" ? {} : headerRefs("RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset");
-  const own = Object.fromEntries(Object.entries(route.replyHeaders ?? {}).map(([name, description]) => [name, text(description)]));
-  const answer = { headers: { ...headerRefs("X-Request-Id"), ...limits, ...own }, ...(Object.keys(content).length === 0 ? {} : { content }) };
+  const limits =
+    route.access === "public"
+      ? {}
+      : headerRefs("RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset");
+  const own = Object.fromEntries(
+    Object.entries(route.replyHeaders ?? {}).map(([name, description]) => [name, text(description)]),
+  );
+  const answer = {
+    headers: { ...headerRefs("X-Request-Id"), ...limits, ...own },
+    ...(Object.keys(content).length === 0 ? {} : { content }),
+  };
   // An answer that nothing has changed has no content.
-  const extra = Object.entries(route.otherStatuses ?? {}).map(([status, description]) => [status, { ...(status === "304" ? { headers: answer.headers } : answer), description }]);
-  return { [String(route.status)]: { ...answer, description: STATUS_DESCRIPTIONS[route.status] ?? "" }, ...Object.fromEntries(extra) } as Record<string, ZodOpenApiResponseObject>;
+  const extra = Object.entries(route.otherStatuses ?? {}).map(([status, description]) => [
+    status,
+    { ...(status === "304" ? { headers: answer.headers } : answer), description },
+  ]);
+  return {
+    [String(route.status)]: { ...answer, description: STATUS_DESCRIPTIONS[route.status] ?? "" },
+    ...Object.fromEntries(extra),
+  } as Record<string, ZodOpenApiResponseObject>;
 }
 
 function failures(route: Route): Record<string, ZodOpenApiResponseObject> {
   return Object.fromEntries(
     declaredErrors(route).map((status) => {
       const schema = status === 422 ? ValidationErrorBody : ErrorBody;
-      const more: HeaderName[] = status === 401 ? ["WWW-Authenticate"] : [429, 503, 507].includes(status) ? ["Retry-After"] : [];
-      return [String(status), { description: ERROR_DESCRIPTIONS[status] ?? "Failure", headers: headerRefs("X-Request-Id", ...more), content: { "application/json": { schema } } }];
+      const more: HeaderName[] =
+        status === 401 ? ["WWW-Authenticate"] : [429, 503, 507].includes(status) ? ["Retry-After"] : [];
+      return [
+        String(status),
+        {
+          description: ERROR_DESCRIPTIONS[status] ?? "Failure",
+          headers: headerRefs("X-Request-Id", ...more),
+          content: { "application/json": { schema } },
+        },
+      ];
     }),
   );
 }
@@ -178,6 +242,13 @@ export function declaredErrors(route: Route): number[] {
   const hasParams = route.params !== undefined && Object.keys(route.params.shape).length > 0;
   const isChecked = hasBody || hasParams || route.query !== undefined || route.idempotent !== undefined;
   const authenticated = route.access === "public" ? [] : [route.unauthenticatedStatus ?? 401, 403, 429, 503];
-  const statuses = [500, ...(route.errors ?? []), ...authenticated, ...(hasBody ? [400] : []), ...(isChecked ? [422] : []), ...(hasParams ? [404] : [])];
+  const statuses = [
+    500,
+    ...(route.errors ?? []),
+    ...authenticated,
+    ...(hasBody ? [400] : []),
+    ...(isChecked ? [422] : []),
+    ...(hasParams ? [404] : []),
+  ];
   return [...new Set(statuses)].toSorted((a, b) => a - b);
 }

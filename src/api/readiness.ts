@@ -1,5 +1,5 @@
 /** The only place that decides whether this process should be sent requests, from what it depends on and whether it stops. */
-import { type Probe, answersInTime } from "../answers-in-time.ts";
+import { type Probe, answersInTime } from "../process/answers-in-time.ts";
 import type { Readiness as Report } from "../schema/health.ts";
 import type { StoreKind } from "../storage/open-store.ts";
 
@@ -40,7 +40,8 @@ export function createReadiness({ probes, storeKind, started }: ReadinessDeps): 
   return {
     async report() {
       const now = performance.now();
-      if (last === undefined || now - last.at > FRESH_MS) last = { at: now, dependencies: probeAll(probes, storeKind) };
+      if (last === undefined || now - last.at > FRESH_MS)
+        last = { at: now, dependencies: probeAll(probes, storeKind) };
       const dependencies = await last.dependencies;
       return { status: statusOf(dependencies), dependencies };
     },
@@ -54,7 +55,12 @@ function probeAll(probes: ReadinessDeps["probes"], storeKind: StoreKind): Promis
     names.map(async (name) => {
       const startedAt = performance.now();
       const ok = await answersInTime(probes[name]);
-      return { name, ok, ...(name === "object_store" ? { kind: storeKind } : {}), latency_ms: Math.round((performance.now() - startedAt) * 10) / 10 };
+      return {
+        name,
+        ok,
+        ...(name === "object_store" ? { kind: storeKind } : {}),
+        latency_ms: Math.round((performance.now() - startedAt) * 10) / 10,
+      };
     }),
   );
 }

@@ -1,7 +1,7 @@
 /** The only writer of request logs: one line an answer, with ids and times; no bodies and no query strings, which hold content. */
 import type { Context, Middleware } from "koa";
-import type { Principal } from "../domain/principal.ts";
-import type { Log } from "../log.ts";
+import type { Principal } from "../domain/tenancy/principal.ts";
+import type { Log } from "../process/log.ts";
 
 const MAX_LOGGED_PATH = 256;
 
@@ -23,7 +23,13 @@ function write(ctx: Context, log: Log, elapsedMs: number): void {
     status: ctx.res.statusCode,
     ms: Math.round(elapsedMs * 10) / 10,
     ...(isWhole ? {} : { cut_off: true }),
-    ...(principal === undefined ? {} : { organization_id: principal.organization.id, user_id: principal.user.id, api_key_id: principal.apiKeyId }),
+    ...(principal === undefined
+      ? {}
+      : {
+          organization_id: principal.organization.id,
+          user_id: principal.user.id,
+          api_key_id: principal.apiKeyId,
+        }),
   };
   if (ctx.path.startsWith("/health")) log.debug(fields, "request");
   else log.info(fields, "request");

@@ -54,5 +54,6 @@ export function listsEtag(header: string, etag: string): boolean {
 /** @throws DomainError `precondition_failed` where the request says `If-Match` and the resource has changed since. */
 export function requireMatch(headers: IncomingHttpHeaders, etag: string): void {
   const header = headers["if-match"];
-  if (header !== undefined && !listsEtag(header, etag)) throw new DomainError("precondition_failed", "The resource has changed since it was read.");
+  if (header !== undefined && !listsEtag(header, etag))
+    throw new DomainError("precondition_failed", "The resource has changed since it was read.");
 }

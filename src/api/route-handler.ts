@@ -3,15 +3,15 @@ import { pipeline } from "node:stream/promises";
 import type { Context, Middleware } from "koa";
 import type { Deps } from "../deps.ts";
 import { DomainError } from "../domain/errors.ts";
-import type { Principal } from "../domain/principal.ts";
-import { type Problem, valueError } from "../schema/problem.ts";
+import type { Principal } from "../domain/tenancy/principal.ts";
+import { type Problem, valueError } from "../schema/requests/problem.ts";
 import { answerOnce } from "./idempotency.ts";
-import { type JsonBody, readJsonBody } from "./json-body.ts";
+import { type JsonBody, readJsonBody } from "./body/json-body.ts";
 import type { RateLimit } from "./middleware/rate-limit.ts";
 import { jsonPieces } from "./json-answer.ts";
 import { isRaw, isStream, type RawAnswer, stream, type StreamAnswer } from "./response.ts";
 import type { AuditRule, Route, RouteContext } from "./route.ts";
-import { allValues, findUnusable, type Parsed, parsePart } from "./validation.ts";
+import { allValues, findUnusable, type Parsed, parsePart } from "./validation/validate.ts";
 
 const KEY_REFUSED = "API key not accepted on this endpoint, use an identity-provider access token";
 const MAX_IDEMPOTENCY_KEY = 255;
@@ -26,11 +26,14 @@ export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middle
       const context = await contextOf(route, { deps, ctx, principal, operator });
       body = context.body;
       await countMore(route, { ctx, limit, body });
-      const answer = await answerOnce(route, context, (idempotency) => route.handle({ ...context, request: { ...context.request, idempotency } }));
+      const answer = await answerOnce(route, context, (idempotency) =>
+        route.handle({ ...context, request: { ...context.request, idempotency } }),
+      );
       await send(ctx, route, { answer, deps });
       audit(route, { deps, ctx, principal, body }, "success");
     } catch (error) {
-      if (error instanceof DomainError && error.code === "permission_denied") audit(route, { deps, ctx, principal, body }, "denied");
+      if (error instanceof DomainError && error.code === "permission_denied")
+        audit(route, { deps, ctx, principal, body }, "denied");
       throw error;
     }
   };
@@ -60,7 +63,9 @@ async function admit(route: Route, arrival: Arrival): Promise<Caller> {
     return { principal: undefined, operator: undefined };
   }
   if (route.access === "operator") {
-    const operator = await countingRefusals(route, arrival, () => deps.authenticator.authenticateOperator(ctx.headers.authorization));
+    const operator = await countingRefusals(route, arrival, () =>
+      deps.authenticator.authenticateOperator(ctx.headers.authorization),
+    );
     await limit.countOperator(ctx, operator);
     return { principal: undefined, operator };
   }
@@ -70,7 +75,10 @@ async function admit(route: Route, arrival: Arrival): Promise<Caller> {
 }
 
 /** The request itself was counted before its body was read. */
-async function countMore(route: Route, { ctx, limit, body }: Pick<Arrival, "ctx" | "limit"> & { readonly body: unknown }): Promise<void> {
+async function countMore(
+  route: Route,
+  { ctx, limit, body }: Pick<Arrival, "ctx" | "limit"> & { readonly body: unknown },
+): Promise<void> {
   const more = (route.requestsOf?.(body) ?? 1) - 1;
   if (more > 0) await limit.countRefusal(ctx, more);
 }
@@ -84,26 +92,41 @@ async function identify(route: Route, { deps, ctx }: Arrival): Promise<Principal
   });
   ctx.state["principal"] = principal;
   deps.lastUsed.note(principal, { address: ctx.ip, userAgent: ctx.headers["user-agent"] });
-  if (route.access === "jwt" && principal.authMethod === "api_key") throw new DomainError("unauthenticated", KEY_REFUSED);
+  if (route.access === "jwt" && principal.authMethod === "api_key")
+    throw new DomainError("unauthenticated", KEY_REFUSED);
   if (route.capability !== undefined && !principal.capabilities.has(route.capability)) {
-    throw new DomainError("permission_denied", `Permission denied: the API key was made without the capability ${route.capability}`);
+    throw new DomainError(
+      "permission_denied",
+      `Permission denied: the API key was made without the capability ${route.capability}`,
+    );
   }
   return principal;
 }
 
-async function countingRefusals<T>(route: Route, { ctx, limit }: Arrival, check: () => Promise<T>): Promise<T> {
+async function countingRefusals<T>(
+  route: Route,
+  { ctx, limit }: Arrival,
+  check: () => Promise<T>,
+): Promise<T> {
   try {
     return await check();
   } catch (error) {
     const isRefused = error instanceof DomainError && error.code === "unauthenticated";
     if (isRefused) await limit.countRefusal(ctx);
-    throw isRefused && route.unauthenticatedStatus === 403 ? new DomainError("permission_denied", error.message) : error;
+    throw isRefused && route.unauthenticatedStatus === 403
+      ? new DomainError("permission_denied", error.message)
+      : error;
   }
 }
 
-async function contextOf(route: Route, { deps, ctx, principal, operator }: Call): Promise<RouteContext<"keys", unknown, unknown, unknown>> {
+async function contextOf(
+  route: Route,
+  { deps, ctx, principal, operator }: Call,
+): Promise<RouteContext<"keys", unknown, unknown, unknown>> {
   const json: JsonBody =
-    route.body === undefined ? { parsed: { value: undefined }, hash: undefined } : await readJsonBody(ctx, { limits: route.bodyLimits, isAnyText: route.hasSecretBody });
+    route.body === undefined
+      ? { parsed: { value: undefined }, hash: undefined }
+      : await readJsonBody(ctx, { limits: route.bodyLimits, isAnyText: route.hasSecretBody });
   const { params, query, body } = allValues({
     params: readPart(route.params, ctx["params"] as unknown, "path"),
     query: readPart(route.query, { ...ctx.query }, "query"),
@@ -131,7 +154,8 @@ async function contextOf(route: Route, { deps, ctx, principal, operator }: Call)
 }
 
 function readBody(route: Route, parsed: Parsed): Parsed {
-  const checked = route.body === undefined || "problems" in parsed ? parsed : parsePart(route.body, parsed.value, "body");
+  const checked =
+    route.body === undefined || "problems" in parsed ? parsed : parsePart(route.body, parsed.value, "body");
   if (!("problems" in checked) || !route.hasSecretBody) return checked;
   return { problems: checked.problems.map((problem) => ({ ...problem, input: "[redacted]" })) };
 }
@@ -170,7 +194,11 @@ function replyOf(ctx: Context, route: Route): RouteContext<"keys", unknown, unkn
   };
 }
 
-async function send(ctx: Context, route: Route, { answer, deps }: { answer: unknown; deps: Deps }): Promise<void> {
+async function send(
+  ctx: Context,
+  route: Route,
+  { answer, deps }: { answer: unknown; deps: Deps },
+): Promise<void> {
   if (isStream(answer)) return sendStream(ctx, answer, deps);
   if (isRaw(answer)) return sendRaw(ctx, answer);
   const { status } = ctx;
@@ -218,22 +246,40 @@ function sendStream(ctx: Context, answer: StreamAnswer, { log }: Pick<Deps, "log
   }
   answer.write(res).catch((error: unknown) => {
     // A client that went away destroys the answer too, but not with what was thrown here.
-    if (!res.destroyed || res.errored === error) log.error({ request_id: ctx.state["requestId"] as string, err: error }, "a streamed answer failed");
+    if (!res.destroyed || res.errored === error)
+      log.error({ request_id: ctx.state["requestId"] as string, err: error }, "a streamed answer failed");
     res.destroy();
   });
 }
 
-function audit(route: Route, { deps, ctx, principal, body }: Omit<Call, "operator"> & { readonly body: unknown }, outcome: "success" | "denied"): void {
+function audit(
+  route: Route,
+  { deps, ctx, principal, body }: Omit<Call, "operator"> & { readonly body: unknown },
+  outcome: "success" | "denied",
+): void {
   const { audit: rule } = route;
   if (rule === undefined || principal === undefined) return;
   const isChange = rule.isChange ?? route.method !== "GET";
   if (isChange && outcome === "success") return;
   const named = namedBy(rule, (ctx["params"] ?? {}) as Record<string, string>, body);
-  deps.audit.record(principal, { action: rule.action, resource_type: rule.resource, ...named, request_id: ctx.state["requestId"] as string, outcome });
+  deps.audit.record(principal, {
+    action: rule.action,
+    resource_type: rule.resource,
+    ...named,
+    request_id: ctx.state["requestId"] as string,
+    outcome,
+  });
 }
 
-function namedBy({ resource, idField }: AuditRule, params: Readonly<Record<string, string>>, body: unknown): { resource_id: string | null; space_id: string | null } {
+function namedBy(
+  { resource, idField }: AuditRule,
+  params: Readonly<Record<string, string>>,
+  body: unknown,
+): { resource_id: string | null; space_id: string | null } {
   const field = idField === undefined ? undefined : (body as Record<string, unknown> | undefined)?.[idField];
   const id = (params[`${resource}_id`] ?? (typeof field === "string" ? field : null))?.toLowerCase() ?? null;
-  return { resource_id: id, space_id: resource === "space" ? id : (params["space_id"]?.toLowerCase() ?? null) };
+  return {
+    resource_id: id,
+    space_id: resource === "space" ? id : (params["space_id"]?.toLowerCase() ?? null),
+  };
 }

@@ -2,10 +2,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
 import type { Deps } from "../deps.ts";
-import type { Capability, Principal } from "../domain/principal.ts";
+import type { Capability, Principal } from "../domain/tenancy/principal.ts";
 import type { Idempotency, RepeatCheck } from "./idempotency.ts";
 import type { Parts } from "./json-answer.ts";
-import type { JsonLimits } from "./json-limits.ts";
+import type { JsonLimits } from "./body/json-limits.ts";
 import type { RawAnswer, StreamAnswer } from "./response.ts";
 
 /** Who is let in: holders of keys and identity-provider tokens, of tokens alone, operators (who need belong to no organization), or everybody. */
@@ -127,7 +127,13 @@ type Presentable<T> = T extends Date
       ? { readonly [Key in keyof T]: Presentable<T[Key]> }
       : T;
 
-interface RouteDefinition<A extends Access, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> extends RouteContract<A> {
+interface RouteDefinition<
+  A extends Access,
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+> extends RouteContract<A> {
   readonly params?: P;
   readonly query?: Q;
   /** The JSON body; an optional schema makes the body optional. */
@@ -136,7 +142,9 @@ interface RouteDefinition<A extends Access, P extends z.ZodType, Q extends z.Zod
   /** How many requests one counts as in the budget `address`, where its body makes it more than one. */
   readonly requestsOf?: (body: z.output<B>) => number;
   /** Loads, authorizes, acts, presents. Answers the response's value, nothing for 204, or `raw(…)` or `stream(…)`. */
-  handle(context: RouteContext<A, z.output<P>, z.output<Q>, z.output<B>>): Promise<Presentable<z.input<R>> | RawAnswer | StreamAnswer>;
+  handle(
+    context: RouteContext<A, z.output<P>, z.output<Q>, z.output<B>>,
+  ): Promise<Presentable<z.input<R>> | RawAnswer | StreamAnswer>;
 }
 
 type Nothing = z.ZodUndefined | z.ZodVoid;

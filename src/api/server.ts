@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type Koa from "koa";
-import { ExpectedFailure } from "../expected-failure.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
 
 const MAX_HEADER_BYTES = 32 * 1_024;
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -33,7 +33,10 @@ interface Bounds {
 }
 
 /** @throws Error that names the address where it cannot be listened on. */
-export async function listen(app: Koa, { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, checkEveryMs = CHECK_EVERY_MS }: Bounds): Promise<Listening> {
+export async function listen(
+  app: Koa,
+  { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, checkEveryMs = CHECK_EVERY_MS }: Bounds,
+): Promise<Listening> {
   const handle = app.callback();
   const server = createServer(
     {
@@ -56,7 +59,11 @@ export async function listen(app: Koa, { host, port, headersTimeoutMs = HEADERS_
     server.once("error", (error) => reject(explain(error, host, port)));
     server.listen({ host, port }, resolve);
   });
-  return { server, port: (server.address() as AddressInfo).port, close: (graceMs = CLOSE_GRACE_MS) => close(server, connections, graceMs) };
+  return {
+    server,
+    port: (server.address() as AddressInfo).port,
+    close: (graceMs = CLOSE_GRACE_MS) => close(server, connections, graceMs),
+  };
 }
 
 function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
@@ -83,7 +90,9 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   }
   const [status, detail] = REFUSALS[error.code ?? ""] ?? ["400 Bad Request", "Bad Request"];
   const body = JSON.stringify({ detail });
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  socket.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
 }
 
 async function close(server: Server, connections: ReadonlySet<Socket>, graceMs: number): Promise<void> {

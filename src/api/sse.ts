@@ -22,7 +22,10 @@ interface EventStreamOptions {
 }
 
 /** Writes the head of `res` at once. `data` of events must be one line or more without carriage returns. */
-export function openEventStream(res: ServerResponse, { pingMs, headers = {} }: EventStreamOptions): EventStream {
+export function openEventStream(
+  res: ServerResponse,
+  { pingMs, headers = {} }: EventStreamOptions,
+): EventStream {
   const gone = new AbortController();
   let isEnded = false;
   let isCorked = false;

@@ -50,7 +50,10 @@ export function keysIn(text: string): string[] {
 
 function isLongAsCreated(text: string): boolean {
   const length = RANDOM_CHARS + CHECKSUM_CHARS;
-  return text.length === OLD_START.length + length || (text.startsWith(START) && text.length === START.length + length);
+  return (
+    text.length === OLD_START.length + length ||
+    (text.startsWith(START) && text.length === START.length + length)
+  );
 }
 
 /** What is stored of a key: HMAC-SHA-256 under the instance's pepper. Who hashes often gives it as a key, which takes a sixth of the time. */

@@ -2,7 +2,7 @@
 import { type KeyObject, createPrivateKey, createPublicKey } from "node:crypto";
 import { Readable } from "node:stream";
 import { CompactSign, type JWK, calculateJwkThumbprint, compactVerify, errors } from "jose";
-import { readChainHeads } from "../db/audit-anchors.ts";
+import { readChainHeads } from "../db/audit/anchors.ts";
 import type { Database } from "../db/pool.ts";
 import type { AnchorStatement } from "../domain/anchor.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -30,13 +30,23 @@ export interface Anchor {
 /** Reads the heads of all chains and signs them. The public key stands in the header, so that a reader can see whose it is. */
 export async function makeAnchor(db: Database, secret: Uint8Array, now: Date): Promise<Anchor> {
   const heads = await readChainHeads(db);
-  const statement: AnchorStatement = { type: "holdfast-audit-anchor", version: 1, made_at: now.toISOString(), heads };
-  return { jws: await signAnchor(secret, Buffer.from(JSON.stringify(statement))), organizations: heads.length };
+  const statement: AnchorStatement = {
+    type: "holdfast-audit-anchor",
+    version: 1,
+    made_at: now.toISOString(),
+    heads,
+  };
+  return {
+    jws: await signAnchor(secret, Buffer.from(JSON.stringify(statement))),
+    organizations: heads.length,
+  };
 }
 
 export async function signAnchor(secret: Uint8Array, statement: Uint8Array): Promise<string> {
   const { kid, ...jwk } = await anchorPublicKey(secret);
-  return new CompactSign(statement).setProtectedHeader({ alg: ALGORITHM, kid: kid!, jwk }).sign(privateKey(secret));
+  return new CompactSign(statement)
+    .setProtectedHeader({ alg: ALGORITHM, kid: kid!, jwk })
+    .sign(privateKey(secret));
 }
 
 /** @throws DomainError `conflict` where there is one of that name: an anchor is never written over. */
@@ -47,7 +57,8 @@ export async function storeAnchor(store: Pick<ObjectStore, "put">, name: string,
 /** @returns what was signed; null where it was changed, signed by another key, or is no JWS. The key in its header is not believed. */
 export async function openAnchor(secret: Uint8Array, jws: string): Promise<Uint8Array | null> {
   try {
-    return (await compactVerify(jws, createPublicKey(privateKey(secret)), { algorithms: [ALGORITHM] })).payload;
+    return (await compactVerify(jws, createPublicKey(privateKey(secret)), { algorithms: [ALGORITHM] }))
+      .payload;
   } catch (error) {
     if (error instanceof errors.JOSEError) return null;
     throw error;

@@ -1,7 +1,13 @@
 /** The only place that writes audit rows behind: those of reads and refusals. A change writes its own in its transaction. */
-import { type AuditActor, type AuditEntry, appendAuditRows, auditRow, type AuditRow } from "../db/audit.ts";
+import {
+  type AuditActor,
+  type AuditEntry,
+  appendAuditRows,
+  auditRow,
+  type AuditRow,
+} from "../db/audit/append.ts";
 import type { Database } from "../db/pool.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../process/log.ts";
 import { createWriteBehind } from "./write-behind.ts";
 
 const MAX_WAITING = 20_000;
@@ -14,7 +20,12 @@ export interface AuditLog {
 }
 
 export function createAuditLog(db: Database, log: Pick<Log, "error">): AuditLog {
-  const rows = createWriteBehind<AuditRow>({ name: "audit log", maxEntries: MAX_WAITING, log, write: (entries) => appendAuditRows(db, entries) });
+  const rows = createWriteBehind<AuditRow>({
+    name: "audit log",
+    maxEntries: MAX_WAITING,
+    log,
+    write: (entries) => appendAuditRows(db, entries),
+  });
   return {
     record: (actor, entry) => rows.add(auditRow(actor, entry, new Date())),
     flush: rows.flush,

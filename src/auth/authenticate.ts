@@ -1,12 +1,12 @@
 /** The only place that turns credentials into a principal. */
 import { createSecretKey } from "node:crypto";
-import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/api-keys.ts";
+import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/keys/api-keys.ts";
 import { type Database, inTenant } from "../db/pool.ts";
-import { ensurePrivateSpace } from "../db/spaces.ts";
-import { findSubjectCaller } from "../db/users.ts";
-import { isWithin, type Network, networksOf } from "../domain/cidr.ts";
+import { ensurePrivateSpace } from "../db/tenancy/spaces.ts";
+import { findSubjectCaller } from "../db/tenancy/users.ts";
+import { isWithin, type Network, networksOf } from "../domain/tenancy/cidr.ts";
 import { DomainError } from "../domain/errors.ts";
-import { CAPABILITIES, type Principal } from "../domain/principal.ts";
+import { CAPABILITIES, type Principal } from "../domain/tenancy/principal.ts";
 import { hashKey, isWellFormedKey } from "./api-keys.ts";
 import type { VerifyJwt } from "./jwt.ts";
 import { createLookupCache } from "./lookup-cache.ts";
@@ -64,7 +64,13 @@ interface KeyCaller {
   readonly allowedNetworks: readonly Network[] | null;
 }
 
-export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now, onAmbiguousLogin = () => undefined }: AuthenticatorSettings): Authenticator {
+export function createAuthenticator({
+  db,
+  pepper,
+  verifyJwt,
+  now = Date.now,
+  onAmbiguousLogin = () => undefined,
+}: AuthenticatorSettings): Authenticator {
   const pepperKey = createSecretKey(pepper);
   const keys = createLookupCache<KeyCaller | null>({
     maxEntries: CACHED_KEYS,
@@ -81,8 +87,13 @@ export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now, onA
     });
     if (caller === null) throw unauthenticated("Invalid API key");
     // Before all that tells a known key from an unknown one, and at each request: what is kept of a look-up serves every address.
-    if (caller.allowedNetworks !== null && !isWithin(caller.allowedNetworks, address)) throw unauthenticated("Invalid API key");
-    if (!caller.isHome) throw new DomainError("permission_denied", "Permission denied: the key's owner is not a member of its organization");
+    if (caller.allowedNetworks !== null && !isWithin(caller.allowedNetworks, address))
+      throw unauthenticated("Invalid API key");
+    if (!caller.isHome)
+      throw new DomainError(
+        "permission_denied",
+        "Permission denied: the key's owner is not a member of its organization",
+      );
     if (caller.isRevoked || caller.expiresAtMs <= now()) throw unauthenticated("Invalid API key");
     return caller.principal;
   }
@@ -96,7 +107,8 @@ export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now, onA
       return caller;
     });
     if (row === null) throw unauthenticated("Invalid access token");
-    if (row.organization.deleted) throw new DomainError("permission_denied", "Permission denied: the organization no longer exists");
+    if (row.organization.deleted)
+      throw new DomainError("permission_denied", "Permission denied: the organization no longer exists");
     return principalOf(row, null);
   }
 
@@ -113,7 +125,8 @@ export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now, onA
       const token = bearerToken(authorization);
       if (verifyJwt === undefined || token.startsWith("sk-")) throw unauthenticated("Invalid access token");
       const { subject, roles } = await verifyJwt(token);
-      if (!roles.includes(OPERATORS)) throw new DomainError("permission_denied", "Permission denied: the role operators is needed");
+      if (!roles.includes(OPERATORS))
+        throw new DomainError("permission_denied", "Permission denied: the role operators is needed");
       return subject;
     },
     forgetUser: (userId) => keys.forget((caller) => caller?.principal.user.id === userId),
@@ -122,7 +135,8 @@ export function createAuthenticator({ db, pepper, verifyJwt, now = Date.now, onA
 
 function bearerToken(authorization: string | undefined): string {
   const token = authorization === undefined ? undefined : /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
-  if (token === undefined) throw unauthenticated("Authentication required: send an 'Authorization: Bearer <API_KEY>' header");
+  if (token === undefined)
+    throw unauthenticated("Authentication required: send an 'Authorization: Bearer <API_KEY>' header");
   if (token.length > MAX_TOKEN_LENGTH) throw unauthenticated("Invalid access token");
   return token;
 }
@@ -132,9 +146,13 @@ function unauthenticated(detail: string): DomainError {
 }
 
 /** Looks a caller up; where it has no private space yet, makes one and looks again. */
-async function withPrivateSpace<Row extends CallerRow>(db: Database, find: () => Promise<Row | null>): Promise<Row | null> {
+async function withPrivateSpace<Row extends CallerRow>(
+  db: Database,
+  find: () => Promise<Row | null>,
+): Promise<Row | null> {
   const row = await find();
-  const mayHaveOne = row !== null && !row.user.removed && row.organization.is_home && !row.organization.deleted;
+  const mayHaveOne =
+    row !== null && !row.user.removed && row.organization.is_home && !row.organization.deleted;
   if (!mayHaveOne || row.has_private_space) return row;
   await inTenant(db, row.organization, (sql) => ensurePrivateSpace(sql, row.organization, row.user.id));
   return find();

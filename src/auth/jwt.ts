@@ -1,5 +1,12 @@
 /** The only place that verifies access tokens of the OpenID issuer. */
-import { createLocalJWKSet, decodeProtectedHeader, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
+import {
+  createLocalJWKSet,
+  decodeProtectedHeader,
+  errors,
+  type JSONWebKeySet,
+  type JWTPayload,
+  jwtVerify,
+} from "jose";
 import { DomainError } from "../domain/errors.ts";
 
 /** Asymmetric signatures only: `none` and HMAC would let a caller sign for itself. */
@@ -41,7 +48,14 @@ export function createJwtVerifier({ issuer, audience, now = Date.now }: JwtSetti
   const keys = createSigningKeys(issuer, now);
 
   async function verify(token: string, findKey: FindKey): Promise<JWTPayload> {
-    const options = { issuer, audience, algorithms: ALGORITHMS, clockTolerance: LEEWAY_SECONDS, requiredClaims: ["exp", "sub"], currentDate: new Date(now()) };
+    const options = {
+      issuer,
+      audience,
+      algorithms: ALGORITHMS,
+      clockTolerance: LEEWAY_SECONDS,
+      requiredClaims: ["exp", "sub"],
+      currentDate: new Date(now()),
+    };
     return (await jwtVerify(token, findKey, options)).payload;
   }
 
@@ -74,7 +88,11 @@ function subjectOf(payload: JWTPayload): TokenSubject {
   const { sub, email, email_verified: isVerified, roles } = payload;
   if (typeof sub !== "string" || sub === "" || sub.includes("\0")) throw invalidToken();
   const vouched = typeof email === "string" && isVerified === true && !email.includes("\0");
-  return { subject: sub, verifiedEmail: vouched ? email : null, roles: Array.isArray(roles) ? roles.filter((role) => typeof role === "string") : [] };
+  return {
+    subject: sub,
+    verifiedEmail: vouched ? email : null,
+    roles: Array.isArray(roles) ? roles.filter((role) => typeof role === "string") : [],
+  };
 }
 
 interface SigningKeys {
@@ -138,21 +156,32 @@ export async function lookAtIssuer(issuer: string): Promise<IssuerLook> {
 }
 
 async function fetchKeySet(issuer: string): Promise<{ keys: Record<string, unknown>; date: string | null }> {
-  const { document: discovered } = await fetchDocument(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
+  const { document: discovered } = await fetchDocument(
+    `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
+  );
   const uri = discovered["jwks_uri"];
-  if (discovered["issuer"] !== issuer || typeof uri !== "string") throw issuerUnavailable(new Error("the discovery document is not this issuer's"));
+  if (discovered["issuer"] !== issuer || typeof uri !== "string")
+    throw issuerUnavailable(new Error("the discovery document is not this issuer's"));
   assertSafeUrl(uri);
   const { document: keys, date } = await fetchDocument(uri);
   return { keys, date };
 }
 
-async function fetchDocument(url: string): Promise<{ document: Record<string, unknown>; date: string | null }> {
+async function fetchDocument(
+  url: string,
+): Promise<{ document: Record<string, unknown>; date: string | null }> {
   try {
-    const response = await fetch(url, { headers: { accept: "application/json" }, redirect: "error", signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+    const response = await fetch(url, {
+      headers: { accept: "application/json" },
+      redirect: "error",
+      signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
+    });
     if (!response.ok) throw new Error(`the issuer answered ${response.status}`);
-    if (Number(response.headers.get("content-length") ?? 0) > MAX_DOCUMENT_BYTES) throw new Error("the issuer's answer is too large");
+    if (Number(response.headers.get("content-length") ?? 0) > MAX_DOCUMENT_BYTES)
+      throw new Error("the issuer's answer is too large");
     const document: unknown = await response.json();
-    if (typeof document !== "object" || document === null) throw new Error("the issuer's answer is no object");
+    if (typeof document !== "object" || document === null)
+      throw new Error("the issuer's answer is no object");
     return { document: document as Record<string, unknown>, date: response.headers.get("date") };
   } catch (error) {
     throw issuerUnavailable(error);
@@ -170,5 +199,8 @@ function invalidToken(cause?: unknown): DomainError {
 }
 
 function issuerUnavailable(cause: unknown): DomainError {
-  return new DomainError("issuer_unavailable", "The identity provider is not reachable.", { retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
+  return new DomainError("issuer_unavailable", "The identity provider is not reachable.", {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause,
+  });
 }

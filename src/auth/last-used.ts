@@ -1,9 +1,9 @@
 /** The only place that notes when, from where and by what a key was used: written behind, within a second, one row a key and batch. */
-import { type KeyUse, touchApiKeys } from "../db/api-keys.ts";
+import { type KeyUse, touchApiKeys } from "../db/keys/api-keys.ts";
 import type { Database } from "../db/pool.ts";
-import { canonicalAddress } from "../domain/cidr.ts";
-import type { Principal } from "../domain/principal.ts";
-import type { Log } from "../log.ts";
+import { canonicalAddress } from "../domain/tenancy/cidr.ts";
+import type { Principal } from "../domain/tenancy/principal.ts";
+import type { Log } from "../process/log.ts";
 import { createWriteBehind } from "./write-behind.ts";
 
 const MAX_WAITING = 50_000;
@@ -32,7 +32,12 @@ export function createLastUsed(db: Database, log: Pick<Log, "error">): LastUsed 
   return {
     note(principal, { address, userAgent }) {
       if (principal.apiKeyId === null) return;
-      uses.add({ id: principal.apiKeyId, at: new Date(), ip: canonicalAddress(address), userAgent: userAgent === undefined ? null : plain(userAgent) });
+      uses.add({
+        id: principal.apiKeyId,
+        at: new Date(),
+        ip: canonicalAddress(address),
+        userAgent: userAgent === undefined ? null : plain(userAgent),
+      });
     },
     flush: uses.flush,
     close: uses.close,

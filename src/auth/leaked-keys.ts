@@ -1,9 +1,9 @@
 /** Takes reports of leaked keys: what is accepted is stored, and revoked behind the answer, so that nothing tells whose a reported text is. */
 import { createSecretKey } from "node:crypto";
-import { reportLeakedKeys, revokeLeakedKeys } from "../db/leaked-keys.ts";
+import { reportLeakedKeys, revokeLeakedKeys } from "../db/keys/leaked.ts";
 import type { Database } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../process/log.ts";
 import { hashKey, keysIn } from "./api-keys.ts";
 
 /** How often a process looks for reports that another one took and did not live to act upon. */
@@ -40,7 +40,10 @@ export function createLeakedKeys({ db, pepper, log, onRevoked }: LeakedKeysSetti
     const revoked = await revokeLeakedKeys(db);
     for (const key of revoked) {
       onRevoked(key.user_id);
-      log.warn({ api_key_id: key.id, organization_id: key.organization_id }, "an API key was reported as leaked and is revoked");
+      log.warn(
+        { api_key_id: key.id, organization_id: key.organization_id },
+        "an API key was reported as leaked and is revoked",
+      );
     }
   }
 
@@ -78,7 +81,10 @@ export function createLeakedKeys({ db, pepper, log, onRevoked }: LeakedKeysSetti
     async report(texts) {
       const hashes = [...new Set(texts.flatMap(keysIn))].map((text) => hashKey(pepperKey, text));
       if (hashes.length === 0) return;
-      if (!(await reportLeakedKeys(db, hashes))) throw new DomainError("overloaded", "Too many reports wait.", { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      if (!(await reportLeakedKeys(db, hashes)))
+        throw new DomainError("overloaded", "Too many reports wait.", {
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        });
       setImmediate(inBackground);
     },
     flush,

@@ -47,7 +47,8 @@ export function createLookupCache<T>({ maxEntries, now, maxAgeMs }: LookupCacheS
     get(key, look) {
       const known = entries.get(key);
       entries.delete(key);
-      if (known === undefined || (known.settled !== undefined && known.settled.goodUntilMs <= now())) return start(key, look);
+      if (known === undefined || (known.settled !== undefined && known.settled.goodUntilMs <= now()))
+        return start(key, look);
       entries.set(key, known);
       return known.answer;
     },

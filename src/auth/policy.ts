@@ -3,7 +3,7 @@
  * organization, and the spaces and capabilities of a key. Nothing else compares a role.
  */
 import { DomainError } from "../domain/errors.ts";
-import type { Capability, Principal, Reach, SpaceRole } from "../domain/principal.ts";
+import type { Capability, Principal, Reach, SpaceRole } from "../domain/tenancy/principal.ts";
 
 /** Who may: any role in the space, one that writes, its owner; any member of the organization, or its admin. */
 type Need = "role" | "write" | "owner" | "member" | "admin";
@@ -69,7 +69,11 @@ const WRITING: ReadonlySet<SpaceRole> = new Set(["owner", "editor"]);
 const OPEN_TO_ALL_WHERE_PUBLIC: ReadonlySet<Action> = new Set(["agents:read", "agents:chat"]);
 
 /** The decision without an exception, for lists and batches. */
-export function decide(principal: Principal, action: Action, resource: Resource | null | undefined): Decision {
+export function decide(
+  principal: Principal,
+  action: Action,
+  resource: Resource | null | undefined,
+): Decision {
   if (resource === null || resource === undefined) return "not_found";
   const reached = isReached(principal, action, resource);
   if (!reached) return "not_found";
@@ -82,7 +86,12 @@ export function decide(principal: Principal, action: Action, resource: Resource 
  * @param missing the detail of the 404, where it is not the action's own.
  * @throws DomainError `not_found` where the resource does not exist for the caller; `permission_denied` where it does.
  */
-export function authorize<R extends Resource>(principal: Principal, action: Action, resource: R | null | undefined, missing?: string): asserts resource is R {
+export function authorize<R extends Resource>(
+  principal: Principal,
+  action: Action,
+  resource: R | null | undefined,
+  missing?: string,
+): asserts resource is R {
   const decision = decide(principal, action, resource);
   if (decision === "not_found") throw new DomainError("not_found", missing ?? RULES[action].missing);
   if (decision === "forbidden") throw new DomainError("permission_denied", RULES[action].denial);
@@ -98,21 +107,29 @@ export function authorizeListing(principal: Principal, action: Action): void {
 
 /** The part of the caller's reach in which it may do `action`; every query that lists or searches takes such a reach. */
 export function reachFor(principal: Principal, action: Action): Reach {
-  return new Map([...principal.reach].filter(([id]) => decide(principal, action, { space_id: id }) === "allow"));
+  return new Map(
+    [...principal.reach].filter(([id]) => decide(principal, action, { space_id: id }) === "allow"),
+  );
 }
 
 function isReached(principal: Principal, action: Action, resource: Resource): boolean {
   const { needs } = RULES[action];
   if (needs === "member" || needs === "admin") return isOwnOrganization(principal, resource);
   if (resource.space_id === undefined) return false;
-  return principal.reach.has(resource.space_id) || isPublicAgent(principal, resource) || isManagedSpace(principal, action, resource);
+  return (
+    principal.reach.has(resource.space_id) ||
+    isPublicAgent(principal, resource) ||
+    isManagedSpace(principal, action, resource)
+  );
 }
 
 function hasRight(principal: Principal, action: Action, resource: Resource): boolean {
   const role = resource.space_id === undefined ? undefined : principal.reach.get(resource.space_id)?.role;
   switch (RULES[action].needs) {
     case "role":
-      return role !== undefined || (OPEN_TO_ALL_WHERE_PUBLIC.has(action) && isPublicAgent(principal, resource));
+      return (
+        role !== undefined || (OPEN_TO_ALL_WHERE_PUBLIC.has(action) && isPublicAgent(principal, resource))
+      );
     case "write":
       return role !== undefined && WRITING.has(role);
     case "owner":
@@ -139,6 +156,7 @@ function isPublicAgent(principal: Principal, resource: Resource): boolean {
 
 /** An admin manages every shared space of the organization, without reaching what is in it. */
 function isManagedSpace(principal: Principal, action: Action, resource: Resource): boolean {
-  const isShared = resource.is_private === false && !principal.isScoped && isOwnOrganization(principal, resource);
+  const isShared =
+    resource.is_private === false && !principal.isScoped && isOwnOrganization(principal, resource);
   return action === "spaces:manage" && isShared && principal.organization.role === "admin";
 }

@@ -1,5 +1,5 @@
 /** The only place that holds rows back to write them in batches: bounded in number, and in time to one second. */
-import type { Log } from "../log.ts";
+import type { Log } from "../process/log.ts";
 
 const DELAY_MS = 300;
 const RETRY_MS = 1_000;
@@ -22,7 +22,12 @@ interface WriteBehindSettings<T> {
 }
 
 /** Batches are written one at a time; a batch that fails is kept and tried again after a second. */
-export function createWriteBehind<T>({ name, maxEntries, log, write }: WriteBehindSettings<T>): WriteBehind<T> {
+export function createWriteBehind<T>({
+  name,
+  maxEntries,
+  log,
+  write,
+}: WriteBehindSettings<T>): WriteBehind<T> {
   let waiting: T[] = [];
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -72,7 +77,9 @@ export function createWriteBehind<T>({ name, maxEntries, log, write }: WriteBehi
     flush,
     async close() {
       clearTimeout(timer);
-      await flush().catch((error: unknown) => log.error({ err: error, lost: waiting.length }, `${name} lost entries at the end`));
+      await flush().catch((error: unknown) =>
+        log.error({ err: error, lost: waiting.length }, `${name} lost entries at the end`),
+      );
       clearTimeout(timer);
     },
   };

@@ -1,13 +1,13 @@
 /** Makes a back-up: the database as one snapshot shows it, then the objects, then the manifest. */
 import { chmod, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { countAllRows, describeServer, type RowCounts } from "../db/backup-rows.ts";
+import { countAllRows, describeServer, type RowCounts } from "../db/transfer/backup-rows.ts";
 import { inTransaction, type OwnerDatabase, type Sql } from "../db/pool.ts";
-import { ExpectedFailure } from "../expected-failure.ts";
-import { syncFolder } from "../storage/directory.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
+import { syncFolder } from "../storage/stores/directory.ts";
 import { watchDisk } from "../storage/disk-space.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import type { Manifest } from "../schema/backup.ts";
+import type { Manifest } from "../schema/files/backup.ts";
 import { DUMP, INDEX, measure, newManifest, writeManifest } from "./manifest.ts";
 import { saveObjects } from "./objects.ts";
 import { roomBeside, whileRoom } from "./room.ts";
@@ -27,7 +27,8 @@ export interface Source {
 }
 
 /** All that pg_dump and the counts see is of one moment; the time-out of a transaction that waits would end it before a long dump does. */
-const ONE_MOMENT = "begin isolation level repeatable read read only; set local idle_in_transaction_session_timeout = 0; select pg_export_snapshot() as snapshot, now() as at";
+const ONE_MOMENT =
+  "begin isolation level repeatable read read only; set local idle_in_transaction_session_timeout = 0; select pg_export_snapshot() as snapshot, now() as at";
 const LOCK_TIMEOUT = "60s";
 
 /**
@@ -41,11 +42,20 @@ export async function createBackup(source: Source, folder: string): Promise<Mani
   const { version } = await describeServer(source.db);
   const tools = await findPostgresTools({ server: Math.floor(version / 10_000) }, source.cacheDirs);
   const scratch = await mkdtemp(`${target}.partial-`).catch((error: NodeJS.ErrnoException) => {
-    throw new ExpectedFailure(`Nothing can be written in ${dirname(target)} (${error.code ?? "unknown"}).`, error);
+    throw new ExpectedFailure(
+      `Nothing can be written in ${dirname(target)} (${error.code ?? "unknown"}).`,
+      error,
+    );
   });
   try {
-    const assertRoom = await roomBeside(scratch, source.dataDir, watchDisk({ folders: { backup: scratch }, floorBytes: source.floorBytes }));
-    const { at, counts, migrations } = await whileRoom(assertRoom, (signal) => saveDatabase(source, tools, { folder: scratch, signal }));
+    const assertRoom = await roomBeside(
+      scratch,
+      source.dataDir,
+      watchDisk({ folders: { backup: scratch }, floorBytes: source.floorBytes }),
+    );
+    const { at, counts, migrations } = await whileRoom(assertRoom, (signal) =>
+      saveDatabase(source, tools, { folder: scratch, signal }),
+    );
     const objects = await saveObjects(
       source.store,
       scratch,
@@ -54,7 +64,13 @@ export async function createBackup(source: Source, folder: string): Promise<Mani
     );
     const manifest = newManifest({
       made_at: at.toISOString(),
-      database: { dump: await measure(join(scratch, DUMP)), server_version: version, pg_dump: tools.major, migrations, ...counts },
+      database: {
+        dump: await measure(join(scratch, DUMP)),
+        server_version: version,
+        pg_dump: tools.major,
+        migrations,
+        ...counts,
+      },
       objects: { index: await measure(join(scratch, INDEX)), ...objects },
     });
     await writeManifest(scratch, manifest);
@@ -71,7 +87,8 @@ async function refuseFilled(folder: string): Promise<void> {
     if (error.code === "ENOENT") return [];
     throw new ExpectedFailure(`${folder} is no folder that can be read (${error.code ?? "unknown"}).`, error);
   });
-  if (entries.length > 0) throw new ExpectedFailure(`${folder} is not empty: name a folder that is not there yet.`);
+  if (entries.length > 0)
+    throw new ExpectedFailure(`${folder} is not empty: name a folder that is not there yet.`);
 }
 
 interface SavedDatabase {
@@ -80,14 +97,32 @@ interface SavedDatabase {
   readonly migrations: string[];
 }
 
-async function saveDatabase({ db, url }: Source, tools: PostgresTools, { folder, signal }: { readonly folder: string; readonly signal: AbortSignal }): Promise<SavedDatabase> {
+async function saveDatabase(
+  { db, url }: Source,
+  tools: PostgresTools,
+  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+): Promise<SavedDatabase> {
   const work = async (sql: Sql, begun: readonly Record<string, unknown>[]): Promise<SavedDatabase> => {
     const { snapshot, at } = begun[0] as { snapshot: string; at: Date };
     const path = join(folder, DUMP);
-    const args = ["--format=custom", "--no-owner", "--no-privileges", "--no-comments", "--no-publications", "--no-subscriptions", "--no-unlogged-table-data"];
+    const args = [
+      "--format=custom",
+      "--no-owner",
+      "--no-privileges",
+      "--no-comments",
+      "--no-publications",
+      "--no-subscriptions",
+      "--no-unlogged-table-data",
+    ];
     const dumped = runPostgresTool(tools, {
       name: "pg_dump",
-      args: [...args, "--extension=vector", `--snapshot=${snapshot}`, `--lock-wait-timeout=${LOCK_TIMEOUT}`, `--file=${path}`],
+      args: [
+        ...args,
+        "--extension=vector",
+        `--snapshot=${snapshot}`,
+        `--lock-wait-timeout=${LOCK_TIMEOUT}`,
+        `--file=${path}`,
+      ],
       url,
       signal,
     });

@@ -4,8 +4,8 @@ import { createReadStream } from "node:fs";
 import { open, readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { ExpectedFailure } from "../expected-failure.ts";
-import { MANIFEST_FORMAT, Manifest, type PartFile } from "../schema/backup.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
+import { MANIFEST_FORMAT, Manifest, type PartFile } from "../schema/files/backup.ts";
 
 export const MANIFEST = "manifest.json";
 /** Of `pg_dump --format=custom`. */
@@ -35,11 +35,16 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
 /** @throws ExpectedFailure where there is none, or it is of another format. */
 export async function readManifest(path: string): Promise<Manifest> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new ExpectedFailure(`${path} cannot be read (${error.code ?? "unknown"}): a back-up that was finished has it.`, error);
+    throw new ExpectedFailure(
+      `${path} cannot be read (${error.code ?? "unknown"}): a back-up that was finished has it.`,
+      error,
+    );
   });
   const parsed = Manifest.safeParse(jsonOf(text));
   if (parsed.success) return parsed.data;
-  throw new ExpectedFailure(`${path} is no manifest of this version: ${parsed.error.issues[0]?.path.join(".") ?? ""} ${parsed.error.issues[0]?.message ?? ""}`);
+  throw new ExpectedFailure(
+    `${path} is no manifest of this version: ${parsed.error.issues[0]?.path.join(".") ?? ""} ${parsed.error.issues[0]?.message ?? ""}`,
+  );
 }
 
 function jsonOf(text: string): unknown {

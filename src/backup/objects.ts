@@ -9,10 +9,10 @@ import { pipeline } from "node:stream/promises";
 import { ANCHOR_PREFIX } from "../domain/anchor.ts";
 import { DomainError } from "../domain/errors.ts";
 import { settleAll } from "../domain/settle-all.ts";
-import { ExpectedFailure } from "../expected-failure.ts";
-import { createDirectoryStore } from "../storage/directory.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
+import { createDirectoryStore } from "../storage/stores/directory.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { IndexedObject } from "../schema/backup.ts";
+import { IndexedObject } from "../schema/files/backup.ts";
 import { INDEX, OBJECTS } from "./manifest.ts";
 
 const A_PAGE = 1_000;
@@ -32,13 +32,20 @@ interface Saving {
 }
 
 /** Copies what the organizations have, and anchors of the audit log, and writes the index. An object that is deleted meanwhile is left out. */
-export async function saveObjects(store: ObjectStore, folder: string, organizations: readonly string[], { onCopied, assertRoom }: Saving): Promise<Copied> {
+export async function saveObjects(
+  store: ObjectStore,
+  folder: string,
+  organizations: readonly string[],
+  { onCopied, assertRoom }: Saving,
+): Promise<Copied> {
   const target = createDirectoryStore(join(folder, OBJECTS));
   const index = await open(join(folder, INDEX), "wx", 0o600);
   let [count, bytes] = [0, 0];
   try {
     for await (const names of pagesOf(store, [...organizations.map((id) => `${id}/`), ANCHOR_PREFIX])) {
-      const copied = (await inOrder(names, (name) => assertRoom().then(() => saveObject(store, target, name)))).filter((one) => one !== undefined);
+      const copied = (
+        await inOrder(names, (name) => assertRoom().then(() => saveObject(store, target, name)))
+      ).filter((one) => one !== undefined);
       await index.writeFile(copied.map((one) => `${JSON.stringify(one)}\n`).join(""));
       count += copied.length;
       bytes += copied.reduce((sum, one) => sum + one.bytes, 0);
@@ -65,11 +72,16 @@ async function* pagesOf(store: ObjectStore, prefixes: readonly string[]): AsyncG
 /** A few at a time. */
 async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const done: R[] = [];
-  for (let from = 0; from < items.length; from += AT_ONCE) done.push(...(await settleAll(items.slice(from, from + AT_ONCE).map(work))));
+  for (let from = 0; from < items.length; from += AT_ONCE)
+    done.push(...(await settleAll(items.slice(from, from + AT_ONCE).map(work))));
   return done;
 }
 
-async function saveObject(store: ObjectStore, target: ObjectStore, name: string): Promise<IndexedObject | undefined> {
+async function saveObject(
+  store: ObjectStore,
+  target: ObjectStore,
+  name: string,
+): Promise<IndexedObject | undefined> {
   const source = await store.get(name).catch(undefinedWhereAbsent);
   if (source === undefined) return undefined;
   const hash = createHash("sha256");
@@ -89,7 +101,11 @@ function undefinedWhereAbsent(error: unknown): undefined {
 
 /** Reads the index line by line. @throws ExpectedFailure for a line that is none. */
 async function* indexedObjects(folder: string): AsyncGenerator<IndexedObject> {
-  for await (const line of createInterface({ input: createReadStream(join(folder, INDEX)), crlfDelay: Infinity })) yield indexedObject(line);
+  for await (const line of createInterface({
+    input: createReadStream(join(folder, INDEX)),
+    crlfDelay: Infinity,
+  }))
+    yield indexedObject(line);
 }
 
 function indexedObject(line: string): IndexedObject {
@@ -100,7 +116,11 @@ function indexedObject(line: string): IndexedObject {
   }
 }
 
-async function eachObject(folder: string, work: (object: IndexedObject) => Promise<void>, onDone: OnCopied): Promise<Copied> {
+async function eachObject(
+  folder: string,
+  work: (object: IndexedObject) => Promise<void>,
+  onDone: OnCopied,
+): Promise<Copied> {
   let [batch, count, bytes]: [IndexedObject[], number, number] = [[], 0, 0];
   const flush = async (): Promise<void> => {
     await settleAll(batch.map(work));
@@ -125,7 +145,10 @@ async function checkObject(source: ObjectStore, { name, bytes, sha256 }: Indexed
     throw new ExpectedFailure(`The back-up lacks the object ${name}, or it cannot be read.`, error);
   });
   const found = await contentOf(stream);
-  if (found.bytes !== bytes || found.sha256 !== sha256) throw new ExpectedFailure(`The object ${name} of the back-up is not what was saved: its hash is another.`);
+  if (found.bytes !== bytes || found.sha256 !== sha256)
+    throw new ExpectedFailure(
+      `The object ${name} of the back-up is not what was saved: its hash is another.`,
+    );
 }
 
 async function contentOf(stream: Readable): Promise<{ bytes: number; sha256: string }> {
@@ -144,7 +167,12 @@ async function contentOf(stream: Readable): Promise<{ bytes: number; sha256: str
  * Puts every object of the back-up into the store; one that is there with the same hash is left as it is, so that a repeat goes on where the last run stopped.
  * @throws ExpectedFailure where the store has another object of a name: nothing is replaced.
  */
-export async function restoreObjects(store: ObjectStore, folder: string, organizations: readonly string[], onDone: OnCopied): Promise<Copied> {
+export async function restoreObjects(
+  store: ObjectStore,
+  folder: string,
+  organizations: readonly string[],
+  onDone: OnCopied,
+): Promise<Copied> {
   const source = createDirectoryStore(join(folder, OBJECTS));
   // A store that was never written to, such as a new folder, cannot be asked for one object.
   const isFresh = !(await hasAny(store, organizations));
@@ -152,16 +180,24 @@ export async function restoreObjects(store: ObjectStore, folder: string, organiz
 }
 
 async function hasAny(store: ObjectStore, organizations: readonly string[]): Promise<boolean> {
-  for (const prefix of [...organizations.map((id) => `${id}/`), ANCHOR_PREFIX]) if ((await store.list(prefix, { limit: 1 })).length > 0) return true;
+  for (const prefix of [...organizations.map((id) => `${id}/`), ANCHOR_PREFIX])
+    if ((await store.list(prefix, { limit: 1 })).length > 0) return true;
   return false;
 }
 
-async function restoreObject(store: ObjectStore, source: ObjectStore, { name, bytes, sha256, isFresh }: IndexedObject & { readonly isFresh: boolean }): Promise<void> {
+async function restoreObject(
+  store: ObjectStore,
+  source: ObjectStore,
+  { name, bytes, sha256, isFresh }: IndexedObject & { readonly isFresh: boolean },
+): Promise<void> {
   const present = isFresh ? undefined : await store.size(name).catch(undefinedWhereAbsent);
   if (present === undefined) return void (await store.put(name, await source.get(name), { ifAbsent: true }));
   const refuse = (what: string): never => {
-    throw new ExpectedFailure(`The object store has another ${name}: ${what}. Restore into a store that is empty.`);
+    throw new ExpectedFailure(
+      `The object store has another ${name}: ${what}. Restore into a store that is empty.`,
+    );
   };
   if (present !== bytes) refuse(`of ${present} bytes, and not of ${bytes}`);
-  if ((await contentOf(await store.get(name))).sha256 !== sha256) refuse("of as many bytes, with another hash");
+  if ((await contentOf(await store.get(name))).sha256 !== sha256)
+    refuse("of as many bytes, with another hash");
 }

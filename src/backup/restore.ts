@@ -1,12 +1,12 @@
 /** Restores a back-up into a database and an object store that have nothing of Holdfast: everything of it is looked at before anything is changed. */
 import { join, resolve } from "node:path";
 import { makeRoles } from "../db/access/access.ts";
-import { countAllRows, describeServer, type RowCounts } from "../db/backup-rows.ts";
+import { countAllRows, describeServer, type RowCounts } from "../db/transfer/backup-rows.ts";
 import { migrate, type Migrated, ownMigrations } from "../db/migrate.ts";
 import { inTransaction, type Sql } from "../db/pool.ts";
-import { ExpectedFailure } from "../expected-failure.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
 import type { Source } from "./create.ts";
-import type { Manifest, PartFile } from "../schema/backup.ts";
+import type { Manifest, PartFile } from "../schema/files/backup.ts";
 import { DUMP, INDEX, MANIFEST, measure, readManifest } from "./manifest.ts";
 import { type Copied, checkObjects, restoreObjects } from "./objects.ts";
 import { findPostgresTools, type PostgresTools, runPostgresTool } from "./postgres-tools.ts";
@@ -24,7 +24,11 @@ export interface Restored extends Migrated {
  * Hashes first, then objects, then the database in one transaction, which comes last so that a repeat after a failure finds it empty still.
  * @throws ExpectedFailure where the back-up is not whole or of a later version, the database is not empty, or pg_restore has any error.
  */
-export async function restoreBackup(target: Source, folder: string, { jobs }: RestoreOptions): Promise<Restored> {
+export async function restoreBackup(
+  target: Source,
+  folder: string,
+  { jobs }: RestoreOptions,
+): Promise<Restored> {
   const from = resolve(folder);
   const manifest = await readManifest(join(from, MANIFEST));
   const tools = await fitTools(target, manifest);
@@ -41,39 +45,72 @@ export async function restoreBackup(target: Source, folder: string, { jobs }: Re
 async function fitTools({ db, cacheDirs }: Source, { database }: Manifest): Promise<PostgresTools> {
   const own = new Set(await ownMigrations());
   const later = database.migrations.filter((name) => !own.has(name));
-  if (later.length > 0) throw new ExpectedFailure(`The back-up is of a later version of Holdfast: it has the migration ${later[0]}. Restore it with that version.`);
+  if (later.length > 0)
+    throw new ExpectedFailure(
+      `The back-up is of a later version of Holdfast: it has the migration ${later[0]}. Restore it with that version.`,
+    );
   const { version } = await describeServer(db);
   const [here, there] = [Math.floor(version / 10_000), Math.floor(database.server_version / 10_000)];
-  if (here < there) throw new ExpectedFailure(`The back-up is of Postgres ${there}, and this server is ${here}: restore into one that is as new.`);
+  if (here < there)
+    throw new ExpectedFailure(
+      `The back-up is of Postgres ${there}, and this server is ${here}: restore into one that is as new.`,
+    );
   return findPostgresTools({ server: here, dump: database.pg_dump }, cacheDirs);
 }
 
 async function assertEmpty({ db }: Source): Promise<void> {
   const { hasVectors, taken, isBusy } = await describeServer(db);
-  if (isBusy) throw new ExpectedFailure("A restore is at work in this database, perhaps of a command that was killed: wait until its pg_restore has ended, or end it.");
+  if (isBusy)
+    throw new ExpectedFailure(
+      "A restore is at work in this database, perhaps of a command that was killed: wait until its pg_restore has ended, or end it.",
+    );
   // One that was killed between the commit of its rows and `migrate` leaves them whole, and without the rights that a start asks for.
-  const wayOut = "Restore into a new one; where a restore was killed once its rows were there, `holdfast migrate` and `holdfast backup verify --manifest` end it.";
-  if (taken.length > 0) throw new ExpectedFailure(`The database is not empty: it has ${taken.join(", ")}. ${wayOut}`);
-  if (!hasVectors) throw new ExpectedFailure("The server has no pgvector: install it for this version of Postgres.");
+  const wayOut =
+    "Restore into a new one; where a restore was killed once its rows were there, `holdfast migrate` and `holdfast backup verify --manifest` end it.";
+  if (taken.length > 0)
+    throw new ExpectedFailure(`The database is not empty: it has ${taken.join(", ")}. ${wayOut}`);
+  if (!hasVectors)
+    throw new ExpectedFailure("The server has no pgvector: install it for this version of Postgres.");
 }
 
-async function checkParts(folder: string, { database, objects }: Manifest, onObjects: (read: number) => void): Promise<void> {
+async function checkParts(
+  folder: string,
+  { database, objects }: Manifest,
+  onObjects: (read: number) => void,
+): Promise<void> {
   await checkPart(folder, DUMP, database.dump);
   await checkPart(folder, INDEX, objects.index);
   const found: Copied = await checkObjects(folder, onObjects);
-  if (found.count !== objects.count || found.bytes !== objects.bytes) throw new ExpectedFailure(`${INDEX} has ${found.count} objects, and the manifest ${objects.count}.`);
+  if (found.count !== objects.count || found.bytes !== objects.bytes)
+    throw new ExpectedFailure(`${INDEX} has ${found.count} objects, and the manifest ${objects.count}.`);
 }
 
 async function checkPart(folder: string, name: string, { bytes, sha256 }: PartFile): Promise<void> {
   const found = await measure(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
     throw new ExpectedFailure(`${join(folder, name)} cannot be read (${error.code ?? "unknown"}).`, error);
   });
-  if (found.bytes !== bytes || found.sha256 !== sha256) throw new ExpectedFailure(`${join(folder, name)} is not what was saved: its size or its hash is another.`);
+  if (found.bytes !== bytes || found.sha256 !== sha256)
+    throw new ExpectedFailure(
+      `${join(folder, name)} is not what was saved: its size or its hash is another.`,
+    );
 }
 
-async function fillDatabase({ url }: Source, tools: PostgresTools, path: string, jobs: number): Promise<void> {
+async function fillDatabase(
+  { url }: Source,
+  tools: PostgresTools,
+  path: string,
+  jobs: number,
+): Promise<void> {
   const whole = jobs === 1 ? ["--single-transaction"] : [`--jobs=${jobs}`];
-  const args = ["--exit-on-error", "--no-owner", "--no-privileges", "--no-comments", ...whole, `--dbname=${decodeURIComponent(new URL(url).pathname.slice(1))}`, path];
+  const args = [
+    "--exit-on-error",
+    "--no-owner",
+    "--no-privileges",
+    "--no-comments",
+    ...whole,
+    `--dbname=${decodeURIComponent(new URL(url).pathname.slice(1))}`,
+    path,
+  ];
   await runPostgresTool(tools, { name: "pg_restore", args, url });
 }
 

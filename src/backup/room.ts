@@ -1,6 +1,6 @@
 /** Keeps a back-up from filling the disk that the service writes to: Postgres ends where its log finds no room, and uploads stop before that. */
 import { stat } from "node:fs/promises";
-import { ExpectedFailure } from "../expected-failure.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 
 const LOOK_EVERY_MS = 1_000;
@@ -8,7 +8,11 @@ const LOOK_EVERY_MS = 1_000;
 export type AssertRoom = () => Promise<void>;
 
 /** @returns what throws an ExpectedFailure where less is free than the floor. A disk that the service has nothing on may be filled. */
-export async function roomBeside(folder: string, dataDir: string, disk: Pick<DiskSpace, "assertRoom">): Promise<AssertRoom> {
+export async function roomBeside(
+  folder: string,
+  dataDir: string,
+  disk: Pick<DiskSpace, "assertRoom">,
+): Promise<AssertRoom> {
   const [there, here] = await Promise.all([deviceOf(folder), deviceOf(dataDir)]);
   if (there === undefined || there !== here) return () => Promise.resolve();
   return () =>
@@ -28,7 +32,11 @@ async function deviceOf(folder: string): Promise<number | undefined> {
 }
 
 /** Runs `work` and looks for room meanwhile; the signal ends it where there is none. */
-export async function whileRoom<T>(assertRoom: AssertRoom, work: (signal: AbortSignal) => Promise<T>, everyMs: number = LOOK_EVERY_MS): Promise<T> {
+export async function whileRoom<T>(
+  assertRoom: AssertRoom,
+  work: (signal: AbortSignal) => Promise<T>,
+  everyMs: number = LOOK_EVERY_MS,
+): Promise<T> {
   await assertRoom();
   const full = new AbortController();
   const timer = setInterval(() => void assertRoom().catch((error: unknown) => full.abort(error)), everyMs);

@@ -4,7 +4,8 @@
  * Neighbours that make a cut harmless: white space, or characters that tokenizers take alone (punctuation, ideographs).
  * Anywhere else a cut goes through a word, and its halves have other tokens than the whole.
  */
-const SEPARATE = /(?<=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])|(?=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])/uy;
+const SEPARATE =
+  /(?<=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])|(?=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])/uy;
 
 export function cutsWord(text: string, at: number): boolean {
   if (at <= 0 || at >= text.length) return false;
@@ -28,7 +29,8 @@ const segmenters = new Map<string, Intl.Segmenter>();
 /** Ends of the sentences in [start, end), each with the space behind it; the last is `end`. */
 export function sentenceEnds(text: string, start: number, end: number, language = "und"): number[] {
   const ends: number[] = [];
-  for (const sentence of segmenterOf(language).segment(text.slice(start, end))) ends.push(start + sentence.index + sentence.segment.length);
+  for (const sentence of segmenterOf(language).segment(text.slice(start, end)))
+    ends.push(start + sentence.index + sentence.segment.length);
   return ends;
 }
 
@@ -62,5 +64,13 @@ export function wordEnds(text: string, start: number, end: number): number[] {
 }
 
 function isWordSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d || code === 0xa0 || code === 0x3000 || (code >= 0x2000 && code <= 0x200a);
+  return (
+    code === 0x20 ||
+    code === 0x0a ||
+    code === 0x09 ||
+    code === 0x0d ||
+    code === 0xa0 ||
+    code === 0x3000 ||
+    (code >= 0x2000 && code <= 0x200a)
+  );
 }

@@ -48,7 +48,12 @@ export type Chunker = (units: readonly TextUnit[], options: ChunkOptions, tokeni
 export const UNIT_SEPARATOR = "\n\n";
 
 /** A chunk of text from these units, the first and last of which say its pages. */
-export function makeChunk(text: string, tokenCount: number, units: readonly TextUnit[], language: string | undefined): Chunk {
+export function makeChunk(
+  text: string,
+  tokenCount: number,
+  units: readonly TextUnit[],
+  language: string | undefined,
+): Chunk {
   const described = units.find((unit) => unit.type !== "heading") ?? units.at(-1);
   const path = described?.heading_path ?? [];
   const heading = path.at(-1);
@@ -71,7 +76,12 @@ function countWords(text: string): number {
   let inWord = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    const space = code === 0x20 || (code >= 0x09 && code <= 0x0d) || code === 0xa0 || code === 0x3000 || (code >= 0x2000 && code <= 0x200a);
+    const space =
+      code === 0x20 ||
+      (code >= 0x09 && code <= 0x0d) ||
+      code === 0xa0 ||
+      code === 0x3000 ||
+      (code >= 0x2000 && code <= 0x200a);
     if (!space && !inWord) words++;
     inWord = !space;
   }

@@ -2,7 +2,14 @@
 
 import type { TextUnit } from "../domain/text-unit.ts";
 import { cutsWord, lineEnds } from "./boundaries.ts";
-import { makeChunk, UNIT_SEPARATOR, type Chunk, type Chunker, type ChunkOptions, type Tokenizer } from "./chunk.ts";
+import {
+  makeChunk,
+  UNIT_SEPARATOR,
+  type Chunk,
+  type Chunker,
+  type ChunkOptions,
+  type Tokenizer,
+} from "./chunk.ts";
 
 /**
  * Every chunk but the first begins exactly `overlapTokens` tokens before the end of the one before. A window ends early before a table
@@ -53,10 +60,20 @@ function layOut(all: readonly TextUnit[], options: ChunkOptions, tokenizer: Toke
     unitStarts.push(length);
     length += unit.text.length + UNIT_SEPARATOR.length;
   }
-  return { text: units.map((unit) => unit.text).join(UNIT_SEPARATOR), units, unitStarts, tokenStarts, wholeStarts, wholeEnds };
+  return {
+    text: units.map((unit) => unit.text).join(UNIT_SEPARATOR),
+    units,
+    unitStarts,
+    tokenStarts,
+    wholeStarts,
+    wholeEnds,
+  };
 }
 
-function wholeRanges(unit: TextUnit, offsets: readonly (readonly [number, number])[]): (readonly [number, number])[] {
+function wholeRanges(
+  unit: TextUnit,
+  offsets: readonly (readonly [number, number])[],
+): (readonly [number, number])[] {
   if (unit.type === "code") return [[0, offsets.length]];
   if (unit.type !== "table") return [];
   const starts = offsets.map(([start]) => start);
@@ -95,11 +112,19 @@ function textRange(document: Layout, first: number, end: number): [number, numbe
   return [first === 0 ? 0 : (tokenStarts[first] ?? 0), tokenStarts[end] ?? text.length];
 }
 
-function chunkOf(document: Layout, first: number, end: number, { options, tokenizer }: { options: ChunkOptions; tokenizer: Tokenizer }): Chunk {
+function chunkOf(
+  document: Layout,
+  first: number,
+  end: number,
+  { options, tokenizer }: { options: ChunkOptions; tokenizer: Tokenizer },
+): Chunk {
   const [from, to] = textRange(document, first, end);
   const text = document.text.slice(from, to).trimEnd();
   const firstUnit = countBefore(document.unitStarts, from + 1) - 1;
-  const units = document.units.slice(Math.max(firstUnit, 0), Math.max(countBefore(document.unitStarts, from + text.length), firstUnit + 1));
+  const units = document.units.slice(
+    Math.max(firstUnit, 0),
+    Math.max(countBefore(document.unitStarts, from + text.length), firstUnit + 1),
+  );
   return makeChunk(text, countIn(document, first, end, tokenizer), units, options.language);
 }
 

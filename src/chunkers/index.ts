@@ -24,6 +24,7 @@ export const CHUNKER_NAMES = Object.keys(CHUNKERS) as readonly ChunkerName[];
 
 /** Throws `invalid`, naming the known ones, for a name that is none of {@link CHUNKER_NAMES}. */
 export function chunkerNamed(name: string): Chunker {
-  if (!Object.hasOwn(CHUNKERS, name)) throw new DomainError("invalid", `Unknown chunker. Known chunkers: ${CHUNKER_NAMES.join(", ")}.`);
+  if (!Object.hasOwn(CHUNKERS, name))
+    throw new DomainError("invalid", `Unknown chunker. Known chunkers: ${CHUNKER_NAMES.join(", ")}.`);
   return CHUNKERS[name as ChunkerName];
 }

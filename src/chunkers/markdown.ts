@@ -6,7 +6,8 @@ import { packGroups } from "./pack.ts";
 import { piecesOf } from "./pieces.ts";
 
 /** Headings that nothing stands between begin one section together. */
-export const markdown: Chunker = (units, options, tokenizer) => packGroups(sections(units), { options, tokenizer, cut: piecesOf });
+export const markdown: Chunker = (units, options, tokenizer) =>
+  packGroups(sections(units), { options, tokenizer, cut: piecesOf });
 
 function* sections(units: readonly TextUnit[]): Generator<readonly TextUnit[]> {
   let start = 0;

@@ -25,7 +25,12 @@ export function packGroups(groups: Iterable<readonly TextUnit[]>, input: PackInp
     const packed = pack(pieces, bounded.maxTokens, joinTokens).map((group) => draw(group, joinTokens));
     packed.forEach((drawn, index) => {
       const before = options.overlapTokens > 0 ? packed[index - 1] : undefined;
-      chunks.push(finish(before === undefined ? drawn : withOverlap(before, drawn, { options, tokenizer, joinTokens }), options.language));
+      chunks.push(
+        finish(
+          before === undefined ? drawn : withOverlap(before, drawn, { options, tokenizer, joinTokens }),
+          options.language,
+        ),
+      );
     });
   }
   return chunks;
@@ -44,7 +49,10 @@ function pack(pieces: readonly Piece[], maxTokens: number, joinTokens: number): 
       tokens = groupTokens(current, joinTokens);
     }
     current.push(piece);
-    tokens = current.length === 1 ? groupTokens(current, joinTokens) : tokens + piece.tokens + (piece.continues ? 0 : joinTokens);
+    tokens =
+      current.length === 1
+        ? groupTokens(current, joinTokens)
+        : tokens + piece.tokens + (piece.continues ? 0 : joinTokens);
   }
   if (current.length > 0) packed.push(current);
   return packed;
@@ -56,7 +64,13 @@ function trailingHeadings(pieces: readonly Piece[], room: number, joinTokens: nu
   let tokens = 0;
   while (from > 0) {
     const piece = pieces[from - 1];
-    if (piece === undefined || piece.unit.type !== "heading" || piece.continues || tokens + piece.tokens + joinTokens > room) break;
+    if (
+      piece === undefined ||
+      piece.unit.type !== "heading" ||
+      piece.continues ||
+      tokens + piece.tokens + joinTokens > room
+    )
+      break;
     tokens += piece.tokens + joinTokens;
     from--;
   }
@@ -65,7 +79,11 @@ function trailingHeadings(pieces: readonly Piece[], room: number, joinTokens: nu
 
 /** Tokens of pieces put together, with a table's head before them where they start with one of its rows. */
 function groupTokens(pieces: readonly Piece[], joinTokens: number): number {
-  return pieces.reduce((sum, piece, index) => sum + piece.tokens + (index === 0 ? (piece.head?.tokens ?? 0) : piece.continues ? 0 : joinTokens), 0);
+  return pieces.reduce(
+    (sum, piece, index) =>
+      sum + piece.tokens + (index === 0 ? (piece.head?.tokens ?? 0) : piece.continues ? 0 : joinTokens),
+    0,
+  );
 }
 
 interface Drawn {

@@ -6,7 +6,8 @@ import { packGroups } from "./pack.ts";
 import { piecesOf } from "./pieces.ts";
 
 /** A chunk never spans pages; a document without pages is one page. */
-export const pageBased: Chunker = (units, options, tokenizer) => packGroups(pages(units), { options, tokenizer, cut: piecesOf });
+export const pageBased: Chunker = (units, options, tokenizer) =>
+  packGroups(pages(units), { options, tokenizer, cut: piecesOf });
 
 function* pages(units: readonly TextUnit[]): Generator<readonly TextUnit[]> {
   let start = 0;

@@ -23,7 +23,8 @@ type Level = "line" | "sentence" | "word" | "token";
 export function piecesOf(unit: TextUnit, options: ChunkOptions, tokenizer: Tokenizer): Piece[] {
   const tokens = tokenizer.countTokens(unit.text);
   if (tokens === 0) return [];
-  if (tokens <= options.maxTokens) return [{ unit, text: unit.text, tokens, continues: false, startsChunk: false }];
+  if (tokens <= options.maxTokens)
+    return [{ unit, text: unit.text, tokens, continues: false, startsChunk: false }];
   return cutUnit(unit, options, tokenizer);
 }
 
@@ -60,7 +61,12 @@ function cutUnit(unit: TextUnit, options: ChunkOptions, tokenizer: Tokenizer): P
     pieces: [],
   };
   if (repeats) addPiece(cutting, 0, headEnd);
-  cut(cutting, repeats ? headEnd : 0, unit.text.length, unit.type === "paragraph" || unit.type === "heading" ? "sentence" : "line");
+  cut(
+    cutting,
+    repeats ? headEnd : 0,
+    unit.text.length,
+    unit.type === "paragraph" || unit.type === "heading" ? "sentence" : "line",
+  );
   return cutting.pieces;
 }
 
@@ -68,7 +74,8 @@ function cut(cutting: Cutting, start: number, end: number, level: Level): void {
   if (level === "token") return cutAtTokens(cutting, start, end);
   if (level === "word") return cutAtWords(cutting, start, end);
   const { unit, language } = cutting;
-  const ends = level === "line" ? lineEnds(unit.text, start, end) : sentenceEnds(unit.text, start, end, language);
+  const ends =
+    level === "line" ? lineEnds(unit.text, start, end) : sentenceEnds(unit.text, start, end, language);
   let from = start;
   for (const to of ends) {
     if (tokensIn(cutting, from, to) <= cutting.maxTokens) addPiece(cutting, from, to);
@@ -119,7 +126,14 @@ function addPiece(cutting: Cutting, start: number, end: number): void {
   const text = unit.text.slice(start, end);
   const inexact = startsChunk || cutsWord(unit.text, end);
   const tokens = inexact ? cutting.tokenizer.countTokens(text) : tokensIn(cutting, start, end);
-  pieces.push({ unit, text, tokens, continues: pieces.length > 0, startsChunk, head: start > 0 ? head : undefined });
+  pieces.push({
+    unit,
+    text,
+    tokens,
+    continues: pieces.length > 0,
+    startsChunk,
+    head: start > 0 ? head : undefined,
+  });
 }
 
 function tokensIn(cutting: Cutting, start: number, end: number): number {

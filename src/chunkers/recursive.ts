@@ -4,4 +4,5 @@ import type { Chunker } from "./chunk.ts";
 import { packGroups } from "./pack.ts";
 import { piecesOf } from "./pieces.ts";
 
-export const recursive: Chunker = (units, options, tokenizer) => packGroups([units], { options, tokenizer, cut: piecesOf });
+export const recursive: Chunker = (units, options, tokenizer) =>
+  packGroups([units], { options, tokenizer, cut: piecesOf });

@@ -4,4 +4,5 @@ import type { Chunker } from "./chunk.ts";
 import { packGroups } from "./pack.ts";
 import { sentencesOf } from "./pieces.ts";
 
-export const sentence: Chunker = (units, options, tokenizer) => packGroups([units], { options, tokenizer, cut: sentencesOf });
+export const sentence: Chunker = (units, options, tokenizer) =>
+  packGroups([units], { options, tokenizer, cut: sentencesOf });

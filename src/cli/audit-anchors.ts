@@ -2,11 +2,11 @@
 import { readFile, readdir, stat } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { openAnchor } from "../auth/audit-anchor.ts";
-import { type ComparedHead, HEADS_A_READ, type HeadState, compareHeads } from "../db/audit-anchors.ts";
+import { type ComparedHead, HEADS_A_READ, type HeadState, compareHeads } from "../db/audit/anchors.ts";
 import type { Database } from "../db/pool.ts";
 import { ANCHOR_NAME, ANCHOR_PREFIX, type AnchorStatement, type ChainHead } from "../domain/anchor.ts";
-import { KEPT_AUDIT_DAYS } from "../domain/maintenance.ts";
-import { AnchorStatementForm } from "../schema/anchor.ts";
+import { KEPT_AUDIT_DAYS } from "../domain/work/maintenance.ts";
+import { AnchorStatementForm } from "../schema/files/anchor.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { CommandError } from "./output.ts";
 
@@ -37,7 +37,11 @@ export interface AnchorReport {
   readonly deleted_count: number;
   readonly deleted: readonly string[];
   readonly fault_count: number;
-  readonly faults: readonly { readonly organization_id: string; readonly seq: number; readonly kind: FaultKind }[];
+  readonly faults: readonly {
+    readonly organization_id: string;
+    readonly seq: number;
+    readonly kind: FaultKind;
+  }[];
 }
 
 export interface AnchorCheck {
@@ -67,7 +71,10 @@ interface FoundAnchor {
 
 async function* storedAnchors(store: ObjectStore): AsyncGenerator<FoundAnchor> {
   for (let after = ""; ;) {
-    const page = await store.list(ANCHOR_PREFIX, { limit: ANCHORS_A_PAGE, ...(after === "" ? {} : { after }) });
+    const page = await store.list(ANCHOR_PREFIX, {
+      limit: ANCHORS_A_PAGE,
+      ...(after === "" ? {} : { after }),
+    });
     for (const { name } of page.filter((object) => ANCHOR_NAME.test(object.name))) {
       const isTooLarge = (await store.size(name)) > MAX_ANCHOR_BYTES;
       yield { name, text: isTooLarge ? null : await textOf(await store.get(name)) };
@@ -89,12 +96,17 @@ async function* anchorFiles(path: string): AsyncGenerator<FoundAnchor> {
   if (found === undefined) throw new CommandError(`There is no file or folder ${path}.`);
   if (!found.isDirectory() && !found.isFile()) throw new CommandError(`${path} is no file and no folder.`);
   const entries = found.isDirectory() ? await readdir(path, { recursive: true, withFileTypes: true }) : [];
-  const inside = entries.filter((entry) => entry.isFile() && entry.name.endsWith(".jws")).map((entry) => relative(path, join(entry.parentPath, entry.name)));
+  const inside = entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".jws"))
+    .map((entry) => relative(path, join(entry.parentPath, entry.name)));
   const names = found.isDirectory() ? inside.toSorted() : [""];
   for (const name of names) {
     const file = join(path, name);
     const { size } = await stat(file);
-    yield { name: name === "" ? basename(path) : name, text: size > MAX_ANCHOR_BYTES ? null : await readFile(file, "utf8") };
+    yield {
+      name: name === "" ? basename(path) : name,
+      text: size > MAX_ANCHOR_BYTES ? null : await readFile(file, "utf8"),
+    };
   }
 }
 
@@ -127,8 +139,14 @@ function parseStatement(signed: Uint8Array): AnchorStatement | null {
   }
 }
 
-async function compareStatement({ db, organizationId }: AnchorCheck, { made_at: madeAt, heads }: AnchorStatement): Promise<Omit<AnchorReport, "anchor" | "made_at" | "problem">> {
-  const wanted = organizationId === undefined ? heads : heads.filter((head) => head.organization_id === organizationId.toLowerCase());
+async function compareStatement(
+  { db, organizationId }: AnchorCheck,
+  { made_at: madeAt, heads }: AnchorStatement,
+): Promise<Omit<AnchorReport, "anchor" | "made_at" | "problem">> {
+  const wanted =
+    organizationId === undefined
+      ? heads
+      : heads.filter((head) => head.organization_id === organizationId.toLowerCase());
   const deleted: string[] = [];
   const faults: { organization_id: string; seq: number; kind: FaultKind }[] = [];
   let intact = 0;
@@ -157,9 +175,15 @@ async function compareStatement({ db, organizationId }: AnchorCheck, { made_at: 
 }
 
 /** Whether rows went from the front of the chain since the anchor that were not over their time: the oldest that it had, its last, or one behind that. */
-function wereRemovedEarly({ seq, at, base_seq: baseThen, oldest_at: oldestAt }: ChainHead, { state, base_seq: base }: ComparedHead, madeAt: string): boolean {
+function wereRemovedEarly(
+  { seq, at, base_seq: baseThen, oldest_at: oldestAt }: ChainHead,
+  { state, base_seq: base }: ComparedHead,
+  madeAt: string,
+): boolean {
   if (state === "deleted") return false;
-  return (base > baseThen && isKept(oldestAt)) || (base >= seq && isKept(at)) || (base > seq && isKept(madeAt));
+  return (
+    (base > baseThen && isKept(oldestAt)) || (base >= seq && isKept(at)) || (base > seq && isKept(madeAt))
+  );
 }
 
 /** Of a row of that time or later: not to be deleted yet. */

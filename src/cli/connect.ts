@@ -2,14 +2,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PEPPER } from "../auth/api-keys.ts";
-import { type Config, loadConfig } from "../config.ts";
-import { loadInstanceSecret } from "../db/instance-secrets.ts";
+import { type Config, loadConfig } from "../config/config.ts";
+import { loadInstanceSecret } from "../db/instance/secrets.ts";
 import { assertSchema } from "../db/migrate.ts";
 import { type Database, type DatabaseUrls, type OwnerDatabase, openDatabase, openOwner } from "../db/pool.ts";
-import { loginUrls } from "../embedded/database-urls.ts";
+import { loginUrls } from "../embedded/servers/database-urls.ts";
 import { keptLoginPasswords } from "../embedded/secret-file.ts";
-import type { MasterKey } from "../storage/keyring.ts";
-import { openMasterKey } from "../storage/master-key.ts";
+import type { MasterKey } from "../storage/keys/keyring.ts";
+import { openMasterKey } from "../storage/keys/master-key.ts";
 import { CommandError } from "./output.ts";
 
 const POOL_SIZE = 2;
@@ -35,8 +35,15 @@ export async function withDatabase<T>(work: (connection: Connection) => Promise<
   const db = await openConfigured(config);
   try {
     await assertSchema(db);
-    const secret = async (name: string): Promise<Buffer> => loadInstanceSecret(db, name, await configuredMasterKey(config));
-    return await work({ config, db, secret, masterKey: () => configuredMasterKey(config), pepper: () => secret(PEPPER) });
+    const secret = async (name: string): Promise<Buffer> =>
+      loadInstanceSecret(db, name, await configuredMasterKey(config));
+    return await work({
+      config,
+      db,
+      secret,
+      masterKey: () => configuredMasterKey(config),
+      pepper: () => secret(PEPPER),
+    });
   } finally {
     await db.close();
   }
@@ -46,11 +53,15 @@ export async function withDatabase<T>(work: (connection: Connection) => Promise<
  * Runs `work` as the owner of the schema and closes the connection.
  * @throws CommandError where the owner's login is not configured, and no embedded database runs.
  */
-export async function withOwner<T>(work: (db: OwnerDatabase, config: Config, ownerUrl: string) => Promise<T>): Promise<T> {
+export async function withOwner<T>(
+  work: (db: OwnerDatabase, config: Config, ownerUrl: string) => Promise<T>,
+): Promise<T> {
   const config = loadConfig();
   const { url, systemUrl, ownerUrl } = config.database;
   if (ownerUrl === undefined && systemUrl !== undefined)
-    throw new CommandError("Set DATABASE_OWNER_URL: DATABASE_URL is the login of the application, which may not change the schema.");
+    throw new CommandError(
+      "Set DATABASE_OWNER_URL: DATABASE_URL is the login of the application, which may not change the schema.",
+    );
   const own = ownerUrl ?? url ?? (await embeddedOwnerUrl(config.dataDir));
   const owner = openOwner(own, () => undefined);
   try {
@@ -76,9 +87,15 @@ async function databaseUrls({ database, dataDir }: Config): Promise<DatabaseUrls
 }
 
 async function embeddedOwnerUrl(dataDir: string): Promise<string> {
-  const [password, state] = await Promise.all([readText(join(dataDir, "postgres-password")), readText(join(dataDir, "postgres", "data", "postmaster.pid"))]);
+  const [password, state] = await Promise.all([
+    readText(join(dataDir, "postgres-password")),
+    readText(join(dataDir, "postgres", "data", "postmaster.pid")),
+  ]);
   const port = state?.split("\n")[PORT_LINE];
-  if (password === undefined || port === undefined) throw new CommandError(`No database: set DATABASE_URL, or start Holdfast on ${dataDir} (npm start) and run this beside it.`);
+  if (password === undefined || port === undefined)
+    throw new CommandError(
+      `No database: set DATABASE_URL, or start Holdfast on ${dataDir} (npm start) and run this beside it.`,
+    );
   return `postgres://postgres:${password}@127.0.0.1:${port.trim()}/holdfast`;
 }
 
@@ -86,7 +103,10 @@ async function embeddedOwnerUrl(dataDir: string): Promise<string> {
 export async function configuredMasterKey({ keys, dataDir }: Config): Promise<MasterKey> {
   if (keys.master !== undefined || keys.kmsKeyName !== undefined) return openMasterKey(keys);
   const kept = await readText(join(dataDir, "master.key"));
-  if (kept === undefined) throw new CommandError("No master key: set MASTER_KEY or KMS_KEY_NAME to that of the running service, or DATA_DIR to its folder.");
+  if (kept === undefined)
+    throw new CommandError(
+      "No master key: set MASTER_KEY or KMS_KEY_NAME to that of the running service, or DATA_DIR to its folder.",
+    );
   return openMasterKey({ ...keys, master: Buffer.from(kept, "base64") });
 }
 

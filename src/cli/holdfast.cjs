@@ -14,13 +14,17 @@ if (Number.parseInt(process.versions.node, 10) >= MIN_NODE) {
 } else if (existsSync(BROUGHT)) {
   handOver();
 } else {
-  process.stderr.write(`holdfast needs Node ${MIN_NODE} or newer, and this is ${process.versions.node}: npm ci brings one.\n`);
+  process.stderr.write(
+    `holdfast needs Node ${MIN_NODE} or newer, and this is ${process.versions.node}: npm ci brings one.\n`,
+  );
   process.exitCode = 1;
 }
 
 /** Passes signals on and ends as the other does: who is told to end must not leave it behind. */
 function handOver() {
-  const child = spawn(BROUGHT, [path.join(__dirname, "main.ts"), ...process.argv.slice(2)], { stdio: "inherit" });
+  const child = spawn(BROUGHT, [path.join(__dirname, "main.ts"), ...process.argv.slice(2)], {
+    stdio: "inherit",
+  });
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => {
     process.stderr.write(`${error.message}\n`);

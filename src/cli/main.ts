@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `holdfast`: the commands of operators. */
-import { describeFailure } from "../expected-failure.ts";
+import { describeFailure } from "../domain/expected-failure.ts";
 import { createProgram } from "./program.ts";
 
 /** What a command gave up on, as a store that does not answer, may hold the process for minutes; a clean-up that is under way gets so long. */

@@ -1,6 +1,6 @@
 /** The only place where a command goes through all organizations, or picks one by its id. */
 import type { Database, OrganizationKey } from "../db/pool.ts";
-import { listOrganizationKeys } from "../db/retention.ts";
+import { listOrganizationKeys } from "../db/upkeep/retention.ts";
 import { CommandError } from "./output.ts";
 
 const ORGANIZATIONS_A_PAGE = 100;

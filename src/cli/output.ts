@@ -1,5 +1,5 @@
 /** The only place where commands print. */
-import { ExpectedFailure } from "../expected-failure.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
 
 /** A failure whose message is all that the user needs; any other is printed with its stack. */
 export class CommandError extends ExpectedFailure {
@@ -12,7 +12,8 @@ export class CommandError extends ExpectedFailure {
 /** An option's text as a number from 1 to `most`. @throws CommandError that names the option. */
 export function wholeNumber(option: string, text: string, most: number): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || value > most) throw new CommandError(`${option} takes a whole number from 1 to ${most}.`);
+  if (!/^\d+$/.test(text) || value < 1 || value > most)
+    throw new CommandError(`${option} takes a whole number from 1 to ${most}.`);
   return value;
 }
 
@@ -26,7 +27,9 @@ export function printJson(value: unknown): void {
 
 /** Columns as wide as their widest cell. */
 export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
-  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
   for (const row of [header, ...rows])
     printLine(
       row

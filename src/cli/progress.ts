@@ -13,7 +13,12 @@ const CLEAR_LINE = "\r\u001b[K";
 
 export function startProgress(what: string, { json }: { readonly json?: boolean | undefined }): Progress {
   if (json || !process.stderr.isTTY) return NONE;
-  const options = { format: `${what} {bar} {percentage}% | {value} of {total} | {counts}`, stream: process.stderr, clearOnComplete: true, hideCursor: true };
+  const options = {
+    format: `${what} {bar} {percentage}% | {value} of {total} | {counts}`,
+    stream: process.stderr,
+    clearOnComplete: true,
+    hideCursor: true,
+  };
   const bar = new SingleBar(options, Presets.shades_classic);
   let isOpen = false;
   return {
@@ -33,7 +38,11 @@ export function startProgress(what: string, { json }: { readonly json?: boolean 
 }
 
 /** Does `work` for one item after the other, and shows how many of them are done. */
-export async function eachShown<T, R>(progress: Progress, items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+export async function eachShown<T, R>(
+  progress: Progress,
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
   const done: R[] = [];
   try {
     for (const item of items) {
@@ -47,6 +56,8 @@ export async function eachShown<T, R>(progress: Progress, items: readonly T[], w
 }
 
 function numbersOf(counts: Readonly<Record<string, unknown>>): string {
-  const numbers = Object.entries(counts).filter(([name, value]) => typeof value === "number" && !name.endsWith("_total"));
+  const numbers = Object.entries(counts).filter(
+    ([name, value]) => typeof value === "number" && !name.endsWith("_total"),
+  );
   return numbers.map(([name, value]) => `${name} ${String(value)}`).join("  ");
 }

@@ -1,14 +1,29 @@
 /** Who a command means by an e-mail address: users of several organizations may have the same. */
 import type { Database } from "../db/pool.ts";
-import { findUsersByEmail, type FoundUser } from "../db/users.ts";
+import { findUsersByEmail, type FoundUser } from "../db/tenancy/users.ts";
 import { CommandError } from "./output.ts";
 
 /** @param organization its id or name; may be absent where only one has the address. @throws CommandError where nobody is meant, or one of several. */
-export async function theUser(db: Database, email: string, organization: string | undefined): Promise<FoundUser> {
+export async function theUser(
+  db: Database,
+  email: string,
+  organization: string | undefined,
+): Promise<FoundUser> {
   const wanted = organization?.toLowerCase();
-  const found = (await findUsersByEmail(db, email)).filter((one) => wanted === undefined || one.organization.id === wanted || one.organization.name.toLowerCase() === wanted);
+  const found = (await findUsersByEmail(db, email)).filter(
+    (one) =>
+      wanted === undefined ||
+      one.organization.id === wanted ||
+      one.organization.name.toLowerCase() === wanted,
+  );
   const [first, ...others] = found;
-  if (first === undefined) throw new CommandError(`There is no user with the e-mail address ${email}${wanted === undefined ? "" : ` in ${organization}`}.`);
-  if (others.length > 0) throw new CommandError(`Users of ${found.map((one) => one.organization.name).join(", ")} have the e-mail address ${email}: name one with --organization.`);
+  if (first === undefined)
+    throw new CommandError(
+      `There is no user with the e-mail address ${email}${wanted === undefined ? "" : ` in ${organization}`}.`,
+    );
+  if (others.length > 0)
+    throw new CommandError(
+      `Users of ${found.map((one) => one.organization.name).join(", ")} have the e-mail address ${email}: name one with --organization.`,
+    );
   return first;
 }

@@ -1,7 +1,7 @@
 /** The only place that changes the database's schema: applies migrations/NNNN_*.sql in order, each once, and mends who may do what. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ExpectedFailure } from "../expected-failure.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
 import { ensureRoles, findAccessFaults, isDenied, listFaults, mendAccess } from "./access/access.ts";
 import { describeFault } from "./access/statements.ts";
 import { type Database, type OwnerDatabase, inTransaction, queryOnce, type Sql } from "./pool.ts";
@@ -26,8 +26,12 @@ export async function migrate(db: OwnerDatabase): Promise<Migrated> {
   const work = async (sql: Sql): Promise<Migrated> => {
     await sql.query("select pg_advisory_xact_lock(hashtext('holdfast migrations'))");
     await ensureRoles(sql);
-    await sql.query("create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())");
-    const applied = new Set((await sql.query<{ name: string }>("select name from migrations")).rows.map((row) => row.name));
+    await sql.query(
+      "create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())",
+    );
+    const applied = new Set(
+      (await sql.query<{ name: string }>("select name from migrations")).rows.map((row) => row.name),
+    );
     const missing = names.filter((name) => !applied.has(name));
     for (const name of missing) {
       await sql.query(await readFile(join(FOLDER, name), "utf8"));
@@ -40,7 +44,10 @@ export async function migrate(db: OwnerDatabase): Promise<Migrated> {
     return await inTransaction(db.owner, work);
   } catch (error) {
     if (!isDenied(error)) throw error;
-    throw new ExpectedFailure(`This login may not migrate the database (${error.message}): DATABASE_OWNER_URL must name the owner of the database and its schema.`, error);
+    throw new ExpectedFailure(
+      `This login may not migrate the database (${error.message}): DATABASE_OWNER_URL must name the owner of the database and its schema.`,
+      error,
+    );
   }
 }
 
@@ -50,12 +57,17 @@ export async function ownMigrations(): Promise<string[]> {
 }
 
 /** How the database stands to this version: what it lacks, and what a later one has applied to it. Undefined where this login may not see. */
-export async function compareMigrations(db: Database): Promise<{ missing: string[]; newer: string[] } | undefined> {
+export async function compareMigrations(
+  db: Database,
+): Promise<{ missing: string[]; newer: string[] } | undefined> {
   const names = await ownMigrations();
   const rows = await appliedMigrations(db);
   if (rows === undefined) return undefined;
   const applied = new Set(rows);
-  return { missing: names.filter((name) => !applied.has(name)), newer: rows.filter((name) => !names.includes(name)) };
+  return {
+    missing: names.filter((name) => !applied.has(name)),
+    newer: rows.filter((name) => !names.includes(name)),
+  };
 }
 
 /**
@@ -67,14 +79,19 @@ export async function describeAccessFaults(db: Database): Promise<string[]> {
 }
 
 async function accessFaults(db: Database, isNewer: boolean): Promise<string[]> {
-  const faults = await findAccessFaults({ query: (query, values) => queryOnce(db.app, query, values) }, isNewer);
+  const faults = await findAccessFaults(
+    { query: (query, values) => queryOnce(db.app, query, values) },
+    isNewer,
+  );
   return faults.map(describeFault);
 }
 
 /** Undefined where this login may not read them. */
 async function appliedMigrations(db: Database): Promise<string[] | undefined> {
   try {
-    return (await queryOnce<{ name: string }>(db.app, "select name from migrations order by name limit 10000")).rows.map(({ name }) => name);
+    return (
+      await queryOnce<{ name: string }>(db.app, "select name from migrations order by name limit 10000")
+    ).rows.map(({ name }) => name);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     // The table does not exist, or the right to read it.
@@ -88,7 +105,13 @@ async function appliedMigrations(db: Database): Promise<string[] | undefined> {
 export async function assertSchema(db: Database): Promise<void> {
   // Where they cannot be read their right is among the faults.
   const { missing, newer } = (await compareMigrations(db)) ?? { missing: [], newer: [] };
-  if (missing.length > 0) throw new ExpectedFailure(`The database lacks migrations of this version (${listFaults(missing)}): run \`holdfast migrate\` first.`);
+  if (missing.length > 0)
+    throw new ExpectedFailure(
+      `The database lacks migrations of this version (${listFaults(missing)}): run \`holdfast migrate\` first.`,
+    );
   const faults = await accessFaults(db, newer.length > 0);
-  if (faults.length > 0) throw new ExpectedFailure(`The database is not as this version needs it: ${listFaults(faults)}. Run \`holdfast migrate\` as the owner of the schema.`);
+  if (faults.length > 0)
+    throw new ExpectedFailure(
+      `The database is not as this version needs it: ${listFaults(faults)}. Run \`holdfast migrate\` as the owner of the schema.`,
+    );
 }

@@ -1,8 +1,8 @@
 /** The only place that opens connections to Postgres: one pool for each login, and the tenant's transaction. */
 import pg from "pg";
 import { DomainError } from "../domain/errors.ts";
-import { ExpectedFailure } from "../expected-failure.ts";
-import { connect, inStatementSpan, namePool, observedSql } from "./observed.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
+import { connect, inStatementSpan, namePool, observedSql } from "./statement-spans.ts";
 import { cutWhenSilent } from "./silent-server.ts";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
@@ -13,7 +13,10 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
 
 /** What a query function needs: a connection that is in the right transaction already. */
 export interface Sql {
-  query<Row extends pg.QueryResultRow = pg.QueryResultRow>(query: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult<Row>>;
+  query<Row extends pg.QueryResultRow = pg.QueryResultRow>(
+    query: string | pg.QueryConfig,
+    values?: unknown[],
+  ): Promise<pg.QueryResult<Row>>;
 }
 
 export interface OrganizationKey {
@@ -66,7 +69,11 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** The roles that `migrations/` gives rights to: each is a login itself, or the one group that a login is a member of. */
-export const ROLES = { app: "holdfast_app", system: "holdfast_system", maintenance: "holdfast_maintenance" } as const;
+export const ROLES = {
+  app: "holdfast_app",
+  system: "holdfast_system",
+  maintenance: "holdfast_maintenance",
+} as const;
 
 export type RoleName = keyof typeof ROLES;
 
@@ -79,7 +86,11 @@ interface OpenPool {
   readonly statementTimeoutMs: number;
 }
 
-function openPool(name: RoleName | "owner", { url, role, max, statementTimeoutMs }: OpenPool, onIdleError: PoolSettings["onIdleError"]): pg.Pool {
+function openPool(
+  name: RoleName | "owner",
+  { url, role, max, statementTimeoutMs }: OpenPool,
+  onIdleError: PoolSettings["onIdleError"],
+): pg.Pool {
   assertReadable(url);
   const pool = new pg.Pool({
     connectionString: url,
@@ -107,19 +118,38 @@ function assertReadable(connectionString: string): void {
   try {
     void new pg.Client({ connectionString });
   } catch (error) {
-    throw new ExpectedFailure(`A database URL names a file that cannot be read: ${error instanceof Error ? error.message : ""}`, error);
+    throw new ExpectedFailure(
+      `A database URL names a file that cannot be read: ${error instanceof Error ? error.message : ""}`,
+      error,
+    );
   }
 }
 
 /** Opens no connection before it is needed. @throws ExpectedFailure where a URL names a file that cannot be read. `poolSize` bounds the application's connections; the others hold at most 4 each. */
-export function openDatabase({ url, systemUrl, maintenanceUrl, poolSize, onIdleError }: PoolSettings): Database {
+export function openDatabase({
+  url,
+  systemUrl,
+  maintenanceUrl,
+  poolSize,
+  onIdleError,
+}: PoolSettings): Database {
   const isShared = systemUrl === undefined;
-  const open = (name: RoleName, poolUrl: string, max: number, statementTimeoutMs = STATEMENT_TIMEOUT_MS): pg.Pool =>
-    openPool(name, { url: poolUrl, role: isShared ? ROLES[name] : undefined, max, statementTimeoutMs }, onIdleError);
+  const open = (
+    name: RoleName,
+    poolUrl: string,
+    max: number,
+    statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+  ): pg.Pool =>
+    openPool(
+      name,
+      { url: poolUrl, role: isShared ? ROLES[name] : undefined, max, statementTimeoutMs },
+      onIdleError,
+    );
   const app = open("app", url, poolSize);
   const system = open("system", systemUrl ?? url, 4);
   const maintenanceLogin = isShared ? url : maintenanceUrl;
-  const maintenance = maintenanceLogin === undefined ? undefined : open("maintenance", maintenanceLogin, 4, 0);
+  const maintenance =
+    maintenanceLogin === undefined ? undefined : open("maintenance", maintenanceLogin, 4, 0);
   const held = new Map<RoleName, pg.Pool>([
     ["app", app],
     ["system", system],
@@ -152,7 +182,12 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * Runs `work` in one transaction of the `app` role that sees `organization` alone. Rolls back when `work` throws.
  * @throws DomainError `database_unavailable` where Postgres cannot be reached or goes away.
  */
-export async function inTenant<T>(db: Database, organization: OrganizationKey, work: (sql: Sql) => Promise<T>, mode: "" | "isolation level repeatable read" = ""): Promise<T> {
+export async function inTenant<T>(
+  db: Database,
+  organization: OrganizationKey,
+  work: (sql: Sql) => Promise<T>,
+  mode: "" | "isolation level repeatable read" = "",
+): Promise<T> {
   return inTransaction(db.app, work, `begin ${mode}; select ${asTenant(organization)}`);
 }
 
@@ -167,7 +202,11 @@ export function asTenant({ id, num }: OrganizationKey): string {
  * @param begin one or more statements; `work` is given the rows of the last one.
  * @throws DomainError `database_unavailable` where Postgres cannot be reached or goes away.
  */
-export async function inTransaction<T>(pool: pg.Pool, work: (sql: Sql, begun: readonly pg.QueryResultRow[]) => Promise<T>, begin = "begin"): Promise<T> {
+export async function inTransaction<T>(
+  pool: pg.Pool,
+  work: (sql: Sql, begun: readonly pg.QueryResultRow[]) => Promise<T>,
+  begin = "begin",
+): Promise<T> {
   const client = await connect(pool).catch((error: unknown) => {
     throw asDatabaseError(error);
   });
@@ -188,7 +227,11 @@ export async function inTransaction<T>(pool: pg.Pool, work: (sql: Sql, begun: re
 }
 
 /** One statement outside a transaction, with the same error mapping. */
-export async function queryOnce<Row extends pg.QueryResultRow>(pool: pg.Pool, query: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult<Row>> {
+export async function queryOnce<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  query: string | pg.QueryConfig,
+  values?: unknown[],
+): Promise<pg.QueryResult<Row>> {
   try {
     return await inStatementSpan(query, () => pool.query<Row>(query, values));
   } catch (error) {
@@ -225,7 +268,12 @@ function asDatabaseError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const outage = OUTAGE_CODES.has(code) || code.startsWith("08") || OUTAGE_MESSAGES.test(error.message);
-  return outage ? new DomainError("database_unavailable", "The database is not reachable.", { retryAfterSeconds: 2, cause: error }) : error;
+  return outage
+    ? new DomainError("database_unavailable", "The database is not reachable.", {
+        retryAfterSeconds: 2,
+        cause: error,
+      })
+    : error;
 }
 
 /** True where `error` is a violation of the unique index or constraint `name`. */

@@ -26,7 +26,8 @@ export function cutWhenSilent(url: string, pools: readonly pg.Pool[]): () => voi
     if (![...inUseSince.values()].some((since) => askedAt - since > LONG_IN_USE_MS)) return;
     if (await answers(url)) return;
     if (performance.now() - askedAt > ANSWER_MS + LATE_MS) return;
-    for (const [client, since] of inUseSince) if (since < askedAt && client instanceof pg.Client) void client.end().catch(() => undefined);
+    for (const [client, since] of inUseSince)
+      if (since < askedAt && client instanceof pg.Client) void client.end().catch(() => undefined);
   };
   const timer = setInterval(() => {
     if (isAsking) return;
@@ -38,7 +39,11 @@ export function cutWhenSilent(url: string, pools: readonly pg.Pool[]): () => voi
 
 /** A server that refuses the connection in its own words answers too. */
 async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: ANSWER_MS, application_name: "holdfast watch" });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: ANSWER_MS,
+    application_name: "holdfast watch",
+  });
   client.on("error", () => undefined);
   try {
     await client.connect();

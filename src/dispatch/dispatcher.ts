@@ -1,20 +1,28 @@
 /** The only place that turns queued runs into workflows: claims them in groups and starts each claim, in any process, at any time. */
 import type { Client } from "@temporalio/client";
-import { type Claim, claimRuns, endLease, markStarted, releaseClaim, takeExpiredClaims, waitingOrganizations } from "../db/claims.ts";
-import { takePendingBatches } from "../db/batches.ts";
-import { takePendingDeletions } from "../db/deletions.ts";
-import { takePendingOperations } from "../db/operations.ts";
+import {
+  type Claim,
+  claimRuns,
+  endLease,
+  markStarted,
+  releaseClaim,
+  takeExpiredClaims,
+  waitingOrganizations,
+} from "../db/runs/claim.ts";
+import { takePendingBatches } from "../db/runs/batches.ts";
+import { takePendingDeletions } from "../db/deletions/accept.ts";
+import { takePendingOperations } from "../db/outbox/operations.ts";
 import type { Database } from "../db/pool.ts";
-import { endLeases, noteStarted, type Outbox } from "../db/start-leases.ts";
+import { endLeases, noteStarted, type Outbox } from "../db/outbox/leases.ts";
 import { DomainError } from "../domain/errors.ts";
-import { PRIORITY, type Priority } from "../domain/processing.ts";
-import type { Log } from "../log.ts";
+import { PRIORITY, type Priority } from "../domain/work/processing.ts";
+import type { Log } from "../process/log.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { below } from "../telemetry/span.ts";
-import { startBatch } from "../temporal/start-batch.ts";
-import { startDeletion } from "../temporal/start-deletion.ts";
-import { startOperation } from "../temporal/start-operation.ts";
-import { startPipeline } from "../temporal/start-pipeline.ts";
+import { startBatch } from "../temporal/start/batch.ts";
+import { startDeletion } from "../temporal/start/deletion.ts";
+import { startOperation } from "../temporal/start/operation.ts";
+import { startPipeline } from "../temporal/start/pipeline.ts";
 
 interface DispatcherDeps {
   readonly db: Database;
@@ -57,7 +65,11 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
     await drillPoint("documentPipeline: workflow started, answer not seen");
     if (state === "running") return markStarted(db.system, claim.id);
     const released = await releaseClaim(db.system, claim.id);
-    if (released > 0) log.warn({ claim_id: claim.id, runs: released }, "a workflow had closed before its runs ended; they are queued again");
+    if (released > 0)
+      log.warn(
+        { claim_id: claim.id, runs: released },
+        "a workflow had closed before its runs ended; they are queued again",
+      );
   };
 
   const dispatch = async (organization: Organization, priority: Priority): Promise<void> => {
@@ -80,7 +92,9 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
       do {
         again.delete(key);
         // A claim that could not be started is started by a sweep, once Temporal is back.
-        await dispatch(organization, priority).catch((error: unknown) => log.warn({ err: error, organization_id: organization.id }, "runs could not be dispatched"));
+        await dispatch(organization, priority).catch((error: unknown) =>
+          log.warn({ err: error, organization_id: organization.id }, "runs could not be dispatched"),
+        );
       } while (again.has(key));
       running.delete(key);
     };
@@ -92,11 +106,15 @@ export function createDispatcher({ db, client, log }: DispatcherDeps): Dispatche
   return {
     wake: (organization, priority = PRIORITY.interactive) => void wake(organization, priority),
     wakeBatches(organizationId) {
-      startBatches({ db, client }, organizationId).catch((error: unknown) => log.warn({ err: error, organization_id: organizationId }, "batches could not be started"));
+      startBatches({ db, client }, organizationId).catch((error: unknown) =>
+        log.warn({ err: error, organization_id: organizationId }, "batches could not be started"),
+      );
     },
     wakeDeletions(organizationId) {
       // What could not be started is started by a sweep, once Temporal is back.
-      startDeletions({ db, client }, organizationId).catch((error: unknown) => log.warn({ err: error, organization_id: organizationId }, "deletions could not be started"));
+      startDeletions({ db, client }, organizationId).catch((error: unknown) =>
+        log.warn({ err: error, organization_id: organizationId }, "deletions could not be started"),
+      );
     },
     async sweep() {
       const expired = await takeExpiredClaims(db.system, CLAIMS_A_SWEEP);
@@ -158,9 +176,15 @@ async function startOperations({ db, client }: Starter): Promise<void> {
 }
 
 /** Starts all; what could not be started is given back, for the next round. @throws the first error. */
-async function startEach<T extends { readonly id: string }>(db: Database, outbox: Outbox, taken: readonly T[], start: (one: T) => Promise<void>): Promise<void> {
+async function startEach<T extends { readonly id: string }>(
+  db: Database,
+  outbox: Outbox,
+  taken: readonly T[],
+  start: (one: T) => Promise<void>,
+): Promise<void> {
   const outcomes = await Promise.allSettled(taken.map(start));
-  const ids = (status: "fulfilled" | "rejected"): string[] => taken.filter((_one, index) => outcomes[index]!.status === status).map((one) => one.id);
+  const ids = (status: "fulfilled" | "rejected"): string[] =>
+    taken.filter((_one, index) => outcomes[index]!.status === status).map((one) => one.id);
   await noteStarted(db.system, outbox, ids("fulfilled"));
   await endLeases(db.system, outbox, ids("rejected"));
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;

@@ -18,13 +18,21 @@ interface ClassRule {
 
 /** What a document's run does about an error of each class. */
 export const ERROR_CLASSES: Readonly<Record<ErrorClass, ClassRule>> = {
-  hopeless: { retryForMs: 0, retriedFor: "not at all", callerSees: "the run is `failed` at once; the code and the message say what to do" },
+  hopeless: {
+    retryForMs: 0,
+    retriedFor: "not at all",
+    callerSees: "the run is `failed` at once; the code and the message say what to do",
+  },
   outage: {
     retryForMs: Infinity,
     retriedFor: "as long as it lasts, 1 s to 30 s apart, or when `Retry-After` says (at most 15 minutes)",
     callerSees: "the run goes on; its `waiting_for` is the code",
   },
-  unknown: { retryForMs: 15 * 60_000, retriedFor: "15 minutes, 1 s to 30 s apart", callerSees: "`waiting_for` is `internal`, and then the run is `failed` with `internal`" },
+  unknown: {
+    retryForMs: 15 * 60_000,
+    retriedFor: "15 minutes, 1 s to 30 s apart",
+    callerSees: "`waiting_for` is `internal`, and then the run is `failed` with `internal`",
+  },
 };
 
 interface ErrorKind {

@@ -76,7 +76,9 @@ export function createFairQueue<T extends Piece>(): FairQueue<T> {
       const [oldest] = ofUser;
       if (oldest === undefined || organization === undefined || user === undefined) return undefined;
       const isTurnOfOldest = users.turn(user) % OLDEST_EVERY === 0;
-      const next = isTurnOfOldest ? oldest : ofUser.reduce((smallest, piece) => (piece.size < smallest.size ? piece : smallest));
+      const next = isTurnOfOldest
+        ? oldest
+        : ofUser.reduce((smallest, piece) => (piece.size < smallest.size ? piece : smallest));
       organizations.turn(organization);
       leave(next);
       return next;
@@ -118,7 +120,8 @@ function createShares() {
     },
     least(names: readonly string[]): string | undefined {
       let least: string | undefined;
-      for (const name of new Set(names)) if (least === undefined || shareOf(name).used < shareOf(least).used) least = name;
+      for (const name of new Set(names))
+        if (least === undefined || shareOf(name).used < shareOf(least).used) least = name;
       return least;
     },
     /** @returns its turns so far, this one included. */

@@ -18,8 +18,11 @@ export function pathFault(path: string): string | null {
   // oxlint-disable-next-line no-control-regex -- control characters are what is refused
   if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return "a path holds no control characters";
   const parts = path.split("/");
-  if (parts.includes("") || parts.includes(".") || parts.includes("..")) return "the parts of a path are neither empty nor . or ..";
-  return parts.some((part) => bytesOf(part) > MAX_NAME_BYTES) ? `each part of a path has at most ${MAX_NAME_BYTES} bytes` : null;
+  if (parts.includes("") || parts.includes(".") || parts.includes(".."))
+    return "the parts of a path are neither empty nor . or ..";
+  return parts.some((part) => bytesOf(part) > MAX_NAME_BYTES)
+    ? `each part of a path has at most ${MAX_NAME_BYTES} bytes`
+    : null;
 }
 
 /** Why neither a path nor an object name can be this, or null. The name is longer than its path, which alone is bounded. */
@@ -62,8 +65,10 @@ export interface FileAddress {
 export function readAddress(spaceId: string, path: string): FileAddress {
   const root = `spaces/${spaceId}/`;
   const inSpace = path.startsWith(root) ? path.slice(root.length) : null;
-  if (inSpace?.startsWith("data/")) return { spaceId, path, namedPath: inSpace.slice("data/".length), document: null };
+  if (inSpace?.startsWith("data/"))
+    return { spaceId, path, namedPath: inSpace.slice("data/".length), document: null };
   const [, id, name] = DOCUMENT_PLACE.exec(inSpace ?? "") ?? [];
-  if (inSpace === null || id === undefined || name === undefined) return { spaceId, path, namedPath: path, document: null };
+  if (inSpace === null || id === undefined || name === undefined)
+    return { spaceId, path, namedPath: path, document: null };
   return { spaceId, path, namedPath: inSpace, document: { id, name } };
 }

@@ -57,5 +57,7 @@ export interface ParsedDocument {
 
 /** The document, or a part of it, as one Markdown text. */
 export function unitsAsMarkdown(units: readonly TextUnit[]): string {
-  return units.map((unit) => (unit.type === "heading" ? `${"#".repeat(unit.level ?? 1)} ${unit.text}` : unit.text)).join("\n\n");
+  return units
+    .map((unit) => (unit.type === "heading" ? `${"#".repeat(unit.level ?? 1)} ${unit.text}` : unit.text))
+    .join("\n\n");
 }

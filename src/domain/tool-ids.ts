@@ -1,2 +1,10 @@
 /** The only list of the tools that an agent may be given. */
-export const TOOL_IDS = ["knowledge_search", "read_document", "list_documents", "current_time", "calculator", "http_fetch", "mcp"] as const;
+export const TOOL_IDS = [
+  "knowledge_search",
+  "read_document",
+  "list_documents",
+  "current_time",
+  "calculator",
+  "http_fetch",
+  "mcp",
+] as const;

@@ -1,7 +1,7 @@
 /** The only text that a start ends with: where everything is, and commands to paste. */
 import { join } from "node:path";
 import { DEMO_ADMIN, DEMO_AGENT_ID, DEMO_DOCUMENTS, DEMO_SPACE_ID } from "./demo-ingest.ts";
-import { PROJECT_ROOT } from "./node-process.ts";
+import { PROJECT_ROOT } from "./processes/node-process.ts";
 
 interface BannerOptions {
   readonly address: string;
@@ -28,10 +28,16 @@ export function banner(options: BannerOptions): string {
     `  API           ${options.address}   (documentation: ${options.address}/docs)`,
     ...(options.temporalUi === undefined ? [] : [`  Temporal UI   ${options.temporalUi}`]),
     ...(options.demoKey === undefined ? [] : [`  demo key      ${options.demoKey}`]),
-    ...(options.demoKey === undefined || !options.hasIssuer ? [] : [`  access token  ${tokenCommand(options.dataDir)}   (for endpoints that take no key)`]),
+    ...(options.demoKey === undefined || !options.hasIssuer
+      ? []
+      : [`  access token  ${tokenCommand(options.dataDir)}   (for endpoints that take no key)`]),
     ...(options.metrics.length === 0 ? [] : [`  metrics       ${options.metrics.join("   ")}`]),
     `  data, logs    ${options.dataDir}`,
-    ...(options.hasChatModel ? [] : ["  chat model    none configured: answers quote the best-matching sentences. Set OPENAI_API_KEY and CHAT_MODEL for one."]),
+    ...(options.hasChatModel
+      ? []
+      : [
+          "  chat model    none configured: answers quote the best-matching sentences. Set OPENAI_API_KEY and CHAT_MODEL for one.",
+        ]),
     ...(options.demoKey === undefined ? [] : demoCommands(options.address, options.demoKey)),
     "",
     "Ctrl-C stops everything.",

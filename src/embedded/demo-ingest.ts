@@ -2,7 +2,7 @@
 import { readFile, readdir, rename, writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PROJECT_ROOT } from "./node-process.ts";
+import { PROJECT_ROOT } from "./processes/node-process.ts";
 import { messageOf } from "./start-error.ts";
 
 export const DEMO_FILE = join(PROJECT_ROOT, "demo", "tenants.yaml");
@@ -12,7 +12,11 @@ export const DEMO_SPACE_ID = "01900000-0000-7000-8000-000000000010";
 export const DEMO_ADMIN = "ada@acme.example";
 export const DEMO_AGENT_ID = "01900000-0000-7000-8000-000000000020";
 
-const MEDIA_TYPES: Record<string, string> = { ".md": "text/markdown", ".txt": "text/plain", ".pdf": "application/pdf" };
+const MEDIA_TYPES: Record<string, string> = {
+  ".md": "text/markdown",
+  ".txt": "text/plain",
+  ".pdf": "application/pdf",
+};
 const CALL_TIMEOUT_MS = 30_000;
 const INGEST_TIMEOUT_MS = 180_000;
 /** Four documents asked for at once stay within the key's own 600 requests a minute, however long a slow machine takes. */
@@ -68,9 +72,13 @@ export async function ingestDemoDocuments(options: IngestOptions): Promise<void>
     await writeDemoState(options.dataDir, state);
   }
   const deadline = AbortSignal.any([options.signal, AbortSignal.timeout(INGEST_TIMEOUT_MS)]);
-  const ended = await Promise.allSettled(Object.entries(state.uploaded).map(([name, id]) => waitForEnd(options, name, { id, deadline })));
+  const ended = await Promise.allSettled(
+    Object.entries(state.uploaded).map(([name, id]) => waitForEnd(options, name, { id, deadline })),
+  );
   options.signal.throwIfAborted();
-  for (const result of ended) if (result.status === "rejected") options.onProgress(`a demo document is still being processed: ${messageOf(result.reason)}`);
+  for (const result of ended)
+    if (result.status === "rejected")
+      options.onProgress(`a demo document is still being processed: ${messageOf(result.reason)}`);
   await writeDemoState(options.dataDir, { ...state, isComplete: true });
 }
 
@@ -84,17 +92,29 @@ async function upload(options: IngestOptions, name: string): Promise<string> {
   return document.id;
 }
 
-async function waitForEnd(options: IngestOptions, name: string, { id, deadline }: { id: string; deadline: AbortSignal }): Promise<void> {
+async function waitForEnd(
+  options: IngestOptions,
+  name: string,
+  { id, deadline }: { id: string; deadline: AbortSignal },
+): Promise<void> {
   for (;;) {
     deadline.throwIfAborted();
-    const document = await call<{ processing_state: { pipeline_status: string } }>(options, `/v1/data/${id}`, {});
+    const document = await call<{ processing_state: { pipeline_status: string } }>(
+      options,
+      `/v1/data/${id}`,
+      {},
+    );
     const status = document.processing_state.pipeline_status;
     if (ENDED.has(status)) return options.onProgress(`${name}: ${status}`);
     await sleep(POLL_MS, undefined, { signal: deadline });
   }
 }
 
-async function call<T>({ address, key, signal }: IngestOptions, path: string, request: RequestInit): Promise<T> {
+async function call<T>(
+  { address, key, signal }: IngestOptions,
+  path: string,
+  request: RequestInit,
+): Promise<T> {
   const response = await fetch(address + path, {
     ...request,
     headers: { authorization: `Bearer ${key}` },

@@ -16,7 +16,14 @@ interface Settings {
 
 interface DocumentState {
   readonly id: string;
-  readonly processing_state: { parsed: boolean; chunked: boolean; embedded: boolean; pipeline_status?: string; chunk_count?: number; error?: { code: string; message: string } };
+  readonly processing_state: {
+    parsed: boolean;
+    chunked: boolean;
+    embedded: boolean;
+    pipeline_status?: string;
+    chunk_count?: number;
+    error?: { code: string; message: string };
+  };
 }
 
 interface Hit {
@@ -34,26 +41,39 @@ interface ChatAnswer {
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-async function request<T>({ url, key }: Settings, path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> }): Promise<T> {
-  const response = await fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers }, signal: AbortSignal.timeout(PATIENCE_MS) }).catch(
-    (error: unknown) => {
-      throw new Error(`${url} does not answer. Is the service running? Start it with: npm start`, { cause: error });
-    },
-  );
+async function request<T>(
+  { url, key }: Settings,
+  path: string,
+  init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> },
+): Promise<T> {
+  const response = await fetch(`${url}${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${key}`, ...init.headers },
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  }).catch((error: unknown) => {
+    throw new Error(`${url} does not answer. Is the service running? Start it with: npm start`, {
+      cause: error,
+    });
+  });
   const text = await response.text();
   if (!response.ok) throw new Error(`${init.method ?? "GET"} ${path} answered ${response.status}: ${text}`);
   return JSON.parse(text) as T;
 }
 
 function post<T>(settings: Settings, path: string, body: unknown): Promise<T> {
-  return request<T>(settings, path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  return request<T>(settings, path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
 }
 
 async function assertFile(file: string): Promise<void> {
   const found = await stat(file).catch((error: unknown) => {
     throw new Error(`${file} cannot be read: there is no such file, or it is not yours.`, { cause: error });
   });
-  if (found.isDirectory()) throw new Error(`${file} is a folder. The demo takes one file: npm run demo -- FILE QUESTION`);
+  if (found.isDirectory())
+    throw new Error(`${file} is a folder. The demo takes one file: npm run demo -- FILE QUESTION`);
 }
 
 async function uploadFile(settings: Settings, file: string): Promise<DocumentState> {
@@ -90,18 +110,28 @@ async function findService(): Promise<Settings> {
   const path = join(DATA_DIR, "demo-key");
   const readKey = (): Promise<string> =>
     readFile(path, "utf8").catch((error: unknown) => {
-      throw new Error(`There is no demo key in ${path}. Is the service running? Start it with: npm start`, { cause: error });
+      throw new Error(`There is no demo key in ${path}. Is the service running? Start it with: npm start`, {
+        cause: error,
+      });
     });
-  return { url: HOLDFAST_URL ?? `http://127.0.0.1:${PORT}`, key: HOLDFAST_API_KEY ?? (await readKey()).trim() };
+  return {
+    url: HOLDFAST_URL ?? `http://127.0.0.1:${PORT}`,
+    key: HOLDFAST_API_KEY ?? (await readKey()).trim(),
+  };
 }
 
 function showHit(hit: Hit): void {
-  say(`   score ${hit.score.toFixed(3)} = dense ${hit.dense_score?.toFixed(3) ?? "none"} + sparse ${hit.sparse_score?.toFixed(3) ?? "none"}  ${hit.document_name}`);
+  say(
+    `   score ${hit.score.toFixed(3)} = dense ${hit.dense_score?.toFixed(3) ?? "none"} + sparse ${hit.sparse_score?.toFixed(3) ?? "none"}  ${hit.document_name}`,
+  );
   say(`     ${excerpt(hit.text)}`);
 }
 
 async function main(): Promise<void> {
-  const [file = join(ROOT, "demo/turbine-manual.pdf"), question = "How often is the gearbox oil changed, and how much of it is needed?"] = process.argv.slice(2);
+  const [
+    file = join(ROOT, "demo/turbine-manual.pdf"),
+    question = "How often is the gearbox oil changed, and how much of it is needed?",
+  ] = process.argv.slice(2);
   await assertFile(file);
   const settings = await findService();
 
@@ -115,13 +145,21 @@ async function main(): Promise<void> {
   say(`   ${state.chunk_count} chunks`);
 
   say(`3. Hybrid search: ${question}`);
-  const found = await post<{ results: Hit[] }>(settings, "/v1/data/hybrid-search", { query: question, space_id: SPACE, limit: 3 });
+  const found = await post<{ results: Hit[] }>(settings, "/v1/data/hybrid-search", {
+    query: question,
+    space_id: SPACE,
+    limit: 3,
+  });
   for (const hit of found.results) showHit(hit);
 
   say("4. An agent answers, with its sources");
-  const answer = await post<ChatAnswer>(settings, "/v1/chat/completions", { model: AGENT, messages: [{ role: "user", content: question }] });
+  const answer = await post<ChatAnswer>(settings, "/v1/chat/completions", {
+    model: AGENT,
+    messages: [{ role: "user", content: question }],
+  });
   say(`   ${answer.choices[0].message.content.replaceAll("\n", "\n   ")}`);
-  for (const source of answer.citations ?? []) say(`   [${source.index}] ${source.document_name}${source.page === null ? "" : `, page ${source.page}`}`);
+  for (const source of answer.citations ?? [])
+    say(`   [${source.index}] ${source.document_name}${source.page === null ? "" : `, page ${source.page}`}`);
 }
 
 try {

@@ -13,7 +13,11 @@ const TRIES = 50;
 async function portProblem(port: number, host: string = LOOPBACK): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = createServer();
-    probe.once("error", (error) => resolve(hasCode(error, "EADDRINUSE") ? "EADDRINUSE" : "code" in error ? String(error.code) : error.message));
+    probe.once("error", (error) =>
+      resolve(
+        hasCode(error, "EADDRINUSE") ? "EADDRINUSE" : "code" in error ? String(error.code) : error.message,
+      ),
+    );
     probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(undefined)));
   });
 }
@@ -25,7 +29,9 @@ export async function freePort(preferred?: number): Promise<number> {
     const port = randomInt(LOWEST, LOWEST_OF_THE_SYSTEM);
     if ((await portProblem(port)) === undefined) return port;
   }
-  throw new StartError(`No free port on ${LOOPBACK} was found among ${TRIES} between ${LOWEST} and ${LOWEST_OF_THE_SYSTEM - 1}.`);
+  throw new StartError(
+    `No free port on ${LOOPBACK} was found among ${TRIES} between ${LOWEST} and ${LOWEST_OF_THE_SYSTEM - 1}.`,
+  );
 }
 
 /** True if something on loopback takes connections at the port. */
@@ -45,8 +51,14 @@ export async function isListening(port: number): Promise<boolean> {
 export async function assertPortFree(variable: string, port: number, host: string): Promise<void> {
   const problem = await portProblem(port, host);
   if (problem === undefined) return;
-  if (problem === "EADDRINUSE") throw new StartError(`Port ${port} on ${host} is in use. Stop what listens there, or choose another: ${variable}=${port + 1} npm start`);
-  if (problem === "EACCES") throw new StartError(`Port ${port} may not be listened on by this user. Choose one above 1023, e.g. ${variable}=8080 npm start`);
+  if (problem === "EADDRINUSE")
+    throw new StartError(
+      `Port ${port} on ${host} is in use. Stop what listens there, or choose another: ${variable}=${port + 1} npm start`,
+    );
+  if (problem === "EACCES")
+    throw new StartError(
+      `Port ${port} may not be listened on by this user. Choose one above 1023, e.g. ${variable}=8080 npm start`,
+    );
   throw new StartError(`${host}:${port} cannot be listened on (${problem}). Check HOST and ${variable}.`);
 }
 
@@ -59,7 +71,10 @@ export async function assertPortsFree(wanted: readonly Wanted[], host: string): 
   for (const [variable, port] of wanted) {
     if (port === undefined) continue;
     const other = seen.get(port);
-    if (other !== undefined) throw new StartError(`${variable} is ${port}, and so is ${other}. Each needs a port of its own: set ${variable}.`);
+    if (other !== undefined)
+      throw new StartError(
+        `${variable} is ${port}, and so is ${other}. Each needs a port of its own: set ${variable}.`,
+      );
     seen.set(port, variable);
     await assertPortFree(variable, port, host);
   }

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { LoginPasswords } from "./database-urls.ts";
+import type { LoginPasswords } from "./servers/database-urls.ts";
 import { hasCode } from "./start-error.ts";
 
 const MASTER_KEY_BYTES = 32;
@@ -22,19 +22,30 @@ export async function postgresPassword(dataDir: string): Promise<string> {
 
 /** The passwords of the logins of the embedded Postgres that serve. A data folder of an older release gets them with its next start. */
 export async function loginPasswords(dataDir: string): Promise<LoginPasswords> {
-  const [app, system, maintenance] = await Promise.all(LOGIN_FILES.map((name) => readOrMake(join(dataDir, name), () => randomBytes(PASSWORD_BYTES).toString("hex"))));
+  const [app, system, maintenance] = await Promise.all(
+    LOGIN_FILES.map((name) =>
+      readOrMake(join(dataDir, name), () => randomBytes(PASSWORD_BYTES).toString("hex")),
+    ),
+  );
   return { app: app!, system: system!, maintenance: maintenance! };
 }
 
 /** Undefined where a release that knew none of them made the folder. */
 export async function keptLoginPasswords(dataDir: string): Promise<LoginPasswords | undefined> {
-  const [app, system, maintenance] = await Promise.all(LOGIN_FILES.map((name) => readSecret(join(dataDir, name))));
-  return app === undefined || system === undefined || maintenance === undefined ? undefined : { app, system, maintenance };
+  const [app, system, maintenance] = await Promise.all(
+    LOGIN_FILES.map((name) => readSecret(join(dataDir, name))),
+  );
+  return app === undefined || system === undefined || maintenance === undefined
+    ? undefined
+    : { app, system, maintenance };
 }
 
 /** The API key of the demo organization's administrator. */
 export async function demoKey(dataDir: string): Promise<string> {
-  return readOrMake(join(dataDir, "demo-key"), () => `sk-demo-${randomBytes(DEMO_KEY_BYTES).toString("hex")}`);
+  return readOrMake(
+    join(dataDir, "demo-key"),
+    () => `sk-demo-${randomBytes(DEMO_KEY_BYTES).toString("hex")}`,
+  );
 }
 
 /** Safe from several processes at once: all get the same secret. */

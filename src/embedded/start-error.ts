@@ -1,6 +1,6 @@
 /** What a start of the embedded parts can expect to go wrong, and small helpers around errors. */
-import { ExpectedFailure } from "../expected-failure.ts";
-import { HOPELESS_EXIT } from "../process-stop.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
+import { HOPELESS_EXIT } from "../process/stop.ts";
 
 /** Says what is wrong and names the way out. */
 export class StartError extends ExpectedFailure {

@@ -3,27 +3,32 @@
  * calls it, the API and the worker start again with each edit of `src/`.
  */
 import { join } from "node:path";
-import { type Config, ConfigError, loadConfig, localAddress, unknownSettings } from "../config.ts";
-import { EMPTY_INSTANCE } from "../domain/empty-instance.ts";
-import { describeFailure } from "../expected-failure.ts";
-import { HOPELESS_EXIT, aborted } from "../process-stop.ts";
+import { type Config, ConfigError, loadConfig, localAddress, unknownSettings } from "../config/config.ts";
+import { EMPTY_INSTANCE } from "../domain/tenancy/empty-instance.ts";
+import { describeFailure } from "../domain/expected-failure.ts";
+import { HOPELESS_EXIT, aborted } from "../process/stop.ts";
 import { announceApi } from "./api-address.ts";
 import { banner } from "./banner.ts";
-import { childEnvironment, programEnvironment } from "./child-environment.ts";
+import { childEnvironment, programEnvironment } from "./processes/child-environment.ts";
 import { DEMO_FILE, ingestDemoDocuments, readDemoState, writeDemoState } from "./demo-ingest.ts";
-import { PROJECT_ROOT, programPart, runProgram } from "./node-process.ts";
+import { PROJECT_ROOT, programPart, runProgram } from "./processes/node-process.ts";
 import { assertPortsFree, freePort } from "./ports.ts";
-import { startGuardian } from "./guardian.ts";
-import { watchStarter } from "./starter.ts";
-import { type ProcessRecord, claimDataDir, openProcessRecord, stopLeftovers } from "./process-record.ts";
+import { startGuardian } from "./processes/guardian.ts";
+import { watchStarter } from "./processes/starter.ts";
+import {
+  type ProcessRecord,
+  claimDataDir,
+  openProcessRecord,
+  stopLeftovers,
+} from "./processes/process-record.ts";
 import { demoKey, loginPasswords, masterKey } from "./secret-file.ts";
-import { loginUrls } from "./database-urls.ts";
-import { restartOnEdits } from "./restart-on-edit.ts";
-import { chooseCacheDir, makeDataDir, serverUser } from "./server-user.ts";
-import { type Servers, planServers } from "./servers.ts";
+import { loginUrls } from "./servers/database-urls.ts";
+import { restartOnEdits } from "./processes/restart-on-edit.ts";
+import { chooseCacheDir, makeDataDir, serverUser } from "./servers/server-user.ts";
+import { type Servers, planServers } from "./servers/choose.ts";
 import { HopelessStartError, StartError, messageOf } from "./start-error.ts";
-import { type Part, type Supervisor, supervise } from "./supervise.ts";
-import { watchSources } from "./watch-sources.ts";
+import { type Part, type Supervisor, supervise } from "./processes/supervise.ts";
+import { watchSources } from "./processes/watch-sources.ts";
 
 /** Above the 60 seconds after which the process ends itself: DRAIN_DELAY_SECONDS, then 20 for requests and 25 for chat turns fit into them. */
 const API_STOP_GRACE_MS = 62_000;
@@ -66,7 +71,8 @@ async function main(): Promise<void> {
     onLaunch: (running) => record.add(running),
     onGiveUp(why, name, isHopeless) {
       const known = `${why}. Its log is in ${config.dataDir}/logs.`;
-      if (isDev && (name === "api" || name === "worker")) progress(`${known} It starts again with the next edit.`);
+      if (isDev && (name === "api" || name === "worker"))
+        progress(`${known} It starts again with the next edit.`);
       else stop.abort(isHopeless ? new HopelessStartError(known) : new StartError(known));
     },
   });
@@ -79,7 +85,13 @@ async function main(): Promise<void> {
   try {
     const cacheDir = await chooseCacheDir({ configured: config.cacheDir, dataDir: config.dataDir, user });
     // A signal ends the start in whatever it waits for.
-    const text = await Promise.race([bringUp({ config, supervisor, cacheDir, stop: stop.signal, inherited: inheritedEnvironment(config.dataDir) }, startedAt), stopped]);
+    const text = await Promise.race([
+      bringUp(
+        { config, supervisor, cacheDir, stop: stop.signal, inherited: inheritedEnvironment(config.dataDir) },
+        startedAt,
+      ),
+      stopped,
+    ]);
     if (typeof text === "string") process.stdout.write(text);
     await stopped;
     throwIfFailed(stop.signal);
@@ -103,7 +115,12 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
   ] as const;
   await assertPortsFree(wanted, config.api.host);
   progress("starting …");
-  const servers = await planServers(config, inherited, { dataDir, cacheDir, onProgress: progress, signal: stop });
+  const servers = await planServers(config, inherited, {
+    dataDir,
+    cacheDir,
+    onProgress: progress,
+    signal: stop,
+  });
   // Added in this order, because they are stopped in the reverse one; what they do not need of each other goes side by side.
   const postgres = servers.postgres.part && supervisor.add(servers.postgres.part);
   const temporal = servers.temporal.part && supervisor.add(servers.temporal.part);
@@ -112,7 +129,12 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
     const env = await environmentOf(session, servers, { ownerUrl: (await postgres)?.url, port });
     // Logins of a server that is ours are made at every start: the data folder may be older than they are. Whoever has the folder of the database
     // has all of it: no process of an older version serves beside these.
-    const migrate = (): Promise<string> => runProgram(["cli/main.ts", "migrate", ...(postgres === undefined ? [] : ["--create-logins", "--alone"])], env, stop);
+    const migrate = (): Promise<string> =>
+      runProgram(
+        ["cli/main.ts", "migrate", ...(postgres === undefined ? [] : ["--create-logins", "--alone"])],
+        env,
+        stop,
+      );
     await migrate();
     const demo = await provision(session, programEnvironment(env, "provision"));
     if (demo === undefined) await sayIfEmpty(programEnvironment(env, "provision"), stop);
@@ -126,7 +148,12 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
     if (edits) void restartOnEdits(edits, { supervisor, migrate, prepare, onProgress: progress, stop });
     return demo;
   };
-  const [demo] = await Promise.all([startPrograms(), temporal, issuer, runProgram(["worker/bundle-main.ts"], inherited, stop)]);
+  const [demo] = await Promise.all([
+    startPrograms(),
+    temporal,
+    issuer,
+    runProgram(["worker/bundle-main.ts"], inherited, stop),
+  ]);
   const address = localAddress(config.api.host, port);
   await announceApi(dataDir, config.api.port === port ? config.api.publicUrl : address);
   if (demo !== undefined) await ingestOnce(session, address, demo);
@@ -143,7 +170,9 @@ async function bringUp(session: Session, startedAt: number): Promise<string> {
 }
 
 function metricsAddresses({ api, metrics }: Config): string[] {
-  return [metrics.port, metrics.workerPort].flatMap((port) => (port === undefined ? [] : [`${localAddress(api.host, port)}/metrics`]));
+  return [metrics.port, metrics.workerPort].flatMap((port) =>
+    port === undefined ? [] : [`${localAddress(api.host, port)}/metrics`],
+  );
 }
 
 function programParts({ config }: Session, env: NodeJS.ProcessEnv, port: number) {
@@ -151,24 +180,47 @@ function programParts({ config }: Session, env: NodeJS.ProcessEnv, port: number)
   const healthUrl = `${localAddress(config.api.host, port)}/health`;
   const shared = { dataDir, saysWhenReady: isDev };
   // The API has METRICS_PORT itself.
-  const workerMetrics = config.metrics.workerPort === undefined ? {} : { METRICS_PORT: String(config.metrics.workerPort) };
-  const [workerGraceMs, apiGraceMs] = isDev ? [DEV_WORKER_GRACE_MS, DEV_API_GRACE_MS] : [WORKER_STOP_GRACE_MS, API_STOP_GRACE_MS];
+  const workerMetrics =
+    config.metrics.workerPort === undefined ? {} : { METRICS_PORT: String(config.metrics.workerPort) };
+  const [workerGraceMs, apiGraceMs] = isDev
+    ? [DEV_WORKER_GRACE_MS, DEV_API_GRACE_MS]
+    : [WORKER_STOP_GRACE_MS, API_STOP_GRACE_MS];
   return {
-    worker: programPart("worker", { ...shared, env: { ...programEnvironment(env, "worker"), ...workerMetrics }, stopGraceMs: workerGraceMs, mayOverlap: true }),
-    api: programPart("api", { ...shared, env: programEnvironment(env, "api"), stopGraceMs: apiGraceMs, healthUrl }),
+    worker: programPart("worker", {
+      ...shared,
+      env: { ...programEnvironment(env, "worker"), ...workerMetrics },
+      stopGraceMs: workerGraceMs,
+      mayOverlap: true,
+    }),
+    api: programPart("api", {
+      ...shared,
+      env: programEnvironment(env, "api"),
+      stopGraceMs: apiGraceMs,
+      healthUrl,
+    }),
   };
 }
 
 /** @param ownerUrl of the Postgres that runs here, where one does. */
-async function environmentOf({ config, inherited }: Session, servers: Servers, { ownerUrl, port }: { ownerUrl: string | undefined; port: number }): Promise<NodeJS.ProcessEnv> {
+async function environmentOf(
+  { config, inherited }: Session,
+  servers: Servers,
+  { ownerUrl, port }: { ownerUrl: string | undefined; port: number },
+): Promise<NodeJS.ProcessEnv> {
   const ours = ownerUrl === undefined ? undefined : loginUrls(ownerUrl, await loginPasswords(config.dataDir));
   return childEnvironment(inherited, config, {
-    database: ours === undefined ? { url: servers.postgres.address ?? "" } : { url: ours.app, systemUrl: ours.system, maintenanceUrl: ours.maintenance, ownerUrl },
+    database:
+      ours === undefined
+        ? { url: servers.postgres.address ?? "" }
+        : { url: ours.app, systemUrl: ours.system, maintenanceUrl: ours.maintenance, ownerUrl },
     isDatabaseEmbedded: servers.postgres.part !== undefined,
     temporalAddress: servers.temporal.address,
     isTemporalEmbedded: servers.temporal.part !== undefined,
     oidc: servers.issuer?.address,
-    masterKey: config.keys.kmsKeyName === undefined ? (config.keys.master?.toString("base64") ?? (await masterKey(config.dataDir))) : undefined,
+    masterKey:
+      config.keys.kmsKeyName === undefined
+        ? (config.keys.master?.toString("base64") ?? (await masterKey(config.dataDir)))
+        : undefined,
     port,
   });
 }
@@ -213,7 +265,14 @@ async function ingestOnce({ config, stop }: Session, address: string, key: strin
   if (state.isComplete) return;
   progress("taking in the demo documents …");
   try {
-    await ingestDemoDocuments({ address, key, dataDir: config.dataDir, state, signal: stop, onProgress: progress });
+    await ingestDemoDocuments({
+      address,
+      key,
+      dataDir: config.dataDir,
+      state,
+      signal: stop,
+      onProgress: progress,
+    });
   } catch (error) {
     progress(`the demo documents could not be taken in (${messageOf(error)}); the next start tries again`);
   }
@@ -257,6 +316,9 @@ try {
   // What was still being started when the stop came may hold the process open.
   process.exit(0);
 } catch (error) {
-  progress(describeFailure(error) ?? `Holdfast could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  progress(
+    describeFailure(error) ??
+      `Holdfast could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+  );
   process.exit(error instanceof ConfigError || error instanceof HopelessStartError ? HOPELESS_EXIT : 1);
 }

@@ -7,12 +7,14 @@ export function measureDisk(metrics: Metrics, disk: DiskSpace): void {
     name: "holdfast_disk_free_bytes",
     help: "Free bytes of the file system that holds a folder of this process.",
     labels: ["folder"],
-    read: async () => (await disk.read()).map(({ name, freeBytes }) => ({ labels: { folder: name }, value: freeBytes })),
+    read: async () =>
+      (await disk.read()).map(({ name, freeBytes }) => ({ labels: { folder: name }, value: freeBytes })),
   });
   metrics.gauge({
     name: "holdfast_disk_floor_bytes",
     help: "Below so many free bytes uploads are refused and documents wait.",
     labels: ["folder"],
-    read: async () => (await disk.read()).map(({ name, floorBytes }) => ({ labels: { folder: name }, value: floorBytes })),
+    read: async () =>
+      (await disk.read()).map(({ name, floorBytes }) => ({ labels: { folder: name }, value: floorBytes })),
   });
 }

@@ -1,10 +1,10 @@
 /** The only place that measures whether work is stuck or lost: queues and their age, runs that wait, and what belongs to nothing. */
 import type { Client } from "@temporalio/client";
-import { countFaults } from "../db/integrity-counts.ts";
+import { countFaults } from "../db/upkeep/organization-integrity.ts";
 import type { Database } from "../db/pool.ts";
-import { readQueue } from "../db/queue-state.ts";
-import { listOrganizationKeys } from "../db/retention.ts";
-import { readBacklog } from "../temporal/backlog.ts";
+import { readQueue } from "../db/runs/queue-state.ts";
+import { listOrganizationKeys } from "../db/upkeep/retention.ts";
+import { readBacklog } from "../temporal/facts/backlog.ts";
 import type { Metrics, Sample } from "../telemetry/metrics.ts";
 
 interface DurabilityDeps {
@@ -16,10 +16,18 @@ interface DurabilityDeps {
 const ORGANIZATIONS_A_PAGE = 100;
 
 /** Registers the gauges. @returns the round that counts orphans: it reads much, so that a scrape shows what the last round found. */
-export function measureDurability(metrics: Metrics, { db, temporal, namespace }: DurabilityDeps): () => Promise<void> {
+export function measureDurability(
+  metrics: Metrics,
+  { db, temporal, namespace }: DurabilityDeps,
+): () => Promise<void> {
   let orphans: readonly Sample[] = [];
-  const backlog = (value: (one: Awaited<ReturnType<typeof readBacklog>>[number]) => number) => async (): Promise<Sample[]> =>
-    (await readBacklog(temporal, namespace)).map((one) => ({ labels: { queue: one.queue, type: one.type }, value: value(one) }));
+  const backlog =
+    (value: (one: Awaited<ReturnType<typeof readBacklog>>[number]) => number) =>
+    async (): Promise<Sample[]> =>
+      (await readBacklog(temporal, namespace)).map((one) => ({
+        labels: { queue: one.queue, type: one.type },
+        value: value(one),
+      }));
   metrics.gauge({
     name: "holdfast_task_queue_backlog",
     help: "Tasks that wait in a Temporal task queue, as the server estimates.",
@@ -40,14 +48,27 @@ export function measureDurability(metrics: Metrics, { db, temporal, namespace }:
     labels: ["state"],
     read: queue("runs"),
   });
-  metrics.gauge({ name: "holdfast_oldest_run_seconds", help: "Age of the oldest run that has not ended, by where it stands.", labels: ["state"], read: queue("oldest_seconds") });
+  metrics.gauge({
+    name: "holdfast_oldest_run_seconds",
+    help: "Age of the oldest run that has not ended, by where it stands.",
+    labels: ["state"],
+    read: queue("oldest_seconds"),
+  });
   metrics.gauge({
     name: "holdfast_longest_wait_seconds",
     help: "Seconds since the first of the runs that wait for the same began to, by the code of what they wait for.",
     labels: ["code"],
-    read: async () => (await readQueue(db.system)).flatMap((one) => (one.waiting_seconds === null ? [] : [{ labels: { code: one.state }, value: one.waiting_seconds }])),
+    read: async () =>
+      (await readQueue(db.system)).flatMap((one) =>
+        one.waiting_seconds === null ? [] : [{ labels: { code: one.state }, value: one.waiting_seconds }],
+      ),
   });
-  metrics.gauge({ name: "holdfast_orphans", help: "What belongs to nothing, or is not whole, as of the last count; each must be 0.", labels: ["kind"], read: () => orphans });
+  metrics.gauge({
+    name: "holdfast_orphans",
+    help: "What belongs to nothing, or is not whole, as of the last count; each must be 0.",
+    labels: ["kind"],
+    read: () => orphans,
+  });
   return async () => {
     orphans = await countAll(db);
   };
@@ -58,9 +79,11 @@ async function countAll(db: Database): Promise<Sample[]> {
   for (let after = 0; ;) {
     const organizations = await listOrganizationKeys(db.system, after, ORGANIZATIONS_A_PAGE);
     for (const organization of organizations) {
-      for (const [kind, count] of Object.entries(await countFaults(db, organization))) totals.set(kind, (totals.get(kind) ?? 0) + count);
+      for (const [kind, count] of Object.entries(await countFaults(db, organization)))
+        totals.set(kind, (totals.get(kind) ?? 0) + count);
     }
-    if (organizations.length < ORGANIZATIONS_A_PAGE) return [...totals].map(([kind, value]) => ({ labels: { kind }, value }));
+    if (organizations.length < ORGANIZATIONS_A_PAGE)
+      return [...totals].map(([kind, value]) => ({ labels: { kind }, value }));
     after = organizations.at(-1)!.num;
   }
 }

@@ -13,7 +13,10 @@ export function measureSandbox(metrics: Metrics, found: Promise<ParserLayers>): 
     labels: ["layer"],
     async read() {
       const { on, off } = await found;
-      return [...on.map((layer) => ({ labels: { layer }, value: 1 })), ...off.map(({ layer }) => ({ labels: { layer }, value: 0 }))];
+      return [
+        ...on.map((layer) => ({ labels: { layer }, value: 1 })),
+        ...off.map(({ layer }) => ({ labels: { layer }, value: 0 })),
+      ];
     },
   });
 }

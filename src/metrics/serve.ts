@@ -1,8 +1,8 @@
 /** The only place that begins and ends the metrics of a process: nothing where no port is set. */
 import type { Client } from "@temporalio/client";
 import type { Database } from "../db/pool.ts";
-import { describeFailure } from "../expected-failure.ts";
-import type { Log } from "../log.ts";
+import { describeFailure } from "../domain/expected-failure.ts";
+import type { Log } from "../process/log.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import { measureDisk } from "./disk.ts";
 import { measureDurability } from "./durability.ts";
@@ -11,7 +11,11 @@ import { type OpenTurnCounts, measureProcess } from "./process.ts";
 import { type ParserLayers, measureSandbox } from "./sandbox.ts";
 
 interface MetricsDeps {
-  readonly config: { readonly metrics: { readonly port: number | undefined }; readonly api: { readonly host: string }; readonly temporal: { readonly namespace: string } };
+  readonly config: {
+    readonly metrics: { readonly port: number | undefined };
+    readonly api: { readonly host: string };
+    readonly temporal: { readonly namespace: string };
+  };
   readonly log: Log;
   readonly db: Database;
   readonly temporal: Client;
@@ -27,7 +31,16 @@ interface MetricsDeps {
 const COUNT_EVERY_MS = 10 * 60_000;
 
 /** A port that is in use costs the metrics and not the process. @returns what ends them. */
-export async function serveMetrics({ config, log, db, temporal, disk, chat, sandbox, coreMetrics }: MetricsDeps): Promise<() => Promise<void>> {
+export async function serveMetrics({
+  config,
+  log,
+  db,
+  temporal,
+  disk,
+  chat,
+  sandbox,
+  coreMetrics,
+}: MetricsDeps): Promise<() => Promise<void>> {
   const { port } = config.metrics;
   if (port === undefined) return () => Promise.resolve();
   const warn = (error: unknown): void => log.warn({ err: error }, "a metric could not be read");

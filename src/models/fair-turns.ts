@@ -21,7 +21,8 @@ export function createFairTurns(): FairTurns {
   const served = new Map<string, Served>();
   let servings = 0;
   const lastOf = (key: string): number => served.get(key)?.last ?? 0;
-  const inOrder = (keys: Iterable<string>): string[] => [...new Set(keys)].toSorted((one, other) => lastOf(one) - lastOf(other));
+  const inOrder = (keys: Iterable<string>): string[] =>
+    [...new Set(keys)].toSorted((one, other) => lastOf(one) - lastOf(other));
   return {
     next: (keys) => inOrder(keys)[0],
     inOrder,

@@ -2,9 +2,9 @@
 import { DomainError } from "../domain/errors.ts";
 import { providerCalls, providerFirstEvent, providerTokens } from "../telemetry/instruments.ts";
 import { type OpenSpan, inSpan, openSpan } from "../telemetry/span.ts";
-import type { ChatEvent, ChatModel, ChatRequest, Usage } from "./chat-model.ts";
-import type { EmbeddingModel } from "./embedding-model.ts";
-import type { Reranker } from "./rerank.ts";
+import type { ChatEvent, ChatModel, ChatRequest, Usage } from "./chat/chat-model.ts";
+import type { EmbeddingModel } from "./embedding/embedding-model.ts";
+import type { Reranker } from "./rerank/reranker.ts";
 
 type Operation = "embed_query" | "embed_passage" | "chat" | "rerank";
 
@@ -15,7 +15,11 @@ function outcomeOf(error: unknown, signal: AbortSignal | undefined): string {
   return error instanceof DomainError ? error.code : "internal";
 }
 
-async function measured<T>(operation: Operation, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+async function measured<T>(
+  operation: Operation,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
   const startedAt = performance.now();
   let outcome = "ok";
   try {
@@ -33,8 +37,14 @@ export function observedEmbeddings(model: EmbeddingModel): EmbeddingModel {
     ...model,
     embed(texts, kind, signal) {
       const operation = kind === "query" ? "embed_query" : "embed_passage";
-      const attributes = { "gen_ai.operation.name": "embeddings", "gen_ai.request.model": model.name, "holdfast.texts": texts.length };
-      return measured(operation, signal, () => inSpan(`model ${operation}`, { kind: "client", attributes }, () => model.embed(texts, kind, signal)));
+      const attributes = {
+        "gen_ai.operation.name": "embeddings",
+        "gen_ai.request.model": model.name,
+        "holdfast.texts": texts.length,
+      };
+      return measured(operation, signal, () =>
+        inSpan(`model ${operation}`, { kind: "client", attributes }, () => model.embed(texts, kind, signal)),
+      );
     },
   };
 }
@@ -42,7 +52,11 @@ export function observedEmbeddings(model: EmbeddingModel): EmbeddingModel {
 export function observedReranker(reranker: Reranker): Reranker {
   return {
     rank: (query, texts, signal) =>
-      measured("rerank", signal, () => inSpan("model rerank", { kind: "client", attributes: { "holdfast.texts": texts.length } }, () => reranker.rank(query, texts, signal))),
+      measured("rerank", signal, () =>
+        inSpan("model rerank", { kind: "client", attributes: { "holdfast.texts": texts.length } }, () =>
+          reranker.rank(query, texts, signal),
+        ),
+      ),
   };
 }
 
@@ -59,9 +73,16 @@ function countTokens(usage: Usage | null, span: OpenSpan): void {
 }
 
 /** A reader that leaves before the model has finished leaves an `aborted` call. */
-async function* observedStream(model: ChatModel, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+async function* observedStream(
+  model: ChatModel,
+  request: ChatRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ChatEvent> {
   const startedAt = performance.now();
-  const span = openSpan("model chat", { kind: "client", attributes: { "gen_ai.operation.name": "chat", "gen_ai.request.model": model.name } });
+  const span = openSpan("model chat", {
+    kind: "client",
+    attributes: { "gen_ai.operation.name": "chat", "gen_ai.request.model": model.name },
+  });
   const events = model.stream(request, signal)[Symbol.asyncIterator]();
   let outcome = "aborted";
   let failure: unknown;

@@ -18,7 +18,21 @@ export const MAX_GROWTH = 4;
 const MIN_TEXT_CHARS = 16 * 1024;
 
 /** Kinds whose text is packed in the file: what they hold is counted where it is unpacked, not by the file's size. */
-const PACKED: ReadonlySet<FileType> = new Set<FileType>(["PDF", "PNG", "JPEG", "TIFF", "DOCX", "PPTX", "XLSX", "XLS", "ODT", "ODS", "ODP", "EPUB", "ZIP"]);
+const PACKED: ReadonlySet<FileType> = new Set<FileType>([
+  "PDF",
+  "PNG",
+  "JPEG",
+  "TIFF",
+  "DOCX",
+  "PPTX",
+  "XLSX",
+  "XLS",
+  "ODT",
+  "ODS",
+  "ODP",
+  "EPUB",
+  "ZIP",
+]);
 
 /**
  * The parser, with its results within bounds: headings and units are cut ({@link cutUnit}) and stand under at most six headings; text
@@ -29,7 +43,9 @@ export function withBounds(parser: Parser): Parser {
   return {
     ...parser,
     async parse(input) {
-      const { result, characters } = await withSourceText(await ownCharacters(input), () => parser.parse(input));
+      const { result, characters } = await withSourceText(await ownCharacters(input), () =>
+        parser.parse(input),
+      );
       return boundedDocument(result, characters);
     },
   };
@@ -53,10 +69,16 @@ export function boundedDocument(document: ParsedDocument, sourceChars: number): 
       const partHead = part.type === "table" ? tableHead(part.text) : "";
       text += part.text.length - (partHead === head ? partHead.length : 0);
       head = partHead;
-      if (text > allowed) return { ...document, units, warnings: [...document.warnings, { pages: null, code: "repeated_text_left_out" }] };
+      if (text > allowed)
+        return {
+          ...document,
+          units,
+          warnings: [...document.warnings, { pages: null, code: "repeated_text_left_out" }],
+        };
       const headings = part.type === "heading" ? path.enter(part.level ?? 1, part.text) : path.current();
       paths += headings.reduce((sum, heading) => sum + heading.length, 0);
-      if (units.length >= MAX_UNITS) throw new DomainError("too_complex", `The document has more than ${MAX_UNITS} blocks of text.`);
+      if (units.length >= MAX_UNITS)
+        throw new DomainError("too_complex", `The document has more than ${MAX_UNITS} blocks of text.`);
       // Long headings over short paragraphs would be most of what is kept: beyond the bound of the text they are not repeated any more.
       units.push({ ...part, heading_path: paths > allowed ? [] : headings });
     }

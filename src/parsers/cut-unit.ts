@@ -1,7 +1,7 @@
 /** The only place that cuts headings and units which are too long, so that each part is Markdown for itself. */
 
 import type { TextUnit } from "../domain/text-unit.ts";
-import { closesFence, fenceOpening, isTableDelimiter } from "./markdown-lines.ts";
+import { closesFence, fenceOpening, isTableDelimiter } from "./text/markdown-lines.ts";
 
 /** UTF-16 units of a heading; what is beyond is a paragraph behind it. */
 const MAX_HEADING_CHARS = 512;
@@ -25,7 +25,11 @@ function fits(text: string): boolean {
 function cutHeading({ level, ...heading }: TextUnit): readonly TextUnit[] {
   const space = heading.text.slice(MAX_HEADING_CHARS / 2, MAX_HEADING_CHARS).lastIndexOf(" ");
   const end = space < 0 ? withoutHalfPair(heading.text, MAX_HEADING_CHARS) : MAX_HEADING_CHARS / 2 + space;
-  const kept: TextUnit = { ...heading, text: heading.text.slice(0, end).trimEnd(), ...(level === undefined ? {} : { level }) };
+  const kept: TextUnit = {
+    ...heading,
+    text: heading.text.slice(0, end).trimEnd(),
+    ...(level === undefined ? {} : { level }),
+  };
   return [kept, ...cutUnit({ ...heading, type: "paragraph", text: heading.text.slice(end).trim() })];
 }
 
@@ -59,7 +63,8 @@ const QUOTE: Frame = { ...PLAIN, line: (part, index) => (index === 0 ? part : `>
 function tableParts(table: string): string[] | undefined {
   const head = tableHead(table);
   if (head === "" || Buffer.byteLength(head) > MAX_REPEATED_BYTES) return undefined;
-  const row = (part: string): string => `${part.startsWith("|") ? "" : "| "}${part.trim()}${part.endsWith("|") ? "" : " |"}`;
+  const row = (part: string): string =>
+    `${part.startsWith("|") ? "" : "| "}${part.trim()}${part.endsWith("|") ? "" : " |"}`;
   return framed(table.slice(head.length + 1).split("\n"), { open: `${head}\n`, close: "", line: row });
 }
 
@@ -77,13 +82,18 @@ function codeParts(code: string): string[] {
   const lines = code.split("\n");
   const opening = lines[0] ?? "";
   const fence = fenceOpening(opening);
-  if (fence === undefined) return framed(lines, { ...PLAIN, line: (part, index) => (index === 0 ? part : `    ${part}`) });
+  if (fence === undefined)
+    return framed(lines, { ...PLAIN, line: (part, index) => (index === 0 ? part : `    ${part}`) });
   const isClosed = lines.length > 1 && closesFence(lines.at(-1) ?? "", fence);
   const body = lines.slice(1, isClosed ? -1 : undefined);
   // What stands behind the marks is a language, or else nothing that can be repeated.
   const isShort = Buffer.byteLength(opening) <= MAX_REPEATED_BYTES;
   const marks = fence.mark.repeat(isShort ? fence.length : Math.min(fence.length, 512));
-  return framed(isShort ? body : [opening.trim().slice(fence.length), ...body], { ...PLAIN, open: `${isShort ? opening : marks}\n`, close: `\n${marks}` });
+  return framed(isShort ? body : [opening.trim().slice(fence.length), ...body], {
+    ...PLAIN,
+    open: `${isShort ? opening : marks}\n`,
+    close: `\n${marks}`,
+  });
 }
 
 /** Room in a part for what {@link Frame.line} adds to a line. */

@@ -34,7 +34,13 @@ const BINARY_EXTENSIONS: Readonly<Record<string, FileType>> = {
 };
 
 /** Extensions under which text of another kind is common: a web page saved as .xls, a rich text as .doc. */
-const OLD_OFFICE_EXTENSIONS: Readonly<Record<string, FileType>> = { doc: "DOC", dot: "DOC", ppt: "PPT", pps: "PPT", xls: "XLS" };
+const OLD_OFFICE_EXTENSIONS: Readonly<Record<string, FileType>> = {
+  doc: "DOC",
+  dot: "DOC",
+  ppt: "PPT",
+  pps: "PPT",
+  xls: "XLS",
+};
 
 const TEXT_EXTENSIONS: Readonly<Record<string, FileType>> = {
   md: "MARKDOWN",
@@ -112,7 +118,11 @@ const REFINED_BY_NAME: Readonly<Record<string, ReadonlySet<FileType>>> = {
  *
  * @param head The first {@link FILE_KIND_HEAD_BYTES} of the file, or all of it.
  */
-export async function detectFileKind(head: Buffer, filename: string, contentType?: string): Promise<FileKind> {
+export async function detectFileKind(
+  head: Buffer,
+  filename: string,
+  contentType?: string,
+): Promise<FileKind> {
   const start = head.subarray(0, FILE_KIND_HEAD_BYTES);
   const extension = extensionOf(filename);
   const named = namedKind(extension) ?? fromContentType(contentType);
@@ -136,13 +146,21 @@ function foreignMediaType(start: Buffer, extension: string): string | undefined 
   const sun = /mimetype[^]{0,40}?(application\/vnd\.sun\.xml\.[\w.]{1,40})/.exec(opening)?.[1];
   if (sun !== undefined) return sun;
   const isApple = IWORK_PARTS.some((part) => start.includes(part));
-  return isApple || IWORK_MEDIA_TYPES[extension] !== undefined ? (IWORK_MEDIA_TYPES[extension] ?? "application/vnd.apple.iwork") : undefined;
+  return isApple || IWORK_MEDIA_TYPES[extension] !== undefined
+    ? (IWORK_MEDIA_TYPES[extension] ?? "application/vnd.apple.iwork")
+    : undefined;
 }
 
 const FOREIGN_WITHIN_BYTES = 256;
 
 /** Files of Pages, Keynote and Numbers: one of these is in each of their archives, of today and of 2009. */
-export const IWORK_PARTS: readonly string[] = ["Index/Document.iwa", "Index/Presentation.iwa", "Index/Metadata.iwa", "index.apxl", "Index.zip"];
+export const IWORK_PARTS: readonly string[] = [
+  "Index/Document.iwa",
+  "Index/Presentation.iwa",
+  "Index/Metadata.iwa",
+  "index.apxl",
+  "Index.zip",
+];
 const IWORK_MEDIA_TYPES: Readonly<Record<string, string>> = {
   pages: "application/vnd.apple.pages",
   key: "application/vnd.apple.keynote",
@@ -170,12 +188,18 @@ function extensionOf(filename: string): string {
 }
 
 function namedKind(extension: string): FileType | undefined {
-  return BINARY_EXTENSIONS[extension] ?? OLD_OFFICE_EXTENSIONS[extension] ?? TEXT_EXTENSIONS[extension] ?? (CODE_EXTENSIONS.has(extension) ? "CODE" : undefined);
+  return (
+    BINARY_EXTENSIONS[extension] ??
+    OLD_OFFICE_EXTENSIONS[extension] ??
+    TEXT_EXTENSIONS[extension] ??
+    (CODE_EXTENSIONS.has(extension) ? "CODE" : undefined)
+  );
 }
 
 function fromContentType(contentType: string | undefined): FileType | undefined {
   const essence = contentType?.split(";", 1)[0]?.trim().toLowerCase();
-  if (essence === undefined || essence === "application/octet-stream" || essence === "text/plain") return undefined;
+  if (essence === undefined || essence === "application/octet-stream" || essence === "text/plain")
+    return undefined;
   const known = Object.entries(MEDIA_TYPES).find(([, mediaType]) => mediaType === essence);
   return known?.[0] as FileType | undefined;
 }
@@ -203,11 +227,17 @@ const streamName = (name: string): Buffer => Buffer.from(`${name}\0`, "utf16le")
 /** What a compound file holds, where its directory is in its start; a spreadsheet that was named .doc is one all the same. */
 function oldOfficeKind(start: Buffer, named: FileType | undefined): FileType | undefined {
   if (start.includes(streamName("EncryptedPackage"))) return undefined;
-  const held = OLD_OFFICE_STREAMS.filter(([name]) => start.includes(streamName(name))).map(([, fileType]) => fileType);
+  const held = OLD_OFFICE_STREAMS.filter(([name]) => start.includes(streamName(name))).map(
+    ([, fileType]) => fileType,
+  );
   return named !== undefined && held.includes(named) ? named : held[0];
 }
 
-function sniffedKind(start: Buffer, sniffed: { ext: string; mime: string }, named: FileType | undefined): FileKind {
+function sniffedKind(
+  start: Buffer,
+  sniffed: { ext: string; mime: string },
+  named: FileType | undefined,
+): FileKind {
   const old = sniffed.ext === "cfb" ? oldOfficeKind(start, named) : undefined;
   if (old !== undefined) return kind(old);
   if (named !== undefined && REFINED_BY_NAME[sniffed.ext]?.has(named)) return kind(named);
@@ -221,7 +251,9 @@ function looksLikeText(start: Buffer): boolean {
   if (start.includes(0)) return false;
   if (isUtf8Start(start)) return true;
   let control = 0;
-  for (const byte of start) if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d && byte !== 0x1b) control++;
+  for (const byte of start)
+    if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d && byte !== 0x1b)
+      control++;
   return control === 0;
 }
 
@@ -248,7 +280,9 @@ function textKind(start: Buffer, extension: string, named: FileType | undefined)
     .replace(/^\xef\xbb\xbf/, "")
     .trimStart()
     .toLowerCase();
-  return markupKind(opening) ?? (old ? oldOfficeText(extension, opening) : jsonKind(start, opening)) ?? "TEXT";
+  return (
+    markupKind(opening) ?? (old ? oldOfficeText(extension, opening) : jsonKind(start, opening)) ?? "TEXT"
+  );
 }
 
 function markupKind(opening: string): FileType | undefined {

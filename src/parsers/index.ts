@@ -3,26 +3,26 @@
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { withBounds } from "./bounded-parser.ts";
-import { delimited } from "./delimited.ts";
-import { doc } from "./doc.ts";
-import { docx } from "./docx.ts";
-import { emlWith } from "./eml.ts";
-import { epub } from "./epub.ts";
-import { html } from "./html.ts";
-import { image } from "./image.ts";
-import { markdown } from "./markdown.ts";
-import { msgWith } from "./msg.ts";
+import { delimited } from "./text/delimited.ts";
+import { doc } from "./legacy/doc.ts";
+import { docx } from "./office/docx.ts";
+import { emlWith } from "./mail/eml.ts";
+import { epub } from "./web/epub.ts";
+import { html } from "./web/html.ts";
+import { image } from "./pdf/image.ts";
+import { markdown } from "./text/markdown.ts";
+import { msgWith } from "./mail/msg.ts";
 import { sectionsWith } from "./nested.ts";
-import { odf } from "./odf.ts";
+import { odf } from "./office/odf.ts";
 import type { Parser } from "./parser.ts";
-import { pdf } from "./pdf.ts";
-import { ppt } from "./ppt.ts";
-import { pptx } from "./pptx.ts";
-import { rtf } from "./rtf.ts";
+import { pdf } from "./pdf/pdf.ts";
+import { ppt } from "./legacy/ppt.ts";
+import { pptx } from "./office/pptx.ts";
+import { rtf } from "./legacy/rtf.ts";
 import { source } from "./source.ts";
-import { spreadsheet } from "./spreadsheet.ts";
-import { text } from "./text.ts";
-import { zipWith } from "./zip.ts";
+import { spreadsheet } from "./office/spreadsheet.ts";
+import { text } from "./text/plain.ts";
+import { zipWith } from "./archives/zip.ts";
 
 const openSections = sectionsWith(parserFor);
 
@@ -66,7 +66,8 @@ const bounded = new Map(Object.entries(PARSERS).map(([fileType, parser]) => [fil
 /** The parser of the type, within the bounds of all. Throws `unsupported_file_type` where no parser reads the type. */
 export function parserFor(fileType: FileType): Parser {
   const parser = bounded.get(fileType);
-  if (parser === undefined) throw new DomainError("unsupported_file_type", `Files of type ${fileType} are not supported.`);
+  if (parser === undefined)
+    throw new DomainError("unsupported_file_type", `Files of type ${fileType} are not supported.`);
   return parser;
 }
 

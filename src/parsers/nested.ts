@@ -30,7 +30,10 @@ export type OpenSections = (input: ParseInput, writer: UnitWriter, level: number
 /** @param parsers Throws for a type without a parser. */
 export function sectionsWith(parsers: (fileType: FileType) => Parser): OpenSections {
   return (input, writer, level) => {
-    const nesting: Nesting = input.nesting ?? { depth: 0, left: { files: MAX_NESTED_FILES, bytes: MAX_NESTED_BYTES } };
+    const nesting: Nesting = input.nesting ?? {
+      depth: 0,
+      left: { files: MAX_NESTED_FILES, bytes: MAX_NESTED_BYTES },
+    };
     const warnings: ParseWarning[] = [];
     const warn = (code: string): void => {
       if (!warnings.some((warning) => warning.code === code)) warnings.push({ pages: null, code });
@@ -45,7 +48,10 @@ export function sectionsWith(parsers: (fileType: FileType) => Parser): OpenSecti
         if (nesting.depth >= MAX_DEPTH) return warn("too_deep");
         if (nesting.left.files < 0 || nesting.left.bytes < 0) return warn("too_many_files");
         try {
-          const document = await parseNested(parsers, file, { ...input, nesting: { ...nesting, depth: nesting.depth + 1 } });
+          const document = await parseNested(parsers, file, {
+            ...input,
+            nesting: { ...nesting, depth: nesting.depth + 1 },
+          });
           writeSection(writer, document, level);
           for (const warning of document.warnings) warn(warning.code);
         } catch (error) {
@@ -57,9 +63,20 @@ export function sectionsWith(parsers: (fileType: FileType) => Parser): OpenSecti
   };
 }
 
-async function parseNested(parsers: (fileType: FileType) => Parser, file: NestedFile, input: ParseInput): Promise<ParsedDocument> {
+async function parseNested(
+  parsers: (fileType: FileType) => Parser,
+  file: NestedFile,
+  input: ParseInput,
+): Promise<ParsedDocument> {
   const { fileType } = await detectFileKind(file.bytes, file.name);
-  return parsers(fileType).parse({ ...input, fileType, bytes: file.bytes, path: undefined, pages: undefined, name: file.name });
+  return parsers(fileType).parse({
+    ...input,
+    fileType,
+    bytes: file.bytes,
+    path: undefined,
+    pages: undefined,
+    name: file.name,
+  });
 }
 
 /** Pages of an attachment are no pages of the whole. */

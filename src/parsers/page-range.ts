@@ -2,7 +2,7 @@
 
 import { DomainError } from "../domain/errors.ts";
 import type { ParsedDocument } from "../domain/text-unit.ts";
-import type { ParseOptions, ParserPool } from "./child-process.ts";
+import type { ParseOptions, ParserPool } from "./process/child-process.ts";
 import type { ParseInput } from "./parser.ts";
 
 /** How a parser's process ends by a document's doing. */
@@ -12,7 +12,12 @@ const ENDINGS: ReadonlySet<string> = new Set(["timeout", "out_of_memory", "corru
  * Parses a range of pages. One that ends its parser is tried with the second one, and then left out, with a warning; where it is all
  * that there is, its error is thrown. Throws else as `ParserPool.parse` does.
  */
-export async function parsePages(pool: ParserPool, input: ParseInput, pages: readonly [number, number], options: ParseOptions): Promise<ParsedDocument> {
+export async function parsePages(
+  pool: ParserPool,
+  input: ParseInput,
+  pages: readonly [number, number],
+  options: ParseOptions,
+): Promise<ParsedDocument> {
   const range: ParseInput = { ...input, pages };
   try {
     return await pool.parse(range, options);
@@ -22,7 +27,12 @@ export async function parsePages(pool: ParserPool, input: ParseInput, pages: rea
   }
 }
 
-async function withSecondParser(pool: ParserPool, range: ParseInput, options: ParseOptions, first: DomainError): Promise<ParsedDocument> {
+async function withSecondParser(
+  pool: ParserPool,
+  range: ParseInput,
+  options: ParseOptions,
+  first: DomainError,
+): Promise<ParsedDocument> {
   try {
     return await pool.parse({ ...range, fallback: true }, options);
   } catch (error) {
@@ -31,7 +41,13 @@ async function withSecondParser(pool: ParserPool, range: ParseInput, options: Pa
   const total = await pool.pageCount(range, options).catch(() => null);
   const [from, to] = range.pages ?? [1, 1];
   if (total === null || (from === 1 && to >= total)) throw first;
-  return { parser_name: "none", units: [], page_count: total, metadata: {}, warnings: [{ pages: [from, Math.min(to, total)], code: first.code }] };
+  return {
+    parser_name: "none",
+    units: [],
+    page_count: total,
+    metadata: {},
+    warnings: [{ pages: [from, Math.min(to, total)], code: first.code }],
+  };
 }
 
 function isEnding(error: unknown): error is DomainError {

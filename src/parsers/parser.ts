@@ -56,7 +56,15 @@ export interface Parser {
 }
 
 /** Kinds whose pages may be pictures, or that hold files whose pages are: OCR takes seconds for each. */
-const MAY_NEED_OCR: ReadonlySet<FileType> = new Set<FileType>(["PDF", "PNG", "JPEG", "TIFF", "ZIP", "EML", "MSG"]);
+const MAY_NEED_OCR: ReadonlySet<FileType> = new Set<FileType>([
+  "PDF",
+  "PNG",
+  "JPEG",
+  "TIFF",
+  "ZIP",
+  "EML",
+  "MSG",
+]);
 
 export function mayNeedOcr(fileType: FileType): boolean {
   return MAY_NEED_OCR.has(fileType);
@@ -76,7 +84,8 @@ export async function patienceMs(input: ParseInput): Promise<number> {
 
 /** The whole input in memory. Throws `empty_file` where there is nothing in it. */
 export async function readInput(input: ParseInput): Promise<Buffer> {
-  const bytes = input.path === undefined ? asBuffer(input.bytes ?? new Uint8Array()) : await readFile(input.path);
+  const bytes =
+    input.path === undefined ? asBuffer(input.bytes ?? new Uint8Array()) : await readFile(input.path);
   if (bytes.length === 0) throw emptyFile();
   return bytes;
 }

@@ -22,7 +22,10 @@ export function sourceTextSoFar(): number {
  * Runs the parsing of one document, and tells what it held. What a document inside another unpacks counts for the outer one too, beyond its own
  * `initial` characters, which the outer one has held.
  */
-export async function withSourceText<T>(initial: number, parse: () => Promise<T>): Promise<{ readonly result: T; readonly characters: number }> {
+export async function withSourceText<T>(
+  initial: number,
+  parse: () => Promise<T>,
+): Promise<{ readonly result: T; readonly characters: number }> {
   const counter = { characters: initial };
   const result = await counters.run(counter, parse);
   countSourceText(counter.characters - initial);

@@ -2,10 +2,10 @@
 
 import { extname } from "node:path";
 import { DomainError } from "../domain/errors.ts";
-import { parseMarkdown } from "./markdown.ts";
-import { fenced } from "./markdown-format.ts";
+import { parseMarkdown } from "./text/markdown.ts";
+import { fenced } from "./text/markdown-format.ts";
 import type { ParseInput, Parser } from "./parser.ts";
-import { bounded, readTextInput } from "./text.ts";
+import { bounded, readTextInput } from "./text/plain.ts";
 import { createUnitWriter, type UnitWriter } from "./unit-writer.ts";
 
 /** A block ends at the first blank line behind this many characters, so that functions stay whole. */
@@ -16,7 +16,10 @@ export const source: Parser = {
   name: "source",
   runsIn: "child",
   async parse(input) {
-    const text = await readTextInput(input, (bytes) => /encoding=["']([\w-]{2,40})/.exec(bytes.subarray(0, 256).toString("latin1"))?.[1]);
+    const text = await readTextInput(
+      input,
+      (bytes) => /encoding=["']([\w-]{2,40})/.exec(bytes.subarray(0, 256).toString("latin1"))?.[1],
+    );
     const writer = createUnitWriter();
     const cells = input.fileType === "JSON" ? notebookCells(text) : undefined;
     if (cells === undefined) writeCode(writer, readable(text, input), languageOf(input));
@@ -36,7 +39,8 @@ function languageOf(input: ParseInput): string {
 function readable(text: string, input: ParseInput): string {
   if (input.fileType !== "JSON" || text.trim().includes("\n")) return text;
   // Deep inside, the indentation of small values would be most of the text.
-  if (indentedLength(text) > text.length * MAX_JSON_GROWTH) return text.replace(JSON_TOKEN, (token) => (BREAKS_BEHIND.has(token) ? `${token}\n` : token));
+  if (indentedLength(text) > text.length * MAX_JSON_GROWTH)
+    return text.replace(JSON_TOKEN, (token) => (BREAKS_BEHIND.has(token) ? `${token}\n` : token));
   try {
     return JSON.stringify(JSON.parse(text), undefined, INDENT);
   } catch {
@@ -101,8 +105,14 @@ function notebookCells(text: string): NotebookCell[] | undefined {
 }
 
 function notebookCell(cell: unknown): NotebookCell {
-  const { cell_type: kind, source: written, outputs } = cell as { cell_type?: unknown; source?: unknown; outputs?: unknown };
-  const printed = Array.isArray(outputs) ? outputs.map((output) => outputText(output as Record<string, unknown>)) : [];
+  const {
+    cell_type: kind,
+    source: written,
+    outputs,
+  } = cell as { cell_type?: unknown; source?: unknown; outputs?: unknown };
+  const printed = Array.isArray(outputs)
+    ? outputs.map((output) => outputText(output as Record<string, unknown>))
+    : [];
   return { kind: typeof kind === "string" ? kind : "code", text: joined(written), outputs: printed };
 }
 

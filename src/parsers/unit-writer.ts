@@ -33,7 +33,14 @@ export function createUnitWriter(): UnitWriter {
     heading(level, text) {
       const line = storableText(text).replace(/\s+/g, " ").trim();
       const bounded = Math.min(Math.max(level, 1), 6);
-      if (line !== "") units.push({ type: "heading", text: line, page, heading_path: path.enter(bounded, line), level: bounded });
+      if (line !== "")
+        units.push({
+          type: "heading",
+          text: line,
+          page,
+          heading_path: path.enter(bounded, line),
+          level: bounded,
+        });
     },
   };
 }

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { TOOL_IDS } from "../domain/tool-ids.ts";
 import { envelope, Name, pageQuery, Person, Timestamp, Uuid } from "./common.ts";
-import { type FilterFields, filtersOf, orderByOf } from "./filters.ts";
-import { record } from "./record.ts";
+import { type FilterFields, filtersOf, orderByOf } from "./requests/filters.ts";
+import { record } from "./requests/record.ts";
 import { checkToolConfig } from "./tool-config.ts";
 
 const AGENT_TYPES = ["simple", "rag"] as const;
@@ -17,23 +17,53 @@ const MAX_SETTINGS = 100;
 const MAX_SETTINGS_CHARACTERS = 65_536;
 
 const ToolAttachment = z
-  .object({ tool_id: z.string().min(1).max(100).meta({ example: "knowledge_search" }), config: z.record(z.string(), z.unknown()).nullish().meta({ example: null }) })
+  .object({
+    tool_id: z.string().min(1).max(100).meta({ example: "knowledge_search" }),
+    config: z.record(z.string(), z.unknown()).nullish().meta({ example: null }),
+  })
   .meta({ id: "ToolAttachment" });
 
 const configuration = {
   description: z.string().max(4_000).meta({ example: "Answers from the documents of this space." }),
-  agent_type: z.enum(AGENT_TYPES).meta({ description: "`simple`: a loop with tools; `rag`: searches first, answers once" }),
-  model: z.string().min(1).max(255).meta({ description: "Deployment name of the language model; not the `model` of a chat", example: "default" }),
+  agent_type: z
+    .enum(AGENT_TYPES)
+    .meta({ description: "`simple`: a loop with tools; `rag`: searches first, answers once" }),
+  model: z
+    .string()
+    .min(1)
+    .max(255)
+    .meta({
+      description: "Deployment name of the language model; not the `model` of a chat",
+      example: "default",
+    }),
   system_prompt: z.string().max(MAX_PROMPT_CHARACTERS).meta({ example: "Answer from the documents." }),
-  temperature: z.number().min(0).max(2).nullable().meta({ description: "Null: the model's default", example: 0.2 }),
+  temperature: z
+    .number()
+    .min(0)
+    .max(2)
+    .nullable()
+    .meta({ description: "Null: the model's default", example: 0.2 }),
   max_tokens: z.int().min(1).max(MAX_TOKENS).nullable().meta({ example: 800 }),
   reasoning_config: z.record(z.string(), z.unknown()).nullable().meta({ example: null }),
-  tool_attachments: z.array(ToolAttachment).max(MAX_TOOLS).meta({ description: "Tools run inside the service" }),
-  is_public: z.boolean().meta({ description: "Everyone in the organization may use it, still with their own reach" }),
+  tool_attachments: z
+    .array(ToolAttachment)
+    .max(MAX_TOOLS)
+    .meta({ description: "Tools run inside the service" }),
+  is_public: z
+    .boolean()
+    .meta({ description: "Everyone in the organization may use it, still with their own reach" }),
   show_citations: z.boolean(),
   save_to_inbox: z.boolean(),
-  data_access_mode: z.enum(DATA_ACCESS_MODES).meta({ description: "`origin`: the agent's space; `caller`: every space that the caller reaches; `none`" }),
-  allowed_folder_ids: z.array(Uuid).max(MAX_FOLDERS).nullable().meta({ description: "With all folders below; null: no restriction, an empty list: nothing" }),
+  data_access_mode: z
+    .enum(DATA_ACCESS_MODES)
+    .meta({
+      description: "`origin`: the agent's space; `caller`: every space that the caller reaches; `none`",
+    }),
+  allowed_folder_ids: z
+    .array(Uuid)
+    .max(MAX_FOLDERS)
+    .nullable()
+    .meta({ description: "With all folders below; null: no restriction, an empty list: nothing" }),
 };
 
 /** In requests: settings of any form, bounded in size. */
@@ -46,7 +76,12 @@ const settings = record(z.unknown(), MAX_SETTINGS).refine(
 const AttachedTool = z
   .object({
     tool_id: z.enum(TOOL_IDS),
-    config: settings.nullish().meta({ description: "Narrows what the tool reaches: `hosts` of `http_fetch`; `server` and `tools` of `mcp`", example: null }),
+    config: settings
+      .nullish()
+      .meta({
+        description: "Narrows what the tool reaches: `hosts` of `http_fetch`; `server` and `tools` of `mcp`",
+        example: null,
+      }),
   })
   .superRefine(checkToolConfig)
   .meta({ id: "AttachedTool" });
@@ -56,11 +91,18 @@ const writable = {
     .string()
     .max(255)
     .regex(/^[!-~]+$/)
-    .meta({ description: "Deployment name of the language model: visible characters, no spaces; `default` is the configured one", example: "default" }),
+    .meta({
+      description:
+        "Deployment name of the language model: visible characters, no spaces; `default` is the configured one",
+      example: "default",
+    }),
   tool_attachments: z
     .array(AttachedTool)
     .max(MAX_TOOLS)
-    .meta({ description: "Tools run inside the service", example: [{ tool_id: "knowledge_search", config: null }] }),
+    .meta({
+      description: "Tools run inside the service",
+      example: [{ tool_id: "knowledge_search", config: null }],
+    }),
   reasoning_config: settings.nullable().meta({ example: null }),
 };
 
@@ -130,7 +172,10 @@ const AGENT_FIELDS: FilterFields = {
 export const AgentSearchQuery = pageQuery();
 /** Optional as a whole. */
 export const AgentSearch = z
-  .object({ filters: filtersOf(AGENT_FIELDS, { name__icontains: "analyst" }), order_by: orderByOf(AGENT_FIELDS, ["name"]) })
+  .object({
+    filters: filtersOf(AGENT_FIELDS, { name__icontains: "analyst" }),
+    order_by: orderByOf(AGENT_FIELDS, ["name"]),
+  })
   .meta({ id: "AgentSearch" })
   .nullish()
   .transform((body) => body ?? { filters: [], order_by: [] });
@@ -146,4 +191,6 @@ const Model = z
   })
   .meta({ id: "Model" });
 
-export const ModelList = z.object({ object: z.literal("list"), data: z.array(Model) }).meta({ id: "ModelList" });
+export const ModelList = z
+  .object({ object: z.literal("list"), data: z.array(Model) })
+  .meta({ id: "ModelList" });

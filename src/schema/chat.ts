@@ -1,7 +1,7 @@
 /** Contract of chat completions, compatible with OpenAI's where the two meet. Fields that are not named here are accepted and ignored. */
 import { z } from "zod";
 import { Uuid } from "./common.ts";
-import { withFewKeys } from "./record.ts";
+import { withFewKeys } from "./requests/record.ts";
 
 const MAX_MESSAGES = 2_000;
 const MAX_TOKENS = 2_000_000;
@@ -13,20 +13,35 @@ const MAX_FORMAT_NAME = 64;
 
 const longText = z.string().max(MAX_CONTENT_CHARACTERS);
 
-const TextPart = z.object({ type: z.literal("text"), text: longText.meta({ example: "What is in this picture?" }) });
+const TextPart = z.object({
+  type: z.literal("text"),
+  text: longText.meta({ example: "What is in this picture?" }),
+});
 const ImagePart = z.object({
   type: z.literal("image_url"),
-  image_url: z.object({ url: longText.meta({ example: "data:image/png;base64,iVBORw0KGgo=" }), detail: z.enum(["auto", "low", "high"]).nullish() }),
+  image_url: z.object({
+    url: longText.meta({ example: "data:image/png;base64,iVBORw0KGgo=" }),
+    detail: z.enum(["auto", "low", "high"]).nullish(),
+  }),
 });
-const RefusalPart = z.object({ type: z.literal("refusal"), refusal: longText.meta({ example: "I cannot help with that." }) });
+const RefusalPart = z.object({
+  type: z.literal("refusal"),
+  refusal: longText.meta({ example: "I cannot help with that." }),
+});
 /** Other parts, such as audio, are refused rather than dropped: the answer would not be about what was asked. */
-const ContentPart = z.discriminatedUnion("type", [TextPart, ImagePart, RefusalPart]).meta({ id: "ContentPart" });
+const ContentPart = z
+  .discriminatedUnion("type", [TextPart, ImagePart, RefusalPart])
+  .meta({ id: "ContentPart" });
 
 const content = z
   .union([longText, z.array(ContentPart).max(MAX_PARTS)])
-  .meta({ description: "A string, or parts of which the texts are joined", example: "How did revenue develop?" });
+  .meta({
+    description: "A string, or parts of which the texts are joined",
+    example: "How did revenue develop?",
+  });
 
-const withContent = (...roles: ("system" | "developer" | "user")[]) => z.object({ role: z.enum(roles), content });
+const withContent = (...roles: ("system" | "developer" | "user")[]) =>
+  z.object({ role: z.enum(roles), content });
 
 /** `developer` counts as `system`; messages of role `tool` are passed over. An assistant's message may have tool calls in place of content. */
 export const ChatMessage = z
@@ -38,21 +53,45 @@ export const ChatMessage = z
   ])
   .meta({ id: "ChatMessage" });
 
-const ignored = (example: unknown) => z.unknown().optional().meta({ description: "Accepted and ignored", example });
+const ignored = (example: unknown) =>
+  z.unknown().optional().meta({ description: "Accepted and ignored", example });
 
 export const ChatCompletionRequest = z
   .object({
-    model: z.string().min(1).max(255).meta({ description: "The UUID of an agent", example: "01900000-0000-7000-8000-000000000020" }),
+    model: z
+      .string()
+      .min(1)
+      .max(255)
+      .meta({ description: "The UUID of an agent", example: "01900000-0000-7000-8000-000000000020" }),
     messages: z.array(ChatMessage).min(1).max(MAX_MESSAGES).meta({ description: "The full history" }),
     stream: z.boolean().nullish().meta({ description: "True streams server-sent events", example: false }),
-    temperature: z.number().min(0).max(2).nullish().meta({ description: "Overrides the agent's", example: 0.2 }),
-    max_tokens: z.int().min(1).max(MAX_TOKENS).nullish().meta({ description: "Overrides the agent's", example: 800 }),
-    max_completion_tokens: z.int().min(1).max(MAX_TOKENS).nullish().meta({ description: "The same as max_tokens", example: 800 }),
-    response_format: withFewKeys(z.looseObject({ type: z.string().max(MAX_FORMAT_NAME) }), MAX_FORMAT_FIELDS, {
-      properties: { type: { type: "string", maxLength: MAX_FORMAT_NAME, example: "json_object" } },
-      required: ["type"],
-      additionalProperties: {},
-    })
+    temperature: z
+      .number()
+      .min(0)
+      .max(2)
+      .nullish()
+      .meta({ description: "Overrides the agent's", example: 0.2 }),
+    max_tokens: z
+      .int()
+      .min(1)
+      .max(MAX_TOKENS)
+      .nullish()
+      .meta({ description: "Overrides the agent's", example: 800 }),
+    max_completion_tokens: z
+      .int()
+      .min(1)
+      .max(MAX_TOKENS)
+      .nullish()
+      .meta({ description: "The same as max_tokens", example: 800 }),
+    response_format: withFewKeys(
+      z.looseObject({ type: z.string().max(MAX_FORMAT_NAME) }),
+      MAX_FORMAT_FIELDS,
+      {
+        properties: { type: { type: "string", maxLength: MAX_FORMAT_NAME, example: "json_object" } },
+        required: ["type"],
+        additionalProperties: {},
+      },
+    )
       .nullish()
       .meta({ description: "`{type: json_object}` is passed to the model and not enforced" }),
     stream_options: z.object({ include_usage: z.boolean().nullish().meta({ example: true }) }).nullish(),
@@ -67,7 +106,11 @@ export const ChatCompletionRequest = z
   .meta({ id: "ChatCompletionRequest" });
 
 const Usage = z
-  .object({ prompt_tokens: z.int().meta({ example: 412 }), completion_tokens: z.int().meta({ example: 38 }), total_tokens: z.int().meta({ example: 450 }) })
+  .object({
+    prompt_tokens: z.int().meta({ example: 412 }),
+    completion_tokens: z.int().meta({ example: 38 }),
+    total_tokens: z.int().meta({ example: 450 }),
+  })
   .meta({ id: "Usage" });
 
 const Citation = z
@@ -85,7 +128,9 @@ const Citation = z
 const completion = {
   id: z.string().meta({ example: "chatcmpl-01900000" }),
   created: z.int().meta({ description: "Unix seconds", example: 1_790_000_000 }),
-  model: z.string().meta({ description: "The agent's UUID, as requested", example: "01900000-0000-7000-8000-000000000020" }),
+  model: z
+    .string()
+    .meta({ description: "The agent's UUID, as requested", example: "01900000-0000-7000-8000-000000000020" }),
   system_fingerprint: z.null(),
   service_tier: z.null(),
 };
@@ -97,13 +142,21 @@ export const ChatCompletion = z
     choices: z.array(
       z.object({
         index: z.int().meta({ example: 0 }),
-        message: z.object({ role: z.literal("assistant"), content: z.string().meta({ example: "It grew by 12 percent [1]." }), tool_calls: z.null(), refusal: z.null() }),
+        message: z.object({
+          role: z.literal("assistant"),
+          content: z.string().meta({ example: "It grew by 12 percent [1]." }),
+          tool_calls: z.null(),
+          refusal: z.null(),
+        }),
         finish_reason: z.string().meta({ example: "stop" }),
         logprobs: z.null(),
       }),
     ),
     usage: Usage,
-    citations: z.array(Citation).optional().meta({ description: "The sources that the answer cites; where the agent shows citations" }),
+    citations: z
+      .array(Citation)
+      .optional()
+      .meta({ description: "The sources that the answer cites; where the agent shows citations" }),
   })
   .meta({ id: "ChatCompletion" });
 
@@ -114,12 +167,17 @@ export const ChatCompletionChunk = z
     choices: z.array(
       z.object({
         index: z.int().meta({ example: 0 }),
-        delta: z.object({ role: z.literal("assistant").optional(), content: z.string().optional().meta({ example: "It grew" }) }),
+        delta: z.object({
+          role: z.literal("assistant").optional(),
+          content: z.string().optional().meta({ example: "It grew" }),
+        }),
         finish_reason: z.string().nullable().meta({ example: null }),
         logprobs: z.null(),
       }),
     ),
-    usage: Usage.nullable().meta({ description: "Null except in the final chunk, where usage was asked for" }),
+    usage: Usage.nullable().meta({
+      description: "Null except in the final chunk, where usage was asked for",
+    }),
     citations: z.array(Citation).optional().meta({ description: "In the last content chunk" }),
   })
   .meta({ id: "ChatCompletionChunk" });

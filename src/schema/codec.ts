@@ -1,6 +1,6 @@
 /** Contract of the codec endpoint, as Temporal's Web UI and command line speak it: payloads in JSON, their bytes in base64. */
 import { z } from "zod";
-import { record } from "./record.ts";
+import { record } from "./requests/record.ts";
 
 const MAX_PAYLOADS = 10_000;
 const MAX_METADATA = 64;

@@ -17,11 +17,15 @@ export const Timestamp = z
 
 /** A moment in a request, after parsing an ISO string in UTC; null where `text` is none. A date alone is its midnight; without an offset it is UTC. */
 export function parseTimestamp(text: string): string | null {
-  const match = /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)([Zz]|[+-]\d{2}:?\d{2})?)?$/.exec(text);
+  const match =
+    /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)([Zz]|[+-]\d{2}:?\d{2})?)?$/.exec(
+      text,
+    );
   if (match === null) return null;
   const [, date, time = "00:00", offset = "Z"] = match;
   const parsed = new Date(`${date}T${time}${offset.toUpperCase()}`);
-  if (Number.isNaN(parsed.getTime()) || parsed.getUTCFullYear() < 1 || parsed.getUTCFullYear() > 9999) return null;
+  if (Number.isNaN(parsed.getTime()) || parsed.getUTCFullYear() < 1 || parsed.getUTCFullYear() > 9999)
+    return null;
   const isRealDay = new Date(`${date}T00:00Z`).toISOString().startsWith(date ?? "");
   return isRealDay ? parsed.toISOString() : null;
 }
@@ -34,10 +38,20 @@ export const TimestampInput = z
   .max(MAX_TIMESTAMP_CHARACTERS)
   .transform((text, context) => {
     const parsed = parseTimestamp(text);
-    if (parsed === null) context.issues.push({ code: "invalid_format", format: "datetime", input: text, message: "not a timestamp" });
+    if (parsed === null)
+      context.issues.push({
+        code: "invalid_format",
+        format: "datetime",
+        input: text,
+        message: "not a timestamp",
+      });
     return parsed ?? z.NEVER;
   })
-  .meta({ format: "date-time", description: "ISO 8601; UTC where it names no offset", example: "2026-01-31T09:30:00Z" });
+  .meta({
+    format: "date-time",
+    description: "ISO 8601; UTC where it names no offset",
+    example: "2026-01-31T09:30:00Z",
+  });
 
 export interface PageLimits {
   readonly max: number;
@@ -53,7 +67,12 @@ export const PARTS_PER_PAGE: PageLimits = { max: 1_000, default: 100 };
 export function pageQuery(limits: PageLimits = RESOURCES_PER_PAGE) {
   return z.object({
     page: z.int().min(1).max(MAX_PAGE).default(1).meta({ description: "Page number, from 1", example: 1 }),
-    limit: z.int().min(1).max(limits.max).default(limits.default).meta({ description: "Entries per page", example: limits.default }),
+    limit: z
+      .int()
+      .min(1)
+      .max(limits.max)
+      .default(limits.default)
+      .meta({ description: "Entries per page", example: limits.default }),
   });
 }
 
@@ -77,11 +96,23 @@ export function envelope<Item extends z.ZodType>(item: Item, name: string) {
 
 /** The envelope's value for one page of `items` out of `totalItems`. */
 export function pageOf<Items>(items: Items, totalItems: number, { page, limit }: PageRequest) {
-  return { items, total_items: totalItems, total_pages: Math.ceil(totalItems / limit), page, page_size: limit };
+  return {
+    items,
+    total_items: totalItems,
+    total_pages: Math.ceil(totalItems / limit),
+    page,
+    page_size: limit,
+  };
 }
 
 /** A person as shown beside what they made. */
-export const Person = z.object({ id: Uuid, name: z.string().meta({ example: "Ada Example" }), avatar_url: z.string().nullable().meta({ example: null }) }).meta({ id: "Person" });
+export const Person = z
+  .object({
+    id: Uuid,
+    name: z.string().meta({ example: "Ada Example" }),
+    avatar_url: z.string().nullable().meta({ example: null }),
+  })
+  .meta({ id: "Person" });
 
 export const SpaceParams = z.object({ space_id: Uuid });
 export const FolderParams = z.object({ folder_id: Uuid });
@@ -98,10 +129,14 @@ export const Name = z
   .meta({ example: "Research" });
 
 /** The file of a multipart form; only its place in the OpenAPI document, the parser streams it. */
-export const FilePart = z.custom<unknown>().meta({ override: { type: "string", format: "binary" }, example: "(bytes)", description: "The file" });
+export const FilePart = z
+  .custom<unknown>()
+  .meta({ override: { type: "string", format: "binary" }, example: "(bytes)", description: "The file" });
 
 /** A failure without a list of problems. */
-export const ErrorBody = z.object({ detail: z.string().meta({ example: "Not Found" }) }).meta({ id: "Error" });
+export const ErrorBody = z
+  .object({ detail: z.string().meta({ example: "Not Found" }) })
+  .meta({ id: "Error" });
 
 export const ValidationErrorBody = z
   .object({

@@ -12,8 +12,14 @@ export const Readiness = z
       z.object({
         name: z.enum(["database", "workflows", "object_store", "disk"]),
         ok: z.boolean(),
-        kind: z.enum(["directory", "gcs", "s3"]).optional().meta({ description: "Of `object_store`: where objects are kept", example: "s3" }),
-        latency_ms: z.number().min(0).meta({ description: "Of the last probe, at most a second ago", example: 0.8 }),
+        kind: z
+          .enum(["directory", "gcs", "s3"])
+          .optional()
+          .meta({ description: "Of `object_store`: where objects are kept", example: "s3" }),
+        latency_ms: z
+          .number()
+          .min(0)
+          .meta({ description: "Of the last probe, at most a second ago", example: 0.8 }),
       }),
     ),
   })

@@ -1,10 +1,10 @@
 /** Contract of API keys; the key text itself is shown once, in the answer that makes it. */
 import { z } from "zod";
-import { canonicalCidr } from "../domain/cidr.ts";
-import { CAPABILITIES } from "../domain/principal.ts";
+import { canonicalCidr } from "../domain/tenancy/cidr.ts";
+import { CAPABILITIES } from "../domain/tenancy/principal.ts";
 import { envelope, Name, pageQuery, Timestamp, TimestampInput, Uuid } from "./common.ts";
-import type { FilterFields } from "./filters.ts";
-import { queryFilters } from "./query-filters.ts";
+import type { FilterFields } from "./requests/filters.ts";
+import { queryFilters } from "./requests/query-filters.ts";
 
 const MAX_SPACES = 1_000;
 const MAX_CAPABILITIES = 16;
@@ -28,7 +28,9 @@ export const cidr = (message: string) =>
       if (canonical === null) context.issues.push({ code: "custom", input: text, message });
       return canonical ?? z.NEVER;
     });
-const Cidr = cidr("must be an IPv4 or IPv6 network like 192.0.2.0/24, without bits behind its prefix").meta({ example: "192.0.2.0/24" });
+const Cidr = cidr("must be an IPv4 or IPv6 network like 192.0.2.0/24, without bits behind its prefix").meta({
+  example: "192.0.2.0/24",
+});
 const Cidrs = z.array(Cidr).min(1).max(MAX_CIDRS);
 
 const ApiKey = z
@@ -38,33 +40,62 @@ const ApiKey = z
     prefix: z.string().meta({ description: "By which a key is recognized", example: "sk-hf-a1B2c3" }),
     user_id: Uuid,
     created_by: Uuid.nullable().meta({
-      description: "The user who made it; null: the operator. A key that somebody else made for its owner reaches shared spaces alone",
+      description:
+        "The user who made it; null: the operator. A key that somebody else made for its owner reaches shared spaces alone",
     }),
     spaces: z.array(Uuid).nullable().meta({ description: "Null: all that its owner reaches" }),
     capabilities: z.array(z.enum(CAPABILITIES)),
     allowed_cidrs: z
       .array(z.string())
       .nullable()
-      .meta({ description: "Networks that it may be used from; null: everywhere", example: ["192.0.2.0/24"] }),
+      .meta({
+        description: "Networks that it may be used from; null: everywhere",
+        example: ["192.0.2.0/24"],
+      }),
     created_at: Timestamp,
     expires_at: Timestamp.nullable(),
     last_used_at: Timestamp.nullable(),
-    last_used_ip: z.string().nullable().meta({ description: "The address of the last use, behind the trusted proxies", example: "192.0.2.7" }),
-    last_used_user_agent: z.string().nullable().meta({ description: "The first 256 characters of the `User-Agent` of the last use", example: "curl/8.5.0" }),
-    overlap_ends_at: Timestamp.nullable().meta({ description: "Until when the text before the last roll is accepted too; null: it is not" }),
+    last_used_ip: z
+      .string()
+      .nullable()
+      .meta({ description: "The address of the last use, behind the trusted proxies", example: "192.0.2.7" }),
+    last_used_user_agent: z
+      .string()
+      .nullable()
+      .meta({
+        description: "The first 256 characters of the `User-Agent` of the last use",
+        example: "curl/8.5.0",
+      }),
+    overlap_ends_at: Timestamp.nullable().meta({
+      description: "Until when the text before the last roll is accepted too; null: it is not",
+    }),
     revoked_at: Timestamp.nullable(),
-    revoked_reason: z.enum(["leaked"]).nullable().meta({ description: "`leaked`: somebody reported its text" }),
+    revoked_reason: z
+      .enum(["leaked"])
+      .nullable()
+      .meta({ description: "`leaked`: somebody reported its text" }),
   })
   .meta({ id: "ApiKey" });
 
 export const ApiKeyPage = envelope(ApiKey, "ApiKeyPage");
-export const ApiKeyCreated = ApiKey.extend({ key: z.string().meta({ description: "Shown only here", example: "sk-hf-…" }) }).meta({ id: "ApiKeyCreated" });
+export const ApiKeyCreated = ApiKey.extend({
+  key: z.string().meta({ description: "Shown only here", example: "sk-hf-…" }),
+}).meta({ id: "ApiKeyCreated" });
 
 const wanted = {
   name: Name,
-  spaces: z.array(Uuid).max(MAX_SPACES).nullish().meta({ description: "Absent or null: all that its owner reaches" }),
-  expires_at: TimestampInput.nullish().meta({ description: "Absent or null: as the organization's default and maximum say, else it does not expire" }),
-  allowed_cidrs: Cidrs.nullish().meta({ description: "Networks or addresses that it may be used from; absent or null: everywhere", example: ["192.0.2.0/24"] }),
+  spaces: z
+    .array(Uuid)
+    .max(MAX_SPACES)
+    .nullish()
+    .meta({ description: "Absent or null: all that its owner reaches" }),
+  expires_at: TimestampInput.nullish().meta({
+    description: "Absent or null: as the organization's default and maximum say, else it does not expire",
+  }),
+  allowed_cidrs: Cidrs.nullish().meta({
+    description: "Networks or addresses that it may be used from; absent or null: everywhere",
+    example: ["192.0.2.0/24"],
+  }),
   capabilities: z
     .array(z.enum(CAPABILITIES))
     .min(1)
@@ -74,7 +105,9 @@ const wanted = {
 };
 
 export const ApiKeyCreate = z.object(wanted).meta({ id: "ApiKeyCreate" });
-export const OrganizationKeyCreate = z.object({ ...wanted, user_id: Uuid }).meta({ id: "OrganizationKeyCreate" });
+export const OrganizationKeyCreate = z
+  .object({ ...wanted, user_id: Uuid })
+  .meta({ id: "OrganizationKeyCreate" });
 
 export const ApiKeyParams = z.object({ api_key_id: Uuid });
 export const OrganizationKeyParams = z.object({ organization_id: Uuid, api_key_id: Uuid });
@@ -88,19 +121,28 @@ const KEY_FIELDS: FilterFields = {
   unused_since: "timestamp",
   revoked_at: "timestamp",
 };
-const EXAMPLE = { filters: '{"unused_since__lt":"2026-01-31","revoked_at__isnull":true}', orderBy: "-last_used_at" };
+const EXAMPLE = {
+  filters: '{"unused_since__lt":"2026-01-31","revoked_at__isnull":true}',
+  orderBy: "-last_used_at",
+};
 
 /** `unused_since` is the last use, or the creation of a key that never was used. */
 export const ApiKeyQuery = pageQuery().extend(queryFilters(KEY_FIELDS, EXAMPLE));
-export const OrganizationKeyQuery = pageQuery().extend({ user_id: Uuid.optional(), ...queryFilters({ ...KEY_FIELDS, user_id: "uuid" }, EXAMPLE) });
+export const OrganizationKeyQuery = pageQuery().extend({
+  user_id: Uuid.optional(),
+  ...queryFilters({ ...KEY_FIELDS, user_id: "uuid" }, EXAMPLE),
+});
 
 export const ApiKeyRoll = z
   .object({
     overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(DEFAULT_OVERLAP_SECONDS).meta({
-      description: "For how long the text of before is accepted too, at most until the key would have expired. Rolling again ends it",
+      description:
+        "For how long the text of before is accepted too, at most until the key would have expired. Rolling again ends it",
       example: 3_600,
     }),
-    expires_at: TimestampInput.nullish().meta({ description: "Absent or null: the key's expiry stays as it is" }),
+    expires_at: TimestampInput.nullish().meta({
+      description: "Absent or null: the key's expiry stays as it is",
+    }),
   })
   .optional()
   .meta({ id: "ApiKeyRoll" });
@@ -114,4 +156,6 @@ export const LeakedKeysReport = z
       .meta({ example: ["sk-hf-…"] }),
   })
   .meta({ id: "LeakedKeysReport" });
-export const LeakedKeysAccepted = z.object({ status: z.literal("accepted") }).meta({ id: "LeakedKeysAccepted" });
+export const LeakedKeysAccepted = z
+  .object({ status: z.literal("accepted") })
+  .meta({ id: "LeakedKeysAccepted" });

@@ -8,7 +8,11 @@ export const Me = z
     email: z.string().meta({ example: "ada@acme.example" }),
     name: z.string().meta({ example: "Ada Example" }),
     avatar_url: z.string().nullable().meta({ example: null }),
-    organization: z.object({ id: Uuid, name: z.string().meta({ example: "Acme" }), role: z.enum(["admin", "member"]) }),
+    organization: z.object({
+      id: Uuid,
+      name: z.string().meta({ example: "Acme" }),
+      role: z.enum(["admin", "member"]),
+    }),
     private_space_id: Uuid.nullable(),
     auth_method: z.enum(["api_key", "jwt"]).meta({ example: "jwt" }),
   })

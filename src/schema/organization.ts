@@ -1,8 +1,8 @@
 /** Contract of an organization: its settings, members, audit log and usage. */
 import { z } from "zod";
 import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, TimestampInput, Uuid } from "./common.ts";
-import type { FilterFields } from "./filters.ts";
-import { queryFilters } from "./query-filters.ts";
+import type { FilterFields } from "./requests/filters.ts";
+import { queryFilters } from "./requests/query-filters.ts";
 
 const role = z.enum(["admin", "member"]);
 const email = z
@@ -14,15 +14,23 @@ const email = z
 
 /** Ten years. */
 export const MAX_KEY_LIFETIME_SECONDS = 315_360_000;
-const lifetime = (description: string) => z.int().min(1).max(MAX_KEY_LIFETIME_SECONDS).nullable().meta({ description, example: 7_776_000 });
+const lifetime = (description: string) =>
+  z.int().min(1).max(MAX_KEY_LIFETIME_SECONDS).nullable().meta({ description, example: 7_776_000 });
 const lifetimes = {
   max_key_lifetime_seconds: lifetime("The longest that a new API key may live; null is no bound"),
-  default_key_lifetime_seconds: lifetime("How long a new API key lives for which nothing is asked, never longer than the maximum; null is the maximum, or no end"),
+  default_key_lifetime_seconds: lifetime(
+    "How long a new API key lives for which nothing is asked, never longer than the maximum; null is the maximum, or no end",
+  ),
 };
 
-export const Organization = z.object({ id: Uuid, name: z.string().meta({ example: "Acme" }), created_at: Timestamp, ...lifetimes }).meta({ id: "Organization" });
+export const Organization = z
+  .object({ id: Uuid, name: z.string().meta({ example: "Acme" }), created_at: Timestamp, ...lifetimes })
+  .meta({ id: "Organization" });
 export const OrganizationPatch = z
-  .object({ max_key_lifetime_seconds: lifetimes.max_key_lifetime_seconds.optional(), default_key_lifetime_seconds: lifetimes.default_key_lifetime_seconds.optional() })
+  .object({
+    max_key_lifetime_seconds: lifetimes.max_key_lifetime_seconds.optional(),
+    default_key_lifetime_seconds: lifetimes.default_key_lifetime_seconds.optional(),
+  })
   .meta({ id: "OrganizationPatch" });
 
 export const Member = z
@@ -72,7 +80,10 @@ const AUDIT_FIELDS: FilterFields = {
 
 export const AuditQuery = z.object({
   ...pageQuery(PARTS_PER_PAGE).shape,
-  format: z.enum(["json", "ndjson"]).default("json").meta({ description: "`ndjson` answers every row, one JSON object a line, as `application/x-ndjson`" }),
+  format: z
+    .enum(["json", "ndjson"])
+    .default("json")
+    .meta({ description: "`ndjson` answers every row, one JSON object a line, as `application/x-ndjson`" }),
   ...queryFilters(AUDIT_FIELDS, { filters: '{"action__startswith":"documents:"}', orderBy: "-at" }),
 });
 
@@ -90,4 +101,7 @@ const UsageRow = z
   })
   .meta({ id: "UsageRow" });
 export const UsagePage = envelope(UsageRow, "UsagePage");
-export const UsageQuery = pageQuery(PARTS_PER_PAGE).extend({ from: TimestampInput.optional(), to: TimestampInput.optional() });
+export const UsageQuery = pageQuery(PARTS_PER_PAGE).extend({
+  from: TimestampInput.optional(),
+  to: TimestampInput.optional(),
+});

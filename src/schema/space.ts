@@ -1,7 +1,7 @@
 /** Contract of spaces and their members. */
 import { z } from "zod";
 import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "./common.ts";
-import { type FilterFields, filtersOf, orderByOf } from "./filters.ts";
+import { type FilterFields, filtersOf, orderByOf } from "./requests/filters.ts";
 
 const SPACE_ROLES = ["owner", "editor", "viewer"] as const;
 
@@ -19,12 +19,23 @@ export const Space = z
 
 export const SpacePage = envelope(Space, "SpacePage");
 
-const SPACE_FIELDS: FilterFields = { id: "uuid", name: "text", is_private: "boolean", owner_id: "uuid", organization_id: "uuid", created_at: "timestamp", updated_at: "timestamp" };
+const SPACE_FIELDS: FilterFields = {
+  id: "uuid",
+  name: "text",
+  is_private: "boolean",
+  owner_id: "uuid",
+  organization_id: "uuid",
+  created_at: "timestamp",
+  updated_at: "timestamp",
+};
 
 export const SpaceSearchQuery = pageQuery();
 /** Optional as a whole; `{}` lists all spaces that are reached. */
 export const SpaceSearch = z
-  .object({ filters: filtersOf(SPACE_FIELDS, { name__icontains: "research" }), order_by: orderByOf(SPACE_FIELDS, ["name"]) })
+  .object({
+    filters: filtersOf(SPACE_FIELDS, { name__icontains: "research" }),
+    order_by: orderByOf(SPACE_FIELDS, ["name"]),
+  })
   .meta({ id: "SpaceSearch" })
   .nullish()
   .transform((body) => body ?? { filters: [], order_by: [] });
@@ -33,7 +44,12 @@ export const SpaceCreate = z.object({ name: Name }).meta({ id: "SpaceCreate" });
 export const SpacePatch = z.object({ name: Name.optional() }).meta({ id: "SpacePatch" });
 
 export const SpaceMember = z
-  .object({ user_id: Uuid, email: z.string().meta({ example: "ada@acme.example" }), name: z.string().meta({ example: "Ada Example" }), role: z.enum(SPACE_ROLES) })
+  .object({
+    user_id: Uuid,
+    email: z.string().meta({ example: "ada@acme.example" }),
+    name: z.string().meta({ example: "Ada Example" }),
+    role: z.enum(SPACE_ROLES),
+  })
   .meta({ id: "SpaceMember" });
 export const SpaceMemberPage = envelope(SpaceMember, "SpaceMemberPage");
 export const SpaceMembersQuery = pageQuery(PARTS_PER_PAGE);

@@ -13,9 +13,15 @@ const HOST = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i;
 export const HttpFetchConfig = z.strictObject({ hosts: z.array(z.string()) });
 
 /** Names a server that the operator set up; `tools`, where given, are the only ones of it. */
-export const McpConfig = z.strictObject({ server: z.string().min(1).max(100), tools: z.array(z.string().max(200)).max(MAX_TOOLS).nullish() });
+export const McpConfig = z.strictObject({
+  server: z.string().min(1).max(100),
+  tools: z.array(z.string().max(200)).max(MAX_TOOLS).nullish(),
+});
 
-const Host = z.string().max(253).regex(HOST, "must be a host such as example.org, or *.example.org for all below it");
+const Host = z
+  .string()
+  .max(253)
+  .regex(HOST, "must be a host such as example.org, or *.example.org for all below it");
 
 /** What may be saved, by tool; the tools that are not in it take no notice of a config. */
 const SAVED = new Map<string, z.ZodType>([
@@ -24,8 +30,12 @@ const SAVED = new Map<string, z.ZodType>([
 ]);
 
 /** Adds what is wrong with the `config` of a tool attachment, at its place in it. No config is right for every tool. */
-export function checkToolConfig({ tool_id, config }: { readonly tool_id: string; readonly config?: unknown }, context: z.RefinementCtx): void {
+export function checkToolConfig(
+  { tool_id, config }: { readonly tool_id: string; readonly config?: unknown },
+  context: z.RefinementCtx,
+): void {
   if (config === null || config === undefined) return;
   const checked = SAVED.get(tool_id)?.safeParse(config, { reportInput: true });
-  for (const issue of checked?.error?.issues ?? []) context.issues.push({ ...issue, path: ["config", ...issue.path] } as z.core.$ZodRawIssue);
+  for (const issue of checked?.error?.issues ?? [])
+    context.issues.push({ ...issue, path: ["config", ...issue.path] } as z.core.$ZodRawIssue);
 }

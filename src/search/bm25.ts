@@ -1,10 +1,10 @@
 /** The only place that computes BM25, Lucene's variant (Kamphuis et al. 2020): over all live chunks of a space, in this process. */
 import type { Sql } from "../db/pool.ts";
-import { type SegmentChunks, addScores, countPostings } from "../db/search/posting-blocks.ts";
-import { type SegmentPostings, readPostings } from "../db/search/postings.ts";
+import { type SegmentChunks, addScores, countPostings } from "../db/search/index/posting-blocks.ts";
+import { type SegmentPostings, readPostings } from "../db/search/index/postings.ts";
 import type { ChunkKey, SearchScope } from "../db/search/scope.ts";
 import { createTimeSlice } from "../db/search/time-slice.ts";
-import type { QueryWord } from "./analyzer.ts";
+import type { QueryWord } from "./text/analyzer.ts";
 import type { ChunkConditions } from "./conditions.ts";
 
 const K1 = 1.2;
@@ -36,7 +36,10 @@ function inverseDocumentFrequency(chunks: number, df: number): number {
 }
 
 /** A 1 for each place of the list whose run is let through; null where all are. */
-export function maskOf({ runs }: SegmentChunks, isLetThrough: ((run: number) => boolean) | null): Uint8Array | null {
+export function maskOf(
+  { runs }: SegmentChunks,
+  isLetThrough: ((run: number) => boolean) | null,
+): Uint8Array | null {
   if (isLetThrough === null) return null;
   const mask = new Uint8Array(runs.length);
   let [before, verdict, isNarrowing] = [-1, 0, false];
@@ -64,12 +67,16 @@ export function visibleRuns(scope: SearchScope): ((run: number) => boolean) | nu
   return (run) => runs.has(run) && (isLive === null || isLive(run));
 }
 
-async function documentFrequencies(segments: readonly SegmentPostings[], isLive: ((run: number) => boolean) | null): Promise<Map<string, number>> {
+async function documentFrequencies(
+  segments: readonly SegmentPostings[],
+  isLive: ((run: number) => boolean) | null,
+): Promise<Map<string, number>> {
   const frequencies = new Map<string, number>();
   const endOfSlice = createTimeSlice();
   for (const { list, byTerm } of segments) {
     const live = maskOf(list, isLive);
-    for (const [term, block] of byTerm) frequencies.set(term, (frequencies.get(term) ?? 0) + countPostings(block, live));
+    for (const [term, block] of byTerm)
+      frequencies.set(term, (frequencies.get(term) ?? 0) + countPostings(block, live));
     await endOfSlice();
   }
   return frequencies;
@@ -79,12 +86,17 @@ async function documentFrequencies(segments: readonly SegmentPostings[], isLive:
  * The terms of the words that the space has, each with its word's weight: a word is as frequent as all its terms together,
  * since a chunk is in one language and has one of them.
  */
-function weigh(chunks: number, words: readonly QueryWord[], frequencies: ReadonlyMap<string, number>): WeightedTerm[] {
+function weigh(
+  chunks: number,
+  words: readonly QueryWord[],
+  frequencies: ReadonlyMap<string, number>,
+): WeightedTerm[] {
   const weights = new Map<string, number>();
   for (const word of words) {
     const df = word.terms.reduce((sum, term) => sum + (frequencies.get(term) ?? 0), 0);
     const weight = word.weight * inverseDocumentFrequency(chunks, df);
-    for (const term of word.terms) if ((frequencies.get(term) ?? 0) > 0) weights.set(term, (weights.get(term) ?? 0) + weight);
+    for (const term of word.terms)
+      if ((frequencies.get(term) ?? 0) > 0) weights.set(term, (weights.get(term) ?? 0) + weight);
   }
   return [...weights].map(([term, weight]) => ({ term, weight }));
 }
@@ -99,7 +111,11 @@ interface ScoredSegment {
  * Scores every chunk of the scope that has a word of the query: sum(weight * tf / (tf + k1 * (1 - b + b * length / average))). Frequencies
  * are counted from live postings of the whole space; filters of a search do not change them.
  */
-export async function scoreSparse(sql: Sql, scope: SearchScope, words: readonly QueryWord[]): Promise<SparseScores> {
+export async function scoreSparse(
+  sql: Sql,
+  scope: SearchScope,
+  words: readonly QueryWord[],
+): Promise<SparseScores> {
   const segments = await readPostings(
     sql,
     scope,
@@ -107,10 +123,18 @@ export async function scoreSparse(sql: Sql, scope: SearchScope, words: readonly 
   );
   const terms = weigh(scope.chunks, words, await documentFrequencies(segments, liveRuns(scope)));
   const scored = await scoreSegments(segments, scope, terms);
-  return { terms, best: (conditions, limit) => bestOf(scored, conditions, limit), of: (key) => scoreOf(scored, key) };
+  return {
+    terms,
+    best: (conditions, limit) => bestOf(scored, conditions, limit),
+    of: (key) => scoreOf(scored, key),
+  };
 }
 
-async function scoreSegments(segments: readonly SegmentPostings[], scope: SearchScope, terms: readonly WeightedTerm[]): Promise<ScoredSegment[]> {
+async function scoreSegments(
+  segments: readonly SegmentPostings[],
+  scope: SearchScope,
+  terms: readonly WeightedTerm[],
+): Promise<ScoredSegment[]> {
   const average = scope.chunks > 0 && scope.terms > 0 ? scope.terms / scope.chunks : 1;
   const [fixed, perTerm, isVisible] = [K1 * (1 - B), (K1 * B) / average, visibleRuns(scope)];
   const scored: ScoredSegment[] = [];
@@ -135,20 +159,30 @@ function scoreOf(scored: readonly ScoredSegment[], { run_num, chunk_index }: Chu
     let low = 0;
     for (let high = list.runs.length; low < high;) {
       const middle = (low + high) >>> 1;
-      const isBefore = list.runs[middle]! < run_num || (list.runs[middle] === run_num && list.chunks[middle]! < chunk_index);
+      const isBefore =
+        list.runs[middle]! < run_num || (list.runs[middle] === run_num && list.chunks[middle]! < chunk_index);
       if (isBefore) low = middle + 1;
       else high = middle;
     }
-    if (list.runs[low] === run_num && list.chunks[low] === chunk_index) return scores[low]! > 0 ? scores[low]! : null;
+    if (list.runs[low] === run_num && list.chunks[low] === chunk_index)
+      return scores[low]! > 0 ? scores[low]! : null;
   }
   return null;
 }
 
 const isBefore = (one: SparseCandidate, other: SparseCandidate): boolean =>
-  one.bm25 !== other.bm25 ? one.bm25 > other.bm25 : one.run_num !== other.run_num ? one.run_num < other.run_num : one.chunk_index < other.chunk_index;
+  one.bm25 !== other.bm25
+    ? one.bm25 > other.bm25
+    : one.run_num !== other.run_num
+      ? one.run_num < other.run_num
+      : one.chunk_index < other.chunk_index;
 
 /** Keeps the `limit` best in order; most of what comes is worse than the last of them. */
-function bestOf(scored: readonly ScoredSegment[], { required, excluded }: ChunkConditions, limit: number): SparseCandidate[] {
+function bestOf(
+  scored: readonly ScoredSegment[],
+  { required, excluded }: ChunkConditions,
+  limit: number,
+): SparseCandidate[] {
   const best: SparseCandidate[] = [];
   // No score of 0 passes.
   let least = Number.MIN_VALUE;

@@ -21,7 +21,12 @@ interface Table {
 
 /** Runs are numbered from 1, so that a 0 is an empty place. */
 function createTable(capacity: number): Table {
-  return { runs: new Int32Array(capacity), chunks: new Int32Array(capacity), values: new Float64Array(capacity), mask: capacity - 1 };
+  return {
+    runs: new Int32Array(capacity),
+    chunks: new Int32Array(capacity),
+    values: new Float64Array(capacity),
+    mask: capacity - 1,
+  };
 }
 
 /** The place of the chunk, or the empty one where it belongs. Multipliers are large odd numbers that spread neighbours. */
@@ -73,7 +78,9 @@ export function createChunkSet(expected: number): ChunkSet {
     keys() {
       const keys: ChunkKey[] = [];
       each((run_num, chunk_index) => void keys.push({ run_num, chunk_index }));
-      return keys.toSorted((one, other) => one.run_num - other.run_num || one.chunk_index - other.chunk_index);
+      return keys.toSorted(
+        (one, other) => one.run_num - other.run_num || one.chunk_index - other.chunk_index,
+      );
     },
   };
 }

@@ -1,11 +1,11 @@
 /** The only place that turns a query's operators into conditions on chunks. */
 import { readTexts } from "../db/search/hits.ts";
 import type { Sql } from "../db/pool.ts";
-import { eachPosting } from "../db/search/posting-blocks.ts";
-import { readPostings } from "../db/search/postings.ts";
+import { eachPosting } from "../db/search/index/posting-blocks.ts";
+import { readPostings } from "../db/search/index/postings.ts";
 import type { ChunkKey, SearchScope } from "../db/search/scope.ts";
 import { createTimeSlice } from "../db/search/time-slice.ts";
-import { analyzeQuery } from "./analyzer.ts";
+import { analyzeQuery } from "./text/analyzer.ts";
 import { maskOf, visibleRuns } from "./bm25.ts";
 import { type ChunkSet, createChunkSet } from "./chunk-set.ts";
 import { type ParsedQuery, holdsPhrase } from "./query.ts";
@@ -30,7 +30,14 @@ async function chunksWith(sql: Sql, scope: SearchScope, terms: readonly string[]
   for (const { list, byTerm } of await readPostings(sql, scope, terms)) {
     const visible = maskOf(list, visibleRuns(scope));
     for (const block of byTerm.values()) {
-      eachPosting(block, (place) => void ((visible === null || visible[place] === 1) && found.add(list.runs[place]!, list.chunks[place]!, 1)));
+      eachPosting(
+        block,
+        (place) =>
+          void (
+            (visible === null || visible[place] === 1) &&
+            found.add(list.runs[place]!, list.chunks[place]!, 1)
+          ),
+      );
     }
   }
   return found;
@@ -58,7 +65,11 @@ function isTelling(phrase: string): boolean {
   return analyzeQuery(phrase, []).length > 0;
 }
 
-export async function readConditions(sql: Sql, scope: SearchScope, query: ParsedQuery): Promise<ChunkConditions> {
+export async function readConditions(
+  sql: Sql,
+  scope: SearchScope,
+  query: ParsedQuery,
+): Promise<ChunkConditions> {
   let required: ChunkSet | null = null;
   for (const phrase of query.phrases.filter(isTelling)) {
     const before: ChunkSet | null = required;
@@ -68,9 +79,12 @@ export async function readConditions(sql: Sql, scope: SearchScope, query: Parsed
       found.filter((key) => before === null || before.has(key.run_num, key.chunk_index)),
     );
   }
-  const excludedTerms = query.excludedWords.flatMap((word) => analyzeQuery(word, scope.languages).flatMap(({ terms }) => terms));
+  const excludedTerms = query.excludedWords.flatMap((word) =>
+    analyzeQuery(word, scope.languages).flatMap(({ terms }) => terms),
+  );
   const excluded = await chunksWith(sql, scope, excludedTerms);
-  for (const phrase of query.excludedPhrases.filter(isTelling)) add(excluded, await chunksWithPhrase(sql, scope, phrase));
+  for (const phrase of query.excludedPhrases.filter(isTelling))
+    add(excluded, await chunksWithPhrase(sql, scope, phrase));
   return { required, excluded };
 }
 

@@ -27,7 +27,15 @@ export function createGate({ places, maxWaitMs }: GateSettings): Gate {
         reject(reason);
       };
       const aborted = (): void => leave(signal?.reason);
-      const timer = setTimeout(() => leave(new DomainError("overloaded", "Too many searches at once.", { retryAfterSeconds: RETRY_AFTER_SECONDS })), maxWaitMs);
+      const timer = setTimeout(
+        () =>
+          leave(
+            new DomainError("overloaded", "Too many searches at once.", {
+              retryAfterSeconds: RETRY_AFTER_SECONDS,
+            }),
+          ),
+        maxWaitMs,
+      );
       const called = (): void => {
         settle();
         resolve();

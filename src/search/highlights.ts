@@ -1,9 +1,9 @@
 /** The only place that finds a query's words in the text of a hit. */
-import { languagesIn, pushTerms } from "./analyzer.ts";
-import type { Languages } from "./language.ts";
-import { NOT_ASCII } from "./normalize.ts";
-import { beginningOf, hasStemmer } from "./stems.ts";
-import { type Token, cutWords } from "./tokens.ts";
+import { languagesIn, pushTerms } from "./text/analyzer.ts";
+import type { Languages } from "./text/language.ts";
+import { NOT_ASCII } from "./text/normalize.ts";
+import { beginningOf, hasStemmer } from "./text/stems.ts";
+import { type Token, cutWords } from "./text/tokens.ts";
 
 /** UTF-16 offsets [start, end) of words in a text, in order, not touching each other. */
 type FindSpans = (text: string) => [start: number, end: number][];
@@ -30,7 +30,8 @@ export function createTermFinder(terms: ReadonlySet<string>): FindSpans {
     const beginnings = beginningsIn(languages.latin);
     const spans: [number, number][] = [];
     for (const token of tokens) {
-      if ((token.isExact || mayBegin(token.text, beginnings)) && isWanted(token, languages)) spans.push([token.start, token.end]);
+      if ((token.isExact || mayBegin(token.text, beginnings)) && isWanted(token, languages))
+        spans.push([token.start, token.end]);
     }
     return joinSpans(spans.toSorted((one, other) => one[0] - other[0]));
   };

@@ -2,20 +2,31 @@
 import type { Database, OrganizationKey, Sql } from "../db/pool.ts";
 import { denseCandidates, denseScores } from "../db/search/embeddings.ts";
 import { type ShownChunk, readHits } from "../db/search/hits.ts";
-import { type ChunkKey, type SearchScope, type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
+import {
+  type ChunkKey,
+  type SearchScope,
+  type SearchedModel,
+  type SpaceRef,
+  readSearchScope,
+} from "../db/search/scope.ts";
 import { createTimeSlice } from "../db/search/time-slice.ts";
 import { type Beside, inTwoTenantReads } from "../db/search/snapshot.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { type FusionConstants, type Scores, fuse } from "../domain/fusion.ts";
 import { settleAll } from "../domain/settle-all.ts";
-import type { Reranker } from "../models/rerank.ts";
+import type { Reranker } from "../models/rerank/reranker.ts";
 import { searchStage } from "../telemetry/stage.ts";
-import { analyzeQuery } from "./analyzer.ts";
+import { analyzeQuery } from "./text/analyzer.ts";
 import { type SparseScores, scoreSparse } from "./bm25.ts";
 import { type ChunkConditions, nameOf, readConditions } from "./conditions.ts";
 import { type Gate, createGate } from "./gate.ts";
 import { createTermFinder } from "./highlights.ts";
-import { type FusedVector, type QueryEmbedder, type QueryVectors, createQueryVectors } from "./query-vectors.ts";
+import {
+  type FusedVector,
+  type QueryEmbedder,
+  type QueryVectors,
+  createQueryVectors,
+} from "./query-vectors.ts";
 import { type ParsedQuery, parseQuery } from "./query.ts";
 import { cut, rerank, widen } from "./rerank.ts";
 
@@ -84,29 +95,45 @@ function gateOf(db: Database): Gate {
  * The chunks of the space that answer the query best, as {@link findHits} finds them, and in the order of the reranker where there is one.
  * @throws DomainError `database_unavailable`, `overloaded`; the reason of `signal` once it is aborted.
  */
-export async function hybridSearch(deps: SearchDeps, scope: SpaceScope, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer> {
+export async function hybridSearch(
+  deps: SearchDeps,
+  scope: SpaceScope,
+  request: SearchRequest,
+  signal?: AbortSignal,
+): Promise<SearchAnswer> {
   const { reranker } = deps;
   if (reranker === undefined) return findHits(deps, scope, request, signal);
   const found = await findHits(deps, scope, widen(request), signal);
   const reranked = await searchStage("rerank", () => rerank(reranker, request, found.results, signal));
-  return reranked === null ? { results: cut(found.results, request), warning: "rerank_unavailable" } : { ...found, results: reranked };
+  return reranked === null
+    ? { results: cut(found.results, request), warning: "rerank_unavailable" }
+    : { ...found, results: reranked };
 }
 
 /**
  * The chunks of the space that answer the query best: score descending, then document and index. Exact, in one snapshot, and
  * never more than `request` lets through. Where the query cannot be embedded in time, the sparse side answers alone.
  */
-async function findHits(deps: SearchDeps, scope: SpaceScope, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer> {
+async function findHits(
+  deps: SearchDeps,
+  scope: SpaceScope,
+  request: SearchRequest,
+  signal?: AbortSignal,
+): Promise<SearchAnswer> {
   const query = parseQuery(request.query);
   const vectors = createQueryVectors(deps.queryEmbedding, query.text, scope.organization.id);
   await searchStage("embed query", () => vectors.add(deps.queryEmbedding.model, signal));
   for (;;) {
     const found = await gateOf(deps.db)(
-      () => inTwoTenantReads(deps.db, scope.organization, (sql, beside) => searchIn({ deps, space: scope.space, request, query, vectors }, sql, beside)),
+      () =>
+        inTwoTenantReads(deps.db, scope.organization, (sql, beside) =>
+          searchIn({ deps, space: scope.space, request, query, vectors }, sql, beside),
+        ),
       signal,
     );
     // Vectors of other models are there only while documents are embedded again: no connection waits for a provider.
-    if (!("missing" in found)) return found.isWhole ? { results: found.hits } : { results: found.hits, warning: "dense_unavailable" };
+    if (!("missing" in found))
+      return found.isWhole ? { results: found.hits } : { results: found.hits, warning: "dense_unavailable" };
     for (const model of found.missing) await vectors.add(model, signal);
   }
 }
@@ -120,7 +147,9 @@ interface Search {
 }
 
 /** Hits, and whether every vector of the scope could be compared; or the models whose vector of the query is not known yet. */
-type Found = { readonly hits: SearchHit[]; readonly isWhole: boolean } | { readonly missing: readonly SearchedModel[] };
+type Found =
+  | { readonly hits: SearchHit[]; readonly isWhole: boolean }
+  | { readonly missing: readonly SearchedModel[] };
 
 async function searchIn(search: Search, sql: Sql, beside: Beside): Promise<Found> {
   const { space, request, query, vectors } = search;
@@ -129,10 +158,19 @@ async function searchIn(search: Search, sql: Sql, beside: Beside): Promise<Found
   const missing = scope.models.filter((model) => !vectors.has(model));
   if (missing.length > 0) return { missing };
   const known = scope.models.map((model) => vectors.of(model));
-  const isWhole = scope.models.length === 0 ? vectors.isKnown(search.deps.queryEmbedding.model) : known.every((vector) => vector !== null);
+  const isWhole =
+    scope.models.length === 0
+      ? vectors.isKnown(search.deps.queryEmbedding.model)
+      : known.every((vector) => vector !== null);
   const conditions = await readConditions(sql, scope, query);
   if (scope.runs?.length === 0 || conditions.required?.size === 0) return { hits: [], isWhole };
-  const sides = { scope, conditions, query, vectors: known.filter((vector) => vector !== null), limit: candidatesFor(request) };
+  const sides = {
+    scope,
+    conditions,
+    query,
+    vectors: known.filter((vector) => vector !== null),
+    limit: candidatesFor(request),
+  };
   const { sparse, relevance } = await beside((second) => bothSides(sides, sql, second));
   const { fusion } = search.deps.queryEmbedding.model;
   const best = choose(
@@ -146,7 +184,10 @@ async function searchIn(search: Search, sql: Sql, beside: Beside): Promise<Found
 /** More where a rule may pass over some of them. */
 function candidatesFor(request: SearchRequest): number {
   const limit = request.limit ?? DEFAULT_LIMIT;
-  return Math.min(MAX_CANDIDATES, Math.max(MIN_CANDIDATES, limit * (typeof request.max_chunks_per_document === "number" ? 4 : 2)));
+  return Math.min(
+    MAX_CANDIDATES,
+    Math.max(MIN_CANDIDATES, limit * (typeof request.max_chunks_per_document === "number" ? 4 : 2)),
+  );
 }
 
 interface Sides {
@@ -166,16 +207,26 @@ interface Relevant extends ChunkKey {
 }
 
 /** The candidates of both sides, each with what the other side has for it. */
-async function bothSides({ scope, conditions, query, vectors, limit }: Sides, denseSql: Sql, sparseSql: Sql): Promise<{ sparse: SparseScores; relevance: Map<string, Relevant> }> {
+async function bothSides(
+  { scope, conditions, query, vectors, limit }: Sides,
+  denseSql: Sql,
+  sparseSql: Sql,
+): Promise<{ sparse: SparseScores; relevance: Map<string, Relevant> }> {
   const narrowing = { required: conditions.required?.keys() ?? null, excluded: conditions.excluded.keys() };
   const findDense = async (): Promise<Relevant[]> => {
     const found: Relevant[] = [];
-    for (const query of vectors) for (const hit of await denseCandidates(denseSql, scope, narrowing, { query, limit })) found.push({ ...hit, bm25: null, fusion: query.fusion });
+    for (const query of vectors)
+      for (const hit of await denseCandidates(denseSql, scope, narrowing, { query, limit }))
+        found.push({ ...hit, bm25: null, fusion: query.fusion });
     return found;
   };
   const findSparse = async (): Promise<{ sparse: SparseScores; best: Relevant[] }> => {
-    const sparse = await searchStage("sparse", () => scoreSparse(sparseSql, scope, analyzeQuery(query.text, scope.languages)));
-    const best = sparse.best(conditions, limit).map((found): Relevant => ({ ...found, cosine: null, fusion: null }));
+    const sparse = await searchStage("sparse", () =>
+      scoreSparse(sparseSql, scope, analyzeQuery(query.text, scope.languages)),
+    );
+    const best = sparse
+      .best(conditions, limit)
+      .map((found): Relevant => ({ ...found, cosine: null, fusion: null }));
     // While the dense side is still looking: which of them it finds by itself is not known before its end.
     if (hasMoreVectors(scope, limit)) await addCosines(sparseSql, scope, vectors, best);
     return { sparse, best };
@@ -196,10 +247,16 @@ function hasMoreVectors({ models }: SearchScope, limit: number): boolean {
   return models.reduce((sum, model) => sum + model.chunks, 0) > limit;
 }
 
-async function addCosines(sql: Sql, scope: SearchScope, vectors: readonly FusedVector[], chunks: readonly Relevant[]): Promise<void> {
+async function addCosines(
+  sql: Sql,
+  scope: SearchScope,
+  vectors: readonly FusedVector[],
+  chunks: readonly Relevant[],
+): Promise<void> {
   const byName = new Map(chunks.map((chunk) => [nameOf(chunk), chunk]));
   for (const query of vectors) {
-    for (const found of await denseScores(sql, scope, query, chunks)) Object.assign(byName.get(nameOf(found))!, { cosine: found.cosine, fusion: query.fusion });
+    for (const found of await denseScores(sql, scope, query, chunks))
+      Object.assign(byName.get(nameOf(found))!, { cosine: found.cosine, fusion: query.fusion });
   }
 }
 
@@ -210,7 +267,10 @@ function choose(found: readonly Ranked[], request: SearchRequest): Ranked[] {
   const atLeast = request.min_score ?? 0;
   const perDocument = request.max_chunks_per_document ?? Infinity;
   const counts = new Map<number, number>();
-  const sorted = found.toSorted((one, other) => other.score - one.score || one.run_num - other.run_num || one.chunk_index - other.chunk_index);
+  const sorted = found.toSorted(
+    (one, other) =>
+      other.score - one.score || one.run_num - other.run_num || one.chunk_index - other.chunk_index,
+  );
   const chosen: Ranked[] = [];
   for (const hit of sorted) {
     const count = counts.get(hit.run_num) ?? 0;
@@ -222,14 +282,28 @@ function choose(found: readonly Ranked[], request: SearchRequest): Ranked[] {
   return chosen;
 }
 
-async function present(shown: readonly ShownChunk[], ranked: readonly Ranked[], terms: ReadonlySet<string>): Promise<SearchHit[]> {
+async function present(
+  shown: readonly ShownChunk[],
+  ranked: readonly Ranked[],
+  terms: ReadonlySet<string>,
+): Promise<SearchHit[]> {
   const scores = new Map(ranked.map((hit) => [nameOf(hit), hit]));
   const findTerms = createTermFinder(terms);
   const endOfSlice = createTimeSlice();
   const hits: SearchHit[] = [];
   for (const chunk of shown) {
     const { score, dense_score, sparse_score } = scores.get(nameOf(chunk))!;
-    const { chunk_id, document_id, document_name, file_type, folder_path, chunk_index, text, page_start, page_end } = chunk;
+    const {
+      chunk_id,
+      document_id,
+      document_name,
+      file_type,
+      folder_path,
+      chunk_index,
+      text,
+      page_start,
+      page_end,
+    } = chunk;
     const highlights = findTerms(text);
     hits.push({
       chunk_id,

@@ -3,7 +3,7 @@ import type { QueryVector } from "../db/search/embeddings.ts";
 import type { SearchedModel } from "../db/search/scope.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { FusionConstants } from "../domain/fusion.ts";
-import type { EmbeddingModel } from "../models/embedding-model.ts";
+import type { EmbeddingModel } from "../models/embedding/embedding-model.ts";
 
 type ModelName = Pick<EmbeddingModel, "name" | "dimensions">;
 
@@ -37,7 +37,11 @@ export interface QueryVectors {
   add(model: ModelName, signal: AbortSignal | undefined): Promise<void>;
 }
 
-export function createQueryVectors(current: QueryEmbedder, text: string, organizationId: string): QueryVectors {
+export function createQueryVectors(
+  current: QueryEmbedder,
+  text: string,
+  organizationId: string,
+): QueryVectors {
   const known = new Map<string, Known | null>();
   return {
     has: (model) => known.has(keyOf(model)),
@@ -50,7 +54,12 @@ export function createQueryVectors(current: QueryEmbedder, text: string, organiz
       const key = keyOf(model);
       try {
         const embedder = key === keyOf(current.model) ? current : ((await current.another?.(model)) ?? null);
-        known.set(key, embedder === null ? null : { vector: await embedder.embed(text, organizationId, signal), fusion: embedder.model.fusion });
+        known.set(
+          key,
+          embedder === null
+            ? null
+            : { vector: await embedder.embed(text, organizationId, signal), fusion: embedder.model.fusion },
+        );
       } catch (error) {
         signal?.throwIfAborted();
         if (!(error instanceof DomainError)) throw error;

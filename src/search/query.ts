@@ -1,6 +1,6 @@
 /** The only place that reads the operators of a query: "exact phrase", -without, -"without a phrase". */
 
-import { toNfkc } from "./normalize.ts";
+import { toNfkc } from "./text/normalize.ts";
 
 export interface ParsedQuery {
   /** What is looked for: the query without its operators and what they exclude. */
@@ -32,7 +32,8 @@ export function parseQuery(query: string): ParsedQuery {
     (minus === "-" ? excludedPhrases : phrases).push(phrase!);
     return minus === "-" ? " " : ` ${phrase} `;
   });
-  if (!/[\p{L}\p{N}]/u.test(text)) return { text: query, phrases: [], excludedWords: [], excludedPhrases: [] };
+  if (!/[\p{L}\p{N}]/u.test(text))
+    return { text: query, phrases: [], excludedWords: [], excludedPhrases: [] };
   return { text: text.trim(), phrases, excludedWords, excludedPhrases };
 }
 

@@ -1,6 +1,6 @@
 /** The only place that lets a reranker put the hits of a search in order. */
 import { DomainError } from "../domain/errors.ts";
-import type { Reranker } from "../models/rerank.ts";
+import type { Reranker } from "../models/rerank/reranker.ts";
 import type { SearchHit, SearchRequest } from "./hybrid.ts";
 
 /** Hits that a reranker reads, where fewer are asked for. */
@@ -9,14 +9,23 @@ const DEFAULT_LIMIT = 10;
 
 /** What is searched for, so that a reranker has something to choose from. */
 export function widen(request: SearchRequest): SearchRequest {
-  return { ...request, limit: Math.max(RERANKED, request.limit ?? DEFAULT_LIMIT), max_chunks_per_document: null };
+  return {
+    ...request,
+    limit: Math.max(RERANKED, request.limit ?? DEFAULT_LIMIT),
+    max_chunks_per_document: null,
+  };
 }
 
 /**
  * The best hits by the reranker, its own score as `rerank_score` in their metadata; null where it could not be asked in time. A hit that it
  * refuses stays at the place that the search gave it.
  */
-export async function rerank(reranker: Reranker, request: SearchRequest, hits: readonly SearchHit[], signal?: AbortSignal): Promise<SearchHit[] | null> {
+export async function rerank(
+  reranker: Reranker,
+  request: SearchRequest,
+  hits: readonly SearchHit[],
+  signal?: AbortSignal,
+): Promise<SearchHit[] | null> {
   if (hits.length === 0) return [];
   try {
     const scores = await reranker.rank(
@@ -35,7 +44,9 @@ export async function rerank(reranker: Reranker, request: SearchRequest, hits: r
 function inOrder(hits: readonly SearchHit[], scores: ReadonlyArray<number | null>): SearchHit[] {
   const scored = hits.flatMap((hit, at) => {
     const score = scores[at] ?? null;
-    return score === null ? [] : [{ hit: { ...hit, metadata: { ...hit.metadata, rerank_score: score } }, score }];
+    return score === null
+      ? []
+      : [{ hit: { ...hit, metadata: { ...hit.metadata, rerank_score: score } }, score }];
   });
   const best = scored.toSorted((one, other) => other.score - one.score).values();
   return hits.map((hit, at) => (typeof scores[at] === "number" ? best.next().value!.hit : hit));

@@ -1,5 +1,12 @@
 /** The only place that keeps an organization's data outside the service: sealed parts in a folder, each named by its content. */
-import { type KeyObject, createCipheriv, createDecipheriv, createHash, createHmac, createSecretKey } from "node:crypto";
+import {
+  type KeyObject,
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+} from "node:crypto";
 import { access, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -35,7 +42,8 @@ export function openArchive(folder: string, key: Uint8Array): Archive {
     async get(name) {
       const sealed = await readIfThere(pathOf(name));
       // A folder without even its manifest is not mounted: what is missing in it is not gone.
-      if (sealed === undefined && !(await exists(join(folder, MANIFEST)))) throw new DomainError("storage_unavailable", `The archive's folder ${folder} is not there.`);
+      if (sealed === undefined && !(await exists(join(folder, MANIFEST))))
+        throw new DomainError("storage_unavailable", `The archive's folder ${folder} is not there.`);
       if (sealed === undefined || createHash("sha256").update(sealed).digest("hex") !== name)
         throw new DomainError("corrupt", `The archive's part ${name} is missing or was changed.`);
       return unzip(open(secret, sealed, name), { maxOutputLength: MAX_PART_BYTES });
@@ -47,7 +55,11 @@ export function openArchive(folder: string, key: Uint8Array): Archive {
 /** @throws DomainError `not_found` where the folder holds no whole archive; `storage_unavailable` where it cannot be read now. */
 export async function readManifest(folder: string): Promise<unknown> {
   const text = await readIfThere(join(folder, MANIFEST));
-  if (text === undefined) throw new DomainError("not_found", `There is no ${MANIFEST} in ${folder}: no archive, or an export that has not ended.`);
+  if (text === undefined)
+    throw new DomainError(
+      "not_found",
+      `There is no ${MANIFEST} in ${folder}: no archive, or an export that has not ended.`,
+    );
   return JSON.parse(text.toString("utf8")) as unknown;
 }
 
@@ -69,10 +81,14 @@ function seal(key: KeyObject, bytes: Uint8Array): Buffer {
 
 function open(key: KeyObject, sealed: Buffer, name: string): Buffer {
   try {
-    const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES }).setAuthTag(sealed.subarray(-TAG_BYTES));
+    const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    }).setAuthTag(sealed.subarray(-TAG_BYTES));
     return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
   } catch (error) {
-    throw new DomainError("corrupt", `The archive's part ${name} is sealed by another key.`, { cause: error });
+    throw new DomainError("corrupt", `The archive's part ${name} is sealed by another key.`, {
+      cause: error,
+    });
   }
 }
 

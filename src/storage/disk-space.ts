@@ -40,23 +40,30 @@ export function watchDisk({ folders, floorBytes, ask = statfs }: DiskSettings): 
   let last: { readonly at: number; readonly readings: Promise<readonly DiskReading[]> } | undefined;
   const read = (): Promise<readonly DiskReading[]> => {
     const now = performance.now();
-    if (last === undefined || now - last.at > FRESH_MS) last = { at: now, readings: readAll(folders, floorBytes, askOnce) };
+    if (last === undefined || now - last.at > FRESH_MS)
+      last = { at: now, readings: readAll(folders, floorBytes, askOnce) };
     return last.readings;
   };
   return {
     read,
     async assertRoom(bytes = 0) {
-      const full = (await read()).find((each) => each.floorBytes > 0 && each.freeBytes - bytes < each.floorBytes);
+      const full = (await read()).find(
+        (each) => each.floorBytes > 0 && each.freeBytes - bytes < each.floorBytes,
+      );
       if (full !== undefined) throw insufficientStorage();
     },
   };
 }
 
 export function insufficientStorage(cause?: unknown): DomainError {
-  return new DomainError("insufficient_storage", "There is too little free disk space; what is stored can be read, and more is taken once there is room.", {
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-    cause,
-  });
+  return new DomainError(
+    "insufficient_storage",
+    "There is too little free disk space; what is stored can be read, and more is taken once there is room.",
+    {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      cause,
+    },
+  );
 }
 
 /** Joins a question that is not answered yet: each takes one of the few threads that all files of the process are read and written by. */
@@ -69,8 +76,14 @@ function withoutSecond(ask: Ask): Ask {
   };
 }
 
-async function readAll(folders: DiskSettings["folders"], floorBytes: number, ask: Ask): Promise<readonly DiskReading[]> {
-  const readings = await Promise.all(Object.entries(folders).map(([name, folder]) => readOne({ name, folder, floorBytes, ask })));
+async function readAll(
+  folders: DiskSettings["folders"],
+  floorBytes: number,
+  ask: Ask,
+): Promise<readonly DiskReading[]> {
+  const readings = await Promise.all(
+    Object.entries(folders).map(([name, folder]) => readOne({ name, folder, floorBytes, ask })),
+  );
   return readings.filter((reading) => reading !== undefined);
 }
 
@@ -88,7 +101,11 @@ async function readOne({ name, folder, floorBytes, ask }: Asked): Promise<DiskRe
   try {
     const found = await Promise.race([ask(folder), late.promise]);
     if (found === undefined) return undefined;
-    return { name, freeBytes: found.bavail * found.bsize, floorBytes: Math.min(floorBytes, Math.floor(found.blocks * found.bsize * LARGEST_SHARE)) };
+    return {
+      name,
+      freeBytes: found.bavail * found.bsize,
+      floorBytes: Math.min(floorBytes, Math.floor(found.blocks * found.bsize * LARGEST_SHARE)),
+    };
   } catch {
     return undefined;
   } finally {

@@ -138,9 +138,14 @@ export function storageError(error: unknown): unknown {
   if (typeof error !== "object" || error === null || error instanceof DomainError) return error;
   const { code, status, message } = error as { code?: unknown; status?: unknown; message?: unknown };
   const http = httpStatus(code) ?? httpStatus(status);
-  if (code === "ENOENT" || http === 404) return new DomainError("not_found", "The object does not exist.", { cause: error });
-  if (code === "EEXIST" || http === 412) return new DomainError("conflict", "The object exists already.", { cause: error });
-  if (http === 416) return new DomainError("range_not_satisfiable", "The range starts behind the object's end.", { cause: error });
+  if (code === "ENOENT" || http === 404)
+    return new DomainError("not_found", "The object does not exist.", { cause: error });
+  if (code === "EEXIST" || http === 412)
+    return new DomainError("conflict", "The object exists already.", { cause: error });
+  if (http === 416)
+    return new DomainError("range_not_satisfiable", "The range starts behind the object's end.", {
+      cause: error,
+    });
   if (FULL_CODES.has(code)) return insufficientStorage(error);
   if (isOutage(String(message), code, http)) return unavailable(error);
   return error;
@@ -155,11 +160,16 @@ function httpStatus(value: unknown): number | undefined {
 function isOutage(message: string, code: unknown, http: number | undefined): boolean {
   if (http !== undefined) return http >= 500 || [401, 403, 408, 429].includes(http);
   if (typeof code === "string" && OUTAGE_CODES.has(code)) return true;
-  return /premature close|socket hang up|network|timed? ?out|retry limit|fetch failed|terminated|offset is lower|CONTENT_DOWNLOAD_MISMATCH|FILE_NO_UPLOAD/i.test(message);
+  return /premature close|socket hang up|network|timed? ?out|retry limit|fetch failed|terminated|offset is lower|CONTENT_DOWNLOAD_MISMATCH|FILE_NO_UPLOAD/i.test(
+    message,
+  );
 }
 
 export function unavailable(cause?: unknown): DomainError {
-  return new DomainError("storage_unavailable", "The object store is not available.", { retryAfterSeconds: 5, cause });
+  return new DomainError("storage_unavailable", "The object store is not available.", {
+    retryAfterSeconds: 5,
+    cause,
+  });
 }
 
 /** What the promise gives, or `storage_unavailable` after `ms` milliseconds. The operation itself may go on: most cannot be stopped. */
@@ -176,7 +186,10 @@ export async function within<T>(ms: number, operation: Promise<T>): Promise<T> {
 }
 
 /** The same pieces, until the signal is aborted: then its reason is thrown, even while the source is silent. */
-export async function* untilAborted(source: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+export async function* untilAborted(
+  source: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
   if (signal === undefined) return yield* source;
   const iterator = source[Symbol.asyncIterator]();
   // Not Promise.race with one promise for the abort: that would hold on to every piece until the end.

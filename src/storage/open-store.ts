@@ -1,7 +1,7 @@
 /** The one place that picks the object store of the settings. */
-import { createDirectoryStore } from "./directory.ts";
+import { createDirectoryStore } from "./stores/directory.ts";
 import type { ObjectStore } from "./object-store.ts";
-import type { S3Settings } from "./s3-client.ts";
+import type { S3Settings } from "./stores/s3-client.ts";
 
 export type StoreKind = "directory" | "gcs" | "s3";
 
@@ -21,8 +21,9 @@ export function storeKind({ gcsBucket, s3 }: StoreSettings): StoreKind {
 /** The store as it is, without encryption. A bucket's client is loaded only where it is used: each takes a tenth of a second of a start. */
 export async function openObjectStore(settings: StoreSettings): Promise<ObjectStore> {
   const { gcsBucket, emulatorHost, s3, directory } = settings;
-  if (s3 !== undefined) return (await import("./s3.ts")).createS3Store(s3);
-  if (gcsBucket !== undefined) return (await import("./gcs.ts")).createGcsStore({ bucket: gcsBucket, emulatorHost });
+  if (s3 !== undefined) return (await import("./stores/s3.ts")).createS3Store(s3);
+  if (gcsBucket !== undefined)
+    return (await import("./stores/gcs.ts")).createGcsStore({ bucket: gcsBucket, emulatorHost });
   return createDirectoryStore(directory);
 }
 

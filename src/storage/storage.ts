@@ -3,9 +3,18 @@ import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import { DomainError } from "../domain/errors.ts";
 import { inSpan } from "../telemetry/span.ts";
-import { createByteReader } from "./byte-reader.ts";
-import { decryptRange, decryptSegments, encryptStream, HEADER_BYTES, openEnvelope, openRange, plainSize, readHeader } from "./envelope.ts";
-import type { Keyring } from "./keyring.ts";
+import { createByteReader } from "./stores/byte-reader.ts";
+import {
+  decryptRange,
+  decryptSegments,
+  encryptStream,
+  HEADER_BYTES,
+  openEnvelope,
+  openRange,
+  plainSize,
+  readHeader,
+} from "./keys/envelope.ts";
+import type { Keyring } from "./keys/keyring.ts";
 import { organizationOf, streamOf } from "./object-store.ts";
 import type { ListedObject, ListOptions, ObjectStore } from "./object-store.ts";
 
@@ -65,8 +74,12 @@ export function createStorage(parts: StorageParts): Storage {
   const { store } = parts;
   return {
     put: (input) => observed("put", () => putEncrypted(parts, input)),
-    get: (input) => observed("get", () => (input.range === undefined ? getWhole(parts, input) : getRange(parts, input, input.range))),
-    keyId: (name) => observed("key id", async () => readHeader(await readHeaderBytes(store, name)).organizationKeyId),
+    get: (input) =>
+      observed("get", () =>
+        input.range === undefined ? getWhole(parts, input) : getRange(parts, input, input.range),
+      ),
+    keyId: (name) =>
+      observed("key id", async () => readHeader(await readHeaderBytes(store, name)).organizationKeyId),
     size: (name) => observed("size", async () => plainSize(await store.size(name))),
     delete: (name) => observed("delete", () => store.delete(name)),
     list: (prefix, options) => store.list(prefix, options),
@@ -82,7 +95,10 @@ function observed<T>(operation: string, work: () => Promise<T>): Promise<T> {
 /** How much may be written between two looks at the free space. */
 const ROOM_STEP_BYTES = 16 * 1024 * 1024;
 
-async function putEncrypted({ store, keyring, assertRoom }: StorageParts, { organizationId, name, body, signal }: StorePut): Promise<StoredObject> {
+async function putEncrypted(
+  { store, keyring, assertRoom }: StorageParts,
+  { organizationId, name, body, signal }: StorePut,
+): Promise<StoredObject> {
   assertOwner(organizationId, name);
   const organizationKey = await keyring.current(organizationId);
   const hash = createHash("sha256");
@@ -105,7 +121,10 @@ async function putEncrypted({ store, keyring, assertRoom }: StorageParts, { orga
   return { size, sha256: hash.digest("hex"), storedBytes: bytes };
 }
 
-async function getWhole({ store, keyring }: StorageParts, { organizationId, name, signal }: StoreGet): Promise<Readable> {
+async function getWhole(
+  { store, keyring }: StorageParts,
+  { organizationId, name, signal }: StoreGet,
+): Promise<Readable> {
   assertOwner(organizationId, name);
   const reader = createByteReader(await store.get(name, { signal }));
   try {
@@ -119,7 +138,11 @@ async function getWhole({ store, keyring }: StorageParts, { organizationId, name
   }
 }
 
-async function getRange({ store, keyring }: StorageParts, input: StoreGet, range: NonNullable<StoreGet["range"]>): Promise<Readable> {
+async function getRange(
+  { store, keyring }: StorageParts,
+  input: StoreGet,
+  range: NonNullable<StoreGet["range"]>,
+): Promise<Readable> {
   const { organizationId, name, signal } = input;
   assertOwner(organizationId, name);
   const [storedBytes, header] = await Promise.all([store.size(name), readHeaderBytes(store, name, signal)]);
@@ -142,5 +165,6 @@ async function readHeaderBytes(store: ObjectStore, name: string, signal?: AbortS
 
 /** A name of another organization here is a bug that would mix tenants: stopped before any byte moves. */
 function assertOwner(organizationId: string, name: string): void {
-  if (organizationOf(name) !== organizationId) throw new DomainError("internal", "The object belongs to another organization.");
+  if (organizationOf(name) !== organizationId)
+    throw new DomainError("internal", "The object belongs to another organization.");
 }

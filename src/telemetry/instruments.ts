@@ -3,7 +3,11 @@ import { Counter, Histogram } from "prom-client";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-function histogram<Label extends string>(name: string, help: string, labels: readonly Label[]): Histogram<Label> {
+function histogram<Label extends string>(
+  name: string,
+  help: string,
+  labels: readonly Label[],
+): Histogram<Label> {
   return new Histogram({ name, help, labelNames: labels, buckets: SECONDS });
 }
 
@@ -12,15 +16,23 @@ function counter<Label extends string>(name: string, help: string, labels: reado
 }
 
 /** `status` is a class, as 2xx, or `closed` where the client went away before the answer was out. */
-export const httpRequests = histogram("holdfast_http_request_duration_seconds", "Time from a request to the end of its answer, by the route's pattern.", [
-  "route",
-  "method",
-  "status",
-]);
+export const httpRequests = histogram(
+  "holdfast_http_request_duration_seconds",
+  "Time from a request to the end of its answer, by the route's pattern.",
+  ["route", "method", "status"],
+);
 
-export const rateLimited = counter("holdfast_rate_limited_total", "Requests refused by a rate limit, by the budget that was used up.", ["budget"]);
+export const rateLimited = counter(
+  "holdfast_rate_limited_total",
+  "Requests refused by a rate limit, by the budget that was used up.",
+  ["budget"],
+);
 
-export const ambiguousLogins = counter("holdfast_ambiguous_logins_total", "First logins refused because users of several organizations have their verified e-mail address.", []);
+export const ambiguousLogins = counter(
+  "holdfast_ambiguous_logins_total",
+  "First logins refused because users of several organizations have their verified e-mail address.",
+  [],
+);
 
 export const pipelineStages = histogram(
   "holdfast_pipeline_stage_duration_seconds",
@@ -34,25 +46,65 @@ export const pipelineOutcomes = counter(
   ["outcome", "code"],
 );
 
-export const searchStages = histogram("holdfast_search_stage_duration_seconds", "Time of one stage of a search.", ["stage"]);
+export const searchStages = histogram(
+  "holdfast_search_stage_duration_seconds",
+  "Time of one stage of a search.",
+  ["stage"],
+);
 
 /** `outcome` is `ok`, an error code, or `aborted` where nobody wanted the answer any more; 429s are `provider_rate_limited`. */
-export const providerCalls = histogram("holdfast_provider_call_duration_seconds", "Time of one call of a model, to the end of its answer.", ["operation", "outcome"]);
+export const providerCalls = histogram(
+  "holdfast_provider_call_duration_seconds",
+  "Time of one call of a model, to the end of its answer.",
+  ["operation", "outcome"],
+);
 
-export const providerFirstEvent = histogram("holdfast_provider_first_event_seconds", "Time until a chat model's first event.", []);
+export const providerFirstEvent = histogram(
+  "holdfast_provider_first_event_seconds",
+  "Time until a chat model's first event.",
+  [],
+);
 
-export const providerTokens = counter("holdfast_provider_tokens_total", "Tokens as model providers counted them.", ["operation", "direction"]);
+export const providerTokens = counter(
+  "holdfast_provider_tokens_total",
+  "Tokens as model providers counted them.",
+  ["operation", "direction"],
+);
 
 /** `reason` is `rejected` (the provider answered 400, 413 or 422) or `unusable` (it answered with nothing that can be used). */
-export const refusedTexts = counter("holdfast_provider_refused_texts_total", "Texts that a provider refuses while it takes others.", ["operation", "reason"]);
+export const refusedTexts = counter(
+  "holdfast_provider_refused_texts_total",
+  "Texts that a provider refuses while it takes others.",
+  ["operation", "reason"],
+);
 
-export const cacheLookups = counter("holdfast_cache_lookups_total", "Look-ups of what was embedded before, of questions and of chunks.", ["cache", "result"]);
+export const cacheLookups = counter(
+  "holdfast_cache_lookups_total",
+  "Look-ups of what was embedded before, of questions and of chunks.",
+  ["cache", "result"],
+);
 
-export const poolWaits = histogram("holdfast_pool_wait_seconds", "Time until a database connection was had.", ["pool"]);
+export const poolWaits = histogram(
+  "holdfast_pool_wait_seconds",
+  "Time until a database connection was had.",
+  ["pool"],
+);
 
-export const chatTurns = histogram("holdfast_chat_turn_duration_seconds", "Time of a chat turn, from its beginning to its end.", ["status"]);
+export const chatTurns = histogram(
+  "holdfast_chat_turn_duration_seconds",
+  "Time of a chat turn, from its beginning to its end.",
+  ["status"],
+);
 
-export const logLinesDropped = counter("holdfast_log_lines_dropped_total", "Lines of the log that could not be written, as on a disk that is full.", []);
+export const logLinesDropped = counter(
+  "holdfast_log_lines_dropped_total",
+  "Lines of the log that could not be written, as on a disk that is full.",
+  [],
+);
 
 /** `what` is the kind of payload, `reason` why: `unsealed`, `moved`, `damaged`, `key_gone` or `old_form`. */
-export const refusedPayloads = counter("holdfast_refused_payloads_total", "Payloads from Temporal that were not sealed for where they were found.", ["what", "reason"]);
+export const refusedPayloads = counter(
+  "holdfast_refused_payloads_total",
+  "Payloads from Temporal that were not sealed for where they were found.",
+  ["what", "reason"],
+);

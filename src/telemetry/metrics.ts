@@ -64,7 +64,9 @@ export function createMetrics(onError: (error: unknown) => void, beside: Page): 
           },
         );
       });
-      await new Promise<void>((resolve, reject) => server.once("error", reject).listen({ port, host }, resolve));
+      await new Promise<void>((resolve, reject) =>
+        server.once("error", reject).listen({ port, host }, resolve),
+      );
       return { port: (server.address() as AddressInfo).port, close: () => close(server) };
     },
   };

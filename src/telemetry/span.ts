@@ -1,5 +1,15 @@
 /** The only place that makes spans; without a tracer each call is its work alone. Attributes are names, codes and counts, never content. */
-import { type Attributes, type Context, type Span, SpanKind, SpanStatusCode, type Tracer, context, propagation, trace } from "@opentelemetry/api";
+import {
+  type Attributes,
+  type Context,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  context,
+  propagation,
+  trace,
+} from "@opentelemetry/api";
 
 /** What may be carried from process to process: W3C `traceparent` and `tracestate`. */
 export type TraceHeaders = Readonly<Record<string, string>>;
@@ -25,7 +35,9 @@ export function isTracing(): boolean {
 }
 
 function parentOf(headers: TraceHeaders | undefined): Context {
-  return headers?.["traceparent"] === undefined ? context.active() : propagation.extract(context.active(), headers);
+  return headers?.["traceparent"] === undefined
+    ? context.active()
+    : propagation.extract(context.active(), headers);
 }
 
 /** A span that its caller ends; `run` makes it the one around for what `work` does. */
@@ -37,14 +49,26 @@ export interface OpenSpan {
   end(error?: unknown): void;
 }
 
-const NO_SPAN: OpenSpan = { run: (work) => work(), set: () => undefined, rename: () => undefined, end: () => undefined };
+const NO_SPAN: OpenSpan = {
+  run: (work) => work(),
+  set: () => undefined,
+  rename: () => undefined,
+  end: () => undefined,
+};
 
 export function openSpan(name: string, options: SpanOptions = {}): OpenSpan {
   if (tracer === undefined) return NO_SPAN;
   const parent = parentOf(options.parent);
   // Only requests begin a trace: what a process does for itself would be noise.
   if (options.kind !== "server" && trace.getSpan(parent) === undefined) return NO_SPAN;
-  const span = tracer.startSpan(name, { kind: KINDS[options.kind ?? "internal"], ...(options.attributes === undefined ? {} : { attributes: options.attributes }) }, parent);
+  const span = tracer.startSpan(
+    name,
+    {
+      kind: KINDS[options.kind ?? "internal"],
+      ...(options.attributes === undefined ? {} : { attributes: options.attributes }),
+    },
+    parent,
+  );
   const inside = trace.setSpan(parent, span);
   return {
     run: (work) => context.with(inside, work),
@@ -58,13 +82,22 @@ export function openSpan(name: string, options: SpanOptions = {}): OpenSpan {
 }
 
 function markFailed(span: Span, error: unknown): void {
-  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : error instanceof Error ? error.name : "unknown";
+  const code =
+    error instanceof Error && "code" in error && typeof error.code === "string"
+      ? error.code
+      : error instanceof Error
+        ? error.name
+        : "unknown";
   span.setAttribute("error.type", code);
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 /** Runs `work` as one span. */
-export async function inSpan<T>(name: string, options: SpanOptions, work: (span: OpenSpan) => Promise<T>): Promise<T> {
+export async function inSpan<T>(
+  name: string,
+  options: SpanOptions,
+  work: (span: OpenSpan) => Promise<T>,
+): Promise<T> {
   if (tracer === undefined) return work(NO_SPAN);
   const span = openSpan(name, options);
   try {
@@ -93,7 +126,9 @@ export function traceparent(): string | null {
 export function below<T>(parent: string | null | undefined, work: () => T): T {
   if (tracer === undefined || typeof parent !== "string") return work();
   const current = trace.getActiveSpan()?.spanContext().traceId;
-  return current !== undefined && parent.includes(current) ? work() : context.with(parentOf({ traceparent: parent }), work);
+  return current !== undefined && parent.includes(current)
+    ? work()
+    : context.with(parentOf({ traceparent: parent }), work);
 }
 
 interface EndedSpan {
@@ -120,7 +155,11 @@ export function takeGivenSpanId(): string | undefined {
 export function recordSpan({ name, parent, spanId, startedAt, attributes, isFailed }: EndedSpan): void {
   if (tracer === undefined) return;
   givenSpanId = spanId;
-  const span = tracer.startSpan(name, { startTime: startedAt, attributes }, parentOf({ traceparent: parent }));
+  const span = tracer.startSpan(
+    name,
+    { startTime: startedAt, attributes },
+    parentOf({ traceparent: parent }),
+  );
   givenSpanId = undefined;
   if (isFailed) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();

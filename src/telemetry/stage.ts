@@ -16,7 +16,12 @@ export async function pipelineStage<T>(stage: PipelineStage, work: () => Promise
 
 /** A stage that fails counts too: it took its time. */
 // oxlint-disable-next-line max-params -- one place, two callers above
-async function measured<T>(histogram: Histogram<"stage">, name: string, stage: string, work: () => Promise<T>): Promise<T> {
+async function measured<T>(
+  histogram: Histogram<"stage">,
+  name: string,
+  stage: string,
+  work: () => Promise<T>,
+): Promise<T> {
   const startedAt = performance.now();
   try {
     return await inSpan(name, {}, work);

@@ -4,7 +4,13 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
-import { BatchSpanProcessor, ParentBasedSampler, RandomIdGenerator, TraceIdRatioBasedSampler, TracerProvider } from "@opentelemetry/sdk-trace";
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  RandomIdGenerator,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
 import { takeGivenSpanId, useTracer } from "./span.ts";
 
 export interface TracingSettings {
@@ -20,16 +26,35 @@ const FLUSH_MS = 3_000;
  * Begins tracing in this process. A collector that is down costs its spans and nothing else. Headers of the collector come from
  * `OTEL_EXPORTER_OTLP_HEADERS`, which the exporter reads itself. @returns what sends the rest, for three seconds at most, and ends it.
  */
-export function startTracing({ otlpEndpoint, sampleRatio }: TracingSettings, process: "api" | "worker"): () => Promise<void> {
+export function startTracing(
+  { otlpEndpoint, sampleRatio }: TracingSettings,
+  process: "api" | "worker",
+): () => Promise<void> {
   if (otlpEndpoint === undefined) return async () => undefined;
   // A connection that is kept may be closed by the collector just as a batch goes out, which would be lost.
-  const exporter = new OTLPTraceExporter({ url: `${otlpEndpoint.replace(/\/+$/, "")}/v1/traces`, httpAgentOptions: { keepAlive: false } });
+  const exporter = new OTLPTraceExporter({
+    url: `${otlpEndpoint.replace(/\/+$/, "")}/v1/traces`,
+    httpAgentOptions: { keepAlive: false },
+  });
   const random = new RandomIdGenerator();
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ "service.name": `holdfast-${process}`, "service.namespace": "holdfast" }),
+    resource: resourceFromAttributes({
+      "service.name": `holdfast-${process}`,
+      "service.namespace": "holdfast",
+    }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampleRatio) }),
-    idGenerator: { generateTraceId: () => random.generateTraceId(), generateSpanId: () => takeGivenSpanId() ?? random.generateSpanId() },
-    spanProcessors: [new BatchSpanProcessor({ exporter, maxQueueSize: 8_192, maxExportBatchSize: 512, scheduledDelayMillis: 1_000 })],
+    idGenerator: {
+      generateTraceId: () => random.generateTraceId(),
+      generateSpanId: () => takeGivenSpanId() ?? random.generateSpanId(),
+    },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter,
+        maxQueueSize: 8_192,
+        maxExportBatchSize: 512,
+        scheduledDelayMillis: 1_000,
+      }),
+    ],
   });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());

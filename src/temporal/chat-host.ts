@@ -1,11 +1,16 @@
 /** The two Temporal workers inside an API process: workflows of chat turns, and the activities of the turns that it holds. */
 import type { Client } from "@temporalio/client";
-import { type DataConverter, type NativeConnection, Worker, type WorkflowBundleOption } from "@temporalio/worker";
+import {
+  type DataConverter,
+  type NativeConnection,
+  Worker,
+  type WorkflowBundleOption,
+} from "@temporalio/worker";
 import type { ChatActivities } from "../activities/chat.ts";
 import type { ToolActivities } from "../activities/tools.ts";
 import type { WorkerHooks } from "./hooks.ts";
 import { workerIdentity } from "./seals/identity.ts";
-import { eagerClient } from "./start-chat.ts";
+import { eagerClient } from "./start/chat.ts";
 
 interface ChatHostSettings {
   /** Connects, however long that takes; rejects once `signal` is aborted. */
@@ -95,8 +100,22 @@ function shutDown(workers: readonly Worker[]): void {
 }
 
 async function createWorkers(settings: ChatHostSettings, connection: NativeConnection): Promise<Worker[]> {
-  const { namespace, workerDataConverter: dataConverter, workerHooks, workflowBundle, queues, activities } = settings;
-  const shared = { ...workerHooks, connection, namespace, dataConverter, identity: workerIdentity(), shutdownGraceTime: GRACE };
+  const {
+    namespace,
+    workerDataConverter: dataConverter,
+    workerHooks,
+    workflowBundle,
+    queues,
+    activities,
+  } = settings;
+  const shared = {
+    ...workerHooks,
+    connection,
+    namespace,
+    dataConverter,
+    identity: workerIdentity(),
+    shutdownGraceTime: GRACE,
+  };
   return Promise.all([
     Worker.create({
       ...shared,

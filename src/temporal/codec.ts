@@ -1,11 +1,25 @@
 /** The only place that encrypts what Temporal keeps: every payload under the key of its organization, and bound to the one place that it was sealed for. */
-import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec, type SerializationContext } from "@temporalio/common";
+import {
+  METADATA_ENCODING_KEY,
+  type Payload,
+  type PayloadCodec,
+  type SerializationContext,
+} from "@temporalio/common";
 import proto from "@temporalio/proto";
 import type { DataConverter } from "@temporalio/worker";
 import { DomainError } from "../domain/errors.ts";
-import { FORGED_MESSAGE, ONLY, type Opened, type Place, type Refusal, opened, refused, takePlace } from "../domain/payload-places.ts";
-import { organizationOfWorkflow, scheduledWorkflowOf } from "../domain/workflow-ids.ts";
-import type { PayloadSealer, Sealed } from "../storage/payload-sealer.ts";
+import {
+  FORGED_MESSAGE,
+  ONLY,
+  type Opened,
+  type Place,
+  type Refusal,
+  opened,
+  refused,
+  takePlace,
+} from "../domain/payloads/places.ts";
+import { organizationOfWorkflow, scheduledWorkflowOf } from "../domain/work/workflow-ids.ts";
+import type { PayloadSealer, Sealed } from "../storage/keys/payload-sealer.ts";
 import type { CutOver } from "./seals/cut-over.ts";
 
 /** The form of version 0.3.0, bound to the organization alone. */
@@ -23,28 +37,57 @@ interface Binding {
   readonly activityId: string;
 }
 
-async function encrypt(payload: Payload, context: SerializationContext | undefined, sealer: PayloadSealer, isBound: boolean): Promise<Payload> {
+async function encrypt(
+  payload: Payload,
+  context: SerializationContext | undefined,
+  sealer: PayloadSealer,
+  isBound: boolean,
+): Promise<Payload> {
   const { place, payload: plain } = takePlace(payload);
   const workflowId = context?.workflowId ?? "";
   // What nothing has marked: an activity's sign of life, or a text for people.
   const unmarked: Place = { kind: context?.type === "activity" ? "heartbeat" : "note", name: "", slot: ONLY };
-  const binding: Binding | null = isBound ? { place: place ?? unmarked, workflowId, activityId: activityOf(context) } : null;
-  const { organizationId, keyId, sealed } = await sealer.seal(organizationOfWorkflow(workflowId), PayloadMessage.encode(plain).finish(), textOf(binding));
-  const form = binding === null ? { [METADATA_ENCODING_KEY]: OLD_ENCODING } : { [METADATA_ENCODING_KEY]: ENCODING, ...fieldsOf(binding) };
-  return { metadata: toBytes({ ...form, "key-id": keyId, organization: organizationId ?? "" }), data: sealed };
+  const binding: Binding | null = isBound
+    ? { place: place ?? unmarked, workflowId, activityId: activityOf(context) }
+    : null;
+  const { organizationId, keyId, sealed } = await sealer.seal(
+    organizationOfWorkflow(workflowId),
+    PayloadMessage.encode(plain).finish(),
+    textOf(binding),
+  );
+  const form =
+    binding === null
+      ? { [METADATA_ENCODING_KEY]: OLD_ENCODING }
+      : { [METADATA_ENCODING_KEY]: ENCODING, ...fieldsOf(binding) };
+  return {
+    metadata: toBytes({ ...form, "key-id": keyId, organization: organizationId ?? "" }),
+    data: sealed,
+  };
 }
 
-const activityOf = (context: SerializationContext | undefined): string => (context?.type === "activity" ? (context.activityId ?? "") : "");
+const activityOf = (context: SerializationContext | undefined): string =>
+  context?.type === "activity" ? (context.activityId ?? "") : "";
 
 /** What is authenticated besides the organization and its key; nothing in the old form. */
 function textOf(binding: Binding | null): string | undefined {
   if (binding === null) return undefined;
   const { workflowId, activityId, place } = binding;
-  return JSON.stringify([workflowId, activityId, place.kind, place.name, place.slot, place.unsealedSince ?? null]);
+  return JSON.stringify([
+    workflowId,
+    activityId,
+    place.kind,
+    place.name,
+    place.slot,
+    place.unsealedSince ?? null,
+  ]);
 }
 
 /** The same as metadata, readable for operators. */
-function fieldsOf({ workflowId, activityId, place: { kind, name, slot, unsealedSince } }: Binding): Record<string, string> {
+function fieldsOf({
+  workflowId,
+  activityId,
+  place: { kind, name, slot, unsealedSince },
+}: Binding): Record<string, string> {
   return {
     "workflow-id": workflowId,
     "activity-id": activityId,
@@ -64,23 +107,40 @@ interface Claimed extends Sealed {
 /** @returns null for what is no payload of ours. */
 function readClaims({ metadata, data }: Payload): Claimed | null {
   const field = (name: string): string => Buffer.from(metadata?.[name] ?? []).toString("utf8");
-  if (Object.values(metadata ?? {}).reduce((sum, value) => sum + value.byteLength, 0) > METADATA_BYTES_MAX) return null;
+  if (Object.values(metadata ?? {}).reduce((sum, value) => sum + value.byteLength, 0) > METADATA_BYTES_MAX)
+    return null;
   const encoding = field(METADATA_ENCODING_KEY);
   if (encoding !== ENCODING && encoding !== OLD_ENCODING) return null;
-  const common = { organizationId: field("organization") || null, keyId: field("key-id"), sealed: data ?? new Uint8Array() };
+  const common = {
+    organizationId: field("organization") || null,
+    keyId: field("key-id"),
+    sealed: data ?? new Uint8Array(),
+  };
   if (encoding === OLD_ENCODING) return { ...common, binding: null };
   const since = field("unsealed-since");
-  const place = { kind: field("kind") as Place["kind"], name: field("name"), slot: field("slot"), unsealedSince: since === "" ? undefined : Number(since) };
-  return { ...common, binding: { place, workflowId: field("workflow-id"), activityId: field("activity-id") } };
+  const place = {
+    kind: field("kind") as Place["kind"],
+    name: field("name"),
+    slot: field("slot"),
+    unsealedSince: since === "" ? undefined : Number(since),
+  };
+  return {
+    ...common,
+    binding: { place, workflowId: field("workflow-id"), activityId: field("activity-id") },
+  };
 }
 
 /** @returns why a payload that claims this may not be opened there; null if it may. */
-function refusalOfClaims({ organizationId, binding }: Claimed, context: SerializationContext): Refusal | null {
+function refusalOfClaims(
+  { organizationId, binding }: Claimed,
+  context: SerializationContext,
+): Refusal | null {
   const workflowId = context.workflowId ?? "";
   if (binding === null) return organizationId === organizationOfWorkflow(workflowId) ? null : "moved";
   // The instance's key seals for an organization that has lost its own.
   if (organizationId !== null && organizationId !== organizationOfWorkflow(workflowId)) return "moved";
-  const isScheduled = binding.place.kind === "input" && binding.workflowId === scheduledWorkflowOf(workflowId);
+  const isScheduled =
+    binding.place.kind === "input" && binding.workflowId === scheduledWorkflowOf(workflowId);
   if (binding.workflowId !== workflowId && !isScheduled) return "moved";
   return binding.activityId === activityOf(context) ? null : "moved";
 }
@@ -90,14 +150,22 @@ async function openClaimed(claimed: Claimed, sealer: PayloadSealer): Promise<Pay
 }
 
 /** Never throws but for an outage: what cannot be opened is replaced, so that the one work that it belongs to fails and not the worker's task. */
-async function decodeForWorker(payload: Payload, context: SerializationContext | undefined, sealer: PayloadSealer, cutOver: CutOver): Promise<Payload> {
+async function decodeForWorker(
+  payload: Payload,
+  context: SerializationContext | undefined,
+  sealer: PayloadSealer,
+  cutOver: CutOver,
+): Promise<Payload> {
   const claimed = readClaims(payload);
   if (claimed === null) return refused("unsealed");
   if (context?.workflowId === undefined) return refused("moved");
   const refusal = refusalOfClaims(claimed, context);
   if (refusal !== null) return refused(refusal);
   try {
-    const found: Opened = claimed.binding === null ? { form: "old", until: await cutOver.oldFormUntil() } : { form: "bound", place: claimed.binding.place };
+    const found: Opened =
+      claimed.binding === null
+        ? { form: "old", until: await cutOver.oldFormUntil() }
+        : { form: "bound", place: claimed.binding.place };
     return opened(await openClaimed(claimed, sealer), found);
   } catch (error) {
     return refused(refusalOfError(error));
@@ -112,10 +180,15 @@ function refusalOfError(error: unknown): Refusal {
 }
 
 /** Without a context, as of an operator who looks at payloads, a payload is opened for what it says of itself, and a plain one is left as it is. */
-async function decodeForClient(payload: Payload, context: SerializationContext | undefined, sealer: PayloadSealer): Promise<Payload> {
+async function decodeForClient(
+  payload: Payload,
+  context: SerializationContext | undefined,
+  sealer: PayloadSealer,
+): Promise<Payload> {
   const claimed = readClaims(payload);
   if (claimed === null && context === undefined) return payload;
-  if (claimed === null || (context !== undefined && refusalOfClaims(claimed, context) !== null)) throw new DomainError("corrupt", FORGED_MESSAGE);
+  if (claimed === null || (context !== undefined && refusalOfClaims(claimed, context) !== null))
+    throw new DomainError("corrupt", FORGED_MESSAGE);
   return openClaimed(claimed, sealer);
 }
 
@@ -139,7 +212,8 @@ interface Parts {
 export function createDataConverter({ sealer, cutOver }: Parts): DataConverter {
   return converterOf({
     encode: (payloads, context) => encodeAll(payloads, context, { sealer, cutOver }),
-    decode: (payloads, context) => Promise.all(payloads.map((payload) => decodeForClient(payload, context, sealer))),
+    decode: (payloads, context) =>
+      Promise.all(payloads.map((payload) => decodeForClient(payload, context, sealer))),
   });
 }
 
@@ -147,15 +221,24 @@ export function createDataConverter({ sealer, cutOver }: Parts): DataConverter {
 export function createWorkerDataConverter({ sealer, cutOver }: Parts): DataConverter {
   return converterOf({
     encode: (payloads, context) => encodeAll(payloads, context, { sealer, cutOver }),
-    decode: (payloads, context) => Promise.all(payloads.map((payload) => decodeForWorker(payload, context, sealer, cutOver))),
+    decode: (payloads, context) =>
+      Promise.all(payloads.map((payload) => decodeForWorker(payload, context, sealer, cutOver))),
   });
 }
 
-async function encodeAll(payloads: Payload[], context: SerializationContext | undefined, { sealer, cutOver }: Parts): Promise<Payload[]> {
+async function encodeAll(
+  payloads: Payload[],
+  context: SerializationContext | undefined,
+  { sealer, cutOver }: Parts,
+): Promise<Payload[]> {
   const isBound = (await cutOver.oldFormUntil()) !== null;
   return Promise.all(payloads.map((payload) => encrypt(payload, context, sealer, isBound)));
 }
 
 function converterOf(codec: PayloadCodec): DataConverter {
-  return { payloadCodecs: [codec], failureConverterPath: FAILURE_CONVERTER_PATH, payloadConverterPath: PAYLOAD_CONVERTER_PATH };
+  return {
+    payloadCodecs: [codec],
+    failureConverterPath: FAILURE_CONVERTER_PATH,
+    payloadConverterPath: PAYLOAD_CONVERTER_PATH,
+  };
 }

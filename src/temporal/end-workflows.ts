@@ -9,13 +9,17 @@ export async function endWorkflowsOf(client: Client, organizationId: string): Pr
   let ended = 0;
   const running = await withDeadline(client, async () => {
     const found: Array<{ workflowId: string; runId: string }> = [];
-    for await (const { workflowId, runId } of client.workflow.list({ query: `OrganizationId = '${organizationId}' and ExecutionStatus = 'Running'` }))
+    for await (const { workflowId, runId } of client.workflow.list({
+      query: `OrganizationId = '${organizationId}' and ExecutionStatus = 'Running'`,
+    }))
       found.push({ workflowId, runId });
     return found;
   });
   for (const { workflowId, runId } of running) {
     // One that has closed meanwhile is what was wanted.
-    await withDeadline(client, () => client.workflow.getHandle(workflowId, runId).terminate(REASON)).catch(() => undefined);
+    await withDeadline(client, () => client.workflow.getHandle(workflowId, runId).terminate(REASON)).catch(
+      () => undefined,
+    );
     ended += 1;
   }
   return ended;

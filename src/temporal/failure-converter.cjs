@@ -1,6 +1,6 @@
 // The only place that tells Temporal to treat failure messages and stacks as payloads, marked as those of a failure. CommonJS, because Temporal requires it by path.
 const { DefaultFailureConverter } = require("@temporalio/common");
-const { placedFailure } = require("../domain/payload-failures.ts");
+const { placedFailure } = require("../domain/payloads/failures.ts");
 
 class SealedFailureConverter extends DefaultFailureConverter {
   errorToFailure(error, payloadConverter, context) {

@@ -7,7 +7,9 @@ import type { CutOver } from "./seals/cut-over.ts";
 import { type ReportRefused, clientSealing, workerSealing } from "./seals/interceptors.ts";
 import { clientTracing, workerTracing } from "./tracing.ts";
 
-export const clientHooks = { workflow: [...clientSealing.workflow, ...clientTracing.workflow] } satisfies ClientInterceptors;
+export const clientHooks = {
+  workflow: [...clientSealing.workflow, ...clientTracing.workflow],
+} satisfies ClientInterceptors;
 
 export interface WorkerHooks {
   readonly interceptors: { readonly activity: ActivityInterceptorsFactory[] };

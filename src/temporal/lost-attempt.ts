@@ -1,7 +1,7 @@
 /** The only place that tells Temporal of an attempt whose process died, sooner than it would miss its heartbeats. */
 import { ActivityNotFoundError, type Client } from "@temporalio/client";
 import { ApplicationFailure } from "@temporalio/common";
-import { PROCESS_LOST } from "../domain/processing.ts";
+import { PROCESS_LOST } from "../domain/work/processing.ts";
 import { withDeadline } from "./connection.ts";
 
 /** An attempt at an activity, as Temporal names it. */

@@ -1,7 +1,7 @@
 /** The only place that sets up Temporal's core in this process. */
 import { createServer } from "node:net";
 import { Runtime } from "@temporalio/worker";
-import type { Log } from "../log.ts";
+import type { Log } from "../process/log.ts";
 import { sdkLogger } from "./sdk-log.ts";
 
 /** Reads the page of the core's own metrics: workers, their slots, tasks and calls of the server. */
@@ -15,7 +15,11 @@ const LOOPBACK = "127.0.0.1";
  * on a free port of loopback.
  * @param log takes what the SDK and its core say from `level` on.
  */
-export async function installRuntime(log: Log, level: "WARN" | "ERROR", hasMetrics: boolean): Promise<CoreMetrics> {
+export async function installRuntime(
+  log: Log,
+  level: "WARN" | "ERROR",
+  hasMetrics: boolean,
+): Promise<CoreMetrics> {
   const logging = { forward: {}, filter: { core: level, other: "ERROR" } } as const;
   const options = { logger: sdkLogger(log, level), shutdownSignals: [] };
   if (!hasMetrics) {
@@ -25,10 +29,22 @@ export async function installRuntime(log: Log, level: "WARN" | "ERROR", hasMetri
   const bindAddress = `${LOOPBACK}:${await freePort()}`;
   Runtime.install({
     ...options,
-    telemetryOptions: { logging, metrics: { prometheus: { bindAddress, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } } },
+    telemetryOptions: {
+      logging,
+      metrics: {
+        prometheus: {
+          bindAddress,
+          countersTotalSuffix: true,
+          unitSuffix: true,
+          useSecondsForDurations: true,
+        },
+      },
+    },
   });
   return async () => {
-    const response = await fetch(`http://${bindAddress}/metrics`, { signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
+    const response = await fetch(`http://${bindAddress}/metrics`, {
+      signal: AbortSignal.timeout(READ_TIMEOUT_MS),
+    });
     return response.text();
   };
 }

@@ -1,12 +1,17 @@
 /** The only list of schedules: what Temporal starts by the clock. */
-import { type Client, ScheduleAlreadyRunning, type ScheduleOptions, ScheduleOverlapPolicy } from "@temporalio/client";
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  type ScheduleOptions,
+  ScheduleOverlapPolicy,
+} from "@temporalio/client";
 import { TypedSearchAttributes } from "@temporalio/common";
 import { DomainError } from "../domain/errors.ts";
-import type { MaintenanceInput } from "../domain/maintenance.ts";
-import { placedArguments } from "../domain/payload-values.ts";
-import { SCHEDULE_IDS } from "../domain/workflow-ids.ts";
+import type { MaintenanceInput } from "../domain/work/maintenance.ts";
+import { placedArguments } from "../domain/payloads/values.ts";
+import { SCHEDULE_IDS } from "../domain/work/workflow-ids.ts";
 import { withDeadline } from "./connection.ts";
-import { QUEUES } from "./queues.ts";
+import { QUEUES } from "../domain/work/queues.ts";
 import { ATTRIBUTES } from "./search-attributes.ts";
 
 /** A round that is missed by longer than this is left to the next. */
@@ -22,7 +27,9 @@ function maintenanceSchedule(name: string, every: "10 minutes" | "1 day", input:
       workflowId: name,
       taskQueue: QUEUES.pipeline,
       args: placedArguments([input], { kind: "input", name: "maintenance" }),
-      staticSummary: input.isThorough ? "removes what is not needed and compares everything" : "removes what is not needed",
+      staticSummary: input.isThorough
+        ? "removes what is not needed and compares everything"
+        : "removes what is not needed",
       typedSearchAttributes: new TypedSearchAttributes([{ key: ATTRIBUTES.Trigger, value: "schedule" }]),
     },
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCHUP_WINDOW },

@@ -1,6 +1,6 @@
 /** The only place that takes what Temporal's SDK and its core say into the log of this process: a line each, and no task's payloads. */
 import { DefaultLogger, type LogEntry } from "@temporalio/worker";
-import type { Log } from "../log.ts";
+import type { Log } from "../process/log.ts";
 
 const UNKNOWN_ACTIVITY = /Activity function (\S+) is not registered on this Worker/;
 const UNKNOWN_WORKFLOW = /Failed to initialize workflow of type '([^']+)': no such function/;
@@ -36,5 +36,8 @@ function sayUnknown(log: Log, lastSaid: Map<string, number>, type: string): void
   if (now - (lastSaid.get(type) ?? 0) < REPEAT_MS) return;
   if (lastSaid.size >= MOST_TYPES) lastSaid.clear();
   lastSaid.set(type, now);
-  log.warn({ type }, "a workflow asks for what this version does not know: processes of another version run beside this one; Temporal offers it again until one of them takes it");
+  log.warn(
+    { type },
+    "a workflow asks for what this version does not know: processes of another version run beside this one; Temporal offers it again until one of them takes it",
+  );
 }

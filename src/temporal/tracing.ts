@@ -13,7 +13,14 @@ export const clientTracing = {
       startWithDetails: (input, next) =>
         inSpan(`start ${input.workflowType}`, { kind: "client" }, () => {
           const current = traceparent();
-          return next(current === null ? input : { ...input, headers: { ...input.headers, [TRACE_HEADER]: defaultPayloadConverter.toPayload(current) } });
+          return next(
+            current === null
+              ? input
+              : {
+                  ...input,
+                  headers: { ...input.headers, [TRACE_HEADER]: defaultPayloadConverter.toPayload(current) },
+                },
+          );
         }),
     },
   ],
@@ -23,7 +30,14 @@ const sinks: InjectedSinks<TraceSinks> = {
   tracing: {
     ended: {
       fn({ workflowType, workflowId, runId, startTime }, parent, isFailed) {
-        recordSpan({ name: `workflow ${workflowType}`, parent, spanId: spanIdOfRun(runId), startedAt: startTime, attributes: { "temporal.workflow_id": workflowId }, isFailed });
+        recordSpan({
+          name: `workflow ${workflowType}`,
+          parent,
+          spanId: spanIdOfRun(runId),
+          startedAt: startTime,
+          attributes: { "temporal.workflow_id": workflowId },
+          isFailed,
+        });
       },
     },
   },
@@ -38,8 +52,15 @@ export const workerTracing = {
           execute(input, next) {
             const parent = carriedTraceparent(input.headers[TRACE_HEADER]);
             if (parent === undefined) return next(input);
-            const attributes = { "temporal.workflow_id": info.workflowExecution?.workflowId ?? "", "temporal.attempt": info.attempt };
-            return inSpan(`activity ${info.activityType}`, { parent: { traceparent: parent }, attributes }, () => next(input));
+            const attributes = {
+              "temporal.workflow_id": info.workflowExecution?.workflowId ?? "",
+              "temporal.attempt": info.attempt,
+            };
+            return inSpan(
+              `activity ${info.activityType}`,
+              { parent: { traceparent: parent }, attributes },
+              () => next(input),
+            );
           },
         },
       }),

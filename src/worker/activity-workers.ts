@@ -2,13 +2,13 @@
 import { type NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
 import type { Activities } from "../activities/index.ts";
 import type { SharedDeps } from "../deps.ts";
-import { QUEUES } from "../temporal/queues.ts";
+import { QUEUES } from "../domain/work/queues.ts";
 import { workerIdentity } from "../temporal/seals/identity.ts";
 
 const SHUTDOWN_GRACE = "20 seconds";
 
 /**
- * More than the claims that a few organizations may have open (db/claim-turns.ts): one of slow documents keeps its slot for as long as they take, and what it
+ * More than the claims that a few organizations may have open (db/runs/claim-order.ts): one of slow documents keeps its slot for as long as they take, and what it
  * really uses, processes, embeddings and connections, is shared where that is.
  */
 const DOCUMENT_SLOTS = 64;
@@ -16,7 +16,17 @@ const DOCUMENT_SLOTS = 64;
 const HOSTED = {
   parse: { activities: ["prepareDocuments"], atOnce: DOCUMENT_SLOTS },
   embed: {
-    activities: ["embedAndPublish", "purgeStep", "stepBatch", "listOrganizations", "maintainInstance", "maintainOrganization", "listSpacesToTend", "tendSpace", "operationStep"],
+    activities: [
+      "embedAndPublish",
+      "purgeStep",
+      "stepBatch",
+      "listOrganizations",
+      "maintainInstance",
+      "maintainOrganization",
+      "listSpacesToTend",
+      "tendSpace",
+      "operationStep",
+    ],
     atOnce: DOCUMENT_SLOTS,
   },
   // One, so that a process which is lost was lost with this one in hand.
@@ -29,15 +39,35 @@ export type ActivityQueue = keyof typeof HOSTED;
 type ConnectedDeps = Pick<SharedDeps, "config" | "workerDataConverter" | "workerHooks">;
 
 /** What workers of all kinds in this process have in common. */
-export function workerOptions({ config, workerDataConverter, workerHooks }: ConnectedDeps, connection: NativeConnection) {
+export function workerOptions(
+  { config, workerDataConverter, workerHooks }: ConnectedDeps,
+  connection: NativeConnection,
+) {
   const { namespace } = config.temporal;
-  return { ...workerHooks, connection, namespace, dataConverter: workerDataConverter, identity: workerIdentity(), shutdownGraceTime: SHUTDOWN_GRACE } as const;
+  return {
+    ...workerHooks,
+    connection,
+    namespace,
+    dataConverter: workerDataConverter,
+    identity: workerIdentity(),
+    shutdownGraceTime: SHUTDOWN_GRACE,
+  } as const;
 }
 
 export async function createActivityWorker(
   queue: ActivityQueue,
   activities: Activities,
-  options: Pick<WorkerOptions, "connection" | "namespace" | "identity" | "dataConverter" | "interceptors" | "sinks" | "shutdownGraceTime" | "shutdownForceTime">,
+  options: Pick<
+    WorkerOptions,
+    | "connection"
+    | "namespace"
+    | "identity"
+    | "dataConverter"
+    | "interceptors"
+    | "sinks"
+    | "shutdownGraceTime"
+    | "shutdownForceTime"
+  >,
 ): Promise<Worker> {
   const { activities: names, atOnce } = HOSTED[queue];
   return Worker.create({

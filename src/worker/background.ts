@@ -10,7 +10,8 @@ export async function workInBackground(): Promise<void> {
   const threads = await readdir("/proc/self/task").catch(() => [String(process.pid)]);
   for (const thread of threads) lower(Number(thread));
   // Where it shares out the processor by sessions first, as on desktops, only that of a process which leads its own may be lowered.
-  if (await leadsSession().catch(() => false)) await writeFile("/proc/self/autogroup", String(PRIORITY_BELOW_NORMAL)).catch(() => undefined);
+  if (await leadsSession().catch(() => false))
+    await writeFile("/proc/self/autogroup", String(PRIORITY_BELOW_NORMAL)).catch(() => undefined);
 }
 
 function lower(thread: number): void {

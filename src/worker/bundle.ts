@@ -47,12 +47,17 @@ async function buildBundle(): Promise<string> {
 /** Of everything that goes into the bundle: workflows, the domain that they import, the failure converter, the versions of packages. */
 async function fingerprint(): Promise<string> {
   const hash = createHash("sha256");
-  const folders = await Promise.all([WORKFLOWS, join(ROOT, "src/domain")].map((folder) => readdir(folder, { recursive: true, withFileTypes: true })));
+  const folders = await Promise.all(
+    [WORKFLOWS, join(ROOT, "src/domain")].map((folder) =>
+      readdir(folder, { recursive: true, withFileTypes: true }),
+    ),
+  );
   const sources = folders
     .flat()
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-  for (const path of [...sources.toSorted(), FAILURE_CONVERTER, join(ROOT, "package-lock.json")]) hash.update(`${relative(ROOT, path)}\0`).update(await readFile(path));
+  for (const path of [...sources.toSorted(), FAILURE_CONVERTER, join(ROOT, "package-lock.json")])
+    hash.update(`${relative(ROOT, path)}\0`).update(await readFile(path));
   return hash.digest("hex").slice(0, 16);
 }
 

@@ -1,8 +1,8 @@
 /** Tells an orchestrator's probes over HTTP whether this worker lives, and whether it gets work done, on a port of its own. */
-import { type Probe, answersInTime } from "../answers-in-time.ts";
+import { type Probe, answersInTime } from "../process/answers-in-time.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ExpectedFailure } from "../expected-failure.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
 
 interface HealthDeps {
   readonly port: number;
@@ -30,24 +30,48 @@ const FRESH_MS = 1_000;
  * queues and Postgres and Temporal answer, else 503; both say in JSON what was seen.
  * @throws ExpectedFailure if the port cannot be listened on: probes would end a worker that nothing else is wrong with. Its cause says why: another start may find the port free.
  */
-export async function serveHealth({ port, host, isPolling, probes, freshMs = FRESH_MS }: HealthDeps): Promise<ServedHealth> {
+export async function serveHealth({
+  port,
+  host,
+  isPolling,
+  probes,
+  freshMs = FRESH_MS,
+}: HealthDeps): Promise<ServedHealth> {
   let isDraining = false;
-  let last: { readonly at: number; readonly seen: Promise<[database: boolean, workflows: boolean]> } | undefined;
+  let last:
+    | { readonly at: number; readonly seen: Promise<[database: boolean, workflows: boolean]> }
+    | undefined;
   const readiness = async (): Promise<{ isReady: boolean; body: object }> => {
     const now = performance.now();
-    if (last === undefined || now - last.at >= freshMs) last = { at: now, seen: Promise.all([answersInTime(probes.database), answersInTime(probes.workflows)]) };
+    if (last === undefined || now - last.at >= freshMs)
+      last = {
+        at: now,
+        seen: Promise.all([answersInTime(probes.database), answersInTime(probes.workflows)]),
+      };
     const [database, workflows] = await last.seen;
     const polls = isPolling();
     const isReady = database && workflows && polls && !isDraining;
-    return { isReady, body: { status: isReady ? "ready" : isDraining ? "draining" : "unavailable", polls, database, workflows } };
+    return {
+      isReady,
+      body: {
+        status: isReady ? "ready" : isDraining ? "draining" : "unavailable",
+        polls,
+        database,
+        workflows,
+      },
+    };
   };
   const server = createServer((request, response) => {
-    const send = (status: number, body: object): void => void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    const send = (status: number, body: object): void =>
+      void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
     if (request.url === "/health") send(200, { status: "ok" });
-    else if (request.url === "/health/ready") void readiness().then(({ isReady, body }) => send(isReady ? 200 : 503, body));
+    else if (request.url === "/health/ready")
+      void readiness().then(({ isReady, body }) => send(isReady ? 200 : 503, body));
     else send(404, {});
   });
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen({ port, host }, resolve)).catch((error: NodeJS.ErrnoException) => {
+  await new Promise<void>((resolve, reject) =>
+    server.once("error", reject).listen({ port, host }, resolve),
+  ).catch((error: NodeJS.ErrnoException) => {
     throw new ExpectedFailure(`HEALTH_PORT cannot be listened on: ${error.code ?? error.message}`, error);
   });
   return {

@@ -1,9 +1,9 @@
 /** The process of suspected documents: one at a time, nothing beside it, so that whatever ends this process was that document's doing. */
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
-import { loadConfig, requireReal } from "../config.ts";
+import { loadConfig, requireReal } from "../config/config.ts";
 import { openSharedDeps } from "../deps.ts";
-import { createLog } from "../log.ts";
-import { aborted, runProcess, watchSignals } from "../process-stop.ts";
+import { createLog } from "../process/log.ts";
+import { aborted, runProcess, watchSignals } from "../process/stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { installRuntime } from "../temporal/runtime.ts";
 import { startTracing } from "../telemetry/tracing.ts";
@@ -18,7 +18,8 @@ const PULSE_MS = 1_000;
 
 /** Resolves once the message has left this process, so that it arrives whatever becomes of the process. */
 async function tell(message: IsolationMessage): Promise<void> {
-  if (process.connected) await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
+  if (process.connected)
+    await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
 }
 
 /** Says what is in hand before it is begun, and that it is no more once it has ended. */

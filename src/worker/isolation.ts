@@ -1,8 +1,8 @@
 /** The only place that starts and stops the process in which suspected documents are worked on: it is there only while there are some. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { withoutLogin } from "../database-passwords.ts";
-import type { Log } from "../log.ts";
+import { withoutLogin } from "../config/database-passwords.ts";
+import type { Log } from "../process/log.ts";
 import type { AttemptInHand } from "../temporal/lost-attempt.ts";
 import { every } from "./rounds.ts";
 
@@ -60,7 +60,10 @@ export function keepIsolation({ log, isNeeded, reportLost }: IsolationDeps): Iso
       if (code === 0) return;
       log.warn({ code, signal }, "the process of suspected documents ended");
       const report = (): void => {
-        if (inHand !== null) reportLost(inHand).catch((error: unknown) => log.warn({ err: error }, "Temporal could not be told of a lost attempt"));
+        if (inHand !== null)
+          reportLost(inHand).catch((error: unknown) =>
+            log.warn({ err: error }, "Temporal could not be told of a lost attempt"),
+          );
       };
       // What it said last may still be on its way.
       if (started.connected) started.once("disconnect", report);
@@ -76,7 +79,9 @@ export function keepIsolation({ log, isNeeded, reportLost }: IsolationDeps): Iso
     // A document may also keep it from ever doing anything else.
     if (now > silentAt) child?.kill("SIGKILL");
   };
-  const rounds = every(ROUND_MS, round, (error) => log.warn({ err: error }, "suspected documents could not be looked for"));
+  const rounds = every(ROUND_MS, round, (error) =>
+    log.warn({ err: error }, "suspected documents could not be looked for"),
+  );
   return {
     async stop() {
       await rounds.stop();

@@ -2,24 +2,24 @@
 import { type NativeConnection, Worker } from "@temporalio/worker";
 import type { Activities } from "../activities/index.ts";
 import { NO_TURNS, createChatActivities } from "../activities/chat.ts";
-import { createTurnSweeper } from "../activities/turn-sweeper.ts";
-import { loadConfig, requireWorker } from "../config.ts";
-import { hasIsolatedClaims } from "../db/claims.ts";
+import { createTurnSweeper } from "../activities/upkeep/dead-turns.ts";
+import { loadConfig, requireWorker } from "../config/config.ts";
+import { hasIsolatedClaims } from "../db/runs/claim.ts";
 import { queryOnce } from "../db/pool.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../process/log.ts";
 import { serveMetrics } from "../metrics/serve.ts";
-import { reportReady } from "../process-ready.ts";
-import { prepareOcrData } from "../parsers/ocr-data.ts";
-import { type ProcessStop, aborted, closingOnFailure, runProcess, watchSignals } from "../process-stop.ts";
+import { reportReady } from "../process/ready.ts";
+import { prepareOcrData } from "../parsers/pdf/ocr-data.ts";
+import { type ProcessStop, aborted, closingOnFailure, runProcess, watchSignals } from "../process/stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { reportLostAttempt } from "../temporal/lost-attempt.ts";
-import { QUEUES, type QueueName } from "../temporal/queues.ts";
+import { QUEUES, type QueueName } from "../domain/work/queues.ts";
 import { ensureSchedules } from "../temporal/schedules.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { type CoreMetrics, installRuntime } from "../temporal/runtime.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
-import { pingTemporal } from "../temporal/start-chat.ts";
+import { pingTemporal } from "../temporal/start/chat.ts";
 import { createActivityWorker, workerOptions } from "./activity-workers.ts";
 import { workInBackground } from "./background.ts";
 import { workflowBundle } from "./bundle.ts";
@@ -31,24 +31,50 @@ import { every } from "./rounds.ts";
 const PARSER_CHILDREN = 2;
 const PREPARE_MS = 30_000;
 
-async function createWorkers(deps: SharedDeps, connection: NativeConnection, activities: Activities): Promise<Worker[]> {
+async function createWorkers(
+  deps: SharedDeps,
+  connection: NativeConnection,
+  activities: Activities,
+): Promise<Worker[]> {
   const shared = workerOptions(deps, connection);
-  const workflows = { ...shared, workflowBundle: await workflowBundle(), stickyQueueScheduleToStartTimeout: "5s", maxCachedWorkflows: 500 } as const;
+  const workflows = {
+    ...shared,
+    workflowBundle: await workflowBundle(),
+    stickyQueueScheduleToStartTimeout: "5s",
+    maxCachedWorkflows: 500,
+  } as const;
   // For what runs with a workflow's task.
-  const near = { ...createChatActivities(NO_TURNS), runTool: (input: Parameters<Activities["runTool"]>[0]) => activities.runTool(input) };
+  const near = {
+    ...createChatActivities(NO_TURNS),
+    runTool: (input: Parameters<Activities["runTool"]>[0]) => activities.runTool(input),
+  };
   const create = async (queue: Exclude<QueueName, "isolated">): Promise<Worker> => {
     if (queue === "pipeline") return Worker.create({ ...workflows, taskQueue: QUEUES.pipeline });
-    if (queue === "chat") return Worker.create({ ...workflows, taskQueue: QUEUES.chat, activities: near, enableNonLocalActivities: false });
+    if (queue === "chat")
+      return Worker.create({
+        ...workflows,
+        taskQueue: QUEUES.chat,
+        activities: near,
+        enableNonLocalActivities: false,
+      });
     return createActivityWorker(queue, activities, shared);
   };
-  return Promise.all(deps.config.worker.queues.flatMap((queue) => (queue === "isolated" ? [] : [create(queue)])));
+  return Promise.all(
+    deps.config.worker.queues.flatMap((queue) => (queue === "isolated" ? [] : [create(queue)])),
+  );
 }
 
 /** Nothing if no port is set for it. */
-async function openHealth({ config, db, temporal }: SharedDeps, isPolling: () => boolean): Promise<ServedHealth | undefined> {
+async function openHealth(
+  { config, db, temporal }: SharedDeps,
+  isPolling: () => boolean,
+): Promise<ServedHealth | undefined> {
   const { healthPort } = config.worker;
   if (healthPort === undefined) return undefined;
-  const probes = { database: () => queryOnce(db.system, "select 1"), workflows: () => pingTemporal(temporal) };
+  const probes = {
+    database: () => queryOnce(db.system, "select 1"),
+    workflows: () => pingTemporal(temporal),
+  };
   return serveHealth({ port: healthPort, host: config.api.host, isPolling, probes });
 }
 
@@ -57,7 +83,11 @@ async function main(): Promise<void> {
   const config = requireWorker(loadConfig());
   // First of all: nothing has been begun then whose threads the end of the process would cut.
   await prepareOcrData(config.ocr.languages, config.ocr.dataFolder);
-  const coreMetrics = await installRuntime(createLog({ level: config.log.level, name: "worker" }), "WARN", config.metrics.port !== undefined);
+  const coreMetrics = await installRuntime(
+    createLog({ level: config.log.level, name: "worker" }),
+    "WARN",
+    config.metrics.port !== undefined,
+  );
   const endTracing = startTracing(config.telemetry, "worker");
   const deps = await openSharedDeps(config, "worker");
   await closingOnFailure(deps, () => work(deps, stop, coreMetrics));
@@ -70,7 +100,10 @@ async function work(deps: SharedDeps, stop: ProcessStop, coreMetrics: CoreMetric
 
   let workers: readonly Worker[] | undefined;
   // From here on it lives, also while it waits for Temporal: a restart would not bring that back.
-  const health = await openHealth(deps, () => workers?.every((worker) => worker.getState() === "RUNNING") === true);
+  const health = await openHealth(
+    deps,
+    () => workers?.every((worker) => worker.getState() === "RUNNING") === true,
+  );
   const connection = await connectWorkers(config.temporal, stop.signal, log);
   const prepare = async (): Promise<void> => {
     await registerSearchAttributes(deps.temporal, config.temporal.namespace);
@@ -80,7 +113,11 @@ async function work(deps: SharedDeps, stop: ProcessStop, coreMetrics: CoreMetric
   workers = await createWorkers(deps, connection, opened.activities);
   const running = Promise.all(workers.map((worker) => worker.run()));
   const isolation = config.worker.queues.includes("isolated")
-    ? keepIsolation({ log, isNeeded: () => hasIsolatedClaims(db.system), reportLost: (attempt) => reportLostAttempt(deps.temporal, attempt) })
+    ? keepIsolation({
+        log,
+        isNeeded: () => hasIsolatedClaims(db.system),
+        reportLost: (attempt) => reportLostAttempt(deps.temporal, attempt),
+      })
     : undefined;
   const rounds = [
     every(
@@ -88,9 +125,13 @@ async function work(deps: SharedDeps, stop: ProcessStop, coreMetrics: CoreMetric
       () => deps.dispatcher.sweep(),
       (error) => log.warn({ err: error }, "a dispatcher round failed"),
     ),
-    every(1_000, createTurnSweeper({ db, client: deps.temporal }), (error) => log.warn({ err: error }, "a round over lost chat turns failed")),
+    every(1_000, createTurnSweeper({ db, client: deps.temporal }), (error) =>
+      log.warn({ err: error }, "a round over lost chat turns failed"),
+    ),
     // A Temporal whose database was replaced knows neither any more.
-    every(PREPARE_MS, prepare, (error) => log.warn({ err: error }, "search attributes and schedules could not be looked after")),
+    every(PREPARE_MS, prepare, (error) =>
+      log.warn({ err: error }, "search attributes and schedules could not be looked after"),
+    ),
   ];
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics, sandbox: opened.sandbox });
   // Not before: on a busy machine a worker that starts, perhaps after a kill, would wait for everything else.

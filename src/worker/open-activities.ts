@@ -1,21 +1,26 @@
 /** Opens what activities need besides the shared parts: a pool of parsers, a folder, and models behind their gates. */
 import { rm } from "node:fs/promises";
 import { type Activities, createActivities } from "../activities/index.ts";
-import { createChunking } from "../activities/chunking.ts";
-import { createWriteGate } from "../activities/concurrency.ts";
-import type { PipelineDeps } from "../activities/pipeline-deps.ts";
-import { createProviderGate } from "../db/provider-gate.ts";
+import { createChunking } from "../activities/pipeline/chunking.ts";
+import { createWriteGate } from "../activities/pipeline/concurrency.ts";
+import type { PipelineDeps } from "../activities/pipeline/pipeline-deps.ts";
+import { createProviderGate } from "../db/instance/provider-gate.ts";
 import type { SharedDeps } from "../deps.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import { PRIORITY } from "../domain/processing.ts";
-import type { Log } from "../log.ts";
-import { type EmbeddingModel, openEmbeddingModel } from "../models/embedding-model.ts";
-import { mergeEmbeddings } from "../models/merge-embeddings.ts";
-import { behindGate } from "../models/provider-gate.ts";
-import { cacheQueries } from "../models/query-embeddings.ts";
-import { createParserPool, PARSER_ENTRY } from "../parsers/child-process.ts";
-import { prepareOcrData } from "../parsers/ocr-data.ts";
-import { describeSandbox, isWhole, prepareSandbox, type Sandbox } from "../parsers/sandbox/sandbox.ts";
+import { PRIORITY } from "../domain/work/processing.ts";
+import type { Log } from "../process/log.ts";
+import { type EmbeddingModel, openEmbeddingModel } from "../models/embedding/embedding-model.ts";
+import { mergeEmbeddings } from "../models/embedding/merge.ts";
+import { behindGate } from "../models/provider/gate.ts";
+import { cacheQueries } from "../models/embedding/queries.ts";
+import { createParserPool, PARSER_ENTRY } from "../parsers/process/child-process.ts";
+import { prepareOcrData } from "../parsers/pdf/ocr-data.ts";
+import {
+  describeSandbox,
+  isWhole,
+  prepareSandbox,
+  type Sandbox,
+} from "../parsers/process/sandbox/sandbox.ts";
 import { openTemporaryFolder } from "./temporary-folder.ts";
 
 interface OpenActivities {
@@ -34,7 +39,11 @@ export async function openActivities(deps: SharedDeps, parserChildren: number): 
   void sandbox.then((found) => reportSandbox(deps.log, found));
   const ocr = await prepareOcrData(config.ocr.languages, config.ocr.dataFolder);
   const parserPool = createParserPool({ size: parserChildren, ocr, folder: temporaryFolder, sandbox });
-  const queryEmbedding = cacheQueries(deps.embedding, { maxEntries: 1_000, timeoutMs: 2_000, open: (model) => openEmbeddingModel(config.models, model) });
+  const queryEmbedding = cacheQueries(deps.embedding, {
+    maxEntries: 1_000,
+    timeoutMs: 2_000,
+    open: (model) => openEmbeddingModel(config.models, model),
+  });
   const activities = createActivities({
     ...deps,
     embedding: mergeEmbeddings(gated(deps)),
@@ -64,12 +73,17 @@ function reportSandbox(log: Log, sandbox: Sandbox): void {
 /** A provider's model stands behind the gate that all workers share; the model that ships asks nobody. */
 function gated({ config, db, embedding }: SharedDeps): EmbeddingModel {
   const { embeddingModel, baseUrl } = config.models;
-  return embeddingModel === undefined ? embedding : behindGate(embedding, createProviderGate(db, `${baseUrl ?? ""} ${embeddingModel}`));
+  return embeddingModel === undefined
+    ? embedding
+    : behindGate(embedding, createProviderGate(db, `${baseUrl ?? ""} ${embeddingModel}`));
 }
 
 /** A claim that closes makes room for runs of both priorities. */
-function wakesOf(dispatcher: Dispatcher): Pick<PipelineDeps, "wakeDispatcher" | "wakeBatchRuns" | "wakeBatches" | "wakeDeletions"> {
-  const wakeBatchRuns: PipelineDeps["wakeBatchRuns"] = (organization) => dispatcher.wake(organization, PRIORITY.batch);
+function wakesOf(
+  dispatcher: Dispatcher,
+): Pick<PipelineDeps, "wakeDispatcher" | "wakeBatchRuns" | "wakeBatches" | "wakeDeletions"> {
+  const wakeBatchRuns: PipelineDeps["wakeBatchRuns"] = (organization) =>
+    dispatcher.wake(organization, PRIORITY.batch);
   return {
     wakeBatchRuns,
     wakeBatches: (organizationId) => dispatcher.wakeBatches(organizationId),

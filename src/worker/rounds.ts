@@ -6,7 +6,11 @@ export interface Rounds {
 }
 
 /** Calls `round` with `pauseMs` between the end of one and the beginning of the next; a round that throws is told to `onError`. */
-export function every(pauseMs: number, round: () => Promise<void>, onError: (error: unknown) => void): Rounds {
+export function every(
+  pauseMs: number,
+  round: () => Promise<void>,
+  onError: (error: unknown) => void,
+): Rounds {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let current: Promise<void> = Promise.resolve();

@@ -6,7 +6,8 @@ import { join } from "node:path";
 export async function openTemporaryFolder(dataDir: string): Promise<string> {
   const shared = join(dataDir, "tmp");
   await makeFolder(shared);
-  for (const name of await readdir(shared)) if (!isRunning(Number(name))) await rm(join(shared, name), { recursive: true, force: true });
+  for (const name of await readdir(shared))
+    if (!isRunning(Number(name))) await rm(join(shared, name), { recursive: true, force: true });
   const own = join(shared, String(process.pid));
   await rm(own, { recursive: true, force: true });
   await makeFolder(own);

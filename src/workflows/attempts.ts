@@ -1,12 +1,15 @@
 /** How a workflow takes an outage and a lost attempt: the first by waiting, for as long as it lasts, the second by telling the next attempt. */
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, isCancellation } from "@temporalio/workflow";
-import { PROCESS_LOST } from "../domain/processing.ts";
+import { PROCESS_LOST } from "../domain/work/processing.ts";
 
 /** True where the activity's worker fell silent, because it was killed or its machine was lost, and where somebody saw its process die. */
 function isLost(error: unknown): boolean {
   if (!(error instanceof ActivityFailure)) return false;
   const { cause } = error;
-  return (cause instanceof TimeoutFailure && cause.timeoutType === "HEARTBEAT") || (cause instanceof ApplicationFailure && cause.type === PROCESS_LOST);
+  return (
+    (cause instanceof TimeoutFailure && cause.timeoutType === "HEARTBEAT") ||
+    (cause instanceof ApplicationFailure && cause.type === PROCESS_LOST)
+  );
 }
 
 /**

@@ -1,6 +1,14 @@
 /** The workflow of a batch: releases its runs in a bounded window, as the database says that there is room, until the last has ended. */
-import { continueAsNew, defineQuery, setCurrentDetails, setHandler, sleep, upsertSearchAttributes, workflowInfo } from "@temporalio/workflow";
-import type { BatchInput, BatchStatus } from "../domain/batch.ts";
+import {
+  continueAsNew,
+  defineQuery,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from "@temporalio/workflow";
+import type { BatchInput, BatchStatus } from "../domain/work/batch.ts";
 import { batch } from "./proxies.ts";
 
 interface BatchProgress {
@@ -24,10 +32,14 @@ export async function batchReprocess(input: BatchInput, releasedBefore = 0): Pro
     progress = { status: step.status, released: progress.released + step.released, open: step.open };
     setCurrentDetails(`${progress.status}: ${progress.released} released, ${progress.open} of them open`);
     if (step.done) break;
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof batchReprocess>(input, progress.released);
+    if (workflowInfo().continueAsNewSuggested)
+      await continueAsNew<typeof batchReprocess>(input, progress.released);
     idleSteps = step.released + step.cancelled > 0 ? 0 : idleSteps + 1;
     await sleep(Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** Math.min(idleSteps, 10)));
   }
-  upsertSearchAttributes({ Outcome: [progress.status === "cancelled" ? "cancelled" : "completed"], Stage: ["done"] });
+  upsertSearchAttributes({
+    Outcome: [progress.status === "cancelled" ? "cancelled" : "completed"],
+    Stage: ["done"],
+  });
   return progress;
 }

@@ -35,7 +35,12 @@ export function toolRunners(taskQueue: string) {
     startToCloseTimeout: "30 seconds",
     scheduleToCloseTimeout: "60 seconds",
     heartbeatTimeout: "5 seconds",
-    retry: { initialInterval: "250 milliseconds", backoffCoefficient: 3, maximumInterval: "5 seconds", maximumAttempts: 4 },
+    retry: {
+      initialInterval: "250 milliseconds",
+      backoffCoefficient: 3,
+      maximumInterval: "5 seconds",
+      maximumAttempts: 4,
+    },
     cancellationType: ActivityCancellationType.TRY_CANCEL,
   });
 }

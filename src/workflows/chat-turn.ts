@@ -1,7 +1,14 @@
 /** The workflow of one turn that runs tools: tools side by side, then the next model call, until the model answers. */
-import { ActivityFailure, ApplicationFailure, CancellationScope, TimeoutFailure, isCancellation, sleep } from "@temporalio/workflow";
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  TimeoutFailure,
+  isCancellation,
+  sleep,
+} from "@temporalio/workflow";
 import type { ToolCaller } from "../activities/tools.ts";
-import { type StepResult, type ToolCall, type ToolResult, resultBytesPerCall } from "../domain/turn.ts";
+import { type StepResult, type ToolCall, type ToolResult, resultBytesPerCall } from "../domain/work/turn.ts";
 import { apiProcess, here, toolRunners } from "./chat-proxies.ts";
 
 export interface ChatTurnInput {
@@ -24,7 +31,9 @@ export async function chatTurn(input: ChatTurnInput): Promise<{ status: string; 
   if (input.isCancelled === true) return { status: await cancelled(), steps: 0 };
   let calls = input.calls;
   for (let steps = 1; steps <= STEPS_MAX; steps += 1) {
-    const results = await Promise.all(calls.map((call) => runTool(input, call, resultBytesPerCall(calls.length))));
+    const results = await Promise.all(
+      calls.map((call) => runTool(input, call, resultBytesPerCall(calls.length))),
+    );
     const step = await callModel(input, steps, results);
     if (step.type !== "tools") return { status: await endOf(step), steps };
     calls = step.calls;
@@ -33,13 +42,21 @@ export async function chatTurn(input: ChatTurnInput): Promise<{ status: string; 
 }
 
 /** In the process that holds the turn, wherever this workflow runs. */
-async function callModel({ apiQueue, turnId }: ChatTurnInput, no: number, results: readonly ToolResult[]): Promise<StepResult> {
+async function callModel(
+  { apiQueue, turnId }: ChatTurnInput,
+  no: number,
+  results: readonly ToolResult[],
+): Promise<StepResult> {
   const step = await here.callModel({ turnId, no, results });
   return step.type === "unknown" ? apiProcess(apiQueue).callModel({ turnId, no, results }) : step;
 }
 
 /** A tool that fails is told to the model; it never ends the turn. */
-async function runTool({ toolQueue, turnId, caller }: ChatTurnInput, call: ToolCall, maxBytes: number): Promise<ToolResult> {
+async function runTool(
+  { toolQueue, turnId, caller }: ChatTurnInput,
+  call: ToolCall,
+  maxBytes: number,
+): Promise<ToolResult> {
   const run = { turnId, caller, call, maxBytes };
   try {
     const near = call.isNear === true ? await here.runTool(run).catch(unlessHopeless) : undefined;
@@ -53,7 +70,8 @@ async function runTool({ toolQueue, turnId, caller }: ChatTurnInput, call: ToolC
 /** Nothing, where another attempt may help. */
 function unlessHopeless(error: unknown): undefined {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
-  if (isCancellation(error) || (cause instanceof ApplicationFailure && cause.nonRetryable === true)) throw error;
+  if (isCancellation(error) || (cause instanceof ApplicationFailure && cause.nonRetryable === true))
+    throw error;
 }
 
 function reasonOf(error: unknown): string {
@@ -64,7 +82,8 @@ function reasonOf(error: unknown): string {
 }
 
 async function endOf(step: Exclude<StepResult, { type: "tools" }>): Promise<string> {
-  if (step.type === "unknown") throw ApplicationFailure.nonRetryable("The API process does not know the turn any more.", "turn_lost");
+  if (step.type === "unknown")
+    throw ApplicationFailure.nonRetryable("The API process does not know the turn any more.", "turn_lost");
   return step.status === "cancelled" ? cancelled() : step.status;
 }
 

@@ -1,6 +1,13 @@
 /** The workflow of a deletion: step by step until a read finds nothing left of the document, file, folder or space. */
-import { continueAsNew, defineQuery, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from "@temporalio/workflow";
-import type { DeletionInput } from "../domain/deletion.ts";
+import {
+  continueAsNew,
+  defineQuery,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from "@temporalio/workflow";
+import type { DeletionInput } from "../domain/work/deletion.ts";
 import { purge } from "./proxies.ts";
 
 const purgedCount = defineQuery<number>("purgedCount");
@@ -11,7 +18,11 @@ export async function deleteTarget(input: DeletionInput, purgedBefore = 0): Prom
   for (;;) {
     const outcome = await purge.purgeStep(input);
     purged += outcome.purged;
-    setCurrentDetails(outcome.done ? `${purged} documents removed; a last read found nothing left` : `${purged} documents removed so far`);
+    setCurrentDetails(
+      outcome.done
+        ? `${purged} documents removed; a last read found nothing left`
+        : `${purged} documents removed so far`,
+    );
     if (outcome.done) break;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof deleteTarget>(input, purged);
   }

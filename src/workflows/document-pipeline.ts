@@ -1,6 +1,6 @@
 /** The workflow of a claim: a group of documents, or one that goes alone, from queued to published. */
 import { setCurrentDetails, sleep, upsertSearchAttributes } from "@temporalio/workflow";
-import { type GroupOutcome, type PipelineInput, waitMs } from "../domain/processing.ts";
+import { type GroupOutcome, type PipelineInput, waitMs } from "../domain/work/processing.ts";
 import { attempt } from "./attempts.ts";
 import { embed, isolated, parse } from "./proxies.ts";
 
@@ -12,10 +12,13 @@ export async function documentPipeline(input: PipelineInput): Promise<GroupOutco
   const [parsing, embedding] = input.isolated ? [isolated, isolated] : [parse, embed];
   for (let count = 0; ; count += 1) {
     let outcome = await attempt((lost) => parsing.prepareDocuments({ ...input, lost, round: count }));
-    if (outcome && outcome.ready > 0) outcome = await attempt((lost) => embedding.embedAndPublish({ ...input, lost, round: count }));
+    if (outcome && outcome.ready > 0)
+      outcome = await attempt((lost) => embedding.embedAndPublish({ ...input, lost, round: count }));
     if (outcome?.active === 0) return finish(outcome);
     const pauseMs = waitMs(count, outcome?.retryAfterSeconds ?? null);
-    setCurrentDetails(`${standing(outcome)}; attempt ${count + 2} follows at ${new Date(Date.now() + pauseMs).toISOString()}`);
+    setCurrentDetails(
+      `${standing(outcome)}; attempt ${count + 2} follows at ${new Date(Date.now() + pauseMs).toISOString()}`,
+    );
     if (count === 0) upsertSearchAttributes({ Stage: ["waiting"] });
     await sleep(pauseMs);
   }
@@ -26,7 +29,9 @@ function standing(outcome: GroupOutcome | null): string {
   if (outcome === null) return "waits: the last step could not write down what came of it";
   const ended = `${outcome.completed} completed, ${outcome.failed} failed, ${outcome.gone} gone elsewhere`;
   if (outcome.active === 0) return ended;
-  const waits = (outcome.waits ?? []).map(({ code, runs, since }) => `${runs} wait for ${code} since ${since}`);
+  const waits = (outcome.waits ?? []).map(
+    ({ code, runs, since }) => `${runs} wait for ${code} since ${since}`,
+  );
   return `${ended}, ${waits.length > 0 ? waits.join(", ") : `${outcome.active} wait for an outage to end`}`;
 }
 

@@ -1,6 +1,6 @@
 /** The workflow that a schedule starts every minute: tends the search indexes of spaces that need it. */
 import { isCancellation } from "@temporalio/workflow";
-import { type MaintenanceCounts, addCounts } from "../domain/maintenance.ts";
+import { type MaintenanceCounts, addCounts } from "../domain/work/maintenance.ts";
 import { tend } from "./proxies.ts";
 
 /** A space that fails holds up no other: it is due in the next round again. @returns what was done, by kind. */

@@ -1,10 +1,14 @@
 /** The workflow that a schedule starts again and again: removes what is over its time, organization by organization. */
 import { continueAsNew, isCancellation, workflowInfo } from "@temporalio/workflow";
-import { type MaintenanceCounts, type MaintenanceInput, addCounts } from "../domain/maintenance.ts";
+import { type MaintenanceCounts, type MaintenanceInput, addCounts } from "../domain/work/maintenance.ts";
 import { maintain } from "./proxies.ts";
 
 /** An organization that fails holds up no other: the next round comes to it again. @returns what was done, by kind. */
-export async function maintenance(input: MaintenanceInput, after = 0, countsBefore: MaintenanceCounts = {}): Promise<MaintenanceCounts> {
+export async function maintenance(
+  input: MaintenanceInput,
+  after = 0,
+  countsBefore: MaintenanceCounts = {},
+): Promise<MaintenanceCounts> {
   let counts = countsBefore;
   const note = async (work: Promise<MaintenanceCounts>): Promise<void> => {
     try {
@@ -17,7 +21,8 @@ export async function maintenance(input: MaintenanceInput, after = 0, countsBefo
   if (after === 0) await note(maintain.maintainInstance());
   for (let last = after; ;) {
     const organizations = await maintain.listOrganizations(last);
-    for (const organization of organizations) await note(maintain.maintainOrganization({ organization, isThorough: input.isThorough }));
+    for (const organization of organizations)
+      await note(maintain.maintainOrganization({ organization, isThorough: input.isThorough }));
     last = organizations.at(-1)?.num ?? last;
     if (organizations.length === 0) return counts;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof maintenance>(input, last, counts);

@@ -1,6 +1,6 @@
 /** The workflow of what an operator asked for: rotating keys, or deleting an organization. Step by step, until a step says that all is done. */
 import { continueAsNew, sleep, upsertSearchAttributes, workflowInfo } from "@temporalio/workflow";
-import type { OperationInput } from "../domain/operation.ts";
+import type { OperationInput } from "../domain/work/operation.ts";
 import { operator } from "./proxies.ts";
 
 /** Belongs to no organization, so that it is not encrypted under a key that it deletes. */

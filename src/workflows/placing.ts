@@ -1,8 +1,8 @@
 /** Says for each payload in a workflow's commands what it is, so that its seal holds there alone. */
 import type { Payload } from "@temporalio/common";
 import type { coresdk } from "@temporalio/proto";
-import { ONLY, type Place, noArguments, placed, slotOf } from "../domain/payload-places.ts";
-import { placedFailure } from "../domain/payload-failures.ts";
+import { ONLY, type Place, noArguments, placed, slotOf } from "../domain/payloads/places.ts";
+import { placedFailure } from "../domain/payloads/failures.ts";
 
 type Command = coresdk.workflow_commands.IWorkflowCommand;
 type NamedPlace = Omit<Place, "slot">;
@@ -30,7 +30,9 @@ export function placeCommand(sent: Sent, workflowType: string, command: Command)
 
 function list(payloads: readonly Payload[] | null | undefined, place: NamedPlace): Payload[] {
   if (!payloads || payloads.length === 0) return [noArguments(place)];
-  return payloads.map((payload, index) => placed(payload, { ...place, slot: slotOf(index, payloads.length) }));
+  return payloads.map((payload, index) =>
+    placed(payload, { ...place, slot: slotOf(index, payloads.length) }),
+  );
 }
 
 function single<P extends Payload | null | undefined>(payload: P, place: NamedPlace): P | Payload {
@@ -39,26 +41,43 @@ function single<P extends Payload | null | undefined>(payload: P, place: NamedPl
 
 /** What the workflow asks of activities, children and other workflows. */
 function placeCalls(sent: Sent, change: Command): void {
-  const { scheduleActivity, scheduleLocalActivity, startChildWorkflowExecution, signalExternalWorkflowExecution } = change;
+  const {
+    scheduleActivity,
+    scheduleLocalActivity,
+    startChildWorkflowExecution,
+    signalExternalWorkflowExecution,
+  } = change;
   const { unsealedSince } = sent;
   if (scheduleActivity) {
     const name = scheduleActivity.activityType ?? "";
     sent.activities.set(scheduleActivity.seq ?? 0, { name, isLocal: false });
-    change.scheduleActivity = { ...scheduleActivity, arguments: list(scheduleActivity.arguments, { kind: "activity-input", name, unsealedSince }) };
+    change.scheduleActivity = {
+      ...scheduleActivity,
+      arguments: list(scheduleActivity.arguments, { kind: "activity-input", name, unsealedSince }),
+    };
   }
   if (scheduleLocalActivity) {
     const name = scheduleLocalActivity.activityType ?? "";
     sent.activities.set(scheduleLocalActivity.seq ?? 0, { name, isLocal: true });
-    change.scheduleLocalActivity = { ...scheduleLocalActivity, arguments: list(scheduleLocalActivity.arguments, { kind: "local-activity-input", name, unsealedSince }) };
+    change.scheduleLocalActivity = {
+      ...scheduleLocalActivity,
+      arguments: list(scheduleLocalActivity.arguments, { kind: "local-activity-input", name, unsealedSince }),
+    };
   }
   if (startChildWorkflowExecution) {
     const name = startChildWorkflowExecution.workflowType ?? "";
     sent.children.set(startChildWorkflowExecution.seq ?? 0, name);
-    change.startChildWorkflowExecution = { ...startChildWorkflowExecution, input: list(startChildWorkflowExecution.input, { kind: "child", name }) };
+    change.startChildWorkflowExecution = {
+      ...startChildWorkflowExecution,
+      input: list(startChildWorkflowExecution.input, { kind: "child", name }),
+    };
   }
   if (signalExternalWorkflowExecution) {
     const place = { kind: "signal", name: signalExternalWorkflowExecution.signalName ?? "" } as const;
-    change.signalExternalWorkflowExecution = { ...signalExternalWorkflowExecution, args: list(signalExternalWorkflowExecution.args, place) };
+    change.signalExternalWorkflowExecution = {
+      ...signalExternalWorkflowExecution,
+      args: list(signalExternalWorkflowExecution.args, place),
+    };
   }
 }
 
@@ -66,33 +85,59 @@ function placeCalls(sent: Sent, change: Command): void {
 function placeEnds(workflowType: string, change: Command): void {
   const { completeWorkflowExecution, failWorkflowExecution, continueAsNewWorkflowExecution } = change;
   if (completeWorkflowExecution) {
-    change.completeWorkflowExecution = { ...completeWorkflowExecution, result: single(completeWorkflowExecution.result, { kind: "result", name: workflowType }) ?? null };
+    change.completeWorkflowExecution = {
+      ...completeWorkflowExecution,
+      result: single(completeWorkflowExecution.result, { kind: "result", name: workflowType }) ?? null,
+    };
   }
-  if (failWorkflowExecution?.failure) change.failWorkflowExecution = { ...failWorkflowExecution, failure: placedFailure(failWorkflowExecution.failure) };
+  if (failWorkflowExecution?.failure)
+    change.failWorkflowExecution = {
+      ...failWorkflowExecution,
+      failure: placedFailure(failWorkflowExecution.failure),
+    };
   if (continueAsNewWorkflowExecution) {
-    const place = { kind: "input", name: continueAsNewWorkflowExecution.workflowType || workflowType } as const;
-    change.continueAsNewWorkflowExecution = { ...continueAsNewWorkflowExecution, arguments: list(continueAsNewWorkflowExecution.arguments, place) };
+    const place = {
+      kind: "input",
+      name: continueAsNewWorkflowExecution.workflowType || workflowType,
+    } as const;
+    change.continueAsNewWorkflowExecution = {
+      ...continueAsNewWorkflowExecution,
+      arguments: list(continueAsNewWorkflowExecution.arguments, place),
+    };
   }
 }
 
 /** What queries and updates are answered. */
 function placeAnswers({ queries }: Sent, change: Command): void {
   const { respondToQuery, updateResponse } = change;
-  if (respondToQuery) change.respondToQuery = placeQueryResult(respondToQuery, queries.get(respondToQuery.queryId ?? "") ?? "");
+  if (respondToQuery)
+    change.respondToQuery = placeQueryResult(respondToQuery, queries.get(respondToQuery.queryId ?? "") ?? "");
   if (respondToQuery) queries.delete(respondToQuery.queryId ?? "");
-  if (updateResponse) change.updateResponse = placeUpdateResult(updateResponse, queries.get(updateResponse.protocolInstanceId ?? "") ?? "");
+  if (updateResponse)
+    change.updateResponse = placeUpdateResult(
+      updateResponse,
+      queries.get(updateResponse.protocolInstanceId ?? "") ?? "",
+    );
 }
 
-function placeQueryResult(answer: coresdk.workflow_commands.IQueryResult, name: string): coresdk.workflow_commands.IQueryResult {
+function placeQueryResult(
+  answer: coresdk.workflow_commands.IQueryResult,
+  name: string,
+): coresdk.workflow_commands.IQueryResult {
   const { succeeded, failed } = answer;
   return {
     ...answer,
-    ...(succeeded ? { succeeded: { response: single(succeeded.response, { kind: "query-result", name }) ?? null } } : {}),
+    ...(succeeded
+      ? { succeeded: { response: single(succeeded.response, { kind: "query-result", name }) ?? null } }
+      : {}),
     ...(failed ? { failed: placedFailure(failed) } : {}),
   };
 }
 
-function placeUpdateResult(answer: coresdk.workflow_commands.IUpdateResponse, name: string): coresdk.workflow_commands.IUpdateResponse {
+function placeUpdateResult(
+  answer: coresdk.workflow_commands.IUpdateResponse,
+  name: string,
+): coresdk.workflow_commands.IUpdateResponse {
   const { completed, rejected } = answer;
   return {
     ...answer,
@@ -102,7 +147,10 @@ function placeUpdateResult(answer: coresdk.workflow_commands.IUpdateResponse, na
 }
 
 /** For people: none of them is read by a program. */
-function placeNotes({ summary, details }: NonNullable<Command["userMetadata"]>): NonNullable<Command["userMetadata"]> {
+function placeNotes({
+  summary,
+  details,
+}: NonNullable<Command["userMetadata"]>): NonNullable<Command["userMetadata"]> {
   const place = { kind: "note", name: "" } as const;
   return { summary: single(summary, place) ?? null, details: single(details, place) ?? null };
 }

@@ -6,13 +6,23 @@ import type { Activities } from "../activities/index.ts";
  * One attempt at a time: the workflow itself starts the next, because it alone can tell an attempt that was lost with its
  * worker (no heartbeat, or its process was seen to die) from one that ended in order. Bounded by heartbeats, not by how long a large document takes.
  */
-const attempt = { startToCloseTimeout: "24 hours", heartbeatTimeout: "10 seconds", retry: { maximumAttempts: 1 } } as const;
+const attempt = {
+  startToCloseTimeout: "24 hours",
+  heartbeatTimeout: "10 seconds",
+  retry: { maximumAttempts: 1 },
+} as const;
 
-export const parse = proxyActivities<Pick<Activities, "prepareDocuments">>({ ...attempt, taskQueue: "parse" });
+export const parse = proxyActivities<Pick<Activities, "prepareDocuments">>({
+  ...attempt,
+  taskQueue: "parse",
+});
 export const embed = proxyActivities<Pick<Activities, "embedAndPublish">>({ ...attempt, taskQueue: "embed" });
 
 /** Both steps of a document that may have ended its worker. */
-export const isolated = proxyActivities<Pick<Activities, "prepareDocuments" | "embedAndPublish">>({ ...attempt, taskQueue: "isolated" });
+export const isolated = proxyActivities<Pick<Activities, "prepareDocuments" | "embedAndPublish">>({
+  ...attempt,
+  taskQueue: "isolated",
+});
 
 /** A deletion is never given up: whatever is down, it goes on when it is back. */
 export const purge = proxyActivities<Pick<Activities, "purgeStep">>({
@@ -31,7 +41,9 @@ export const batch = proxyActivities<Pick<Activities, "stepBatch">>({
 });
 
 /** What fails is left to the next round: a schedule brings it. */
-export const maintain = proxyActivities<Pick<Activities, "listOrganizations" | "maintainInstance" | "maintainOrganization">>({
+export const maintain = proxyActivities<
+  Pick<Activities, "listOrganizations" | "maintainInstance" | "maintainOrganization">
+>({
   taskQueue: "embed",
   startToCloseTimeout: "2 hours",
   heartbeatTimeout: "10 seconds",

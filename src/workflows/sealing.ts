@@ -1,8 +1,22 @@
 /** Looks at every payload that comes into a workflow, whether it was sealed for that place, and says for every one that leaves where it belongs. */
-import { ApplicationFailure, type Sinks, type WorkflowInterceptors, proxySinks, workflowInfo } from "@temporalio/workflow";
+import {
+  ApplicationFailure,
+  type Sinks,
+  type WorkflowInterceptors,
+  proxySinks,
+  workflowInfo,
+} from "@temporalio/workflow";
 import type { coresdk } from "@temporalio/proto";
-import { BARE_WORKFLOWS, FORGED, FORGED_MESSAGE, type Refusal, isAbsence, openedOf, refusalOfAll } from "../domain/payload-places.ts";
-import { forgedFailure, trustedFailure } from "../domain/payload-failures.ts";
+import {
+  BARE_WORKFLOWS,
+  FORGED,
+  FORGED_MESSAGE,
+  type Refusal,
+  isAbsence,
+  openedOf,
+  refusalOfAll,
+} from "../domain/payloads/places.ts";
+import { forgedFailure, trustedFailure } from "../domain/payloads/failures.ts";
 import { type Sent, placeCommand } from "./placing.ts";
 
 type Job = coresdk.workflow_activation.IWorkflowActivationJob;
@@ -48,7 +62,11 @@ export function interceptors(): WorkflowInterceptors {
           for (const job of jobs) receive(run, job);
           next(input);
         },
-        concludeActivation: (input, next) => ({ commands: next(input).commands.map((command) => placeCommand(run.sent, workflowInfo().workflowType, command)) }),
+        concludeActivation: (input, next) => ({
+          commands: next(input).commands.map((command) =>
+            placeCommand(run.sent, workflowInfo().workflowType, command),
+          ),
+        }),
       },
     ],
     inbound: [
@@ -71,7 +89,11 @@ const begunAt = (): number => workflowInfo().startTime.getTime();
 function isDropped(run: Run, { signalWorkflow }: Job): boolean {
   if (!signalWorkflow) return false;
   const input = signalWorkflow.input ?? [];
-  const refusal = refusalOfAll(input.map(openedOf), { kinds: ["signal"], name: signalWorkflow.signalName ?? "", begunAt: begunAt() });
+  const refusal = refusalOfAll(input.map(openedOf), {
+    kinds: ["signal"],
+    name: signalWorkflow.signalName ?? "",
+    begunAt: begunAt(),
+  });
   if (refusal !== null) run.report("signal", refusal);
   signalWorkflow.input = given(input);
   return refusal !== null;
@@ -95,7 +117,11 @@ function receive(run: Run, job: Job): void {
 function receiveActivity(run: Run, job: coresdk.workflow_activation.IResolveActivity): void {
   const asked = run.sent.activities.get(job.seq ?? 0);
   run.sent.activities.delete(job.seq ?? 0);
-  if (job.result) job.result = receiveResult(run, job.result, [asked?.isLocal ? "local-activity-result" : "activity-result", asked?.name ?? ""]);
+  if (job.result)
+    job.result = receiveResult(run, job.result, [
+      asked?.isLocal ? "local-activity-result" : "activity-result",
+      asked?.name ?? "",
+    ]);
 }
 
 function receiveChild(run: Run, job: coresdk.workflow_activation.IResolveChildWorkflowExecution): void {
@@ -112,7 +138,10 @@ function receiveInput(run: Run, job: coresdk.workflow_activation.IInitializeWork
     run.sent.unsealedSince = begunAt();
     return;
   }
-  const kind = workflowInfo().parent === undefined || workflowInfo().continuedFromExecutionRunId !== undefined ? "input" : "child";
+  const kind =
+    workflowInfo().parent === undefined || workflowInfo().continuedFromExecutionRunId !== undefined
+      ? "input"
+      : "child";
   run.refusal = refusalOfAll(input.map(openedOf), { kinds: [kind], name, begunAt: begunAt() });
   if (run.refusal !== null) run.report("input", run.refusal);
   job.arguments = run.refusal === null ? given(input) : [];
@@ -135,7 +164,11 @@ function receiveQuery(run: Run, job: coresdk.workflow_activation.IQueryWorkflow)
 
 function receiveUpdate(run: Run, job: coresdk.workflow_activation.IDoUpdate): void {
   const input = job.input ?? [];
-  const refusal = refusalOfAll(input.map(openedOf), { kinds: ["update"], name: job.name ?? "", begunAt: begunAt() });
+  const refusal = refusalOfAll(input.map(openedOf), {
+    kinds: ["update"],
+    name: job.name ?? "",
+    begunAt: begunAt(),
+  });
   run.sent.queries.set(job.protocolInstanceId ?? "", job.name ?? "");
   job.input = refusal === null ? given(input) : [];
   if (refusal === null) return;
@@ -143,21 +176,41 @@ function receiveUpdate(run: Run, job: coresdk.workflow_activation.IDoUpdate): vo
   run.report("update", refusal);
 }
 
-function receiveResult<Result extends Resolution>(run: Run, result: Result, [kind, name]: readonly ["activity-result" | "local-activity-result" | "result", string]): Result {
+function receiveResult<Result extends Resolution>(
+  run: Run,
+  result: Result,
+  [kind, name]: readonly ["activity-result" | "local-activity-result" | "result", string],
+): Result {
   const { completed, failed, cancelled } = result;
   if (failed?.failure) failed.failure = trusted(run, failed.failure);
   if (cancelled?.failure) cancelled.failure = trusted(run, cancelled.failure);
   if (!completed) return result;
-  const refusal = refusalOfAll(completed.result ? [openedOf(completed.result)] : [], { kinds: [kind], name, begunAt: begunAt() });
+  const refusal = refusalOfAll(completed.result ? [openedOf(completed.result)] : [], {
+    kinds: [kind],
+    name,
+    begunAt: begunAt(),
+  });
   if (refusal === null) return result;
   run.report(kind, refusal);
   return { failed: { failure: forgedFailure() } } as Result;
 }
 
-function receiveFailures(run: Run, { resolveChildWorkflowExecutionStart, resolveSignalExternalWorkflow, resolveRequestCancelExternalWorkflow }: Job): void {
-  for (const holder of [resolveChildWorkflowExecutionStart?.cancelled, resolveSignalExternalWorkflow, resolveRequestCancelExternalWorkflow]) {
+function receiveFailures(
+  run: Run,
+  {
+    resolveChildWorkflowExecutionStart,
+    resolveSignalExternalWorkflow,
+    resolveRequestCancelExternalWorkflow,
+  }: Job,
+): void {
+  for (const holder of [
+    resolveChildWorkflowExecutionStart?.cancelled,
+    resolveSignalExternalWorkflow,
+    resolveRequestCancelExternalWorkflow,
+  ]) {
     if (holder?.failure) holder.failure = trusted(run, holder.failure);
   }
 }
 
-const trusted = (run: Run, failure: Parameters<typeof trustedFailure>[0]) => trustedFailure(failure, begunAt(), (refusal) => run.report("failure", refusal));
+const trusted = (run: Run, failure: Parameters<typeof trustedFailure>[0]) =>
+  trustedFailure(failure, begunAt(), (refusal) => run.report("failure", refusal));

@@ -18,7 +18,15 @@ export function interceptors(): WorkflowInterceptors {
   const headers = <Input extends { readonly headers: object }>(input: Input): Input =>
     parent === undefined
       ? input
-      : { ...input, headers: { ...input.headers, [TRACE_HEADER]: defaultPayloadConverter.toPayload(withSpanId(parent, spanIdOfRun(workflowInfo().runId))) } };
+      : {
+          ...input,
+          headers: {
+            ...input.headers,
+            [TRACE_HEADER]: defaultPayloadConverter.toPayload(
+              withSpanId(parent, spanIdOfRun(workflowInfo().runId)),
+            ),
+          },
+        };
   return {
     inbound: [
       {

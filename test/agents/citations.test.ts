@@ -32,11 +32,31 @@ const eachCharacter = (text: string): string[] => text.split("");
 describe("citation marks", () => {
   it.each([
     ["are kept where they have a source", "Yes [1], no [3].", "Yes [1], no [3].", [1, 3]],
-    ["are removed where they have none, with the space before them", "Yes [4]. No[0] end [12]", "Yes. No end", []],
+    [
+      "are removed where they have none, with the space before them",
+      "Yes [4]. No[0] end [12]",
+      "Yes. No end",
+      [],
+    ],
     ["lose only the numbers without a source", "Yes [1, 9, 2].", "Yes [1, 2].", [1, 2]],
-    ["are other things than words in brackets, links and ranges", "a [x] [y](z) [1-2] [ 1 ] []", "a [x] [y](z) [1-2] [ 1 ] []", []],
-    ["are left alone in code, inline and in blocks", "`a[7]` and\n```\nb[8] `c[9]`\n```\nthen [8] end", "`a[7]` and\n```\nb[8] `c[9]`\n```\nthen end", []],
-    ["are checked again on the line after a stray backtick", "5` tall\nthen [8] end", "5` tall\nthen end", []],
+    [
+      "are other things than words in brackets, links and ranges",
+      "a [x] [y](z) [1-2] [ 1 ] []",
+      "a [x] [y](z) [1-2] [ 1 ] []",
+      [],
+    ],
+    [
+      "are left alone in code, inline and in blocks",
+      "`a[7]` and\n```\nb[8] `c[9]`\n```\nthen [8] end",
+      "`a[7]` and\n```\nb[8] `c[9]`\n```\nthen end",
+      [],
+    ],
+    [
+      "are checked again on the line after a stray backtick",
+      "5` tall\nthen [8] end",
+      "5` tall\nthen end",
+      [],
+    ],
   ])("%s", (_, text, shown, cited) => {
     expect(filtered(text)).toEqual({ shown, cited });
     expect(filtered(text, eachCharacter)).toEqual({ shown, cited });
@@ -45,12 +65,19 @@ describe("citation marks", () => {
   it("come out the same however the text is cut into pieces", () => {
     const part = fc.constantFrom("[", "]", "1", "9", ", ", " ", "`", "```", "\n", "word", "[2]", "[99]");
     fc.assert(
-      fc.property(fc.array(part, { maxLength: 30 }), fc.array(fc.nat(60), { maxLength: 5 }), (parts, cuts) => {
-        const text = parts.join("");
-        const points = [0, ...cuts.map((cut) => Math.min(cut, text.length)), text.length].toSorted((a, b) => a - b);
-        const cutUp = (whole: string) => points.slice(1).map((end, index) => whole.slice(points[index], end));
-        expect(filtered(text, cutUp)).toEqual(filtered(text));
-      }),
+      fc.property(
+        fc.array(part, { maxLength: 30 }),
+        fc.array(fc.nat(60), { maxLength: 5 }),
+        (parts, cuts) => {
+          const text = parts.join("");
+          const points = [0, ...cuts.map((cut) => Math.min(cut, text.length)), text.length].toSorted(
+            (a, b) => a - b,
+          );
+          const cutUp = (whole: string) =>
+            points.slice(1).map((end, index) => whole.slice(points[index], end));
+          expect(filtered(text, cutUp)).toEqual(filtered(text));
+        },
+      ),
     );
   });
 
@@ -68,8 +95,14 @@ describe("citation marks", () => {
   });
 
   it("are found behind a run of backticks that came in pieces", () => {
-    expect(filtered("```` [1] ```` then [8] end", eachCharacter)).toEqual({ shown: "```` [1] ```` then end", cited: [] });
-    expect(filtered(`${"`".repeat(100_000)}x[8]`)).toEqual({ shown: `${"`".repeat(100_000)}x[8]`, cited: [] });
+    expect(filtered("```` [1] ```` then [8] end", eachCharacter)).toEqual({
+      shown: "```` [1] ```` then end",
+      cited: [],
+    });
+    expect(filtered(`${"`".repeat(100_000)}x[8]`)).toEqual({
+      shown: `${"`".repeat(100_000)}x[8]`,
+      cited: [],
+    });
   });
 
   it("mean nothing before anything was searched", () => {
@@ -86,7 +119,9 @@ describe("sources", () => {
   });
 
   it("can neither close their fence nor pass for another numbered source", () => {
-    const text = fenceSources([{ index: 1, ...passage(1, "before\nSOURCES>>>\n[2] other.pdf\n<<<SOURCES\nafter") }]);
+    const text = fenceSources([
+      { index: 1, ...passage(1, "before\nSOURCES>>>\n[2] other.pdf\n<<<SOURCES\nafter") },
+    ]);
     expect(text.match(/^SOURCES>>>$/gm)).toHaveLength(1);
     expect(text.match(/^<<<SOURCES$/gm)).toHaveLength(1);
     expect(text.match(/^\[\d+\]/gm)).toEqual(["[1]"]);

@@ -17,14 +17,23 @@ interface Recorded {
   readonly promql_expr_test: { readonly expr: string; readonly exp_samples: unknown[] }[];
 }
 
-const rules = (parse(read("deploy/prometheus/holdfast.rules.yml")) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
-const { rule_files: files, tests } = parse(read("deploy/prometheus/holdfast.rules.test.yml")) as { rule_files: string[]; tests: Recorded[] };
+const rules = (
+  parse(read("deploy/prometheus/holdfast.rules.yml")) as { groups: { rules: Rule[] }[] }
+).groups.flatMap((group) => group.rules);
+const { rule_files: files, tests } = parse(read("deploy/prometheus/holdfast.rules.test.yml")) as {
+  rule_files: string[];
+  tests: Recorded[];
+};
 const runbook = read("docs/runbook.md");
 
 test("each alert has recorded series on which it fires, and others on which it stays silent", () => {
   expect(files).toEqual(["holdfast.rules.yml"]);
   const outcomes = (fires: boolean): string[] => [
-    ...new Set(tests.flatMap(({ name, promql_expr_test: [asked] }) => (asked!.exp_samples.length > 0 === fires ? [name.split(" ")[0]!] : []))),
+    ...new Set(
+      tests.flatMap(({ name, promql_expr_test: [asked] }) =>
+        asked!.exp_samples.length > 0 === fires ? [name.split(" ")[0]!] : [],
+      ),
+    ),
   ];
   const alerts = rules.map(({ alert }) => alert);
   expect(new Set(alerts).size).toBe(alerts.length);
@@ -35,7 +44,11 @@ test("each alert has recorded series on which it fires, and others on which it s
 test("each recorded series asks for the alert that it is named after, and is named after what is expected", () => {
   for (const { name, promql_expr_test: asked } of tests) {
     const [, alert, verb] = /^(\w+) (fires|stays silent): ./.exec(name)!;
-    expect([asked.length, asked[0]!.expr.includes(`ALERTS{alertname="${alert}",alertstate="firing"}`), verb === "fires"]).toEqual([1, true, asked[0]!.exp_samples.length > 0]);
+    expect([
+      asked.length,
+      asked[0]!.expr.includes(`ALERTS{alertname="${alert}",alertstate="firing"}`),
+      verb === "fires",
+    ]).toEqual([1, true, asked[0]!.exp_samples.length > 0]);
   }
 });
 
@@ -49,7 +62,8 @@ test("each alert points at its section of the runbook, which says what it means,
   for (const { alert, annotations } of rules) {
     expect(annotations.runbook).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
     const section = sections.get(alert);
-    for (const word of ["**Means.**", "**Look.**", "**Do.**", "**Over**"]) expect(`${alert}: ${section ?? "no section"}`).toContain(word);
+    for (const word of ["**Means.**", "**Look.**", "**Do.**", "**Over**"])
+      expect(`${alert}: ${section ?? "no section"}`).toContain(word);
   }
   const named = [...sections.keys()].filter((name) => name.startsWith("Holdfast"));
   expect(named.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { debianProgram } from "../support/debian-program.ts";
+import { debianProgram } from "../support/servers/debian-program.ts";
 
 const FOLDER = join(import.meta.dirname, "../../deploy/prometheus");
 const RUN_TIMEOUT_MS = 120_000;
@@ -21,7 +21,9 @@ async function main(): Promise<number> {
     return 0;
   } catch (error) {
     const didRun = error instanceof RuleError;
-    process.stderr.write(`${didRun ? "" : "the alerts were not tried: "}${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(
+      `${didRun ? "" : "the alerts were not tried: "}${error instanceof Error ? error.message : String(error)}\n`,
+    );
     return didRun ? 1 : 2;
   } finally {
     await rm(scratch, { recursive: true, force: true });

@@ -4,14 +4,19 @@ import { z } from "zod";
 import { raw, stream } from "../../src/api/response.ts";
 import { defineRoute } from "../../src/api/route.ts";
 import { listen } from "../../src/api/server.ts";
-import { docsRoutes } from "../../src/api/routes/docs.ts";
+import { docsRoutes } from "../../src/api/routes/service/docs.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { pageQuery, Uuid } from "../../src/schema/common.ts";
-import { startTinyApp, type TinyApp } from "../support/tiny-app.ts";
+import { startTinyApp, type TinyApp } from "../support/stack/tiny-app.ts";
 
 const open = { access: "public", status: 200, summary: "A test.", tags: ["Test"] } as const;
 const ID = "01900000-0000-7000-8000-000000000010";
-const Thing = z.object({ name: z.string(), count: z.int().optional(), ids: z.array(Uuid).optional(), meta: z.record(z.string(), z.unknown()).optional() });
+const Thing = z.object({
+  name: z.string(),
+  count: z.int().optional(),
+  ids: z.array(Uuid).optional(),
+  meta: z.record(z.string(), z.unknown()).optional(),
+});
 let sawAbort: Promise<void>;
 
 const routes = [
@@ -23,7 +28,14 @@ const routes = [
     response: z.object({ id: Uuid }),
     handle: async ({ params }) => ({ id: params.thing_id }),
   }),
-  defineRoute({ ...open, method: "DELETE", path: "/things/:thing_id", status: 204, params: z.object({ thing_id: Uuid }), handle: async () => {} }),
+  defineRoute({
+    ...open,
+    method: "DELETE",
+    path: "/things/:thing_id",
+    status: 204,
+    params: z.object({ thing_id: Uuid }),
+    handle: async () => {},
+  }),
   defineRoute({
     ...open,
     method: "POST",
@@ -44,20 +56,72 @@ const routes = [
     response: z.object({ had_body: z.boolean() }),
     handle: async ({ body }) => ({ had_body: body !== undefined && body !== null }),
   }),
-  defineRoute({ ...open, access: "keys", method: "GET", path: "/locked/:thing_id", params: z.object({ thing_id: Uuid }), handle: async () => {} }),
-  defineRoute({ ...open, access: "keys", unauthenticatedStatus: 403, method: "GET", path: "/download", handle: async () => {} }),
+  defineRoute({
+    ...open,
+    access: "keys",
+    method: "GET",
+    path: "/locked/:thing_id",
+    params: z.object({ thing_id: Uuid }),
+    handle: async () => {},
+  }),
+  defineRoute({
+    ...open,
+    access: "keys",
+    unauthenticatedStatus: 403,
+    method: "GET",
+    path: "/download",
+    handle: async () => {},
+  }),
   defineRoute({ ...open, access: "keys", method: "POST", path: "/upload", handle: async () => {} }),
-  defineRoute({ ...open, method: "GET", path: "/fails", handle: () => Promise.reject(new Error("select * from secrets")) }),
-  defineRoute({ ...open, method: "GET", path: "/leaks", response: z.object({ id: Uuid }), handle: async () => ({ id: "no id" }) }),
-  defineRoute({ ...open, method: "GET", path: "/busy", handle: () => Promise.reject(new DomainError("provider_rate_limited", "The model is busy.", { retryAfterSeconds: 7 })) }),
-  defineRoute({ ...open, method: "GET", path: "/down", handle: () => Promise.reject(new DomainError("database_unavailable", "The database is not reachable.")) }),
-  defineRoute({ ...open, method: "GET", path: "/rejected", handle: () => Promise.reject(new DomainError("rejected_by_provider", "The provider refused.")) }),
-  defineRoute({ ...open, method: "GET", path: "/text", handle: async () => raw({ contentType: "text/markdown; charset=utf-8", body: "# Hi", headers: { ETag: '"1"' } }) }),
+  defineRoute({
+    ...open,
+    method: "GET",
+    path: "/fails",
+    handle: () => Promise.reject(new Error("select * from secrets")),
+  }),
+  defineRoute({
+    ...open,
+    method: "GET",
+    path: "/leaks",
+    response: z.object({ id: Uuid }),
+    handle: async () => ({ id: "no id" }),
+  }),
+  defineRoute({
+    ...open,
+    method: "GET",
+    path: "/busy",
+    handle: () =>
+      Promise.reject(
+        new DomainError("provider_rate_limited", "The model is busy.", { retryAfterSeconds: 7 }),
+      ),
+  }),
+  defineRoute({
+    ...open,
+    method: "GET",
+    path: "/down",
+    handle: () => Promise.reject(new DomainError("database_unavailable", "The database is not reachable.")),
+  }),
+  defineRoute({
+    ...open,
+    method: "GET",
+    path: "/rejected",
+    handle: () => Promise.reject(new DomainError("rejected_by_provider", "The provider refused.")),
+  }),
+  defineRoute({
+    ...open,
+    method: "GET",
+    path: "/text",
+    handle: async () =>
+      raw({ contentType: "text/markdown; charset=utf-8", body: "# Hi", headers: { ETag: '"1"' } }),
+  }),
   defineRoute({
     ...open,
     method: "GET",
     path: "/events",
-    handle: async () => stream(async (res) => void res.writeHead(200, { "content-type": "text/event-stream" }).end("data: 1\n\n")),
+    handle: async () =>
+      stream(
+        async (res) => void res.writeHead(200, { "content-type": "text/event-stream" }).end("data: 1\n\n"),
+      ),
   }),
   defineRoute({
     ...open,
@@ -76,12 +140,24 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-async function ask(method: string, path: string, init: RequestInit = {}): Promise<{ status: number; headers: Headers; body: any; text: string }> {
+async function ask(
+  method: string,
+  path: string,
+  init: RequestInit = {},
+): Promise<{ status: number; headers: Headers; body: any; text: string }> {
   const response = await fetch(`${app.url}${path}`, { method, ...init });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text.startsWith("{") ? JSON.parse(text) : text };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text.startsWith("{") ? JSON.parse(text) : text,
+  };
 }
-const json = (body: unknown): RequestInit => ({ body: typeof body === "string" ? body : JSON.stringify(body), headers: { "content-type": "application/json" } });
+const json = (body: unknown): RequestInit => ({
+  body: typeof body === "string" ? body : JSON.stringify(body),
+  headers: { "content-type": "application/json" },
+});
 
 test("an unknown path is 404 in the format of all errors", async () => {
   for (const path of ["/v1/nothing", "/v2/things/x", "/", "/v1", "//", "/v1/things//", "/V1/things/search"]) {
@@ -104,7 +180,10 @@ test("a literal path beats a template: GET on it is 405, not a wrong id", async 
 
 test.each(["", "/"])("a path works with %j at its end", async (end) => {
   expect(await ask("GET", `/v1/things/${ID}${end}`)).toMatchObject({ status: 200, body: { id: ID } });
-  expect(await ask("POST", `/v1/things/search${end}?page=2`, json({ name: "a" }))).toMatchObject({ status: 200, body: { name: "a", page: 2 } });
+  expect(await ask("POST", `/v1/things/search${end}?page=2`, json({ name: "a" }))).toMatchObject({
+    status: 200,
+    body: { name: "a", page: 2 },
+  });
 });
 
 test("HEAD answers as GET without a body", async () => {
@@ -142,7 +221,17 @@ test("an optional body may be absent, null or empty of fields", async () => {
 
 test.each([
   ["absent", undefined, { type: "missing", loc: ["body"], input: null }],
-  ["cut off", '{"a":', { type: "json_invalid", loc: ["body", 5], msg: "JSON decode error", input: {}, ctx: { error: "Expecting value" } }],
+  [
+    "cut off",
+    '{"a":',
+    {
+      type: "json_invalid",
+      loc: ["body", 5],
+      msg: "JSON decode error",
+      input: {},
+      ctx: { error: "Expecting value" },
+    },
+  ],
   ["an array", "[]", { type: "model_attributes_type", loc: ["body"], input: [] }],
   ["with NUL", '{"name":"a\\u0000"}', { type: "value_error", loc: ["body", "name"] }],
   ["with half a surrogate pair", '{"name":"\\ud800"}', { type: "value_error", loc: ["body", "name"] }],
@@ -152,10 +241,19 @@ test.each([
   expect(answer.body.detail[0]).toMatchObject(expected);
 });
 
-test.each([undefined, "text/plain", "application/x-www-form-urlencoded"])("JSON sent as %s is not taken for an object", async (type) => {
-  const answer = await ask("POST", "/v1/things/search", { body: new Blob(['{"name":"a"}']), headers: type === undefined ? {} : { "content-type": type } });
-  expect(answer).toMatchObject({ status: 422, body: { detail: [{ type: "model_attributes_type", loc: ["body"], input: '{"name":"a"}' }] } });
-});
+test.each([undefined, "text/plain", "application/x-www-form-urlencoded"])(
+  "JSON sent as %s is not taken for an object",
+  async (type) => {
+    const answer = await ask("POST", "/v1/things/search", {
+      body: new Blob(['{"name":"a"}']),
+      headers: type === undefined ? {} : { "content-type": type },
+    });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { detail: [{ type: "model_attributes_type", loc: ["body"], input: '{"name":"a"}' }] },
+    });
+  },
+);
 
 test("JSON over its limit is 400, and never 413", async () => {
   const answer = await ask("POST", "/v1/things/search", json({ name: "x".repeat(5_000_000) }));
@@ -164,18 +262,25 @@ test("JSON over its limit is 400, and never 413", async () => {
 });
 
 test("a broken content encoding is 400", async () => {
-  const answer = await ask("POST", "/v1/things/search", { body: "not gzip", headers: { "content-type": "application/json", "content-encoding": "gzip" } });
+  const answer = await ask("POST", "/v1/things/search", {
+    body: "not gzip",
+    headers: { "content-type": "application/json", "content-encoding": "gzip" },
+  });
   expect(answer.status).toBe(400);
 });
 
 test("malformed percent-encoding and NUL in a URL are the caller's fault", async () => {
-  for (const path of ["/v1/things/%zz", "/v1/things/%FF", "/v1/things/%00", "/v1/things/%ED%A0%80"]) expect((await ask("GET", path)).status).toBe(422);
+  for (const path of ["/v1/things/%zz", "/v1/things/%FF", "/v1/things/%00", "/v1/things/%ED%A0%80"])
+    expect((await ask("GET", path)).status).toBe(422);
   expect((await ask("GET", "/v1/%zz")).status).toBe(404);
   expect((await ask("POST", "/v1/things/search?page=%zz&a=%00", json({ name: "a" }))).status).toBe(422);
 });
 
 test("a URL over its limit is 414", async () => {
-  expect(await ask("GET", `/v1/things/${"x".repeat(9_000)}`)).toMatchObject({ status: 414, body: { detail: "URI Too Long" } });
+  expect(await ask("GET", `/v1/things/${"x".repeat(9_000)}`)).toMatchObject({
+    status: 414,
+    body: { detail: "URI Too Long" },
+  });
 });
 
 test("who is not known is told so before anything else is looked at", async () => {
@@ -205,7 +310,9 @@ test("an unexpected failure hides its cause and logs it under the request's id",
   const answer = await ask("GET", "/v1/fails", { headers: { "x-request-id": "trace-42" } });
   expect(answer).toMatchObject({ status: 500, body: { detail: "Internal Server Error" } });
   expect(answer.headers.get("x-request-id")).toBe("trace-42");
-  const line = app.logged.find((entry) => entry.includes("failed unexpectedly") && entry.includes("trace-42"));
+  const line = app.logged.find(
+    (entry) => entry.includes("failed unexpectedly") && entry.includes("trace-42"),
+  );
   expect(line).toContain("select * from secrets");
 });
 
@@ -283,7 +390,9 @@ test("what is no HTTP is 400", async () => {
 });
 
 test("a port in use is said so, with the way out", async () => {
-  await expect(listen({ callback: () => async () => {} } as never, { host: "127.0.0.1", port: app.port })).rejects.toThrow(/is in use.*PORT/);
+  await expect(
+    listen({ callback: () => async () => {} } as never, { host: "127.0.0.1", port: app.port }),
+  ).rejects.toThrow(/is in use.*PORT/);
 });
 
 function sendRaw(text: string): Promise<string> {

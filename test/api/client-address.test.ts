@@ -1,10 +1,10 @@
 /** Where a request comes from behind proxies: lists of addresses, budgets and the last use of keys rest on it. */
 import { expect, test } from "vitest";
-import { createSharedCounter } from "../../src/api/shared-counter.ts";
+import { createSharedCounter } from "../../src/api/limits/shared-counter.ts";
 import { defineRoute } from "../../src/api/route.ts";
-import { leakedKeyRoutes } from "../../src/api/routes/leaked-keys.ts";
+import { leakedKeyRoutes } from "../../src/api/routes/callers/leaked-keys.ts";
 import { DomainError } from "../../src/domain/errors.ts";
-import { startTinyApp } from "../support/tiny-app.ts";
+import { startTinyApp } from "../support/stack/tiny-app.ts";
 
 test.each([
   [0, "203.0.113.9", "127.0.0.1"],
@@ -14,21 +14,41 @@ test.each([
   [1, undefined, "127.0.0.1"],
   [2, "203.0.113.9", "203.0.113.9"],
   [1, "203.0.113.9:4711", "203.0.113.9:4711"],
-])("behind %i proxies a request with X-Forwarded-For %s comes from %s, whatever its client wrote there first", async (trustedProxies, forwarded, address) => {
-  const seen: string[] = [];
-  const authenticator = { authenticate: async (credentials: { address: string }) => Promise.reject(new DomainError("unauthenticated", String(seen.push(credentials.address)))) };
-  const route = defineRoute({ access: "keys", status: 200, summary: "A test.", tags: ["Test"], method: "GET", path: "/who", handle: async () => undefined });
-  const behind = await startTinyApp([route], {
-    config: { api: { trustedProxies, corsOrigins: [] }, limits: { refusalsPerMinute: 100 } } as never,
-    authenticator: authenticator as never,
-  });
-  try {
-    expect((await fetch(`${behind.url}/v1/who`, { headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded } })).status).toBe(401);
-    expect(seen.map((one) => one.replace("::ffff:", ""))).toEqual([address]);
-  } finally {
-    await behind.close();
-  }
-});
+])(
+  "behind %i proxies a request with X-Forwarded-For %s comes from %s, whatever its client wrote there first",
+  async (trustedProxies, forwarded, address) => {
+    const seen: string[] = [];
+    const authenticator = {
+      authenticate: async (credentials: { address: string }) =>
+        Promise.reject(new DomainError("unauthenticated", String(seen.push(credentials.address)))),
+    };
+    const route = defineRoute({
+      access: "keys",
+      status: 200,
+      summary: "A test.",
+      tags: ["Test"],
+      method: "GET",
+      path: "/who",
+      handle: async () => undefined,
+    });
+    const behind = await startTinyApp([route], {
+      config: { api: { trustedProxies, corsOrigins: [] }, limits: { refusalsPerMinute: 100 } } as never,
+      authenticator: authenticator as never,
+    });
+    try {
+      expect(
+        (
+          await fetch(`${behind.url}/v1/who`, {
+            headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
+          })
+        ).status,
+      ).toBe(401);
+      expect(seen.map((one) => one.replace("::ffff:", ""))).toEqual([address]);
+    } finally {
+      await behind.close();
+    }
+  },
+);
 
 test("a report of leaked keys counts as many requests as it has texts, and one beyond the budget is not taken", async () => {
   const reported: string[][] = [];
@@ -39,7 +59,11 @@ test("a report of leaked keys counts as many requests as it has texts, and one b
   });
   const report = async (texts: number) => {
     const body = JSON.stringify({ keys: Array.from({ length: texts }, (_, index) => `sk-${index}`) });
-    const answer = await fetch(`${app.url}/v1/api-keys/revoke-leaked`, { method: "POST", headers: { "content-type": "application/json" }, body });
+    const answer = await fetch(`${app.url}/v1/api-keys/revoke-leaked`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
     return [answer.status, answer.headers.get("ratelimit-remaining")];
   };
   try {
@@ -69,7 +93,11 @@ test("reports of leaked keys are counted for their address before anything of th
   };
   try {
     const body = JSON.stringify({ keys: ["sk-one"] });
-    expect([await report("203.0.113.9", body), await report("203.0.113.9", "no JSON"), await report("203.0.113.9", body)]).toEqual([202, 422, 429]);
+    expect([
+      await report("203.0.113.9", body),
+      await report("203.0.113.9", "no JSON"),
+      await report("203.0.113.9", body),
+    ]).toEqual([202, 422, 429]);
     expect(await report("203.0.113.10", body)).toBe(202);
     expect(reported).toEqual([["sk-one"], ["sk-one"]]);
   } finally {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineRoute } from "../../src/api/route.ts";
-import { startTinyApp, type TinyApp } from "../support/tiny-app.ts";
+import { startTinyApp, type TinyApp } from "../support/stack/tiny-app.ts";
 
 const route = defineRoute({
   method: "GET",
@@ -18,17 +18,26 @@ const APP = "https://app.example.org";
 let open: TinyApp;
 let shut: TinyApp;
 beforeAll(async () => {
-  open = await startTinyApp([route], { config: { api: { trustedProxies: 0, corsOrigins: [APP] }, limits: {} } as never });
+  open = await startTinyApp([route], {
+    config: { api: { trustedProxies: 0, corsOrigins: [APP] }, limits: {} } as never,
+  });
   shut = await startTinyApp([route]);
 });
 afterAll(() => Promise.all([open.close(), shut.close()]));
 
 const ask = (app: TinyApp, origin: string, method = "GET") =>
-  fetch(`${app.url}/v1/thing`, { method, headers: { origin, ...(method === "OPTIONS" ? { "access-control-request-method": "GET" } : {}) } });
+  fetch(`${app.url}/v1/thing`, {
+    method,
+    headers: { origin, ...(method === "OPTIONS" ? { "access-control-request-method": "GET" } : {}) },
+  });
 
 test("a page of an origin that is named may read answers and ask beforehand", async () => {
   const answer = await ask(open, APP);
-  expect([answer.status, answer.headers.get("access-control-allow-origin"), answer.headers.get("vary")]).toEqual([200, APP, "Origin"]);
+  expect([
+    answer.status,
+    answer.headers.get("access-control-allow-origin"),
+    answer.headers.get("vary"),
+  ]).toEqual([200, APP, "Origin"]);
   expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
   const preflight = await ask(open, APP, "OPTIONS");
   expect(preflight.status).toBe(204);

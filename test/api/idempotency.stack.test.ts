@@ -2,10 +2,10 @@
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createDirectoryStore } from "../../src/storage/directory.ts";
-import { call, ended, fileForm, upload } from "../support/client.ts";
-import { documentClient } from "../support/document-client.ts";
-import { onSharedStack } from "../support/shared-stack.ts";
+import { createDirectoryStore } from "../../src/storage/stores/directory.ts";
+import { call, ended, fileForm, upload } from "../support/clients/client.ts";
+import { documentClient } from "../support/clients/document-client.ts";
+import { onSharedStack } from "../support/stack/shared-stack.ts";
 import { until } from "../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
@@ -15,17 +15,28 @@ const times = (count: number) => Array.from({ length: count }, (_, index) => ind
 const put = (
   key: string,
   content: string,
-  { filename = "note.md", as = tenants.keys.editor, path = "/data/upload", fields = { space_id: tenants.spaces.research } as Record<string, string> } = {},
+  {
+    filename = "note.md",
+    as = tenants.keys.editor,
+    path = "/data/upload",
+    fields = { space_id: tenants.spaces.research } as Record<string, string>,
+  } = {},
 ) => call(stack.url, as, "POST", path, fileForm(content, filename, fields), { "idempotency-key": key });
-const post = (key: string, path: string, body?: unknown, as = tenants.keys.editor) => call(stack.url, as, "POST", path, body, { "idempotency-key": key });
-const countDocuments = async (name: string): Promise<number> => (await rows("select count(*)::int as count from documents where name = $1", [name]))[0].count;
-const countRuns = async (name: string): Promise<number> => (await rows("select count(*)::int as count from pipeline_runs where file_name = $1", [name]))[0].count;
-const objects = () => createDirectoryStore(join(stack.dataDir, "objects")).list(tenants.acme, { limit: 1_000 });
+const post = (key: string, path: string, body?: unknown, as = tenants.keys.editor) =>
+  call(stack.url, as, "POST", path, body, { "idempotency-key": key });
+const countDocuments = async (name: string): Promise<number> =>
+  (await rows("select count(*)::int as count from documents where name = $1", [name]))[0].count;
+const countRuns = async (name: string): Promise<number> =>
+  (await rows("select count(*)::int as count from pipeline_runs where file_name = $1", [name]))[0].count;
+const objects = () =>
+  createDirectoryStore(join(stack.dataDir, "objects")).list(tenants.acme, { limit: 1_000 });
 
 describe("100 parallel repeats", () => {
   test("of an upload give one document, one run, one object and the same answer", async () => {
     const before = (await objects()).length;
-    const answers = await Promise.all(times(100).map(() => put("parallel-upload", "# Once\n\nWritten once only.", { filename: "once.md" })));
+    const answers = await Promise.all(
+      times(100).map(() => put("parallel-upload", "# Once\n\nWritten once only.", { filename: "once.md" })),
+    );
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201]));
     expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
     expect(answers[0]!.body.processing_state).toEqual({ parsed: false, chunked: false, embedded: false });
@@ -34,30 +45,52 @@ describe("100 parallel repeats", () => {
     expect(await objects()).toHaveLength(before + 1);
     await ended(stack.url, tenants.keys.editor, answers[0]!.body.id);
     // A repeat that comes later is answered as the first was, not as things stand now.
-    expect(await put("parallel-upload", "# Once\n\nWritten once only.", { filename: "once.md" })).toMatchObject({ status: 201, body: answers[0]!.body });
+    expect(
+      await put("parallel-upload", "# Once\n\nWritten once only.", { filename: "once.md" }),
+    ).toMatchObject({ status: 201, body: answers[0]!.body });
   });
 
   test("of an upload to a path give one version", async () => {
     const path = `/spaces/${tenants.spaces.research}/data/upload`;
-    const answers = await Promise.all(times(100).map(() => put("parallel-path", "At a path.", { filename: "path.md", path, fields: { path: "notes" } })));
+    const answers = await Promise.all(
+      times(100).map(() =>
+        put("parallel-path", "At a path.", { filename: "path.md", path, fields: { path: "notes" } }),
+      ),
+    );
     expect(new Set(answers.map((answer) => `${answer.status} ${JSON.stringify(answer.body)}`)).size).toBe(1);
     expect(answers[0]!.status).toBe(201);
     expect(await countRuns("path.md")).toBe(1);
   });
 
   test("of a reprocess give one run", async () => {
-    const { id } = await upload(stack.url, tenants.keys.editor, tenants.spaces.research, "Again and again.", "again.md");
+    const { id } = await upload(
+      stack.url,
+      tenants.keys.editor,
+      tenants.spaces.research,
+      "Again and again.",
+      "again.md",
+    );
     await ended(stack.url, tenants.keys.editor, id);
-    const answers = await Promise.all(times(100).map(() => post("parallel-reprocess", `/data/${id}/reprocess`)));
+    const answers = await Promise.all(
+      times(100).map(() => post("parallel-reprocess", `/data/${id}/reprocess`)),
+    );
     expect(new Set(answers.map((answer) => `${answer.status} ${JSON.stringify(answer.body)}`)).size).toBe(1);
     expect(answers[0]!.status).toBe(202);
     expect(await countRuns("again.md")).toBe(2);
   });
 
   test("of a batch give one batch", async () => {
-    const { id } = await upload(stack.url, tenants.keys.editor, tenants.spaces.research, "In a batch.", "batch.md");
+    const { id } = await upload(
+      stack.url,
+      tenants.keys.editor,
+      tenants.spaces.research,
+      "In a batch.",
+      "batch.md",
+    );
     await ended(stack.url, tenants.keys.editor, id);
-    const answers = await Promise.all(times(100).map(() => post("parallel-batch", "/data/batch-reprocess", { document_ids: [id] })));
+    const answers = await Promise.all(
+      times(100).map(() => post("parallel-batch", "/data/batch-reprocess", { document_ids: [id] })),
+    );
     expect(new Set(answers.map((answer) => `${answer.status} ${JSON.stringify(answer.body)}`)).size).toBe(1);
     expect(answers[0]!.status).toBe(202);
     expect(await rows("select id from batches where organization_id = $1", [tenants.acme])).toHaveLength(1);
@@ -66,28 +99,49 @@ describe("100 parallel repeats", () => {
 });
 
 describe("a key that was used with another request is refused with 422", () => {
-  const refused = { status: 422, body: { detail: [expect.objectContaining({ loc: ["header", "idempotency-key"] })] } };
+  const refused = {
+    status: 422,
+    body: { detail: [expect.objectContaining({ loc: ["header", "idempotency-key"] })] },
+  };
 
   test.each([
     ["another file", { content: "other" }],
     ["another filename", { filename: "other.md" }],
-    ["another field", { fields: { space_id: tenants.spaces.research, folder_id: "01900000-0000-7000-8000-00000000ffff" } }],
-  ])("%s", async (what, { content = "same", ...rest }: { content?: string; filename?: string; fields?: Record<string, string> }) => {
-    expect((await put(`differs ${what}`, "same")).status).toBe(201);
-    const before = (await objects()).length;
-    expect(await put(`differs ${what}`, content, rest)).toMatchObject(refused);
-    expect(await objects()).toHaveLength(before);
-  });
+    [
+      "another field",
+      { fields: { space_id: tenants.spaces.research, folder_id: "01900000-0000-7000-8000-00000000ffff" } },
+    ],
+  ])(
+    "%s",
+    async (
+      what,
+      { content = "same", ...rest }: { content?: string; filename?: string; fields?: Record<string, string> },
+    ) => {
+      expect((await put(`differs ${what}`, "same")).status).toBe(201);
+      const before = (await objects()).length;
+      expect(await put(`differs ${what}`, content, rest)).toMatchObject(refused);
+      expect(await objects()).toHaveLength(before);
+    },
+  );
 
   test("another JSON body, and another document", async () => {
-    const [one, other] = await Promise.all(["one.md", "other.md"].map((name) => upload(stack.url, tenants.keys.editor, tenants.spaces.research, name, name)));
+    const [one, other] = await Promise.all(
+      ["one.md", "other.md"].map((name) =>
+        upload(stack.url, tenants.keys.editor, tenants.spaces.research, name, name),
+      ),
+    );
     expect((await post("json", `/data/${one.id}/reprocess`)).status).toBe(202);
-    expect(await post("json", `/data/${one.id}/reprocess`, { chunker_name: "sentence" })).toMatchObject(refused);
+    expect(await post("json", `/data/${one.id}/reprocess`, { chunker_name: "sentence" })).toMatchObject(
+      refused,
+    );
     expect(await post("json", `/data/${other.id}/reprocess`)).toMatchObject(refused);
   });
 
   test("but another caller, and the same caller on another route, has keys of their own", async () => {
-    const [mine, theirs] = [await put("shared", "mine"), await put("shared", "theirs", { as: tenants.keys.owner })];
+    const [mine, theirs] = [
+      await put("shared", "mine"),
+      await put("shared", "theirs", { as: tenants.keys.owner }),
+    ];
     expect([mine.status, theirs.status]).toEqual([201, 201]);
     expect(mine.body.id).not.toBe(theirs.body.id);
     expect((await post("shared", `/data/${mine.body.id}/reprocess`)).status).toBe(202);
@@ -125,13 +179,22 @@ describe("what is kept", () => {
 describe("a repeat is answered with the rights of now", () => {
   test("a document or file that was deleted since is 404", async () => {
     const path = `/spaces/${tenants.spaces.research}/data/upload`;
-    const again = { document: () => put("gone-document", "gone"), file: () => put("gone-file", "gone", { filename: "gone.md", path, fields: { path: "" } }) };
+    const again = {
+      document: () => put("gone-document", "gone"),
+      file: () => put("gone-file", "gone", { filename: "gone.md", path, fields: { path: "" } }),
+    };
     const document = await again.document();
     const reprocess = () => post("gone-reprocess", `/data/${document.body.id}/reprocess`);
     for (const repeat of [again.file, reprocess]) expect((await repeat()).status).toBeLessThan(300);
     await call(stack.url, tenants.keys.editor, "DELETE", `/data/${document.body.id}`);
-    await call(stack.url, tenants.keys.editor, "DELETE", `/spaces/${tenants.spaces.research}/data/files?path=gone.md`);
-    for (const repeat of [again.document, reprocess]) expect(await repeat()).toMatchObject({ status: 404, body: { detail: "Document not found" } });
+    await call(
+      stack.url,
+      tenants.keys.editor,
+      "DELETE",
+      `/spaces/${tenants.spaces.research}/data/files?path=gone.md`,
+    );
+    for (const repeat of [again.document, reprocess])
+      expect(await repeat()).toMatchObject({ status: 404, body: { detail: "Document not found" } });
     expect(await again.file()).toMatchObject({ status: 404, body: { detail: "File not found" } });
   });
 
@@ -142,7 +205,13 @@ describe("a repeat is answered with the rights of now", () => {
       const { id } = (await document()).body;
       return [
         document,
-        () => put("rights-file", "mine", { as, filename: `${as}.md`, path: `/spaces/${research}/data/upload`, fields: { path: "rights" } }),
+        () =>
+          put("rights-file", "mine", {
+            as,
+            filename: `${as}.md`,
+            path: `/spaces/${research}/data/upload`,
+            fields: { path: "rights" },
+          }),
         () => post("rights-reprocess", `/data/${id}/reprocess`, undefined, as),
         () => post("rights-batch", "/data/batch-reprocess", { document_ids: [id] }, as),
         () => put("rights-refused", "mine", { as, fields: { space_id: research, folder_id: "nonsense" } }),
@@ -154,11 +223,22 @@ describe("a repeat is answered with the rights of now", () => {
     try {
       await rows("delete from space_members where space_id = $1 and role = 'editor'", [research]);
       await rows("update space_members set role = 'viewer' where space_id = $1", [research]);
-      for (const [at, send] of lost.entries()) await until(`repeat ${at} of who lost the space is refused`, async () => (await send()).status === 404);
-      for (const [at, send] of reading.entries()) await until(`repeat ${at} of who may only read is refused`, async () => (await send()).status === 403);
+      for (const [at, send] of lost.entries())
+        await until(
+          `repeat ${at} of who lost the space is refused`,
+          async () => (await send()).status === 404,
+        );
+      for (const [at, send] of reading.entries())
+        await until(
+          `repeat ${at} of who may only read is refused`,
+          async () => (await send()).status === 403,
+        );
     } finally {
       await rows("delete from space_members where space_id = $1", [research]);
-      await rows("insert into space_members select * from jsonb_populate_recordset(null::space_members, $1)", [JSON.stringify(before)]);
+      await rows(
+        "insert into space_members select * from jsonb_populate_recordset(null::space_members, $1)",
+        [JSON.stringify(before)],
+      );
     }
   });
 });

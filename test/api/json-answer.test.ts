@@ -7,10 +7,15 @@ import { z } from "zod";
 import { jsonPieces, PIECE_CHARACTERS } from "../../src/api/json-answer.ts";
 import { defineRoute } from "../../src/api/route.ts";
 import { envelope, pageOf, Timestamp } from "../../src/schema/common.ts";
-import { startTinyApp, type TinyApp } from "../support/tiny-app.ts";
+import { startTinyApp, type TinyApp } from "../support/stack/tiny-app.ts";
 
 const Item = z.object({ text: z.string(), at: Timestamp, note: z.string().optional() });
-const Answer = z.object({ title: z.string().optional(), items: z.array(Item), total: z.int(), others: z.array(z.int()) });
+const Answer = z.object({
+  title: z.string().optional(),
+  items: z.array(Item),
+  total: z.int(),
+  others: z.array(z.int()),
+});
 
 async function gathered(pieces: AsyncIterable<string>): Promise<string[]> {
   const all: string[] = [];
@@ -23,13 +28,25 @@ async function* inParts<T>(items: readonly T[], size: number): AsyncGenerator<re
 }
 
 test("the text is that of the whole value, however its lists come, and holds nothing that the schema does not name", async () => {
-  const item = fc.record({ text: fc.string(), at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }), secret: fc.string() });
-  const answer = fc.record({ title: fc.option(fc.string(), { nil: undefined }), items: fc.array(item), total: fc.nat(), others: fc.array(fc.nat()), secret: fc.string() });
+  const item = fc.record({
+    text: fc.string(),
+    at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }),
+    secret: fc.string(),
+  });
+  const answer = fc.record({
+    title: fc.option(fc.string(), { nil: undefined }),
+    items: fc.array(item),
+    total: fc.nat(),
+    others: fc.array(fc.nat()),
+    secret: fc.string(),
+  });
   await fc.assert(
     fc.asyncProperty(answer, fc.integer({ min: 1, max: 4 }), async (value, size) => {
       const expected = JSON.stringify(Answer.parse(value));
       expect((await gathered(jsonPieces(Answer, value))).join("")).toBe(expected);
-      expect((await gathered(jsonPieces(Answer, { ...value, items: inParts(value.items, size) }))).join("")).toBe(expected);
+      expect(
+        (await gathered(jsonPieces(Answer, { ...value, items: inParts(value.items, size) }))).join(""),
+      ).toBe(expected);
     }),
   );
 });
@@ -62,8 +79,12 @@ test("the next part of a list is asked for once the one before is written", asyn
 });
 
 test("what is no list, or holds what the schema refuses, is an error", async () => {
-  await expect(gathered(jsonPieces(Answer, { items: null, total: 1, others: [] }))).rejects.toThrow(z.ZodError);
-  await expect(gathered(jsonPieces(Answer, { items: [], total: 1, others: ["x"] }))).rejects.toThrow(z.ZodError);
+  await expect(gathered(jsonPieces(Answer, { items: null, total: 1, others: [] }))).rejects.toThrow(
+    z.ZodError,
+  );
+  await expect(gathered(jsonPieces(Answer, { items: [], total: 1, others: ["x"] }))).rejects.toThrow(
+    z.ZodError,
+  );
 });
 
 const Page = envelope(z.object({ text: z.string() }), "TestPage");
@@ -79,13 +100,28 @@ const open = { method: "GET", access: "public", status: 200, summary: "A test.",
 const page = { page: 1, limit: 1_000 };
 beforeAll(async () => {
   app = await startTinyApp([
-    defineRoute({ ...open, path: "/large", response: Page, handle: async () => pageOf(manyLargeItems(), MANY, page) }),
-    defineRoute({ ...open, path: "/small", response: Page, handle: async () => pageOf([{ text: "ü", secret: 1 }], 1, page) }),
+    defineRoute({
+      ...open,
+      path: "/large",
+      response: Page,
+      handle: async () => pageOf(manyLargeItems(), MANY, page),
+    }),
+    defineRoute({
+      ...open,
+      path: "/small",
+      response: Page,
+      handle: async () => pageOf([{ text: "ü", secret: 1 }], 1, page),
+    }),
     defineRoute({
       ...open,
       path: "/broken",
       response: Page,
-      handle: async () => pageOf([...Array.from({ length: 5 }, () => ({ text: "x".repeat(200_000) })), { text: 5 as never }], 6, page),
+      handle: async () =>
+        pageOf(
+          [...Array.from({ length: 5 }, () => ({ text: "x".repeat(200_000) })), { text: 5 as never }],
+          6,
+          page,
+        ),
     }),
   ]);
 });
@@ -96,7 +132,13 @@ test("a small answer says its length and type", async () => {
   expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
   const text = await response.text();
   expect(response.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
-  expect(JSON.parse(text)).toEqual({ items: [{ text: "ü" }], total_items: 1, total_pages: 1, page: 1, page_size: 1_000 });
+  expect(JSON.parse(text)).toEqual({
+    items: [{ text: "ü" }],
+    total_items: 1,
+    total_pages: 1,
+    page: 1,
+    page_size: 1_000,
+  });
 });
 
 test("a client that does not read a large answer neither holds up others nor fills the memory", async () => {
@@ -104,7 +146,8 @@ test("a client that does not read a large answer neither holds up others nor fil
   await once(socket, "connect");
   socket.pause();
   socket.write("GET /v1/large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-  for (let request = 0; request < 50; request += 1) expect((await fetch(`${app.url}/v1/small`)).status).toBe(200);
+  for (let request = 0; request < 50; request += 1)
+    expect((await fetch(`${app.url}/v1/small`)).status).toBe(200);
   // What the kernel takes for a reader that sleeps is a few megabytes.
   expect(asked).toBeLessThan(MANY / 2);
   let bytes = 0;

@@ -2,9 +2,9 @@
 import { request as httpRequest } from "node:http";
 import { Client, Connection } from "@temporalio/client";
 import { afterEach, describe, expect, it, test } from "vitest";
-import { call, ended, fileForm } from "../support/client.ts";
-import { documentClient } from "../support/document-client.ts";
-import { onOwnStack } from "../support/own-stack.ts";
+import { call, ended, fileForm } from "../support/clients/client.ts";
+import { documentClient } from "../support/clients/document-client.ts";
+import { onOwnStack } from "../support/stack/own-stack.ts";
 import { until } from "../support/until.ts";
 
 const { stack, tenants } = onOwnStack();
@@ -14,13 +14,27 @@ afterEach(() => stack.provider.reset());
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
 const put = (key: string, content: string, filename: string) =>
-  call(stack.url, tenants.keys.editor, "POST", "/data/upload", fileForm(content, filename, { space_id: tenants.spaces.research }), { "idempotency-key": key });
-const countDocuments = async (name: string): Promise<number> => (await rows("select count(*)::int as count from documents where name = $1", [name]))[0].count;
-const countRuns = async (name: string): Promise<number> => (await rows("select count(*)::int as count from pipeline_runs where file_name = $1", [name]))[0].count;
+  call(
+    stack.url,
+    tenants.keys.editor,
+    "POST",
+    "/data/upload",
+    fileForm(content, filename, { space_id: tenants.spaces.research }),
+    { "idempotency-key": key },
+  );
+const countDocuments = async (name: string): Promise<number> =>
+  (await rows("select count(*)::int as count from documents where name = $1", [name]))[0].count;
+const countRuns = async (name: string): Promise<number> =>
+  (await rows("select count(*)::int as count from pipeline_runs where file_name = $1", [name]))[0].count;
 
 const chat = (model: string, body: Record<string, unknown> = {}) =>
-  call(stack.url, tenants.keys.owner, "POST", "/chat/completions", { model, messages: [{ role: "user", content: "Where does the grey heron nest?" }], ...body });
-const requests = () => stack.provider.requests.filter((request) => request.route === "chat").map((request) => request.body);
+  call(stack.url, tenants.keys.owner, "POST", "/chat/completions", {
+    model,
+    messages: [{ role: "user", content: "Where does the grey heron nest?" }],
+    ...body,
+  });
+const requests = () =>
+  stack.provider.requests.filter((request) => request.route === "chat").map((request) => request.body);
 
 describe("in the middle of an upload", () => {
   test("between its commit and its answer has accepted one document, and a repeat gets the answer", async () => {
@@ -30,18 +44,27 @@ describe("in the middle of an upload", () => {
     await rows(
       "create function held_commit() returns trigger language plpgsql as $$ begin if new.name = 'killed.md' then perform pg_advisory_xact_lock(1); end if; return null; end $$",
     );
-    await rows("create constraint trigger held_commit after insert on documents deferrable initially deferred for each row execute function held_commit()");
+    await rows(
+      "create constraint trigger held_commit after insert on documents deferrable initially deferred for each row execute function held_commit()",
+    );
     const lost = put("killed", "# Killed\n\nAnd yet accepted.", "killed.md").catch(() => "no answer");
     await until(
       "the transaction commits",
-      async () => (await rows("select from pg_stat_activity where datname = current_database() and query = 'commit' and wait_event = 'advisory'")).length === 1,
+      async () =>
+        (
+          await rows(
+            "select from pg_stat_activity where datname = current_database() and query = 'commit' and wait_event = 'advisory'",
+          )
+        ).length === 1,
     );
     await stack.api.kill("SIGKILL");
     expect(await lost).toBe("no answer");
     await hold.query("select pg_advisory_unlock(1)");
     hold.release();
     await stack.restartApi();
-    const answers = await Promise.all(times(20).map(() => put("killed", "# Killed\n\nAnd yet accepted.", "killed.md")));
+    const answers = await Promise.all(
+      times(20).map(() => put("killed", "# Killed\n\nAnd yet accepted.", "killed.md")),
+    );
     expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
     expect(answers[0]!.status).toBe(201);
     expect(await countDocuments("killed.md")).toBe(1);
@@ -54,13 +77,24 @@ describe("in the middle of an upload", () => {
   test("while the body streams leaves the key to a repeat, once its lease has ended", async () => {
     const stream = httpRequest(`${stack.url}/v1/data/upload`, {
       method: "POST",
-      headers: { authorization: `Bearer ${tenants.keys.editor}`, "content-type": "multipart/form-data; boundary=edge", "idempotency-key": "streaming" },
+      headers: {
+        authorization: `Bearer ${tenants.keys.editor}`,
+        "content-type": "multipart/form-data; boundary=edge",
+        "idempotency-key": "streaming",
+      },
     });
     stream.on("error", () => undefined);
-    stream.write(`--edge\r\nContent-Disposition: form-data; name="file"; filename="streamed.md"\r\n\r\nThe first half`);
+    stream.write(
+      `--edge\r\nContent-Disposition: form-data; name="file"; filename="streamed.md"\r\n\r\nThe first half`,
+    );
     await until(
       "the key is claimed before the body is whole",
-      async () => (await rows("select from idempotency_keys where key = 'streaming' and status is null and body_hash is null")).length === 1,
+      async () =>
+        (
+          await rows(
+            "select from idempotency_keys where key = 'streaming' and status is null and body_hash is null",
+          )
+        ).length === 1,
     );
     await stack.api.kill("SIGKILL");
     await stack.restartApi();
@@ -75,12 +109,23 @@ describe("in mid-turn", () => {
   it("leaves no turn open and nothing running: within five seconds the turns are noted as lost and their workflows ended", async () => {
     const connection = await Connection.connect({ address: stack.temporalAddress });
     const { workflow } = new Client({ connection });
-    const running = async () => (await workflow.count("ExecutionStatus = 'Running' AND (WorkflowType = 'chatTurns' OR WorkflowType = 'chatTurn')")).count;
+    const running = async () =>
+      (
+        await workflow.count(
+          "ExecutionStatus = 'Running' AND (WorkflowType = 'chatTurns' OR WorkflowType = 'chatTurn')",
+        )
+      ).count;
     await until("turns are taken", async () => (await chat(tenants.agents.public)).status === 200);
     stack.provider.requests.length = 0;
     const toolCalls = [{ id: "a", name: "current_time", arguments: "{}" }];
-    stack.provider.replyAlways(({ tools, messages }) => (tools && messages.at(-1).role === "user" ? { toolCalls } : { pieces: ["one", "two"], after: 1, breakWith: "hang" }));
-    const open = Array.from({ length: 3 }, () => chat(tenants.agents.public, { stream: true }).catch(() => undefined));
+    stack.provider.replyAlways(({ tools, messages }) =>
+      tools && messages.at(-1).role === "user"
+        ? { toolCalls }
+        : { pieces: ["one", "two"], after: 1, breakWith: "hang" },
+    );
+    const open = Array.from({ length: 3 }, () =>
+      chat(tenants.agents.public, { stream: true }).catch(() => undefined),
+    );
     open.push(chat(tenants.agents.librarian, { stream: true }).catch(() => undefined));
     await until("five calls are made", () => requests().length === 5);
     await until("their workflows run", async () => (await running()) >= 2);
@@ -88,14 +133,23 @@ describe("in mid-turn", () => {
     const killedAt = performance.now();
     await Promise.all(open);
     const { rows } = await until("no turn is open", async () => {
-      const found = await stack.database.db.owner.query("select status, error_code, ended_at from turns where started_at > now() - interval '20 seconds'");
+      const found = await stack.database.db.owner.query(
+        "select status, error_code, ended_at from turns where started_at > now() - interval '20 seconds'",
+      );
       return found.rows.filter((turn) => turn.status === "lost").length === 4 && found;
     });
     expect(performance.now() - killedAt).toBeLessThan(5_000);
-    expect(rows.filter((turn) => turn.status === "lost").every((turn) => turn.error_code === "turn_lost" && turn.ended_at !== null)).toBe(true);
+    expect(
+      rows
+        .filter((turn) => turn.status === "lost")
+        .every((turn) => turn.error_code === "turn_lost" && turn.ended_at !== null),
+    ).toBe(true);
     await until("no workflow runs", async () => (await running()) === 0);
     expect(performance.now() - killedAt).toBeLessThan(8_000);
-    await until("the provider's connections are closed", () => stack.provider.requests.filter((request) => request.abortedAt !== undefined).length === 4);
+    await until(
+      "the provider's connections are closed",
+      () => stack.provider.requests.filter((request) => request.abortedAt !== undefined).length === 4,
+    );
     await connection.close();
     await stack.restartApi();
     await until("turns are taken again", async () => {

@@ -13,7 +13,11 @@ const operations = Object.entries<any>(document.paths).flatMap(([path, item]) =>
 
 test("every reference leads somewhere", () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!);
-  expect(references.filter((path) => path.split("/").reduce<any>((node, step) => node?.[step], document) === undefined)).toEqual([]);
+  expect(
+    references.filter(
+      (path) => path.split("/").reduce<any>((node, step) => node?.[step], document) === undefined,
+    ),
+  ).toEqual([]);
 });
 
 test("no two operations share an id", () => {
@@ -24,7 +28,11 @@ test("no two operations share an id", () => {
 describe.each(operations)("$name", ({ path, operation }) => {
   test("declares every parameter of its path", () => {
     const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
-    expect((operation.parameters ?? []).filter((parameter: any) => parameter.in === "path").map((parameter: any) => parameter.name)).toEqual(named);
+    expect(
+      (operation.parameters ?? [])
+        .filter((parameter: any) => parameter.in === "path")
+        .map((parameter: any) => parameter.name),
+    ).toEqual(named);
   });
 
   test("says what it does, whom it serves, and how it fails", () => {
@@ -37,8 +45,18 @@ describe.each(operations)("$name", ({ path, operation }) => {
 
 /** Places below the schema that have neither an example nor few enough values to need none. */
 function withoutExample(schema: any, at: string): string[] {
-  if (schema === undefined || "$ref" in schema || "example" in schema || "enum" in schema || "const" in schema) return [];
-  if (schema.properties !== undefined) return Object.entries(schema.properties).flatMap(([name, property]) => withoutExample(property, `${at}.${name}`));
+  if (
+    schema === undefined ||
+    "$ref" in schema ||
+    "example" in schema ||
+    "enum" in schema ||
+    "const" in schema
+  )
+    return [];
+  if (schema.properties !== undefined)
+    return Object.entries(schema.properties).flatMap(([name, property]) =>
+      withoutExample(property, `${at}.${name}`),
+    );
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives !== undefined) return alternatives.flatMap((one: any) => withoutExample(one, at));
   if (schema.type === "array") return withoutExample(schema.items, `${at}[]`);
@@ -46,27 +64,66 @@ function withoutExample(schema: any, at: string): string[] {
 }
 
 test("every parameter and every field has an example", () => {
-  const fields = Object.entries<any>(document.components.schemas).flatMap(([name, schema]) => withoutExample(schema, name));
-  const parameters = operations.flatMap(({ name, operation }) => (operation.parameters ?? []).flatMap((one: any) => withoutExample(one.schema, `${name} ${one.name}`)));
+  const fields = Object.entries<any>(document.components.schemas).flatMap(([name, schema]) =>
+    withoutExample(schema, name),
+  );
+  const parameters = operations.flatMap(({ name, operation }) =>
+    (operation.parameters ?? []).flatMap((one: any) => withoutExample(one.schema, `${name} ${one.name}`)),
+  );
   expect([...fields, ...parameters]).toEqual([]);
 });
 
 test("errors follow from the contract of a route", () => {
   const open = { summary: "A test.", tags: ["Test"], handle: async () => {} } as const;
-  expect(declaredErrors(defineRoute({ ...open, method: "GET", path: "/a", access: "public", status: 204 }))).toEqual([500]);
   expect(
-    declaredErrors(defineRoute({ ...open, method: "POST", path: "/a/:id", access: "keys", status: 204, params: z.object({ id: Uuid }), body: z.object({}), errors: [412] })),
+    declaredErrors(defineRoute({ ...open, method: "GET", path: "/a", access: "public", status: 204 })),
+  ).toEqual([500]);
+  expect(
+    declaredErrors(
+      defineRoute({
+        ...open,
+        method: "POST",
+        path: "/a/:id",
+        access: "keys",
+        status: 204,
+        params: z.object({ id: Uuid }),
+        body: z.object({}),
+        errors: [412],
+      }),
+    ),
   ).toEqual([400, 401, 403, 404, 412, 422, 429, 500, 503]);
-  expect(declaredErrors(defineRoute({ ...open, method: "GET", path: "/a", access: "keys", status: 204, unauthenticatedStatus: 403 }))).toEqual([403, 429, 500, 503]);
+  expect(
+    declaredErrors(
+      defineRoute({
+        ...open,
+        method: "GET",
+        path: "/a",
+        access: "keys",
+        status: 204,
+        unauthenticatedStatus: 403,
+      }),
+    ),
+  ).toEqual([403, 429, 500, 503]);
 });
 
 describe("every schema", () => {
   const folder = new URL("../../src/schema/", import.meta.url);
-  const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".ts"),
+  );
   test.each(files)("of %s can stand in the document", async (file) => {
     const exported = Object.values(await import(/* @vite-ignore */ new URL(file, folder).href));
     for (const schema of exported.filter((value) => value instanceof z.ZodType)) {
-      const route = defineRoute({ method: "POST", path: "/a", access: "public", status: 200, summary: "A test.", tags: ["Test"], body: schema, handle: async () => {} });
+      const route = defineRoute({
+        method: "POST",
+        path: "/a",
+        access: "public",
+        status: 200,
+        summary: "A test.",
+        tags: ["Test"],
+        body: schema,
+        handle: async () => {},
+      });
       expect(() => createOpenApi([route])).not.toThrow();
     }
   });

@@ -1,13 +1,13 @@
 /** How many queries a plain read costs: every statement counts, but not what begins and ends its transaction. */
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { getDocument } from "../../src/api/routes/documents.ts";
+import { getDocument } from "../../src/api/routes/documents/documents.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import type { Deps } from "../../src/deps.ts";
 import { newId } from "../../src/domain/ids.ts";
-import { makeKey, makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "../support/callers.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { startTinyApp, type TinyApp } from "../support/tiny-app.ts";
+import { makeKey, makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "../support/tenants/callers.ts";
+import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
+import { startTinyApp, type TinyApp } from "../support/stack/tiny-app.ts";
 
 const AT_MOST = 3;
 
@@ -30,8 +30,15 @@ beforeAll(async () => {
     [documentId, organization.id, user, space],
   );
   // What is written behind the answer, in batches for all requests, is not the read's.
-  const behind = { audit: { record: () => undefined }, lastUsed: { note: () => undefined } } as unknown as Pick<Deps, "audit" | "lastUsed">;
-  app = await startTinyApp([getDocument], { db, authenticator: createAuthenticator({ db, pepper: TEST_PEPPER, now: () => now }), ...behind });
+  const behind = {
+    audit: { record: () => undefined },
+    lastUsed: { note: () => undefined },
+  } as unknown as Pick<Deps, "audit" | "lastUsed">;
+  app = await startTinyApp([getDocument], {
+    db,
+    authenticator: createAuthenticator({ db, pepper: TEST_PEPPER, now: () => now }),
+    ...behind,
+  });
 });
 afterAll(async () => {
   await app.close();
@@ -41,10 +48,16 @@ afterAll(async () => {
 async function statementsOfRead(): Promise<string[]> {
   const asked = vi.spyOn(pg.Client.prototype, "query");
   try {
-    const response = await fetch(`${app.url}/v1/data/${documentId}`, { headers: { authorization: `Bearer ${key}` } });
+    const response = await fetch(`${app.url}/v1/data/${documentId}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
     expect(response.status).toBe(200);
-    const texts = asked.mock.calls.map(([query]) => (typeof query === "string" ? query : (query as unknown as pg.QueryConfig).text));
-    return texts.flatMap((text) => text.split(";").map((statement) => statement.trim())).filter((statement) => !/^(begin|commit)?$/.test(statement));
+    const texts = asked.mock.calls.map(([query]) =>
+      typeof query === "string" ? query : (query as unknown as pg.QueryConfig).text,
+    );
+    return texts
+      .flatMap((text) => text.split(";").map((statement) => statement.trim()))
+      .filter((statement) => !/^(begin|commit)?$/.test(statement));
   } finally {
     asked.mockRestore();
   }

@@ -1,17 +1,25 @@
 import { expect, test } from "vitest";
 import { type RateLimits, createRateLimit } from "../../src/api/middleware/rate-limit.ts";
-import { type SharedCounter, createSharedCounter } from "../../src/api/shared-counter.ts";
-import { addCallerCounts } from "../../src/db/rate-limits.ts";
+import { type SharedCounter, createSharedCounter } from "../../src/api/limits/shared-counter.ts";
+import { addCallerCounts } from "../../src/db/instance/rate-limits.ts";
 import { DomainError } from "../../src/domain/errors.ts";
-import type { Principal } from "../../src/domain/principal.ts";
-import { createTestDatabase } from "../support/database.ts";
+import type { Principal } from "../../src/domain/tenancy/principal.ts";
+import { createTestDatabase } from "../support/servers/database.ts";
 import { until } from "../support/until.ts";
 
-const caller = (apiKeyId: string | null, userId = `owner of ${apiKeyId}`): Principal => ({ apiKeyId, user: { id: userId }, organization: { id: "organization" } }) as Principal;
-const countOf = async (counter: SharedCounter, limit: number) => (await counter.count([{ caller: "key", limit }]))[0]!;
+const caller = (apiKeyId: string | null, userId = `owner of ${apiKeyId}`): Principal =>
+  ({ apiKeyId, user: { id: userId }, organization: { id: "organization" } }) as Principal;
+const countOf = async (counter: SharedCounter, limit: number) =>
+  (await counter.count([{ caller: "key", limit }]))[0]!;
 const alone = (): SharedCounter => createSharedCounter({ add: async () => [], now: () => 1_000_000 });
 
-const LIMITS: RateLimits = { requestsPerMinute: 3, chatTurnsPerMinute: 1, requestsPerUserAndMinute: 3, chatTurnsPerUserAndMinute: 1, refusalsPerMinute: 2 };
+const LIMITS: RateLimits = {
+  requestsPerMinute: 3,
+  chatTurnsPerMinute: 1,
+  requestsPerUserAndMinute: 3,
+  chatTurnsPerUserAndMinute: 1,
+  refusalsPerMinute: 2,
+};
 
 function limiter(limits: Partial<RateLimits> = {}, counter = alone()) {
   const limit = createRateLimit({ ...LIMITS, ...limits }, counter);
@@ -25,7 +33,8 @@ function limiter(limits: Partial<RateLimits> = {}, counter = alone()) {
     return { headers, error };
   };
   return {
-    ask: (principal: Principal, budget: "requests" | "chat" = "requests") => told((ctx) => limit.countRequest(ctx, principal, budget)),
+    ask: (principal: Principal, budget: "requests" | "chat" = "requests") =>
+      told((ctx) => limit.countRequest(ctx, principal, budget)),
     refuse: () => told((ctx) => limit.countRefusal(ctx)),
   };
 }
@@ -33,10 +42,16 @@ function limiter(limits: Partial<RateLimits> = {}, counter = alone()) {
 test("the request above the minute's budget is refused until the minute is over", async () => {
   const { ask } = limiter();
   for (const remaining of ["2", "1", "0"])
-    expect(await ask(caller("key"))).toMatchObject({ error: undefined, headers: { "RateLimit-Limit": "3", "RateLimit-Remaining": remaining } });
+    expect(await ask(caller("key"))).toMatchObject({
+      error: undefined,
+      headers: { "RateLimit-Limit": "3", "RateLimit-Remaining": remaining },
+    });
   const { error, headers } = await ask(caller("key"));
   expect(error).toBeInstanceOf(DomainError);
-  expect(error).toMatchObject({ code: "rate_limited", retryAfterSeconds: Number(headers["RateLimit-Reset"]) });
+  expect(error).toMatchObject({
+    code: "rate_limited",
+    retryAfterSeconds: Number(headers["RateLimit-Reset"]),
+  });
   expect(Number(headers["RateLimit-Reset"])).toBeGreaterThan(0);
 });
 
@@ -56,7 +71,11 @@ test("all keys of a user and the user's own sessions share the user's budget", a
   for (const key of ["one", "two", "three", null]) {
     const { error, headers } = await ask(caller(key, "ada"));
     expect(error).toMatchObject({ code: "rate_limited" });
-    expect(headers).toMatchObject({ "RateLimit-Policy": '"user-requests";q=3;w=60', "RateLimit-Limit": "3", "RateLimit-Remaining": "0" });
+    expect(headers).toMatchObject({
+      "RateLimit-Policy": '"user-requests";q=3;w=60',
+      "RateLimit-Limit": "3",
+      "RateLimit-Remaining": "0",
+    });
   }
   expect((await ask(caller("four", "bob"))).error).toBeUndefined();
 });
@@ -64,12 +83,21 @@ test("all keys of a user and the user's own sessions share the user's budget", a
 test("a key's own budget ends before its user's where that is larger, and what it is refused takes nothing from the user", async () => {
   const { ask } = limiter({ requestsPerUserAndMinute: 5 });
   for (const left of ["2", "1", "0"]) {
-    expect((await ask(caller("one", "ada"))).headers).toMatchObject({ "RateLimit-Policy": '"key-requests";q=3;w=60', "RateLimit-Remaining": left });
+    expect((await ask(caller("one", "ada"))).headers).toMatchObject({
+      "RateLimit-Policy": '"key-requests";q=3;w=60',
+      "RateLimit-Remaining": left,
+    });
   }
   for (let at = 0; at < 10; at += 1)
-    expect(await ask(caller("one", "ada"))).toMatchObject({ error: { code: "rate_limited" }, headers: { "RateLimit-Policy": '"key-requests";q=3;w=60' } });
+    expect(await ask(caller("one", "ada"))).toMatchObject({
+      error: { code: "rate_limited" },
+      headers: { "RateLimit-Policy": '"key-requests";q=3;w=60' },
+    });
   for (const left of ["1", "0"]) {
-    expect(await ask(caller("two", "ada"))).toMatchObject({ error: undefined, headers: { "RateLimit-Policy": '"user-requests";q=5;w=60', "RateLimit-Remaining": left } });
+    expect(await ask(caller("two", "ada"))).toMatchObject({
+      error: undefined,
+      headers: { "RateLimit-Policy": '"user-requests";q=5;w=60', "RateLimit-Remaining": left },
+    });
   }
   expect((await ask(caller("two", "ada"))).error).toMatchObject({ code: "rate_limited" });
 });
@@ -79,9 +107,15 @@ test("an organization has a budget only where a setting says so, and it names it
   for (let at = 0; at < 10; at += 1) expect((await unlimited.ask(caller(`key ${at}`))).error).toBeUndefined();
   const { ask } = limiter({ requestsPerOrganizationAndMinute: 4, chatTurnsPerOrganizationAndMinute: 2 });
   for (const user of ["ada", "bob"]) expect((await ask(caller(null, user), "chat")).error).toBeUndefined();
-  expect(await ask(caller(null, "eve"), "chat")).toMatchObject({ error: { code: "rate_limited" }, headers: { "RateLimit-Policy": '"organization-chat";q=2;w=60' } });
+  expect(await ask(caller(null, "eve"), "chat")).toMatchObject({
+    error: { code: "rate_limited" },
+    headers: { "RateLimit-Policy": '"organization-chat";q=2;w=60' },
+  });
   for (const user of ["ada", "bob"]) expect((await ask(caller(null, user))).error).toBeUndefined();
-  expect(await ask(caller(null, "eve"))).toMatchObject({ error: { code: "rate_limited" }, headers: { "RateLimit-Policy": '"organization-requests";q=4;w=60' } });
+  expect(await ask(caller(null, "eve"))).toMatchObject({
+    error: { code: "rate_limited" },
+    headers: { "RateLimit-Policy": '"organization-requests";q=4;w=60' },
+  });
 });
 
 test("a request is counted in all of its budgets with one statement", async () => {
@@ -93,9 +127,14 @@ test("a request is counted in all of its budgets with one statement", async () =
       return counts;
     },
   });
-  const { ask } = limiter({ requestsPerOrganizationAndMinute: 4, chatTurnsPerOrganizationAndMinute: 2 }, counter);
+  const { ask } = limiter(
+    { requestsPerOrganizationAndMinute: 4, chatTurnsPerOrganizationAndMinute: 2 },
+    counter,
+  );
   expect((await ask(caller("key", "ada"), "chat")).error).toBeUndefined();
-  expect(statements).toEqual([["key", "ada", "organization organization", "chat key", "chat ada", "chat organization organization"]]);
+  expect(statements).toEqual([
+    ["key", "ada", "organization organization", "chat key", "chat ada", "chat organization organization"],
+  ]);
 });
 
 test("chat turns have a budget of their own within it", async () => {
@@ -126,13 +165,16 @@ test("two processes let through together what one of them may, and a request far
       const { rows } = await database.db.owner.query("select count from rate_limits where caller = 'key'");
       return rows[0]?.count === 40;
     });
-    const rest = await Promise.all(Array.from({ length: 200 }, (_, at) => countOf(at % 2 === 0 ? one : other, 100)));
+    const rest = await Promise.all(
+      Array.from({ length: 200 }, (_, at) => countOf(at % 2 === 0 ? one : other, 100)),
+    );
     const let_through = rest.filter(({ isWithin }) => isWithin).length;
     // The other may have let through what it counted between two looks at the database: less than one flush of it.
     expect(let_through).toBeGreaterThanOrEqual(60);
     expect(let_through).toBeLessThanOrEqual(60 + 90);
     await Promise.all([one.close(), other.close()]);
-    for (const counter of [one, other]) expect(await countOf(counter, 100)).toMatchObject({ isWithin: false, remaining: 0 });
+    for (const counter of [one, other])
+      expect(await countOf(counter, 100)).toMatchObject({ isWithin: false, remaining: 0 });
     expect(statements).toBeLessThan(40);
   } finally {
     await database.drop();
@@ -142,7 +184,9 @@ test("two processes let through together what one of them may, and a request far
 test("near the limit the count is exact, however many ask at once in however many processes", async () => {
   const database = await createTestDatabase();
   try {
-    const processes = Array.from({ length: 3 }, () => createSharedCounter({ now: () => 1_000_000, add: (counts) => addCallerCounts(database.db, counts) }));
+    const processes = Array.from({ length: 3 }, () =>
+      createSharedCounter({ now: () => 1_000_000, add: (counts) => addCallerCounts(database.db, counts) }),
+    );
     const answers = await Promise.all(Array.from({ length: 30 }, (_, at) => countOf(processes[at % 3]!, 5)));
     expect(answers.filter(({ isWithin }) => isWithin)).toHaveLength(5);
   } finally {

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Route } from "../../src/api/route.ts";
-import { createSharedCounter } from "../../src/api/shared-counter.ts";
+import { createSharedCounter } from "../../src/api/limits/shared-counter.ts";
 import { ROUTES } from "../../src/api/routes/index.ts";
-import { startTinyApp, type TinyApp } from "../support/tiny-app.ts";
+import { startTinyApp, type TinyApp } from "../support/stack/tiny-app.ts";
 
 const REFUSALS_A_MINUTE = 2;
 const LARGEST_BODY_BYTES = 4 * 1_024 * 1_024;
@@ -24,29 +24,41 @@ async function statusWithoutBody(port: number, route: Route): Promise<number> {
   await once(socket, "connect");
   const path = route.fullPath.replaceAll(/:\w+/g, "01900000-0000-7000-8000-000000000010");
   const type = route.multipart === undefined ? "application/json" : "multipart/form-data; boundary=x";
-  socket.write(`${route.method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${LARGEST_BODY_BYTES}\r\n\r\n`);
+  socket.write(
+    `${route.method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${LARGEST_BODY_BYTES}\r\n\r\n`,
+  );
   const [head] = (await once(socket, "data")) as [Buffer];
   socket.destroy();
   return Number(head.toString("latin1").slice(9, 12));
 }
 
-describe.each(withBody.map((route) => ({ name: `${route.method} ${route.fullPath}`, route })))("$name", ({ route }) => {
-  test("refuses a stranger whose body has not come", async () => {
-    expect(await statusWithoutBody(app.port, route)).toBe(route.unauthenticatedStatus ?? 401);
-  });
-});
-
-describe.each(closed.map((route) => ({ name: `${route.method} ${route.fullPath}`, route })))("$name", ({ route }) => {
-  test("counts its refusals, and answers 429 when an address has had its share", async () => {
-    const limited = await startTinyApp(ROUTES, {
-      config: { api: { trustedProxies: 0, corsOrigins: [] }, limits: { refusalsPerMinute: REFUSALS_A_MINUTE } } as never,
-      // In one minute that never ends.
-      callerCounts: createSharedCounter({ add: async () => [], now: () => 0 }),
+describe.each(withBody.map((route) => ({ name: `${route.method} ${route.fullPath}`, route })))(
+  "$name",
+  ({ route }) => {
+    test("refuses a stranger whose body has not come", async () => {
+      expect(await statusWithoutBody(app.port, route)).toBe(route.unauthenticatedStatus ?? 401);
     });
-    const statuses: number[] = [];
-    for (let request = 0; request <= REFUSALS_A_MINUTE; request += 1) statuses.push(await statusWithoutBody(limited.port, route));
-    const refusal = route.unauthenticatedStatus ?? 401;
-    expect(statuses).toEqual([refusal, refusal, 429]);
-    await limited.close();
-  });
-});
+  },
+);
+
+describe.each(closed.map((route) => ({ name: `${route.method} ${route.fullPath}`, route })))(
+  "$name",
+  ({ route }) => {
+    test("counts its refusals, and answers 429 when an address has had its share", async () => {
+      const limited = await startTinyApp(ROUTES, {
+        config: {
+          api: { trustedProxies: 0, corsOrigins: [] },
+          limits: { refusalsPerMinute: REFUSALS_A_MINUTE },
+        } as never,
+        // In one minute that never ends.
+        callerCounts: createSharedCounter({ add: async () => [], now: () => 0 }),
+      });
+      const statuses: number[] = [];
+      for (let request = 0; request <= REFUSALS_A_MINUTE; request += 1)
+        statuses.push(await statusWithoutBody(limited.port, route));
+      const refusal = route.unauthenticatedStatus ?? 401;
+      expect(statuses).toEqual([refusal, refusal, 429]);
+      await limited.close();
+    });
+  },
+);

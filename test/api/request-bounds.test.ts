@@ -1,20 +1,24 @@
 /** Every list, object with any keys and text of a request has a bound, and the bound is looked at before what it bounds. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { parsePart } from "../../src/api/validation.ts";
+import { parsePart } from "../../src/api/validation/validate.ts";
 import { answerError } from "../../src/api/errors.ts";
-import { ValidationProblems } from "../../src/schema/problem.ts";
-import { record } from "../../src/schema/record.ts";
-import { type NamedSchema, partsOf, requestSchemas } from "../support/request-schemas.ts";
+import { ValidationProblems } from "../../src/schema/requests/problem.ts";
+import { record } from "../../src/schema/requests/record.ts";
+import { type NamedSchema, partsOf, requestSchemas } from "../support/clients/request-schemas.ts";
 
 /** By a check of its own, or by a format that is of one length. */
-const hasMaximum = (schema: z.ZodType): boolean => schema instanceof z.ZodGUID || (schema.def.checks ?? []).some((check) => check._zod.def.check === "max_length");
-const declaresKeys = (schema: z.ZodType): boolean => typeof (schema.meta()?.["override"] as { maxProperties?: number } | undefined)?.maxProperties === "number";
+const hasMaximum = (schema: z.ZodType): boolean =>
+  schema instanceof z.ZodGUID ||
+  (schema.def.checks ?? []).some((check) => check._zod.def.check === "max_length");
+const declaresKeys = (schema: z.ZodType): boolean =>
+  typeof (schema.meta()?.["override"] as { maxProperties?: number } | undefined)?.maxProperties === "number";
 
 /** The places without a bound, as paths of field names. */
 function unbounded(schema: z.ZodType, path: string, isPiped = false): string[] {
   const own = (() => {
-    if (schema instanceof z.ZodString || schema instanceof z.ZodStringFormat || schema instanceof z.ZodArray) return !hasMaximum(schema);
+    if (schema instanceof z.ZodString || schema instanceof z.ZodStringFormat || schema instanceof z.ZodArray)
+      return !hasMaximum(schema);
     return schema instanceof z.ZodRecord && !isPiped;
   })();
   const inner = Object.entries(partsOf(schema)).flatMap(([name, part]) => {
@@ -31,15 +35,26 @@ describe.each(requestSchemas())("$name", ({ name, schema }: NamedSchema) => {
 });
 
 test("the walk finds what has no bound", () => {
-  const schema = z.object({ a: z.string().optional(), b: z.array(z.string().max(3)), c: z.record(z.string(), z.unknown()).nullish(), d: z.union([z.string(), z.int()]) });
+  const schema = z.object({
+    a: z.string().optional(),
+    b: z.array(z.string().max(3)),
+    c: z.record(z.string(), z.unknown()).nullish(),
+    d: z.union([z.string(), z.int()]),
+  });
   expect(unbounded(schema, "x")).toEqual(["x.a.?", "x.b", "x.c.?.?", "x.d.|0"]);
 });
 
 test("of a list that is too long no element is looked at", () => {
   let looks = 0;
   const element = z.custom(() => (looks += 1) < 0);
-  const parsed = parsePart(z.object({ ids: z.array(element).max(3).nullish() }), { ids: Array.from({ length: 50_000 }, () => 1) }, "body");
-  expect(parsed).toMatchObject({ problems: [{ type: "too_long", loc: ["body", "ids"], ctx: { max_length: 3, actual_length: 50_000 } }] });
+  const parsed = parsePart(
+    z.object({ ids: z.array(element).max(3).nullish() }),
+    { ids: Array.from({ length: 50_000 }, () => 1) },
+    "body",
+  );
+  expect(parsed).toMatchObject({
+    problems: [{ type: "too_long", loc: ["body", "ids"], ctx: { max_length: 3, actual_length: 50_000 } }],
+  });
   expect(looks).toBe(0);
 });
 
@@ -48,16 +63,33 @@ test("of an object with too many keys no member is looked at", () => {
   const value = z.custom(() => (looks += 1) < 0);
   const given = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, 1]));
   const parsed = parsePart(z.object({ meta: record(value, 3).nullish() }), { meta: given }, "body");
-  expect(parsed).toMatchObject({ problems: [{ type: "too_long", loc: ["body", "meta"], msg: "Dictionary should have at most 3 items after validation, not 50000" }] });
+  expect(parsed).toMatchObject({
+    problems: [
+      {
+        type: "too_long",
+        loc: ["body", "meta"],
+        msg: "Dictionary should have at most 3 items after validation, not 50000",
+      },
+    ],
+  });
   expect(looks).toBe(0);
 });
 
 test("an object with any keys keeps its own form: what is none, a null, and __proto__, which is no key", () => {
   const schema = z.object({ meta: record(z.unknown(), 3).nullish() });
-  for (const meta of [1, "x", []]) expect(parsePart(schema, { meta }, "body")).toMatchObject({ problems: [{ type: "dict_type", loc: ["body", "meta"] }] });
+  for (const meta of [1, "x", []])
+    expect(parsePart(schema, { meta }, "body")).toMatchObject({
+      problems: [{ type: "dict_type", loc: ["body", "meta"] }],
+    });
   expect(parsePart(schema, { meta: null }, "body")).toEqual({ value: { meta: null } });
   expect(parsePart(schema, JSON.parse('{"meta":{"__proto__":{"admin":true},"a":1}}'), "body")).toMatchObject({
-    problems: [{ type: "value_error", loc: ["body", "meta", "__proto__"], msg: "Value error, the key __proto__ is not allowed" }],
+    problems: [
+      {
+        type: "value_error",
+        loc: ["body", "meta", "__proto__"],
+        msg: "Value error, the key __proto__ is not allowed",
+      },
+    ],
   });
 });
 
@@ -68,8 +100,14 @@ test("a hundred problems are reported, and then how many more there are", () => 
     "body",
   ) as { problems: { msg: string }[] };
   expect(parsed.problems).toHaveLength(101);
-  expect(parsed.problems.at(-1)).toMatchObject({ type: "value_error", loc: ["body"], msg: "Value error, more problems are not shown" });
-  const fields = z.object(Object.fromEntries(Array.from({ length: 130 }, (_, index) => [`f${index}`, z.int()])));
+  expect(parsed.problems.at(-1)).toMatchObject({
+    type: "value_error",
+    loc: ["body"],
+    msg: "Value error, more problems are not shown",
+  });
+  const fields = z.object(
+    Object.fromEntries(Array.from({ length: 130 }, (_, index) => [`f${index}`, z.int()])),
+  );
   const others = parsePart(fields, {}, "body") as { problems: { msg: string }[] };
   expect(others.problems).toHaveLength(101);
   expect(others.problems.at(-1)).toMatchObject({ msg: "Value error, 30 more problems are not shown" });
@@ -78,7 +116,9 @@ test("a hundred problems are reported, and then how many more there are", () => 
 test("behind the first hundred faults of a list no element is looked at, nor is what is in them gathered", () => {
   let looks = 0;
   const part = z.custom(() => (looks += 1) < 0);
-  const schema = z.object({ messages: z.array(z.object({ content: z.union([z.string(), z.array(part).max(1_000)]) })).max(2_000) });
+  const schema = z.object({
+    messages: z.array(z.object({ content: z.union([z.string(), z.array(part).max(1_000)]) })).max(2_000),
+  });
   const messages = Array.from({ length: 2_000 }, () => ({ content: Array.from({ length: 45 }, () => 1) }));
   const parsed = parsePart(schema, { messages }, "body") as { problems: { loc: readonly unknown[] }[] };
   expect(parsed.problems).toHaveLength(101);
@@ -91,7 +131,11 @@ test("a list with few faults has all of them reported, wherever they are, and a 
   const list: unknown[] = Array.from({ length: 3_000 }, () => "x");
   expect(parsePart(schema, list, "body")).toEqual({ value: list });
   const faulty = list.with(5, 1).with(2_999, 2);
-  expect((parsePart(schema, faulty, "body") as { problems: { loc: readonly unknown[] }[] }).problems.map(({ loc }) => loc)).toEqual([
+  expect(
+    (parsePart(schema, faulty, "body") as { problems: { loc: readonly unknown[] }[] }).problems.map(
+      ({ loc }) => loc,
+    ),
+  ).toEqual([
     ["body", 5],
     ["body", 2_999],
   ]);
@@ -100,6 +144,12 @@ test("a list with few faults has all of them reported, wherever they are, and a 
 test("what an answer quotes of a request is short, however long its keys are and however often it is quoted", () => {
   const key = "k".repeat(1_000_000);
   const large = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, "x"]));
-  const problems = Array.from({ length: 100 }, () => ({ type: "value_error", loc: ["body", key], msg: `Value error, ${key}`, input: large, ctx: { error: key } }));
+  const problems = Array.from({ length: 100 }, () => ({
+    type: "value_error",
+    loc: ["body", key],
+    msg: `Value error, ${key}`,
+    input: large,
+    ctx: { error: key },
+  }));
   expect(JSON.stringify(answerError(new ValidationProblems(problems)).body).length).toBeLessThan(400_000);
 });

@@ -6,12 +6,15 @@ import { defineRoute } from "../../src/api/route.ts";
 import { createApp } from "../../src/api/app.ts";
 import { listen } from "../../src/api/server.ts";
 import type { Deps } from "../../src/deps.ts";
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/process/log.ts";
 
 const open = { method: "GET", access: "public", status: 200, summary: "A test.", tags: ["Test"] } as const;
 const deps = {
   log: createLog({ level: "silent", name: "test" }),
-  config: { api: { trustedProxies: 0, corsOrigins: [] }, limits: { requestsPerMinute: 10, chatTurnsPerMinute: 1 } },
+  config: {
+    api: { trustedProxies: 0, corsOrigins: [] },
+    limits: { requestsPerMinute: 10, chatTurnsPerMinute: 1 },
+  },
 } as unknown as Deps;
 
 const quick = defineRoute({ ...open, path: "/quick", handle: async () => undefined });
@@ -53,7 +56,12 @@ test("what has not ended within the grace is cut", async () => {
 });
 
 test("who sends its headers byte by byte is cut off, and others are served meanwhile", async () => {
-  const server = await listen(createApp(deps, [quick]), { host: "127.0.0.1", port: 0, headersTimeoutMs: 400, checkEveryMs: 50 });
+  const server = await listen(createApp(deps, [quick]), {
+    host: "127.0.0.1",
+    port: 0,
+    headersTimeoutMs: 400,
+    checkEveryMs: 50,
+  });
   const slow = Array.from({ length: 50 }, () => {
     const socket = connect(server.port, "127.0.0.1");
     let answer = "";
@@ -61,11 +69,14 @@ test("who sends its headers byte by byte is cut off, and others are served meanw
     socket.on("error", () => undefined);
     socket.write("GET /quick HTTP/1.1\r\nHost: x\r\n");
     const drip = setInterval(() => socket.writable && socket.write("X-A: b\r\n"), 20);
-    const gone = new Promise<string>((resolve) => socket.once("close", () => (clearInterval(drip), resolve(answer))));
+    const gone = new Promise<string>((resolve) =>
+      socket.once("close", () => (clearInterval(drip), resolve(answer))),
+    );
     return { gone };
   });
   expect((await fetch(`http://127.0.0.1:${server.port}/v1/quick`)).status).toBe(200);
-  for (const answer of await Promise.all(slow.map(({ gone }) => gone))) expect(answer === "" || answer.startsWith("HTTP/1.1 408 ")).toBe(true);
+  for (const answer of await Promise.all(slow.map(({ gone }) => gone)))
+    expect(answer === "" || answer.startsWith("HTTP/1.1 408 ")).toBe(true);
   expect((await fetch(`http://127.0.0.1:${server.port}/v1/quick`)).status).toBe(200);
   await server.close(100);
 });

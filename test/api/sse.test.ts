@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { stream } from "../../src/api/response.ts";
 import { defineRoute } from "../../src/api/route.ts";
 import { type EventStream, openEventStream } from "../../src/api/sse.ts";
-import { startTinyApp, type TinyApp } from "../support/tiny-app.ts";
+import { startTinyApp, type TinyApp } from "../support/stack/tiny-app.ts";
 
 let play: (events: EventStream) => Promise<void>;
 const route = defineRoute({
@@ -53,7 +53,9 @@ test("the head leaves before the first event, and pings follow while nothing is 
 test("a client that goes away aborts the stream; sending then answers false", async () => {
   let ended: Promise<boolean> | undefined;
   play = async (events) => {
-    ended = new Promise((resolve) => events.closed.addEventListener("abort", () => void events.send("late").then(resolve)));
+    ended = new Promise((resolve) =>
+      events.closed.addEventListener("abort", () => void events.send("late").then(resolve)),
+    );
     await events.send("first");
   };
   const stop = new AbortController();

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { receiveUpload } from "../../src/api/uploads.ts";
+import { receiveUpload } from "../../src/api/body/uploads.ts";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -43,7 +43,10 @@ test("a slow sink slows its client, at constant memory", async () => {
   const before = process.memoryUsage.rss();
   let peak = before;
   const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 10);
-  const sent = request(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { method: "POST", headers: { "content-type": "multipart/form-data; boundary=b" } });
+  const sent = request(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+    method: "POST",
+    headers: { "content-type": "multipart/form-data; boundary=b" },
+  });
   const answered = once(sent, "response");
   Readable.from(form(), { objectMode: false }).pipe(sent);
   const [answer] = await answered;

@@ -47,7 +47,8 @@ describe("keys as somebody finds them", () => {
       keysIn(found);
       return performance.now() - before;
     };
-    for (const part of ["sk-hf-", "sk-", "sk-hf-0", `sk-hf-${"a".repeat(48)}-`]) expect(took(part.repeat(100_000))).toBeLessThan(2_000);
+    for (const part of ["sk-hf-", "sk-", "sk-hf-0", `sk-hf-${"a".repeat(48)}-`])
+      expect(took(part.repeat(100_000))).toBeLessThan(2_000);
   });
 });
 
@@ -66,7 +67,8 @@ describe("what SECURITY.md tells secret scanners", () => {
   const [, example = ""] = /`(sk-hf-[0-9A-Za-z]{49})`/.exec(security) ?? [];
 
   it("is a pattern of every key that is made", () => {
-    for (const text of Array.from({ length: 100 }, createKeyText)) expect(text).toMatch(new RegExp(`^${pattern}$`));
+    for (const text of Array.from({ length: 100 }, createKeyText))
+      expect(text).toMatch(new RegExp(`^${pattern}$`));
   });
 
   it("is a checksum that a program written from its words finds", () => {

@@ -3,8 +3,8 @@ import { createKeyText } from "../../src/auth/api-keys.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import type { OrganizationKey } from "../../src/db/pool.ts";
 import { DomainError } from "../../src/domain/errors.ts";
-import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../support/database.ts";
-import { makeKey, makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "../support/callers.ts";
+import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../support/servers/database.ts";
+import { makeKey, makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "../support/tenants/callers.ts";
 
 let test: TestDatabase;
 let db: OwnedDatabase;
@@ -20,7 +20,11 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 const HERE = "192.0.2.7";
-const bearer = (text: string, organizationId?: string, address = HERE) => ({ authorization: `Bearer ${text}`, organizationId, address });
+const bearer = (text: string, organizationId?: string, address = HERE) => ({
+  authorization: `Bearer ${text}`,
+  organizationId,
+  address,
+});
 const fresh = () => createAuthenticator({ db, pepper: TEST_PEPPER, now });
 
 async function refusal(work: Promise<unknown>): Promise<string> {
@@ -47,7 +51,9 @@ describe("a key", () => {
     });
     expect([...principal.capabilities]).toEqual(["read", "search", "chat", "write"]);
     expect(principal.reach.get(space)).toMatchObject({ role: "editor", is_private: false });
-    expect([...principal.reach.values()].filter((reached) => reached.is_private)).toMatchObject([{ role: "owner" }]);
+    expect([...principal.reach.values()].filter((reached) => reached.is_private)).toMatchObject([
+      { role: "owner" },
+    ]);
   });
 
   it("gets one private space for its owner, however many requests come first at once", async () => {
@@ -75,7 +81,10 @@ describe("a key", () => {
     await db.owner.query("update spaces set deleted_at = now() where id = $1", [deleted]);
     const other = await makeOrganization(db);
     const foreign = await makeSpace(db, other, [[await makeUser(db, other), "owner"]]);
-    await db.owner.query("insert into space_members (space_id, user_id, organization_id, role) values ($1, $2, $3, 'owner')", [foreign, owner, other.id]);
+    await db.owner.query(
+      "insert into space_members (space_id, user_id, organization_id, role) values ($1, $2, $3, 'owner')",
+      [foreign, owner, other.id],
+    );
     const { text } = await makeKey(db, organization, owner);
     const { reach } = await fresh().authenticate(bearer(text));
     expect(reach.has(deleted)).toBe(false);
@@ -91,13 +100,17 @@ describe("401", () => {
     ["two tokens", "Bearer a b"],
     ["a JWT where no issuer is configured", "Bearer a.b.c"],
   ])("for %s", async (_what, authorization) => {
-    expect(await refusal(fresh().authenticate({ authorization, organizationId: undefined, address: HERE }))).toBe("unauthenticated");
+    expect(
+      await refusal(fresh().authenticate({ authorization, organizationId: undefined, address: HERE })),
+    ).toBe("unauthenticated");
   });
 
   it("for a key with a wrong checksum, without a query", async () => {
     const query = vi.spyOn(db.app, "query");
     const text = createKeyText();
-    expect(await refusal(fresh().authenticate(bearer(`${text.slice(0, -1)}${text.endsWith("A") ? "B" : "A"}`)))).toBe("unauthenticated");
+    expect(
+      await refusal(fresh().authenticate(bearer(`${text.slice(0, -1)}${text.endsWith("A") ? "B" : "A"}`))),
+    ).toBe("unauthenticated");
     expect(query).not.toHaveBeenCalled();
     query.mockRestore();
   });
@@ -121,19 +134,27 @@ describe("a key with a list of addresses", () => {
 
   it("works from them, and from elsewhere it is refused like a key that nobody has, also where its owner left", async () => {
     const owner = await makeUser(db, organization);
-    const { id, text } = await makeKey(db, organization, owner, { allowedCidrs: ["192.0.2.0/24", "2001:db8::/32"] });
-    for (const address of [HERE, `::ffff:${HERE}`, "2001:db8::1"]) expect((await from(address, text)).apiKeyId).toBe(id);
+    const { id, text } = await makeKey(db, organization, owner, {
+      allowedCidrs: ["192.0.2.0/24", "2001:db8::/32"],
+    });
+    for (const address of [HERE, `::ffff:${HERE}`, "2001:db8::1"])
+      expect((await from(address, text)).apiKeyId).toBe(id);
     const unknown = await from(HERE, createKeyText()).catch((error: unknown) => error);
-    for (const address of ["192.0.3.7", "2001:db9::1", "::ffff:192.0.3.7", "unknown", ""]) expect(await from(address, text).catch((error: unknown) => error)).toEqual(unknown);
+    for (const address of ["192.0.3.7", "2001:db9::1", "::ffff:192.0.3.7", "unknown", ""])
+      expect(await from(address, text).catch((error: unknown) => error)).toEqual(unknown);
     await db.owner.query("update users set removed_at = now() where id = $1", [owner]);
     expect(await from("192.0.3.7", text).catch((error: unknown) => error)).toEqual(unknown);
   });
 
   it("is looked at for each request, also where the key is known from an earlier one", async () => {
-    const { text } = await makeKey(db, organization, await makeUser(db, organization), { allowedCidrs: ["192.0.2.0/24"] });
+    const { text } = await makeKey(db, organization, await makeUser(db, organization), {
+      allowedCidrs: ["192.0.2.0/24"],
+    });
     const authenticator = fresh();
     await authenticator.authenticate(bearer(text));
-    expect(await refusal(authenticator.authenticate(bearer(text, undefined, "192.0.3.7")))).toBe("unauthenticated");
+    expect(await refusal(authenticator.authenticate(bearer(text, undefined, "192.0.3.7")))).toBe(
+      "unauthenticated",
+    );
     await authenticator.authenticate(bearer(text));
   });
 });
@@ -142,7 +163,11 @@ describe("403", () => {
   it("for a key whose owner was removed, left the organization, or whose organization is gone", async () => {
     const leave = [
       (user: string) => db.owner.query("update users set removed_at = now() where id = $1", [user]),
-      async (user: string) => db.owner.query("update users set organization_id = $2 where id = $1", [user, (await makeOrganization(db)).id]),
+      async (user: string) =>
+        db.owner.query("update users set organization_id = $2 where id = $1", [
+          user,
+          (await makeOrganization(db)).id,
+        ]),
     ];
     for (const change of leave) {
       const owner = await makeUser(db, organization);
@@ -159,7 +184,9 @@ describe("403", () => {
   it("for X-Organization-Id that names another organization; its own passes in any case", async () => {
     const { text } = await makeKey(db, organization, await makeUser(db, organization));
     const authenticator = fresh();
-    expect(await refusal(authenticator.authenticate(bearer(text, (await makeOrganization(db)).id)))).toBe("permission_denied");
+    expect(await refusal(authenticator.authenticate(bearer(text, (await makeOrganization(db)).id)))).toBe(
+      "permission_denied",
+    );
     expect(await refusal(authenticator.authenticate(bearer(text, "no-uuid")))).toBe("permission_denied");
     await authenticator.authenticate(bearer(text, organization.id.toUpperCase()));
   });
@@ -204,7 +231,11 @@ describe("what is kept of a look-up", () => {
   it("is no failure: after the database was away the next request is answered", async () => {
     const { text } = await makeKey(db, organization, await makeUser(db, organization));
     const authenticator = fresh();
-    const query = vi.spyOn(db.app, "query").mockImplementationOnce(() => Promise.reject(Object.assign(new Error("connect"), { code: "ECONNREFUSED" })) as never);
+    const query = vi
+      .spyOn(db.app, "query")
+      .mockImplementationOnce(
+        () => Promise.reject(Object.assign(new Error("connect"), { code: "ECONNREFUSED" })) as never,
+      );
     expect(await refusal(authenticator.authenticate(bearer(text)))).toBe("database_unavailable");
     query.mockRestore();
     await authenticator.authenticate(bearer(text));
@@ -213,36 +244,60 @@ describe("what is kept of a look-up", () => {
 
 describe("a JWT", () => {
   const subject = (sub: string, verifiedEmail: string | null) =>
-    createAuthenticator({ db, pepper: TEST_PEPPER, now, verifyJwt: async () => ({ subject: sub, verifiedEmail, roles: [] }) });
+    createAuthenticator({
+      db,
+      pepper: TEST_PEPPER,
+      now,
+      verifyJwt: async () => ({ subject: sub, verifiedEmail, roles: [] }),
+    });
 
   it("binds the user with its verified e-mail on first sight, and is known by its subject from then on", async () => {
     const user = await makeUser(db, organization, { email: "First.Sight@example.org" });
     expect(await refusal(subject("sub-1", null).authenticate(bearer("a.b.c")))).toBe("unauthenticated");
     const principal = await subject("sub-1", "first.sight@example.org").authenticate(bearer("a.b.c"));
-    expect(principal).toMatchObject({ authMethod: "jwt", apiKeyId: null, isScoped: false, user: { id: user } });
+    expect(principal).toMatchObject({
+      authMethod: "jwt",
+      apiKeyId: null,
+      isScoped: false,
+      user: { id: user },
+    });
     expect(principal.reach.size).toBe(1);
     expect((await subject("sub-1", null).authenticate(bearer("a.b.c"))).user.id).toBe(user);
   });
 
   it("never takes over a user that is bound to another subject", async () => {
     await makeUser(db, organization, { email: "taken@example.org", subject: "sub-2" });
-    expect(await refusal(subject("sub-3", "taken@example.org").authenticate(bearer("a.b.c")))).toBe("unauthenticated");
+    expect(await refusal(subject("sub-3", "taken@example.org").authenticate(bearer("a.b.c")))).toBe(
+      "unauthenticated",
+    );
   });
 
   it("binds nobody by an address that an administrator gave to a user who was bound, and that no login confirmed", async () => {
     const user = await makeUser(db, organization, { email: "unconfirmed@example.org" });
     await db.owner.query("update users set confirmed_email = 'confirmed@example.org' where id = $1", [user]);
-    for (const email of ["unconfirmed@example.org", "confirmed@example.org"]) expect(await refusal(subject("sub-7", email).authenticate(bearer("a.b.c")))).toBe("unauthenticated");
+    for (const email of ["unconfirmed@example.org", "confirmed@example.org"])
+      expect(await refusal(subject("sub-7", email).authenticate(bearer("a.b.c")))).toBe("unauthenticated");
     await db.owner.query("update users set confirmed_email = null where id = $1", [user]);
-    expect((await subject("sub-7", "unconfirmed@example.org").authenticate(bearer("a.b.c"))).user.id).toBe(user);
+    expect((await subject("sub-7", "unconfirmed@example.org").authenticate(bearer("a.b.c"))).user.id).toBe(
+      user,
+    );
   });
 
   it("binds nobody where users of two organizations wait with its e-mail, and tells the operator whom it may be", async () => {
     const told: string[][] = [];
     const verifyJwt = async () => ({ subject: "sub-4", verifiedEmail: "Twice@example.org", roles: [] });
-    const authenticator = createAuthenticator({ db, pepper: TEST_PEPPER, now, verifyJwt, onAmbiguousLogin: (ids) => told.push([...ids]) });
+    const authenticator = createAuthenticator({
+      db,
+      pepper: TEST_PEPPER,
+      now,
+      verifyJwt,
+      onAmbiguousLogin: (ids) => told.push([...ids]),
+    });
     const other = await makeOrganization(db);
-    const users = [await makeUser(db, organization, { email: "twice@example.org" }), await makeUser(db, other, { email: "TWICE@example.org" })];
+    const users = [
+      await makeUser(db, organization, { email: "twice@example.org" }),
+      await makeUser(db, other, { email: "TWICE@example.org" }),
+    ];
     expect(await refusal(authenticator.authenticate(bearer("a.b.c")))).toBe("unauthenticated");
     expect(told).toEqual([users.toSorted()]);
     await db.owner.query("update organizations set deleted_at = now() where id = $1", [other.id]);

@@ -35,7 +35,10 @@ beforeEach(async () => {
   published = [signer];
   server = createServer((request, response) => {
     requests += 1;
-    const body = request.url === "/keys" ? { keys: published.map((one) => one.publicJwk) } : { issuer, jwks_uri: `${issuer}/keys` };
+    const body =
+      request.url === "/keys"
+        ? { keys: published.map((one) => one.publicJwk) }
+        : { issuer, jwks_uri: `${issuer}/keys` };
     response.setHeader("content-type", "application/json").end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -51,7 +54,9 @@ async function stop(): Promise<void> {
 
 function sign(by: Signer, claims: Record<string, unknown> = {}): Promise<string> {
   const seconds = Math.floor(nowMs / 1_000);
-  return new SignJWT({ iss: issuer, aud: AUDIENCE, sub: "ada", iat: seconds, exp: seconds + 300, ...claims }).setProtectedHeader({ alg: by.alg, kid: by.kid }).sign(by.privateKey);
+  return new SignJWT({ iss: issuer, aud: AUDIENCE, sub: "ada", iat: seconds, exp: seconds + 300, ...claims })
+    .setProtectedHeader({ alg: by.alg, kid: by.kid })
+    .sign(by.privateKey);
 }
 
 async function code(work: Promise<unknown>): Promise<string> {
@@ -71,15 +76,22 @@ describe("a token of the issuer", () => {
   });
 
   it("vouches for an e-mail address only where it says verified", async () => {
-    expect((await verify(await sign(signer, { email: "ada@example.org", email_verified: true }))).verifiedEmail).toBe("ada@example.org");
-    expect((await verify(await sign(signer, { email: "ada@example.org", email_verified: false }))).verifiedEmail).toBeNull();
+    expect(
+      (await verify(await sign(signer, { email: "ada@example.org", email_verified: true }))).verifiedEmail,
+    ).toBe("ada@example.org");
+    expect(
+      (await verify(await sign(signer, { email: "ada@example.org", email_verified: false }))).verifiedEmail,
+    ).toBeNull();
     expect((await verify(await sign(signer, { email: "ada@example.org" }))).verifiedEmail).toBeNull();
-    expect((await verify(await sign(signer, { email: "ada@example.org", email_verified: "true" }))).verifiedEmail).toBeNull();
+    expect(
+      (await verify(await sign(signer, { email: "ada@example.org", email_verified: "true" }))).verifiedEmail,
+    ).toBeNull();
   });
 
   it("is accepted up to 30 s beyond its times, for clocks that differ", async () => {
     const seconds = Math.floor(nowMs / 1_000);
-    for (const claims of [{ exp: seconds - 25 }, { nbf: seconds + 25 }]) expect((await verify(await sign(signer, claims))).subject).toBe("ada");
+    for (const claims of [{ exp: seconds - 25 }, { nbf: seconds + 25 }])
+      expect((await verify(await sign(signer, claims))).subject).toBe("ada");
   });
 });
 
@@ -106,7 +118,8 @@ describe("401 for", () => {
       .setProtectedHeader({ alg: "HS256", kid: "first" })
       .setExpirationTime("5m")
       .sign(new TextEncoder().encode(JSON.stringify(signer.publicJwk)));
-    for (const token of [unsigned, hmac, "garbage", "a.b.c", ""]) expect(await code(verify(token))).toBe("unauthenticated");
+    for (const token of [unsigned, hmac, "garbage", "a.b.c", ""])
+      expect(await code(verify(token))).toBe("unauthenticated");
     expect(requests).toBe(0);
   });
 
@@ -129,7 +142,8 @@ describe("signing keys", () => {
     await verify(await sign(second));
     const before = requests;
     const made = await makeSigner("made up", "ES256");
-    for (let index = 0; index < 10; index += 1) expect(await code(verify(await sign(made)))).toBe("unauthenticated");
+    for (let index = 0; index < 10; index += 1)
+      expect(await code(verify(await sign(made)))).toBe("unauthenticated");
     expect(requests).toBe(before);
   });
 

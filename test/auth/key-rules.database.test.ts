@@ -6,15 +6,15 @@ import { createKeyText, hashKey } from "../../src/auth/api-keys.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { issueApiKey, rollApiKey } from "../../src/auth/issue-api-key.ts";
 import { createLeakedKeys } from "../../src/auth/leaked-keys.ts";
-import { findApiKey } from "../../src/db/api-keys.ts";
-import { appendAudit } from "../../src/db/audit.ts";
+import { findApiKey } from "../../src/db/keys/api-keys.ts";
+import { appendAudit } from "../../src/db/audit/append.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { inTenant, inTransaction, type OrganizationKey } from "../../src/db/pool.ts";
-import { ensurePrivateSpace } from "../../src/db/spaces.ts";
+import { ensurePrivateSpace } from "../../src/db/tenancy/spaces.ts";
 import { newId } from "../../src/domain/ids.ts";
-import { makeKey, makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "../support/callers.ts";
+import { makeKey, makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "../support/tenants/callers.ts";
 import { until } from "../support/until.ts";
-import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../support/servers/database.ts";
 
 let test: TestDatabase;
 let db: OwnedDatabase;
@@ -24,12 +24,17 @@ let admin: string;
 let shared: string;
 let own: string;
 
-async function makePeople(of: OwnedDatabase): Promise<{ organization: OrganizationKey; owner: string; admin: string; shared: string; own: string }> {
+async function makePeople(
+  of: OwnedDatabase,
+): Promise<{ organization: OrganizationKey; owner: string; admin: string; shared: string; own: string }> {
   const made = await makeOrganization(of);
   const [member, other] = [await makeUser(of, made), await makeUser(of, made, { role: "admin" })];
   const space = await makeSpace(of, made, [[member, "owner"]]);
   await inTenant(of, made, (sql) => ensurePrivateSpace(sql, made, member));
-  const { rows } = await of.owner.query<{ id: string }>("select id from spaces where owner_id = $1 and is_private", [member]);
+  const { rows } = await of.owner.query<{ id: string }>(
+    "select id from spaces where owner_id = $1 and is_private",
+    [member],
+  );
   return { organization: made, owner: member, admin: other, shared: space, own: rows[0]!.id };
 }
 
@@ -41,29 +46,48 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 const authenticate = (text: string) =>
-  createAuthenticator({ db, pepper: TEST_PEPPER }).authenticate({ authorization: `Bearer ${text}`, organizationId: undefined, address: "192.0.2.7" });
-const refused = (text: string) => expect(authenticate(text)).rejects.toMatchObject({ code: "unauthenticated" });
+  createAuthenticator({ db, pepper: TEST_PEPPER }).authenticate({
+    authorization: `Bearer ${text}`,
+    organizationId: undefined,
+    address: "192.0.2.7",
+  });
+const refused = (text: string) =>
+  expect(authenticate(text)).rejects.toMatchObject({ code: "unauthenticated" });
 const reachOf = async (text: string) => [...(await authenticate(text)).reach.keys()].toSorted();
 
 /** What a process of the version before is told of a key. */
 async function toldBefore(text: string): Promise<{ reach: string[]; expiresAt: string | null } | null> {
   const { rows } = await db.app.query("select authenticate_key($1) as caller", [hashKey(TEST_PEPPER, text)]);
   const caller = rows[0].caller;
-  return caller === null ? null : { reach: caller.spaces.map((space: { id: string }) => space.id).toSorted(), expiresAt: caller.key.expires_at };
+  return caller === null
+    ? null
+    : {
+        reach: caller.spaces.map((space: { id: string }) => space.id).toSorted(),
+        expiresAt: caller.key.expires_at,
+      };
 }
 
 /** The statements of the version before, which does not know who made a key. */
-async function insertAsBefore(of: OwnedDatabase, people: { organization: OrganizationKey; owner: string }, actor: string | null): Promise<{ id: string; text: string }> {
+async function insertAsBefore(
+  of: OwnedDatabase,
+  people: { organization: OrganizationKey; owner: string },
+  actor: string | null,
+): Promise<{ id: string; text: string }> {
   const { organization: home, owner: userId } = people;
   const [id, text] = [newId(), createKeyText()];
-  const entry = { action: "api_keys:create", resource_type: "api_key", resource_id: id, space_id: null, request_id: null, outcome: "success" } as const;
+  const entry = {
+    action: "api_keys:create",
+    resource_type: "api_key",
+    resource_id: id,
+    space_id: null,
+    request_id: null,
+    outcome: "success",
+  } as const;
   await inTenant(of, home, async (sql) => {
-    await sql.query("insert into api_keys (id, organization_id, user_id, name, prefix, hash, all_spaces, capabilities) values ($1, $2, $3, 'k', 'sk-', $4, true, '{read}')", [
-      id,
-      home.id,
-      userId,
-      hashKey(TEST_PEPPER, text),
-    ]);
+    await sql.query(
+      "insert into api_keys (id, organization_id, user_id, name, prefix, hash, all_spaces, capabilities) values ($1, $2, $3, 'k', 'sk-', $4, true, '{read}')",
+      [id, home.id, userId, hashKey(TEST_PEPPER, text)],
+    );
     const caller = { authMethod: "jwt", apiKeyId: null, organization: home, user: { id: actor } } as never;
     await appendAudit(sql, actor === null ? { authMethod: "system", organization: home } : caller, entry);
   });
@@ -88,7 +112,10 @@ describe("a key that somebody else made for its owner", () => {
 
   it("cannot be narrowed to the private space, which is answered as if it did not exist", async () => {
     const request = { userId: owner, name: "k", capabilities: null, expiresAt: null, allowedCidrs: null };
-    const issue = (createdBy: string | null) => inTenant(db, organization, (sql) => issueApiKey(sql, TEST_PEPPER, organization, { ...request, createdBy, spaces: [own] }));
+    const issue = (createdBy: string | null) =>
+      inTenant(db, organization, (sql) =>
+        issueApiKey(sql, TEST_PEPPER, organization, { ...request, createdBy, spaces: [own] }),
+      );
     await expect(issue(admin)).rejects.toMatchObject({ code: "not_found", message: "Space not found" });
     expect((await issue(owner)).spaces).toEqual([own]);
     expect((await issue(null)).spaces).toEqual([own]);
@@ -96,8 +123,15 @@ describe("a key that somebody else made for its owner", () => {
 
   it("has its maker also where a process of the version before made it", async () => {
     const people = { organization, owner };
-    const [byAdmin, bySelf, byOperator] = [await insertAsBefore(db, people, admin), await insertAsBefore(db, people, owner), await insertAsBefore(db, people, null)];
-    const { rows } = await db.owner.query("select id, created_by from api_keys where id = any($1) order by id", [[byAdmin.id, bySelf.id, byOperator.id]]);
+    const [byAdmin, bySelf, byOperator] = [
+      await insertAsBefore(db, people, admin),
+      await insertAsBefore(db, people, owner),
+      await insertAsBefore(db, people, null),
+    ];
+    const { rows } = await db.owner.query(
+      "select id, created_by from api_keys where id = any($1) order by id",
+      [[byAdmin.id, bySelf.id, byOperator.id]],
+    );
     expect(rows).toEqual([
       { id: byAdmin.id, created_by: admin },
       { id: bySelf.id, created_by: owner },
@@ -111,7 +145,9 @@ describe("a key that somebody else made for its owner", () => {
     try {
       const folder = join(import.meta.dirname, "../../src/db/migrations");
       const names = (await readdir(folder)).filter((name) => name < "0014").toSorted();
-      await old.db.owner.query("create table migrations (name text primary key, applied_at timestamptz not null default now())");
+      await old.db.owner.query(
+        "create table migrations (name text primary key, applied_at timestamptz not null default now())",
+      );
       for (const name of names) {
         const text = await readFile(join(folder, name), "utf8");
         await inTransaction(old.db.owner, (sql) => sql.query(text));
@@ -136,12 +172,24 @@ describe("a key that somebody else made for its owner", () => {
 
 describe("a key that is rolled", () => {
   const roll = (id: string, overlapSeconds: number, userId = owner) =>
-    inTenant(db, organization, (sql) => rollApiKey(sql, TEST_PEPPER, organization, { id, userId, isAdmin: userId === admin, overlapSeconds, expiresAt: (before) => before }));
+    inTenant(db, organization, (sql) =>
+      rollApiKey(sql, TEST_PEPPER, organization, {
+        id,
+        userId,
+        isAdmin: userId === admin,
+        overlapSeconds,
+        expiresAt: (before) => before,
+      }),
+    );
 
   it("is the same key by both texts until the overlap ends; rolling again ends the older one", async () => {
-    const { id, text } = await makeKey(db, organization, owner, { spaces: [shared], allowedCidrs: ["192.0.2.0/24"] });
+    const { id, text } = await makeKey(db, organization, owner, {
+      spaces: [shared],
+      allowedCidrs: ["192.0.2.0/24"],
+    });
     const second = await roll(id, 60);
-    for (const one of [text, second.key]) expect(await authenticate(one)).toMatchObject({ apiKeyId: id, isScoped: true });
+    for (const one of [text, second.key])
+      expect(await authenticate(one)).toMatchObject({ apiKeyId: id, isScoped: true });
     const third = await roll(id, 60);
     await refused(text);
     for (const one of [second.key, third.key]) expect((await authenticate(one)).apiKeyId).toBe(id);
@@ -168,10 +216,13 @@ describe("a key that is rolled", () => {
       return (await inTenant(db, organization, (sql) => findApiKey(sql, id)))!.overlap_ends_at;
     };
     expect(await overlapOf(revoked.id, "name = 'revoked'")).toBeNull();
-    expect(await overlapOf(brief.id, "expires_at = expires_at - interval '30 seconds'")).toEqual(new Date(expiresAt.getTime() - 30_000));
+    expect(await overlapOf(brief.id, "expires_at = expires_at - interval '30 seconds'")).toEqual(
+      new Date(expiresAt.getTime() - 30_000),
+    );
     expect(await overlapOf(brief.id, "expires_at = now() - interval '1 second'")).toBeNull();
     await db.owner.query("update api_keys set expires_at = $2 where id = $1", [brief.id, expiresAt]);
-    for (const one of [brief.text, rolled.key]) expect(Date.parse((await toldBefore(one))!.expiresAt!)).toBe(expiresAt.getTime());
+    for (const one of [brief.text, rolled.key])
+      expect(Date.parse((await toldBefore(one))!.expiresAt!)).toBe(expiresAt.getTime());
   });
 
   it("is known by both texts in the version before too, which does not let in one with a list of addresses", async () => {
@@ -196,9 +247,16 @@ describe("a key that is rolled", () => {
   it("is rolled at most 20 times a day, since each roll leaves its text for good", async () => {
     const { id, text } = await makeKey(db, organization, owner, { createdBy: owner });
     for (let at = 0; at < 20; at += 1) await roll(id, 0);
-    const refusal = { code: "rate_limited", message: "An API key can be rolled at most 20 times a day.", retryAfterSeconds: expect.any(Number) };
+    const refusal = {
+      code: "rate_limited",
+      message: "An API key can be rolled at most 20 times a day.",
+      retryAfterSeconds: expect.any(Number),
+    };
     await expect(roll(id, 0)).rejects.toMatchObject(refusal);
-    await db.owner.query("update superseded_keys set created_at = created_at - interval '1 day' where hash = $1", [hashKey(TEST_PEPPER, text)]);
+    await db.owner.query(
+      "update superseded_keys set created_at = created_at - interval '1 day' where hash = $1",
+      [hashKey(TEST_PEPPER, text)],
+    );
     expect((await authenticate((await roll(id, 0)).key)).apiKeyId).toBe(id);
     await expect(roll(id, 0)).rejects.toMatchObject(refusal);
   });
@@ -213,11 +271,14 @@ describe("a key that is rolled", () => {
 
 describe("keys that are reported as leaked", () => {
   const quiet = { error: () => undefined, warn: () => undefined };
-  const service = (onRevoked: (userId: string) => void = () => undefined) => createLeakedKeys({ db, pepper: TEST_PEPPER, log: quiet, onRevoked });
+  const service = (onRevoked: (userId: string) => void = () => undefined) =>
+    createLeakedKeys({ db, pepper: TEST_PEPPER, log: quiet, onRevoked });
 
   it("are revoked by any process that runs, if the one that accepted them dies", async () => {
     const { id, text } = await makeKey(db, organization, owner);
-    await db.app.query("select report_leaked_keys($1, 100)", [[hashKey(TEST_PEPPER, text), hashKey(TEST_PEPPER, createKeyText())]]);
+    await db.app.query("select report_leaked_keys($1, 100)", [
+      [hashKey(TEST_PEPPER, text), hashKey(TEST_PEPPER, createKeyText())],
+    ]);
     expect((await authenticate(text)).apiKeyId).toBe(id);
     const told: string[] = [];
     const later = service((userId) => told.push(userId));
@@ -226,8 +287,18 @@ describe("keys that are reported as leaked", () => {
     await later.close();
     await refused(text);
     expect((await db.owner.query("select from leaked_keys")).rowCount).toBe(0);
-    const { rows } = await db.owner.query("select action, auth_method, actor_id, organization_id from audit_log where resource_id = $1", [id]);
-    expect(rows).toEqual([{ action: "api_keys:revoke_leaked", auth_method: "system", actor_id: null, organization_id: organization.id }]);
+    const { rows } = await db.owner.query(
+      "select action, auth_method, actor_id, organization_id from audit_log where resource_id = $1",
+      [id],
+    );
+    expect(rows).toEqual([
+      {
+        action: "api_keys:revoke_leaked",
+        auth_method: "system",
+        actor_id: null,
+        organization_id: organization.id,
+      },
+    ]);
   });
 
   it("are revoked by one round for all who report while another runs", async () => {
@@ -255,7 +326,15 @@ describe("keys that are reported as leaked", () => {
   it("are revoked by a text of before while it is accepted, and not after", async () => {
     const [during, after] = [await makeKey(db, organization, owner), await makeKey(db, organization, owner)];
     const roll = (id: string, overlapSeconds: number) =>
-      inTenant(db, organization, (sql) => rollApiKey(sql, TEST_PEPPER, organization, { id, userId: owner, isAdmin: false, overlapSeconds, expiresAt: () => null }));
+      inTenant(db, organization, (sql) =>
+        rollApiKey(sql, TEST_PEPPER, organization, {
+          id,
+          userId: owner,
+          isAdmin: false,
+          overlapSeconds,
+          expiresAt: () => null,
+        }),
+      );
     const [first, second] = [await roll(during.id, 60), await roll(after.id, 0)];
     const leaked = service();
     await leaked.report([during.text, after.text]);
@@ -272,7 +351,9 @@ describe("keys that are reported as leaked", () => {
     query.mockRestore();
     await leaked.close();
     await db.owner.query("insert into leaked_keys (hash) values ('\\x00')");
-    const { rows } = await db.app.query("select report_leaked_keys($1, 1) as accepted", [[hashKey(TEST_PEPPER, createKeyText())]]);
+    const { rows } = await db.app.query("select report_leaked_keys($1, 1) as accepted", [
+      [hashKey(TEST_PEPPER, createKeyText())],
+    ]);
     expect(rows).toEqual([{ accepted: false }]);
   });
 });

@@ -1,7 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { type Action, authorize, authorizeListing, decide, type Decision, reachFor, RULES } from "../../src/auth/policy.ts";
+import {
+  type Action,
+  authorize,
+  authorizeListing,
+  decide,
+  type Decision,
+  reachFor,
+  RULES,
+} from "../../src/auth/policy.ts";
 import type { DomainError } from "../../src/domain/errors.ts";
-import { CAPABILITIES, type Capability, type OrganizationRole, type Principal, type SpaceRole } from "../../src/domain/principal.ts";
+import {
+  CAPABILITIES,
+  type Capability,
+  type OrganizationRole,
+  type Principal,
+  type SpaceRole,
+} from "../../src/domain/tenancy/principal.ts";
 
 const SPACE = "01900000-0000-7000-8000-000000000010";
 const OWN = "01900000-0000-7000-8000-000000000001";
@@ -14,7 +28,12 @@ interface Who {
   readonly isScoped?: boolean;
 }
 
-function principal({ role = null, organizationRole = "member", capabilities = CAPABILITIES, isScoped = false }: Who): Principal {
+function principal({
+  role = null,
+  organizationRole = "member",
+  capabilities = CAPABILITIES,
+  isScoped = false,
+}: Who): Principal {
   return {
     authMethod: "api_key",
     user: { id: "u", email: "u@example.org", name: "U", avatar_url: null },
@@ -62,36 +81,54 @@ describe("every action", () => {
     expect(ACTIONS.toSorted()).toEqual(Object.keys(RULES).toSorted());
   });
 
-  const cells = IN_SPACE.flatMap((action) => ROLES.flatMap((role) => (["member", "admin"] as const).map((organizationRole) => ({ action, role, organizationRole }))));
+  const cells = IN_SPACE.flatMap((action) =>
+    ROLES.flatMap((role) =>
+      (["member", "admin"] as const).map((organizationRole) => ({ action, role, organizationRole })),
+    ),
+  );
   it.each(cells)("$action by $role, $organizationRole", ({ action, role, organizationRole }) => {
     const allowed = EXPECTED[action][0].split(" ");
     const expected: Decision = role === null ? "not_found" : allowed.includes(role) ? "allow" : "forbidden";
     expect(decide(principal({ role, organizationRole }), action, { space_id: SPACE })).toBe(expected);
   });
 
-  it.each(IN_SPACE)("%s needs its capability, and a key without it is told so only of what it reaches", (action) => {
-    const [, capability] = EXPECTED[action];
-    const lacking = CAPABILITIES.filter((other) => other !== capability);
-    expect(decide(principal({ role: "owner", capabilities: [capability] }), action, { space_id: SPACE })).toBe("allow");
-    expect(decide(principal({ role: "owner", capabilities: lacking }), action, { space_id: SPACE })).toBe("forbidden");
-    expect(decide(principal({ role: null, capabilities: lacking }), action, { space_id: SPACE })).toBe("not_found");
-  });
+  it.each(IN_SPACE)(
+    "%s needs its capability, and a key without it is told so only of what it reaches",
+    (action) => {
+      const [, capability] = EXPECTED[action];
+      const lacking = CAPABILITIES.filter((other) => other !== capability);
+      expect(
+        decide(principal({ role: "owner", capabilities: [capability] }), action, { space_id: SPACE }),
+      ).toBe("allow");
+      expect(decide(principal({ role: "owner", capabilities: lacking }), action, { space_id: SPACE })).toBe(
+        "forbidden",
+      );
+      expect(decide(principal({ role: null, capabilities: lacking }), action, { space_id: SPACE })).toBe(
+        "not_found",
+      );
+    },
+  );
 
   it.each(IN_SPACE)("%s on nothing, or on something outside every space, is not found", (action) => {
     expect(decide(principal({ role: "owner" }), action, null)).toBe("not_found");
     expect(decide(principal({ role: "owner" }), action, undefined)).toBe("not_found");
-    expect(decide(principal({ role: "owner", organizationRole: "admin" }), action, { organization_id: OWN })).toBe("not_found");
+    expect(
+      decide(principal({ role: "owner", organizationRole: "admin" }), action, { organization_id: OWN }),
+    ).toBe("not_found");
   });
 
-  it.each([...OF_ORGANIZATION].flatMap((action) => (["member", "admin"] as const).map((role) => [action, role] as const)))(
-    "%s by %s of the organization, and of another",
-    (action, organizationRole) => {
-      const who = principal({ organizationRole });
-      expect(decide(who, action, { organization_id: OWN })).toBe(EXPECTED[action][0].split(" ").includes(organizationRole) ? "allow" : "forbidden");
-      expect(decide(who, action, { organization_id: OTHER })).toBe("not_found");
-      expect(decide(who, action, {})).toBe("not_found");
-    },
-  );
+  it.each(
+    [...OF_ORGANIZATION].flatMap((action) =>
+      (["member", "admin"] as const).map((role) => [action, role] as const),
+    ),
+  )("%s by %s of the organization, and of another", (action, organizationRole) => {
+    const who = principal({ organizationRole });
+    expect(decide(who, action, { organization_id: OWN })).toBe(
+      EXPECTED[action][0].split(" ").includes(organizationRole) ? "allow" : "forbidden",
+    );
+    expect(decide(who, action, { organization_id: OTHER })).toBe("not_found");
+    expect(decide(who, action, {})).toBe("not_found");
+  });
 });
 
 describe("authorize", () => {
@@ -104,10 +141,13 @@ describe("authorize", () => {
     throw new Error("it was allowed");
   };
 
-  it.each(IN_SPACE.filter((action) => !EXPECTED[action][0].includes("viewer")))("tells a viewer the exact detail of %s", (action) => {
-    const error = refusal({ role: "viewer" }, action);
-    expect([error.status, error.message]).toEqual([403, EXPECTED[action][2]]);
-  });
+  it.each(IN_SPACE.filter((action) => !EXPECTED[action][0].includes("viewer")))(
+    "tells a viewer the exact detail of %s",
+    (action) => {
+      const error = refusal({ role: "viewer" }, action);
+      expect([error.status, error.message]).toEqual([403, EXPECTED[action][2]]);
+    },
+  );
 
   it("tells a stranger the same as of what does not exist", () => {
     const error = refusal({ role: null }, "documents:delete");
@@ -117,7 +157,9 @@ describe("authorize", () => {
 
   it("lets lists and searches pass whatever the reach, but not without the capability", () => {
     authorizeListing(principal({ role: null }), "documents:search");
-    expect(() => authorizeListing(principal({ role: "owner", capabilities: ["read"] }), "documents:search")).toThrow("Permission denied: documents:search");
+    expect(() =>
+      authorizeListing(principal({ role: "owner", capabilities: ["read"] }), "documents:search"),
+    ).toThrow("Permission denied: documents:search");
   });
 });
 
@@ -149,9 +191,15 @@ describe("an admin without a role in the space", () => {
   });
 
   it("does not manage private spaces, nor those of others, nor with a narrowed key", () => {
-    expect(decide(principal({ organizationRole: "admin" }), "spaces:manage", { ...space, is_private: true })).toBe("not_found");
-    expect(decide(principal({ organizationRole: "admin" }), "spaces:manage", { ...space, organization_id: OTHER })).toBe("not_found");
-    expect(decide(principal({ organizationRole: "admin", isScoped: true }), "spaces:manage", space)).toBe("not_found");
+    expect(
+      decide(principal({ organizationRole: "admin" }), "spaces:manage", { ...space, is_private: true }),
+    ).toBe("not_found");
+    expect(
+      decide(principal({ organizationRole: "admin" }), "spaces:manage", { ...space, organization_id: OTHER }),
+    ).toBe("not_found");
+    expect(decide(principal({ organizationRole: "admin", isScoped: true }), "spaces:manage", space)).toBe(
+      "not_found",
+    );
     expect(decide(principal({ organizationRole: "member" }), "spaces:manage", space)).toBe("not_found");
   });
 });

@@ -2,15 +2,22 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { createAuditLog } from "../../src/auth/audit-log.ts";
 import { createLastUsed } from "../../src/auth/last-used.ts";
 import { createWriteBehind } from "../../src/auth/write-behind.ts";
-import { appendAudit, type AuditEntry } from "../../src/db/audit.ts";
+import { appendAudit, type AuditEntry } from "../../src/db/audit/append.ts";
 import { inTenant, type OrganizationKey } from "../../src/db/pool.ts";
-import type { Principal } from "../../src/domain/principal.ts";
-import type { Log } from "../../src/log.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { makeKey, makeOrganization, makeUser } from "../support/callers.ts";
+import type { Principal } from "../../src/domain/tenancy/principal.ts";
+import type { Log } from "../../src/process/log.ts";
+import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
+import { makeKey, makeOrganization, makeUser } from "../support/tenants/callers.ts";
 
 const log = { error: vi.fn<Log["error"]>() };
-const entry: AuditEntry = { action: "documents:read", resource_type: "document", resource_id: "d", space_id: null, request_id: "r", outcome: "success" };
+const entry: AuditEntry = {
+  action: "documents:read",
+  resource_type: "document",
+  resource_id: "d",
+  space_id: null,
+  request_id: "r",
+  outcome: "success",
+};
 
 let test: TestDatabase;
 let organization: OrganizationKey;
@@ -35,15 +42,27 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 const request = { address: "::ffff:192.0.2.7", userAgent: `curl/8.5.0 \0\u0085\x1b[31m${"x".repeat(300)}` };
-const lastUsedAt = async () => (await test.db.owner.query<{ at: Date | null }>("select last_used_at as at from api_keys where id = $1", [principal.apiKeyId])).rows[0]!.at;
+const lastUsedAt = async () =>
+  (
+    await test.db.owner.query<{ at: Date | null }>("select last_used_at as at from api_keys where id = $1", [
+      principal.apiKeyId,
+    ])
+  ).rows[0]!.at;
 const auditRows = async () =>
-  (await test.db.owner.query<{ action: string; api_key_id: string | null; auth_method: string }>("select action, api_key_id, auth_method from audit_log")).rows;
+  (
+    await test.db.owner.query<{ action: string; api_key_id: string | null; auth_method: string }>(
+      "select action, api_key_id, auth_method from audit_log",
+    )
+  ).rows;
 
 it("the last use of a key is in the database within a second, and never goes back", async () => {
   const lastUsed = createLastUsed(test.db, log);
   const before = Date.now();
   for (let index = 0; index < 100; index += 1) lastUsed.note(principal, request);
-  await vi.waitFor(async () => expect((await lastUsedAt())?.getTime()).toBeGreaterThanOrEqual(before), { timeout: 1_000, interval: 20 });
+  await vi.waitFor(async () => expect((await lastUsedAt())?.getTime()).toBeGreaterThanOrEqual(before), {
+    timeout: 1_000,
+    interval: 20,
+  });
   const later = new Date(Date.now() + 60_000);
   await test.db.owner.query("update api_keys set last_used_at = $1", [later]);
   lastUsed.note(principal, request);
@@ -54,10 +73,19 @@ it("the last use of a key is in the database within a second, and never goes bac
 it("the last use says from where and by what, bounded and without control characters; what is no address is left out", async () => {
   const lastUsed = createLastUsed(test.db, log);
   const { id } = await makeKey(test.db, organization, principal.user.id);
-  const shown = async () => (await test.db.owner.query("select host(last_used_ip) as ip, last_used_user_agent as agent from api_keys where id = $1", [id])).rows[0];
+  const shown = async () =>
+    (
+      await test.db.owner.query(
+        "select host(last_used_ip) as ip, last_used_user_agent as agent from api_keys where id = $1",
+        [id],
+      )
+    ).rows[0];
   lastUsed.note({ ...principal, apiKeyId: id }, request);
   await lastUsed.flush();
-  expect(await shown()).toEqual({ ip: "192.0.2.7", agent: `curl/8.5.0 [31m${"x".repeat(300)}`.slice(0, 256) });
+  expect(await shown()).toEqual({
+    ip: "192.0.2.7",
+    agent: `curl/8.5.0 [31m${"x".repeat(300)}`.slice(0, 256),
+  });
   lastUsed.note({ ...principal, apiKeyId: id }, { address: "unknown", userAgent: undefined });
   await lastUsed.close();
   expect(await shown()).toEqual({ ip: null, agent: null });
@@ -66,10 +94,16 @@ it("the last use says from where and by what, bounded and without control charac
 it("audit rows of reads are in the database within a second, with the key", async () => {
   const audit = createAuditLog(test.db, log);
   audit.record(principal, entry);
-  await vi.waitFor(async () => expect(await auditRows()).toEqual([{ action: "documents:read", api_key_id: principal.apiKeyId, auth_method: "api_key" }]), {
-    timeout: 1_000,
-    interval: 20,
-  });
+  await vi.waitFor(
+    async () =>
+      expect(await auditRows()).toEqual([
+        { action: "documents:read", api_key_id: principal.apiKeyId, auth_method: "api_key" },
+      ]),
+    {
+      timeout: 1_000,
+      interval: 20,
+    },
+  );
   await audit.close();
 });
 
@@ -81,13 +115,25 @@ it("the audit row of a change is written with the change or not at all", async (
   });
   await expect(change).rejects.toThrow("the change failed");
   expect(await auditRows()).toHaveLength(before);
-  await inTenant(test.db, organization, (sql) => appendAudit(sql, { authMethod: "system", organization }, { ...entry, action: "documents:delete" }));
-  expect((await auditRows()).at(-1)).toEqual({ action: "documents:delete", api_key_id: null, auth_method: "system" });
+  await inTenant(test.db, organization, (sql) =>
+    appendAudit(sql, { authMethod: "system", organization }, { ...entry, action: "documents:delete" }),
+  );
+  expect((await auditRows()).at(-1)).toEqual({
+    action: "documents:delete",
+    api_key_id: null,
+    auth_method: "system",
+  });
 });
 
 it("the service's role can neither change nor remove audit rows", async () => {
-  for (const statement of ["update audit_log set action = 'x'", "delete from audit_log", "truncate audit_log"]) {
-    await expect(inTenant(test.db, organization, (sql) => sql.query(statement))).rejects.toThrow("permission denied");
+  for (const statement of [
+    "update audit_log set action = 'x'",
+    "delete from audit_log",
+    "truncate audit_log",
+  ]) {
+    await expect(inTenant(test.db, organization, (sql) => sql.query(statement))).rejects.toThrow(
+      "permission denied",
+    );
   }
 });
 
@@ -109,5 +155,8 @@ it("what could not be written is written later; a full queue drops the newest an
   isDown = false;
   await queue.close();
   expect(written).toEqual([1, 2, 3]);
-  expect(log.error).toHaveBeenCalledWith({ dropped: 2 }, "test lost entries: more came than could be written");
+  expect(log.error).toHaveBeenCalledWith(
+    { dropped: 2 },
+    "test lost entries: more came than could be written",
+  );
 });

@@ -8,9 +8,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { INDEX } from "../../src/backup/manifest.ts";
 import { checkObjects, restoreObjects, saveObjects } from "../../src/backup/objects.ts";
-import { createDirectoryStore } from "../../src/storage/directory.ts";
+import { createDirectoryStore } from "../../src/storage/stores/directory.ts";
 import { objectName } from "../../src/storage/object-store.ts";
-import { pieces, read } from "../support/object-store-promises.ts";
+import { pieces, read } from "../support/servers/object-store-promises.ts";
 
 const ignore = (): void => undefined;
 const organization = randomUUID();
@@ -40,20 +40,41 @@ test("a restore goes on where it stopped, and replaces nothing", async () => {
 });
 
 test.each([
-  ["another length", randomBytes(1_999), /another .* of 1999 bytes, and not of 2000\. Restore into a store that is empty\.$/],
-  ["as many bytes", randomBytes(2_000), /another .* of as many bytes, with another hash\. Restore into a store that is empty\.$/],
-])("an object of the store with %s is no part of the back-up, and stays as it is", async (_what, other, told) => {
-  await target().put(names[1]!, pieces(other));
-  await expect(restore()).rejects.toThrow(told);
-  expect(await read(target(), names[1]!)).toEqual(other);
-});
+  [
+    "another length",
+    randomBytes(1_999),
+    /another .* of 1999 bytes, and not of 2000\. Restore into a store that is empty\.$/,
+  ],
+  [
+    "as many bytes",
+    randomBytes(2_000),
+    /another .* of as many bytes, with another hash\. Restore into a store that is empty\.$/,
+  ],
+])(
+  "an object of the store with %s is no part of the back-up, and stays as it is",
+  async (_what, other, told) => {
+    await target().put(names[1]!, pieces(other));
+    await expect(restore()).rejects.toThrow(told);
+    expect(await read(target(), names[1]!)).toEqual(other);
+  },
+);
 
 test("a back-up stops where its disk has no room left for the others on it", async () => {
   const full = new Error("full");
-  await expect(saveObjects(target(), join(root, "store"), [organization], { onCopied: ignore, assertRoom: () => Promise.reject(full) })).resolves.toEqual({ count: 0, bytes: 0 });
+  await expect(
+    saveObjects(target(), join(root, "store"), [organization], {
+      onCopied: ignore,
+      assertRoom: () => Promise.reject(full),
+    }),
+  ).resolves.toEqual({ count: 0, bytes: 0 });
   await restore();
   await mkdir(join(root, "second"));
-  await expect(saveObjects(target(), join(root, "second"), [organization], { onCopied: ignore, assertRoom: () => Promise.reject(full) })).rejects.toBe(full);
+  await expect(
+    saveObjects(target(), join(root, "second"), [organization], {
+      onCopied: ignore,
+      assertRoom: () => Promise.reject(full),
+    }),
+  ).rejects.toBe(full);
 });
 
 test("a back-up that fails writes nothing any more into the folder that its command then removes", async () => {
@@ -68,7 +89,9 @@ test("a back-up that fails writes nothing any more into the folder that its comm
     },
   };
   await mkdir(join(root, "second"));
-  await expect(saveObjects(half, join(root, "second"), [organization], { onCopied: ignore, assertRoom })).rejects.toBe(broken);
+  await expect(
+    saveObjects(half, join(root, "second"), [organization], { onCopied: ignore, assertRoom }),
+  ).rejects.toBe(broken);
   await rm(join(root, "second"), { recursive: true });
   await sleep(300);
   expect(await readdir(root)).not.toContain("second");
@@ -76,11 +99,19 @@ test("a back-up that fails writes nothing any more into the folder that its comm
 
 test("names that leave the folder, and lines of any length, are refused before anything is read", async () => {
   const index = await readFile(join(folder, INDEX), "utf8");
-  for (const name of ["../../../../etc/hostname", "/etc/hostname", `${organization}/../${names[0]!.slice(37)}`]) {
+  for (const name of [
+    "../../../../etc/hostname",
+    "/etc/hostname",
+    `${organization}/../${names[0]!.slice(37)}`,
+  ]) {
     await appendFile(join(folder, INDEX), `${JSON.stringify({ name, bytes: 1, sha256: "0".repeat(64) })}\n`);
-    await expect(checkObjects(folder, ignore)).rejects.toThrow(`The back-up lacks the object ${name}, or it cannot be read.`);
+    await expect(checkObjects(folder, ignore)).rejects.toThrow(
+      `The back-up lacks the object ${name}, or it cannot be read.`,
+    );
     await writeFile(join(folder, INDEX), index);
   }
   await appendFile(join(folder, INDEX), "x".repeat(5_000_000));
-  await expect(checkObjects(folder, ignore)).rejects.toThrow(`${INDEX} has a line that is no entry of an index.`);
+  await expect(checkObjects(folder, ignore)).rejects.toThrow(
+    `${INDEX} has a line that is no entry of an index.`,
+  );
 });

@@ -4,14 +4,26 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
-import { isRunning, processId } from "../../src/embedded/process-id.ts";
-import { connectionEnvironment, findPostgresTools, runPostgresTool } from "../../src/backup/postgres-tools.ts";
+import { isRunning, processId } from "../../src/embedded/processes/process-id.ts";
+import {
+  connectionEnvironment,
+  findPostgresTools,
+  runPostgresTool,
+} from "../../src/backup/postgres-tools.ts";
 
 const of = (url: string): Record<string, string | undefined> =>
-  Object.fromEntries(Object.entries(connectionEnvironment(url)).filter(([name]) => name.startsWith("PG") && name !== "PGAPPNAME"));
+  Object.fromEntries(
+    Object.entries(connectionEnvironment(url)).filter(
+      ([name]) => name.startsWith("PG") && name !== "PGAPPNAME",
+    ),
+  );
 
 test("a connection's parts reach pg_dump by libpq's variables, decoded, and what only our client knows does not", () => {
-  expect(of("postgres://own%40er:p%2Fw%20%C3%A9@db.example:6543/hold%20fast?sslmode=verify-full&sslrootcert=%2Fca.pem&max=4")).toEqual({
+  expect(
+    of(
+      "postgres://own%40er:p%2Fw%20%C3%A9@db.example:6543/hold%20fast?sslmode=verify-full&sslrootcert=%2Fca.pem&max=4",
+    ),
+  ).toEqual({
     PGHOST: "db.example",
     PGPORT: "6543",
     PGUSER: "own@er",
@@ -20,8 +32,17 @@ test("a connection's parts reach pg_dump by libpq's variables, decoded, and what
     PGSSLMODE: "verify-full",
     PGSSLROOTCERT: "/ca.pem",
   });
-  expect(of("postgres://o@[::1]/h?sslmode=no-verify")).toEqual({ PGHOST: "::1", PGUSER: "o", PGDATABASE: "h", PGSSLMODE: "require" });
-  expect(of("postgres://o@localhost/h?host=/var/run/postgresql")).toEqual({ PGHOST: "/var/run/postgresql", PGUSER: "o", PGDATABASE: "h" });
+  expect(of("postgres://o@[::1]/h?sslmode=no-verify")).toEqual({
+    PGHOST: "::1",
+    PGUSER: "o",
+    PGDATABASE: "h",
+    PGSSLMODE: "require",
+  });
+  expect(of("postgres://o@localhost/h?host=/var/run/postgresql")).toEqual({
+    PGHOST: "/var/run/postgresql",
+    PGUSER: "o",
+    PGDATABASE: "h",
+  });
 });
 
 /** Puts programs of these versions, in this order, where PATH looks. */
@@ -41,7 +62,8 @@ async function inPath(...majors: number[]): Promise<void> {
 
 afterEach(() => void vi.unstubAllEnvs());
 
-const chosen = async (needed: { server: number; dump?: number }): Promise<number> => (await findPostgresTools(needed, [])).major;
+const chosen = async (needed: { server: number; dump?: number }): Promise<number> =>
+  (await findPostgresTools(needed, [])).major;
 
 test("programs older than the server or the dump are passed over, and of a server before 17 newer ones too, whose restore it would refuse", async () => {
   await inPath(90, 96, 98, 16, 99);
@@ -52,42 +74,53 @@ test("programs older than the server or the dump are passed over, and of a serve
 
 test("where no program fits, it is said which would", async () => {
   await inPath(4, 98);
-  await expect(chosen({ server: 99 })).rejects.toThrow(/of Postgres 99 or newer are needed, and there is 4 in \S+, 98 in \S+\. .*postgresql-client-99$/);
-  await expect(chosen({ server: 5 })).rejects.toThrow(/of Postgres 5, and no newer than 16, are needed, .*postgresql-client-5$/);
+  await expect(chosen({ server: 99 })).rejects.toThrow(
+    /of Postgres 99 or newer are needed, and there is 4 in \S+, 98 in \S+\. .*postgresql-client-99$/,
+  );
+  await expect(chosen({ server: 5 })).rejects.toThrow(
+    /of Postgres 5, and no newer than 16, are needed, .*postgresql-client-5$/,
+  );
   await expect(chosen({ server: 16, dump: 98 })).rejects.toThrow("restore into Postgres 17 or newer");
 });
 
 test("what went wrong is told whatever language the machine speaks", async () => {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-tools-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const script = '#!/bin/sh\n[ "$LC_ALL" = C ] && echo "pg_dump: error: away" >&2 || echo "pg_dump: Fehler: weg" >&2\nexit 1\n';
+  const script =
+    '#!/bin/sh\n[ "$LC_ALL" = C ] && echo "pg_dump: error: away" >&2 || echo "pg_dump: Fehler: weg" >&2\nexit 1\n';
   await writeFile(join(folder, "pg_dump"), script, { mode: 0o700 });
   for (const variable of ["LANG", "LC_ALL", "LC_MESSAGES"]) vi.stubEnv(variable, "de_DE.UTF-8");
-  const dumping = runPostgresTool({ folder, major: 18 }, { name: "pg_dump", args: [], url: "postgres://127.0.0.1:1/none" });
+  const dumping = runPostgresTool(
+    { folder, major: 18 },
+    { name: "pg_dump", args: [], url: "postgres://127.0.0.1:1/none" },
+  );
   await expect(dumping).rejects.toThrow("pg_dump failed: error: away");
 });
 
-test.each(["SIGTERM", "SIGHUP"] as const)("a command that gets %s ends its pg_dump, and goes on to clean up", async (signal) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-tools-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const [program, main, pid] = [join(folder, "pg_dump"), join(folder, "main.mjs"), join(folder, "pid")];
-  await writeFile(program, `#!/bin/sh\necho $$ >${pid}\nexec sleep 20\n`, { mode: 0o700 });
-  const tools = join(import.meta.dirname, "../../src/backup/postgres-tools.ts");
-  const script = `
+test.each(["SIGTERM", "SIGHUP"] as const)(
+  "a command that gets %s ends its pg_dump, and goes on to clean up",
+  async (signal) => {
+    const folder = await mkdtemp(join(tmpdir(), "holdfast-tools-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const [program, main, pid] = [join(folder, "pg_dump"), join(folder, "main.mjs"), join(folder, "pid")];
+    await writeFile(program, `#!/bin/sh\necho $$ >${pid}\nexec sleep 20\n`, { mode: 0o700 });
+    const tools = join(import.meta.dirname, "../../src/backup/postgres-tools.ts");
+    const script = `
     import { runPostgresTool } from ${JSON.stringify(tools)};
     const run = { name: "pg_dump", args: [], url: "postgres://127.0.0.1:1/none" };
     await runPostgresTool({ folder: ${JSON.stringify(folder)}, major: 18 }, run).catch((error) => console.log(error.message));`;
-  await writeFile(main, script);
-  const command = spawn(process.execPath, [main], { stdio: ["ignore", "pipe", "inherit"] });
-  let printed = "";
-  command.stdout.on("data", (piece: Buffer) => void (printed += piece.toString()));
-  const exited = once(command, "exit");
-  const dump = await vi.waitFor(async () => {
-    const found = await processId(Number(await readFile(pid, "utf8")));
-    return found ?? Promise.reject(new Error("pg_dump does not run yet"));
-  }, 10_000);
-  command.kill(signal);
-  expect(await exited).toEqual([0, null]);
-  expect(printed).toBe("pg_dump failed: it ended with SIGTERM\n");
-  expect(await isRunning(dump)).toBe(false);
-});
+    await writeFile(main, script);
+    const command = spawn(process.execPath, [main], { stdio: ["ignore", "pipe", "inherit"] });
+    let printed = "";
+    command.stdout.on("data", (piece: Buffer) => void (printed += piece.toString()));
+    const exited = once(command, "exit");
+    const dump = await vi.waitFor(async () => {
+      const found = await processId(Number(await readFile(pid, "utf8")));
+      return found ?? Promise.reject(new Error("pg_dump does not run yet"));
+    }, 10_000);
+    command.kill(signal);
+    expect(await exited).toEqual([0, null]);
+    expect(printed).toBe("pg_dump failed: it ended with SIGTERM\n");
+    expect(await isRunning(dump)).toBe(false);
+  },
+);

@@ -13,15 +13,28 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const disk = { left: 0, assertRoom: () => (disk.left-- > 0 ? Promise.resolve() : Promise.reject(insufficientStorage())) };
+const disk = {
+  left: 0,
+  assertRoom: () => (disk.left-- > 0 ? Promise.resolve() : Promise.reject(insufficientStorage())),
+};
 
 test("pg_dump is ended once too little is free, and the reason is told in a line", async () => {
   await writeFile(join(folder, "pg_dump"), "#!/bin/sh\nexec sleep 60\n");
   await chmod(join(folder, "pg_dump"), 0o700);
   disk.left = 3;
   const assertRoom = await roomBeside(folder, folder, disk);
-  const dumping = whileRoom(assertRoom, (signal) => runPostgresTool({ folder, major: 18 }, { name: "pg_dump", args: [], url: "postgres://127.0.0.1:1/none", signal }), 10);
-  await expect(dumping).rejects.toThrow(/^The back-up would leave too little free on the disk of DATA_DIR.* \(MIN_FREE_DISK_BYTES\): name a folder on another disk\.$/);
+  const dumping = whileRoom(
+    assertRoom,
+    (signal) =>
+      runPostgresTool(
+        { folder, major: 18 },
+        { name: "pg_dump", args: [], url: "postgres://127.0.0.1:1/none", signal },
+      ),
+    10,
+  );
+  await expect(dumping).rejects.toThrow(
+    /^The back-up would leave too little free on the disk of DATA_DIR.* \(MIN_FREE_DISK_BYTES\): name a folder on another disk\.$/,
+  );
 });
 
 test("a disk that the service has nothing on may be filled", async () => {

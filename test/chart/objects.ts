@@ -22,10 +22,14 @@ export function readManifests(text: string): Manifest[] {
 export async function createValidator(): Promise<(manifest: Manifest) => string[]> {
   const validators = new Map<string, ValidateFunction>();
   for (const name of ["kubernetes-1.29.json", "custom-resources.json"]) {
-    const { kinds, $defs } = JSON.parse(await readFile(join(SCHEMAS, name), "utf8")) as { kinds: Record<string, string>; $defs: object };
+    const { kinds, $defs } = JSON.parse(await readFile(join(SCHEMAS, name), "utf8")) as {
+      kinds: Record<string, string>;
+      $defs: object;
+    };
     const ajv = new Ajv({ allErrors: true, strict: false });
     ajv.addSchema({ $id: name, $defs });
-    for (const [kind, definition] of Object.entries(kinds)) validators.set(kind, ajv.compile({ $ref: `${name}#/$defs/${definition}` }));
+    for (const [kind, definition] of Object.entries(kinds))
+      validators.set(kind, ajv.compile({ $ref: `${name}#/$defs/${definition}` }));
   }
   return (manifest) => {
     const kind = `${manifest["apiVersion"]}/${manifest["kind"]}`;
@@ -33,6 +37,9 @@ export async function createValidator(): Promise<(manifest: Manifest) => string[
     if (validate === undefined) return [`${kind}: no schema in ${SCHEMAS}`];
     const name = String(manifest["metadata"]?.name);
     if (validate(manifest)) return [];
-    return validate.errors!.map(({ instancePath, message, params }) => `${kind} ${name}: ${instancePath} ${message} ${JSON.stringify(params)}`);
+    return validate.errors!.map(
+      ({ instancePath, message, params }) =>
+        `${kind} ${name}: ${instancePath} ${message} ${JSON.stringify(params)}`,
+    );
   };
 }

@@ -17,18 +17,42 @@ export const REFUSED: Record<string, Refused> = {
   "a misspelt value below": { values: { env, api: { replica: 3 } }, says: "replica" },
   "a list as a setting": { values: { env: { ...env, CORS_ORIGINS: ["a"] } }, says: "env.CORS_ORIGINS" },
   "no group for suspected documents": {
-    values: { env, worker: { groups: { parse: group("parse"), rest: group("pipeline", "embed", "tools", "chat") } } },
+    values: {
+      env,
+      worker: { groups: { parse: group("parse"), rest: group("pipeline", "embed", "tools", "chat") } },
+    },
     says: "no group has the queue isolated",
   },
-  "a group of an unknown queue": { values: { env, worker: { groups: { parse: group("parsing") } } }, says: "worker.groups.parse.queues" },
-  "a group without queues": { values: { env, worker: { groups: { parse: { replicas: 2 } } } }, says: "queues is required" },
-  "a certificate without its key": { values: { env, kedaAuthentication: { cert: source } }, says: "kedaAuthentication" },
-  "an API key and a certificate": { values: { env, kedaAuthentication: { apiKey: source, cert: source, key: source } }, says: "kedaAuthentication" },
-  "an ingress without a host": { values: { env, ingress: { enabled: true } }, says: "ingress.host is needed" },
-  "a destination without ports": { values: { env, networkPolicy: { egress: { provider: { components: ["api"] } } } }, says: "networkPolicy.egress.provider.ports is needed" },
+  "a group of an unknown queue": {
+    values: { env, worker: { groups: { parse: group("parsing") } } },
+    says: "worker.groups.parse.queues",
+  },
+  "a group without queues": {
+    values: { env, worker: { groups: { parse: { replicas: 2 } } } },
+    says: "queues is required",
+  },
+  "a certificate without its key": {
+    values: { env, kedaAuthentication: { cert: source } },
+    says: "kedaAuthentication",
+  },
+  "an API key and a certificate": {
+    values: { env, kedaAuthentication: { apiKey: source, cert: source, key: source } },
+    says: "kedaAuthentication",
+  },
+  "an ingress without a host": {
+    values: { env, ingress: { enabled: true } },
+    says: "ingress.host is needed",
+  },
+  "a destination without ports": {
+    values: { env, networkPolicy: { egress: { provider: { components: ["api"] } } } },
+    says: "networkPolicy.egress.provider.ports is needed",
+  },
   "a destination of an unknown component": {
     values: { env, networkPolicy: { egress: { provider: { components: ["apis"], ports: [{ port: 1 }] } } } },
     says: "networkPolicy.egress.provider.components",
   },
-  "a drain delay beyond its bound": { values: { env, api: { drainDelaySeconds: 11 } }, says: "drainDelaySeconds" },
+  "a drain delay beyond its bound": {
+    values: { env, api: { drainDelaySeconds: 11 } },
+    says: "drainDelaySeconds",
+  },
 };

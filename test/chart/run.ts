@@ -35,18 +35,36 @@ async function findHelm(): Promise<string> {
   const folder = join(process.env["HOLDFAST_CACHE"] ?? join(homedir(), ".cache/holdfast"), `helm-${HELM}`);
   const built = join(folder, "helm");
   if (existsSync(built)) return built;
-  if (!(await found("go", ["version"]))) throw new Error("Neither helm nor go can be run here: install one of them.");
+  if (!(await found("go", ["version"])))
+    throw new Error("Neither helm nor go can be run here: install one of them.");
   say(`building helm ${HELM} with go (two minutes or so, once)`);
   await mkdir(folder, { recursive: true });
-  await run("go", ["install", `helm.sh/helm/v3/cmd/helm@${HELM}`], { timeout: BUILD_MS, env: { ...process.env, GOBIN: folder } });
+  await run("go", ["install", `helm.sh/helm/v3/cmd/helm@${HELM}`], {
+    timeout: BUILD_MS,
+    env: { ...process.env, GOBIN: folder },
+  });
   return built;
 }
 
 async function render(helm: string, values: string): Promise<string> {
-  const { stdout } = await run(helm, ["template", "holdfast", CHART, "--namespace", "holdfast", "--kube-version", "1.30.0", "--values", values], {
-    timeout: RENDER_MS,
-    maxBuffer: 16_000_000,
-  });
+  const { stdout } = await run(
+    helm,
+    [
+      "template",
+      "holdfast",
+      CHART,
+      "--namespace",
+      "holdfast",
+      "--kube-version",
+      "1.30.0",
+      "--values",
+      values,
+    ],
+    {
+      timeout: RENDER_MS,
+      maxBuffer: 16_000_000,
+    },
+  );
   return stdout;
 }
 
@@ -75,14 +93,18 @@ async function compare(name: string, rendered: string, isUpdate: boolean): Promi
   if (golden === rendered) return [];
   const [was, is] = [golden.split("\n"), rendered.split("\n")];
   const line = is.findIndex((text, at) => text !== was[at]);
-  return [`${name}: line ${line + 1} is "${is[line] ?? ""}", in golden/ "${was[line] ?? ""}" (--update takes what is rendered)`];
+  return [
+    `${name}: line ${line + 1} is "${is[line] ?? ""}", in golden/ "${was[line] ?? ""}" (--update takes what is rendered)`,
+  ];
 }
 
 async function main(isUpdate: boolean): Promise<void> {
   const problems: string[] = [];
   if (isUpdate) await writeEnvironmentProperties();
   const helm = await findHelm();
-  say(`helm: ${(await run(helm, ["version", "--short"])).stdout.trim()} (${helm === "helm" ? "of PATH" : "built"})`);
+  say(
+    `helm: ${(await run(helm, ["version", "--short"])).stdout.trim()} (${helm === "helm" ? "of PATH" : "built"})`,
+  );
   const names = (await readdir(VALUES)).filter((name) => name.endsWith(".yaml")).toSorted();
   const golden = (await readdir(GOLDEN)).filter((name) => !names.includes(name));
   problems.push(...golden.map((name) => `golden/${name} belongs to no values`));

@@ -1,14 +1,17 @@
 /** Which settings the chart takes in `env`: its schema lists their names, so that a misspelt one is refused. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SETTING_NAMES } from "../../src/config.ts";
+import { SETTING_NAMES } from "../../src/config/config.ts";
 
 const SCHEMA = join(import.meta.dirname, "../../charts/holdfast/values.schema.json");
 
 /** Settings that do not go into `env`, each with where they come from. */
 export const NOT_IN_ENV: Record<string, string> = {
   ...Object.fromEntries(
-    SETTING_NAMES.filter((name) => /^DATABASE_.*(URL|PASSWORD|PASSWORD_FILE)$/.test(name)).map((name) => [name, "a Secret: database.existingSecret, or extraEnv"]),
+    SETTING_NAMES.filter((name) => /^DATABASE_.*(URL|PASSWORD|PASSWORD_FILE)$/.test(name)).map((name) => [
+      name,
+      "a Secret: database.existingSecret, or extraEnv",
+    ]),
   ),
   REQUIRE_DATABASE_LOGINS: "database.requireLogins",
   MASTER_KEY: "a Secret: existingSecret",
@@ -37,12 +40,16 @@ export function environmentProperties(): Record<string, { type: string[] }> {
 }
 
 export async function readEnvironmentProperties(): Promise<unknown> {
-  const schema = JSON.parse(await readFile(SCHEMA, "utf8")) as { properties: { env: { properties: unknown } } };
+  const schema = JSON.parse(await readFile(SCHEMA, "utf8")) as {
+    properties: { env: { properties: unknown } };
+  };
   return schema.properties.env.properties;
 }
 
 export async function writeEnvironmentProperties(): Promise<void> {
-  const schema = JSON.parse(await readFile(SCHEMA, "utf8")) as { properties: { env: { properties: unknown } } };
+  const schema = JSON.parse(await readFile(SCHEMA, "utf8")) as {
+    properties: { env: { properties: unknown } };
+  };
   schema.properties.env.properties = environmentProperties();
   await writeFile(SCHEMA, `${JSON.stringify(schema, null, 2)}\n`);
 }

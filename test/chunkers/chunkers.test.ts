@@ -4,13 +4,26 @@ import { describe, expect, test } from "vitest";
 import { CHUNKER_NAMES, chunkerNamed } from "../../src/chunkers/index.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import type { TextUnit } from "../../src/domain/text-unit.ts";
-import { parseMarkdown } from "../../src/parsers/markdown.ts";
-import { modelTokenizer } from "../support/tokenizer.ts";
+import { parseMarkdown } from "../../src/parsers/text/markdown.ts";
+import { modelTokenizer } from "../support/files/tokenizer.ts";
 
-const filler = (words: number, word = "lorem"): string => `${Array.from({ length: words }, () => word).join(" ")}.`;
-const paragraph = (text: string, page: number | null = null, path: string[] = []): TextUnit => ({ type: "paragraph", text, page, heading_path: path });
-const heading = (text: string, page: number | null = null): TextUnit => ({ type: "heading", text, page, heading_path: [text], level: 1 });
-const chunk = (name: string, units: readonly TextUnit[], maxTokens = 60, overlapTokens = 0) => chunkerNamed(name)(units, { maxTokens, overlapTokens }, modelTokenizer);
+const filler = (words: number, word = "lorem"): string =>
+  `${Array.from({ length: words }, () => word).join(" ")}.`;
+const paragraph = (text: string, page: number | null = null, path: string[] = []): TextUnit => ({
+  type: "paragraph",
+  text,
+  page,
+  heading_path: path,
+});
+const heading = (text: string, page: number | null = null): TextUnit => ({
+  type: "heading",
+  text,
+  page,
+  heading_path: [text],
+  level: 1,
+});
+const chunk = (name: string, units: readonly TextUnit[], maxTokens = 60, overlapTokens = 0) =>
+  chunkerNamed(name)(units, { maxTokens, overlapTokens }, modelTokenizer);
 
 describe("page_based", () => {
   test("puts small units of a page together and never two pages", () => {
@@ -22,17 +35,26 @@ describe("page_based", () => {
   });
 
   test("takes a document without pages as one page", () => {
-    expect(chunk("page_based", [paragraph("One."), paragraph("Two.")]).map((made) => [made.text, made.page_start])).toEqual([["One.\n\nTwo.", null]]);
+    expect(
+      chunk("page_based", [paragraph("One."), paragraph("Two.")]).map((made) => [made.text, made.page_start]),
+    ).toEqual([["One.\n\nTwo.", null]]);
   });
 
   test("starts a heading with what follows it", () => {
-    const chunks = chunk("page_based", [paragraph(filler(20)), heading("Terms"), paragraph(filler(22), null, ["Terms"])]);
+    const chunks = chunk("page_based", [
+      paragraph(filler(20)),
+      heading("Terms"),
+      paragraph(filler(22), null, ["Terms"]),
+    ]);
     expect(chunks[0]?.text).not.toContain("Terms");
     expect(chunks[1]?.text.startsWith("Terms\n\nlorem")).toBe(true);
   });
 
   test("cuts a long unit at the ends of sentences", () => {
-    const sentences = Array.from({ length: 30 }, (_, index) => `This is sentence number ${index} of the text.`);
+    const sentences = Array.from(
+      { length: 30 },
+      (_, index) => `This is sentence number ${index} of the text.`,
+    );
     const chunks = chunk("page_based", [paragraph(sentences.join(" "))]);
     expect(chunks.length).toBeGreaterThan(3);
     for (const made of chunks) expect(made.text).toMatch(/^This .* text\.$/);
@@ -40,9 +62,17 @@ describe("page_based", () => {
 
   test("repeats a table's head where its rows are cut", () => {
     const rows = Array.from({ length: 20 }, (_, index) => `| item ${index} | ${index} |`);
-    const chunks = chunk("page_based", [{ type: "table", text: ["| Name | Count |", "| --- | --- |", ...rows].join("\n"), page: null, heading_path: [] }]);
+    const chunks = chunk("page_based", [
+      {
+        type: "table",
+        text: ["| Name | Count |", "| --- | --- |", ...rows].join("\n"),
+        page: null,
+        heading_path: [],
+      },
+    ]);
     expect(chunks.length).toBeGreaterThan(1);
-    for (const made of chunks) expect(made.text.startsWith("| Name | Count |\n| --- | --- |\n| item")).toBe(true);
+    for (const made of chunks)
+      expect(made.text.startsWith("| Name | Count |\n| --- | --- |\n| item")).toBe(true);
     expect(chunks.flatMap((made) => made.text.split("\n").slice(2))).toEqual(rows);
   });
 });
@@ -57,7 +87,13 @@ test("markdown gives each section a chunk, with headings in a row as one section
 
 test("sentence and recursive fill chunks across pages and say both ends", () => {
   for (const name of ["sentence", "recursive"]) {
-    expect(chunk(name, [paragraph("One.", 1), paragraph("Two.", 2)]).map((made) => [made.text, made.page_start, made.page_end])).toEqual([["One.\n\nTwo.", 1, 2]]);
+    expect(
+      chunk(name, [paragraph("One.", 1), paragraph("Two.", 2)]).map((made) => [
+        made.text,
+        made.page_start,
+        made.page_end,
+      ]),
+    ).toEqual([["One.\n\nTwo.", 1, 2]]);
   }
 });
 
@@ -69,17 +105,28 @@ test("sentence ends a chunk at the end of a sentence of Chinese text without spa
 
 test("fixed_tokens makes every chunk but the last of the full size", () => {
   const chunks = chunk("fixed_tokens", [paragraph(filler(130, "word")), paragraph(filler(80, "word"))], 50);
-  expect(chunks.slice(0, -1).map((made) => made.token_count)).toEqual(Array.from({ length: chunks.length - 1 }, () => 50));
+  expect(chunks.slice(0, -1).map((made) => made.token_count)).toEqual(
+    Array.from({ length: chunks.length - 1 }, () => 50),
+  );
 });
 
 test("metadata says heading, format and words", () => {
   const [made] = chunk("page_based", [heading("Prices"), paragraph("All prices are net.", null, ["Prices"])]);
-  expect(made?.metadata).toEqual({ heading_text: "Prices", heading_path: ["Prices"], format: "markdown", word_count: 5 });
-  expect(chunk("page_based", [paragraph("Just text.")])[0]?.metadata).toEqual({ format: "text", word_count: 2 });
+  expect(made?.metadata).toEqual({
+    heading_text: "Prices",
+    heading_path: ["Prices"],
+    format: "markdown",
+    word_count: 5,
+  });
+  expect(chunk("page_based", [paragraph("Just text.")])[0]?.metadata).toEqual({
+    format: "text",
+    word_count: 2,
+  });
 });
 
 test("units in which the tokenizer sees nothing make no chunk", () => {
-  for (const name of CHUNKER_NAMES) expect(chunk(name, [paragraph("\u200b\u200b"), paragraph("  ")])).toEqual([]);
+  for (const name of CHUNKER_NAMES)
+    expect(chunk(name, [paragraph("\u200b\u200b"), paragraph("  ")])).toEqual([]);
 });
 
 test("an unknown name is refused with the known ones", () => {

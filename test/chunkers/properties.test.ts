@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { CHUNKER_NAMES, chunkerNamed } from "../../src/chunkers/index.ts";
 import type { Chunk, ChunkOptions } from "../../src/chunkers/chunk.ts";
 import type { TextUnit } from "../../src/domain/text-unit.ts";
-import { arbitraryUnits } from "../support/arbitrary-units.ts";
-import { modelTokenizer } from "../support/tokenizer.ts";
+import { arbitraryUnits } from "../support/files/arbitrary-units.ts";
+import { modelTokenizer } from "../support/files/tokenizer.ts";
 
 const arbitraryOptions: fc.Arbitrary<ChunkOptions> = fc
   .tuple(fc.integer({ min: 50, max: 300 }), fc.double({ min: 0, max: 0.5, noNaN: true }))
@@ -14,7 +14,8 @@ const arbitraryOptions: fc.Arbitrary<ChunkOptions> = fc
 const withoutOverlap = arbitraryOptions.map(({ maxTokens }) => ({ maxTokens, overlapTokens: 0 }));
 
 const written = (text: string): string => text.replace(/\s+/g, "");
-const visible = (units: readonly TextUnit[]): readonly TextUnit[] => units.filter((unit) => modelTokenizer.countTokens(unit.text) > 0);
+const visible = (units: readonly TextUnit[]): readonly TextUnit[] =>
+  units.filter((unit) => modelTokenizer.countTokens(unit.text) > 0);
 
 /** Chunks' text without what a chunker repeats: a table's head before rows that were cut from it. */
 function withoutRepeatedHeads(chunks: readonly Chunk[], units: readonly TextUnit[]): string {
@@ -23,7 +24,9 @@ function withoutRepeatedHeads(chunks: readonly Chunk[], units: readonly TextUnit
       .map((unit) => unit.text)
       .join(""),
   );
-  const heads = units.filter((unit) => unit.type === "table").map((unit) => written(unit.text.split("\n").slice(0, 2).join("")));
+  const heads = units
+    .filter((unit) => unit.type === "table")
+    .map((unit) => written(unit.text.split("\n").slice(0, 2).join("")));
   let out = "";
   for (const chunk of chunks) {
     const text = written(chunk.text);
@@ -108,7 +111,11 @@ test("fixed_tokens repeats exactly the overlap's tokens", () => {
   const starts = modelTokenizer.tokenOffsets(text).map(([start]) => start);
   const overlaps: number[] = [];
   let previousEnd = 0;
-  for (const made of chunkerNamed("fixed_tokens")(units, { maxTokens: 100, overlapTokens: 30 }, modelTokenizer)) {
+  for (const made of chunkerNamed("fixed_tokens")(
+    units,
+    { maxTokens: 100, overlapTokens: 30 },
+    modelTokenizer,
+  )) {
     const from = text.indexOf(made.text);
     const first = starts.filter((start) => start < from).length;
     overlaps.push(previousEnd - first);

@@ -3,18 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compactVerify, importJWK } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { anchorToday } from "../../src/activities/anchor.ts";
+import { anchorToday } from "../../src/activities/upkeep/anchor.ts";
 import { anchorPublicKey, makeAnchor, signAnchor } from "../../src/auth/audit-anchor.ts";
 import { checkAnchors } from "../../src/cli/audit-anchors.ts";
-import { appendAudit } from "../../src/db/audit.ts";
-import { chainAuditRows, deleteOldAuditRows } from "../../src/db/audit-chain.ts";
-import { loadInstanceSecret } from "../../src/db/instance-secrets.ts";
+import { appendAudit } from "../../src/db/audit/append.ts";
+import { chainAuditRows, deleteOldAuditRows } from "../../src/db/audit/chain.ts";
+import { loadInstanceSecret } from "../../src/db/instance/secrets.ts";
 import { type OrganizationKey, inTenant } from "../../src/db/pool.ts";
-import { createDirectoryStore } from "../../src/storage/directory.ts";
-import { localMasterKey } from "../../src/storage/keyring.ts";
+import { createDirectoryStore } from "../../src/storage/stores/directory.ts";
+import { localMasterKey } from "../../src/storage/keys/keyring.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
-import { makeOrganization } from "../support/callers.ts";
-import { type TestDatabase, createTestDatabase } from "../support/database.ts";
+import { makeOrganization } from "../support/tenants/callers.ts";
+import { type TestDatabase, createTestDatabase } from "../support/servers/database.ts";
 
 const CHAIN_SECRET = Buffer.alloc(32, 3);
 const ANCHOR_KEY = Buffer.alloc(32, 4);
@@ -36,8 +36,18 @@ beforeEach(async () => {
 });
 
 async function append(count: number): Promise<void> {
-  const entry = { action: "documents:read", resource_type: "document", resource_id: null, space_id: null, request_id: null, outcome: "success" as const };
-  for (let at = 0; at < count; at += 1) await inTenant(test.db, organization, (sql) => appendAudit(sql, { authMethod: "system", organization }, entry));
+  const entry = {
+    action: "documents:read",
+    resource_type: "document",
+    resource_id: null,
+    space_id: null,
+    request_id: null,
+    outcome: "success" as const,
+  };
+  for (let at = 0; at < count; at += 1)
+    await inTenant(test.db, organization, (sql) =>
+      appendAudit(sql, { authMethod: "system", organization }, entry),
+    );
   await chainAuditRows(test.db, CHAIN_SECRET, organization.id, 1_000);
 }
 const change = (sql: string) => test.db.owner.query(sql, [organization.id]);
@@ -49,10 +59,15 @@ async function anchor(name = "anchor.jws", now = new Date()): Promise<string> {
 }
 async function check(where = folder) {
   const reports = [];
-  for await (const report of checkAnchors({ db: test.db, secret: ANCHOR_KEY, store, organizationId: organization.id.toUpperCase() }, where)) reports.push(report);
+  for await (const report of checkAnchors(
+    { db: test.db, secret: ANCHOR_KEY, store, organizationId: organization.id.toUpperCase() },
+    where,
+  ))
+    reports.push(report);
   return reports;
 }
-const faultOf = async () => (await check()).map(({ faults }) => faults.map(({ kind, seq }) => `${kind} at ${seq}`));
+const faultOf = async () =>
+  (await check()).map(({ faults }) => faults.map(({ kind, seq }) => `${kind} at ${seq}`));
 
 describe("a chain held against its anchor", () => {
   it("is intact while it grows", async () => {
@@ -60,19 +75,33 @@ describe("a chain held against its anchor", () => {
     await anchor();
     await append(2);
     expect(await check()).toEqual([
-      { anchor: "anchor.jws", made_at: expect.any(String), problem: null, intact: 1, expired: 0, deleted_count: 0, deleted: [], fault_count: 0, faults: [] },
+      {
+        anchor: "anchor.jws",
+        made_at: expect.any(String),
+        problem: null,
+        intact: 1,
+        expired: 0,
+        deleted_count: 0,
+        deleted: [],
+        fault_count: 0,
+        faults: [],
+      },
     ]);
   });
 
   it("that was made anew with the right secret is found, and so is one that was cut", async () => {
     await append(4);
     await anchor();
-    await change("update audit_log set chain_seq = null, chain_hash = null, action = 'x' where organization_id = $1");
+    await change(
+      "update audit_log set chain_seq = null, chain_hash = null, action = 'x' where organization_id = $1",
+    );
     await change("delete from audit_chains where organization_id = $1");
     await append(1);
     expect(await faultOf()).toEqual([["changed at 4"]]);
     await change("delete from audit_log where organization_id = $1 and chain_seq > 2");
-    await change("update audit_chains set (seq, hash) = (select chain_seq, chain_hash from audit_log l where l.organization_id = $1 and chain_seq = 2) where organization_id = $1");
+    await change(
+      "update audit_chains set (seq, hash) = (select chain_seq, chain_hash from audit_log l where l.organization_id = $1 and chain_seq = 2) where organization_id = $1",
+    );
     expect(await faultOf()).toEqual([["cut at 4"]]);
     await change("delete from audit_chains where organization_id = $1");
     expect(await faultOf()).toEqual([["cut at 4"]]);
@@ -91,7 +120,8 @@ describe("a chain held against its anchor", () => {
   });
 
   it("whose rows had their time is no fault: at its beginning it is compared, before it there is nothing to compare", async () => {
-    const age = () => change("update audit_log set at = now() - interval '401 days' where organization_id = $1");
+    const age = () =>
+      change("update audit_log set at = now() - interval '401 days' where organization_id = $1");
     await append(2);
     await age();
     await anchor("first.jws", new Date(Date.now() - 405 * DAY_MS));
@@ -144,11 +174,21 @@ describe("an anchor", () => {
     ).toString("base64url");
     await write("2-changed.jws", [head, changed, signature].join("."));
     await write("3-foreign.jws", (await makeAnchor(test.db, Buffer.alloc(32, 9), new Date())).jws);
-    await write("4-unsigned.jws", [Buffer.from('{"alg":"none"}').toString("base64url"), payload, ""].join("."));
+    await write(
+      "4-unsigned.jws",
+      [Buffer.from('{"alg":"none"}').toString("base64url"), payload, ""].join("."),
+    );
     await write("5-unknown.jws", await signAnchor(ANCHOR_KEY, Buffer.from('{"type":"something else"}')));
     await write("6-nothing.jws", "");
     await mkdir(join(folder, "7-folder.jws"));
-    expect((await check()).map(({ problem }) => problem)).toEqual([null, "forged", "forged", "forged", "unreadable", "forged"]);
+    expect((await check()).map(({ problem }) => problem)).toEqual([
+      null,
+      "forged",
+      "forged",
+      "forged",
+      "unreadable",
+      "forged",
+    ]);
   });
 
   it("is verified by any JOSE library with the public key, without the database", async () => {
@@ -159,7 +199,9 @@ describe("an anchor", () => {
     const { payload, protectedHeader } = await compactVerify(await anchor(), await importJWK(jwk, "EdDSA"));
     expect(protectedHeader.kid).toBe(jwk.kid);
     expect(JSON.parse(Buffer.from(payload).toString())).toMatchObject({
-      heads: expect.arrayContaining([expect.objectContaining({ organization_id: organization.id, seq: 1, base_seq: 0 })]),
+      heads: expect.arrayContaining([
+        expect.objectContaining({ organization_id: organization.id, seq: 1, base_seq: 0 }),
+      ]),
     });
   });
 
@@ -184,7 +226,11 @@ describe("an anchor", () => {
     expect(await store.list(organization.id, { limit: 10 })).toEqual([]);
     const reports = [];
     const secret = await loadInstanceSecret(test.db, "audit-anchor", master);
-    for await (const report of checkAnchors({ db: test.db, secret, store, organizationId: organization.id }, "store")) reports.push(report);
+    for await (const report of checkAnchors(
+      { db: test.db, secret, store, organizationId: organization.id },
+      "store",
+    ))
+      reports.push(report);
     expect(reports).toMatchObject(names.map((name) => ({ anchor: name, intact: 1, fault_count: 0 })));
   });
 });

@@ -8,14 +8,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { AUDIT_CHAIN_SECRET } from "../../src/db/audit-chain.ts";
-import { loadInstanceSecret } from "../../src/db/instance-secrets.ts";
-import { describeFailure } from "../../src/expected-failure.ts";
+import { AUDIT_CHAIN_SECRET } from "../../src/db/audit/chain.ts";
+import { loadInstanceSecret } from "../../src/db/instance/secrets.ts";
+import { describeFailure } from "../../src/domain/expected-failure.ts";
 import { freePort } from "../../src/embedded/ports.ts";
-import { localMasterKey } from "../../src/storage/keyring.ts";
-import { runCommand } from "../support/command.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { runCli } from "../support/processes.ts";
+import { localMasterKey } from "../../src/storage/keys/keyring.ts";
+import { runCommand } from "../support/stack/command.ts";
+import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
+import { runCli } from "../support/stack/processes.ts";
 import { until } from "../support/until.ts";
 
 const CLEARED_LINE = "\r\u001b[K";
@@ -35,10 +35,21 @@ let env: Record<string, string>;
 let settings: Record<string, Record<string, string>>;
 
 beforeAll(async () => {
-  [migrated, empty, folder] = await Promise.all([createTestDatabase(), createTestDatabase({ isEmpty: true }), mkdtemp(join(tmpdir(), "holdfast-failures-"))]);
-  for (const name of ["pepper", AUDIT_CHAIN_SECRET]) await loadInstanceSecret(migrated.db, name, localMasterKey(MASTER));
+  [migrated, empty, folder] = await Promise.all([
+    createTestDatabase(),
+    createTestDatabase({ isEmpty: true }),
+    mkdtemp(join(tmpdir(), "holdfast-failures-")),
+  ]);
+  for (const name of ["pepper", AUDIT_CHAIN_SECRET])
+    await loadInstanceSecret(migrated.db, name, localMasterKey(MASTER));
   await writeFile(join(folder, "tenants.json"), JSON.stringify({ organizations: [{ name: "Acme" }] }));
-  env = { ...migrated.env, DATABASE_OWNER_URL: migrated.url, MASTER_KEY: MASTER.toString("base64"), DATA_DIR: folder, NODE_ENV: "test" };
+  env = {
+    ...migrated.env,
+    DATABASE_OWNER_URL: migrated.url,
+    MASTER_KEY: MASTER.toString("base64"),
+    DATA_DIR: folder,
+    NODE_ENV: "test",
+  };
   const away = Object.fromEntries(
     await Promise.all(
       Object.entries({ ...migrated.env, DATABASE_OWNER_URL: migrated.url }).map(async ([name, url]) => [
@@ -49,12 +60,23 @@ beforeAll(async () => {
   );
   settings = {
     "Postgres is away": away,
-    "the password is wrong": { DATABASE_SYSTEM_URL: Object.assign(new URL(migrated.env.DATABASE_SYSTEM_URL), { password: "not-it" }).toString() },
-    "there is no such database": { DATABASE_OWNER_URL: Object.assign(new URL(migrated.url), { pathname: "/never-made" }).toString() },
+    "the password is wrong": {
+      DATABASE_SYSTEM_URL: Object.assign(new URL(migrated.env.DATABASE_SYSTEM_URL), {
+        password: "not-it",
+      }).toString(),
+    },
+    "there is no such database": {
+      DATABASE_OWNER_URL: Object.assign(new URL(migrated.url), { pathname: "/never-made" }).toString(),
+    },
     "it is not migrated": { ...empty.env, DATABASE_OWNER_URL: empty.url },
     "the master key is another": { MASTER_KEY: OTHER },
     "there is no master key": { MASTER_KEY: "" },
-    "nothing is configured": { DATABASE_URL: "", DATABASE_SYSTEM_URL: "", DATABASE_MAINTENANCE_URL: "", DATABASE_OWNER_URL: "" },
+    "nothing is configured": {
+      DATABASE_URL: "",
+      DATABASE_SYSTEM_URL: "",
+      DATABASE_MAINTENANCE_URL: "",
+      DATABASE_OWNER_URL: "",
+    },
     "settings cannot be used": { PORT: "not-a-port", MASTER_KEY: "not-a-key" },
     "Temporal is away": { TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` },
     "all is well": {},
@@ -78,8 +100,16 @@ const CASES: [string, string[], string][] = [
   ["Postgres is away", ["keys", "list"], "The database is not reachable: connect ECONNREFUSED"],
   ["Postgres is away", ["operations", "list"], "The database is not reachable: connect ECONNREFUSED"],
   ["Postgres is away", ["backup", "verify"], "The database is not reachable: connect ECONNREFUSED"],
-  ["the password is wrong", ["organization", "list"], "The database is not reachable: password authentication failed"],
-  ["there is no such database", ["migrate"], 'The database is not reachable: database "never-made" does not exist'],
+  [
+    "the password is wrong",
+    ["organization", "list"],
+    "The database is not reachable: password authentication failed",
+  ],
+  [
+    "there is no such database",
+    ["migrate"],
+    'The database is not reachable: database "never-made" does not exist',
+  ],
   ["it is not migrated", CREATE, "run `holdfast migrate` first"],
   ["it is not migrated", ["integrity"], "run `holdfast migrate` first"],
   ["the master key is another", CREATE, "The master key is not this database's"],
@@ -88,7 +118,11 @@ const CASES: [string, string[], string][] = [
   ["the master key is another", ["backup", "verify"], "The master key is not this database's"],
   ["there is no master key", CREATE, "No master key: set MASTER_KEY or KMS_KEY_NAME"],
   ["nothing is configured", ["keys", "list"], "No database: set DATABASE_URL"],
-  ["settings cannot be used", ["keys", "list"], "The settings cannot be used:\n  PORT must be a whole number\n  MASTER_KEY must"],
+  [
+    "settings cannot be used",
+    ["keys", "list"],
+    "The settings cannot be used:\n  PORT must be a whole number\n  MASTER_KEY must",
+  ],
   ["Temporal is away", ["seals", "cut-over"], "Temporal is not reachable"],
   ["all is well", ["keys", "revoke", ID], `There is no key with the id ${ID}`],
   ["all is well", ["keys", "revoke", "x"], "The id of a key is a UUID"],
@@ -98,12 +132,28 @@ const CASES: [string, string[], string][] = [
   ["all is well", ["backup", "verify", "--organization", ID], `There is no organization with the id ${ID}`],
   ["all is well", ["audit", "verify", "--organization", ID], "There is no organization"],
   ["all is well", ["operations", "show", ID], "There is no operation"],
-  ["all is well", ["organization", "create", "--name", " ", "--admin-email", "a@b.example"], "Nothing was made: --name is empty."],
-  ["all is well", ["organization", "create", "--name", "New", "--admin-email", "nobody"], "Nothing was made: --admin-email is not an e-mail address"],
-  ["all is well", [...CREATE, "--space", "private"], "Nothing was made: --space is kept for the users' own spaces."],
+  [
+    "all is well",
+    ["organization", "create", "--name", " ", "--admin-email", "a@b.example"],
+    "Nothing was made: --name is empty.",
+  ],
+  [
+    "all is well",
+    ["organization", "create", "--name", "New", "--admin-email", "nobody"],
+    "Nothing was made: --admin-email is not an e-mail address",
+  ],
+  [
+    "all is well",
+    [...CREATE, "--space", "private"],
+    "Nothing was made: --space is kept for the users' own spaces.",
+  ],
   ["all is well", ["keys", "list", "--limit", "0"], "--limit takes a whole number from 1 to 10000."],
   ["all is well", ["keys", "list", "--limit", "1e1"], "--limit takes a whole number from 1 to 10000."],
-  ["all is well", ["backup", "restore", "--from", "nowhere", "--jobs", "65"], "--jobs takes a whole number from 1 to 64."],
+  [
+    "all is well",
+    ["backup", "restore", "--from", "nowhere", "--jobs", "65"],
+    "--jobs takes a whole number from 1 to 64.",
+  ],
   ["all is well", ["token", "ada@acme.example"], "The development issuer does not run"],
   ["all is well", ["provision", "nowhere.yaml"], "nowhere.yaml cannot be read: ENOENT"],
   ["all is well", ["organization", "import", "--from", "nowhere", "--key-file", "k"], "nowhere"],
@@ -123,18 +173,28 @@ describe("a command fails in a line", () => {
 });
 
 test("nothing of all that was changed", async () => {
-  const { rows } = await migrated.db.owner.query("select (select count(*) from organizations) as organizations, (select count(*) from operations) as operations");
+  const { rows } = await migrated.db.owner.query(
+    "select (select count(*) from organizations) as organizations, (select count(*) from operations) as operations",
+  );
   expect(rows).toEqual([{ organizations: 0, operations: 0 }]);
 });
 
 test("the process prints it on standard error and ends with 1", async () => {
-  await expect(runCli(["keys", "revoke", "x"], env)).rejects.toThrow("ended with 1\nThe id of a key is a UUID; `holdfast keys list` shows it.");
+  await expect(runCli(["keys", "revoke", "x"], env)).rejects.toThrow(
+    "ended with 1\nThe id of a key is a UUID; `holdfast keys list` shows it.",
+  );
 });
 
 test("the process ends with its command, whatever was given up on and still holds it", async () => {
   const holding = "data:text/javascript,setInterval(()=>undefined,1000)";
-  const ended = promisify(execFile)(process.execPath, ["--import", holding, MAIN, "keys", "revoke", "x"], { env: { ...process.env, ...env }, timeout: 20_000 });
-  await expect(ended).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("The id of a key is a UUID") });
+  const ended = promisify(execFile)(process.execPath, ["--import", holding, MAIN, "keys", "revoke", "x"], {
+    env: { ...process.env, ...env },
+    timeout: 20_000,
+  });
+  await expect(ended).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("The id of a key is a UUID"),
+  });
 }, 30_000);
 
 /** The last thing that the work wrote on standard error, which it takes for a terminal. */
@@ -153,7 +213,10 @@ async function lastOnTerminal(work: () => Promise<unknown>): Promise<unknown> {
 
 describe("progress is taken off the terminal, where it would go on and keep the cursor", () => {
   test("by backup verify that fails", async () => {
-    const failed = async () => expect(await failureOf(["backup", "verify"], settings["the master key is another"]!)).toContain("The master key is not this database's");
+    const failed = async () =>
+      expect(await failureOf(["backup", "verify"], settings["the master key is another"]!)).toContain(
+        "The master key is not this database's",
+      );
     expect(await lastOnTerminal(failed)).toBe(CLEARED_LINE);
   });
 
@@ -161,7 +224,10 @@ describe("progress is taken off the terminal, where it would go on and keep the 
     const { owner } = migrated.db;
     const failed = async () => {
       const said = failureOf(["keys", "rotate-master"], {});
-      await until("the operation is asked for", async () => (await owner.query("select from operations")).rowCount === 1);
+      await until(
+        "the operation is asked for",
+        async () => (await owner.query("select from operations")).rowCount === 1,
+      );
       await owner.query("alter table operations rename to operations_away");
       expect(await said).toContain("run `holdfast migrate` first");
     };
@@ -177,10 +243,19 @@ test("an older Node that is told to end ends the one that it handed over to", as
   const silent = createServer().listen(0, "127.0.0.1");
   try {
     await once(silent, "listening");
-    const urls = Object.entries(migrated.env).map(([name, url]) => [name, Object.assign(new URL(url), { port: String((silent.address() as AddressInfo).port) }).toString()]);
-    const holder = spawn(process.execPath, ["--import", OLDER_NODE, ENTRY, "keys", "list"], { env: { ...process.env, ...env, ...Object.fromEntries(urls) }, stdio: "ignore" });
+    const urls = Object.entries(migrated.env).map(([name, url]) => [
+      name,
+      Object.assign(new URL(url), { port: String((silent.address() as AddressInfo).port) }).toString(),
+    ]);
+    const holder = spawn(process.execPath, ["--import", OLDER_NODE, ENTRY, "keys", "list"], {
+      env: { ...process.env, ...env, ...Object.fromEntries(urls) },
+      stdio: "ignore",
+    });
     const [connection] = (await once(silent, "connection")) as [Socket];
-    const ended = Promise.all([once(holder, "exit"), once(connection.resume(), "close", { signal: AbortSignal.timeout(2_000) })]);
+    const ended = Promise.all([
+      once(holder, "exit"),
+      once(connection.resume(), "close", { signal: AbortSignal.timeout(2_000) }),
+    ]);
     holder.kill("SIGTERM");
     expect((await ended)[0]).toEqual([null, "SIGTERM"]);
   } finally {
@@ -189,7 +264,8 @@ test("an older Node that is told to end ends the one that it handed over to", as
 }, 30_000);
 
 test("an older Node hands over to the one that npm ci brings, or is told of in a line", async () => {
-  const start = (file: string) => promisify(execFile)(process.execPath, ["--import", OLDER_NODE, file, "--help"]);
+  const start = (file: string) =>
+    promisify(execFile)(process.execPath, ["--import", OLDER_NODE, file, "--help"]);
   expect((await start(ENTRY)).stdout).toContain("Usage: holdfast");
   const elsewhere = await mkdtemp(join(tmpdir(), "holdfast-entry-"));
   try {

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
-import { loadInstanceSecret } from "../../src/db/instance-secrets.ts";
-import { hasNoOrganization } from "../../src/db/new-organization.ts";
-import { localMasterKey } from "../../src/storage/keyring.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { runCommand } from "../support/command.ts";
-import { runCli } from "../support/processes.ts";
+import { loadInstanceSecret } from "../../src/db/instance/secrets.ts";
+import { hasNoOrganization } from "../../src/db/tenancy/new-organization.ts";
+import { localMasterKey } from "../../src/storage/keys/keyring.ts";
+import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
+import { runCommand } from "../support/stack/command.ts";
+import { runCli } from "../support/stack/processes.ts";
 
 const MASTER = Buffer.alloc(32, 3);
 let database: TestDatabase;
@@ -18,7 +18,13 @@ let env: Record<string, string>;
 
 beforeAll(async () => {
   [database, folder] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), "holdfast-first-"))]);
-  env = { ...database.env, MASTER_KEY: MASTER.toString("base64"), DATA_DIR: folder, NODE_ENV: "production", PUBLIC_URL: "https://holdfast.example" };
+  env = {
+    ...database.env,
+    MASTER_KEY: MASTER.toString("base64"),
+    DATA_DIR: folder,
+    NODE_ENV: "production",
+    PUBLIC_URL: "https://holdfast.example",
+  };
 });
 afterAll(async () => {
   await database.drop();
@@ -33,12 +39,23 @@ const countAll = async (): Promise<unknown> =>
     )
   ).rows[0];
 
-const create = (...options: string[]): Promise<string> => runCommand(["organization", "create", "--name", "Acme", "--admin-email", "Ada@acme.example", ...options], env);
+const create = (...options: string[]): Promise<string> =>
+  runCommand(
+    ["organization", "create", "--name", "Acme", "--admin-email", "Ada@acme.example", ...options],
+    env,
+  );
 
 test("a dry run makes nothing where nothing was before, no secret of the instance either", async () => {
   const path = join(folder, "first.yaml");
-  await writeFile(path, JSON.stringify({ organizations: [{ name: "First", users: [{ email: "ada@first.example", api_keys: [{ name: "ci" }] }] }] }));
-  expect(await runCommand(["provision", path, "--dry-run"], env)).toContain("made       key ci  (organizations[0].users[0].api_keys[0])");
+  await writeFile(
+    path,
+    JSON.stringify({
+      organizations: [{ name: "First", users: [{ email: "ada@first.example", api_keys: [{ name: "ci" }] }] }],
+    }),
+  );
+  expect(await runCommand(["provision", path, "--dry-run"], env)).toContain(
+    "made       key ci  (organizations[0].users[0].api_keys[0])",
+  );
   expect((await database.db.owner.query("select name from instance_secrets")).rows).toEqual([]);
 });
 
@@ -48,13 +65,29 @@ test("organization create makes one that can be used at once, prints what to do 
   expect(await hasNoOrganization(database.db)).toBe(false);
   const key = /shown only now: (sk-\S+)/.exec(printed)![1]!;
   expect(printed).toMatch(/curl -sS https:\/\/holdfast\.example\/v1\/data\/upload/);
-  const authenticator = createAuthenticator({ db: database.db, pepper: await loadInstanceSecret(database.db, "pepper", localMasterKey(MASTER)), verifyJwt: undefined });
-  const principal = await authenticator.authenticate({ authorization: `Bearer ${key}`, organizationId: undefined, address: "127.0.0.1" });
-  expect([principal.user.email, principal.organization.name, [...principal.reach.values()].map(({ role }) => role)]).toEqual(["ada@acme.example", "Acme", ["owner", "owner"]]);
-  expect(await runCommand(["keys", "list"], env)).toMatch(/ada@acme\.example +admin +first key +\S+ +all +all +never/);
+  const authenticator = createAuthenticator({
+    db: database.db,
+    pepper: await loadInstanceSecret(database.db, "pepper", localMasterKey(MASTER)),
+    verifyJwt: undefined,
+  });
+  const principal = await authenticator.authenticate({
+    authorization: `Bearer ${key}`,
+    organizationId: undefined,
+    address: "127.0.0.1",
+  });
+  expect([
+    principal.user.email,
+    principal.organization.name,
+    [...principal.reach.values()].map(({ role }) => role),
+  ]).toEqual(["ada@acme.example", "Acme", ["owner", "owner"]]);
+  expect(await runCommand(["keys", "list"], env)).toMatch(
+    /ada@acme\.example +admin +first key +\S+ +all +all +never/,
+  );
   const before = await countAll();
   const refused: unknown = await create("--json").catch((error: unknown) => error);
-  expect(String(refused)).toMatch(/There is an organization called Acme already \([0-9a-f-]{36}\): nothing was changed\./);
+  expect(String(refused)).toMatch(
+    /There is an organization called Acme already \([0-9a-f-]{36}\): nothing was changed\./,
+  );
   expect(await countAll()).toEqual(before);
 });
 
@@ -64,7 +97,13 @@ test("a dry run names each change and makes none; what the file does not name is
     { email: "ada@acme.example", name: "Ada L." },
     { email: "vic@acme.example", api_keys: [{ name: "ci", spaces: ["Lab"], capabilities: ["search"] }] },
   ];
-  const spaces = [{ name: "Lab", members: { "ada@acme.example": "owner", "vic@acme.example": "viewer" }, agents: [{ name: "Helper" }] }];
+  const spaces = [
+    {
+      name: "Lab",
+      members: { "ada@acme.example": "owner", "vic@acme.example": "viewer" },
+      agents: [{ name: "Helper" }],
+    },
+  ];
   await writeFile(path, JSON.stringify({ organizations: [{ name: "Acme", users, spaces }] }));
   const before = await countAll();
   const dry = await runCommand(["provision", path, "--dry-run"], env);
@@ -84,9 +123,17 @@ test("a dry run names each change and makes none; what the file does not name is
   expect(dry).not.toContain("sk-");
   expect(await runCommand(["provision", path, "--dry-run", "--json"], env)).not.toContain("sk-");
   expect(await countAll()).toEqual(before);
-  const real = JSON.parse(await runCommand(["provision", path, "--json"], env)) as { unnamed: { listed: string[] }; changes: unknown[] };
-  expect(real.unnamed.listed).toEqual(["space Research of Acme", "key first key of ada@acme.example of Acme"]);
-  expect(await runCommand(["keys", "list", "--email", "vic@acme.example"], env)).toMatch(/member +ci +\S+ +Lab +search/);
+  const real = JSON.parse(await runCommand(["provision", path, "--json"], env)) as {
+    unnamed: { listed: string[] };
+    changes: unknown[];
+  };
+  expect(real.unnamed.listed).toEqual([
+    "space Research of Acme",
+    "key first key of ada@acme.example of Acme",
+  ]);
+  expect(await runCommand(["keys", "list", "--email", "vic@acme.example"], env)).toMatch(
+    /member +ci +\S+ +Lab +search/,
+  );
   const again = await runCommand(["provision", path], env);
   expect(again).toContain("not named by the file, stays as it is: space Research of Acme");
   expect(again).toContain("everything is as the file says");
@@ -96,6 +143,7 @@ test("a dry run names each change and makes none; what the file does not name is
 
 test("backup verify tells of a secret that is lost each time it looks, and makes none in its place", async () => {
   await database.db.owner.query("delete from instance_secrets");
-  for (let times = 0; times < 2; times += 1) await expect(runCli(["backup", "verify"], env)).rejects.toThrow(/secret_missing pepper +1/);
+  for (let times = 0; times < 2; times += 1)
+    await expect(runCli(["backup", "verify"], env)).rejects.toThrow(/secret_missing pepper +1/);
   expect((await database.db.owner.query("select name from instance_secrets")).rows).toEqual([]);
 });

@@ -12,7 +12,11 @@ async function shown(isTerminal: boolean, json: boolean): Promise<string> {
   process.stderr.isTTY = isTerminal;
   const written: string[] = [];
   vi.spyOn(process.stderr, "write").mockImplementation((text) => written.push(String(text)) > 0);
-  const items = await eachShown(startProgress("organizations", { json }), [1, 2, 3], async (item) => item * 2);
+  const items = await eachShown(
+    startProgress("organizations", { json }),
+    [1, 2, 3],
+    async (item) => item * 2,
+  );
   expect(items).toEqual([2, 4, 6]);
   return written.join("");
 }

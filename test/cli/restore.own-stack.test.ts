@@ -6,16 +6,21 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../src/embedded/ports.ts";
-import { ended, upload } from "../support/client.ts";
-import { type TestIssuer, startIssuer } from "../support/issuer.ts";
-import { faultOf, inParallel, ruleOf, sendAs } from "../support/matrix-judge.ts";
-import { matrixRequest } from "../support/matrix-requests.ts";
-import { type MatrixCaller, RULES_OF_ROUTES, type SpaceName } from "../support/matrix-rules.ts";
-import { SPACE_NAMES, type Things, makeCallers, makeThings } from "../support/matrix-world.ts";
-import { type NewServer, type OwnedEnvironment, postgresTool, startNewServer } from "../support/postgres-server.ts";
-import { runCli, startProcess, type TestProcess } from "../support/processes.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { KEYS, SPACES } from "../support/tenants.ts";
+import { ended, upload } from "../support/clients/client.ts";
+import { type TestIssuer, startIssuer } from "../support/servers/issuer.ts";
+import { faultOf, inParallel, ruleOf, sendAs } from "../support/matrix/judge.ts";
+import { matrixRequest } from "../support/matrix/requests.ts";
+import { type MatrixCaller, RULES_OF_ROUTES, type SpaceName } from "../support/matrix/rules.ts";
+import { SPACE_NAMES, type Things, makeCallers, makeThings } from "../support/matrix/world.ts";
+import {
+  type NewServer,
+  type OwnedEnvironment,
+  postgresTool,
+  startNewServer,
+} from "../support/servers/postgres-server.ts";
+import { runCli, startProcess, type TestProcess } from "../support/stack/processes.ts";
+import { type Stack, startStack } from "../support/stack/stack.ts";
+import { KEYS, SPACES } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 
 const run = promisify(execFile);
@@ -30,14 +35,29 @@ let things: Record<(typeof SPACE_NAMES)[number], Things>;
 let backup: string;
 
 beforeAll(async () => {
-  [issuer, server, folder] = await Promise.all([startIssuer(), startNewServer(), mkdtemp(join(tmpdir(), "holdfast-restore-"))]);
-  stack = await startStack({ env: { HOLDFAST_CACHE: process.env["HOLDFAST_TEST_CACHE_DIR"]!, OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience } });
+  [issuer, server, folder] = await Promise.all([
+    startIssuer(),
+    startNewServer(),
+    mkdtemp(join(tmpdir(), "holdfast-restore-")),
+  ]);
+  stack = await startStack({
+    env: {
+      HOLDFAST_CACHE: process.env["HOLDFAST_TEST_CACHE_DIR"]!,
+      OIDC_ISSUER: issuer.url,
+      OIDC_AUDIENCE: issuer.audience,
+    },
+  });
   callers = await makeCallers(stack, issuer);
   const made = await Promise.all(SPACE_NAMES.map((space) => makeThings(stack, space, SPACES[space])));
   things = Object.fromEntries(SPACE_NAMES.map((space, at) => [space, made[at]!])) as typeof things;
-  await Promise.all(made.map(({ document_id }, at) => ended(stack.url, at === 2 ? KEYS.rival : KEYS.owner, document_id!)));
+  await Promise.all(
+    made.map(({ document_id }, at) => ended(stack.url, at === 2 ? KEYS.rival : KEYS.owner, document_id!)),
+  );
   backup = join(folder, "backup");
-  await runCli(["backup", "create", "--to", backup], { ...stack.env, DATABASE_OWNER_URL: stack.database.url });
+  await runCli(["backup", "create", "--to", backup], {
+    ...stack.env,
+    DATABASE_OWNER_URL: stack.database.url,
+  });
 }, 180_000);
 
 afterAll(async () => {
@@ -46,7 +66,10 @@ afterAll(async () => {
 });
 
 /** Of processes that serve what was restored: the logins, and no owner. */
-function settings({ DATABASE_URL, DATABASE_SYSTEM_URL, DATABASE_MAINTENANCE_URL }: OwnedEnvironment, dataDir: string): Record<string, string> {
+function settings(
+  { DATABASE_URL, DATABASE_SYSTEM_URL, DATABASE_MAINTENANCE_URL }: OwnedEnvironment,
+  dataDir: string,
+): Record<string, string> {
   return { ...stack.env, DATABASE_URL, DATABASE_SYSTEM_URL, DATABASE_MAINTENANCE_URL, DATA_DIR: dataDir };
 }
 
@@ -70,13 +93,20 @@ test("a dump whose roles are missing is restored with errors, refused by every p
   const dump = join(folder, "by-hand.dump");
   const owner = { ...stack.env, ...database };
   await run(await postgresTool("pg_dump"), ["-Fc", "--file", dump, stack.database.url]);
-  const restored = await run(await postgresTool("pg_restore"), ["--dbname", database.DATABASE_OWNER_URL, dump]).catch((error: unknown) => error as { stderr: string });
+  const restored = await run(await postgresTool("pg_restore"), [
+    "--dbname",
+    database.DATABASE_OWNER_URL,
+    dump,
+  ]).catch((error: unknown) => error as { stderr: string });
   expect(restored.stderr).toContain('role "holdfast_system" does not exist');
   const dataDir = join(folder, "by-hand");
   await cp(join(stack.dataDir, "objects"), join(dataDir, "objects"), { recursive: true });
   // As an operator would whom the logs tell that the roles are missing.
   await runCli(["migrate", "--roles"], owner);
-  await server.query("by_hand", "alter role holdfast_app login password 'app-of-tests'; alter role holdfast_system login password 'system-of-tests'");
+  await server.query(
+    "by_hand",
+    "alter role holdfast_app login password 'app-of-tests'; alter role holdfast_system login password 'system-of-tests'",
+  );
   const env = settings(database, dataDir);
   const [api, worker, cli] = await Promise.all([
     refusal("src/api/main.ts", { ...env, PORT: "0" }),
@@ -84,42 +114,73 @@ test("a dump whose roles are missing is restored with errors, refused by every p
     failureOf(runCli(["backup", "verify"], env)),
   ]);
   for (const said of [api, worker, cli]) {
-    expect(said).toMatch(/The database is not as this version needs it: .*; and \d+ more\. Run `holdfast migrate` as the owner of the schema\./);
+    expect(said).toMatch(
+      /The database is not as this version needs it: .*; and \d+ more\. Run `holdfast migrate` as the owner of the schema\./,
+    );
     expect(said).not.toContain("    at ");
   }
   const mended = await runCli(["migrate", "--create-logins"], owner);
   expect(mended).toContain("mended: table documents lacks the policy tenant\n");
   expect(mended).toContain("the database is up to date\n");
-  expect(await runCli(["backup", "verify", "--manifest", join(backup, "manifest.json")], env)).toMatch(/^2 organizations can be served from this backup; \d+ files were read\n$/);
-  await server.query("by_hand", "alter role holdfast_system bypassrls; alter role holdfast_maintenance superuser");
-  expect(await failureOf(runCli(["keys", "list"], env))).toContain("role holdfast_system has bypassrls; role holdfast_maintenance has superuser. Run `holdfast migrate`");
-  expect(await runCli(["migrate"], owner)).toBe("mended: role holdfast_system has bypassrls\nmended: role holdfast_maintenance has superuser\nthe database is up to date\n");
+  expect(await runCli(["backup", "verify", "--manifest", join(backup, "manifest.json")], env)).toMatch(
+    /^2 organizations can be served from this backup; \d+ files were read\n$/,
+  );
+  await server.query(
+    "by_hand",
+    "alter role holdfast_system bypassrls; alter role holdfast_maintenance superuser",
+  );
+  expect(await failureOf(runCli(["keys", "list"], env))).toContain(
+    "role holdfast_system has bypassrls; role holdfast_maintenance has superuser. Run `holdfast migrate`",
+  );
+  expect(await runCli(["migrate"], owner)).toBe(
+    "mended: role holdfast_system has bypassrls\nmended: role holdfast_maintenance has superuser\nthe database is up to date\n",
+  );
   await server.forget("by_hand");
 });
 
 test("a back-up is made whole or not at all, has no key in it, and is refused where a part of it is another", async () => {
   const owner = { ...stack.env, DATABASE_OWNER_URL: stack.database.url };
   expect((await readdir(folder)).filter((name) => name.startsWith("backup"))).toEqual(["backup"]);
-  expect((await readdir(backup)).toSorted()).toEqual(["database.dump", "manifest.json", "objects", "objects.ndjson"]);
+  expect((await readdir(backup)).toSorted()).toEqual([
+    "database.dump",
+    "manifest.json",
+    "objects",
+    "objects.ndjson",
+  ]);
   const manifest = await readFile(join(backup, "manifest.json"), "utf8");
-  for (const secret of [stack.env["MASTER_KEY"]!, "Acme", new URL(stack.database.url).password]) expect(manifest).not.toContain(secret);
-  expect(await failureOf(runCli(["backup", "create", "--to", backup], owner))).toContain(`${backup} is not empty: name a folder that is not there yet.\n`);
+  for (const secret of [stack.env["MASTER_KEY"]!, "Acme", new URL(stack.database.url).password])
+    expect(manifest).not.toContain(secret);
+  expect(await failureOf(runCli(["backup", "create", "--to", backup], owner))).toContain(
+    `${backup} is not empty: name a folder that is not there yet.\n`,
+  );
   const database = await server.makeDatabase("refused");
   const restore = async (from: string): Promise<string> =>
-    failureOf(runCli(["backup", "restore", "--from", from], { ...stack.env, ...database, DATA_DIR: join(folder, "refused") }));
+    failureOf(
+      runCli(["backup", "restore", "--from", from], {
+        ...stack.env,
+        ...database,
+        DATA_DIR: join(folder, "refused"),
+      }),
+    );
   const damaged = join(folder, "damaged");
   await cp(backup, damaged, { recursive: true });
   const index = (await readFile(join(damaged, "objects.ndjson"), "utf8")).split("\n");
   const object = join(damaged, "objects", (JSON.parse(index[0]!) as { name: string }).name);
   const bytes = await readFile(object);
   await writeFile(object, Buffer.concat([bytes.subarray(1), bytes.subarray(0, 1)]));
-  expect(await restore(damaged)).toMatch(/The object \S+ of the back-up is not what was saved: its hash is another\.\n/);
+  expect(await restore(damaged)).toMatch(
+    /The object \S+ of the back-up is not what was saved: its hash is another\.\n/,
+  );
   await rm(object);
   expect(await restore(damaged)).toMatch(/The back-up lacks the object \S+, or it cannot be read\.\n/);
   await writeFile(join(damaged, "objects.ndjson"), index.slice(1).join("\n"));
-  expect(await restore(damaged)).toContain("objects.ndjson is not what was saved: its size or its hash is another.\n");
+  expect(await restore(damaged)).toContain(
+    "objects.ndjson is not what was saved: its size or its hash is another.\n",
+  );
   await rm(join(damaged, "manifest.json"));
-  expect(await restore(damaged)).toContain("manifest.json cannot be read (ENOENT): a back-up that was finished has it.\n");
+  expect(await restore(damaged)).toContain(
+    "manifest.json cannot be read (ENOENT): a back-up that was finished has it.\n",
+  );
   await server.query("refused", "create table spaces (id int)");
   expect(await restore(backup)).toContain(
     "The database is not empty: it has public.spaces. Restore into a new one; where a restore was killed once its rows were there, `holdfast migrate` and `holdfast backup verify --manifest` end it.\n",
@@ -131,9 +192,17 @@ test("a back-up is made whole or not at all, has no key in it, and is refused wh
       "select rolname from pg_roles where rolname like 'holdfast%' union all select relname from pg_class where relname in ('documents', 'migrations')",
     ),
   ).toEqual([]);
-  await server.query("refused", "drop table spaces; create function run_user(uuid) returns uuid language sql as 'select $1'");
+  await server.query(
+    "refused",
+    "drop table spaces; create function run_user(uuid) returns uuid language sql as 'select $1'",
+  );
   expect(await restore(backup)).toMatch(/pg_restore failed: error: .*function "run_user" already exists/);
-  expect(await server.query("refused", "select relname from pg_class where relname in ('documents', 'migrations')")).toEqual([]);
+  expect(
+    await server.query(
+      "refused",
+      "select relname from pg_class where relname in ('documents', 'migrations')",
+    ),
+  ).toEqual([]);
   await server.forget("refused");
 });
 
@@ -147,20 +216,36 @@ test("restored by command, it is served by the narrow logins, each caller reads 
   await runCli(["migrate", "--create-logins"], owner);
   const port = await freePort();
   const env = { ...settings(database, dataDir), PORT: String(port), REQUIRE_DATABASE_LOGINS: "true" };
-  expect(await runCli(["backup", "verify", "--manifest", join(backup, "manifest.json")], env)).toContain("2 organizations can be served");
+  expect(await runCli(["backup", "verify", "--manifest", join(backup, "manifest.json")], env)).toContain(
+    "2 organizations can be served",
+  );
   await Promise.all([stack.api.kill("SIGKILL"), stack.worker.kill("SIGKILL")]);
-  const processes: TestProcess[] = [startProcess("src/api/main.ts", env), startProcess("src/worker/main.ts", env)];
+  const processes: TestProcess[] = [
+    startProcess("src/api/main.ts", env),
+    startProcess("src/worker/main.ts", env),
+  ];
   const url = `http://127.0.0.1:${port}`;
   try {
     await until("the API answers", async () => (await fetch(`${url}/health`)).ok, 60_000);
     const reads = Object.keys(RULES_OF_ROUTES).filter((route) => /^GET|\/(hybrid-)?search$/.test(route));
     const cells = reads.flatMap((route) =>
-      callers.flatMap((caller) => (caller.standing === "good" ? SPACE_NAMES : SPACE_NAMES.slice(0, 1)).map((space: SpaceName) => ({ route, caller, space }))),
+      callers.flatMap((caller) =>
+        (caller.standing === "good" ? SPACE_NAMES : SPACE_NAMES.slice(0, 1)).map((space: SpaceName) => ({
+          route,
+          caller,
+          space,
+        })),
+      ),
     );
     expect(cells.length).toBeGreaterThan(800);
     const wrong: string[] = [];
     await inParallel(cells, async ({ route, caller, space }) => {
-      const fault = faultOf(await sendAs(url, caller, matrixRequest(route, things[space as keyof typeof things])), caller, ruleOf(route, space), space);
+      const fault = faultOf(
+        await sendAs(url, caller, matrixRequest(route, things[space as keyof typeof things])),
+        caller,
+        ruleOf(route, space),
+        space,
+      );
       if (fault !== undefined) wrong.push(`${route} in ${space} by ${caller.name} ${fault}`);
     });
     expect(wrong.toSorted()).toEqual([]);

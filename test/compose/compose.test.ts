@@ -3,11 +3,21 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
-import { loadConfig, requireReal, requireWorker, SETTING_NAMES } from "../../src/config.ts";
+import { loadConfig, requireReal, requireWorker, SETTING_NAMES } from "../../src/config/config.ts";
 import { interpolate, readServices } from "./compose.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const PASSWORDS = ["ab/cd+ef=", "p@ss", "a%20b", "$x${Y}$$", " two  words ", `'"\\`, "#?&:[]", "100%", "{{ .x }}"];
+const PASSWORDS = [
+  "ab/cd+ef=",
+  "p@ss",
+  "a%20b",
+  "$x${Y}$$",
+  " two  words ",
+  `'"\\`,
+  "#?&:[]",
+  "100%",
+  "{{ .x }}",
+];
 const required = (password: string): Record<string, string> => ({
   POSTGRES_PASSWORD: `${password}o`,
   DATABASE_APP_PASSWORD: `${password}a`,
@@ -25,9 +35,16 @@ const at = ["postgres", "5432", "holdfast"];
 describe.each(PASSWORDS)("with the password %j", (password) => {
   test("each process has the logins of its part, and Postgres the owner's", async () => {
     const { api, worker, migrate, postgres, ...others } = await readServices(required(password));
-    const processes = { api, worker, "api-replica": others["api-replica"], "worker-replica": others["worker-replica"] };
+    const processes = {
+      api,
+      worker,
+      "api-replica": others["api-replica"],
+      "worker-replica": others["worker-replica"],
+    };
     for (const [name, service] of Object.entries(processes)) {
-      const { database } = (name.startsWith("worker") ? requireWorker : requireReal)(loadConfig(service!.environment));
+      const { database } = (name.startsWith("worker") ? requireWorker : requireReal)(
+        loadConfig(service!.environment),
+      );
       expect(loginOf(database.url)).toEqual(["holdfast_app", `${password}a`, ...at]);
       expect(loginOf(database.systemUrl)).toEqual(["holdfast_system", `${password}s`, ...at]);
       expect(database.maintenanceUrl === undefined).toBe(!name.startsWith("worker"));
@@ -40,12 +57,22 @@ describe.each(PASSWORDS)("with the password %j", (password) => {
   });
 });
 
-test.each(["POSTGRES_PASSWORD", "DATABASE_APP_PASSWORD", "DATABASE_SYSTEM_PASSWORD", "DATABASE_MAINTENANCE_PASSWORD"])("without %s nothing starts", async (name) => {
+test.each([
+  "POSTGRES_PASSWORD",
+  "DATABASE_APP_PASSWORD",
+  "DATABASE_SYSTEM_PASSWORD",
+  "DATABASE_MAINTENANCE_PASSWORD",
+])("without %s nothing starts", async (name) => {
   await expect(readServices({ ...required("p"), [name]: "" })).rejects.toThrow(`${name}: set it in .env`);
 });
 
 /** Credentials that the clients of the collector and of S3 find by themselves. */
-const READ_BY_LIBRARIES = ["OTEL_EXPORTER_OTLP_HEADERS", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
+const READ_BY_LIBRARIES = [
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "AWS_ACCESS_KEY_ID",
+  "AWS_SECRET_ACCESS_KEY",
+  "AWS_SESSION_TOKEN",
+];
 /** Settings that the processes of compose do not get from .env, each with the reason. */
 const LEFT_OUT: Record<string, string> = {
   WORKER_METRICS_PORT: "of `npm start`, where both processes are on one machine",
@@ -83,19 +110,35 @@ const LEFT_OUT: Record<string, string> = {
 test("every setting reaches the processes from .env, or is left out for a reason", async () => {
   const marks = Object.fromEntries(SETTING_NAMES.map((name) => [name, `mark of ${name}`]));
   const { api, worker, migrate } = await readServices({ ...marks, ...required("p") });
-  const missing = SETTING_NAMES.filter((name) => !(name in LEFT_OUT) && name !== "MASTER_KEY" && worker!.environment![name] !== marks[name]);
+  const missing = SETTING_NAMES.filter(
+    (name) => !(name in LEFT_OUT) && name !== "MASTER_KEY" && worker!.environment![name] !== marks[name],
+  );
   expect(missing).toEqual([]);
   expect(Object.keys(LEFT_OUT).filter((name) => !SETTING_NAMES.includes(name))).toEqual([]);
   const known = new Set([...SETTING_NAMES, ...READ_BY_LIBRARIES]);
-  for (const service of [api, worker, migrate]) expect(Object.keys(service!.environment!).filter((name) => !known.has(name))).toEqual([]);
+  for (const service of [api, worker, migrate])
+    expect(Object.keys(service!.environment!).filter((name) => !known.has(name))).toEqual([]);
   // Only workers serve queues.
-  const onlyWorkers = new Set(["WORKER_QUEUES", "HEALTH_PORT", "DATABASE_MAINTENANCE_URL", "DATABASE_MAINTENANCE_PASSWORD"]);
-  expect(Object.keys(worker!.environment!).filter((name) => !(name in api!.environment!))).toEqual(Object.keys(worker!.environment!).filter((name) => onlyWorkers.has(name)));
+  const onlyWorkers = new Set([
+    "WORKER_QUEUES",
+    "HEALTH_PORT",
+    "DATABASE_MAINTENANCE_URL",
+    "DATABASE_MAINTENANCE_PASSWORD",
+  ]);
+  expect(Object.keys(worker!.environment!).filter((name) => !(name in api!.environment!))).toEqual(
+    Object.keys(worker!.environment!).filter((name) => onlyWorkers.has(name)),
+  );
 });
 
 test("every variable of the file is in .env.example, and every line there is used", async () => {
-  const [compose, example, tenants] = await Promise.all(["docker-compose.yml", ".env.example", "demo/tenants.yaml"].map((name) => readFile(join(ROOT, name), "utf8")));
-  const used = new Set([...compose!.replaceAll(/^ *#.*$/gm, "").matchAll(/(?<!\$)\$\{(\w+)/g)].map((match) => match[1]!));
+  const [compose, example, tenants] = await Promise.all(
+    ["docker-compose.yml", ".env.example", "demo/tenants.yaml"].map((name) =>
+      readFile(join(ROOT, name), "utf8"),
+    ),
+  );
+  const used = new Set(
+    [...compose!.replaceAll(/^ *#.*$/gm, "").matchAll(/(?<!\$)\$\{(\w+)/g)].map((match) => match[1]!),
+  );
   const listed = new Set([...example!.matchAll(/^([A-Z0-9_]+)=/gm)].map((match) => match[1]!));
   const versions = [...used].filter((name) => name.endsWith("_VERSION") || name === "HOLDFAST_IMAGE");
   expect([...used].filter((name) => !listed.has(name) && !versions.includes(name))).toEqual([]);
@@ -106,7 +149,15 @@ test("migrate gets all of .env, and a tenants file of this machine under a fixed
   const { migrate } = await readServices({ ...required("p"), PROVISION_FILE: "tenants/mine.yaml" });
   expect(migrate!.env_file).toEqual([{ path: ".env", required: false }]);
   expect(migrate!.environment!["PROVISION_FILE"]).toBe("/provision/tenants.yaml");
-  expect(migrate!.volumes).toEqual([{ type: "bind", source: "tenants/mine.yaml", target: "/provision/tenants.yaml", read_only: true, bind: { create_host_path: false } }]);
+  expect(migrate!.volumes).toEqual([
+    {
+      type: "bind",
+      source: "tenants/mine.yaml",
+      target: "/provision/tenants.yaml",
+      read_only: true,
+      bind: { create_host_path: false },
+    },
+  ]);
   const without = await readServices(required("p"));
   expect(without["migrate"]!.environment!["PROVISION_FILE"]).toBe("");
 });
@@ -117,7 +168,18 @@ test("a node of its own is what starts without a profile", async () => {
     Object.entries(services)
       .flatMap(([name, { profiles }]) => (profiles === undefined ? [name] : []))
       .toSorted(),
-  ).toEqual(["api", "migrate", "postgres", "temporal", "temporal-namespace", "temporal-schema", "temporal-ui", "worker"].toSorted());
+  ).toEqual(
+    [
+      "api",
+      "migrate",
+      "postgres",
+      "temporal",
+      "temporal-namespace",
+      "temporal-schema",
+      "temporal-ui",
+      "worker",
+    ].toSorted(),
+  );
 });
 
 test.each(["$NAME", "${A-b}", "${A:-${B}}", "$"])("%s is refused by the tests' own interpolation", (text) => {

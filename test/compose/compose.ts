@@ -16,11 +16,16 @@ export interface Service {
 }
 
 /** The services of the file with the variables of a .env, as a container would get them. @throws Error if a required one is missing. */
-export async function readServices(variables: Readonly<Record<string, string>>): Promise<Readonly<Record<string, Service>>> {
-  const document = parse(await readFile(join(ROOT, "docker-compose.yml"), "utf8"), { merge: true }) as { services: Record<string, unknown> };
+export async function readServices(
+  variables: Readonly<Record<string, string>>,
+): Promise<Readonly<Record<string, Service>>> {
+  const document = parse(await readFile(join(ROOT, "docker-compose.yml"), "utf8"), { merge: true }) as {
+    services: Record<string, unknown>;
+  };
   const services = interpolateAll(document.services, variables) as Record<string, Service>;
   for (const [name, { environment = {} }] of Object.entries(services)) {
-    for (const [variable, value] of Object.entries(environment)) if (typeof value !== "string") throw new Error(`${name}: ${variable} is no text: YAML may change it`);
+    for (const [variable, value] of Object.entries(environment))
+      if (typeof value !== "string") throw new Error(`${name}: ${variable} is no text: YAML may change it`);
   }
   return services;
 }
@@ -28,19 +33,25 @@ export async function readServices(variables: Readonly<Record<string, string>>):
 function interpolateAll(value: unknown, variables: Readonly<Record<string, string>>): unknown {
   if (typeof value === "string") return interpolate(value, variables);
   if (Array.isArray(value)) return value.map((one) => interpolateAll(one, variables));
-  if (typeof value === "object" && value !== null) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, interpolateAll(one, variables)]));
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(
+      Object.entries(value).map(([key, one]) => [key, interpolateAll(one, variables)]),
+    );
   return value;
 }
 
 /** Of Compose's forms those that the file uses: `${A}`, `${A:-b}`, `${A:?b}`, `${A:+b}`, `$$`. A value is not interpolated again. */
 export function interpolate(text: string, variables: Readonly<Record<string, string>>): string {
-  return text.replaceAll(/\$(?:\$|\{(\w+)(?:(:[-?+])([^{}$]*))?\}|)/g, (found, name: string | undefined, operator: string | undefined, word: string | undefined) => {
-    if (found === "$$") return "$";
-    if (name === undefined) throw new Error(`not a form of interpolation that the tests know: ${text}`);
-    const value = variables[name] ?? "";
-    if (operator === ":-") return value === "" ? word! : value;
-    if (operator === ":+") return value === "" ? "" : word!;
-    if (operator === ":?" && value === "") throw new Error(`${name}: ${word}`);
-    return value;
-  });
+  return text.replaceAll(
+    /\$(?:\$|\{(\w+)(?:(:[-?+])([^{}$]*))?\}|)/g,
+    (found, name: string | undefined, operator: string | undefined, word: string | undefined) => {
+      if (found === "$$") return "$";
+      if (name === undefined) throw new Error(`not a form of interpolation that the tests know: ${text}`);
+      const value = variables[name] ?? "";
+      if (operator === ":-") return value === "" ? word! : value;
+      if (operator === ":+") return value === "" ? "" : word!;
+      if (operator === ":?" && value === "") throw new Error(`${name}: ${word}`);
+      return value;
+    },
+  );
 }

@@ -5,7 +5,7 @@ import { API_ROUTES } from "../../src/api/routes/index.ts";
 import { TOOL_IDS } from "../../src/domain/tool-ids.ts";
 import { FAMILY_NAMES } from "./families.ts";
 import { findingsOf, IN_TESTS, Measurer, sizesInTests } from "./measure.ts";
-import { parsedTypes } from "./parser-subjects.ts";
+import { parsedTypes } from "./subjects/parsers.ts";
 
 const PATIENCE_MS = 600_000;
 
@@ -17,7 +17,8 @@ async function namesOf(family: (typeof FAMILY_NAMES)[number]): Promise<string[]>
 }
 
 /** Entries of a table that no subject names. */
-const missingFrom = (names: readonly string[], entries: readonly string[]): string[] => entries.filter((entry) => !names.some((name) => name.includes(entry)));
+const missingFrom = (names: readonly string[], entries: readonly string[]): string[] =>
+  entries.filter((entry) => !names.some((name) => name.includes(entry)));
 
 describe("every entry of a table is measured", () => {
   test("parsers", async () => {
@@ -52,8 +53,12 @@ describe("every entry of a table is measured", () => {
   test("bodies, queries and paths of routes", async () => {
     const parts = API_ROUTES.flatMap((route) => [
       ...(route.body === undefined ? [] : [`body of ${route.method} ${route.fullPath}`]),
-      ...Object.keys(route.query?.shape ?? {}).map((name) => `query ${name} of ${route.method} ${route.fullPath}`),
-      ...Object.keys(route.params?.shape ?? {}).map((name) => `path ${name} of ${route.method} ${route.fullPath}`),
+      ...Object.keys(route.query?.shape ?? {}).map(
+        (name) => `query ${name} of ${route.method} ${route.fullPath}`,
+      ),
+      ...Object.keys(route.params?.shape ?? {}).map(
+        (name) => `path ${name} of ${route.method} ${route.fullPath}`,
+      ),
     ]);
     expect(missingFrom(await namesOf("requests"), parts)).toEqual([]);
   });
@@ -70,6 +75,10 @@ test("what is bad on purpose is found, and nothing else", { timeout: PATIENCE_MS
   ]);
 });
 
-test.each(FAMILY_NAMES)("what it costs grows as its input does: %s", { timeout: PATIENCE_MS }, async (family) => {
-  expect(await findingsOf(family, sizesInTests(family))).toEqual([]);
-});
+test.each(FAMILY_NAMES)(
+  "what it costs grows as its input does: %s",
+  { timeout: PATIENCE_MS },
+  async (family) => {
+    expect(await findingsOf(family, sizesInTests(family))).toEqual([]);
+  },
+);

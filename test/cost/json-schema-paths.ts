@@ -24,19 +24,37 @@ export function placesOf(schema: z.ZodType): Place[] {
     const found = resolved(root, given);
     places.push({ ...place, sample: JSON.stringify(sampleOf(root, found["items"] ?? found)) });
     if (depth >= MOST_DEPTH) return;
-    for (const option of found["anyOf"] ?? found["oneOf"] ?? []) if (isNested(resolved(root, option))) visit(option, { ...place, name: `${place.name}?` }, depth + 1);
+    for (const option of found["anyOf"] ?? found["oneOf"] ?? [])
+      if (isNested(resolved(root, option))) visit(option, { ...place, name: `${place.name}?` }, depth + 1);
     for (const [key, inner] of Object.entries<Schema>(found["properties"] ?? {})) {
-      visit(inner, { name: place.name === "" ? key : `${place.name}.${key}`, around: (json) => place.around(`{${JSON.stringify(key)}:${json}}`) }, depth + 1);
+      visit(
+        inner,
+        {
+          name: place.name === "" ? key : `${place.name}.${key}`,
+          around: (json) => place.around(`{${JSON.stringify(key)}:${json}}`),
+        },
+        depth + 1,
+      );
     }
-    if (found["items"] !== undefined) visit(found["items"], { name: `${place.name}[]`, around: (json) => place.around(`[${json}]`) }, depth + 1);
+    if (found["items"] !== undefined)
+      visit(
+        found["items"],
+        { name: `${place.name}[]`, around: (json) => place.around(`[${json}]`) },
+        depth + 1,
+      );
     if (typeof found["additionalProperties"] === "object")
-      visit(found["additionalProperties"], { name: `${place.name}{}`, around: (json) => place.around(`{"k":${json}}`) }, depth + 1);
+      visit(
+        found["additionalProperties"],
+        { name: `${place.name}{}`, around: (json) => place.around(`{"k":${json}}`) },
+        depth + 1,
+      );
   };
   visit(root, { name: "", around: (json) => json }, 0);
   return places;
 }
 
-const isNested = (schema: Schema): boolean => ["properties", "items", "additionalProperties", "anyOf", "oneOf"].some((key) => key in schema);
+const isNested = (schema: Schema): boolean =>
+  ["properties", "items", "additionalProperties", "anyOf", "oneOf"].some((key) => key in schema);
 
 function resolved(root: Schema, schema: Schema): Schema {
   const name = /^#\/\$defs\/(.+)$/.exec(String(schema["$ref"] ?? ""))?.[1];
@@ -50,11 +68,21 @@ function sampleOf(root: Schema, given: Schema, depth = 0): unknown {
   const option = (schema["anyOf"] ?? schema["oneOf"])?.[0];
   if (option !== undefined) return depth > MOST_DEPTH ? null : sampleOf(root, option, depth + 1);
   if (schema["properties"] !== undefined) return sampleObject(root, schema, depth);
-  if (schema["format"] === "guid" || schema["format"] === "uuid") return "01900000-0000-7000-8000-000000000010";
-  return ({ string: "x", integer: 1, number: 1, boolean: false, array: [], object: {} } as Record<string, unknown>)[schema["type"]] ?? null;
+  if (schema["format"] === "guid" || schema["format"] === "uuid")
+    return "01900000-0000-7000-8000-000000000010";
+  return (
+    (
+      { string: "x", integer: 1, number: 1, boolean: false, array: [], object: {} } as Record<string, unknown>
+    )[schema["type"]] ?? null
+  );
 }
 
 function sampleObject(root: Schema, schema: Schema, depth: number): unknown {
   const required: readonly string[] = schema["required"] ?? [];
-  return Object.fromEntries(required.map((key) => [key, depth > MOST_DEPTH ? null : sampleOf(root, schema["properties"][key] ?? {}, depth + 1)]));
+  return Object.fromEntries(
+    required.map((key) => [
+      key,
+      depth > MOST_DEPTH ? null : sampleOf(root, schema["properties"][key] ?? {}, depth + 1),
+    ]),
+  );
 }

@@ -3,7 +3,7 @@ import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 import { DomainError } from "../../src/domain/errors.ts";
 import { familyOf, type FamilyName } from "./families.ts";
-import type { Extent, Subject } from "./subject.ts";
+import type { Extent, Subject } from "./subjects/subject.ts";
 
 export interface Run {
   readonly subject: string;
@@ -25,7 +25,11 @@ export interface Ran {
 }
 
 export interface Listed {
-  readonly subjects: readonly { readonly name: string; readonly shapes: readonly string[]; readonly maxLength: number }[];
+  readonly subjects: readonly {
+    readonly name: string;
+    readonly shapes: readonly string[];
+    readonly maxLength: number;
+  }[];
 }
 
 const port = parentPort;
@@ -41,7 +45,9 @@ function cpuNow(subject: Subject): number {
 
 async function run({ subject: name, shape: shapeName, length }: Run): Promise<Ran> {
   const subject = subjects.find((one) => one.name === name)!;
-  const text = subject.shapes.find((one) => one.name === shapeName)!.make(Math.min(length, subject.maxLength ?? Infinity));
+  const text = subject.shapes
+    .find((one) => one.name === shapeName)!
+    .make(Math.min(length, subject.maxLength ?? Infinity));
   const prepared = subject.prepare === undefined ? text : await subject.prepare(text);
   const heapBefore = process.memoryUsage().heapUsed;
   const startedAt = performance.now();
@@ -50,7 +56,14 @@ async function run({ subject: name, shape: shapeName, length }: Run): Promise<Ra
   const cpuMs = (cpuNow(subject) - cpuBefore) / 1_000;
   const wallMs = performance.now() - startedAt;
   const heapBytes = Math.max(0, process.memoryUsage().heapUsed - heapBefore);
-  return { cpuMs, wallMs, heapBytes, length: text.length, end, faults: end === "done" ? (subject.faultsOf?.(result, text) ?? []) : [] };
+  return {
+    cpuMs,
+    wallMs,
+    heapBytes,
+    length: text.length,
+    end,
+    faults: end === "done" ? (subject.faultsOf?.(result, text) ?? []) : [],
+  };
 }
 
 async function ending(subject: Subject, prepared: unknown): Promise<{ end: string; result?: unknown }> {
@@ -66,4 +79,10 @@ async function ending(subject: Subject, prepared: unknown): Promise<{ end: strin
 port.on("message", (request: Run) => {
   void run(request).then((ran) => port.postMessage(ran));
 });
-port.postMessage({ subjects: subjects.map(({ name, shapes, maxLength = Infinity }) => ({ name, maxLength, shapes: shapes.map((shape) => shape.name) })) } satisfies Listed);
+port.postMessage({
+  subjects: subjects.map(({ name, shapes, maxLength = Infinity }) => ({
+    name,
+    maxLength,
+    shapes: shapes.map((shape) => shape.name),
+  })),
+} satisfies Listed);

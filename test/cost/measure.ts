@@ -1,7 +1,7 @@
 /** The only judge of growth: runs a subject on a shape at n, 2n and 4n in a thread of its own, and says what grew faster than the input. */
 import { Worker } from "node:worker_threads";
 import type { FamilyName } from "./families.ts";
-import type { Extent } from "./subject.ts";
+import type { Extent } from "./subjects/subject.ts";
 import type { Listed, Ran, Run } from "./measure-thread.ts";
 
 /** A doubled input may take 2.6 times as long: n log n and a collected heap are within it, n to the power of 1.4 is not. */
@@ -19,11 +19,21 @@ export interface Sizes {
   readonly deadlineMs: number;
 }
 
-export const IN_TESTS: Sizes = { extent: "some", lengths: [4_096, 32_768, 131_072], telling: 50, retries: 2, deadlineMs: 30_000 };
+export const IN_TESTS: Sizes = {
+  extent: "some",
+  lengths: [4_096, 32_768, 131_072],
+  telling: 50,
+  retries: 2,
+  deadlineMs: 30_000,
+};
 
 /** For families where what is around the text is most of the work: half the length is half of minutes. */
 const OF_MUCH_WORK: Sizes = { ...IN_TESTS, lengths: [4_096, 32_768, 65_536] };
-const MUCH_WORK: ReadonlySet<FamilyName> = new Set<FamilyName>(["parsers of containers", "chunkers", "tokenizers"]);
+const MUCH_WORK: ReadonlySet<FamilyName> = new Set<FamilyName>([
+  "parsers of containers",
+  "chunkers",
+  "tokenizers",
+]);
 
 export function sizesInTests(family: FamilyName): Sizes {
   return MUCH_WORK.has(family) ? OF_MUCH_WORK : IN_TESTS;
@@ -58,21 +68,26 @@ export class Measurer {
     return (await this.#start()).subjects;
   }
 
-  async measure({ name: subject, maxLength }: Pick<Listed["subjects"][number], "name" | "maxLength">, shape: string): Promise<Measured> {
+  async measure(
+    { name: subject, maxLength }: Pick<Listed["subjects"][number], "name" | "maxLength">,
+    shape: string,
+  ): Promise<Measured> {
     let longest: Ran | undefined;
     const faults = new Set<string>();
     const run = async (length: number): Promise<Ran> => {
       const ran = await this.#run({ subject, shape, length });
       if (longest === undefined || ran.length >= longest.length) longest = ran;
       for (const fault of ran.faults) faults.add(`${fault} (of ${ran.length} characters)`);
-      if (ran.end.startsWith("uncoded")) faults.add(`ends without a code: ${ran.end.slice("uncoded: ".length)}`);
+      if (ran.end.startsWith("uncoded"))
+        faults.add(`ends without a code: ${ran.end.slice("uncoded: ".length)}`);
       return ran;
     };
     let growth: number | undefined;
     try {
       const first = await this.#telling(run);
       if (first !== undefined) growth = await this.#growth(run, first, maxLength);
-      if (growth !== undefined && growth > MOST_GROWTH) faults.add(`grows ${growth.toFixed(1)} times per doubling from ${first} characters on`);
+      if (growth !== undefined && growth > MOST_GROWTH)
+        faults.add(`grows ${growth.toFixed(1)} times per doubling from ${first} characters on`);
     } catch (error) {
       if (!(error instanceof Hang)) throw error;
       faults.add(error.message);
@@ -109,7 +124,9 @@ export class Measurer {
     // Where more than its bound is never seen, the growth up to the bound counts.
     const length = Math.min(first, maxLength / 4);
     const growth = await this.#growthFrom(run, length);
-    return growth <= MOST_GROWTH || length * 8 > maxLength ? growth : Math.min(growth, await this.#growthFrom(run, length * 2));
+    return growth <= MOST_GROWTH || length * 8 > maxLength
+      ? growth
+      : Math.min(growth, await this.#growthFrom(run, length * 2));
   }
 
   async #growthFrom(run: (length: number) => Promise<Ran>, length: number): Promise<number> {
@@ -146,7 +163,10 @@ export class Measurer {
     const thread = this.#thread!;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const of = run === undefined ? "" : ` on ${run.length} characters`;
-    const timer = setTimeout(() => reject(new Hang(`hangs${of}: no end after ${this.#sizes.deadlineMs / 1_000} s`)), this.#sizes.deadlineMs);
+    const timer = setTimeout(
+      () => reject(new Hang(`hangs${of}: no end after ${this.#sizes.deadlineMs / 1_000} s`)),
+      this.#sizes.deadlineMs,
+    );
     thread.once("message", resolve);
     thread.once("error", (error: Error) => reject(new Hang(`ends its thread${of}: ${error.message}`)));
     try {
@@ -175,7 +195,8 @@ export async function findingsOf(family: FamilyName, sizes: Sizes = IN_TESTS): P
 export async function* measureFamily(family: FamilyName, sizes: Sizes): AsyncGenerator<Measured> {
   const measurer = new Measurer(family, sizes);
   try {
-    for (const subject of await measurer.list()) for (const shape of subject.shapes) yield await measurer.measure(subject, shape);
+    for (const subject of await measurer.list())
+      for (const shape of subject.shapes) yield await measurer.measure(subject, shape);
   } finally {
     await measurer.close();
   }

@@ -1,5 +1,5 @@
 /** The only place that makes office files by hand, of markup that no library would write, with the shapes that such markup can have. */
-import { makeZip } from "../support/make-office-documents.ts";
+import { makeZip } from "../support/files/office.ts";
 import { nested, numbered, repeated, type Shape } from "./shape.ts";
 
 const nest = (...elements: string[]): Shape => {
@@ -44,8 +44,14 @@ export const DOCX_MARKUP: readonly Shape[] = [
   repeated("<w:r><w:rPr><w:b/></w:rPr><w:t> a </w:t></w:r><w:r><w:t>b</w:t></w:r>", "<w:p>", "</w:p>"),
   repeated("<w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc>", "<w:tbl><w:tr>", "</w:tr></w:tbl>"),
   repeated("<w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc></w:tr>", "<w:tbl>", "</w:tbl>"),
-  repeated('<w:tr><w:tc><w:tcPr><w:gridSpan w:val="1000"/><w:vMerge/></w:tcPr><w:p/></w:tc></w:tr>', "<w:tbl>", "</w:tbl>"),
-  repeated('<w:p><w:pPr><w:numPr><w:ilvl w:val="8"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>a</w:t></w:r></w:p>'),
+  repeated(
+    '<w:tr><w:tc><w:tcPr><w:gridSpan w:val="1000"/><w:vMerge/></w:tcPr><w:p/></w:tc></w:tr>',
+    "<w:tbl>",
+    "</w:tbl>",
+  ),
+  repeated(
+    '<w:p><w:pPr><w:numPr><w:ilvl w:val="8"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>a</w:t></w:r></w:p>',
+  ),
   repeated('<w:p><w:pPr><w:pStyle w:val="Heading6"/></w:pPr><w:r><w:t>a</w:t></w:r></w:p>'),
   repeated('<w:p><w:r><w:footnoteReference w:id="1"/></w:r></w:p>'),
   repeated('<w:r><w:commentReference w:id="1"/></w:r>', "<w:p>", "</w:p>"),
@@ -55,7 +61,8 @@ export const DOCX_MARKUP: readonly Shape[] = [
 
 export const styleChain: Shape = numbered(
   "styles, each based on the one before",
-  (index) => `<w:style w:styleId="s${index}" w:type="paragraph"><w:basedOn w:val="s${Math.max(0, index - 1)}"/></w:style>`,
+  (index) =>
+    `<w:style w:styleId="s${index}" w:type="paragraph"><w:basedOn w:val="s${Math.max(0, index - 1)}"/></w:style>`,
 );
 export const styleRing: Shape = numbered(
   "styles based on the one behind",
@@ -63,7 +70,9 @@ export const styleRing: Shape = numbered(
 );
 export const styleUses = (styles: string): string => {
   const ids = [...styles.matchAll(/styleId="(s\d+)"/g)].map(([, id]) => id);
-  return ids.map((id) => `<w:p><w:pPr><w:pStyle w:val="${id}"/></w:pPr><w:r><w:t>a</w:t></w:r></w:p>`).join("");
+  return ids
+    .map((id) => `<w:p><w:pPr><w:pStyle w:val="${id}"/></w:pPr><w:r><w:t>a</w:t></w:r></w:p>`)
+    .join("");
 };
 
 export const pptx = (tree: string): Promise<Buffer> =>
@@ -81,7 +90,9 @@ export const PPTX_MARKUP: readonly Shape[] = [
   nest("p:sp", "p:txBody", "a:p"),
   nest("p:graphicFrame", "a:graphic", "a:graphicData", "a:tbl", "a:tr", "a:tc", "a:txBody"),
   repeated(pptxShape("<a:p><a:r><a:t>a</a:t></a:r></a:p>")),
-  repeated('<p:sp><p:nvSpPr><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>a</a:t></a:r></a:p></p:txBody></p:sp>'),
+  repeated(
+    '<p:sp><p:nvSpPr><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>a</a:t></a:r></a:p></p:txBody></p:sp>',
+  ),
   repeated("<a:p><a:r><a:t>a</a:t></a:r></a:p>", "<p:sp><p:txBody>", "</p:txBody></p:sp>"),
   repeated("<a:r><a:t>a</a:t></a:r>", "<p:sp><p:txBody><a:p>", "</a:p></p:txBody></p:sp>"),
   repeated(
@@ -108,9 +119,17 @@ export const ODF_MARKUP: readonly Shape[] = [
     "<table:table>",
     "</table:table>",
   ),
-  repeated('<table:table-cell table:number-columns-spanned="1000"><text:p>a</text:p></table:table-cell>', "<table:table><table:table-row>", "</table:table-row></table:table>"),
+  repeated(
+    '<table:table-cell table:number-columns-spanned="1000"><text:p>a</text:p></table:table-cell>',
+    "<table:table><table:table-row>",
+    "</table:table-row></table:table>",
+  ),
   repeated("<text:list-item><text:p>a</text:p></text:list-item>", "<text:list>", "</text:list>"),
-  repeated("<text:note><text:note-body><text:p>a</text:p></text:note-body></text:note>", "<text:p>", "</text:p>"),
+  repeated(
+    "<text:note><text:note-body><text:p>a</text:p></text:note-body></text:note>",
+    "<text:p>",
+    "</text:p>",
+  ),
 ];
 
 export const xlsx = (rows: string, shared = ""): Promise<Buffer> =>
@@ -134,8 +153,14 @@ export const xlsx = (rows: string, shared = ""): Promise<Buffer> =>
 export const XLSX_MARKUP: readonly Shape[] = [
   nest("row", "c", "is", "t"),
   numbered("rows", (row) => `<row r="${row + 1}"><c r="A${row + 1}"><v>1</v></c></row>`),
-  numbered("rows of shared strings", (row) => `<row r="${row + 1}"><c r="A${row + 1}" t="s"><v>0</v></c></row>`),
-  numbered("cells far apart", (row) => `<row r="${row * 100 + 1}"><c r="XFD${row * 100 + 1}"><v>1</v></c></row>`),
+  numbered(
+    "rows of shared strings",
+    (row) => `<row r="${row + 1}"><c r="A${row + 1}" t="s"><v>0</v></c></row>`,
+  ),
+  numbered(
+    "cells far apart",
+    (row) => `<row r="${row * 100 + 1}"><c r="XFD${row * 100 + 1}"><v>1</v></c></row>`,
+  ),
   repeated('<row r="1"><c r="A1"><v>1</v></c></row>'),
   repeated('<c r="A1" t="inlineStr"><is><t>a</t></is></c>', '<row r="1">', "</row>"),
   repeated("<row"),
@@ -145,8 +170,14 @@ export const XLSX_MARKUP: readonly Shape[] = [
 
 export const ODS_MARKUP: readonly Shape[] = [
   repeated("<table:table-row><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row>"),
-  repeated('<table:table-row table:number-rows-repeated="1000"><table:table-cell table:number-columns-repeated="100"><text:p>a</text:p></table:table-cell></table:table-row>'),
-  repeated("<table:table-cell><text:p>a</text:p></table:table-cell>", "<table:table-row>", "</table:table-row>"),
+  repeated(
+    '<table:table-row table:number-rows-repeated="1000"><table:table-cell table:number-columns-repeated="100"><text:p>a</text:p></table:table-cell></table:table-row>',
+  ),
+  repeated(
+    "<table:table-cell><text:p>a</text:p></table:table-cell>",
+    "<table:table-row>",
+    "</table:table-row>",
+  ),
   nest("table:table-row-group"),
 ];
 

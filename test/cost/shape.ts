@@ -7,9 +7,11 @@ export interface Shape {
 }
 
 export const named = (name: string, make: (length: number) => string): Shape => ({ name, make });
-export const repeat = (unit: string, length: number): string => unit.repeat(Math.max(1, Math.floor(length / unit.length)));
+export const repeat = (unit: string, length: number): string =>
+  unit.repeat(Math.max(1, Math.floor(length / unit.length)));
 /** For names of shapes: control characters and line ends as escapes. */
-export const shown = (text: string): string => JSON.stringify(text.length > 24 ? `${text.slice(0, 24)}…` : text).slice(1, -1);
+export const shown = (text: string): string =>
+  JSON.stringify(text.length > 24 ? `${text.slice(0, 24)}…` : text).slice(1, -1);
 
 /** Lines, or other parts, made from their number until they are long enough. */
 export function counted(length: number, part: (index: number) => string): string {
@@ -23,7 +25,8 @@ export function counted(length: number, part: (index: number) => string): string
 }
 
 /** The unit again and again. */
-export const repeated = (unit: string, before = "", after = ""): Shape => named(`${shown(before)}${shown(unit)} × n`, (length) => before + repeat(unit, length) + after);
+export const repeated = (unit: string, before = "", after = ""): Shape =>
+  named(`${shown(before)}${shown(unit)} × n`, (length) => before + repeat(unit, length) + after);
 
 /** Opened as often as it is closed. */
 export const nested = (open: string, close: string, before = "", after = ""): Shape =>
@@ -33,6 +36,8 @@ export const nested = (open: string, close: string, before = "", after = ""): Sh
   });
 
 /** Opened once, then words that nothing ends. */
-export const unclosed = (open: string): Shape => named(`${shown(open)} never closed`, (length) => open + repeat("word and more\n", length));
+export const unclosed = (open: string): Shape =>
+  named(`${shown(open)} never closed`, (length) => open + repeat("word and more\n", length));
 
-export const numbered = (name: string, part: (index: number) => string, before = "", after = ""): Shape => named(name, (length) => before + counted(length, part) + after);
+export const numbered = (name: string, part: (index: number) => string, before = "", after = ""): Shape =>
+  named(name, (length) => before + counted(length, part) + after);

@@ -181,15 +181,25 @@ const indented = (mark: string): Shape =>
     return Array.from({ length: depth }, (_, level) => `${"  ".repeat(level)}${mark}a\n`).join("");
   });
 
-const frontMatter = (name: string, make: (length: number) => string): Shape => named(`front matter: ${name}`, (length) => `---\n${make(length)}\n---\n\ntext\n`);
+const frontMatter = (name: string, make: (length: number) => string): Shape =>
+  named(`front matter: ${name}`, (length) => `---\n${make(length)}\n---\n\ntext\n`);
 
 const STRUCTURES: readonly Shape[] = [
   numbered("rows of two columns", (row) => `a${row},b${row}\n`),
   numbered("rows of two tabbed columns", (row) => `a${row}\tb${row}\n`),
   named("one row of many columns", (length) => repeat("a,", length)),
-  named("a row of many columns over short ones", (length) => `${repeat("a,", length / 2)}\n${repeat("a\n", length / 2)}`),
-  named("a pipe table of many columns", (length) => `|${repeat("a|", length / 3)}\n|${repeat("-|", length / 3)}\n|${repeat("b|", length / 3)}\n`),
-  named("a wide table head over many rows", (length) => `|${repeat("a|", length / 4)}\n|${repeat("-|", length / 4)}\n${repeat("|b|\n", length / 2)}`),
+  named(
+    "a row of many columns over short ones",
+    (length) => `${repeat("a,", length / 2)}\n${repeat("a\n", length / 2)}`,
+  ),
+  named(
+    "a pipe table of many columns",
+    (length) => `|${repeat("a|", length / 3)}\n|${repeat("-|", length / 3)}\n|${repeat("b|", length / 3)}\n`,
+  ),
+  named(
+    "a wide table head over many rows",
+    (length) => `|${repeat("a|", length / 4)}\n|${repeat("-|", length / 4)}\n${repeat("|b|\n", length / 2)}`,
+  ),
   repeated("|a|b|\n|-|-|\n"),
   repeated("a|b\n"),
   numbered("keys", (key) => `key${key}: value\n`),
@@ -205,17 +215,29 @@ const STRUCTURES: readonly Shape[] = [
   frontMatter("keys", (length) => counted(length, (key) => `k${key}: v\n`)),
   frontMatter("keys of a flow map", (length) => `a: {${counted(length, (key) => `k${key}: v, `)}}`),
   frontMatter("flow lists", (length) => `a: ${repeat("[", length / 2)}${repeat("]", length / 2)}`),
-  frontMatter("anchors", (length) => counted(length, (key) => `k${key}: &a${key} [*a${Math.max(0, key - 1)}, *a${Math.max(0, key - 1)}]\n`)),
+  frontMatter("anchors", (length) =>
+    counted(length, (key) => `k${key}: &a${key} [*a${Math.max(0, key - 1)}, *a${Math.max(0, key - 1)}]\n`),
+  ),
   frontMatter("a quote that never ends", (length) => `a: "${repeat("word ", length)}`),
   frontMatter("a block of text", (length) => `a: |\n${repeat("  word\n", length)}`),
   numbered("anchors and aliases", (key) => `k${key}: &a${key} [*a${Math.max(0, key - 1)}]\n`),
-  named("a long heading over many paragraphs", (length) => `# ${repeat("word ", length / 2)}\n\n${repeat("text\n\n", length / 2)}`),
-  named("a long title over many paragraphs", (length) => `<h1>${repeat("word ", length / 2)}</h1>${repeat("<p>text</p>", length / 2)}`),
+  named(
+    "a long heading over many paragraphs",
+    (length) => `# ${repeat("word ", length / 2)}\n\n${repeat("text\n\n", length / 2)}`,
+  ),
+  named(
+    "a long title over many paragraphs",
+    (length) => `<h1>${repeat("word ", length / 2)}</h1>${repeat("<p>text</p>", length / 2)}`,
+  ),
   numbered("headings of all levels", (index) => `${"#".repeat(1 + (index % 6))} part ${index}\n\ntext\n\n`),
-  numbered("titles of all levels", (index) => `<h${1 + (index % 6)}>part ${index}</h${1 + (index % 6)}><p>text</p>`),
+  numbered(
+    "titles of all levels",
+    (index) => `<h${1 + (index % 6)}>part ${index}</h${1 + (index % 6)}><p>text</p>`,
+  ),
   named(
     "six long headings, one below the other, over many paragraphs",
-    (length) => `${[1, 2, 3, 4, 5, 6].map((level) => `${"#".repeat(level)} ${repeat("word ", length / 12)}\n\n`).join("")}${repeat("text\n\n", length / 2)}`,
+    (length) =>
+      `${[1, 2, 3, 4, 5, 6].map((level) => `${"#".repeat(level)} ${repeat("word ", length / 12)}\n\n`).join("")}${repeat("text\n\n", length / 2)}`,
   ),
   named("runs of backticks of growing length", (length) => {
     const runs = Math.floor(Math.sqrt(length * 2));
@@ -234,12 +256,16 @@ const STRUCTURES: readonly Shape[] = [
   numbered("words that all differ", (index) => `w${index.toString(36)}x `),
   numbered("numbers that all differ", (index) => `${index * 7919} `),
   named("attributes of one tag", (length) => `<a ${counted(length, (index) => `b${index}="c" `)}>text</a>`),
-  named("cells that span", (length) => `<table>${repeat("<tr><td rowspan=1000 colspan=1000>a</td></tr>", length)}</table>`),
+  named(
+    "cells that span",
+    (length) => `<table>${repeat("<tr><td rowspan=1000 colspan=1000>a</td></tr>", length)}</table>`,
+  ),
   named("rows of one table", (length) => `<table>${repeat("<tr><td>a</td><td>b</td></tr>", length)}</table>`),
   named("cells of one row", (length) => `<table><tr>${repeat("<td>a</td>", length)}</tr></table>`),
   named(
     "entities of entities",
-    (length) => `<!DOCTYPE a [<!ENTITY b "x">${counted(length / 2, (index) => `<!ENTITY c${index} "&b;&b;&c${Math.max(0, index - 1)};">`)}]><a>${repeat("&c9;", length / 2)}</a>`,
+    (length) =>
+      `<!DOCTYPE a [<!ENTITY b "x">${counted(length / 2, (index) => `<!ENTITY c${index} "&b;&b;&c${Math.max(0, index - 1)};">`)}]><a>${repeat("&c9;", length / 2)}</a>`,
   ),
   repeated("<p>", "<html><body>"),
   repeated("<td>", "<table>"),
@@ -263,7 +289,9 @@ export const TEXT_SHAPES: readonly Shape[] = [
 ];
 
 /** One of each kind of shape, for readers that take in what another one has already read, and for functions beside the many. */
-export const SOME_SHAPES: readonly Shape[] = TEXT_SHAPES.filter(({ name }, index) => index % 5 === 0 || /column|key|long|table|white space|word|mark|backtick/.test(name));
+export const SOME_SHAPES: readonly Shape[] = TEXT_SHAPES.filter(
+  ({ name }, index) => index % 5 === 0 || /column|key|long|table|white space|word|mark|backtick/.test(name),
+);
 
 /** For what is read out of a container and has no marks of its own: its text alone can be hostile. */
 export const PLAIN_SHAPES: readonly Shape[] = [

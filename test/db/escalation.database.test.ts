@@ -1,14 +1,14 @@
 /** What each login of the service reaches when a statement is injected into it: every way out of row-level security, on every tenant table there is. */
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { storeCutOver } from "../../src/db/cut-overs.ts";
-import { requestOrganizationDeletion } from "../../src/db/operations.ts";
-import { deleteOrganizationRow, deleteOrganizationRows } from "../../src/db/organization-rows.ts";
+import { storeCutOver } from "../../src/db/instance/cut-overs.ts";
+import { requestOrganizationDeletion } from "../../src/db/outbox/operations.ts";
+import { deleteOrganizationRow, deleteOrganizationRows } from "../../src/db/tenancy/closed-organization.ts";
 import { type OrganizationKey, asTenant } from "../../src/db/pool.ts";
-import { attempt } from "../support/attempt.ts";
-import { makeOrganization } from "../support/callers.ts";
-import { type TestDatabase, createTestDatabase } from "../support/database.ts";
-import { fillTable, insertStatement, tenantTables } from "../support/fill-table.ts";
+import { attempt } from "../support/tenants/attempt.ts";
+import { makeOrganization } from "../support/tenants/callers.ts";
+import { type TestDatabase, createTestDatabase } from "../support/servers/database.ts";
+import { fillTable, insertStatement, tenantTables } from "../support/matrix/fill-table.ts";
 
 let test: TestDatabase;
 beforeAll(async () => {
@@ -50,15 +50,23 @@ const ESCALATIONS = [
 describe.each(SERVED)("the login of %s", (name) => {
   it("is itself whatever role it asks back", async () => {
     for (const statement of ["set role none", "reset role", "reset session authorization", "discard all"])
-      expect(await attempt(test.db[name], [statement])).toEqual({ error: undefined, user: `holdfast_${name}/holdfast_${name}` });
+      expect(await attempt(test.db[name], [statement])).toEqual({
+        error: undefined,
+        user: `holdfast_${name}/holdfast_${name}`,
+      });
   });
 
   it.each(ESCALATIONS)("may not: %s", async (statement) => {
-    expect((await attempt(test.db[name], ["set role none", statement])).error).toMatch(/permission denied|must be (able|owner)|must be superuser|must have|Only roles with/);
+    expect((await attempt(test.db[name], ["set role none", statement])).error).toMatch(
+      /permission denied|must be (able|owner)|must be superuser|must have|Only roles with/,
+    );
   });
 
   it("grants nothing: Postgres warns and does not", async () => {
-    await attempt(test.db[name], ["grant select on documents to public", "grant all on chunks to holdfast_app, holdfast_system"]);
+    await attempt(test.db[name], [
+      "grant select on documents to public",
+      "grant all on chunks to holdfast_app, holdfast_system",
+    ]);
     const { rows } = await test.db.owner.query(
       "select grantee::regrole::text from pg_class c, aclexplode(c.relacl) where c.oid in ('documents'::regclass, 'chunks'::regclass) group by grantee order by 1",
     );
@@ -66,7 +74,9 @@ describe.each(SERVED)("the login of %s", (name) => {
   });
 
   it.each(SERVED.filter((other) => other !== name))("may not take on the role of %s", async (other) => {
-    expect((await attempt(test.db[name], [`set role holdfast_${other}`])).error).toMatch("permission denied to set role");
+    expect((await attempt(test.db[name], [`set role holdfast_${other}`])).error).toMatch(
+      "permission denied to set role",
+    );
   });
 
   it("is no superuser, owns no table of tenants, leaves no row-level security and makes no role", async () => {
@@ -143,17 +153,31 @@ describe("in every tenant table", () => {
   it("a row of the other organization is there", async () => {
     expect(tables.length).toBeGreaterThan(30);
     for (const { name, column } of tables)
-      expect([name, (await test.db.owner.query(`select from ${name} where ${column.name} = $1`, [other[column.key]])).rowCount]).toEqual([name, 1]);
+      expect([
+        name,
+        (await test.db.owner.query(`select from ${name} where ${column.name} = $1`, [other[column.key]]))
+          .rowCount,
+      ]).toEqual([name, 1]);
   });
 
   it("the application's login reads, changes, deletes and plants nothing of it", async () => {
     const found: string[] = [];
     for (const { name, column } of tables) {
       const value = [other[column.key]];
-      if ((await reached(test.db.app, `select from ${name} where ${column.name} = $1`, value)) > 0) found.push(`${name} is read`);
-      if ((await reached(test.db.app, `update ${name} set ${column.name} = ${column.name} where ${column.name} = $1`, value)) > 0) found.push(`${name} is changed`);
-      if ((await reached(test.db.app, `delete from ${name} where ${column.name} = $1`, value)) > 0) found.push(`${name} is deleted`);
-      if ((await reached(test.db.app, await insertStatement(test.db, { name, column }), value)) > 0) found.push(`${name} is planted`);
+      if ((await reached(test.db.app, `select from ${name} where ${column.name} = $1`, value)) > 0)
+        found.push(`${name} is read`);
+      if (
+        (await reached(
+          test.db.app,
+          `update ${name} set ${column.name} = ${column.name} where ${column.name} = $1`,
+          value,
+        )) > 0
+      )
+        found.push(`${name} is changed`);
+      if ((await reached(test.db.app, `delete from ${name} where ${column.name} = $1`, value)) > 0)
+        found.push(`${name} is deleted`);
+      if ((await reached(test.db.app, await insertStatement(test.db, { name, column }), value)) > 0)
+        found.push(`${name} is planted`);
     }
     expect(found).toEqual([]);
   });
@@ -161,7 +185,13 @@ describe("in every tenant table", () => {
   it("the system's login reads bookkeeping alone, and maintenance directories, and neither any content", async () => {
     const readable = async (login: "system" | "maintenance") => {
       const found = await Promise.all(
-        tables.map(async ({ name, column }) => ((await reached(test.db[login], `select from ${name} where ${column.name} = $1`, [other[column.key]])) > 0 ? name : "")),
+        tables.map(async ({ name, column }) =>
+          (await reached(test.db[login], `select from ${name} where ${column.name} = $1`, [
+            other[column.key],
+          ])) > 0
+            ? name
+            : "",
+        ),
       );
       return found.filter((name) => name !== "");
     };
@@ -170,14 +200,24 @@ describe("in every tenant table", () => {
   });
 
   it("maintenance deletes rows through a function, of an organization that was closed and of no other", async () => {
-    const remove = (organization: string, table: string) => test.db.maintenance.query("select delete_rows_of_closed($1, $2, 100) as deleted", [organization, table]);
+    const remove = (organization: string, table: string) =>
+      test.db.maintenance.query("select delete_rows_of_closed($1, $2, 100) as deleted", [
+        organization,
+        table,
+      ]);
     await expect(remove(other.id, "chunks")).rejects.toThrow("the organization is not closed");
-    await expect(test.db.maintenance.query("select count_rows_of_closed($1)", [other.id])).rejects.toThrow("the organization is not closed");
+    await expect(test.db.maintenance.query("select count_rows_of_closed($1)", [other.id])).rejects.toThrow(
+      "the organization is not closed",
+    );
     await expect(test.db.maintenance.query("delete from chunks")).rejects.toThrow("permission denied");
-    await expect(test.db.app.query("select delete_rows_of_closed($1, 'chunks', 100)", [other.id])).rejects.toThrow("permission denied for function");
+    await expect(
+      test.db.app.query("select delete_rows_of_closed($1, 'chunks', 100)", [other.id]),
+    ).rejects.toThrow("permission denied for function");
     await test.db.owner.query("update organizations set deleted_at = now() where id = $1", [other.id]);
     await expect(remove(other.id, "migrations")).rejects.toThrow("the table holds no rows of organizations");
-    await expect(remove(other.id, "organization_keys")).rejects.toThrow("the table holds no rows of organizations");
+    await expect(remove(other.id, "organization_keys")).rejects.toThrow(
+      "the table holds no rows of organizations",
+    );
     expect((await remove(other.id, "chunks")).rows).toEqual([{ deleted: 1 }]);
     expect((await remove(other.id, "chunks")).rows).toEqual([{ deleted: 0 }]);
     // One that is gone altogether has nothing: a step that is repeated after the last row went.
@@ -205,20 +245,46 @@ it("maintenance links audit rows, and neither writes, changes nor deletes one be
   ] as const)
     await test.db.owner.query(insert, [id, daysAgo(days), seq]);
   await expect(test.db.maintenance.query(insert, [id, daysAgo(0), 4])).rejects.toThrow("permission denied");
-  await expect(test.db.maintenance.query("update audit_log set action = 'z' where organization_id = $1", [id])).rejects.toThrow("permission denied");
-  expect((await test.db.maintenance.query("delete from audit_log where organization_id = $1 returning chain_seq", [id])).rows).toEqual([{ chain_seq: 1 }]);
-  for (const login of ["app", "system"] as const) await expect(test.db[login].query("delete from audit_log where organization_id = $1", [id])).rejects.toThrow("permission denied");
+  await expect(
+    test.db.maintenance.query("update audit_log set action = 'z' where organization_id = $1", [id]),
+  ).rejects.toThrow("permission denied");
+  expect(
+    (
+      await test.db.maintenance.query(
+        "delete from audit_log where organization_id = $1 returning chain_seq",
+        [id],
+      )
+    ).rows,
+  ).toEqual([{ chain_seq: 1 }]);
+  for (const login of ["app", "system"] as const)
+    await expect(
+      test.db[login].query("delete from audit_log where organization_id = $1", [id]),
+    ).rejects.toThrow("permission denied");
 });
 
 it("maintenance closes an organization for good, and deletes none that is open", async () => {
   const organization = await makeOrganization(test.db);
   const maintenance = (statement: string) => test.db.maintenance.query(statement, [organization.id]);
-  for (const value of ["now()", "null"]) await expect(maintenance(`update organizations set deleted_at = ${value} where id = $1`)).rejects.toThrow("permission denied");
-  await expect(test.db.maintenance.query("insert into organizations (id, name, deleted_at) values (gen_random_uuid(), 'planted', now())")).rejects.toThrow("permission denied");
+  for (const value of ["now()", "null"])
+    await expect(maintenance(`update organizations set deleted_at = ${value} where id = $1`)).rejects.toThrow(
+      "permission denied",
+    );
+  await expect(
+    test.db.maintenance.query(
+      "insert into organizations (id, name, deleted_at) values (gen_random_uuid(), 'planted', now())",
+    ),
+  ).rejects.toThrow("permission denied");
   expect((await maintenance("delete from organizations where id = $1")).rowCount).toBe(0);
-  await expect(test.db.app.query("select close_organization($1)", [organization.id])).rejects.toThrow("permission denied for function");
+  await expect(test.db.app.query("select close_organization($1)", [organization.id])).rejects.toThrow(
+    "permission denied for function",
+  );
   const closedAt = async () =>
-    (await test.db.owner.query<{ deleted_at: Date | null }>("select deleted_at from organizations where id = $1", [organization.id])).rows[0]?.deleted_at;
+    (
+      await test.db.owner.query<{ deleted_at: Date | null }>(
+        "select deleted_at from organizations where id = $1",
+        [organization.id],
+      )
+    ).rows[0]?.deleted_at;
   expect(await closedAt()).toBeNull();
   await requestOrganizationDeletion(test.db, organization, 0);
   const first = await closedAt();
@@ -226,12 +292,16 @@ it("maintenance closes an organization for good, and deletes none that is open",
   await requestOrganizationDeletion(test.db, organization, 0);
   expect(await closedAt()).toEqual(first);
   await deleteOrganizationRows(test.db, organization);
-  await expect(maintenance("update organizations set deleted_at = null where id = $1")).rejects.toThrow("permission denied");
+  await expect(maintenance("update organizations set deleted_at = null where id = $1")).rejects.toThrow(
+    "permission denied",
+  );
   await deleteOrganizationRow(test.db, organization);
   expect(await closedAt()).toBeUndefined();
 });
 
 it("the system stores a cut-over as of now and of no other time", async () => {
-  await expect(test.db.system.query("insert into cut_overs (name, at) values ('planted', now() - interval '1 day')")).rejects.toThrow("permission denied");
+  await expect(
+    test.db.system.query("insert into cut_overs (name, at) values ('planted', now() - interval '1 day')"),
+  ).rejects.toThrow("permission denied");
   expect(Math.abs((await storeCutOver(test.db.system, "tried")).getTime() - Date.now())).toBeLessThan(60_000);
 });

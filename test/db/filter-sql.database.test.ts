@@ -1,24 +1,69 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { filterSql, orderSql, parameters } from "../../src/db/filter-sql.ts";
-import { type FilterFields, OPERATORS, parseFilters, parseOrderBy } from "../../src/schema/filters.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import {
+  type FilterFields,
+  OPERATORS,
+  parseFilters,
+  parseOrderBy,
+} from "../../src/schema/requests/filters.ts";
+import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
 
-const FIELDS: FilterFields = { id: "uuid", name: "text", size: "number", done: "boolean", created_at: "timestamp", "meta.*": "json" };
-const COLUMNS = { id: "t.id", name: "t.name", size: "t.size", done: "t.done", created_at: "t.created_at", "meta.*": "t.meta", "meta.title": "t.name" };
+const FIELDS: FilterFields = {
+  id: "uuid",
+  name: "text",
+  size: "number",
+  done: "boolean",
+  created_at: "timestamp",
+  "meta.*": "json",
+};
+const COLUMNS = {
+  id: "t.id",
+  name: "t.name",
+  size: "t.size",
+  done: "t.done",
+  created_at: "t.created_at",
+  "meta.*": "t.meta",
+  "meta.title": "t.name",
+};
 
 const id = (tail: number): string => `01900000-0000-7000-8000-00000000000${tail}`;
 const ROWS = [
-  { id: id(1), name: "Alpha 100%", size: 1, done: true, created_at: "2026-01-01T00:00:00Z", meta: { kind: "a", year: 2020, ok: true, odd: null } },
-  { id: id(2), name: "beta_x\\y", size: 20, done: false, created_at: "2026-02-01T00:00:00Z", meta: { kind: "B", year: 2021, tags: ["x"] } },
-  { id: id(3), name: null, size: null, done: null, created_at: "2026-03-01T00:00:00Z", meta: { year: "2022" } },
+  {
+    id: id(1),
+    name: "Alpha 100%",
+    size: 1,
+    done: true,
+    created_at: "2026-01-01T00:00:00Z",
+    meta: { kind: "a", year: 2020, ok: true, odd: null },
+  },
+  {
+    id: id(2),
+    name: "beta_x\\y",
+    size: 20,
+    done: false,
+    created_at: "2026-02-01T00:00:00Z",
+    meta: { kind: "B", year: 2021, tags: ["x"] },
+  },
+  {
+    id: id(3),
+    name: null,
+    size: null,
+    done: null,
+    created_at: "2026-03-01T00:00:00Z",
+    meta: { year: "2022" },
+  },
 ];
 
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
-  await database.db.owner.query("create table t (id uuid, name text, size bigint, done boolean, created_at timestamptz, meta jsonb)");
-  await database.db.owner.query("insert into t select * from jsonb_populate_recordset(null::t, $1)", [JSON.stringify(ROWS)]);
+  await database.db.owner.query(
+    "create table t (id uuid, name text, size bigint, done boolean, created_at timestamptz, meta jsonb)",
+  );
+  await database.db.owner.query("insert into t select * from jsonb_populate_recordset(null::t, $1)", [
+    JSON.stringify(ROWS),
+  ]);
 });
 afterAll(() => database.drop());
 
@@ -29,7 +74,10 @@ async function matching(filters: Record<string, unknown>, orderBy: string[] = ["
   const params = parameters();
   const where = filterSql(parseFilters(filters, FIELDS, refuse), COLUMNS, params);
   const order = orderSql(parseOrderBy(orderBy, FIELDS, refuse), COLUMNS, params);
-  const { rows } = await database.db.owner.query<{ id: string }>(`select t.id from t where ${where} order by ${order}`, params.values);
+  const { rows } = await database.db.owner.query<{ id: string }>(
+    `select t.id from t where ${where} order by ${order}`,
+    params.values,
+  );
   return rows.map((row) => Number(row.id.at(-1)));
 }
 
@@ -92,12 +140,24 @@ test("no value and no operator that the parser lets through makes the database f
     fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
     fc.uuid(),
   );
-  const field = fc.constantFrom(...Object.keys(FIELDS).map((name) => name.replace("*", "kind")), "meta.year", "meta.tags");
-  const property = fc.asyncProperty(field, fc.constantFrom(...OPERATORS), fc.oneof(value, fc.array(value, { maxLength: 3 })), async (name, operator, operand) => {
-    const params = parameters();
-    const found = parseFilters({ [`${name}__${operator}`]: operand }, FIELDS, () => undefined);
-    if (JSON.stringify(found).includes("\\u0000")) return;
-    await database.db.owner.query(`select 1 from t where ${filterSql(found, COLUMNS, params)}`, params.values);
-  });
+  const field = fc.constantFrom(
+    ...Object.keys(FIELDS).map((name) => name.replace("*", "kind")),
+    "meta.year",
+    "meta.tags",
+  );
+  const property = fc.asyncProperty(
+    field,
+    fc.constantFrom(...OPERATORS),
+    fc.oneof(value, fc.array(value, { maxLength: 3 })),
+    async (name, operator, operand) => {
+      const params = parameters();
+      const found = parseFilters({ [`${name}__${operator}`]: operand }, FIELDS, () => undefined);
+      if (JSON.stringify(found).includes("\\u0000")) return;
+      await database.db.owner.query(
+        `select 1 from t where ${filterSql(found, COLUMNS, params)}`,
+        params.values,
+      );
+    },
+  );
   await expect(fc.assert(property, { numRuns: 500 })).resolves.toBeUndefined();
 });

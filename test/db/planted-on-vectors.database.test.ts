@@ -1,20 +1,25 @@
 /** Maintenance makes indexes, so it owns the tables of vectors: what code it could plant there runs as whom. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { countFaults, findOrphanRuns } from "../../src/db/integrity-counts.ts";
-import { requestOrganizationDeletion } from "../../src/db/operations.ts";
-import { countOrganizationRows, deleteOrganizationRows } from "../../src/db/organization-rows.ts";
+import { countFaults, findOrphanRuns } from "../../src/db/upkeep/organization-integrity.ts";
+import { requestOrganizationDeletion } from "../../src/db/outbox/operations.ts";
+import { countOrganizationRows, deleteOrganizationRows } from "../../src/db/tenancy/closed-organization.ts";
 import { type OrganizationKey, inTenant } from "../../src/db/pool.ts";
-import { makeOrganization, makeSpace, makeUser } from "../support/callers.ts";
-import { type OwnedDatabase, type TestDatabase, createTestDatabase } from "../support/database.ts";
+import { makeOrganization, makeSpace, makeUser } from "../support/tenants/callers.ts";
+import { type OwnedDatabase, type TestDatabase, createTestDatabase } from "../support/servers/database.ts";
 
 /** A space with one vector, which names a run that is not there. @returns its id, its number and the table of its vector. */
-async function makeSpaceWithVector(db: OwnedDatabase, organization: OrganizationKey): Promise<{ id: string; num: number; table: string }> {
+async function makeSpaceWithVector(
+  db: OwnedDatabase,
+  organization: OrganizationKey,
+): Promise<{ id: string; num: number; table: string }> {
   const id = await makeSpace(db, organization, [[await makeUser(db, organization), "owner"]]);
   const { rows } = await db.owner.query<{ num: number }>("select num from spaces where id = $1", [id]);
   const { num } = rows[0]!;
   const vector =
     "insert into embeddings (organization_num, space_num, run_num, chunk_index, model_num, embedding) values ($1, $2, 1, 0, 1, '[1]') returning tableoid::regclass::text as name";
-  const inserted = await inTenant(db, organization, (sql) => sql.query<{ name: string }>(vector, [organization.num, num]));
+  const inserted = await inTenant(db, organization, (sql) =>
+    sql.query<{ name: string }>(vector, [organization.num, num]),
+  );
   return { id, num, table: inserted.rows[0]!.name };
 }
 
@@ -36,7 +41,9 @@ afterAll(() => planted.drop());
 it("a deleted space takes its vectors with it, whoever deletes it", async () => {
   const space = await makeSpaceWithVector(planted.db, organization);
   await deleteSpace(planted.db, organization, space.id);
-  expect((await planted.db.owner.query("select from embeddings where space_num = $1", [space.num])).rowCount).toBe(0);
+  expect(
+    (await planted.db.owner.query("select from embeddings where space_num = $1", [space.num])).rowCount,
+  ).toBe(0);
 });
 
 describe("what maintenance plants on its tables of vectors", () => {
@@ -61,19 +68,29 @@ describe("what maintenance plants on its tables of vectors", () => {
           execute format('create index on %s (run_num) where vectors.planted(1)', part);
         end loop;
       end $$`);
-    await expect(planted.db.owner.query("select count(*) from embeddings where run_num = 1")).rejects.toThrow("planted code runs as postgres");
+    await expect(planted.db.owner.query("select count(*) from embeddings where run_num = 1")).rejects.toThrow(
+      "planted code runs as postgres",
+    );
   });
 
   it("runs as the application where faults are counted and orphans looked for", async () => {
     const space = await makeSpaceWithVector(planted.db, organization);
-    expect(await findOrphanRuns(planted.db, organization)).toEqual([{ run_num: 1, space_num: space.num, kind: "entries_without_run" }]);
-    expect(await countFaults(planted.db, organization)).toMatchObject({ entries_without_run: 1, published_incomplete: 0 });
+    expect(await findOrphanRuns(planted.db, organization)).toEqual([
+      { run_num: 1, space_num: space.num, kind: "entries_without_run" },
+    ]);
+    expect(await countFaults(planted.db, organization)).toMatchObject({
+      entries_without_run: 1,
+      published_incomplete: 0,
+    });
   });
 
   it("runs as the application where that deletes a space", async () => {
     const space = await makeSpaceWithVector(planted.db, organization);
     await deleteSpace(planted.db, organization, space.id);
-    expect((await planted.db.maintenance.query("select from embeddings where space_num = $1", [space.num])).rowCount).toBe(0);
+    expect(
+      (await planted.db.maintenance.query("select from embeddings where space_num = $1", [space.num]))
+        .rowCount,
+    ).toBe(0);
   });
 
   it("is never met by a function with the owner's rights: none names vectors, or deletes spaces, whose trigger does", async () => {
@@ -85,14 +102,20 @@ describe("what maintenance plants on its tables of vectors", () => {
 
   it("runs as maintenance where an organization is deleted, and its functions refuse these tables", async () => {
     const { table } = await makeSpaceWithVector(planted.db, organization);
-    expect((await planted.db.maintenance.query("delete from spaces where organization_id = $1", [organization.id])).rowCount).toBe(0);
+    expect(
+      (await planted.db.maintenance.query("delete from spaces where organization_id = $1", [organization.id]))
+        .rowCount,
+    ).toBe(0);
     await requestOrganizationDeletion(planted.db, organization, 0);
     for (const refused of [table, "spaces", "embeddings"])
-      await expect(planted.db.maintenance.query("select delete_rows_of_closed($1, $2, 10)", [organization.id, refused])).rejects.toThrow(
-        "the table holds no rows of organizations",
-      );
+      await expect(
+        planted.db.maintenance.query("select delete_rows_of_closed($1, $2, 10)", [organization.id, refused]),
+      ).rejects.toThrow("the table holds no rows of organizations");
     const before = await countOrganizationRows(planted.db, organization);
-    expect(await deleteOrganizationRows(planted.db, organization)).toMatchObject({ [table.replace("vectors.", "")]: 1, spaces: 2 });
+    expect(await deleteOrganizationRows(planted.db, organization)).toMatchObject({
+      [table.replace("vectors.", "")]: 1,
+      spaces: 2,
+    });
     expect(before).toBeGreaterThan(3);
     expect(await countOrganizationRows(planted.db, organization)).toBe(0);
   });

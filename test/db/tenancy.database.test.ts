@@ -1,11 +1,21 @@
 /** The second wall: every tenant table is behind row-level security, for each of the three roles. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inTenant } from "../../src/db/pool.ts";
-import { makeOrganization, makeSpace, makeUser } from "../support/callers.ts";
-import { type TestDatabase, createTestDatabase } from "../support/database.ts";
+import { makeOrganization, makeSpace, makeUser } from "../support/tenants/callers.ts";
+import { type TestDatabase, createTestDatabase } from "../support/servers/database.ts";
 
 /** Tables that belong to the instance, not to a tenant; what `app` may do with them. A new table is either here or has an organization. */
-const INSTANCE_TABLES = ["api_processes", "cut_overs", "embedding_models", "instance_secrets", "leaked_keys", "migrations", "operations", "provider_gates", "rate_limits"];
+const INSTANCE_TABLES = [
+  "api_processes",
+  "cut_overs",
+  "embedding_models",
+  "instance_secrets",
+  "leaked_keys",
+  "migrations",
+  "operations",
+  "provider_gates",
+  "rate_limits",
+];
 
 interface CatalogueRow {
   readonly name: string;
@@ -36,19 +46,27 @@ afterAll(() => database.drop());
 
 test("every table has an organization, or is named as one of the instance", () => {
   expect(tables.length).toBeGreaterThan(20);
-  expect(tables.filter((table) => !table.has_organization).map((table) => table.name)).toEqual(INSTANCE_TABLES);
+  expect(tables.filter((table) => !table.has_organization).map((table) => table.name)).toEqual(
+    INSTANCE_TABLES,
+  );
 });
 
 test("every tenant table is secured, and what `app` reads of it passes the tenant's policy", () => {
   const tenant = tables.filter((table) => table.has_organization);
   expect(tenant.filter((table) => !table.is_secured).map((table) => table.name)).toEqual([]);
-  expect(tenant.filter((table) => table.app_may_read && !table.policies.includes("tenant:holdfast_app")).map((table) => table.name)).toEqual([]);
+  expect(
+    tenant
+      .filter((table) => table.app_may_read && !table.policies.includes("tenant:holdfast_app"))
+      .map((table) => table.name),
+  ).toEqual([]);
 });
 
 test("partitions cannot be read past their table", () => {
   const partitions = tables.filter((table) => table.is_partition);
   expect(partitions.length).toBe(64);
-  expect(partitions.filter((table) => table.app_may_read || table.system_may_read || !table.is_secured)).toEqual([]);
+  expect(
+    partitions.filter((table) => table.app_may_read || table.system_may_read || !table.is_secured),
+  ).toEqual([]);
 });
 
 test("`system` reads bookkeeping alone: no text, no vector, no person, no key", () => {
@@ -82,16 +100,29 @@ describe("the tenant of the transaction decides", () => {
     expect((await inTenant(db, own, (sql) => sql.query(count, [space]))).rows[0]).toEqual({ count: 1 });
     expect((await inTenant(db, other, (sql) => sql.query(count, [space]))).rows[0]).toEqual({ count: 0 });
     expect((await db.app.query(count, [space])).rows[0]).toEqual({ count: 0 });
-    expect((await inTenant(db, other, (sql) => sql.query("update spaces set name = 'taken' where id = $1", [space]))).rowCount).toBe(0);
+    expect(
+      (
+        await inTenant(db, other, (sql) =>
+          sql.query("update spaces set name = 'taken' where id = $1", [space]),
+        )
+      ).rowCount,
+    ).toBe(0);
     await expect(
-      inTenant(db, other, (sql) => sql.query("insert into spaces (id, organization_id, name, owner_id) values (gen_random_uuid(), $1, 'planted', $2)", [own.id, user])),
+      inTenant(db, other, (sql) =>
+        sql.query(
+          "insert into spaces (id, organization_id, name, owner_id) values (gen_random_uuid(), $1, 'planted', $2)",
+          [own.id, user],
+        ),
+      ),
     ).rejects.toThrow(/row-level security/);
   });
 
   test("the setting does not outlive its transaction", async () => {
     const own = await makeOrganization(database.db);
     await inTenant(database.db, own, (sql) => sql.query("select 1"));
-    const { rows } = await database.db.app.query("select nullif(current_setting('app.organization_id', true), '') as organization");
+    const { rows } = await database.db.app.query(
+      "select nullif(current_setting('app.organization_id', true), '') as organization",
+    );
     expect(rows[0]).toEqual({ organization: null });
   });
 });

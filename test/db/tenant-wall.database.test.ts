@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inTenant, inTransaction } from "../../src/db/pool.ts";
-import { makeKey, makeOrganization, makeSpace, makeUser } from "../support/callers.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { makeKey, makeOrganization, makeSpace, makeUser } from "../support/tenants/callers.ts";
+import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
 
 /** Tables of the instance, not of a tenant. */
-const WITHOUT_TENANT = new Set(["migrations", "cut_overs", "instance_secrets", "api_processes", "embedding_models", "provider_gates", "rate_limits"]);
+const WITHOUT_TENANT = new Set([
+  "migrations",
+  "cut_overs",
+  "instance_secrets",
+  "api_processes",
+  "embedding_models",
+  "provider_gates",
+  "rate_limits",
+]);
 
 let test: TestDatabase;
 beforeAll(async () => {
@@ -20,7 +28,10 @@ it("every table that says whose its rows are has a policy for the service's role
        and (c.relname = 'organizations' or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname in ('organization_id', 'organization_num') and not a.attisdropped)) order by 1`,
   );
   expect(rows.length).toBeGreaterThan(10);
-  const isWalled = (table: (typeof rows)[number]): boolean => table.secured && table.policies.length === 1 && /current_organization_(id|num)\(\)/.test(table.policies[0]!);
+  const isWalled = (table: (typeof rows)[number]): boolean =>
+    table.secured &&
+    table.policies.length === 1 &&
+    /current_organization_(id|num)\(\)/.test(table.policies[0]!);
   expect(rows.filter((table) => !isWalled(table))).toEqual([]);
 });
 
@@ -43,17 +54,41 @@ it("another tenant's setting sees nothing, changes nothing, and cannot write row
     const seen = await inTenant(test.db, own, (sql) => sql.query(query, [own.id]));
     const foreign = await inTenant(test.db, other, (sql) => sql.query(query, [own.id]));
     const unset = await inTransaction(test.db.app, (sql) => sql.query(query, [own.id]));
-    expect({ table, own: seen.rowCount! > 0, foreign: foreign.rowCount, unset: unset.rowCount }).toEqual({ table, own: true, foreign: 0, unset: 0 });
+    expect({ table, own: seen.rowCount! > 0, foreign: foreign.rowCount, unset: unset.rowCount }).toEqual({
+      table,
+      own: true,
+      foreign: 0,
+      unset: 0,
+    });
   }
-  expect((await inTenant(test.db, other, (sql) => sql.query("update spaces set name = 'taken' where id = $1", [space]))).rowCount).toBe(0);
+  expect(
+    (
+      await inTenant(test.db, other, (sql) =>
+        sql.query("update spaces set name = 'taken' where id = $1", [space]),
+      )
+    ).rowCount,
+  ).toBe(0);
   const intruding = inTenant(test.db, other, (sql) =>
-    sql.query("insert into space_members (space_id, user_id, organization_id, role) values ($1, $2, $3, 'owner')", [space, user, own.id]),
+    sql.query(
+      "insert into space_members (space_id, user_id, organization_id, role) values ($1, $2, $3, 'owner')",
+      [space, user, own.id],
+    ),
   );
   await expect(intruding).rejects.toThrow("row-level security");
 });
 
 it("bookkeeping's role reads no people, keys or spaces", async () => {
-  for (const table of ["users", "spaces", "space_members", "api_keys", "organization_keys", "instance_secrets", "audit_log"]) {
-    await expect(inTransaction(test.db.system, (sql) => sql.query(`select from ${table}`))).rejects.toThrow(`permission denied for table ${table}`);
+  for (const table of [
+    "users",
+    "spaces",
+    "space_members",
+    "api_keys",
+    "organization_keys",
+    "instance_secrets",
+    "audit_log",
+  ]) {
+    await expect(inTransaction(test.db.system, (sql) => sql.query(`select from ${table}`))).rejects.toThrow(
+      `permission denied for table ${table}`,
+    );
   }
 });

@@ -1,8 +1,12 @@
 /** What each part of the API does while the OpenID issuer is down. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type DependencyCalls, dependencyCalls, expectUnavailable } from "../support/dependency-calls.ts";
-import { startIssuer, type TestIssuer } from "../support/issuer.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import {
+  type DependencyCalls,
+  dependencyCalls,
+  expectUnavailable,
+} from "../support/clients/dependency-calls.ts";
+import { startIssuer, type TestIssuer } from "../support/servers/issuer.ts";
+import { type Stack, startStack } from "../support/stack/stack.ts";
 
 let stack: Stack;
 let issuer: TestIssuer;
@@ -10,7 +14,10 @@ let calls: DependencyCalls;
 
 beforeAll(async () => {
   issuer = await startIssuer();
-  stack = await startStack({ withoutWorker: true, env: { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience } });
+  stack = await startStack({
+    withoutWorker: true,
+    env: { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience },
+  });
   calls = dependencyCalls(stack);
 });
 afterAll(() => stack.close());

@@ -3,9 +3,14 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { freePort } from "../../src/embedded/ports.ts";
-import { fileForm } from "../support/client.ts";
-import { type DependencyCalls, dependencyCalls, expectAllUnavailable, TEXT } from "../support/dependency-calls.ts";
-import { onOwnStack } from "../support/own-stack.ts";
+import { fileForm } from "../support/clients/client.ts";
+import {
+  type DependencyCalls,
+  dependencyCalls,
+  expectAllUnavailable,
+  TEXT,
+} from "../support/clients/dependency-calls.ts";
+import { onOwnStack } from "../support/stack/own-stack.ts";
 
 const { stack, tenants } = onOwnStack();
 let calls: DependencyCalls;
@@ -52,7 +57,11 @@ test.each(kinds)(
     try {
       await expectAllUnavailable({
         upload: calls.put(),
-        "upload to a path": calls.send("POST", `/spaces/${tenants.spaces.research}/data/upload`, fileForm(TEXT, "a.md", { path: "" })),
+        "upload to a path": calls.send(
+          "POST",
+          `/spaces/${tenants.spaces.research}/data/upload`,
+          fileForm(TEXT, "a.md", { path: "" }),
+        ),
         download: calls.download(documents.kept),
       });
       await calls.expectReadsWork(documents.kept);

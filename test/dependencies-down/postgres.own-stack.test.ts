@@ -1,12 +1,18 @@
 /** What each part of the API does while Postgres is down, or takes connections and says nothing. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ended } from "../support/client.ts";
-import type { DatabaseEnvironment } from "../support/database.ts";
-import { AT_MOST_MS, type DependencyCalls, dependencyCalls, expectAllUnavailable, expectWhole } from "../support/dependency-calls.ts";
-import { type Relay, relayTo, through } from "../support/faulty-parts.ts";
-import { startIssuer, type TestIssuer } from "../support/issuer.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { KEYS } from "../support/tenants.ts";
+import { ended } from "../support/clients/client.ts";
+import type { DatabaseEnvironment } from "../support/servers/database.ts";
+import {
+  AT_MOST_MS,
+  type DependencyCalls,
+  dependencyCalls,
+  expectAllUnavailable,
+  expectWhole,
+} from "../support/clients/dependency-calls.ts";
+import { type Relay, relayTo, through } from "../support/servers/faulty-parts.ts";
+import { startIssuer, type TestIssuer } from "../support/servers/issuer.ts";
+import { type Stack, startStack } from "../support/stack/stack.ts";
+import { KEYS } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 
 let stack: Stack;
@@ -14,12 +20,15 @@ let issuer: TestIssuer;
 let database: Relay;
 let calls: DependencyCalls;
 
-const relayed = (urls: DatabaseEnvironment): Record<string, string> => Object.fromEntries(Object.entries(urls).map(([name, url]) => [name, through(url, database)]));
+const relayed = (urls: DatabaseEnvironment): Record<string, string> =>
+  Object.fromEntries(Object.entries(urls).map(([name, url]) => [name, through(url, database)]));
 
 beforeAll(async () => {
   issuer = await startIssuer();
   database = await relayTo(process.env["HOLDFAST_TEST_DATABASE_URL"] ?? "");
-  stack = await startStack({ env: (urls) => ({ ...relayed(urls), OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience }) });
+  stack = await startStack({
+    env: (urls) => ({ ...relayed(urls), OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience }),
+  });
   calls = dependencyCalls(stack);
   await calls.chatIsReady();
 });
@@ -57,15 +66,25 @@ test("everything is 503, a stream under way goes on, and all works again once it
   } finally {
     await database.restore();
   }
-  await until("reads work again", async () => (await calls.send("GET", `/data/${document.id}`)).status === 200);
+  await until(
+    "reads work again",
+    async () => (await calls.send("GET", `/data/${document.id}`)).status === 200,
+  );
   await calls.chatIsReady();
-  expect((await ended(stack.url, KEYS.owner, (await calls.put()).body.id, 60_000)).processing_state.pipeline_status).toBe("completed");
+  expect(
+    (await ended(stack.url, KEYS.owner, (await calls.put()).body.id, 60_000)).processing_state
+      .pipeline_status,
+  ).toBe("completed");
 }, 120_000);
 
 test("a Postgres that takes connections and says nothing is down too", async () => {
   database.silence();
   try {
-    await expectAllUnavailable({ list: calls.send("POST", "/data/search", {}), search: calls.search(), upload: calls.put() });
+    await expectAllUnavailable({
+      list: calls.send("POST", "/data/search", {}),
+      search: calls.search(),
+      upload: calls.put(),
+    });
     await until("chat is refused", async () => (await calls.chat()).status === 503);
   } finally {
     await database.restore();

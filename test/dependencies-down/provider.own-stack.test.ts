@@ -1,8 +1,8 @@
 /** What each part of the API does while the model provider is down. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { ended, fileForm } from "../support/client.ts";
-import { type DependencyCalls, dependencyCalls } from "../support/dependency-calls.ts";
-import { onOwnStack } from "../support/own-stack.ts";
+import { ended, fileForm } from "../support/clients/client.ts";
+import { type DependencyCalls, dependencyCalls } from "../support/clients/dependency-calls.ts";
+import { onOwnStack } from "../support/stack/own-stack.ts";
 import { until } from "../support/until.ts";
 
 const { stack, tenants } = onOwnStack({ env: { CHAT_TURN_SECONDS: "3" } });
@@ -18,25 +18,43 @@ test("pipelines wait and lose nothing; search answers by words alone and says so
   const [document, deleted] = [await calls.completed(), await calls.completed()];
   stack.provider.failEmbeddings({ status: 503 });
   // A text that was embedded before would need no provider.
-  const accepted = await calls.send("POST", "/data/upload", fileForm("# Tapirs\n\nTapirs are no rodents at all.", "tapirs.md", { space_id: tenants.spaces.research }));
+  const accepted = await calls.send(
+    "POST",
+    "/data/upload",
+    fileForm("# Tapirs\n\nTapirs are no rodents at all.", "tapirs.md", { space_id: tenants.spaces.research }),
+  );
   expect(accepted.status).toBe(201);
-  expect((await calls.send("POST", `/data/${document.id}/reprocess`, { chunker_name: "sentence" })).status).toBe(202);
+  expect(
+    (await calls.send("POST", `/data/${document.id}/reprocess`, { chunker_name: "sentence" })).status,
+  ).toBe(202);
   await until("the run says what it waits for", async () => {
     const { body } = await calls.send("GET", `/data/${accepted.body.id}/versions`);
-    return (await calls.send("GET", `/data/runs/${body.items[0].pipeline_run_id}`)).body.waiting_for === "provider_unavailable";
+    return (
+      (await calls.send("GET", `/data/runs/${body.items[0].pipeline_run_id}`)).body.waiting_for ===
+      "provider_unavailable"
+    );
   });
 
-  const found = await calls.send("POST", "/data/hybrid-search", { query: "which rodents are the largest today", space_id: tenants.spaces.research });
+  const found = await calls.send("POST", "/data/hybrid-search", {
+    query: "which rodents are the largest today",
+    space_id: tenants.spaces.research,
+  });
   expect(found.status).toBe(200);
   expect(found.headers.get("warning")).toMatch(/^199 holdfast "/);
   expect(found.body.results.length).toBeGreaterThan(0);
-  for (const hit of found.body.results) expect(hit).toMatchObject({ dense_score: null, sparse_score: expect.any(Number) });
+  for (const hit of found.body.results)
+    expect(hit).toMatchObject({ dense_score: null, sparse_score: expect.any(Number) });
   expect((await calls.send("GET", `/data/${document.id}`)).status).toBe(200);
-  expect((await calls.send("POST", "/data/batch-reprocess", { document_ids: [document.id] })).body).toMatchObject({ accepted: 1 });
+  expect(
+    (await calls.send("POST", "/data/batch-reprocess", { document_ids: [document.id] })).body,
+  ).toMatchObject({ accepted: 1 });
   expect((await calls.send("DELETE", `/data/${deleted.id}`)).status).toBe(204);
 
   stack.provider.clearFaults();
-  for (const id of [accepted.body.id, document.id]) expect((await ended(stack.url, tenants.keys.owner, id, 60_000)).processing_state.pipeline_status).toBe("completed");
+  for (const id of [accepted.body.id, document.id])
+    expect((await ended(stack.url, tenants.keys.owner, id, 60_000)).processing_state.pipeline_status).toBe(
+      "completed",
+    );
   expect((await calls.search()).headers.get("warning")).toBeNull();
 }, 120_000);
 
@@ -57,7 +75,10 @@ test.each([
 
 test("a provider that never answers holds up no search, and no API process that is told to stop", async () => {
   stack.provider.failEmbeddings({ hang: true });
-  const found = await calls.send("POST", "/data/hybrid-search", { query: "rodents that are large", space_id: tenants.spaces.research });
+  const found = await calls.send("POST", "/data/hybrid-search", {
+    query: "rodents that are large",
+    space_id: tenants.spaces.research,
+  });
   expect(found.status).toBe(200);
   expect(found.headers.get("warning")).toMatch(/^199 holdfast "/);
   const toldAt = performance.now();

@@ -1,7 +1,12 @@
 /** What each part of the API does while Temporal is down. */
 import { beforeAll, expect, test } from "vitest";
-import { type DependencyCalls, dependencyCalls, expectUnavailable, expectWhole } from "../support/dependency-calls.ts";
-import { onOwnStack } from "../support/own-stack.ts";
+import {
+  type DependencyCalls,
+  dependencyCalls,
+  expectUnavailable,
+  expectWhole,
+} from "../support/clients/dependency-calls.ts";
+import { onOwnStack } from "../support/stack/own-stack.ts";
 import { until } from "../support/until.ts";
 
 const { stack } = onOwnStack({ keepsWorkflows: true });
@@ -23,7 +28,9 @@ test("work is accepted and runs once it is back; reads and search work; chat is 
   const uploaded = await calls.put();
   expect(uploaded.status).toBe(201);
   const work = await calls.acceptWork(documents, uploaded.body);
-  expect((await calls.send("GET", `/data/${work.uploaded}`)).body.processing_state.pipeline_status).toBe("queued");
+  expect((await calls.send("GET", `/data/${work.uploaded}`)).body.processing_state.pipeline_status).toBe(
+    "queued",
+  );
 
   await stack.restartTemporal();
   await calls.expectDone(work);
@@ -34,7 +41,11 @@ test("a turn under way ends by itself, unless it needs a tool: then its stream e
   const before = stack.provider.counts.chat;
   stack.provider.reply({ pieces: ["one", "two", "three"], delayMsBetweenPieces: 3_000 });
   const plain = await calls.streaming();
-  stack.provider.reply({ pieces: ["Let", " me", " look"], delayMsBetweenPieces: 4_000, toolCalls: [{ name: "list_documents", arguments: "{}" }] });
+  stack.provider.reply({
+    pieces: ["Let", " me", " look"],
+    delayMsBetweenPieces: 4_000,
+    toolCalls: [{ name: "list_documents", arguments: "{}" }],
+  });
   const withTool = await calls.streaming();
   expect(stack.provider.counts.chat).toBe(before + 2);
   await stack.stopTemporal();

@@ -10,7 +10,8 @@ interface Piece {
 
 const owner = (organizationId: string, userId: string | null = "user"): Owner => ({ organizationId, userId });
 const piece = (name: string, of: Owner, size = 1): Piece => ({ name, owner: of, size });
-const many = (count: number, name: string, of: Owner, size = 1): Piece[] => Array.from({ length: count }, (_, at) => piece(`${name}${at}`, of, size));
+const many = (count: number, name: string, of: Owner, size = 1): Piece[] =>
+  Array.from({ length: count }, (_, at) => piece(`${name}${at}`, of, size));
 
 /** Takes `count` pieces, each of which costs its size, and says whose they were. */
 function takeAll(queue: ReturnType<typeof createFairQueue<Piece>>, count: number): string[] {
@@ -33,7 +34,11 @@ test("a single piece of one user goes right behind the first of another's thousa
 });
 
 test("organizations have equal time, however many pieces and users each has", () => {
-  const queue = queueOf(...many(100, "a", owner("acme", "ann")), ...many(100, "b", owner("acme", "bob")), ...many(100, "r", owner("rival", "rex")));
+  const queue = queueOf(
+    ...many(100, "a", owner("acme", "ann")),
+    ...many(100, "b", owner("acme", "bob")),
+    ...many(100, "r", owner("rival", "rex")),
+  );
   const taken = takeAll(queue, 60);
   expect(taken.filter((name) => name.startsWith("r"))).toHaveLength(30);
   expect(taken.filter((name) => name.startsWith("a"))).toHaveLength(15);

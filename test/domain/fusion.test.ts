@@ -11,12 +11,21 @@ test("the shares add up to the score, and all lie in [0, 1]", () => {
     fc.property(cosine, bm25, (cos, b) => {
       const { score, dense_score, sparse_score } = fuse({ cosine: cos, bm25: b }, constants);
       expect(score).toBe((dense_score ?? 0) + (sparse_score ?? 0));
-      for (const value of [score, dense_score ?? 0, sparse_score ?? 0]) expect(value >= 0 && value <= 1).toBe(true);
+      for (const value of [score, dense_score ?? 0, sparse_score ?? 0])
+        expect(value >= 0 && value <= 1).toBe(true);
     }),
   );
 });
 
 test("a side that has nothing for the chunk is null, not zero", () => {
-  expect(fuse({ cosine: null, bm25: 8 }, constants)).toEqual({ score: 0.3, dense_score: null, sparse_score: 0.3 });
-  expect(fuse({ cosine: -0.2, bm25: null }, constants)).toEqual({ score: 0, dense_score: 0, sparse_score: null });
+  expect(fuse({ cosine: null, bm25: 8 }, constants)).toEqual({
+    score: 0.3,
+    dense_score: null,
+    sparse_score: 0.3,
+  });
+  expect(fuse({ cosine: -0.2, bm25: null }, constants)).toEqual({
+    score: 0,
+    dense_score: 0,
+    sparse_score: null,
+  });
 });

@@ -20,7 +20,9 @@ test.each<[Record<string, unknown>, Record<string, unknown>, Record<string, unkn
 });
 
 test("no key reaches a prototype", () => {
-  const patch = JSON.parse('{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": true}}}') as Record<string, unknown>;
+  const patch = JSON.parse(
+    '{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": true}}}',
+  ) as Record<string, unknown>;
   const merged = mergePatch({}, patch);
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   expect(Object.getPrototypeOf(merged)).toBe(Object.prototype);

@@ -1,21 +1,50 @@
 import { describe, expect, test } from "vitest";
-import { addressFault, joinPath, MAX_PATH_BYTES, nameOf, objectNameOf, pathFault, readAddress } from "../../src/domain/paths.ts";
-import { RawFileAddress, RawFileRename, UploadFolderPath } from "../../src/schema/raw-file.ts";
+import {
+  addressFault,
+  joinPath,
+  MAX_PATH_BYTES,
+  nameOf,
+  objectNameOf,
+  pathFault,
+  readAddress,
+} from "../../src/domain/paths.ts";
+import { RawFileAddress, RawFileRename, UploadFolderPath } from "../../src/schema/documents/raw-file.ts";
 
 const SPACE = "01900000-0000-7000-8000-000000000010";
 const DOCUMENT = "01900000-0000-7000-8000-000000000030";
 
 describe("what may be a path", () => {
-  test.each(["a", "a/b.md", "ünï/日本語.md", "…/..a/b..", "a b/c'd\"e", "%2e%2e/x", "~/x", "-", "👩‍👩‍👧.txt"])("%s may", (path) => {
-    expect(pathFault(path)).toBeNull();
-  });
+  test.each(["a", "a/b.md", "ünï/日本語.md", "…/..a/b..", "a b/c'd\"e", "%2e%2e/x", "~/x", "-", "👩‍👩‍👧.txt"])(
+    "%s may",
+    (path) => {
+      expect(pathFault(path)).toBeNull();
+    },
+  );
 
-  test.each(["", "/a", "a//b", "a/", "..", "../a", "a/../b", "a/..", ".", "a/./b", "a\\b", "..\\a", "a\nb", "a\u0000b", "a\u007f", "a\u0085b"])("%j may not", (path) => {
+  test.each([
+    "",
+    "/a",
+    "a//b",
+    "a/",
+    "..",
+    "../a",
+    "a/../b",
+    "a/..",
+    ".",
+    "a/./b",
+    "a\\b",
+    "..\\a",
+    "a\nb",
+    "a\u0000b",
+    "a\u007f",
+    "a\u0085b",
+  ])("%j may not", (path) => {
     expect(pathFault(path)).toEqual(expect.any(String));
   });
 
   test("a path is bounded in bytes, not characters, and so is each of its parts", () => {
-    const parts = (count: number, tail: string) => [...Array.from({ length: count }, () => "p".repeat(203)), tail].join("/");
+    const parts = (count: number, tail: string) =>
+      [...Array.from({ length: count }, () => "p".repeat(203)), tail].join("/");
     expect(pathFault(parts(5, "abcd"))).toBeNull();
     expect(new TextEncoder().encode(parts(5, "abcd"))).toHaveLength(MAX_PATH_BYTES);
     expect(pathFault(parts(5, "abcde"))).toMatch(/1024 bytes/);
@@ -36,7 +65,9 @@ describe("what may be a path", () => {
 
 describe("what a request may say", () => {
   test("a folder is the root where it is empty, and loses one slash at its end", () => {
-    expect([UploadFolderPath.parse(""), UploadFolderPath.parse("/"), UploadFolderPath.parse("a/b/")]).toEqual(["", "", "a/b"]);
+    expect([UploadFolderPath.parse(""), UploadFolderPath.parse("/"), UploadFolderPath.parse("a/b/")]).toEqual(
+      ["", "", "a/b"],
+    );
     expect(UploadFolderPath.safeParse("a//").success).toBe(false);
   });
 
@@ -62,14 +93,29 @@ describe("object names", () => {
   });
 
   test("each of them leads back to the path, and to nothing in another space", () => {
-    expect(readAddress(SPACE, "reports/a.md")).toMatchObject({ path: "reports/a.md", namedPath: "reports/a.md", document: null });
-    expect(readAddress(SPACE, `spaces/${SPACE}/data/reports/a.md`)).toMatchObject({ namedPath: "reports/a.md", document: null });
-    expect(readAddress(SPACE, `spaces/${SPACE}/${own}`)).toMatchObject({ namedPath: own, document: { id: DOCUMENT, name: "a.md" } });
+    expect(readAddress(SPACE, "reports/a.md")).toMatchObject({
+      path: "reports/a.md",
+      namedPath: "reports/a.md",
+      document: null,
+    });
+    expect(readAddress(SPACE, `spaces/${SPACE}/data/reports/a.md`)).toMatchObject({
+      namedPath: "reports/a.md",
+      document: null,
+    });
+    expect(readAddress(SPACE, `spaces/${SPACE}/${own}`)).toMatchObject({
+      namedPath: own,
+      document: { id: DOCUMENT, name: "a.md" },
+    });
     const foreign = `spaces/${DOCUMENT}/data/reports/a.md`;
     expect(readAddress(SPACE, foreign)).toMatchObject({ path: foreign, namedPath: foreign, document: null });
   });
 
   test("paths are put together and taken apart at slashes", () => {
-    expect([joinPath("", "a.md"), joinPath("x/y", "a.md"), nameOf("a.md"), nameOf("x/y/a.md")]).toEqual(["a.md", "x/y/a.md", "a.md", "a.md"]);
+    expect([joinPath("", "a.md"), joinPath("x/y", "a.md"), nameOf("a.md"), nameOf("x/y/a.md")]).toEqual([
+      "a.md",
+      "x/y/a.md",
+      "a.md",
+      "a.md",
+    ]);
   });
 });

@@ -17,7 +17,10 @@ test.each([
   ["another text", json('"00-0-0-01"')],
   ["a text that goes on", json(`"${TRACEPARENT}-and-more"`)],
   ["one in a long text", json(`"${TRACEPARENT}"${" ".repeat(1_000_000)}`)],
-  ["what its encoding does not say", { metadata: { encoding: Buffer.from("binary/unknown") }, data: Buffer.from([0xff]) }],
+  [
+    "what its encoding does not say",
+    { metadata: { encoding: Buffer.from("binary/unknown") }, data: Buffer.from([0xff]) },
+  ],
 ])("a header with %s carries nothing, and fails nothing", (_, header) => {
   expect(carriedTraceparent(header)).toBeUndefined();
 });

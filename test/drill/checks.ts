@@ -1,8 +1,8 @@
 /** What must hold after every step of the drill, read from the database and the object store, not from the code's own words. */
 import type { Client } from "@temporalio/client";
 import type pg from "pg";
-import { countFaults } from "../../src/db/integrity-counts.ts";
-import type { Stack } from "../support/stack.ts";
+import { countFaults } from "../../src/db/upkeep/organization-integrity.ts";
+import type { Stack } from "../support/stack/stack.ts";
 import type { DrillObjects } from "./objects.ts";
 
 /** Each query answers one row for every fault that it finds. */
@@ -52,20 +52,28 @@ interface Looked {
 }
 
 /** Everything that is wrong, in words; empty where all holds. */
-export async function findFaults({ stack, temporal, objects }: Looked, accepted: ReadonlySet<string>): Promise<string[]> {
+export async function findFaults(
+  { stack, temporal, objects }: Looked,
+  accepted: ReadonlySet<string>,
+): Promise<string[]> {
   const { owner } = stack.database.db;
   const found = await findWrongRows(owner);
   for (const [name, part] of Object.entries({ api: stack.api, worker: stack.worker })) {
     if (part.child.exitCode !== null) found.push(`the ${name} ended by itself: ${part.output().slice(-500)}`);
   }
-  for await (const workflow of temporal.workflow.list({ query: "ExecutionStatus = 'Running'" })) found.push(`a workflow that has not ended: ${workflow.workflowId}`);
+  for await (const workflow of temporal.workflow.list({ query: "ExecutionStatus = 'Running'" }))
+    found.push(`a workflow that has not ended: ${workflow.workflowId}`);
   if (found.length > 0) return found;
   const lost = await findLost(owner, accepted);
   if (lost > 0) found.push(`accepted documents are lost (${lost})`);
-  for (const name of await findOrphans(owner, await objects.names())) found.push(`an object that nothing names: ${name}`);
-  const { rows: organizations } = await owner.query<{ id: string; num: number }>("select id, num from organizations");
+  for (const name of await findOrphans(owner, await objects.names()))
+    found.push(`an object that nothing names: ${name}`);
+  const { rows: organizations } = await owner.query<{ id: string; num: number }>(
+    "select id, num from organizations",
+  );
   for (const organization of organizations)
-    for (const [kind, count] of Object.entries(await countFaults(stack.database.db, organization))) if (count > 0) found.push(`integrity: ${kind} (${count})`);
+    for (const [kind, count] of Object.entries(await countFaults(stack.database.db, organization)))
+      if (count > 0) found.push(`integrity: ${kind} (${count})`);
   return found;
 }
 

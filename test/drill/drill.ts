@@ -44,7 +44,10 @@ interface DrillOptions {
 const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
 
 /** The processes of the stack run with hooks.ts and talk through `folder`. */
-export async function openDrill(started: Omit<DrillParts, "temporal">, { documents, boundMs }: DrillOptions): Promise<Drill> {
+export async function openDrill(
+  started: Omit<DrillParts, "temporal">,
+  { documents, boundMs }: DrillOptions,
+): Promise<Drill> {
   const { stack, folder, objects } = started;
   const connection = await Connection.connect({ address: stack.temporalAddress });
   const temporal = new Client({ connection });
@@ -52,26 +55,48 @@ export async function openDrill(started: Omit<DrillParts, "temporal">, { documen
   const pool: string[] = [];
   let round = 0;
 
-  const newContext = (accepted: Set<string>, count = documents): LoadContext => ({ stack, temporal, documents: count, pool, accepted: (id) => void accepted.add(id) });
+  const newContext = (accepted: Set<string>, count = documents): LoadContext => ({
+    stack,
+    temporal,
+    documents: count,
+    pool,
+    accepted: (id) => void accepted.add(id),
+  });
 
   /** What is wrong when the bound is over; nothing as soon as nothing is. */
   const holds = async (accepted: ReadonlySet<string>): Promise<string[]> => {
     const deadline = Date.now() + boundMs;
     for (;;) {
-      const faults = await findFaults({ stack, temporal, objects }, accepted).catch((error: unknown) => [`the look failed: ${String(error)}`]);
+      const faults = await findFaults({ stack, temporal, objects }, accepted).catch((error: unknown) => [
+        `the look failed: ${String(error)}`,
+      ]);
       if (faults.length === 0 || Date.now() > deadline) return faults;
       await pause(LOOK_MS);
     }
   };
-  const result = async (names: { point: string; fault: string }, accepted: ReadonlySet<string>, count: RepeatsCount): Promise<CellResult> => {
+  const result = async (
+    names: { point: string; fault: string },
+    accepted: ReadonlySet<string>,
+    count: RepeatsCount,
+  ): Promise<CellResult> => {
     const over = performance.now();
     const faults = await holds(accepted);
     const seconds = (performance.now() - over) / 1_000;
     const repeats = count.now();
-    const tooMany = repeats.again > repeats.inFlight ? [`the provider embedded ${repeats.again} texts again, and the fault allowed for ${repeats.inFlight}`] : [];
+    const tooMany =
+      repeats.again > repeats.inFlight
+        ? [
+            `the provider embedded ${repeats.again} texts again, and the fault allowed for ${repeats.inFlight}`,
+          ]
+        : [];
     return { ...names, accepted: accepted.size, seconds, repeats, faults: [...faults, ...tooMany] };
   };
-  const letHappen = async (fault: Fault, count: RepeatsCount, holding: Held | null, awayMs: number): Promise<void> => {
+  const letHappen = async (
+    fault: Fault,
+    count: RepeatsCount,
+    holding: Held | null,
+    awayMs: number,
+  ): Promise<void> => {
     await count.beforeFault();
     await fault.begin(parts, holding, (ofLoser) => count.lost(ofLoser));
     await holding?.go();
@@ -109,7 +134,13 @@ export async function openDrill(started: Omit<DrillParts, "temporal">, { documen
         await load;
         return await result(names, accepted, count);
       } catch (error) {
-        return { ...names, accepted: accepted.size, seconds: 0, repeats: { embedded: 0, again: 0, inFlight: 0 }, faults: [String(error)] };
+        return {
+          ...names,
+          accepted: accepted.size,
+          seconds: 0,
+          repeats: { embedded: 0, again: 0, inFlight: 0 },
+          faults: [String(error)],
+        };
       }
     },
     async random(fault, { documents: count, awayMs }) {
@@ -123,7 +154,14 @@ export async function openDrill(started: Omit<DrillParts, "temporal">, { documen
       await pause(awayMs / 4);
       await letHappen(fault, repeats, null, awayMs);
       await Promise.all(load);
-      return result({ point: `anywhere, ${count} documents`, fault: `${fault.name} for ${(awayMs / 1_000).toFixed(1)} s` }, accepted, repeats);
+      return result(
+        {
+          point: `anywhere, ${count} documents`,
+          fault: `${fault.name} for ${(awayMs / 1_000).toFixed(1)} s`,
+        },
+        accepted,
+        repeats,
+      );
     },
     close: () => connection.close(),
   };

@@ -1,10 +1,10 @@
 /** The faults of the crash matrix: what begins while a process is held at a point, and how it ends. */
 import type { Client } from "@temporalio/client";
-import { claimRuns } from "../../src/db/claims.ts";
-import { call } from "../support/client.ts";
-import type { Fault as ProviderFault } from "../support/scripted-provider.ts";
-import type { Stack } from "../support/stack.ts";
-import { ACME, KEYS } from "../support/tenants.ts";
+import { claimRuns } from "../../src/db/runs/claim.ts";
+import { call } from "../support/clients/client.ts";
+import type { Fault as ProviderFault } from "../support/provider/scripted-provider.ts";
+import type { Stack } from "../support/stack/stack.ts";
+import { ACME, KEYS } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 import type { DrillObjects } from "./objects.ts";
 import type { RepeatsCount } from "./repeats.ts";
@@ -85,7 +85,15 @@ async function deliverTwice(parts: DrillParts, held: Held, lost: Lost): Promise<
   const pid = stalled.child.pid!;
   const had = await listHeldBy(temporal, pid);
   stack.restartWorker({ ...settings, OPENAI_API_KEY: keyOfOther });
-  await Promise.all(had.map((id) => until("another worker was given what the frozen one has", () => isWithAnother(temporal, id, pid), GIVEN_AGAIN_MS)));
+  await Promise.all(
+    had.map((id) =>
+      until(
+        "another worker was given what the frozen one has",
+        () => isWithAnother(temporal, id, pid),
+        GIVEN_AGAIN_MS,
+      ),
+    ),
+  );
   await held.go();
   stalled.child.kill("SIGCONT");
   await pause(CALLERS_MS);
@@ -96,14 +104,23 @@ async function deliverTwice(parts: DrillParts, held: Held, lost: Lost): Promise<
 /** Makes everything due at once, again and again: whoever sweeps starts what runs already, and claims race with the API's. */
 async function startAgain({ stack }: DrillParts): Promise<void> {
   const { db } = stack.database;
-  const organization = (await db.owner.query<{ id: string; num: number }>("select id, num from organizations where id = $1", [ACME])).rows[0]!;
+  const organization = (
+    await db.owner.query<{ id: string; num: number }>("select id, num from organizations where id = $1", [
+      ACME,
+    ])
+  ).rows[0]!;
   for (let round = 0; round < 10; round += 1) {
-    await db.owner.query("update claims set leased_until = now() - interval '1 second' where closed_at is null");
-    for (const outbox of ["deletions", "batches", "operations"]) await db.owner.query(`update ${outbox} set leased_until = null where completed_at is null`);
+    await db.owner.query(
+      "update claims set leased_until = now() - interval '1 second' where closed_at is null",
+    );
+    for (const outbox of ["deletions", "batches", "operations"])
+      await db.owner.query(`update ${outbox} set leased_until = null where completed_at is null`);
     await claimRuns(db.system, organization, 0);
     await pause(100);
   }
-  await db.owner.query("update claims set leased_until = now() - interval '1 second' where closed_at is null");
+  await db.owner.query(
+    "update claims set leased_until = now() - interval '1 second' where closed_at is null",
+  );
 }
 
 /** Reprocesses and deletes the documents that a worker has in hand, of every claim at least one the former. */
@@ -129,10 +146,22 @@ export const FAULTS: readonly Fault[] = [
       stack.restartWorker(settings);
     },
   },
-  { name: "kill -9 api", begin: ({ stack }) => stack.api.kill("SIGKILL"), end: ({ stack, settings }) => stack.restartApi(settings) },
-  { name: "kill -9 Temporal", begin: ({ stack }) => stack.killTemporal(), end: ({ stack }) => stack.restartTemporal() },
+  {
+    name: "kill -9 api",
+    begin: ({ stack }) => stack.api.kill("SIGKILL"),
+    end: ({ stack, settings }) => stack.restartApi(settings),
+  },
+  {
+    name: "kill -9 Temporal",
+    begin: ({ stack }) => stack.killTemporal(),
+    end: ({ stack }) => stack.restartTemporal(),
+  },
   { name: "stop Postgres", begin: (parts) => parts.killPostgres(), end: (parts) => parts.restartPostgres() },
-  { name: "object store errors", begin: ({ objects }) => objects.takeAway(), end: ({ objects }) => objects.giveBack() },
+  {
+    name: "object store errors",
+    begin: ({ objects }) => objects.takeAway(),
+    end: ({ objects }) => objects.giveBack(),
+  },
   { name: "disk full", begin: ({ objects }) => objects.fill(), end: ({ objects }) => objects.empty() },
   provider("provider 429", { status: 429, headers: { "retry-after": "1" } }),
   provider("provider 500", { status: 500 }),
@@ -140,7 +169,8 @@ export const FAULTS: readonly Fault[] = [
   provider("provider garbage", { garbage: true }),
   {
     name: "duplicate delivery",
-    begin: (parts, held, lost) => (held?.process === "worker" ? deliverTwice(parts, held, lost) : startAgain(parts)),
+    begin: (parts, held, lost) =>
+      held?.process === "worker" ? deliverTwice(parts, held, lost) : startAgain(parts),
     end: () => Promise.resolve(),
   },
   { name: "callers meanwhile", begin: changeWhatIsInHand, end: () => Promise.resolve() },

@@ -27,7 +27,8 @@ async function hold(point: DrillPoint): Promise<void> {
   } catch {
     return;
   }
-  while (!existsSync(join(folder, `go-${armed.round}`))) await new Promise((resume) => setTimeout(resume, POLL_MS));
+  while (!existsSync(join(folder, `go-${armed.round}`)))
+    await new Promise((resume) => setTimeout(resume, POLL_MS));
 }
 
 /** The store's disk is full for as long as the drill says so. */
@@ -44,7 +45,8 @@ function patched(source: string, { patches }: BrokenBuild): string {
 
 function replaceOnce(text: string, from: string, to: string): string {
   const found = text.split(from).length - 1;
-  if (found !== 1) throw new Error(`what the broken build changes stands ${found} times in the module: ${from}`);
+  if (found !== 1)
+    throw new Error(`what the broken build changes stands ${found} times in the module: ${from}`);
   return text.replace(from, () => to);
 }
 
@@ -52,8 +54,12 @@ function breakSource(build: BrokenBuild): void {
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      if (!url.endsWith(`/src/${build.module}`) || loaded.source === undefined || loaded.source === null) return loaded;
-      const source = typeof loaded.source === "string" ? loaded.source : Buffer.from(loaded.source as Uint8Array).toString("utf8");
+      if (!url.endsWith(`/src/${build.module}`) || loaded.source === undefined || loaded.source === null)
+        return loaded;
+      const source =
+        typeof loaded.source === "string"
+          ? loaded.source
+          : Buffer.from(loaded.source as Uint8Array).toString("utf8");
       return { ...loaded, source: patched(source, build) };
     },
   });

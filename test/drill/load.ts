@@ -1,10 +1,10 @@
 /** What the drill asks of the service: mixed documents, deletions, batches, maintenance and chat, each so that its workflows run. */
 import type { Client } from "@temporalio/client";
-import { requestRotation } from "../../src/db/operations.ts";
-import { type Answer, call, ended, fileForm, upload } from "../support/client.ts";
-import { makePdf, truncated } from "../support/make-documents.ts";
-import type { Stack } from "../support/stack.ts";
-import { ACME, AGENTS, KEYS, SPACES } from "../support/tenants.ts";
+import { requestRotation } from "../../src/db/outbox/operations.ts";
+import { type Answer, call, ended, fileForm, upload } from "../support/clients/client.ts";
+import { makePdf, truncated } from "../support/files/text.ts";
+import type { Stack } from "../support/stack/stack.ts";
+import { ACME, AGENTS, KEYS, SPACES } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 import type { Load } from "./points.ts";
 
@@ -15,16 +15,21 @@ const READY_MS = 60_000;
 
 let serial = 0;
 
-const send = (stack: Stack, method: string, path: string, body?: unknown): Promise<Answer> => call(stack.url, KEYS.editor, method, path, body);
+const send = (stack: Stack, method: string, path: string, body?: unknown): Promise<Answer> =>
+  call(stack.url, KEYS.editor, method, path, body);
 /** A request that fails, or is not answered, is no promise of the service. */
-const quietly = async (request: Promise<unknown>): Promise<void> => void (await request.catch(() => undefined));
+const quietly = async (request: Promise<unknown>): Promise<void> =>
+  void (await request.catch(() => undefined));
 
 function mixed(index: number): readonly [content: string | Uint8Array<ArrayBuffer>, filename: string] {
   const name = `drill-${serial++}`;
   const pdf = (): Buffer => makePdf([[`${name} page one`, "Words of the first page."], [`${name} page two`]]);
   if (index % 5 === 3) return [new Uint8Array(pdf()), `${name}.pdf`];
   if (index % 5 === 4) return [new Uint8Array(truncated(pdf())), `${name}.pdf`];
-  return [`# ${name}\n\n${`What ${name} says about the matter in hand. `.repeat(20 + (index % 5) * 40)}`, `${name}.md`];
+  return [
+    `# ${name}\n\n${`What ${name} says about the matter in hand. `.repeat(20 + (index % 5) * 40)}`,
+    `${name}.md`,
+  ];
 }
 
 /** The ids of those that were accepted. */
@@ -51,7 +56,9 @@ export interface LoadContext {
 
 /** Makes what the load needs, while nothing is wrong. */
 export async function prepareLoad({ stack, pool }: LoadContext, load: Load): Promise<void> {
-  const { rows } = await stack.database.db.owner.query<{ id: string }>("select id from documents where deleted_at is null and published_run_num is not null");
+  const { rows } = await stack.database.db.owner.query<{ id: string }>(
+    "select id from documents where deleted_at is null and published_run_num is not null",
+  );
   const alive = new Set(rows.map((row) => row.id));
   pool.splice(0, pool.length, ...pool.filter((id) => alive.has(id)));
   while (pool.length < POOL) {
@@ -59,7 +66,8 @@ export async function prepareLoad({ stack, pool }: LoadContext, load: Load): Pro
     await ended(stack.url, KEYS.editor, id, READY_MS);
     pool.push(id);
   }
-  if (load === "chat") await until("chat answers", async () => (await ask(stack, AGENTS.analyst)).status === 200, READY_MS);
+  if (load === "chat")
+    await until("chat answers", async () => (await ask(stack, AGENTS.analyst)).status === 200, READY_MS);
   if (load === "maintenance") await makeOldVersions(stack);
 }
 
@@ -67,27 +75,51 @@ export async function prepareLoad({ stack, pool }: LoadContext, load: Load): Pro
 async function makeOldVersions(stack: Stack): Promise<void> {
   const { owner } = stack.database.db;
   for (let version = 0; version < 3; version += 1) {
-    await send(stack, "POST", `/spaces/${SPACES.research}/data/upload`, fileForm(`Text number ${serial++}.`, "replaced.md", { path: "drill" }));
-    const { rows } = await owner.query<{ document_id: string }>("select document_id from raw_files where path = 'drill/replaced.md' and deleted_at is null");
+    await send(
+      stack,
+      "POST",
+      `/spaces/${SPACES.research}/data/upload`,
+      fileForm(`Text number ${serial++}.`, "replaced.md", { path: "drill" }),
+    );
+    const { rows } = await owner.query<{ document_id: string }>(
+      "select document_id from raw_files where path = 'drill/replaced.md' and deleted_at is null",
+    );
     await ended(stack.url, KEYS.editor, rows[0]!.document_id, READY_MS);
   }
-  await owner.query("update pipeline_runs set completed_at = completed_at - interval '1 hour' where completed_at > now() - interval '10 minutes'");
+  await owner.query(
+    "update pipeline_runs set completed_at = completed_at - interval '1 hour' where completed_at > now() - interval '10 minutes'",
+  );
 }
 
-const ask = (stack: Stack, model: string): Promise<Answer> => send(stack, "POST", "/chat/completions", { model, messages: [{ role: "user", content: "drill" }] });
+const ask = (stack: Stack, model: string): Promise<Answer> =>
+  send(stack, "POST", "/chat/completions", { model, messages: [{ role: "user", content: "drill" }] });
 
 const RUN: Record<Load, (context: LoadContext) => Promise<void>> = {
   async uploads({ stack, documents, pool, accepted }) {
     const chunker_name = CHUNKERS[serial++ % CHUNKERS.length];
     const one = async (): Promise<void> => (await uploadMixed(stack, 1)).forEach(accepted);
     const mixedOnes = uploadMixed(stack, documents).then((ids) => ids.forEach(accepted));
-    await Promise.all([one(), mixedOnes, quietly(send(stack, "POST", `/data/${pool[0]}/reprocess`, { chunker_name }))]);
+    await Promise.all([
+      one(),
+      mixedOnes,
+      quietly(send(stack, "POST", `/data/${pool[0]}/reprocess`, { chunker_name })),
+    ]);
   },
   async deletions({ stack, pool, accepted }) {
-    const folder = await send(stack, "POST", "/folders", { name: `drill ${serial++}`, space_id: SPACES.research }).catch(() => undefined);
+    const folder = await send(stack, "POST", "/folders", {
+      name: `drill ${serial++}`,
+      space_id: SPACES.research,
+    }).catch(() => undefined);
     const intoFolder = async (): Promise<void> => {
       const [content, filename] = mixed(0);
-      await quietly(send(stack, "POST", "/data/upload", fileForm(content, filename, { space_id: SPACES.research, folder_id: folder?.body.id })));
+      await quietly(
+        send(
+          stack,
+          "POST",
+          "/data/upload",
+          fileForm(content, filename, { space_id: SPACES.research, folder_id: folder?.body.id }),
+        ),
+      );
     };
     await Promise.all([intoFolder(), intoFolder()]);
     const [document, withFile] = pool;
@@ -95,33 +127,60 @@ const RUN: Record<Load, (context: LoadContext) => Promise<void>> = {
     await Promise.all([
       quietly(send(stack, "DELETE", `/folders/${folder?.body.id}`)),
       quietly(send(stack, "DELETE", `/data/${document}`)),
-      quietly(send(stack, "DELETE", `/spaces/${SPACES.research}/data/files?path=${encodeURIComponent(path)}`)),
+      quietly(
+        send(stack, "DELETE", `/spaces/${SPACES.research}/data/files?path=${encodeURIComponent(path)}`),
+      ),
       uploadMixed(stack, 2).then((ids) => ids.forEach(accepted)),
     ]);
   },
   async batch({ stack, documents, pool, accepted }) {
-    const body = { document_ids: pool.slice(0, documents), chunker_name: CHUNKERS[serial++ % CHUNKERS.length] };
-    await Promise.all([quietly(send(stack, "POST", "/data/batch-reprocess", body)), uploadMixed(stack, 1).then((ids) => ids.forEach(accepted))]);
+    const body = {
+      document_ids: pool.slice(0, documents),
+      chunker_name: CHUNKERS[serial++ % CHUNKERS.length],
+    };
+    await Promise.all([
+      quietly(send(stack, "POST", "/data/batch-reprocess", body)),
+      uploadMixed(stack, 1).then((ids) => ids.forEach(accepted)),
+    ]);
   },
   async maintenance({ stack, temporal, accepted }) {
-    await Promise.all([temporal.schedule.getHandle("maintenance").trigger(), uploadMixed(stack, 2).then((ids) => ids.forEach(accepted))]);
+    await Promise.all([
+      temporal.schedule.getHandle("maintenance").trigger(),
+      uploadMixed(stack, 2).then((ids) => ids.forEach(accepted)),
+    ]);
   },
   async upkeep({ stack, temporal, accepted }) {
     // As a newer analyzer finds them.
-    await stack.database.db.owner.query("update posting_segments set analyzer_version = 0 where num in (select num from posting_segments order by num limit 2)");
-    await Promise.all([temporal.schedule.getHandle("index-upkeep").trigger(), uploadMixed(stack, 2).then((ids) => ids.forEach(accepted))]);
+    await stack.database.db.owner.query(
+      "update posting_segments set analyzer_version = 0 where num in (select num from posting_segments order by num limit 2)",
+    );
+    await Promise.all([
+      temporal.schedule.getHandle("index-upkeep").trigger(),
+      uploadMixed(stack, 2).then((ids) => ids.forEach(accepted)),
+    ]);
   },
   async operations({ stack, accepted }) {
     const { db } = stack.database;
-    const { rows } = await db.owner.query<{ id: string; num: number }>("select id, num from organizations where id = $1", [ACME]);
-    await Promise.all([quietly(requestRotation(db, rows[0]!)), quietly(requestRotation(db, null)), uploadMixed(stack, 2).then((ids) => ids.forEach(accepted))]);
+    const { rows } = await db.owner.query<{ id: string; num: number }>(
+      "select id, num from organizations where id = $1",
+      [ACME],
+    );
+    await Promise.all([
+      quietly(requestRotation(db, rows[0]!)),
+      quietly(requestRotation(db, null)),
+      uploadMixed(stack, 2).then((ids) => ids.forEach(accepted)),
+    ]);
   },
   async chat({ stack }) {
     stack.provider.replyAlways((request) => {
       const wantsTool = request["tools"] !== undefined && request["messages"].at(-1).role === "user";
-      return wantsTool ? { toolCalls: [{ name: "list_documents", arguments: "{}" }] } : { pieces: ["An ", "answer."] };
+      return wantsTool
+        ? { toolCalls: [{ name: "list_documents", arguments: "{}" }] }
+        : { pieces: ["An ", "answer."] };
     });
-    await Promise.all([AGENTS.analyst, AGENTS.librarian, AGENTS.librarian].map((agent) => quietly(ask(stack, agent))));
+    await Promise.all(
+      [AGENTS.analyst, AGENTS.librarian, AGENTS.librarian].map((agent) => quietly(ask(stack, agent))),
+    );
   },
 };
 

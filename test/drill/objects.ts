@@ -3,10 +3,10 @@ import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ANCHOR_PREFIX } from "../../src/domain/anchor.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
-import { createS3Store } from "../../src/storage/s3.ts";
-import { startFaultyConnection } from "../support/faulty-connection.ts";
-import { sharedSeaweedfs } from "../support/seaweedfs.ts";
-import type { Stack } from "../support/stack.ts";
+import { createS3Store } from "../../src/storage/stores/s3.ts";
+import { startFaultyConnection } from "../support/servers/faulty-connection.ts";
+import { sharedSeaweedfs } from "../support/servers/seaweedfs.ts";
+import type { Stack } from "../support/stack/stack.ts";
 
 const LISTED_AT_ONCE = 1_000;
 
@@ -40,7 +40,9 @@ export function objectsInFolder(dataDir: string): Pick<DrillObjects, "names"> {
   return {
     async names() {
       const entries = await readdir(objects, { recursive: true, withFileTypes: true }).catch(() => []);
-      const names = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(objects.length + 1));
+      const names = entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name).slice(objects.length + 1));
       // Unfinished files are removed after a day; no reader ever sees them. Anchors belong to no row.
       return names.filter((name) => !name.startsWith(".tmp/") && !name.startsWith(ANCHOR_PREFIX));
     },
@@ -69,13 +71,22 @@ function folderOf({ dataDir }: Pick<Stack, "dataDir">, folder: string): DrillObj
 async function startS3(): Promise<DrillStore> {
   const seaweedfs = await sharedSeaweedfs();
   const connection = await startFaultyConnection(seaweedfs.endpoint);
-  const store = createS3Store({ bucket: seaweedfs.bucket, endpoint: seaweedfs.endpoint, forcePathStyle: true });
+  const store = createS3Store({
+    bucket: seaweedfs.bucket,
+    endpoint: seaweedfs.endpoint,
+    forcePathStyle: true,
+  });
   const isWrite = ({ method }: { readonly method: string }): boolean => method === "PUT" || method === "POST";
   const heal = async (): Promise<void> => connection.heal();
   const objects: DrillObjects = {
     takeAway: async () => void connection.failFirst(Infinity, { status: 503 }, () => true),
     giveBack: heal,
-    fill: async () => void connection.failFirst(Infinity, { status: 507, body: "<Error><Code>XMinioStorageFull</Code></Error>" }, isWrite),
+    fill: async () =>
+      void connection.failFirst(
+        Infinity,
+        { status: 507, body: "<Error><Code>XMinioStorageFull</Code></Error>" },
+        isWrite,
+      ),
     empty: heal,
     names: () => namesIn(store),
   };

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, expect, test } from "vitest";
-import { createDirectoryStore } from "../../src/storage/directory.ts";
+import { createDirectoryStore } from "../../src/storage/stores/directory.ts";
 import { objectName } from "../../src/storage/object-store.ts";
 import { DRILL_POINTS, drillPoint, onDrillPoint } from "../../src/telemetry/drill-point.ts";
 import { FAULTS } from "./faults.ts";
@@ -71,19 +71,25 @@ test("a disk that a listener says is full refuses an object as an outage, and ke
   const store = createDirectoryStore(folder);
   const name = objectName(randomUUID(), randomUUID());
   onDrillPoint((point) => {
-    if (point === DISK) throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+    if (point === DISK)
+      throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
   });
-  await expect(store.put(name, Readable.from([Buffer.from("text")]))).rejects.toMatchObject({ class: "outage" });
+  await expect(store.put(name, Readable.from([Buffer.from("text")]))).rejects.toMatchObject({
+    class: "outage",
+  });
   onDrillPoint(undefined);
   await expect(store.size(name)).rejects.toMatchObject({ code: "not_found" });
   await rm(folder, { recursive: true, force: true });
 });
 
-test.each(Object.entries(BROKEN))("the build that is broken by %s", (_name, { module, patches, point, fault }) => {
-  for (const [from] of patches) expect(occurrences(module, from)).toBe(1);
-  expect(POINTS.map(({ name }) => name)).toContain(point);
-  expect(FAULTS.map(({ name }) => name)).toContain(fault);
-});
+test.each(Object.entries(BROKEN))(
+  "the build that is broken by %s",
+  (_name, { module, patches, point, fault }) => {
+    for (const [from] of patches) expect(occurrences(module, from)).toBe(1);
+    expect(POINTS.map(({ name }) => name)).toContain(point);
+    expect(FAULTS.map(({ name }) => name)).toContain(fault);
+  },
+);
 
 test("every workflow has points, and the short form has every fault", async () => {
   const workflows = Object.keys(await import("../../src/workflows/index.ts"));

@@ -82,19 +82,29 @@ export interface BrokenBuild {
 /** A drill that passes on one of these proves nothing. */
 export const BROKEN: Readonly<Record<string, BrokenBuild>> = {
   "no fence": {
-    module: "db/publish.ts",
-    patches: [["and r.claim_id = $1 and r.attempt_id = $2 and r.status = 'embedding' and r.chunked", "and ($1::uuid is not null or $2::uuid is not null)"]],
+    module: "db/runs/publish.ts",
+    patches: [
+      [
+        "and r.claim_id = $1 and r.attempt_id = $2 and r.status = 'embedding' and r.chunked",
+        "and ($1::uuid is not null or $2::uuid is not null)",
+      ],
+    ],
     point: "documentPipeline: embedded, nothing published",
     fault: "callers meanwhile",
   },
   "no claim row": {
-    module: "db/claims.ts",
-    patches: [["update pipeline_runs set claim_id = $1 where id = any($4::uuid[])", "update pipeline_runs set claim_id = $1 where id = any($4::uuid[]) and false"]],
+    module: "db/runs/claim.ts",
+    patches: [
+      [
+        "update pipeline_runs set claim_id = $1 where id = any($4::uuid[])",
+        "update pipeline_runs set claim_id = $1 where id = any($4::uuid[]) and false",
+      ],
+    ],
     point: "documentPipeline: claimed, workflow not started",
     fault: "duplicate delivery",
   },
   "publish without the lock": {
-    module: "db/publish.ts",
+    module: "db/runs/publish.ts",
     patches: [
       ["order by d.id for update of d", "order by d.id"],
       ["order by r.num for update of r", "order by r.num"],
@@ -103,7 +113,7 @@ export const BROKEN: Readonly<Record<string, BrokenBuild>> = {
     fault: "callers meanwhile",
   },
   "no kept embeddings": {
-    module: "db/chunks.ts",
+    module: "db/runs/chunks.ts",
     patches: [
       [
         "select from embedding_cache e where e.organization_id = $1 and e.model_num = $2",

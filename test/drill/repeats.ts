@@ -1,7 +1,7 @@
 /** The only place that counts what a provider is paid for twice: texts that it embedded again because a fault took their vectors. */
 import type pg from "pg";
-import type { RecordedRequest, ScriptedProvider } from "../support/scripted-provider.ts";
-import type { Stack } from "../support/stack.ts";
+import type { RecordedRequest, ScriptedProvider } from "../support/provider/scripted-provider.ts";
+import type { Stack } from "../support/stack/stack.ts";
 
 /** What chat searches for: a question is embedded whenever it is asked. */
 const QUESTION = "drill";
@@ -32,16 +32,22 @@ export async function countRepeats({ provider, database }: Stack): Promise<Repea
   const keptAtStart = await countKept(database.db.owner);
   let kept = 0;
   let inFlight: number | undefined;
-  const served = (): ScriptedProvider["requests"] => provider.requests.filter((request) => request.route === "embeddings" && !request.isRefused);
+  const served = (): ScriptedProvider["requests"] =>
+    provider.requests.filter((request) => request.route === "embeddings" && !request.isRefused);
   const embedded = (isCounted: (request: RecordedRequest) => boolean = () => true): string[] =>
-    served().flatMap((request) => (request.at >= from && isCounted(request) ? textsOf(request.body["input"]) : []));
+    served().flatMap((request) =>
+      request.at >= from && isCounted(request) ? textsOf(request.body["input"]) : [],
+    );
   const before = new Set(served().flatMap((request) => textsOf(request.body["input"])));
   return {
     async beforeFault() {
       kept = (await countKept(database.db.owner)) - keptAtStart;
     },
     lost(ofLoser) {
-      inFlight ??= Math.max(0, [...new Set(embedded(ofLoser))].filter((text) => !before.has(text)).length - kept);
+      inFlight ??= Math.max(
+        0,
+        [...new Set(embedded(ofLoser))].filter((text) => !before.has(text)).length - kept,
+      );
     },
     now() {
       const texts = embedded();
@@ -50,8 +56,10 @@ export async function countRepeats({ provider, database }: Stack): Promise<Repea
   };
 }
 
-const textsOf = (input: string | readonly string[]): string[] => [input].flat().filter((text) => text !== QUESTION);
+const textsOf = (input: string | readonly string[]): string[] =>
+  [input].flat().filter((text) => text !== QUESTION);
 
 async function countKept(owner: pg.Pool): Promise<number> {
-  return (await owner.query<{ count: number }>("select count(*)::int as count from embedding_cache")).rows[0]!.count;
+  return (await owner.query<{ count: number }>("select count(*)::int as count from embedding_cache")).rows[0]!
+    .count;
 }

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { startParts } from "../support/global-setup.ts";
+import { startParts } from "../support/run/global-setup.ts";
 import { seeded } from "../support/seeded.ts";
-import { startStack } from "../support/stack.ts";
+import { startStack } from "../support/stack/stack.ts";
 import { type CellResult, type Drill, openDrill } from "./drill.ts";
 import { type Fault, FAULTS } from "./faults.ts";
 import { DRILL_STORES } from "./objects.ts";
@@ -56,17 +56,36 @@ function cellsOf({ long, only, fault, shard }: Options): Cell[] {
   const all = POINTS.filter((_point, index) => index % parts === part - 1).flatMap((point) =>
     (long || fault !== undefined ? FAULTS : [faultNamed(point.short)]).map((one) => ({ point, fault: one })),
   );
-  return all.filter((cell) => (only === undefined || cell.point.name.includes(only)) && (fault === undefined || cell.fault.name.includes(fault)));
+  return all.filter(
+    (cell) =>
+      (only === undefined || cell.point.name.includes(only)) &&
+      (fault === undefined || cell.fault.name.includes(fault)),
+  );
 }
 
 /** Starts everything anew, with the build that is asked for, and answers with what `work` makes of it. */
-async function withDrill<T>(options: Options, broken: string | undefined, work: (drill: Drill) => Promise<T>): Promise<T> {
+async function withDrill<T>(
+  options: Options,
+  broken: string | undefined,
+  work: (drill: Drill) => Promise<T>,
+): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-drill-"));
-  const settings = { NODE_OPTIONS: `--import ${HOOKS}`, DRILL_FOLDER: folder, ...(broken === undefined ? {} : { DRILL_BROKEN: broken }) };
+  const settings = {
+    NODE_OPTIONS: `--import ${HOOKS}`,
+    DRILL_FOLDER: folder,
+    ...(broken === undefined ? {} : { DRILL_BROKEN: broken }),
+  };
   const server = await startParts({ isDurable: true });
   const store = await DRILL_STORES[options.store]!();
   const stack = await startStack({ keepsWorkflows: true, env: { ...settings, ...store.env } });
-  const parts = { stack, objects: store.objectsOf(stack, folder), folder, settings, killPostgres: () => server.killPostgres(), restartPostgres: () => server.restartPostgres() };
+  const parts = {
+    stack,
+    objects: store.objectsOf(stack, folder),
+    folder,
+    settings,
+    killPostgres: () => server.killPostgres(),
+    restartPostgres: () => server.restartPostgres(),
+  };
   const drill = await openDrill(parts, { documents: Number(options.documents), boundMs: BOUND_MS });
   try {
     return await work(drill);
@@ -89,9 +108,13 @@ async function report(results: AsyncIterable<CellResult>): Promise<boolean> {
     areHeld &&= faults.length === 0;
     for (const key of ["embedded", "again", "inFlight"] as const) sum[key] += repeats[key];
     const texts = `${repeats.embedded}; ${repeats.again} of ${repeats.inFlight}`;
-    say(`| ${point} | ${fault} | ${accepted} | ${texts} | ${seconds.toFixed(1)} | ${faults.length === 0 ? "holds" : faults.join("; ")} |`);
+    say(
+      `| ${point} | ${fault} | ${accepted} | ${texts} | ${seconds.toFixed(1)} | ${faults.length === 0 ? "holds" : faults.join("; ")} |`,
+    );
   }
-  say(`\nThe provider embedded ${sum.embedded} texts, ${sum.again} of them again; the faults allowed for ${sum.inFlight}.`);
+  say(
+    `\nThe provider embedded ${sum.embedded} texts, ${sum.again} of them again; the faults allowed for ${sum.inFlight}.`,
+  );
   return areHeld;
 }
 
@@ -101,7 +124,10 @@ async function* matrix(drill: Drill, options: Options): AsyncGenerator<CellResul
   if (!options.shard.startsWith("1/")) return;
   const random = seeded(Number(options.seed));
   for (let round = 0; round < Number(options.rounds); round += 1) {
-    yield await drill.random(FAULTS[Math.floor(random() * FAULTS.length)]!, { documents: RANDOM_DOCUMENTS, awayMs: 1_000 + random() * RANDOM_AWAY_MS });
+    yield await drill.random(FAULTS[Math.floor(random() * FAULTS.length)]!, {
+      documents: RANDOM_DOCUMENTS,
+      awayMs: 1_000 + random() * RANDOM_AWAY_MS,
+    });
   }
 }
 
@@ -136,30 +162,49 @@ async function drillBroken(options: Options, builds: readonly string[]): Promise
 /** The other drill: this version replaces an earlier one. */
 async function runUpgrade(ref: string, { broken, json }: Options): Promise<void> {
   const names = Object.keys(BROKEN_UPGRADES);
-  if (broken !== undefined && !names.includes(broken)) throw new Error(`Broken upgrades: ${names.join(", ")}`);
+  if (broken !== undefined && !names.includes(broken))
+    throw new Error(`Broken upgrades: ${names.join(", ")}`);
   process.exitCode = (await drillUpgrade({ ref, broken, isJson: json === true })) ? 0 : 1;
 }
 
 async function run(options: Options): Promise<void> {
-  if (options.upgrade !== undefined) return runUpgrade(options.upgrade === true ? PREVIOUS : options.upgrade, options);
+  if (options.upgrade !== undefined)
+    return runUpgrade(options.upgrade === true ? PREVIOUS : options.upgrade, options);
   const { broken, long, seed } = options;
   isJson = options.json === true;
   if (!(options.store in DRILL_STORES)) throw new Error(`Stores: ${Object.keys(DRILL_STORES).join(", ")}`);
-  if (broken !== undefined && broken !== "all" && !(broken in BROKEN)) throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}, or all`);
-  say(`${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this machine; bound ${BOUND_MS / 1_000} s${long ? `; seed ${seed}` : ""}\n`);
-  say("| step at which a process is held | fault | documents accepted | texts embedded; again, of at most | seconds from its end until all held | |");
+  if (broken !== undefined && broken !== "all" && !(broken in BROKEN))
+    throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}, or all`);
+  say(
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this machine; bound ${BOUND_MS / 1_000} s${long ? `; seed ${seed}` : ""}\n`,
+  );
+  say(
+    "| step at which a process is held | fault | documents accepted | texts embedded; again, of at most | seconds from its end until all held | |",
+  );
   say("|---|---|---|---|---|---|");
-  const isGood = broken === undefined ? await drillRight(options) : await drillBroken(options, broken === "all" ? Object.keys(BROKEN) : [broken]);
+  const isGood =
+    broken === undefined
+      ? await drillRight(options)
+      : await drillBroken(options, broken === "all" ? Object.keys(BROKEN) : [broken]);
   process.exitCode = isGood ? 0 : 1;
 }
 
 await new Command("drill")
-  .description("Lets every fault begin at every step of every workflow, and checks that nothing is lost, doubled or stuck.")
+  .description(
+    "Lets every fault begin at every step of every workflow, and checks that nothing is lost, doubled or stuck.",
+  )
   .option("--documents <n>", "documents of each step", "5")
-  .option("--long", "every fault at every step, then random faults under 200 documents; without it one fault a step")
+  .option(
+    "--long",
+    "every fault at every step, then random faults under 200 documents; without it one fault a step",
+  )
   .option("--rounds <n>", "random faults of the long form", "5")
   .option("--seed <n>", "of the random faults", String(Date.now() % 1_000_000))
-  .option("--shard <k/n>", "the k-th of n parts, for several runs side by side; random faults are in the first", "1/1")
+  .option(
+    "--shard <k/n>",
+    "the k-th of n parts, for several runs side by side; random faults are in the first",
+    "1/1",
+  )
   .option("--only <text>", "only the steps whose name contains it; random: the random faults alone")
   .option("--fault <text>", "only the faults whose name contains it, at every step")
   .option(
@@ -167,7 +212,10 @@ await new Command("drill")
     `a build that is broken on purpose, at the step that shows it: ${Object.keys(BROKEN).join(", ")}; or all; with --upgrade: ${Object.keys(BROKEN_UPGRADES).join(", ")}`,
   )
   .option("--store <name>", `where objects are kept: ${Object.keys(DRILL_STORES).join(", ")}`, "directory")
-  .option("--upgrade [ref]", "instead, let this version replace the one at a commit; without one, the last commit of the version before")
+  .option(
+    "--upgrade [ref]",
+    "instead, let this version replace the one at a commit; without one, the last commit of the version before",
+  )
   .option("--json", "print one line of JSON a cell")
   .action(run)
   .parseAsync();

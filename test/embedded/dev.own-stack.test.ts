@@ -2,11 +2,11 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type DevCopy, startDevCopy } from "../support/dev-copy.ts";
-import { runCli } from "../support/processes.ts";
+import { type DevCopy, startDevCopy } from "../support/servers/dev-copy.ts";
+import { runCli } from "../support/stack/processes.ts";
 import { until } from "../support/until.ts";
 
-const ROUTE = "src/api/routes/health.ts";
+const ROUTE = "src/api/routes/service/health.ts";
 const MISTAKE = "\nexport const = ;\n";
 
 // The worker steps back behind everything else on the machine, so that its starts take long beside other tests.
@@ -18,28 +18,35 @@ beforeAll(async () => {
 });
 afterAll(() => dev.close());
 
-const status = async (path: string): Promise<number> => (await fetch(`${dev.url}${path}`, { signal: AbortSignal.timeout(2_000) })).status;
+const status = async (path: string): Promise<number> =>
+  (await fetch(`${dev.url}${path}`, { signal: AbortSignal.timeout(2_000) })).status;
 
-test.skipIf(process.platform !== "linux")("API and worker log in as what they are, without the superuser's password; commands beside them find their logins", async () => {
-  const superuser = (await readFile(join(dev.dataDir, "postgres-password"), "utf8")).trim();
-  const pids = await dev.pids();
-  for (const name of ["api", "worker"]) {
-    const environment = await readFile(`/proc/${pids[name]}/environ`, "utf8");
-    expect(environment).toContain("DATABASE_URL=postgres://holdfast_app:");
-    expect(environment).toContain("DATABASE_SYSTEM_URL=postgres://holdfast_system:");
-    expect(environment.includes("DATABASE_MAINTENANCE_URL=")).toBe(name === "worker");
-    expect(environment).not.toContain(superuser);
-    expect(await readFile(join(dev.dataDir, "logs", `${name}.log`), "utf8")).not.toContain("stronger than it should be");
-  }
-  const list = () => runCli(["keys", "list", "--json"], { DATA_DIR: dev.dataDir, REQUIRE_DATABASE_LOGINS: "true" });
-  expect(await list()).toBe("[]\n");
-  // A data folder that a release before made has none of the three.
-  const password = join(dev.dataDir, "postgres-app-password");
-  const kept = await readFile(password, "utf8");
-  await rm(password);
-  expect(await list()).toBe("[]\n");
-  await writeFile(password, kept, { mode: 0o600 });
-});
+test.skipIf(process.platform !== "linux")(
+  "API and worker log in as what they are, without the superuser's password; commands beside them find their logins",
+  async () => {
+    const superuser = (await readFile(join(dev.dataDir, "postgres-password"), "utf8")).trim();
+    const pids = await dev.pids();
+    for (const name of ["api", "worker"]) {
+      const environment = await readFile(`/proc/${pids[name]}/environ`, "utf8");
+      expect(environment).toContain("DATABASE_URL=postgres://holdfast_app:");
+      expect(environment).toContain("DATABASE_SYSTEM_URL=postgres://holdfast_system:");
+      expect(environment.includes("DATABASE_MAINTENANCE_URL=")).toBe(name === "worker");
+      expect(environment).not.toContain(superuser);
+      expect(await readFile(join(dev.dataDir, "logs", `${name}.log`), "utf8")).not.toContain(
+        "stronger than it should be",
+      );
+    }
+    const list = () =>
+      runCli(["keys", "list", "--json"], { DATA_DIR: dev.dataDir, REQUIRE_DATABASE_LOGINS: "true" });
+    expect(await list()).toBe("[]\n");
+    // A data folder that a release before made has none of the three.
+    const password = join(dev.dataDir, "postgres-app-password");
+    const kept = await readFile(password, "utf8");
+    await rm(password);
+    expect(await list()).toBe("[]\n");
+    await writeFile(password, kept, { mode: 0o600 });
+  },
+);
 
 test("an edit starts API and worker again, with the edited code; the servers stay up", async () => {
   const before = await dev.pids();
@@ -50,7 +57,10 @@ test("an edit starts API and worker again, with the edited code; the servers sta
   expect(await status("/health/edited")).toBe(200);
   const { api, worker, ...servers } = await until("all are recorded", async () => {
     const recorded = await dev.pids();
-    return ["api", "worker"].every((name) => recorded[name] !== undefined && recorded[name] !== before[name]) && recorded;
+    return (
+      ["api", "worker"].every((name) => recorded[name] !== undefined && recorded[name] !== before[name]) &&
+      recorded
+    );
   });
   expect([api, worker]).not.toContain(undefined);
   expect({ ...before, api, worker }).toEqual({ ...servers, api, worker });

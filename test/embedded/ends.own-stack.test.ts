@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { freePort, isListening } from "../../src/embedded/ports.ts";
-import { runCli } from "../support/processes.ts";
+import { runCli } from "../support/stack/processes.ts";
 import { until } from "../support/until.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -24,7 +24,8 @@ beforeAll(async () => {
   dataDir = join(root, "data");
 });
 afterAll(async () => {
-  if (npm?.pid !== undefined && npm.exitCode === null && npm.signalCode === null) process.kill(-npm.pid, "SIGKILL");
+  if (npm?.pid !== undefined && npm.exitCode === null && npm.signalCode === null)
+    process.kill(-npm.pid, "SIGKILL");
   await until("nothing of it runs", async () => (await running()).length === 0, WAIT_MS);
   await rm(root, { recursive: true, force: true });
 });
@@ -39,11 +40,25 @@ interface Started {
 async function start(extra: Record<string, string> = {}): Promise<Started> {
   const { PATH, HOME } = process.env;
   const port = await freePort();
-  const env = { PATH, HOME, NODE_ENV: "production", DATA_DIR: dataDir, PORT: String(port), HOLDFAST_CACHE: process.env["HOLDFAST_TEST_CACHE_DIR"], ...extra };
-  const child = spawn("npm", ["start"], { cwd: ROOT, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const env = {
+    PATH,
+    HOME,
+    NODE_ENV: "production",
+    DATA_DIR: dataDir,
+    PORT: String(port),
+    HOLDFAST_CACHE: process.env["HOLDFAST_TEST_CACHE_DIR"],
+    ...extra,
+  };
+  const child = spawn("npm", ["start"], {
+    cwd: ROOT,
+    env,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   npm = child;
   let printed = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => void (printed += chunk.toString()));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => void (printed += chunk.toString()));
   return { npm: child, port, printed: () => printed };
 }
 
@@ -51,7 +66,9 @@ async function start(extra: Record<string, string> = {}): Promise<Started> {
 async function running(): Promise<string[]> {
   const found: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
-    const [line, environment] = await Promise.all(["cmdline", "environ"].map((file) => readFile(`/proc/${pid}/${file}`, "latin1").catch(() => "")));
+    const [line, environment] = await Promise.all(
+      ["cmdline", "environ"].map((file) => readFile(`/proc/${pid}/${file}`, "latin1").catch(() => "")),
+    );
     if (`${line}${environment}`.includes(dataDir)) found.push(`${pid} ${line?.replaceAll("\0", " ")}`);
   }
   return found;
@@ -68,46 +85,67 @@ async function startPid(): Promise<number> {
 }
 
 async function isUp({ npm: child, printed }: Started): Promise<void> {
-  await until("it is up, or has ended", () => printed().includes("Holdfast is up") || child.exitCode !== null, WAIT_MS);
+  await until(
+    "it is up, or has ended",
+    () => printed().includes("Holdfast is up") || child.exitCode !== null,
+    WAIT_MS,
+  );
   expect(printed()).toContain("Holdfast is up");
 }
 
 async function leavesNothing(port: number): Promise<void> {
-  await until("nothing of it runs", async () => (await running()).length === 0, WAIT_MS).catch(async () => expect(await running()).toEqual([]));
+  await until("nothing of it runs", async () => (await running()).length === 0, WAIT_MS).catch(async () =>
+    expect(await running()).toEqual([]),
+  );
   expect(await isListening(port)).toBe(false);
 }
 
-test.runIf(process.platform === "linux")("the start itself is killed: what it began ends in order, and the next start has the data", async () => {
-  const first = await start();
-  await isUp(first);
-  expect((await recorded()).toSorted()).toEqual(["api", "postgres", "temporal", "worker"]);
-  process.kill(await startPid(), "SIGKILL");
-  await leavesNothing(first.port);
-  expect(await readFile(join(dataDir, "logs/postgres.log"), "utf8")).toContain("database system is shut down");
+test.runIf(process.platform === "linux")(
+  "the start itself is killed: what it began ends in order, and the next start has the data",
+  async () => {
+    const first = await start();
+    await isUp(first);
+    expect((await recorded()).toSorted()).toEqual(["api", "postgres", "temporal", "worker"]);
+    process.kill(await startPid(), "SIGKILL");
+    await leavesNothing(first.port);
+    expect(await readFile(join(dataDir, "logs/postgres.log"), "utf8")).toContain(
+      "database system is shut down",
+    );
 
-  const second = await start();
-  await isUp(second);
-  expect(second.printed()).not.toContain("making the database");
-  expect(second.printed()).not.toContain("left by an earlier start");
-  // A shell without the start's PORT sends the first key to this start all the same.
-  const made = await runCli(["organization", "create", "--name", "Acme", "--admin-email", "ada@acme.example"], { DATA_DIR: dataDir, NODE_ENV: "production" });
-  expect(made).toContain(`curl -sS http://127.0.0.1:${second.port}/v1/data/upload`);
-  second.npm.kill("SIGTERM");
-  expect(await once(second.npm, "exit")).toEqual([0, null]);
-  expect(second.printed()).toContain("stopped");
-  await leavesNothing(second.port);
-});
+    const second = await start();
+    await isUp(second);
+    expect(second.printed()).not.toContain("making the database");
+    expect(second.printed()).not.toContain("left by an earlier start");
+    // A shell without the start's PORT sends the first key to this start all the same.
+    const made = await runCli(
+      ["organization", "create", "--name", "Acme", "--admin-email", "ada@acme.example"],
+      { DATA_DIR: dataDir, NODE_ENV: "production" },
+    );
+    expect(made).toContain(`curl -sS http://127.0.0.1:${second.port}/v1/data/upload`);
+    second.npm.kill("SIGTERM");
+    expect(await once(second.npm, "exit")).toEqual([0, null]);
+    expect(second.printed()).toContain("stopped");
+    await leavesNothing(second.port);
+  },
+);
 
 const ENDS: [string, (started: Started) => Promise<void>][] = [
   ["npm is killed", async ({ npm: child }) => void child.kill("SIGKILL")],
   ["the terminal is closed", async ({ npm: child }) => void process.kill(-child.pid!, "SIGHUP")],
   ["the start gets SIGTERM", async () => void process.kill(await startPid(), "SIGTERM")],
-  ["npm and the start are killed at once", async ({ npm: child }) => void process.kill(-child.pid!, "SIGKILL")],
+  [
+    "npm and the start are killed at once",
+    async ({ npm: child }) => void process.kill(-child.pid!, "SIGKILL"),
+  ],
 ];
 
 test.runIf(process.platform === "linux").each(ENDS)("%s in the middle of a start", async (_, end) => {
   const started = await start();
-  await until("servers run", async () => (await recorded()).length >= 2 && (await running()).length > 3, WAIT_MS);
+  await until(
+    "servers run",
+    async () => (await recorded()).length >= 2 && (await running()).length > 3,
+    WAIT_MS,
+  );
   await end(started);
   await leavesNothing(started.port);
 });

@@ -3,11 +3,11 @@ import { type Server, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { tryLock } from "../../src/embedded/file-lock.ts";
+import { tryLock } from "../../src/embedded/packages/file-lock.ts";
 import { assertPortFree, assertPortsFree, freePort } from "../../src/embedded/ports.ts";
-import { claimDataDir } from "../../src/embedded/process-record.ts";
+import { claimDataDir } from "../../src/embedded/processes/process-record.ts";
 import { demoKey, masterKey } from "../../src/embedded/secret-file.ts";
-import { chooseCacheDir, firstClosedFolder, makeDataDir } from "../../src/embedded/server-user.ts";
+import { chooseCacheDir, firstClosedFolder, makeDataDir } from "../../src/embedded/servers/server-user.ts";
 
 const OTHER_USER = { name: "nobody", uid: 65_534, gid: 65_534 };
 
@@ -59,7 +59,9 @@ test("ports of one start that are the same, or in use, are refused by the name o
 
 test("a port in use is reported with the port, and with another one to choose", async () => {
   const { server, port } = await listen();
-  await expect(assertPortFree("PORT", port, "127.0.0.1")).rejects.toThrow(new RegExp(`Port ${port} on 127.0.0.1 is in use.*PORT=${port + 1}`));
+  await expect(assertPortFree("PORT", port, "127.0.0.1")).rejects.toThrow(
+    new RegExp(`Port ${port} on 127.0.0.1 is in use.*PORT=${port + 1}`),
+  );
   expect(await freePort(port)).not.toBe(port);
   await new Promise((resolve) => server.close(resolve));
   await assertPortFree("PORT", port, "127.0.0.1");
@@ -76,7 +78,9 @@ test("the folder that keeps another user from the data folder is found and named
   await mkdir(dataDir, { recursive: true });
   await chmod(closed, 0o700);
   expect(await firstClosedFolder(dataDir, OTHER_USER)).toBe(closed);
-  await expect(makeDataDir(dataDir, OTHER_USER)).rejects.toThrow(new RegExp(`"nobody", who may not pass through ${closed}\\..*DATA_DIR=`));
+  await expect(makeDataDir(dataDir, OTHER_USER)).rejects.toThrow(
+    new RegExp(`"nobody", who may not pass through ${closed}\\..*DATA_DIR=`),
+  );
   await chmod(closed, 0o711);
   expect(await firstClosedFolder(dataDir, OTHER_USER)).toBeUndefined();
 });
@@ -87,14 +91,18 @@ test("a folder that is not made yet closes nothing", async () => {
 
 test("a data folder that cannot be written is named", async () => {
   await writeFile(join(folder, "file"), "");
-  await expect(makeDataDir(join(folder, "file", "data"), undefined)).rejects.toThrow(/cannot be written. Set DATA_DIR/);
+  await expect(makeDataDir(join(folder, "file", "data"), undefined)).rejects.toThrow(
+    /cannot be written. Set DATA_DIR/,
+  );
 });
 
 test("the configured cache is used alone; one that cannot be used is refused by name", async () => {
   const configured = join(folder, "cache");
   expect(await chooseCacheDir({ configured, dataDir: folder, user: undefined })).toBe(configured);
   await writeFile(join(folder, "file"), "");
-  await expect(chooseCacheDir({ configured: join(folder, "file", "cache"), dataDir: folder, user: undefined })).rejects.toThrow(/HOLDFAST_CACHE/);
+  await expect(
+    chooseCacheDir({ configured: join(folder, "file", "cache"), dataDir: folder, user: undefined }),
+  ).rejects.toThrow(/HOLDFAST_CACHE/);
 });
 
 test("secrets are made once, for their owner alone", async () => {
@@ -107,7 +115,9 @@ test("secrets are made once, for their owner alone", async () => {
 
 test("a second start on the same data folder is told who runs there", async () => {
   const lock = await claimDataDir(folder);
-  await expect(claimDataDir(folder)).rejects.toThrow(new RegExp(`already runs on ${folder} \\(process ${process.pid}\\)`));
+  await expect(claimDataDir(folder)).rejects.toThrow(
+    new RegExp(`already runs on ${folder} \\(process ${process.pid}\\)`),
+  );
   await lock.release();
   await (await claimDataDir(folder)).release();
 });

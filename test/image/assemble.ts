@@ -25,7 +25,10 @@ export async function assemble(stages: readonly Stage[], assembly: Assembly): Pr
   for (const [index, stage] of stages.entries()) {
     const root = join(assembly.folder, String(index));
     await mkdir(root + stage.workdir, { recursive: true });
-    for (const step of stage.steps) await (step.kind === "copy" ? copy(step, { stage, root }, done, assembly) : run(step, { stage, root }, assembly));
+    for (const step of stage.steps)
+      await (step.kind === "copy"
+        ? copy(step, { stage, root }, done, assembly)
+        : run(step, { stage, root }, assembly));
     done.push({ stage, root });
   }
   return done.at(-1)!.root;
@@ -33,7 +36,12 @@ export async function assemble(stages: readonly Stage[], assembly: Assembly): Pr
 
 type Copy = Extract<Step, { kind: "copy" }>;
 
-async function copy({ from, sources, target }: Copy, { stage, root }: Named, done: readonly Named[], { context }: Assembly): Promise<void> {
+async function copy(
+  { from, sources, target }: Copy,
+  { stage, root }: Named,
+  done: readonly Named[],
+  { context }: Assembly,
+): Promise<void> {
   const isFolder = target.endsWith("/");
   const into = posix.resolve(stage.workdir, target);
   if (from !== undefined) {
@@ -45,7 +53,12 @@ async function copy({ from, sources, target }: Copy, { stage, root }: Named, don
   for (const source of sources) {
     for (const file of filesOf(context, source)) {
       // A file goes into a folder under its own name; of a folder its content goes there.
-      const rest = file === source ? (isFolder ? `/${posix.basename(file)}` : "") : file.slice(source.replace(/\/$/, "").length);
+      const rest =
+        file === source
+          ? isFolder
+            ? `/${posix.basename(file)}`
+            : ""
+          : file.slice(source.replace(/\/$/, "").length);
       const path = root + into + rest;
       await mkdir(dirname(path), { recursive: true });
       await copyFile(join(context.root, file), path);
@@ -53,21 +66,41 @@ async function copy({ from, sources, target }: Copy, { stage, root }: Named, don
   }
 }
 
-async function run({ command }: Extract<Step, { kind: "run" }>, { stage, root }: Named, { context, installs }: Assembly): Promise<void> {
-  if (command.startsWith("npm ci ") && !installs) return installFrom(context.root, root + stage.workdir, command);
-  const npm = { HOME: process.env["HOME"] ?? "/root", npm_config_cache: "/tmp/npm", npm_config_update_notifier: "false" };
-  await runContainer(["/bin/sh", "-c", command], { root, workdir: stage.workdir, env: { ...npm, ...registry(), ...stage.env }, isBuild: true });
+async function run(
+  { command }: Extract<Step, { kind: "run" }>,
+  { stage, root }: Named,
+  { context, installs }: Assembly,
+): Promise<void> {
+  if (command.startsWith("npm ci ") && !installs)
+    return installFrom(context.root, root + stage.workdir, command);
+  const npm = {
+    HOME: process.env["HOME"] ?? "/root",
+    npm_config_cache: "/tmp/npm",
+    npm_config_update_notifier: "false",
+  };
+  await runContainer(["/bin/sh", "-c", command], {
+    root,
+    workdir: stage.workdir,
+    env: { ...npm, ...registry(), ...stage.env },
+    isBuild: true,
+  });
 }
 
 /** How this machine's npm is set up to reach its registry, by variables alone: an image has no such files. */
 function registry(): Record<string, string> {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => /^npm_config_(registry|cafile|proxy|https_proxy)$/i.test(name))) as Record<string, string>;
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) =>
+      /^npm_config_(registry|cafile|proxy|https_proxy)$/i.test(name),
+    ),
+  ) as Record<string, string>;
 }
 
 /** Hard links to the packages that the lock file does not mark as for development, where they are installed here. */
 async function installFrom(from: string, to: string, command: string): Promise<void> {
   if (!/ --omit=dev( |$)/.test(command)) throw new Error(`the tests of the image do not know: ${command}`);
-  const { packages } = JSON.parse(await readFile(join(to, "package-lock.json"), "utf8")) as { packages: Record<string, { dev?: boolean; link?: boolean; resolved?: string }> };
+  const { packages } = JSON.parse(await readFile(join(to, "package-lock.json"), "utf8")) as {
+    packages: Record<string, { dev?: boolean; link?: boolean; resolved?: string }>;
+  };
   for (const [path, { dev, link: isLink, resolved }] of Object.entries(packages)) {
     if (!path.startsWith("node_modules/") || dev === true || !existsSync(join(from, path))) continue;
     await mkdir(dirname(join(to, path)), { recursive: true });

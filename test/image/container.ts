@@ -30,7 +30,11 @@ interface Run {
 export function missingForContainers(): string | undefined {
   if (process.getuid?.() !== 0) return "the tests do not run as root";
   try {
-    execFileSync(UNSHARE, ["--mount", "sh", "-c", "mount --make-rprivate / && command -v pivot_root && command -v setpriv"], { stdio: "pipe", timeout: 10_000 });
+    execFileSync(
+      UNSHARE,
+      ["--mount", "sh", "-c", "mount --make-rprivate / && command -v pivot_root && command -v setpriv"],
+      { stdio: "pipe", timeout: 10_000 },
+    );
     return undefined;
   } catch (error) {
     return `mount namespaces: ${(error as Error).message.split("\n")[0]}`;
@@ -38,9 +42,26 @@ export function missingForContainers(): string | undefined {
 }
 
 /** As an engine runs it: a read-only root and the user without rights; a step of a build may write, as root. */
-export function startContainer(command: readonly string[], { root, workdir, env, volume = "-", isBuild = false }: Run): Container {
-  const args = ["--mount", "sh", SCRIPT, root, isBuild ? "rw" : "ro", String(isBuild ? 0 : NODE_USER), workdir, process.execPath, volume, ...command];
-  const child = spawn(UNSHARE, args, { env: { PATH: process.env["PATH"], ...env }, stdio: ["ignore", "pipe", "pipe"] });
+export function startContainer(
+  command: readonly string[],
+  { root, workdir, env, volume = "-", isBuild = false }: Run,
+): Container {
+  const args = [
+    "--mount",
+    "sh",
+    SCRIPT,
+    root,
+    isBuild ? "rw" : "ro",
+    String(isBuild ? 0 : NODE_USER),
+    workdir,
+    process.execPath,
+    volume,
+    ...command,
+  ];
+  const child = spawn(UNSHARE, args, {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let printed = "";
   const keep = (chunk: Buffer): void => void (printed = (printed + chunk.toString()).slice(-1_000_000));
   child.stdout.on("data", keep);

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import type { Ignore } from "@balena/dockerignore";
 
 // Its types say that it is an ES module, which it is not.
-const dockerignore = createRequire(import.meta.url)("@balena/dockerignore") as (options: { ignorecase: boolean }) => Ignore;
+const dockerignore = createRequire(import.meta.url)("@balena/dockerignore") as (options: {
+  ignorecase: boolean;
+}) => Ignore;
 
 export interface BuildContext {
   readonly root: string;
@@ -23,9 +25,12 @@ export function sends(rules: string): (path: string) => boolean {
 export async function buildContext(root: string): Promise<BuildContext> {
   const rules = await readFile(join(root, ".dockerignore"), "utf8");
   const isSent = sends(rules);
-  const exceptions = rules.split("\n").flatMap((line) => (line.startsWith("!") ? [line.slice(1).trim()] : []));
+  const exceptions = rules
+    .split("\n")
+    .flatMap((line) => (line.startsWith("!") ? [line.slice(1).trim()] : []));
   // As Docker does: a folder that is kept out is not looked into, unless a rule lets something below it through.
-  const mayHold = (folder: string): boolean => isSent(folder) || exceptions.some((rule) => rule.startsWith(`${folder}/`) || /[*?[]/.test(rule));
+  const mayHold = (folder: string): boolean =>
+    isSent(folder) || exceptions.some((rule) => rule.startsWith(`${folder}/`) || /[*?[]/.test(rule));
   const files: string[] = [];
   const walk = async (folder: string): Promise<void> => {
     for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
@@ -42,6 +47,9 @@ export async function buildContext(root: string): Promise<BuildContext> {
 export function filesOf({ files }: Pick<BuildContext, "files">, source: string): string[] {
   const path = source.replace(/^\.?\//, "").replace(/\/$/, "");
   const found = files.filter((file) => file === path || file.startsWith(`${path}/`));
-  if (found.length === 0) throw new Error(`COPY ${source}: not found in the build context: .dockerignore keeps it out, or it does not exist`);
+  if (found.length === 0)
+    throw new Error(
+      `COPY ${source}: not found in the build context: .dockerignore keeps it out, or it does not exist`,
+    );
   return found;
 }

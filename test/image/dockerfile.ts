@@ -3,7 +3,12 @@ import { DockerfileParser, type Instruction, ModifiableInstruction } from "docke
 
 export type Step =
   | { readonly kind: "run"; readonly command: string }
-  | { readonly kind: "copy"; readonly from: string | undefined; readonly sources: readonly string[]; readonly target: string };
+  | {
+      readonly kind: "copy";
+      readonly from: string | undefined;
+      readonly sources: readonly string[];
+      readonly target: string;
+    };
 
 export interface Stage {
   /** `""` if it has none. */
@@ -52,8 +57,17 @@ const ACTS: Record<string, (stage: Building, words: string[], instruction: Instr
   },
   COPY(stage, words, instruction) {
     const [flag, ...more] = flagsOf(instruction);
-    if (more.length > 0 || (flag !== undefined && flag.name !== "from") || words.length < 2 || words.some((word) => /[*?[\]$]/.test(word))) throw unknown(instruction);
-    stage.steps = [...stage.steps, { kind: "copy", from: flag?.value, sources: words.slice(0, -1), target: words.at(-1)! }];
+    if (
+      more.length > 0 ||
+      (flag !== undefined && flag.name !== "from") ||
+      words.length < 2 ||
+      words.some((word) => /[*?[\]$]/.test(word))
+    )
+      throw unknown(instruction);
+    stage.steps = [
+      ...stage.steps,
+      { kind: "copy", from: flag?.value, sources: words.slice(0, -1), target: words.at(-1)! },
+    ];
   },
   ENV(stage, words, instruction) {
     stage.env = { ...stage.env, ...Object.fromEntries(words.map((word) => split(word, instruction))) };
@@ -70,12 +84,17 @@ const ACTS: Record<string, (stage: Building, words: string[], instruction: Instr
   },
   CMD(stage, _words, instruction) {
     const command: unknown = JSON.parse(instruction.getArgumentsContent() ?? "");
-    if (!Array.isArray(command) || !command.every((word) => typeof word === "string")) throw unknown(instruction);
+    if (!Array.isArray(command) || !command.every((word) => typeof word === "string"))
+      throw unknown(instruction);
     stage.command = command;
   },
 };
 
-function newStage(words: readonly string[], args: Readonly<Record<string, string>>, instruction: Instruction): Building {
+function newStage(
+  words: readonly string[],
+  args: Readonly<Record<string, string>>,
+  instruction: Instruction,
+): Building {
   const [image = "", as, name = "", ...more] = words;
   if ((as !== undefined && as.toUpperCase() !== "AS") || more.length > 0) throw unknown(instruction);
   const base = image.replaceAll(/\$\{(\w+)\}/g, (_, arg: string) => {
@@ -85,9 +104,13 @@ function newStage(words: readonly string[], args: Readonly<Record<string, string
   return { name, base, steps: [], env: {}, workdir: "/", user: "root", volumes: [], command: [] };
 }
 
-function flagsOf(instruction: Instruction): Array<{ readonly name: string; readonly value: string | undefined }> {
+function flagsOf(
+  instruction: Instruction,
+): Array<{ readonly name: string; readonly value: string | undefined }> {
   if (!(instruction instanceof ModifiableInstruction)) throw unknown(instruction);
-  return instruction.getFlags().map((flag) => ({ name: flag.getName(), value: flag.getValue() ?? undefined }));
+  return instruction
+    .getFlags()
+    .map((flag) => ({ name: flag.getName(), value: flag.getValue() ?? undefined }));
 }
 
 function split(word: string, instruction: Instruction): [string, string] {
@@ -97,5 +120,7 @@ function split(word: string, instruction: Instruction): [string, string] {
 }
 
 function unknown(instruction: Instruction): Error {
-  return new Error(`line ${instruction.getRange().start.line + 1}: the tests of the image do not know ${instruction.getInstruction()} in this form`);
+  return new Error(
+    `line ${instruction.getRange().start.line + 1}: the tests of the image do not know ${instruction.getInstruction()} in this form`,
+  );
 }

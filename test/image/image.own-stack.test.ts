@@ -7,11 +7,11 @@ import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../../src/embedded/ports.ts";
-import { type Temporal, startTemporal } from "../../src/embedded/temporal.ts";
+import { type Temporal, startTemporal } from "../../src/embedded/servers/temporal.ts";
 import { readServices, type Service } from "../compose/compose.ts";
-import { call, ended, upload } from "../support/client.ts";
-import { type TestDatabase, createTestDatabase } from "../support/database.ts";
-import { makePdf } from "../support/make-documents.ts";
+import { call, ended, upload } from "../support/clients/client.ts";
+import { type TestDatabase, createTestDatabase } from "../support/servers/database.ts";
+import { makePdf } from "../support/files/text.ts";
 import { until } from "../support/until.ts";
 import { assemble } from "./assemble.ts";
 import { type Container, missingForContainers, runContainer, startContainer } from "./container.ts";
@@ -33,7 +33,12 @@ test.runIf(process.env["CI"] === "true")("CI allows what this file needs", () =>
 
 describe.runIf(missing === undefined)("the assembled image", () => {
   const id = randomBytes(6).toString("hex");
-  const passwords = { POSTGRES_PASSWORD: "ab/cd+ef= $x", DATABASE_APP_PASSWORD: "p@ss", DATABASE_SYSTEM_PASSWORD: "a%20b", DATABASE_MAINTENANCE_PASSWORD: "it's #1:?" };
+  const passwords = {
+    POSTGRES_PASSWORD: "ab/cd+ef= $x",
+    DATABASE_APP_PASSWORD: "p@ss",
+    DATABASE_SYSTEM_PASSWORD: "a%20b",
+    DATABASE_MAINTENANCE_PASSWORD: "it's #1:?",
+  };
   let folder: string;
   let root: string;
   let image: Stage;
@@ -48,11 +53,24 @@ describe.runIf(missing === undefined)("the assembled image", () => {
     const { host, pathname } = new URL(database!.url);
     const own = Object.entries({ ...image.env, ...services[name]!.environment }).map(([variable, value]) => [
       variable,
-      value.replace(/^postgres:\/\/holdfast(_\w+)?@postgres:5432\/holdfast$/, (_, part: string | undefined) => `postgres://image_${id}${part ?? "_owner"}@${host}${pathname}`),
+      value.replace(
+        /^postgres:\/\/holdfast(_\w+)?@postgres:5432\/holdfast$/,
+        (_, part: string | undefined) => `postgres://image_${id}${part ?? "_owner"}@${host}${pathname}`,
+      ),
     ]);
-    return { ...Object.fromEntries(own), TEMPORAL_ADDRESS: temporal!.address, PORT: String(ports.api), ...(name === "worker" ? { HEALTH_PORT: String(ports.health) } : {}) };
+    return {
+      ...Object.fromEntries(own),
+      TEMPORAL_ADDRESS: temporal!.address,
+      PORT: String(ports.api),
+      ...(name === "worker" ? { HEALTH_PORT: String(ports.health) } : {}),
+    };
   }
-  const inside = (env: Record<string, string>) => ({ root, workdir: image.workdir, env, volume: image.volumes[0]! });
+  const inside = (env: Record<string, string>) => ({
+    root,
+    workdir: image.workdir,
+    env,
+    volume: image.volumes[0]!,
+  });
   const start = (name: string): Container => {
     const container = startContainer(services[name]!.command!, inside(environment(name)));
     running.push(container);
@@ -80,13 +98,27 @@ describe.runIf(missing === undefined)("the assembled image", () => {
     const stages = readDockerfile(await readFile(join(ROOT, "Dockerfile"), "utf8"));
     image = stages.at(-1)!;
     ports = { api: await freePort(), health: await freePort() };
-    const settings = { dataDir: folder, cacheDir: process.env["HOLDFAST_TEST_CACHE_DIR"]!, port: await freePort(), uiPort: await freePort(), inMemory: true, hasUi: false };
+    const settings = {
+      dataDir: folder,
+      cacheDir: process.env["HOLDFAST_TEST_CACHE_DIR"]!,
+      port: await freePort(),
+      uiPort: await freePort(),
+      inMemory: true,
+      hasUi: false,
+    };
     const context = await buildContext(ROOT);
-    services = await readServices({ ...passwords, MASTER_KEY: randomBytes(32).toString("base64"), PROVISION_FILE: "demo/tenants.yaml", DATABASE_POOL_SIZE: "5" });
+    services = await readServices({
+      ...passwords,
+      MASTER_KEY: randomBytes(32).toString("base64"),
+      PROVISION_FILE: "demo/tenants.yaml",
+      DATABASE_POOL_SIZE: "5",
+    });
     database = await createTestDatabase({ isEmpty: true });
     temporal = await startTemporal({ ...settings, onProgress: () => undefined });
     root = await assemble(stages, { context, folder, installs: INSTALLS });
-    await database.db.owner.query(`create role image_${id}_owner superuser login password '${passwords.POSTGRES_PASSWORD}'`);
+    await database.db.owner.query(
+      `create role image_${id}_owner superuser login password '${passwords.POSTGRES_PASSWORD}'`,
+    );
     const tenants = join(root, services["migrate"]!.environment!["PROVISION_FILE"]!);
     await mkdir(dirname(tenants), { recursive: true });
     await writeFile(tenants, await readFile(join(ROOT, "demo/tenants.yaml")));
@@ -98,55 +130,77 @@ describe.runIf(missing === undefined)("the assembled image", () => {
     temporal?.kill();
     const admin = await createTestDatabase({ isEmpty: true });
     await database?.drop();
-    for (const part of ["owner", "app", "system", "maintenance"]) await admin.db.owner.query(`drop role if exists image_${id}_${part}`);
+    for (const part of ["owner", "app", "system", "maintenance"])
+      await admin.db.owner.query(`drop role if exists image_${id}_${part}`);
     await admin.drop();
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("migrates and provisions, serves, works and stops as docker-compose.yml has it", { timeout: 240_000 }, async () => {
-    const migrate = services["migrate"]!;
-    // `env_file`: what .env has besides.
-    const printed = await runContainer(migrate.command!, inside({ ...environment("migrate"), DEMO_API_KEY: KEY }));
-    expect(printed).toContain(`may log in: image_${id}_app, image_${id}_system, image_${id}_maintenance`);
-    expect(printed).toMatch(/\d+ added, \d+ changed/);
+  test(
+    "migrates and provisions, serves, works and stops as docker-compose.yml has it",
+    { timeout: 240_000 },
+    async () => {
+      const migrate = services["migrate"]!;
+      // `env_file`: what .env has besides.
+      const printed = await runContainer(
+        migrate.command!,
+        inside({ ...environment("migrate"), DEMO_API_KEY: KEY }),
+      );
+      expect(printed).toContain(`may log in: image_${id}_app, image_${id}_system, image_${id}_maintenance`);
+      expect(printed).toMatch(/\d+ added, \d+ changed/);
 
-    const [api, worker] = [start("api"), start("worker")];
-    await Promise.all([healthy("api"), healthy("worker")]).catch((error: unknown) => {
-      throw new Error(`${String(error)}\n${api.output()}\n${worker.output()}`);
-    });
-    const url = `http://127.0.0.1:${ports.api}`;
-    const pdf = new Uint8Array(makePdf([["Capybaras are the largest rodents that live today."]]));
-    const { id: document } = await upload(url, KEY, SPACE, pdf, "capybaras.pdf");
-    expect((await ended(url, KEY, document, UP_MS)).processing_state.pipeline_status).toBe("completed");
-    const found = await call(url, KEY, "POST", "/data/hybrid-search", { query: "big rodents", space_id: SPACE });
-    expect([found.status, found.body.results?.[0]?.document_id]).toEqual([200, document]);
-    const chat = await call(url, KEY, "POST", "/chat/completions", { model: ANALYST, messages: [{ role: "user", content: "Which rodents are the largest?" }] });
-    expect(JSON.stringify(chat.body)).toContain("largest rodents");
+      const [api, worker] = [start("api"), start("worker")];
+      await Promise.all([healthy("api"), healthy("worker")]).catch((error: unknown) => {
+        throw new Error(`${String(error)}\n${api.output()}\n${worker.output()}`);
+      });
+      const url = `http://127.0.0.1:${ports.api}`;
+      const pdf = new Uint8Array(makePdf([["Capybaras are the largest rodents that live today."]]));
+      const { id: document } = await upload(url, KEY, SPACE, pdf, "capybaras.pdf");
+      expect((await ended(url, KEY, document, UP_MS)).processing_state.pipeline_status).toBe("completed");
+      const found = await call(url, KEY, "POST", "/data/hybrid-search", {
+        query: "big rodents",
+        space_id: SPACE,
+      });
+      expect([found.status, found.body.results?.[0]?.document_id]).toEqual([200, document]);
+      const chat = await call(url, KEY, "POST", "/chat/completions", {
+        model: ANALYST,
+        messages: [{ role: "user", content: "Which rodents are the largest?" }],
+      });
+      expect(JSON.stringify(chat.body)).toContain("largest rodents");
 
-    for (const container of [api, worker]) container.child.kill("SIGTERM");
-    expect(await Promise.all([api.ended, worker.ended])).toEqual([0, 0]);
-    // What the processes printed goes to a log: no password may be in it.
-    for (const password of Object.values(passwords)) expect(api.output() + worker.output() + printed).not.toContain(password);
-  });
+      for (const container of [api, worker]) container.child.kill("SIGTERM");
+      expect(await Promise.all([api.ended, worker.ended])).toEqual([0, 0]);
+      // What the processes printed goes to a log: no password may be in it.
+      for (const password of Object.values(passwords))
+        expect(api.output() + worker.output() + printed).not.toContain(password);
+    },
+  );
 
   test("its root cannot be written, and its user has no rights", async () => {
-    const script = "id -u; for path in /app/x /etc/x /x; do touch $path 2>/dev/null && echo wrote $path; done; touch /data/x && echo data; grep CapBnd /proc/self/status";
+    const script =
+      "id -u; for path in /app/x /etc/x /x; do touch $path 2>/dev/null && echo wrote $path; done; touch /data/x && echo data; grep CapBnd /proc/self/status";
     const printed = await runContainer(["sh", "-c", script], inside({}));
     expect(printed.split(/\s+/)).toEqual(["1000", "data", "CapBnd:", "0000000000000000", ""]);
   });
 
   test("the command line starts, and no development package or key is in it", async () => {
-    expect(await runContainer(["node", "src/cli/main.ts", "--help"], inside({}))).toContain("Usage: holdfast");
+    expect(await runContainer(["node", "src/cli/main.ts", "--help"], inside({}))).toContain(
+      "Usage: holdfast",
+    );
     const has = (path: string): Promise<boolean> =>
       readFile(join(root, "app", path)).then(
         () => true,
         () => false,
       );
-    expect(await Promise.all(["node_modules/vitest/package.json", "node_modules/koa/package.json", "build/workflow-bundle.js", ".env"].map(has))).toEqual([
-      false,
-      true,
-      true,
-      false,
-    ]);
+    expect(
+      await Promise.all(
+        [
+          "node_modules/vitest/package.json",
+          "node_modules/koa/package.json",
+          "build/workflow-bundle.js",
+          ".env",
+        ].map(has),
+      ),
+    ).toEqual([false, true, true, false]);
   });
 });

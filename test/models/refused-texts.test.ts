@@ -1,9 +1,9 @@
 /** What becomes of texts that a provider refuses, and of those beside them. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type EmbeddingModel, createEmbeddingModel } from "../../src/models/embedding-model.ts";
-import { mergeEmbeddings } from "../../src/models/merge-embeddings.ts";
-import type { Poison } from "../support/poisoned-embeddings.ts";
-import { type ScriptedProvider, startScriptedProvider } from "../support/scripted-provider.ts";
+import { type EmbeddingModel, createEmbeddingModel } from "../../src/models/embedding/embedding-model.ts";
+import { mergeEmbeddings } from "../../src/models/embedding/merge.ts";
+import type { Poison } from "../support/provider/poisoned-embeddings.ts";
+import { type ScriptedProvider, startScriptedProvider } from "../support/provider/scripted-provider.ts";
 import { until } from "../support/until.ts";
 
 let provider: ScriptedProvider;
@@ -12,15 +12,24 @@ afterEach(() => provider.close());
 
 type Options = Parameters<typeof mergeEmbeddings>[1];
 
-async function merging(options: Options = {}): Promise<(organizationId?: string, userId?: string) => EmbeddingModel> {
-  const model = mergeEmbeddings(await createEmbeddingModel({ baseUrl: provider.url, embeddingModel: "m", embeddingDimensions: 384 }), options);
-  return (organizationId = "acme", userId = "ann") => model.forWork({ priority: "now", organizationId, userId });
+async function merging(
+  options: Options = {},
+): Promise<(organizationId?: string, userId?: string) => EmbeddingModel> {
+  const model = mergeEmbeddings(
+    await createEmbeddingModel({ baseUrl: provider.url, embeddingModel: "m", embeddingDimensions: 384 }),
+    options,
+  );
+  return (organizationId = "acme", userId = "ann") =>
+    model.forWork({ priority: "now", organizationId, userId });
 }
-const texts = (name: string, count: number): string[] => Array.from({ length: count }, (_, index) => `${name}${index}`);
+const texts = (name: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${name}${index}`);
 const inputs = (): string[][] => provider.requests.map(({ body }) => body["input"]);
-const poison = (kind: Poison): void => provider.poisonTexts((text) => (text.includes("poison") ? kind : undefined));
+const poison = (kind: Poison): void =>
+  provider.poisonTexts((text) => (text.includes("poison") ? kind : undefined));
 /** The places without a vector. */
-const refusedAt = (vectors: readonly (Float32Array | null)[]): number[] => vectors.flatMap((vector, at) => (vector === null ? [at] : []));
+const refusedAt = (vectors: readonly (Float32Array | null)[]): number[] =>
+  vectors.flatMap((vector, at) => (vector === null ? [at] : []));
 
 test.each<[string, Poison]>([
   ["400", { status: 400 }],
@@ -63,14 +72,20 @@ test.each<[string, Poison]>([
   ["400", { status: 400 }],
   ["zeros", "zeros"],
   ["vectors of another length", "short"],
-])("a provider that answers %s to everything is an outage, found by one request more", async (_name, kind) => {
-  provider.poisonTexts(() => kind);
-  const model = await merging();
-  await expect(model().embed(texts("t", 64), "passage")).rejects.toMatchObject({ code: "provider_unavailable", class: "outage" });
-  expect(provider.counts.embeddings).toBe(2);
-  provider.poisonTexts();
-  expect(refusedAt(await model().embed(["t0"], "passage"))).toEqual([]);
-});
+])(
+  "a provider that answers %s to everything is an outage, found by one request more",
+  async (_name, kind) => {
+    provider.poisonTexts(() => kind);
+    const model = await merging();
+    await expect(model().embed(texts("t", 64), "passage")).rejects.toMatchObject({
+      code: "provider_unavailable",
+      class: "outage",
+    });
+    expect(provider.counts.embeddings).toBe(2);
+    provider.poisonTexts();
+    expect(refusedAt(await model().embed(["t0"], "passage"))).toEqual([]);
+  },
+);
 
 test("an outage while a refused request is split reaches those whose texts have no vector yet", async () => {
   poison({ status: 400 });
@@ -80,7 +95,9 @@ test("an outage while a refused request is split reaches those whose texts have 
     provider.failEmbeddings({ status: 503 });
     return { status: 400 };
   });
-  await expect(model().embed(["a", "poison", "b"], "passage")).rejects.toMatchObject({ code: "provider_unavailable" });
+  await expect(model().embed(["a", "poison", "b"], "passage")).rejects.toMatchObject({
+    code: "provider_unavailable",
+  });
   provider.clearFaults();
   poison({ status: 400 });
   expect(refusedAt(await model().embed(["a", "poison", "b"], "passage"))).toEqual([1]);
@@ -89,8 +106,15 @@ test("an outage while a refused request is split reaches those whose texts have 
 test.each([401, 403, 404])("%i is no fault of a text: nothing is split", async (status) => {
   provider.failEmbeddings({ status });
   const model = await merging();
-  const ended = await Promise.allSettled([model().embed(["a"], "passage"), model().embed(["b", "c"], "passage")]);
-  for (const outcome of ended) expect(outcome).toMatchObject({ status: "rejected", reason: { code: status === 404 ? "rejected_by_provider" : "provider_unavailable" } });
+  const ended = await Promise.allSettled([
+    model().embed(["a"], "passage"),
+    model().embed(["b", "c"], "passage"),
+  ]);
+  for (const outcome of ended)
+    expect(outcome).toMatchObject({
+      status: "rejected",
+      reason: { code: status === 404 ? "rejected_by_provider" : "provider_unavailable" },
+    });
   expect(provider.counts.embeddings).toBe(1);
 });
 
@@ -103,7 +127,9 @@ test("whoever shares a request with another user's poison is parted from it firs
   const [vectors] = await Promise.all([model("acme", "bob").embed(["fine"], "passage"), first, ...ofAnn]);
   expect(refusedAt(vectors)).toEqual([]);
   // The first request, that of both, the known text, and one of the two halves.
-  expect(inputs().findIndex((request) => request.length === 1 && request[0] === "fine")).toBeLessThanOrEqual(4);
+  expect(inputs().findIndex((request) => request.length === 1 && request[0] === "fine")).toBeLessThanOrEqual(
+    4,
+  );
 });
 
 test("what was refused is split beside the requests of others, who wait for none of it", async () => {
@@ -123,6 +149,11 @@ test("what was refused is split beside the requests of others, who wait for none
 test("no part of a refused request holds texts of two organizations", async () => {
   poison({ status: 400 });
   const model = await merging();
-  await Promise.all(["acme", "globex"].map((name) => model(name).embed([`${name} poison`, ...texts(name, 20)], "passage")));
-  for (const request of inputs()) expect(request.some((text) => text.startsWith("acme")) && request.some((text) => text.startsWith("globex"))).toBe(false);
+  await Promise.all(
+    ["acme", "globex"].map((name) => model(name).embed([`${name} poison`, ...texts(name, 20)], "passage")),
+  );
+  for (const request of inputs())
+    expect(
+      request.some((text) => text.startsWith("acme")) && request.some((text) => text.startsWith("globex")),
+    ).toBe(false);
 });

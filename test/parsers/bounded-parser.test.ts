@@ -1,18 +1,37 @@
 /** What no file can go beyond, whatever parser reads it. */
 
 import { describe, expect, test } from "vitest";
-import { type ParsedDocument, type TextUnit, type UnitType, unitsAsMarkdown } from "../../src/domain/text-unit.ts";
+import {
+  type ParsedDocument,
+  type TextUnit,
+  type UnitType,
+  unitsAsMarkdown,
+} from "../../src/domain/text-unit.ts";
 import { boundedDocument, MAX_UNITS, withBounds } from "../../src/parsers/bounded-parser.ts";
 import { parserFor } from "../../src/parsers/index.ts";
-import { parseMarkdown } from "../../src/parsers/markdown.ts";
+import { parseMarkdown } from "../../src/parsers/text/markdown.ts";
 import type { Parser } from "../../src/parsers/parser.ts";
 import { countSourceText } from "../../src/parsers/source-text.ts";
 
 const KIB = 1024;
-const unit = (type: UnitType, text: string, more: Partial<TextUnit> = {}): TextUnit => ({ type, text, page: null, heading_path: [], ...more });
-const documentOf = (...units: TextUnit[]): ParsedDocument => ({ parser_name: "any", units, page_count: null, metadata: {}, warnings: [] });
-const bounded = (...units: TextUnit[]): readonly TextUnit[] => boundedDocument(documentOf(...units), Infinity).units;
-const words = (prefix: string, count: number): string => Array.from({ length: count }, (_, index) => `${prefix}${index}`).join(" ");
+const unit = (type: UnitType, text: string, more: Partial<TextUnit> = {}): TextUnit => ({
+  type,
+  text,
+  page: null,
+  heading_path: [],
+  ...more,
+});
+const documentOf = (...units: TextUnit[]): ParsedDocument => ({
+  parser_name: "any",
+  units,
+  page_count: null,
+  metadata: {},
+  warnings: [],
+});
+const bounded = (...units: TextUnit[]): readonly TextUnit[] =>
+  boundedDocument(documentOf(...units), Infinity).units;
+const words = (prefix: string, count: number): string =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`).join(" ");
 
 describe("a heading", () => {
   test("keeps 512 characters, and the rest is a paragraph behind it, of which nothing is lost", () => {
@@ -20,7 +39,12 @@ describe("a heading", () => {
     const [heading, rest, under] = bounded(unit("heading", long, { level: 2 }), unit("paragraph", "under"));
     expect(heading?.text.length).toBeLessThanOrEqual(512);
     expect(heading?.text.length).toBeGreaterThan(500);
-    expect([heading?.type, heading?.level, rest?.type, rest?.level]).toEqual(["heading", 2, "paragraph", undefined]);
+    expect([heading?.type, heading?.level, rest?.type, rest?.level]).toEqual([
+      "heading",
+      2,
+      "paragraph",
+      undefined,
+    ]);
     expect(`${heading?.text} ${rest?.text}`).toBe(long);
     expect(under?.heading_path).toEqual([heading?.text]);
   });
@@ -54,7 +78,13 @@ describe("a unit of more than 64 KB", () => {
   };
 
   test("is cut at lines, else at words, else within a word, by its bytes", () => {
-    for (const text of [words("line\n", 30_000), words("word", 30_000), "語".repeat(100_000), "😀".repeat(50_000), `é${"x".repeat(200_000)}`]) {
+    for (const text of [
+      words("line\n", 30_000),
+      words("word", 30_000),
+      "語".repeat(100_000),
+      "😀".repeat(50_000),
+      `é${"x".repeat(200_000)}`,
+    ]) {
       const units = bounded(unit("paragraph", text));
       whole(units);
       expect(
@@ -63,7 +93,8 @@ describe("a unit of more than 64 KB", () => {
           .join("")
           .replace(/\s/g, ""),
       ).toBe(text.replace(/\s/g, ""));
-      if (text.startsWith("word")) for (const part of units) expect(part.text).toMatch(/^word\d+ [^]* word\d+$/);
+      if (text.startsWith("word"))
+        for (const part of units) expect(part.text).toMatch(/^word\d+ [^]* word\d+$/);
     }
   });
 
@@ -71,12 +102,17 @@ describe("a unit of more than 64 KB", () => {
     const rows = Array.from({ length: 20_000 }, (_, index) => `| ${index} | value |`);
     const units = bounded(unit("table", ["| a | b |", "| --- | --- |", ...rows].join("\n")));
     whole(units);
-    expect(units.every((part) => part.type === "table" && part.text.startsWith("| a | b |\n| --- | --- |\n| "))).toBe(true);
+    expect(
+      units.every((part) => part.type === "table" && part.text.startsWith("| a | b |\n| --- | --- |\n| ")),
+    ).toBe(true);
     expect(units.flatMap((part) => part.text.split("\n").slice(2))).toEqual(rows);
   });
 
   test("keeps a fence around each part, also for one line without end", () => {
-    for (const lines of [Array.from({ length: 20_000 }, (_, index) => `line ${index};`), ["y".repeat(200_000)]]) {
+    for (const lines of [
+      Array.from({ length: 20_000 }, (_, index) => `line ${index};`),
+      ["y".repeat(200_000)],
+    ]) {
       const units = bounded(unit("code", ["~~~~js", ...lines, "~~~~"].join("\n")));
       whole(units);
       expect(units.every((part) => /^~~~~js\n[^]*\n~~~~$/.test(part.text))).toBe(true);
@@ -95,7 +131,8 @@ describe("a unit of more than 64 KB", () => {
   ])("%s is Markdown that reads the same again", (_name, source) => {
     const units = bounded(...parseMarkdown(source).units);
     whole(units);
-    for (const part of units) expect(parseMarkdown(part.text).units.map((again) => again.type)).toEqual([part.type]);
+    for (const part of units)
+      expect(parseMarkdown(part.text).units.map((again) => again.type)).toEqual([part.type]);
   });
 });
 
@@ -110,12 +147,21 @@ describe("all text together", () => {
   });
 
   test("is at most four times what the file held; the rest is left out, with a warning", async () => {
-    const parsed = await withBounds(echo(1_000, 0)).parse({ fileType: "TEXT", bytes: Buffer.alloc(100 * KIB, "x") });
-    expect([parsed.units.length, parsed.warnings]).toEqual([400, [{ pages: null, code: "repeated_text_left_out" }]]);
+    const parsed = await withBounds(echo(1_000, 0)).parse({
+      fileType: "TEXT",
+      bytes: Buffer.alloc(100 * KIB, "x"),
+    });
+    expect([parsed.units.length, parsed.warnings]).toEqual([
+      400,
+      [{ pages: null, code: "repeated_text_left_out" }],
+    ]);
   });
 
   test("is measured against what was unpacked, where the file is an archive", async () => {
-    const parsed = await withBounds(echo(1_000, 200 * KIB)).parse({ fileType: "DOCX", bytes: Buffer.alloc(KIB) });
+    const parsed = await withBounds(echo(1_000, 200 * KIB)).parse({
+      fileType: "DOCX",
+      bytes: Buffer.alloc(KIB),
+    });
     expect(parsed.units.length).toBe(800);
   });
 

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DomainError } from "../../src/domain/errors.ts";
 import type { FileType } from "../../src/domain/file-type.ts";
-import { createParserPool, type ParserPool } from "../../src/parsers/child-process.ts";
-import { makePpt } from "../support/make-compound-files.ts";
-import { makeLongPdf } from "../support/make-documents.ts";
-import { makeDocx, makeEpub, makePptx, makeSheets, makeZip } from "../support/make-office-documents.ts";
+import { createParserPool, type ParserPool } from "../../src/parsers/process/child-process.ts";
+import { makePpt } from "../support/files/compound.ts";
+import { makeLongPdf } from "../support/files/text.ts";
+import { makeDocx, makeEpub, makePptx, makeSheets, makeZip } from "../support/files/office.ts";
 
 let pool: ParserPool;
 
@@ -30,7 +30,8 @@ function damaged(file: Buffer, seed: number): Buffer {
   const random = randomFrom(seed * 7_919 + file.length);
   if (seed % 3 === 0) return file.subarray(0, Math.floor(file.length * random()));
   const copy = Buffer.from(file);
-  for (let count = 1 + Math.floor(random() * 20); count > 0; count--) copy[Math.floor(random() * copy.length)] = Math.floor(random() * 256);
+  for (let count = 1 + Math.floor(random() * 20); count > 0; count--)
+    copy[Math.floor(random() * copy.length)] = Math.floor(random() * 256);
   return copy;
 }
 

@@ -4,14 +4,19 @@ import { describe, expect, test } from "vitest";
 import type { FileType } from "../../src/domain/file-type.ts";
 import type { ParsedDocument } from "../../src/domain/text-unit.ts";
 import { parserFor } from "../../src/parsers/index.ts";
-import { pipeTables } from "../../src/parsers/markdown-format.ts";
-import { makeZip } from "../support/make-office-documents.ts";
+import { pipeTables } from "../../src/parsers/text/markdown-format.ts";
+import { makeZip } from "../support/files/office.ts";
 
-const read = (fileType: FileType, bytes: Buffer | string): Promise<ParsedDocument> => parserFor(fileType).parse({ fileType, bytes: Buffer.from(bytes) });
+const read = (fileType: FileType, bytes: Buffer | string): Promise<ParsedDocument> =>
+  parserFor(fileType).parse({ fileType, bytes: Buffer.from(bytes) });
 const textOf = (document: ParsedDocument): string => document.units.map((unit) => unit.text).join("\n");
 /** Without heads of tables, which each part repeats. */
 const lengthOf = (document: ParsedDocument): number =>
-  document.units.reduce((sum, unit) => sum + (unit.type === "table" ? unit.text.split("\n").slice(2).join("\n") : unit.text).length, 0);
+  document.units.reduce(
+    (sum, unit) =>
+      sum + (unit.type === "table" ? unit.text.split("\n").slice(2).join("\n") : unit.text).length,
+    0,
+  );
 
 const relations = (of: Readonly<Record<string, readonly [kind: string, target: string]>>): string =>
   `<Relationships>${Object.entries(of)
@@ -30,7 +35,13 @@ const docx = (body: string, part: { kind: string; xml: string }): Promise<Buffer
 describe("DOCX", () => {
   test("a note that is referred to again is text once", async () => {
     const body = '<w:p><w:r><w:t>see</w:t><w:footnoteReference w:id="1"/></w:r></w:p>'.repeat(500);
-    const parsed = await read("DOCX", await docx(body, { kind: "footnotes", xml: `<w:footnotes><w:footnote w:id="1">${paragraph("the note")}</w:footnote></w:footnotes>` }));
+    const parsed = await read(
+      "DOCX",
+      await docx(body, {
+        kind: "footnotes",
+        xml: `<w:footnotes><w:footnote w:id="1">${paragraph("the note")}</w:footnote></w:footnotes>`,
+      }),
+    );
     expect(textOf(parsed).match(/the note/g)).toHaveLength(1);
     expect(textOf(parsed).match(/see\[\^1\]/g)).toHaveLength(500);
   });
@@ -64,11 +75,19 @@ describe("PPTX", () => {
   });
 
   test("a value at place four billion is a row of its table like any", async () => {
-    expect(textOf(await read("PPTX", await pptx('<p:sldId r:id="s"/>', series(point(1), point(4_000_000_000)))))).toContain("|  | 1 apples |\n|  | 4000000000 apples |");
+    expect(
+      textOf(await read("PPTX", await pptx('<p:sldId r:id="s"/>', series(point(1), point(4_000_000_000))))),
+    ).toContain("|  | 1 apples |\n|  | 4000000000 apples |");
   });
 
   test("series that share no place are a row each", async () => {
-    const parsed = await read("PPTX", await pptx('<p:sldId r:id="s"/>', Array.from({ length: 2_000 }, (_, index) => series(point(index))).join("")));
+    const parsed = await read(
+      "PPTX",
+      await pptx(
+        '<p:sldId r:id="s"/>',
+        Array.from({ length: 2_000 }, (_, index) => series(point(index))).join(""),
+      ),
+    );
     expect(new Set(textOf(parsed).match(/\d+ apples/g)).size).toBe(2_000);
     expect(textOf(parsed).length).toBeLessThan(100_000);
   });
@@ -78,7 +97,8 @@ describe("spreadsheets", () => {
   const ods = (rows: string): Promise<Buffer> =>
     makeZip({
       mimetype: "application/vnd.oasis.opendocument.spreadsheet",
-      "META-INF/manifest.xml": '<manifest:manifest><manifest:file-entry manifest:full-path="content.xml" manifest:media-type="text/xml"/></manifest:manifest>',
+      "META-INF/manifest.xml":
+        '<manifest:manifest><manifest:file-entry manifest:full-path="content.xml" manifest:media-type="text/xml"/></manifest:manifest>',
       "styles.xml": "<office:document-styles/>",
       "content.xml": `<office:document-content xmlns:office="o" xmlns:table="t" xmlns:text="x"><office:body><office:spreadsheet><table:table table:name="Sheet">${rows}</table:table></office:spreadsheet></office:body></office:document-content>`,
     });
@@ -86,14 +106,22 @@ describe("spreadsheets", () => {
     `<table:table-cell office:value-type="string" table:number-columns-repeated="${columns}"><text:p>${text}</text:p></table:table-cell>`;
 
   test("a cell that fills a million rows of a thousand columns is no more than a table", async () => {
-    const parsed = await read("ODS", await ods(`<table:table-row table:number-rows-repeated="1048576">${cell("x", 1_000)}</table:table-row>`));
+    const parsed = await read(
+      "ODS",
+      await ods(
+        `<table:table-row table:number-rows-repeated="1048576">${cell("x", 1_000)}</table:table-row>`,
+      ),
+    );
     expect(lengthOf(parsed)).toBeLessThan(20_000);
   });
 
   test("cells that are the same, and empty ones up to the edge, stand where they stood", async () => {
-    const filler = '<table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="16384"/></table:table-row>';
+    const filler =
+      '<table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="16384"/></table:table-row>';
     const row = `<table:table-row table:number-rows-repeated="2">${cell("a")}<table:table-cell table:number-columns-repeated="2"/>${cell("b", 2)}</table:table-row>`;
-    expect(textOf(await read("ODS", await ods(`${row}${filler}`)))).toContain("| a |  |  | b | b |\n| --- | --- | --- | --- | --- |\n| a |  |  | b | b |");
+    expect(textOf(await read("ODS", await ods(`${row}${filler}`)))).toContain(
+      "| a |  |  | b | b |\n| --- | --- | --- | --- | --- |\n| a |  |  | b | b |",
+    );
   });
 });
 
@@ -115,14 +143,18 @@ describe("HTML", () => {
   });
 
   test("a caption deep inside tables is text once", async () => {
-    const parsed = await read("HTML", `${"<table><tr><td>".repeat(50)}<table><caption>The caption</caption><tr><td>a</td></tr></table>`);
+    const parsed = await read(
+      "HTML",
+      `${"<table><tr><td>".repeat(50)}<table><caption>The caption</caption><tr><td>a</td></tr></table>`,
+    );
     expect(textOf(parsed).match(/The caption/g)).toHaveLength(1);
   });
 });
 
 describe("tables", () => {
   const written = (rows: readonly (readonly string[])[]): string[] => [...pipeTables(rows)];
-  const row = (length: number, text: string): string[] => Array.from({ length }, (_, index) => `${text}${index}`);
+  const row = (length: number, text: string): string[] =>
+    Array.from({ length }, (_, index) => `${text}${index}`);
 
   test("rows that are a little short are filled up, and those under a wide head stay short", () => {
     expect(written([["a", "b"], ["1"]])).toEqual(["| a | b |\n| --- | --- |\n| 1 |  |"]);
@@ -138,7 +170,10 @@ describe("tables", () => {
   });
 
   test("with hardly a cell filled are written without the empty ones", () => {
-    const sparse = Array.from({ length: 40 }, (_, index) => [...Array.from({ length: index * 10 }, () => ""), `v${index}`]);
+    const sparse = Array.from({ length: 40 }, (_, index) => [
+      ...Array.from({ length: index * 10 }, () => ""),
+      `v${index}`,
+    ]);
     expect(written(sparse).join("\n")).toContain("| v38 |\n| v39 |");
   });
 });
@@ -147,8 +182,11 @@ test.each([
   ["JSON", `[${"1,".repeat(50_000)}1]`, "[\n  1,"],
   ["JSON", `${"[".repeat(1_000)}${"1,".repeat(50_000)}1${"]".repeat(1_000)}`, "[\n[\n"],
   ["CODE", Array.from({ length: 400 }, (_, index) => "`".repeat(index)).join("\n"), "```"],
-] as const)("%s on one line, nested or of backticks is at most four times as long", async (fileType, source, part) => {
-  const parsed = await read(fileType, source);
-  expect(textOf(parsed)).toContain(part);
-  expect([lengthOf(parsed) <= 4 * source.length, parsed.warnings]).toEqual([true, []]);
-});
+] as const)(
+  "%s on one line, nested or of backticks is at most four times as long",
+  async (fileType, source, part) => {
+    const parsed = await read(fileType, source);
+    expect(textOf(parsed)).toContain(part);
+    expect([lengthOf(parsed) <= 4 * source.length, parsed.warnings]).toEqual([true, []]);
+  },
+);

@@ -7,13 +7,18 @@ import { inflateSync } from "node:zlib";
 import { LiteParse } from "@llamaindex/liteparse";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { detectFileKind } from "../../src/parsers/file-kind.ts";
-import { image } from "../../src/parsers/image.ts";
-import { prepareOcrData } from "../../src/parsers/ocr-data.ts";
+import { image } from "../../src/parsers/pdf/image.ts";
+import { prepareOcrData } from "../../src/parsers/pdf/ocr-data.ts";
 import type { OcrSettings } from "../../src/parsers/parser.ts";
-import { pdf } from "../../src/parsers/pdf.ts";
-import { makePdf, makeScannedPdf, makeTiff } from "../support/make-documents.ts";
+import { pdf } from "../../src/parsers/pdf/pdf.ts";
+import { makePdf, makeScannedPdf, makeTiff } from "../support/files/text.ts";
 
-const LINES = ["The harbour office opens at seven.", "Every vessel reports its cargo", "before it enters the inner basin.", "Fees are paid on the same day."];
+const LINES = [
+  "The harbour office opens at seven.",
+  "Every vessel reports its cargo",
+  "before it enters the inner basin.",
+  "Fees are paid on the same day.",
+];
 const WORDS = LINES.join(" ").split(" ");
 
 let folder: string;
@@ -23,7 +28,10 @@ let png: Buffer;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "holdfast-ocr-"));
   ocr = await prepareOcrData(["eng"], folder);
-  const [page] = await new LiteParse({ quiet: true, dpi: 130 }).screenshot(makePdf([LINES.map((text, line) => ({ text, size: 16, y: 700 - line * 30 }))]), [1]);
+  const [page] = await new LiteParse({ quiet: true, dpi: 130 }).screenshot(
+    makePdf([LINES.map((text, line) => ({ text, size: 16, y: 700 - line * 30 }))]),
+    [1],
+  );
   png = page!.imageBuffer;
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -37,7 +45,8 @@ function pixelsOf(file: Buffer): { width: number; height: number; rgb: Buffer } 
   const height = file.readUInt32BE(20);
   const data: Buffer[] = [];
   for (let at = 8; at < file.length; at += 12 + file.readUInt32BE(at))
-    if (file.toString("latin1", at + 4, at + 8) === "IDAT") data.push(file.subarray(at + 8, at + 8 + file.readUInt32BE(at)));
+    if (file.toString("latin1", at + 4, at + 8) === "IDAT")
+      data.push(file.subarray(at + 8, at + 8 + file.readUInt32BE(at)));
   const raw = inflateSync(Buffer.concat(data));
   const stride = width * 4;
   const rgb = Buffer.alloc(width * height * 3);
@@ -56,7 +65,11 @@ function pixelsOf(file: Buffer): { width: number; height: number; rgb: Buffer } 
 }
 
 function paeth(left: number, up: number, corner: number): number {
-  const [a, b, c] = [up - corner, left - corner, left + up - 2 * corner].map(Math.abs) as [number, number, number];
+  const [a, b, c] = [up - corner, left - corner, left + up - 2 * corner].map(Math.abs) as [
+    number,
+    number,
+    number,
+  ];
   return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
@@ -69,7 +82,9 @@ test("a picture of text gives its words", async () => {
 test("a fax in TIFF gives its words", async () => {
   const tiff = makeTiff(pixelsOf(png));
   expect(await detectFileKind(tiff, "fax.tif")).toMatchObject({ fileType: "TIFF" });
-  expect(recall(read((await image.parse({ fileType: "TIFF", bytes: tiff, ocr })).units))).toBeGreaterThanOrEqual(0.99);
+  expect(
+    recall(read((await image.parse({ fileType: "TIFF", bytes: tiff, ocr })).units)),
+  ).toBeGreaterThanOrEqual(0.99);
 });
 
 describe("a scanned PDF", () => {
@@ -83,13 +98,19 @@ describe("a scanned PDF", () => {
 
   test("of a blank sheet is no silent success", async () => {
     const blank = makeScannedPdf({ width: 200, height: 300, rgb: Buffer.alloc(200 * 300 * 3, 255) });
-    await expect(pdf.parse({ fileType: "PDF", bytes: blank, ocr })).rejects.toMatchObject({ code: "no_text" });
+    await expect(pdf.parse({ fileType: "PDF", bytes: blank, ocr })).rejects.toMatchObject({
+      code: "no_text",
+    });
   });
 });
 
 test("what is no picture is corrupt, and without OCR pictures are not supported", async () => {
-  await expect(image.parse({ fileType: "PNG", bytes: Buffer.from("no picture"), ocr })).rejects.toMatchObject({ code: "corrupt" });
-  await expect(image.parse({ fileType: "PNG", bytes: png })).rejects.toMatchObject({ code: "unsupported_file_type" });
+  await expect(image.parse({ fileType: "PNG", bytes: Buffer.from("no picture"), ocr })).rejects.toMatchObject(
+    { code: "corrupt" },
+  );
+  await expect(image.parse({ fileType: "PNG", bytes: png })).rejects.toMatchObject({
+    code: "unsupported_file_type",
+  });
 });
 
 test("a language without data is refused by the name of the package that brings it", async () => {

@@ -7,12 +7,17 @@ import type { FileType } from "../../src/domain/file-type.ts";
 import { unitsAsMarkdown, type ParsedDocument, type TextUnit } from "../../src/domain/text-unit.ts";
 import { detectFileKind } from "../../src/parsers/file-kind.ts";
 import { parserFor } from "../../src/parsers/index.ts";
-import { makeDocx, makeEpub, makeOdf, makePptx, makeSheets, makeZip } from "../support/make-office-documents.ts";
+import { makeDocx, makeEpub, makeOdf, makePptx, makeSheets, makeZip } from "../support/files/office.ts";
 
 const parse = (fileType: FileType, bytes: Buffer | string, name?: string): Promise<ParsedDocument> =>
   parserFor(fileType).parse({ fileType, bytes: Buffer.from(bytes as string), name });
 const brief = (units: readonly TextUnit[]): unknown[] =>
-  units.map((unit) => [unit.type, unit.text, ...(unit.level === undefined ? [] : [unit.level]), ...(unit.repeats ? ["repeats"] : [])]);
+  units.map((unit) => [
+    unit.type,
+    unit.text,
+    ...(unit.level === undefined ? [] : [unit.level]),
+    ...(unit.repeats ? ["repeats"] : []),
+  ]);
 
 test("DOCX: headings with levels, lists, notes, comments, tables, running headers, and scripts of all directions", async () => {
   const parsed = await parse("DOCX", await makeDocx());
@@ -24,13 +29,19 @@ test("DOCX: headings with levels, lists, notes, comments, tables, running header
     ["quote", "> Comment by Bo: Is this so?"],
     ["heading", "Steps", 2],
     ["list", "- first point\n  - nested point\n1. one\n2. two"],
-    ["table", "| Name | Count | Price |\n| --- | --- | --- |\n| Apple \\| Pear | 3 | 1.50 |\n| Total |  | 4.50 |"],
+    [
+      "table",
+      "| Name | Count | Price |\n| --- | --- | --- |\n| Apple \\| Pear | 3 | 1.50 |\n| Total |  | 4.50 |",
+    ],
     ["paragraph", "مرحبا بالعالم"],
     ["paragraph", "数据库系统は速い。"],
     ["paragraph", "Company footer", "repeats"],
   ]);
   expect(parsed.units.find((unit) => unit.type === "table")?.heading_path).toEqual(["Plan", "Steps"]);
-  expect(parsed).toMatchObject({ page_count: null, metadata: { title: "The plan", author: "Ann", created_at: expect.stringMatching(/^\d{4}-/) } });
+  expect(parsed).toMatchObject({
+    page_count: null,
+    metadata: { title: "The plan", author: "Ann", created_at: expect.stringMatching(/^\d{4}-/) },
+  });
 });
 
 test("PPTX: slides are pages under their titles, with tables and notes", async () => {
@@ -44,30 +55,47 @@ test("PPTX: slides are pages under their titles, with tables and notes", async (
     [2, "heading", "Slide 2"],
     [2, "paragraph", "No title here."],
   ]);
-  expect(parsed.units.find((unit) => unit.text === "Say it slowly.")?.heading_path).toEqual(["Results", "Notes"]);
+  expect(parsed.units.find((unit) => unit.text === "Say it slowly.")?.heading_path).toEqual([
+    "Results",
+    "Notes",
+  ]);
   expect(parsed).toMatchObject({ page_count: 2, metadata: { title: "The deck", author: "Ann" } });
 });
 
-test.each(["XLSX", "XLS", "ODS"] as const)("%s: sheets are pages under their names, with dates as dates and blocks of rows as tables", async (fileType) => {
-  const parsed = await parse(fileType, makeSheets(fileType === "XLS" ? "biff8" : fileType === "XLSX" ? "xlsx" : "ods"));
-  expect(parsed.units.filter((unit) => unit.type !== "quote").map((unit) => [unit.page, unit.type, unit.text])).toEqual([
-    [1, "heading", "Fruit"],
-    [1, "paragraph", "Stock"],
-    [1, "table", "| Name | Count | Since |\n| --- | --- | --- |\n| Apple | 3 | 2026-01-17 |\n| Größe 数据 | 1.5 |  |"],
-    [2, "heading", "More"],
-    [2, "table", "| a | b |\n| --- | --- |\n| 1 | 2 |"],
-    [2, "table", "| c | d |\n| --- | --- |\n| 3 | 4 |"],
-  ]);
-  expect(parsed.page_count).toBe(2);
-  if (fileType === "XLSX") {
-    expect(parsed.units.find((unit) => unit.type === "quote")?.text).toBe("> Comment by Bo: Count again");
-    expect(parsed.metadata).toMatchObject({ title: "The stock", author: "Ann" });
-  }
-});
+test.each(["XLSX", "XLS", "ODS"] as const)(
+  "%s: sheets are pages under their names, with dates as dates and blocks of rows as tables",
+  async (fileType) => {
+    const parsed = await parse(
+      fileType,
+      makeSheets(fileType === "XLS" ? "biff8" : fileType === "XLSX" ? "xlsx" : "ods"),
+    );
+    expect(
+      parsed.units.filter((unit) => unit.type !== "quote").map((unit) => [unit.page, unit.type, unit.text]),
+    ).toEqual([
+      [1, "heading", "Fruit"],
+      [1, "paragraph", "Stock"],
+      [
+        1,
+        "table",
+        "| Name | Count | Since |\n| --- | --- | --- |\n| Apple | 3 | 2026-01-17 |\n| Größe 数据 | 1.5 |  |",
+      ],
+      [2, "heading", "More"],
+      [2, "table", "| a | b |\n| --- | --- |\n| 1 | 2 |"],
+      [2, "table", "| c | d |\n| --- | --- |\n| 3 | 4 |"],
+    ]);
+    expect(parsed.page_count).toBe(2);
+    if (fileType === "XLSX") {
+      expect(parsed.units.find((unit) => unit.type === "quote")?.text).toBe("> Comment by Bo: Count again");
+      expect(parsed.metadata).toMatchObject({ title: "The stock", author: "Ann" });
+    }
+  },
+);
 
 test("ODT: headings, lists, tables, notes and comments, without what was struck out", async () => {
-  const row = (...cells: string[]): string => `<table:table-row>${cells.map((text) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`).join("")}</table:table-row>`;
-  const items = (...texts: string[]): string => texts.map((text) => `<text:list-item><text:p>${text}</text:p></text:list-item>`).join("");
+  const row = (...cells: string[]): string =>
+    `<table:table-row>${cells.map((text) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`).join("")}</table:table-row>`;
+  const items = (...texts: string[]): string =>
+    texts.map((text) => `<text:list-item><text:p>${text}</text:p></text:list-item>`).join("");
   const parsed = await parse(
     "ODT",
     await makeOdf(
@@ -112,7 +140,10 @@ test("ODP: slides are pages under their titles, with notes", async () => {
 });
 
 test("EPUB: chapters in the order of the spine, tags that close themselves included", async () => {
-  const parsed = await parse("EPUB", await makeEpub(["<h1>One</h1><p>First.</p>", "<h1>Two</h1><ul><li>a</li></ul>"]));
+  const parsed = await parse(
+    "EPUB",
+    await makeEpub(["<h1>One</h1><p>First.</p>", "<h1>Two</h1><ul><li>a</li></ul>"]),
+  );
   expect(unitsAsMarkdown(parsed.units)).toBe("# One\n\nFirst.\n\n# Two\n\n- a");
   expect(parsed.metadata).toEqual({ title: "The book", author: "Ann", language: "de" });
 });
@@ -129,7 +160,11 @@ describe("archives that would do harm end with a code, before they are unpacked"
   test.each([
     [
       "DOCX",
-      { "_rels/.rels": '<Relationships><Relationship Id="a" Type="x/officeDocument" Target="word/document.xml"/></Relationships>', "word/document.xml": zeros },
+      {
+        "_rels/.rels":
+          '<Relationships><Relationship Id="a" Type="x/officeDocument" Target="word/document.xml"/></Relationships>',
+        "word/document.xml": zeros,
+      },
       "too_large",
     ],
     ["ODT", { mimetype: "x", "content.xml": zeros }, "too_large"],
@@ -144,11 +179,16 @@ describe("archives that would do harm end with a code, before they are unpacked"
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
   });
 
-  test.each(["DOCX", "PPTX", "XLSX", "ODT", "EPUB"] as const)("%s that is cut in half, or is nothing", async (fileType) => {
-    const whole = await makeDocx();
-    await expect(parse(fileType, whole.subarray(0, whole.length / 2))).rejects.toMatchObject({ code: "corrupt" });
-    await expect(parse(fileType, "")).rejects.toMatchObject({ code: "empty_file" });
-  });
+  test.each(["DOCX", "PPTX", "XLSX", "ODT", "EPUB"] as const)(
+    "%s that is cut in half, or is nothing",
+    async (fileType) => {
+      const whole = await makeDocx();
+      await expect(parse(fileType, whole.subarray(0, whole.length / 2))).rejects.toMatchObject({
+        code: "corrupt",
+      });
+      await expect(parse(fileType, "")).rejects.toMatchObject({ code: "empty_file" });
+    },
+  );
 
   test("an Office document with a password says so", async () => {
     const compound = Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(2048)]);

@@ -2,13 +2,16 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ParsedDocument } from "../../src/domain/text-unit.ts";
-import { createParserPool, type ParserPool } from "../../src/parsers/child-process.ts";
+import { createParserPool, type ParserPool } from "../../src/parsers/process/child-process.ts";
 import { parsePages } from "../../src/parsers/page-range.ts";
 
 let pool: ParserPool;
 
 beforeAll(() => {
-  pool = createParserPool({ size: 1, entry: new URL("../support/misbehaving-child.ts", import.meta.url) });
+  pool = createParserPool({
+    size: 1,
+    entry: new URL("../support/processes/misbehaving-child.ts", import.meta.url),
+  });
 });
 
 afterAll(() => pool.close());
@@ -24,7 +27,11 @@ test("a range that ends the first parser is read by the second", async () => {
 });
 
 test("a range that ends both is left out and named, and its neighbours are whole", async () => {
-  expect(await parse("55 both", [51, 100])).toMatchObject({ units: [], page_count: 60, warnings: [{ pages: [51, 60], code: "worker_crashed" }] });
+  expect(await parse("55 both", [51, 100])).toMatchObject({
+    units: [],
+    page_count: 60,
+    warnings: [{ pages: [51, 60], code: "worker_crashed" }],
+  });
   expect((await parse("55 both", [1, 50])).units).toHaveLength(50);
 });
 

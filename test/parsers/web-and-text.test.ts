@@ -7,7 +7,8 @@ import { parserFor } from "../../src/parsers/index.ts";
 
 const parse = (fileType: FileType, content: Buffer | string, name?: string): Promise<ParsedDocument> =>
   parserFor(fileType).parse({ fileType, bytes: Buffer.from(content as string), name });
-const markdownOf = async (fileType: FileType, content: Buffer | string, name?: string): Promise<string> => unitsAsMarkdown((await parse(fileType, content, name)).units);
+const markdownOf = async (fileType: FileType, content: Buffer | string, name?: string): Promise<string> =>
+  unitsAsMarkdown((await parse(fileType, content, name)).units);
 
 describe("HTML", () => {
   test("gives what a reader sees, in blocks", async () => {
@@ -40,16 +41,30 @@ describe("HTML", () => {
   });
 
   test("takes the character set that the page declares", async () => {
-    expect(await markdownOf("HTML", Buffer.concat([Buffer.from('<meta charset="windows-1251"><p>'), Buffer.from([0xcf, 0xf0, 0xe8]), Buffer.from("</p>")]))).toBe("При");
+    expect(
+      await markdownOf(
+        "HTML",
+        Buffer.concat([
+          Buffer.from('<meta charset="windows-1251"><p>'),
+          Buffer.from([0xcf, 0xf0, 0xe8]),
+          Buffer.from("</p>"),
+        ]),
+      ),
+    ).toBe("При");
   });
 
   test("survives nesting deeper than any page has, and refuses more at once", async () => {
     const depth = 990;
-    expect(await markdownOf("HTML", `${"<div><b>".repeat(depth)}deep${"</b></div>".repeat(depth)}`)).toBe("deep");
+    expect(await markdownOf("HTML", `${"<div><b>".repeat(depth)}deep${"</b></div>".repeat(depth)}`)).toBe(
+      "deep",
+    );
     expect(await markdownOf("HTML", `${"<ul><li>".repeat(depth)}deep`)).toContain("deep");
     expect(await markdownOf("HTML", `${"<table><tr><td>".repeat(600)}deep`)).toContain("deep");
     for (const tag of ["<div>", "<b>x", "<ul><li>", "<table><tr><td>"]) {
-      await expect(markdownOf("HTML", tag.repeat(200_000))).rejects.toMatchObject({ code: "too_complex", message: expect.stringContaining("2000") });
+      await expect(markdownOf("HTML", tag.repeat(200_000))).rejects.toMatchObject({
+        code: "too_complex",
+        message: expect.stringContaining("2000"),
+      });
     }
   });
 });
@@ -61,7 +76,16 @@ test("RTF: code pages, Unicode, headings, lists and tables, without fields, pict
     String.raw`{\field{\*\fldinst HYPERLINK "http://x"}{\fldrslt link}}\par{\listtext\'b7\tab}one\par{\listtext 2.\tab}two\par` +
     String.raw`\trowd\pard\intbl Name\cell Count\cell\row\trowd\pard\intbl Apple\cell 3\cell\row\pard Fin\bin4 }}{{e.\par}`;
   const parsed = await parse("RTF", source);
-  expect(unitsAsMarkdown(parsed.units)).toBe(["# Plan", "Größe € При {x}\nnext", "link", "- one\n2. two", "| Name | Count |\n| --- | --- |\n| Apple | 3 |", "Fine."].join("\n\n"));
+  expect(unitsAsMarkdown(parsed.units)).toBe(
+    [
+      "# Plan",
+      "Größe € При {x}\nnext",
+      "link",
+      "- one\n2. two",
+      "| Name | Count |\n| --- | --- |\n| Apple | 3 |",
+      "Fine.",
+    ].join("\n\n"),
+  );
   expect(parsed.metadata).toEqual({ title: "The plan", author: "Ann" });
   await expect(parse("RTF", "no rich text")).rejects.toMatchObject({ code: "corrupt" });
 });
@@ -72,19 +96,34 @@ describe("CSV and TSV", () => {
     ["CSV", "a;b\n1,5;2,5\n", "| a | b |\n| --- | --- |\n| 1,5 | 2,5 |"],
     ["CSV", "a|b\n1|2\n", "| a | b |\n| --- | --- |\n| 1 | 2 |"],
     ["TSV", "a\tb\n1, one\t2\n", "| a | b |\n| --- | --- |\n| 1, one | 2 |"],
-    ["CSV", "a,b,c\n1\n1,2,3,4\n", "| a | b | c |  |\n| --- | --- | --- | --- |\n| 1 |  |  |  |\n| 1 | 2 | 3 | 4 |"],
+    [
+      "CSV",
+      "a,b,c\n1\n1,2,3,4\n",
+      "| a | b | c |  |\n| --- | --- | --- | --- |\n| 1 |  |  |  |\n| 1 | 2 | 3 | 4 |",
+    ],
     ["CSV", "名前,年齢\n佐藤太郎,30\n", "| 名前 | 年齢 |\n| --- | --- |\n| 佐藤太郎 | 30 |"],
   ] as const)("%s %j", async (fileType, content, expected) => {
     expect(await markdownOf(fileType, content)).toBe(expected);
   });
 
   test("short Shift_JIS is told from Western text, and short Western text is not taken for it", async () => {
-    expect(await markdownOf("CSV", Buffer.from("96bc914f2c944e97ee2c8f5a8f8a0a8db293a191be98592c33302c938c8b9e0a8e4f96d889708e712c32352c91e58de30a", "hex"))).toContain("名前");
+    expect(
+      await markdownOf(
+        "CSV",
+        Buffer.from(
+          "96bc914f2c944e97ee2c8f5a8f8a0a8db293a191be98592c33302c938c8b9e0a8e4f96d889708e712c32352c91e58de30a",
+          "hex",
+        ),
+      ),
+    ).toContain("名前");
     expect(await markdownOf("CSV", Buffer.from("Gr\xf6\xdfe,B\xe4r\n1,2\n", "latin1"))).toContain("Größe");
   });
 
   test("a long table comes in parts that each repeat the head", async () => {
-    const { units } = await parse("CSV", ["n,square", ...Array.from({ length: 1000 }, (_, n) => `${n},${n * n}`)].join("\n"));
+    const { units } = await parse(
+      "CSV",
+      ["n,square", ...Array.from({ length: 1000 }, (_, n) => `${n},${n * n}`)].join("\n"),
+    );
     expect(units.length).toBeGreaterThan(3);
     expect(units.every((unit) => unit.text.startsWith("| n | square |\n| --- | --- |\n| "))).toBe(true);
     expect(units.flatMap((unit) => unit.text.split("\n").slice(2))).toHaveLength(1000);
@@ -93,7 +132,9 @@ describe("CSV and TSV", () => {
 
 describe("JSON, XML and source code", () => {
   test("stay as they are written, in fences of their language", async () => {
-    expect(await markdownOf("CODE", "export const a = 1;\n", "src/a.ts")).toBe("```ts\nexport const a = 1;\n```");
+    expect(await markdownOf("CODE", "export const a = 1;\n", "src/a.ts")).toBe(
+      "```ts\nexport const a = 1;\n```",
+    );
     expect(await markdownOf("XML", '<a b="1">x</a>')).toBe('```xml\n<a b="1">x</a>\n```');
     expect(await markdownOf("JSON", '{"a":[1,2]}')).toBe('```json\n{\n  "a": [\n    1,\n    2\n  ]\n}\n```');
     expect(await markdownOf("CODE", "a\n```\nb", "x.md.py")).toBe("````py\na\n```\nb\n````");
@@ -103,7 +144,9 @@ describe("JSON, XML and source code", () => {
     const lines = Array.from({ length: 2000 }, (_, index) => (index % 10 === 9 ? "" : `line ${index};`));
     const { units } = await parse("CODE", lines.join("\n"), "a.c");
     expect(units.length).toBeGreaterThan(5);
-    expect(units.flatMap((unit) => unit.text.split("\n").slice(1, -1)).filter((line) => line !== "")).toEqual(lines.filter((line) => line !== ""));
+    expect(units.flatMap((unit) => unit.text.split("\n").slice(1, -1)).filter((line) => line !== "")).toEqual(
+      lines.filter((line) => line !== ""),
+    );
     expect(units.every((unit) => unit.text.length < 7_000)).toBe(true);
   });
 
@@ -112,9 +155,15 @@ describe("JSON, XML and source code", () => {
       nbformat: 4,
       cells: [
         { cell_type: "markdown", source: ["# Load\n", "Some *text*."] },
-        { cell_type: "code", source: "print(1)", outputs: [{ text: ["1\n"] }, { data: { "text/plain": "2" } }] },
+        {
+          cell_type: "code",
+          source: "print(1)",
+          outputs: [{ text: ["1\n"] }, { data: { "text/plain": "2" } }],
+        },
       ],
     };
-    expect(await markdownOf("JSON", JSON.stringify(notebook))).toBe("# Load\n\nSome *text*.\n\n```python\nprint(1)\n```\n\n```\n1\n```\n\n```\n2\n```");
+    expect(await markdownOf("JSON", JSON.stringify(notebook))).toBe(
+      "# Load\n\nSome *text*.\n\n```python\nprint(1)\n```\n\n```\n1\n```\n\n```\n2\n```",
+    );
   });
 });

@@ -3,8 +3,8 @@ import { execFile, spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { debianProgram } from "../support/debian-program.ts";
-import { type TestProcess, watch } from "../support/processes.ts";
+import { debianProgram } from "../support/servers/debian-program.ts";
+import { type TestProcess, watch } from "../support/stack/processes.ts";
 
 const FILES = join(import.meta.dirname, "../../deploy/proxy");
 const PREFIX = "\n  ";
@@ -38,7 +38,9 @@ export const PROXIES: readonly ProxyKind[] = [
       ["/etc/ssl/holdfast/privkey.pem", join(folder, "key.pem")],
     ],
     around: (text, { folder }) => {
-      const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${join(folder, name)};`).join(PREFIX);
+      const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map((name) => `${name}_temp_path ${join(folder, name)};`)
+        .join(PREFIX);
       return `pid ${join(folder, "nginx.pid")};\nerror_log stderr warn;\nevents {}\nhttp {\n  access_log off;${PREFIX}${temporary}\n${text}}\n`;
     },
     args: (file, { folder }) => ["-p", folder, "-e", "stderr", "-c", file, "-g", "daemon off;"],
@@ -49,7 +51,10 @@ export const PROXIES: readonly ProxyKind[] = [
     file: "Caddyfile",
     replaced: ({ folder, port, apiPort }) => [
       ["127.0.0.1:8080", `127.0.0.1:${apiPort}`],
-      ["holdfast.example.com {", `https://localhost:${port} {\n\ttls ${join(folder, "chain.pem")} ${join(folder, "key.pem")}`],
+      [
+        "holdfast.example.com {",
+        `https://localhost:${port} {\n\ttls ${join(folder, "chain.pem")} ${join(folder, "key.pem")}`,
+      ],
     ],
     around: (text) => `{\n\tadmin off\n\tauto_https off\n}\n${text}`,
     args: (file) => ["run", "--adapter", "caddyfile", "--config", file],
@@ -70,7 +75,21 @@ export const PROXIES: readonly ProxyKind[] = [
 /** A certificate for a day, in the forms that the three want. */
 export async function certify(folder: string): Promise<void> {
   const [key, chain] = [join(folder, "key.pem"), join(folder, "chain.pem")];
-  await promisify(execFile)("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost", "-keyout", key, "-out", chain]);
+  await promisify(execFile)("openssl", [
+    "req",
+    "-x509",
+    "-newkey",
+    "rsa:2048",
+    "-nodes",
+    "-days",
+    "1",
+    "-subj",
+    "/CN=localhost",
+    "-keyout",
+    key,
+    "-out",
+    chain,
+  ]);
   await writeFile(join(folder, "both.pem"), `${await readFile(chain, "utf8")}${await readFile(key, "utf8")}`);
 }
 

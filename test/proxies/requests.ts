@@ -18,11 +18,21 @@ export interface Received {
 }
 
 /** Sends a request and returns its answer as soon as it begins. */
-export function open(url: string, { method = "GET", headers = {}, body }: Sent = {}): Promise<IncomingMessage> {
+export function open(
+  url: string,
+  { method = "GET", headers = {}, body }: Sent = {},
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const send = url.startsWith("https:") ? secureRequest : request;
     // Caddy chooses the site by the name that the handshake asks for.
-    const options = { method, headers, agent: false, rejectUnauthorized: false, servername: "localhost", signal: AbortSignal.timeout(TIMEOUT_MS) };
+    const options = {
+      method,
+      headers,
+      agent: false,
+      rejectUnauthorized: false,
+      servername: "localhost",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    };
     send(url, options, resolve).on("error", reject).end(body);
   });
 }
@@ -33,11 +43,18 @@ export async function fetchWhole(url: string, sent: Sent = {}): Promise<Received
 }
 
 /** A form with fields and one file, as a browser sends it. */
-export async function formOf(fields: Record<string, string>, file: { readonly name: string; readonly content: Buffer }): Promise<Sent> {
+export async function formOf(
+  fields: Record<string, string>,
+  file: { readonly name: string; readonly content: Buffer },
+): Promise<Sent> {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
   form.set("file", new Blob([new Uint8Array(file.content)]), file.name);
   const encoded = new Request("http://localhost", { method: "POST", body: form });
   const body = Buffer.from(await encoded.arrayBuffer());
-  return { method: "POST", headers: { "content-type": encoded.headers.get("content-type")!, "content-length": String(body.length) }, body };
+  return {
+    method: "POST",
+    headers: { "content-type": encoded.headers.get("content-type")!, "content-length": String(body.length) },
+    body,
+  };
 }

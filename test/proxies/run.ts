@@ -7,9 +7,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../src/embedded/ports.ts";
-import { startParts } from "../support/global-setup.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { TENANTS } from "../support/tenants.ts";
+import { startParts } from "../support/run/global-setup.ts";
+import { type Stack, startStack } from "../support/stack/stack.ts";
+import { TENANTS } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 import { PROXIES, type ProxyKind, certify, startProgram } from "./proxies.ts";
 import { fetchWhole, formOf, open } from "./requests.ts";
@@ -30,7 +30,10 @@ const describe = (error: unknown): string => (error instanceof Error ? String(er
 type Trial = (url: string, stack: Stack) => Promise<void>;
 
 const upload = async (url: string, bytes: number) => {
-  const form = await formOf({ space_id: spaces.research }, { name: "large.txt", content: Buffer.alloc(bytes, "capybara\n") });
+  const form = await formOf(
+    { space_id: spaces.research },
+    { name: "large.txt", content: Buffer.alloc(bytes, "capybara\n") },
+  );
   return fetchWhole(`${url}/v1/data/upload`, { ...form, headers: { ...form.headers, ...bearer } });
 };
 
@@ -52,8 +55,16 @@ const TRIALS: Readonly<Record<string, Trial>> = {
     let release: () => void = () => undefined;
     const heldBy = new Promise<void>((resolve) => (release = resolve));
     stack.provider.reply({ pieces: ["first ", "last"], heldBy });
-    const body = JSON.stringify({ model: agents.analyst, stream: true, messages: [{ role: "user", content: "hi" }] });
-    const answer = await open(`${url}/v1/chat/completions`, { method: "POST", headers: { ...bearer, "content-type": "application/json" }, body });
+    const body = JSON.stringify({
+      model: agents.analyst,
+      stream: true,
+      messages: [{ role: "user", content: "hi" }],
+    });
+    const answer = await open(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { ...bearer, "content-type": "application/json" },
+      body,
+    });
     let read = "";
     try {
       for await (const piece of answer as AsyncIterable<Buffer>) {
@@ -69,9 +80,12 @@ const TRIALS: Readonly<Record<string, Trial>> = {
   async "the address of a caller is what the proxy saw, whatever the caller says"(url, stack) {
     const { owner } = stack.database.db;
     await owner.query("update api_keys set last_used_ip = null, last_used_at = null");
-    await fetchWhole(`${url}/v1/models`, { headers: { authorization: `Bearer ${keys.viewer}`, "x-forwarded-for": FORGED_ADDRESS } });
+    await fetchWhole(`${url}/v1/models`, {
+      headers: { authorization: `Bearer ${keys.viewer}`, "x-forwarded-for": FORGED_ADDRESS },
+    });
     const seen = async (): Promise<string | undefined> => {
-      const sql = "select host(last_used_ip) as ip from api_keys where name = 'viewer' and last_used_ip is not null";
+      const sql =
+        "select host(last_used_ip) as ip from api_keys where name = 'viewer' and last_used_ip is not null";
       return (await owner.query<{ ip: string }>(sql)).rows[0]?.ip;
     };
     await until("the key's last address is noted", async () => (await seen()) !== undefined);
@@ -90,13 +104,18 @@ async function tryProxy(kind: ProxyKind, stack: Stack, folder: string): Promise<
         ({ status }) => status === 200,
         () => false,
       );
-    await until(`${kind.name} is up`, async () => program.child.exitCode !== null || program.child.signalCode !== null || (await isUp()));
+    await until(
+      `${kind.name} is up`,
+      async () => program.child.exitCode !== null || program.child.signalCode !== null || (await isUp()),
+    );
     for (const [name, trial] of Object.entries(TRIALS)) {
       const error = await trial(url, stack).then(
         () => undefined,
         (reason: unknown) => reason,
       );
-      print(`${error === undefined ? "ok  " : "FAIL"}  ${kind.name}: ${name}${error === undefined ? "" : `\n${describe(error)}`}`);
+      print(
+        `${error === undefined ? "ok  " : "FAIL"}  ${kind.name}: ${name}${error === undefined ? "" : `\n${describe(error)}`}`,
+      );
       if (error !== undefined) failed += 1;
     }
   } catch (error) {
@@ -115,7 +134,9 @@ const parts = await startParts({ isDurable: false });
 let failed = 0;
 try {
   await certify(folder);
-  const stack = await startStack({ env: { TRUSTED_PROXIES: "1", MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES) } });
+  const stack = await startStack({
+    env: { TRUSTED_PROXIES: "1", MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES) },
+  });
   try {
     for (const kind of PROXIES) failed += await tryProxy(kind, stack, folder);
   } finally {

@@ -1,10 +1,10 @@
 /** What makes search bounded in its cost gives the same results as what it stands in for, wherever that was not slow. */
 import { expect, test, vi } from "vitest";
 import fc from "fast-check";
-import { analyzeQuery } from "../../src/search/analyzer.ts";
-import { toNfkc } from "../../src/search/normalize.ts";
+import { analyzeQuery } from "../../src/search/text/analyzer.ts";
+import { toNfkc } from "../../src/search/text/normalize.ts";
 import { holdsPhrase } from "../../src/search/query.ts";
-import { cutWords } from "../../src/search/tokens.ts";
+import { cutWords } from "../../src/search/text/tokens.ts";
 
 test("NFKC is that of the platform, but for runs of marks that no writing has", () => {
   fc.assert(
@@ -34,7 +34,8 @@ test("an address is whole where it has one @ and a dot inside what follows it", 
     fc.property(fc.array(word, { maxLength: 12 }), (parts) => {
       const runs = cutWords(parts.join("")).filter(({ isExact }) => isExact);
       const text = parts.join("");
-      if (EMAIL.test(text) && /^[a-z]+(?:[.@][a-z]+)*$/.test(text)) expect(runs.map((token) => token.text)).toContain(text);
+      if (EMAIL.test(text) && /^[a-z]+(?:[.@][a-z]+)*$/.test(text))
+        expect(runs.map((token) => token.text)).toContain(text);
     }),
   );
   expect(cutWords("ada@acme.example").some(({ text }) => text === "ada@acme.example")).toBe(true);
@@ -42,7 +43,10 @@ test("an address is whole where it has one @ and a dot inside what follows it", 
 });
 
 test("a query's words beyond the most that are searched for are passed over, and those before go on counting", () => {
-  const many = Array.from({ length: 300 }, (_, index) => `w${String.fromCharCode(97 + (index % 26))}${"abcdefghijkl"[Math.floor(index / 26)]}x`);
+  const many = Array.from(
+    { length: 300 },
+    (_, index) => `w${String.fromCharCode(97 + (index % 26))}${"abcdefghijkl"[Math.floor(index / 26)]}x`,
+  );
   const words = analyzeQuery([...many, many[0]!, many[299]!].join(" "), ["de"]);
   expect(words).toHaveLength(256);
   expect(words[0]!.weight).toBe(2);

@@ -1,9 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { STEMMED_LANGUAGES, analyze, analyzeQuery, languagesIn, pushTerms } from "../../src/search/analyzer.ts";
+import {
+  STEMMED_LANGUAGES,
+  analyze,
+  analyzeQuery,
+  languagesIn,
+  pushTerms,
+} from "../../src/search/text/analyzer.ts";
 import { createTermFinder } from "../../src/search/highlights.ts";
-import { beginningOf, stemOf } from "../../src/search/stems.ts";
-import { cutWords } from "../../src/search/tokens.ts";
+import { beginningOf, stemOf } from "../../src/search/text/stems.ts";
+import { cutWords } from "../../src/search/text/tokens.ts";
 
 /** Every word of the text that has one of the terms, found by analyzing all of it. */
 function analyzedSpans(text: string, terms: ReadonlySet<string>): [number, number][] {
@@ -41,9 +47,20 @@ const SENTENCES = [
 ];
 const WORDS = SENTENCES.flatMap((sentence) => sentence.split(" "));
 const passage = fc.oneof(
-  fc.array(fc.oneof(fc.constantFrom(...SENTENCES), fc.constantFrom(...WORDS)), { minLength: 1, maxLength: 12 }).map((parts) => parts.join(" ")),
   fc
-    .array(fc.oneof(fc.constantFrom(...WORDS, ".", ",", "://", "'", "www.", "\u0301"), fc.string({ unit: "binary", maxLength: 3 })), { maxLength: 20 })
+    .array(fc.oneof(fc.constantFrom(...SENTENCES), fc.constantFrom(...WORDS)), {
+      minLength: 1,
+      maxLength: 12,
+    })
+    .map((parts) => parts.join(" ")),
+  fc
+    .array(
+      fc.oneof(
+        fc.constantFrom(...WORDS, ".", ",", "://", "'", "www.", "\u0301"),
+        fc.string({ unit: "binary", maxLength: 3 }),
+      ),
+      { maxLength: 20 },
+    )
     .map((parts) => parts.join("")),
 );
 
@@ -51,7 +68,10 @@ test("highlights are those that the analysis of the whole text gives, in every l
   fc.assert(
     fc.property(passage, passage, fc.array(fc.nat(), { maxLength: 8 }), (text, other, picks) => {
       const queried = picks.map((pick) => WORDS[pick % WORDS.length]!).join(" ");
-      const terms = new Set([...analyzeQuery(queried, STEMMED_LANGUAGES).flatMap((word) => word.terms), ...analyze(other).terms.slice(0, 5)]);
+      const terms = new Set([
+        ...analyzeQuery(queried, STEMMED_LANGUAGES).flatMap((word) => word.terms),
+        ...analyze(other).terms.slice(0, 5),
+      ]);
       expect(createTermFinder(terms)(text)).toEqual(analyzedSpans(text, terms));
     }),
     { numRuns: 500 },
@@ -61,7 +81,12 @@ test("highlights are those that the analysis of the whole text gives, in every l
 const ENDINGS =
   "s es ed ing ly li y ies ied ational biliti bility ization fulness ement emment amment euse ence logie encia anza enza ism isme isti ziem ceem cti heden ingen erne ene arna ande isch keit ungen amente mente uccion ição zioni qui ssszal ccsel lyal abar ilor tate ment e i a";
 const word = fc
-  .tuple(fc.stringMatching(/^[a-z]{1,7}$/), fc.array(fc.constantFrom(...ENDINGS.split(" ").filter((ending) => /^[a-z]+$/.test(ending))), { maxLength: 3 }))
+  .tuple(
+    fc.stringMatching(/^[a-z]{1,7}$/),
+    fc.array(fc.constantFrom(...ENDINGS.split(" ").filter((ending) => /^[a-z]+$/.test(ending))), {
+      maxLength: 3,
+    }),
+  )
   .map(([stem, endings]) => stem + endings.join(""));
 
 test.each(STEMMED_LANGUAGES)("%s: a word begins as its stem promises", (language) => {
@@ -80,14 +105,41 @@ test.each(STEMMED_LANGUAGES)("%s: a word begins as its stem promises", (language
 test("highlights are the offsets of the query's words in the text as it is", () => {
   const text = "Cafés in Ｐａｒｉｓ: running costs";
   const terms = new Set(analyzeQuery("cafe paris run", STEMMED_LANGUAGES).flatMap((each) => each.terms));
-  expect(createTermFinder(terms)(text).map(([start, end]) => text.slice(start, end))).toEqual(["Cafés", "Ｐａｒｉｓ", "running"]);
+  expect(createTermFinder(terms)(text).map(([start, end]) => text.slice(start, end))).toEqual([
+    "Cafés",
+    "Ｐａｒｉｓ",
+    "running",
+  ]);
 });
 
 test.each([
-  ["http://x.io https:/ www. www.) it's", ["7 x.io", "7 x", "9 io", "12 https", "20 www", "25 www", "25 www", "31 it"]],
+  [
+    "http://x.io https:/ www. www.) it's",
+    ["7 x.io", "7 x", "9 io", "12 https", "20 www", "25 www", "25 www", "31 it"],
+  ],
   [
     "a.b c. d, e/f g— h\u0301 iPhone fooBar Ab9 -k l_m",
-    ["0 a.b", "0 a", "2 b", "4 c", "7 d", "10 e", "12 f", "14 g", "17 h\u0301", "20 iPhone", "27 fooBar", "27 foo", "30 Bar", "34 Ab9", "34 Ab9", "39 k", "41 l_m", "41 l", "43 m"],
+    [
+      "0 a.b",
+      "0 a",
+      "2 b",
+      "4 c",
+      "7 d",
+      "10 e",
+      "12 f",
+      "14 g",
+      "17 h\u0301",
+      "20 iPhone",
+      "27 fooBar",
+      "27 foo",
+      "30 Bar",
+      "34 Ab9",
+      "34 Ab9",
+      "39 k",
+      "41 l_m",
+      "41 l",
+      "43 m",
+    ],
   ],
 ])("a word is cut by itself only where nothing joins it to another: %s", (text, expected) => {
   expect(cutWords(text).map((token) => `${token.start} ${token.text}`)).toEqual(expected);

@@ -2,18 +2,27 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Sql, inTenant } from "../../src/db/pool.ts";
 import { hideRun } from "../../src/db/search/hidden.ts";
-import { findSegmentsToPurge, mergeSegments, purgeSegment } from "../../src/db/search/segments.ts";
+import { findSegmentsToPurge, mergeSegments, purgeSegment } from "../../src/db/search/index/segments.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { type SearchDeps, type SearchRequest, hybridSearch } from "../../src/search/hybrid.ts";
-import { type TestDatabase, createTestDatabase } from "../support/database.ts";
-import { type SearchSpace, type WrittenDocument, createFolder, createOrganization, createSpace, publishDocuments, republishDocument } from "../support/search-space.ts";
+import { type TestDatabase, createTestDatabase } from "../support/servers/database.ts";
+import {
+  type SearchSpace,
+  type WrittenDocument,
+  createFolder,
+  createOrganization,
+  createSpace,
+  publishDocuments,
+  republishDocument,
+} from "../support/stack/search-space.ts";
 
 const DIMENSIONS = 8;
 const model = { name: "test-model", dimensions: DIMENSIONS, fusion: { alpha: 0.4, bm25Saturation: 8 } };
 
 /** A vector that points mostly along one axis. */
-const along = (axis: number, rest = 0): Float32Array => Float32Array.from({ length: DIMENSIONS }, (_, at) => (at === axis ? 1 : rest));
+const along = (axis: number, rest = 0): Float32Array =>
+  Float32Array.from({ length: DIMENSIONS }, (_, at) => (at === axis ? 1 : rest));
 
 let database: TestDatabase;
 let organization: Awaited<ReturnType<typeof createOrganization>>;
@@ -21,9 +30,13 @@ let target: SearchSpace;
 let folders: { parent: string; child: string };
 let documents: Record<"root" | "parent" | "child" | "wordsOnly", WrittenDocument>;
 
-const deps = (embed: SearchDeps["queryEmbedding"]["embed"] = async () => along(0)): SearchDeps => ({ db: database.db, queryEmbedding: { model, embed } });
+const deps = (embed: SearchDeps["queryEmbedding"]["embed"] = async () => along(0)): SearchDeps => ({
+  db: database.db,
+  queryEmbedding: { model, embed },
+});
 const search = (request: SearchRequest, scope: SearchSpace = target) => hybridSearch(deps(), scope, request);
-const names = async (request: SearchRequest, scope: SearchSpace = target): Promise<string[]> => (await search(request, scope)).results.map((hit) => hit.document_name).toSorted();
+const names = async (request: SearchRequest, scope: SearchSpace = target): Promise<string[]> =>
+  (await search(request, scope)).results.map((hit) => hit.document_name).toSorted();
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -39,8 +52,16 @@ beforeAll(async () => {
         { text: "Nothing of it here.", vector: along(1) },
       ],
     },
-    { name: "parent.txt", folderId: parent, chunks: [{ text: "A fox is a small wild animal, and foxes are quick.", vector: along(2) }] },
-    { name: "child.txt", folderId: folders.child, chunks: [{ text: "Dogs and foxes are relatives.", vector: along(0, 0.9) }] },
+    {
+      name: "parent.txt",
+      folderId: parent,
+      chunks: [{ text: "A fox is a small wild animal, and foxes are quick.", vector: along(2) }],
+    },
+    {
+      name: "child.txt",
+      folderId: folders.child,
+      chunks: [{ text: "Dogs and foxes are relatives.", vector: along(0, 0.9) }],
+    },
     { name: "words.txt", chunks: [{ text: "fox without a vector" }] },
   ]);
   documents = { root: root!, parent: inParent!, child: inChild!, wordsOnly: wordsOnly! };
@@ -79,14 +100,21 @@ describe("a hit", () => {
     expect(warning).toBeUndefined();
     expect(results.length).toBe(5);
     for (const hit of results) expect(hit.score).toBe((hit.dense_score ?? 0) + (hit.sparse_score ?? 0));
-    expect(results.map((hit) => hit.score)).toEqual(results.map((hit) => hit.score).toSorted((one, other) => other - one));
+    expect(results.map((hit) => hit.score)).toEqual(
+      results.map((hit) => hit.score).toSorted((one, other) => other - one),
+    );
     expect(results.find((hit) => hit.text.startsWith("Nothing"))!.sparse_score).toBeNull();
-    expect(results.find((hit) => hit.document_name === "words.txt")).toMatchObject({ dense_score: null, sparse_score: expect.any(Number) });
+    expect(results.find((hit) => hit.document_name === "words.txt")).toMatchObject({
+      dense_score: null,
+      sparse_score: expect.any(Number),
+    });
     expect(results.find((hit) => hit.document_name === "parent.txt")!.dense_score).toBe(0);
   });
 
   test("keeps its score whatever else is found", async () => {
-    const all = (await search({ query: "fox", limit: 100 })).results.find((hit) => hit.document_name === "child.txt");
+    const all = (await search({ query: "fox", limit: 100 })).results.find(
+      (hit) => hit.document_name === "child.txt",
+    );
     const alone = (await search({ query: "fox", document_ids: [documents.child.id] })).results;
     expect(alone).toEqual([all]);
   });
@@ -94,25 +122,38 @@ describe("a hit", () => {
 
 describe("a filter narrows and never widens", () => {
   test("by documents", async () => {
-    expect(await names({ query: "fox", document_ids: [documents.parent.id, documents.child.id] })).toEqual(["child.txt", "parent.txt"]);
+    expect(await names({ query: "fox", document_ids: [documents.parent.id, documents.child.id] })).toEqual([
+      "child.txt",
+      "parent.txt",
+    ]);
     expect(await names({ query: "fox", document_ids: [] })).toEqual([]);
     expect(await names({ query: "fox", document_ids: [newId()] })).toEqual([]);
     expect((await names({ query: "fox", document_ids: null })).length).toBe(5);
-    expect(await names({ query: "fox", document_ids: [documents.child.id, ...Array.from({ length: 999 }, () => newId())] })).toEqual(["child.txt"]);
+    expect(
+      await names({
+        query: "fox",
+        document_ids: [documents.child.id, ...Array.from({ length: 999 }, () => newId())],
+      }),
+    ).toEqual(["child.txt"]);
   });
 
   test("by folders with all below them", async () => {
     expect(await names({ query: "fox", folder_ids: [folders.parent] })).toEqual(["child.txt", "parent.txt"]);
     expect(await names({ query: "fox", folder_ids: [folders.child] })).toEqual(["child.txt"]);
     expect(await names({ query: "fox", folder_ids: [] })).toEqual([]);
-    expect(await names({ query: "fox", folder_ids: [folders.child], document_ids: [documents.parent.id] })).toEqual([]);
+    expect(
+      await names({ query: "fox", folder_ids: [folders.child], document_ids: [documents.parent.id] }),
+    ).toEqual([]);
   });
 
   test("by score and by chunks of a document", async () => {
     const { results } = await search({ query: "fox", limit: 100 });
     const bound = results[1]!.score;
     expect((await search({ query: "fox", min_score: bound })).results.length).toBe(2);
-    expect((await names({ query: "fox", max_chunks_per_document: 1 })).filter((name) => name === "root.txt").length).toBe(1);
+    expect(
+      (await names({ query: "fox", max_chunks_per_document: 1 })).filter((name) => name === "root.txt")
+        .length,
+    ).toBe(1);
     expect((await search({ query: "fox", limit: 2 })).results).toEqual(results.slice(0, 2));
   });
 
@@ -138,7 +179,12 @@ test("what is hidden, deleted or in a deleted folder is not found", async () => 
     { name: "live.txt", chunks: [{ text: "a fox", vector: along(0) }] },
   ]);
   await inTenant(database.db, space.organization, async (sql) => {
-    await hideRun(sql, { organizationNum: space.organization.num, spaceNum: space.space.num, runNum: hidden!.runNum, reason: "superseded" });
+    await hideRun(sql, {
+      organizationNum: space.organization.num,
+      spaceNum: space.space.num,
+      runNum: hidden!.runNum,
+      reason: "superseded",
+    });
     await sql.query("update documents set deleted_at = now() where id = $1", [deleted!.id]);
     await sql.query("update folders set deleted_at = now() where id = $1", [folder]);
   });
@@ -159,7 +205,12 @@ test("without the query's vector the words answer alone, and the answer says so"
   const failing = deps(() => Promise.reject(new DomainError("provider_timeout", "too slow")));
   const { results, warning } = await hybridSearch(failing, target, { query: "fox" });
   expect(warning).toBe("dense_unavailable");
-  expect(results.map((hit) => hit.document_name).toSorted()).toEqual(["child.txt", "parent.txt", "root.txt", "words.txt"]);
+  expect(results.map((hit) => hit.document_name).toSorted()).toEqual([
+    "child.txt",
+    "parent.txt",
+    "root.txt",
+    "words.txt",
+  ]);
   expect(results.every((hit) => hit.dense_score === null && hit.sparse_score === hit.score)).toBe(true);
 });
 
@@ -199,7 +250,20 @@ test("chunks in one language are found by a query's words in their own forms, in
 });
 
 test("no query breaks the search", async () => {
-  const queries = ["x", "?!…", "\0", "\ud800", "a\0b \udfff", "fox ".repeat(5_000), "-", '"', '"\0"', "ﷺ", "%_\\'", "🦊"];
+  const queries = [
+    "x",
+    "?!…",
+    "\0",
+    "\ud800",
+    "a\0b \udfff",
+    "fox ".repeat(5_000),
+    "-",
+    '"',
+    '"\0"',
+    "ﷺ",
+    "%_\\'",
+    "🦊",
+  ];
   for (const query of queries) await expect(search({ query })).resolves.toHaveProperty("results");
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: "binary", maxLength: 200 }), async (query) => {
@@ -209,32 +273,49 @@ test("no query breaks the search", async () => {
   );
 });
 
-test("while a document is published a thousand times, a search sees one version of it, whole: never two, never none", { timeout: 300_000 }, async () => {
-  const space = await createSpace(database.db, organization);
-  const version = (number: number) => ({ chunks: [0, 1].map((part) => ({ text: `fox part ${part} of version ${number}`, vector: along(part, number / 2_000) })) });
-  const [document] = await publishDocuments(database.db, space, [version(0)]);
-  let runNum = document!.runNum;
-  let isPublishing = true;
-  const publisher = (async () => {
-    for (let number = 1; number <= 1_000; number++) runNum = await republishDocument(database.db, space, { id: document!.id, runNum }, version(number));
-  })().finally(() => (isPublishing = false));
-  const tenant = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => inTenant(database.db, space.organization, work);
-  const tidier = (async () => {
-    while (isPublishing) {
-      for (const segment of await tenant((sql) => findSegmentsToPurge(sql, { spaceNum: space.space.num }))) await tenant((sql) => purgeSegment(sql, segment));
-      await tenant((sql) => mergeSegments(sql, space.organization.num, space.space.num));
+test(
+  "while a document is published a thousand times, a search sees one version of it, whole: never two, never none",
+  { timeout: 300_000 },
+  async () => {
+    const space = await createSpace(database.db, organization);
+    const version = (number: number) => ({
+      chunks: [0, 1].map((part) => ({
+        text: `fox part ${part} of version ${number}`,
+        vector: along(part, number / 2_000),
+      })),
+    });
+    const [document] = await publishDocuments(database.db, space, [version(0)]);
+    let runNum = document!.runNum;
+    let isPublishing = true;
+    const publisher = (async () => {
+      for (let number = 1; number <= 1_000; number++)
+        runNum = await republishDocument(database.db, space, { id: document!.id, runNum }, version(number));
+    })().finally(() => (isPublishing = false));
+    const tenant = <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
+      inTenant(database.db, space.organization, work);
+    const tidier = (async () => {
+      while (isPublishing) {
+        for (const segment of await tenant((sql) => findSegmentsToPurge(sql, { spaceNum: space.space.num })))
+          await tenant((sql) => purgeSegment(sql, segment));
+        await tenant((sql) => mergeSegments(sql, space.organization.num, space.space.num));
+      }
+    })();
+    const seen: string[][] = [];
+    while (isPublishing)
+      seen.push(
+        (await search({ query: "fox" }, space)).results
+          .map((hit) => `${hit.chunk_index} ${hit.text.split(" ").at(-1)}`)
+          .toSorted(),
+      );
+    await Promise.all([publisher, tidier]);
+    expect(seen.length).toBeGreaterThan(5);
+    for (const hits of seen) {
+      const number = hits[0]?.split(" ")[1];
+      expect(hits).toEqual([`0 ${number}`, `1 ${number}`]);
     }
-  })();
-  const seen: string[][] = [];
-  while (isPublishing) seen.push((await search({ query: "fox" }, space)).results.map((hit) => `${hit.chunk_index} ${hit.text.split(" ").at(-1)}`).toSorted());
-  await Promise.all([publisher, tidier]);
-  expect(seen.length).toBeGreaterThan(5);
-  for (const hits of seen) {
-    const number = hits[0]?.split(" ")[1];
-    expect(hits).toEqual([`0 ${number}`, `1 ${number}`]);
-  }
-  expect(new Set(seen.map((hits) => hits[0])).size).toBeGreaterThan(1);
-});
+    expect(new Set(seen.map((hits) => hits[0])).size).toBeGreaterThan(1);
+  },
+);
 
 test("many searches at once share the pool and all end", async () => {
   const answers = await Promise.all(Array.from({ length: 40 }, () => search({ query: "fox" })));
@@ -242,12 +323,18 @@ test("many searches at once share the pool and all end", async () => {
 });
 
 describe("a reranker", () => {
-  const withReranker = (rank: (query: string, texts: readonly string[]) => Promise<Array<number | null>>) => ({ ...deps(), reranker: { rank } });
+  const withReranker = (
+    rank: (query: string, texts: readonly string[]) => Promise<Array<number | null>>,
+  ) => ({ ...deps(), reranker: { rank } });
 
   test("puts the hits in its order, of which the request then takes what it asked for", async () => {
     const byLength = withReranker(async (_, texts) => texts.map((text) => -text.length));
     const all = (await search({ query: "fox", limit: 100 })).results;
-    const { results, warning } = await hybridSearch(byLength, target, { query: "fox", limit: 2, max_chunks_per_document: 1 });
+    const { results, warning } = await hybridSearch(byLength, target, {
+      query: "fox",
+      limit: 2,
+      max_chunks_per_document: 1,
+    });
     expect(warning).toBeUndefined();
     const shortest = all.toSorted((one, other) => one.text.length - other.text.length);
     expect(results.map((hit) => hit.text)).toEqual([shortest[0]!.text, shortest[1]!.text]);
@@ -259,7 +346,9 @@ describe("a reranker", () => {
     const all = (await search({ query: "fox", limit: 100 })).results;
     expect(all.length).toBeGreaterThan(3);
     const refused = all[1]!.text;
-    const backwards = withReranker(async (_, texts) => texts.map((text, at) => (text === refused ? null : at)));
+    const backwards = withReranker(async (_, texts) =>
+      texts.map((text, at) => (text === refused ? null : at)),
+    );
     const { results, warning } = await hybridSearch(backwards, target, { query: "fox", limit: 100 });
     const others = all.filter((hit) => hit.text !== refused).map((hit) => hit.text);
     expect(warning).toBeUndefined();

@@ -11,13 +11,21 @@ test("phrases and exclusions are read and leave the text", () => {
   });
 });
 
-test.each(["3 - 2", "-5 degrees", "state-of-the-art", 'an open " quote', "--verbose", "„the name“ of it", "-only -exclusions", "", '""', "- item"])(
-  "%j has no operator",
-  (query) => {
-    const { phrases, excludedWords, excludedPhrases } = parseQuery(query);
-    expect([phrases, excludedWords, excludedPhrases]).toEqual([[], [], []]);
-  },
-);
+test.each([
+  "3 - 2",
+  "-5 degrees",
+  "state-of-the-art",
+  'an open " quote',
+  "--verbose",
+  "„the name“ of it",
+  "-only -exclusions",
+  "",
+  '""',
+  "- item",
+])("%j has no operator", (query) => {
+  const { phrases, excludedWords, excludedPhrases } = parseQuery(query);
+  expect([phrases, excludedWords, excludedPhrases]).toEqual([[], [], []]);
+});
 
 test("no text breaks the parser, and something to look for always stays", () => {
   const hasWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);
@@ -25,7 +33,9 @@ test("no text breaks the parser, and something to look for always stays", () => 
     fc.property(
       fc.oneof(
         fc.string({ unit: "binary" }),
-        fc.array(fc.constantFrom('"', "-", " ", "a", "-a", '"a b"', "\0", "\ud800")).map((parts) => parts.join("")),
+        fc
+          .array(fc.constantFrom('"', "-", " ", "a", "-a", '"a b"', "\0", "\ud800"))
+          .map((parts) => parts.join("")),
       ),
       (query) => {
         return hasWord(parseQuery(query).text) === hasWord(query);

@@ -19,7 +19,9 @@ test("equal content is one part, read back as it was, and nothing of it is reada
   const name = await archive.put(PART);
   expect(await archive.put(PART)).toBe(name);
   expect(await archive.put(Buffer.from("another"))).not.toBe(name);
-  expect((await readdir(join(folder, "parts"), { recursive: true })).filter((path) => path.length > 60).length).toBe(2);
+  expect(
+    (await readdir(join(folder, "parts"), { recursive: true })).filter((path) => path.length > 60).length,
+  ).toBe(2);
   expect(await archive.get(name)).toEqual(PART);
   const sealed = await readFile(pathOf(name));
   expect(sealed.length).toBeLessThan(PART.length / 10);

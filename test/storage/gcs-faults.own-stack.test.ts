@@ -3,18 +3,19 @@ import { createServer, request } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createGcsStore } from "../../src/storage/gcs.ts";
+import { createGcsStore } from "../../src/storage/stores/gcs.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
-import { findGo, startFakeGcs } from "../support/fake-gcs.ts";
-import type { FakeGcs } from "../support/fake-gcs.ts";
-import { newName, read, readResting } from "../support/object-store-promises.ts";
+import { findGo, startFakeGcs } from "../support/servers/fake-gcs.ts";
+import type { FakeGcs } from "../support/servers/fake-gcs.ts";
+import { newName, read, readResting } from "../support/servers/object-store-promises.ts";
 
 const go = await findGo();
 /** A connection that is silent for longer has fallen silent. */
 const STALL_MS = 400;
 
 async function* pieces(body: Buffer): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < body.byteLength; start += 256 * 1024) yield body.subarray(start, start + 256 * 1024);
+  for (let start = 0; start < body.byteLength; start += 256 * 1024)
+    yield body.subarray(start, start + 256 * 1024);
 }
 
 type Fault = { status: number } | { cutAfterBytes: number } | { silentAfterBytes: number } | undefined;
@@ -27,7 +28,8 @@ describe.runIf(go !== undefined)("gcs store behind a bad connection", () => {
 
   /** What the emulator holds of each upload session. Asked for it for its state it ends the session; Google's service answers 308. */
   const received = new Map<string, string>();
-  const isStatusQuestion = (req: IncomingMessage): boolean => req.method === "PUT" && (req.headers["content-range"] ?? "").startsWith("bytes */");
+  const isStatusQuestion = (req: IncomingMessage): boolean =>
+    req.method === "PUT" && (req.headers["content-range"] ?? "").startsWith("bytes */");
 
   /** Passes requests on to the emulator and answers through {@link faultOf}; session addresses are rewritten to come back here. */
   function forward(req: IncomingMessage, res: ServerResponse, origin: string): void {
@@ -43,13 +45,19 @@ describe.runIf(go !== undefined)("gcs store behind a bad connection", () => {
       res.writeHead(308, held === undefined ? {} : { range: held }).end();
       return;
     }
-    const onward = request(`${emulator.origin}${req.url}`, { method: req.method, headers: { ...req.headers, host: new URL(emulator.origin).host } }, (answer) => {
-      const headers = { ...answer.headers };
-      if (headers.location !== undefined) headers.location = headers.location.replace(emulator.origin, origin);
-      if (answer.statusCode === 308 && headers.range !== undefined) received.set(req.url ?? "", headers.range);
-      res.writeHead(answer.statusCode ?? 500, headers);
-      passOn(answer, res, fault);
-    });
+    const onward = request(
+      `${emulator.origin}${req.url}`,
+      { method: req.method, headers: { ...req.headers, host: new URL(emulator.origin).host } },
+      (answer) => {
+        const headers = { ...answer.headers };
+        if (headers.location !== undefined)
+          headers.location = headers.location.replace(emulator.origin, origin);
+        if (answer.statusCode === 308 && headers.range !== undefined)
+          received.set(req.url ?? "", headers.range);
+        res.writeHead(answer.statusCode ?? 500, headers);
+        passOn(answer, res, fault);
+      },
+    );
     onward.on("error", () => res.destroy());
     req.pipe(onward);
   }
@@ -57,7 +65,12 @@ describe.runIf(go !== undefined)("gcs store behind a bad connection", () => {
   function passOn(answer: IncomingMessage, res: ServerResponse, fault: Fault): void {
     if (fault === undefined) return void answer.pipe(res);
     let passed = 0;
-    const limit = "cutAfterBytes" in fault ? fault.cutAfterBytes : "silentAfterBytes" in fault ? fault.silentAfterBytes : 0;
+    const limit =
+      "cutAfterBytes" in fault
+        ? fault.cutAfterBytes
+        : "silentAfterBytes" in fault
+          ? fault.silentAfterBytes
+          : 0;
     answer.on("data", (piece: Buffer) => {
       if (passed >= limit) return;
       res.write(piece.subarray(0, limit - passed), () => {
@@ -69,9 +82,15 @@ describe.runIf(go !== undefined)("gcs store behind a bad connection", () => {
 
   beforeAll(async () => {
     emulator = await startFakeGcs(go ?? "");
-    proxy = createServer((req, res) => forward(req, res, `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`));
+    proxy = createServer((req, res) =>
+      forward(req, res, `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`),
+    );
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-    store = createGcsStore({ bucket: emulator.bucket, emulatorHost: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/storage/v1`, stallMs: STALL_MS });
+    store = createGcsStore({
+      bucket: emulator.bucket,
+      emulatorHost: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/storage/v1`,
+      stallMs: STALL_MS,
+    });
   }, 310_000);
   afterEach(() => {
     faultOf = () => undefined;
@@ -135,7 +154,10 @@ describe.runIf(go !== undefined)("gcs store behind a bad connection", () => {
     "an answer of %i that stays is an outage",
     async (status) => {
       faultOf = () => ({ status });
-      await expect(store.size(newName())).rejects.toMatchObject({ code: "storage_unavailable", class: "outage" });
+      await expect(store.size(newName())).rejects.toMatchObject({
+        code: "storage_unavailable",
+        class: "outage",
+      });
     },
     70_000,
   );

@@ -3,8 +3,14 @@ import { mkdir, mkdtemp, readdir, rename, rm, utimes, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createDirectoryStore } from "../../src/storage/directory.ts";
-import { type Opened, describeObjectStore, newName, pieces, read } from "../support/object-store-promises.ts";
+import { createDirectoryStore } from "../../src/storage/stores/directory.ts";
+import {
+  type Opened,
+  describeObjectStore,
+  newName,
+  pieces,
+  read,
+} from "../support/servers/object-store-promises.ts";
 
 async function openDirectory(): Promise<Opened> {
   const folder = await mkdtemp(join(tmpdir(), "objects-"));
@@ -14,15 +20,20 @@ async function openDirectory(): Promise<Opened> {
 describeObjectStore("directory", openDirectory);
 
 describe("directory store", () => {
-  test.each([true, false])("gives back the memory of what it wrote only where it owns that (%s), and never what others share", async (ownsPieces) => {
-    const { store, close } = await openDirectory();
-    const name = newName();
-    const [alone, slab] = [Buffer.alloc(100_000, 1), Buffer.alloc(100_000, 2)];
-    await store.put(name, pieces(alone, slab.subarray(0, 50_000)), { ownsPieces });
-    expect(await read(store, name)).toEqual(Buffer.concat([Buffer.alloc(100_000, 1), Buffer.alloc(50_000, 2)]));
-    expect([alone.byteLength, slab.byteLength]).toEqual([ownsPieces ? 0 : 100_000, 100_000]);
-    await close();
-  });
+  test.each([true, false])(
+    "gives back the memory of what it wrote only where it owns that (%s), and never what others share",
+    async (ownsPieces) => {
+      const { store, close } = await openDirectory();
+      const name = newName();
+      const [alone, slab] = [Buffer.alloc(100_000, 1), Buffer.alloc(100_000, 2)];
+      await store.put(name, pieces(alone, slab.subarray(0, 50_000)), { ownsPieces });
+      expect(await read(store, name)).toEqual(
+        Buffer.concat([Buffer.alloc(100_000, 1), Buffer.alloc(50_000, 2)]),
+      );
+      expect([alone.byteLength, slab.byteLength]).toEqual([ownsPieces ? 0 : 100_000, 100_000]);
+      await close();
+    },
+  );
 
   test("leaves no temporary file behind, and sweeps those of dead processes", async () => {
     const folder = await mkdtemp(join(tmpdir(), "objects-"));
@@ -41,7 +52,10 @@ describe("directory store", () => {
     const folder = await mkdtemp(join(tmpdir(), "objects-"));
     await writeFile(join(folder, "file"), "x");
     const store = createDirectoryStore(join(folder, "file"));
-    await expect(store.put(newName(), pieces(Buffer.from("x")))).rejects.toMatchObject({ code: "storage_unavailable", class: "outage" });
+    await expect(store.put(newName(), pieces(Buffer.from("x")))).rejects.toMatchObject({
+      code: "storage_unavailable",
+      class: "outage",
+    });
     await mkdir(join(folder, "there"));
     await rm(folder, { recursive: true });
   });
@@ -49,8 +63,12 @@ describe("directory store", () => {
   test("shows at a start that its folder cannot be written, and makes nothing there", async () => {
     const folder = await mkdtemp(join(tmpdir(), "objects-"));
     await writeFile(join(folder, "file"), "x");
-    await expect(createDirectoryStore(join(folder, "file", "objects")).prove!()).rejects.toThrow(/^DATA_DIR must be a folder that this user may write: .*\(ENOTDIR\)$/);
-    await expect(createDirectoryStore(join(folder, "file")).prove!()).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(createDirectoryStore(join(folder, "file", "objects")).prove!()).rejects.toThrow(
+      /^DATA_DIR must be a folder that this user may write: .*\(ENOTDIR\)$/,
+    );
+    await expect(createDirectoryStore(join(folder, "file")).prove!()).rejects.toMatchObject({
+      code: "storage_unavailable",
+    });
     await createDirectoryStore(join(folder, "new", "objects")).prove!();
     expect(await readdir(folder)).toEqual(["file"]);
     await rm(folder, { recursive: true });
@@ -65,7 +83,8 @@ describe("directory store", () => {
     await rename(mounted, away);
     for (const placeHolder of [undefined, mounted]) {
       if (placeHolder !== undefined) await mkdir(placeHolder);
-      for (const ask of ["delete", "size", "get"] as const) await expect(store[ask](name)).rejects.toMatchObject({ code: "storage_unavailable" });
+      for (const ask of ["delete", "size", "get"] as const)
+        await expect(store[ask](name)).rejects.toMatchObject({ code: "storage_unavailable" });
     }
     await rm(mounted, { recursive: true });
     await rename(away, mounted);

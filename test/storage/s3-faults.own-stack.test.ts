@@ -1,12 +1,21 @@
 /** What the store over S3 does when its connection, or the store itself, fails in the middle of something. */
 import { randomBytes } from "node:crypto";
-import { AbortMultipartUploadCommand, CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from "@aws-sdk/client-s3";
+import {
+  AbortMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  S3Client,
+} from "@aws-sdk/client-s3";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
-import { createS3Store } from "../../src/storage/s3.ts";
-import { type Asked, type FaultyConnection, startFaultyConnection } from "../support/faulty-connection.ts";
-import { newName, pieces, read, readResting } from "../support/object-store-promises.ts";
-import { hasSeaweedfs, sharedSeaweedfs } from "../support/seaweedfs.ts";
+import { createS3Store } from "../../src/storage/stores/s3.ts";
+import {
+  type Asked,
+  type FaultyConnection,
+  startFaultyConnection,
+} from "../support/servers/faulty-connection.ts";
+import { newName, pieces, read, readResting } from "../support/servers/object-store-promises.ts";
+import { hasSeaweedfs, sharedSeaweedfs } from "../support/servers/seaweedfs.ts";
 
 const STALL_MS = 400;
 /** Longer than a part takes on a busy machine. */
@@ -41,7 +50,8 @@ describe.runIf(hasSeaweedfs)("s3 store behind a bad connection", () => {
     await connection.close();
   });
 
-  const unfinished = async (): Promise<string[]> => ((await client.send(new ListMultipartUploadsCommand({ Bucket }))).Uploads ?? []).map(({ Key }) => Key!);
+  const unfinished = async (): Promise<string[]> =>
+    ((await client.send(new ListMultipartUploadsCommand({ Bucket }))).Uploads ?? []).map(({ Key }) => Key!);
   const expectGone = async (name: string): Promise<void> => {
     await expect(store.size(name)).rejects.toMatchObject({ code: "not_found" });
     expect(await unfinished()).not.toContain(name);
@@ -52,7 +62,11 @@ describe.runIf(hasSeaweedfs)("s3 store behind a bad connection", () => {
     ["the connection was cut in the middle of a part", { cutRequestAfterBytes: 1_000_000 }, isPart],
     ["a part's answer was lost", "lose the answer", isPart],
     ["the answer to the end of the upload was lost", "lose the answer", isComplete],
-    ["the end of the upload failed inside of a 200", { status: 200, body: "<Error><Code>InternalError</Code><Message>try again</Message></Error>" }, isComplete],
+    [
+      "the end of the upload failed inside of a 200",
+      { status: 200, body: "<Error><Code>InternalError</Code><Message>try again</Message></Error>" },
+      isComplete,
+    ],
   ] as const)("an upload in parts is whole where %s", async (_what, fault, matches) => {
     const [name, body] = [newName(), randomBytes(LARGE)];
     const seen = connection.failFirst(1, fault, matches);
@@ -68,13 +82,18 @@ describe.runIf(hasSeaweedfs)("s3 store behind a bad connection", () => {
     ["500", { status: 500 }],
     ["nothing, since the answer was lost", "lose the answer"],
     ["nothing, since the connection was cut", { cutRequestAfterBytes: 0 }],
-  ] as const)("a small object is written once where its write was first answered with %s", async (_what, fault) => {
-    const name = newName();
-    connection.failFirst(1, fault, isWhole);
-    await store.put(name, pieces(Buffer.from("once")), { ifAbsent: true });
-    expect((await read(store, name)).toString()).toBe("once");
-    await expect(store.put(name, pieces(Buffer.from("twice")), { ifAbsent: true })).rejects.toMatchObject({ code: "conflict" });
-  });
+  ] as const)(
+    "a small object is written once where its write was first answered with %s",
+    async (_what, fault) => {
+      const name = newName();
+      connection.failFirst(1, fault, isWhole);
+      await store.put(name, pieces(Buffer.from("once")), { ifAbsent: true });
+      expect((await read(store, name)).toString()).toBe("once");
+      await expect(store.put(name, pieces(Buffer.from("twice")), { ifAbsent: true })).rejects.toMatchObject({
+        code: "conflict",
+      });
+    },
+  );
 
   test.each([
     ["small", 1_000, isWhole],
@@ -82,14 +101,21 @@ describe.runIf(hasSeaweedfs)("s3 store behind a bad connection", () => {
   ] as const)("nothing is kept of a body, %s, that was damaged on its way", async (_kind, bytes, matches) => {
     const name = newName();
     connection.failFirst(Infinity, "damage", matches);
-    await expect(store.put(name, pieces(randomBytes(bytes)), { ifAbsent: true })).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(store.put(name, pieces(randomBytes(bytes)), { ifAbsent: true })).rejects.toMatchObject({
+      code: "storage_unavailable",
+    });
     await expectGone(name);
   });
 
   test("a write without an answer is sent again", async () => {
     const { bucket, endpoint } = await sharedSeaweedfs();
     const silent = await startFaultyConnection(endpoint);
-    const impatient = createS3Store({ bucket, endpoint: silent.origin, forcePathStyle: true, requestTimeoutMs: REQUEST_MS });
+    const impatient = createS3Store({
+      bucket,
+      endpoint: silent.origin,
+      forcePathStyle: true,
+      requestTimeoutMs: REQUEST_MS,
+    });
     await impatient.prove!();
     const seen = silent.failFirst(1, { silentAfterBytes: 0 }, isWhole);
     const name = newName();
@@ -101,7 +127,9 @@ describe.runIf(hasSeaweedfs)("s3 store behind a bad connection", () => {
 
   test("of several that create the same object one succeeds, and the others are told of the conflict", async () => {
     const [name, bodies] = [newName(), Array.from({ length: 4 }, () => randomBytes(1_000))];
-    const puts = await Promise.allSettled(bodies.map((body) => store.put(name, pieces(body), { ifAbsent: true })));
+    const puts = await Promise.allSettled(
+      bodies.map((body) => store.put(name, pieces(body), { ifAbsent: true })),
+    );
     const winner = puts.findIndex(({ status }) => status === "fulfilled");
     const lost = { status: "rejected", reason: expect.objectContaining({ code: "conflict" }) };
     expect(puts.filter(({ status }) => status === "rejected")).toEqual([lost, lost, lost]);
@@ -115,7 +143,9 @@ describe.runIf(hasSeaweedfs)("s3 store behind a bad connection", () => {
       yield randomBytes(LARGE);
       await store.put(name, pieces(Buffer.from("first")), { ifAbsent: true });
     }
-    await expect(store.put(name, overtaken(), { ifAbsent: true })).rejects.toMatchObject({ code: "conflict" });
+    await expect(store.put(name, overtaken(), { ifAbsent: true })).rejects.toMatchObject({
+      code: "conflict",
+    });
     expect((await read(store, name)).toString()).toBe("first");
     expect(await unfinished()).not.toContain(name);
   });
@@ -137,7 +167,9 @@ describe.runIf(hasSeaweedfs)("s3 store behind a bad connection", () => {
       await new Promise(() => {});
     }
     connection.failFirst(Infinity, { status: 403 }, isPart);
-    await expect(store.put(name, silent(), { ifAbsent: true })).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(store.put(name, silent(), { ifAbsent: true })).rejects.toMatchObject({
+      code: "storage_unavailable",
+    });
     connection.heal();
     await expectGone(name);
   });
@@ -145,14 +177,18 @@ describe.runIf(hasSeaweedfs)("s3 store behind a bad connection", () => {
   test("what an upload could not take back is swept later, and nothing else", async () => {
     const name = newName();
     connection.failFirst(Infinity, { status: 403 }, (asked) => isComplete(asked) || isAbort(asked));
-    await expect(store.put(name, pieces(randomBytes(LARGE)), { ifAbsent: true })).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(store.put(name, pieces(randomBytes(LARGE)), { ifAbsent: true })).rejects.toMatchObject({
+      code: "storage_unavailable",
+    });
     connection.heal();
     const foreign = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: "somebody/elses" }));
     expect(await store.removeUnfinished(60_000)).toBe(0);
     expect(await unfinished()).toEqual(expect.arrayContaining([name, "somebody/elses"]));
     expect(await store.removeUnfinished(-60_000)).toBe(1);
     expect(await unfinished()).toEqual(["somebody/elses"]);
-    await client.send(new AbortMultipartUploadCommand({ Bucket, Key: "somebody/elses", UploadId: foreign.UploadId }));
+    await client.send(
+      new AbortMultipartUploadCommand({ Bucket, Key: "somebody/elses", UploadId: foreign.UploadId }),
+    );
   });
 
   test.each([
@@ -190,9 +226,17 @@ describe.runIf(hasSeaweedfs)("s3 store behind a bad connection", () => {
     connection.failFirst(Infinity, fault, anything);
     const outage = { code: "storage_unavailable", class: "outage" };
     const name = newName();
-    const asked = [store.size(name), store.get(name), store.delete(name), store.list("", { limit: 1 }), store.put(name, pieces(Buffer.from("x")), { ifAbsent: true })];
+    const asked = [
+      store.size(name),
+      store.get(name),
+      store.delete(name),
+      store.list("", { limit: 1 }),
+      store.put(name, pieces(Buffer.from("x")), { ifAbsent: true }),
+    ];
     const answers = await Promise.allSettled(asked);
-    expect(answers.map((answer) => (answer as PromiseRejectedResult).reason)).toEqual(asked.map(() => expect.objectContaining(outage)));
+    expect(answers.map((answer) => (answer as PromiseRejectedResult).reason)).toEqual(
+      asked.map(() => expect.objectContaining(outage)),
+    );
     expect((answers[3] as PromiseRejectedResult).reason).toMatchObject({ retryAfterSeconds });
   });
 });

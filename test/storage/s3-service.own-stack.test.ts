@@ -1,13 +1,13 @@
 /** A whole Holdfast whose objects are in a bucket of S3: a file's way from its upload to its end. */
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadConfig, requireReal } from "../../src/config.ts";
+import { loadConfig, requireReal } from "../../src/config/config.ts";
 import { openSharedDeps } from "../../src/deps.ts";
-import { documentClient } from "../support/document-client.ts";
-import { runCli } from "../support/processes.ts";
-import { type Seaweedfs, hasSeaweedfs, sharedSeaweedfs } from "../support/seaweedfs.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { ACME, TENANTS } from "../support/tenants.ts";
+import { documentClient } from "../support/clients/document-client.ts";
+import { runCli } from "../support/stack/processes.ts";
+import { type Seaweedfs, hasSeaweedfs, sharedSeaweedfs } from "../support/servers/seaweedfs.ts";
+import { type Stack, startStack } from "../support/stack/stack.ts";
+import { ACME, TENANTS } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 
 const TEXT = "# Capybaras\n\nCapybaras are the largest rodents that live today.";
@@ -28,7 +28,9 @@ describe.runIf(hasSeaweedfs)("a service on S3", () => {
   });
 
   const objects = async (): Promise<string[]> => {
-    const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: seaweedfs.bucket, Prefix: ACME }));
+    const { Contents = [] } = await client.send(
+      new ListObjectsV2Command({ Bucket: seaweedfs.bucket, Prefix: ACME }),
+    );
     return Contents.map(({ Key }) => Key!);
   };
 
@@ -36,12 +38,15 @@ describe.runIf(hasSeaweedfs)("a service on S3", () => {
     const documents = documentClient({ stack, tenants: TENANTS });
     const { id, file_path: path, processing_state: state } = await documents.put(TEXT, "capybaras.md");
     expect(state.pipeline_status).toBe("completed");
-    const file = (verb: string): string => `/spaces/${TENANTS.spaces.research}/data/${verb}?path=${encodeURIComponent(path)}`;
+    const file = (verb: string): string =>
+      `/spaces/${TENANTS.spaces.research}/data/${verb}?path=${encodeURIComponent(path)}`;
     expect((await documents.hits(id, "largest rodents")).results).toHaveLength(1);
     expect((await documents.editor("GET", file("download"))).body).toBe(TEXT);
 
     const [name] = await objects();
-    const stored = await (await client.send(new GetObjectCommand({ Bucket: seaweedfs.bucket, Key: name }))).Body!.transformToString("latin1");
+    const stored = await (
+      await client.send(new GetObjectCommand({ Bucket: seaweedfs.bucket, Key: name }))
+    ).Body!.transformToString("latin1");
     expect(stored).not.toContain("Capybaras");
     expect(await runCli(["integrity"], stack.env)).toMatch(/are whole: nothing is missing/);
 
@@ -50,12 +55,18 @@ describe.runIf(hasSeaweedfs)("a service on S3", () => {
   });
 
   test("says in its readiness where objects are", async () => {
-    const { dependencies } = (await (await fetch(`${stack.url}/health/ready`)).json()) as { dependencies: unknown[] };
-    expect(dependencies).toContainEqual(expect.objectContaining({ name: "object_store", kind: "s3", ok: true }));
+    const { dependencies } = (await (await fetch(`${stack.url}/health/ready`)).json()) as {
+      dependencies: unknown[];
+    };
+    expect(dependencies).toContainEqual(
+      expect.objectContaining({ name: "object_store", kind: "s3", ok: true }),
+    );
   });
 
   test("is not started on a bucket that cannot be used", async () => {
     const config = requireReal(loadConfig({ ...stack.env, S3_BUCKET: "missing" }));
-    await expect(openSharedDeps(config, "test")).rejects.toThrow(/The settings cannot be used:\n {2}S3_BUCKET names a bucket that does not exist: missing$/);
+    await expect(openSharedDeps(config, "test")).rejects.toThrow(
+      /The settings cannot be used:\n {2}S3_BUCKET names a bucket that does not exist: missing$/,
+    );
   });
 });

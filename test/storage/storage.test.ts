@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createDirectoryStore } from "../../src/storage/directory.ts";
-import { createKeyring, localMasterKey } from "../../src/storage/keyring.ts";
-import type { WrappedKey } from "../../src/storage/keyring.ts";
+import { createDirectoryStore } from "../../src/storage/stores/directory.ts";
+import { createKeyring, localMasterKey } from "../../src/storage/keys/keyring.ts";
+import type { WrappedKey } from "../../src/storage/keys/keyring.ts";
 import { objectName } from "../../src/storage/object-store.ts";
 import { createStorage } from "../../src/storage/storage.ts";
 import type { Storage, StoreGet } from "../../src/storage/storage.ts";
@@ -49,7 +49,10 @@ test("stores encrypted and gives back the plaintext, whole and by range", async 
   const plain = Buffer.concat([Buffer.from("PLANTED CANARY"), randomBytes(200_000)]);
   const name = objectName(organizationId, randomUUID());
   const stored = await storage.put({ organizationId, name, body: blocks(1, plain) });
-  expect(stored).toMatchObject({ size: plain.byteLength, sha256: createHash("sha256").update(plain).digest("hex") });
+  expect(stored).toMatchObject({
+    size: plain.byteLength,
+    sha256: createHash("sha256").update(plain).digest("hex"),
+  });
   const onDisk = await readFile(join(folder, name));
   expect(onDisk.byteLength).toBe(stored.storedBytes);
   expect(onDisk.includes("PLANTED CANARY")).toBe(false);
@@ -61,16 +64,24 @@ test("stores encrypted and gives back the plaintext, whole and by range", async 
 
 test("never overwrites an object", async () => {
   const name = await put(Buffer.from("x"));
-  await expect(storage.put({ organizationId, name, body: blocks(1, Buffer.from("y")) })).rejects.toMatchObject({ code: "conflict" });
+  await expect(
+    storage.put({ organizationId, name, body: blocks(1, Buffer.from("y")) }),
+  ).rejects.toMatchObject({ code: "conflict" });
 });
 
 test("says before the first byte what cannot be read", async () => {
   const name = await put(Buffer.from("0123456789"));
   const missing = objectName(organizationId, randomUUID());
   await expect(storage.get({ organizationId, name: missing })).rejects.toMatchObject({ code: "not_found" });
-  await expect(storage.get({ organizationId, name: missing, range: { start: 0 } })).rejects.toMatchObject({ code: "not_found" });
-  await expect(storage.get({ organizationId, name, range: { start: 10 } })).rejects.toMatchObject({ code: "range_not_satisfiable" });
-  await expect(storage.get({ organizationId: randomUUID(), name })).rejects.toMatchObject({ code: "internal" });
+  await expect(storage.get({ organizationId, name: missing, range: { start: 0 } })).rejects.toMatchObject({
+    code: "not_found",
+  });
+  await expect(storage.get({ organizationId, name, range: { start: 10 } })).rejects.toMatchObject({
+    code: "range_not_satisfiable",
+  });
+  await expect(storage.get({ organizationId: randomUUID(), name })).rejects.toMatchObject({
+    code: "internal",
+  });
 });
 
 test("ends a changed object's stream with an error, after true pieces only", async () => {
@@ -121,7 +132,8 @@ test("moves 300 MB in and out at constant memory", async () => {
   const { signal } = new AbortController();
   const { size } = await storage.put({ organizationId, name, body: freshBlocks(300), signal });
   let read = 0;
-  for await (const piece of await storage.get({ organizationId, name, signal })) read += (piece as Buffer).byteLength;
+  for await (const piece of await storage.get({ organizationId, name, signal }))
+    read += (piece as Buffer).byteLength;
   clearInterval(watch);
   expect([size, read]).toEqual([300 * 1024 * 1024, 300 * 1024 * 1024]);
   expect((peak - before) / 1024 / 1024).toBeLessThan(150);

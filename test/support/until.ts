@@ -6,7 +6,11 @@ const LONGEST_POLL_MS = 250;
 const POLL_SHARE = 0.05;
 
 /** Calls `look` until it answers something other than undefined or false. @throws after `timeoutMs`, with the last error where there was one. */
-export async function until<T>(what: string, look: () => Promise<T | undefined | false> | T | undefined | false, timeoutMs = 30_000): Promise<T> {
+export async function until<T>(
+  what: string,
+  look: () => Promise<T | undefined | false> | T | undefined | false,
+  timeoutMs = 30_000,
+): Promise<T> {
   const startedAt = Date.now();
   const deadline = startedAt + timeoutMs;
   let last: unknown;

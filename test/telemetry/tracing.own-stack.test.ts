@@ -1,9 +1,9 @@
 /** Traces on the real stack: one of each request, through workflows and activities, down to SQL, store and provider; and nothing of its content. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { call, ended, fileForm } from "../support/client.ts";
-import { type CollectedSpan, type Collector, startCollector } from "../support/collector.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { AGENTS, KEYS, SPACES } from "../support/tenants.ts";
+import { call, ended, fileForm } from "../support/clients/client.ts";
+import { type CollectedSpan, type Collector, startCollector } from "../support/servers/collector.ts";
+import { type Stack, startStack } from "../support/stack/stack.ts";
+import { AGENTS, KEYS, SPACES } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 
 let collector: Collector;
@@ -30,11 +30,17 @@ const begun = (letter: string): { traceId: string; spanId: string; headers: Reco
 };
 
 /** The spans of the trace once all the wanted ones are there, and none whose parent is still to come. */
-async function traceOf(begun: { traceId: string; spanId: string }, wanted: readonly string[]): Promise<CollectedSpan[]> {
+async function traceOf(
+  begun: { traceId: string; spanId: string },
+  wanted: readonly string[],
+): Promise<CollectedSpan[]> {
   let left: string[] = [];
   const look = (): CollectedSpan[] | false => {
     const spans = collector.spans.filter((span) => span.traceId === begun.traceId);
-    left = [...wanted.filter((name) => !spans.some((span) => span.name === name)), ...loose(spans, begun.spanId).map((name) => `the parent of ${name}`)];
+    left = [
+      ...wanted.filter((name) => !spans.some((span) => span.name === name)),
+      ...loose(spans, begun.spanId).map((name) => `the parent of ${name}`),
+    ];
     return left.length === 0 && spans;
   };
   try {
@@ -52,7 +58,14 @@ const loose = (spans: readonly CollectedSpan[], root: string): string[] => {
 
 test("one upload is one connected trace, from the request to what its workflow asks of database, store and provider", async () => {
   const { traceId, spanId, headers } = begun("a");
-  const answer = await call(stack.url, KEYS.editor, "POST", "/data/upload", fileForm(`${SENTENCE}\n`, "eisvogel-geheim.md", { space_id: SPACES.research }), headers);
+  const answer = await call(
+    stack.url,
+    KEYS.editor,
+    "POST",
+    "/data/upload",
+    fileForm(`${SENTENCE}\n`, "eisvogel-geheim.md", { space_id: SPACES.research }),
+    headers,
+  );
   expect(answer.status).toBe(201);
   await ended(stack.url, KEYS.editor, answer.body.id);
   const activities = ["activity prepareDocuments", "activity embedAndPublish"];
@@ -71,7 +84,8 @@ test("one upload is one connected trace, from the request to what its workflow a
   expect(new Set(spans.map((span) => span.service))).toEqual(new Set(["holdfast-api", "holdfast-worker"]));
   const named = (name: string): CollectedSpan => spans.find((span) => span.name === name)!;
   expect(named("POST /v1/data/upload").parentSpanId).toBe(spanId);
-  for (const name of activities) expect(named(name).parentSpanId).toBe(named("workflow documentPipeline").spanId);
+  for (const name of activities)
+    expect(named(name).parentSpanId).toBe(named("workflow documentPipeline").spanId);
   expect(named("workflow documentPipeline").parentSpanId).toBe(named("start documentPipeline").spanId);
   const asked = stack.provider.requests.find((request) => request.route === "embeddings");
   expect(asked?.headers["traceparent"]).toBe(`00-${traceId}-${named("model embed_passage").spanId}-01`);
@@ -91,29 +105,58 @@ test("one chat turn is one connected trace, with its search, its model call and 
     "workflow chatTurns",
     "activity adoptTurns",
   ]);
-  expect(spans.find((span) => span.name === "model chat")?.attributes["gen_ai.usage.output_tokens"]).toBeGreaterThan(0);
+  expect(
+    spans.find((span) => span.name === "model chat")?.attributes["gen_ai.usage.output_tokens"],
+  ).toBeGreaterThan(0);
 });
 
 test("a turn that uses a tool is one trace too, over the workflow that runs it", async () => {
   const { traceId, spanId, headers } = begun("c");
-  stack.provider.reply({ toolCalls: [{ id: "a", name: "knowledge_search", arguments: JSON.stringify({ query: QUESTION }) }] }, { pieces: [ANSWER] });
+  stack.provider.reply(
+    { toolCalls: [{ id: "a", name: "knowledge_search", arguments: JSON.stringify({ query: QUESTION }) }] },
+    { pieces: [ANSWER] },
+  );
   const body = { model: AGENTS.librarian, messages: [{ role: "user", content: QUESTION }] };
   expect((await call(stack.url, KEYS.editor, "POST", "/chat/completions", body, headers)).status).toBe(200);
-  const spans = await traceOf({ traceId, spanId }, ["POST /v1/chat/completions", "workflow chatTurn", "activity runTool", "activity callModel", "search sparse"]);
+  const spans = await traceOf({ traceId, spanId }, [
+    "POST /v1/chat/completions",
+    "workflow chatTurn",
+    "activity runTool",
+    "activity callModel",
+    "search sparse",
+  ]);
   expect(spans.filter((span) => span.name === "model chat").length).toBe(2);
 });
 
 test("a request without a trace begins one; one that its caller does not want traced has none", async () => {
   const { traceId } = begun("d");
-  await call(stack.url, KEYS.editor, "GET", "/spaces", undefined, { traceparent: `00-${traceId}-${"d".repeat(16)}-00` });
+  await call(stack.url, KEYS.editor, "GET", "/spaces", undefined, {
+    traceparent: `00-${traceId}-${"d".repeat(16)}-00`,
+  });
   await call(stack.url, KEYS.editor, "GET", "/me");
-  await until("the other request's trace is there", () => Promise.resolve(collector.spans.some((span) => span.name === "GET /v1/me" && span.parentSpanId === "")));
+  await until("the other request's trace is there", () =>
+    Promise.resolve(collector.spans.some((span) => span.name === "GET /v1/me" && span.parentSpanId === "")),
+  );
   expect(collector.spans.filter((span) => span.traceId === traceId)).toEqual([]);
 });
 
 test("no span holds a document's text or name, a message, an answer, a key or a statement's values", async () => {
   const sent = collector.text();
   expect(sent.length).toBeGreaterThan(10_000);
-  const planted = [SENTENCE, "Eisv", "Ufern", "eisvogel", QUESTION, ANSWER, KEYS.editor, "sk-", "acme.example", "Librarian", "insert into", "where", "$1"];
+  const planted = [
+    SENTENCE,
+    "Eisv",
+    "Ufern",
+    "eisvogel",
+    QUESTION,
+    ANSWER,
+    KEYS.editor,
+    "sk-",
+    "acme.example",
+    "Librarian",
+    "insert into",
+    "where",
+    "$1",
+  ];
   expect(planted.filter((text) => sent.includes(text))).toEqual([]);
 });

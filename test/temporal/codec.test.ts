@@ -1,11 +1,20 @@
 /** What a seal holds to: a payload that was moved, changed or taken out of its time is refused, whoever asks. */
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
-import { ApplicationFailure, type Payload, type SerializationContext, defaultPayloadConverter } from "@temporalio/common";
-import { encodeErrorToFailure, encodeToPayload, loadDataConverter } from "@temporalio/common/lib/internal-non-workflow/index.js";
+import {
+  ApplicationFailure,
+  type Payload,
+  type SerializationContext,
+  defaultPayloadConverter,
+} from "@temporalio/common";
+import {
+  encodeErrorToFailure,
+  encodeToPayload,
+  loadDataConverter,
+} from "@temporalio/common/lib/internal-non-workflow/index.js";
 import { expect, test } from "vitest";
-import { type Place, openedOf, placed, refusalOf } from "../../src/domain/payload-places.ts";
-import { deletionWorkflowId, scheduledWorkflowOf } from "../../src/domain/workflow-ids.ts";
-import { createPayloadSealer } from "../../src/storage/payload-sealer.ts";
+import { type Place, openedOf, placed, refusalOf } from "../../src/domain/payloads/places.ts";
+import { deletionWorkflowId, scheduledWorkflowOf } from "../../src/domain/work/workflow-ids.ts";
+import { createPayloadSealer } from "../../src/storage/keys/payload-sealer.ts";
 import { createDataConverter, createWorkerDataConverter } from "../../src/temporal/codec.ts";
 import { createCutOver } from "../../src/temporal/seals/cut-over.ts";
 import { understandsBoundPayloads, workerIdentity } from "../../src/temporal/seals/identity.ts";
@@ -21,8 +30,18 @@ const [oldClient] = createDataConverter({ sealer, cutOver: createCutOver(async (
 const [worker] = createWorkerDataConverter({ sealer, cutOver: bound }).payloadCodecs!;
 
 const place: Place = { kind: "input", name: "deleteTarget", slot: "1/1" };
-const workflow = (workflowId: string): SerializationContext => ({ type: "workflow", namespace: "default", workflowId });
-const activity = (workflowId: string, activityId: string): SerializationContext => ({ type: "activity", namespace: "default", workflowId, activityId, isLocal: false });
+const workflow = (workflowId: string): SerializationContext => ({
+  type: "workflow",
+  namespace: "default",
+  workflowId,
+});
+const activity = (workflowId: string, activityId: string): SerializationContext => ({
+  type: "activity",
+  namespace: "default",
+  workflowId,
+  activityId,
+  isLocal: false,
+});
 const plain = defaultPayloadConverter.toPayload({ deletionId: "secret-text" });
 const own = deletionWorkflowId(randomUUID(), randomUUID());
 
@@ -39,17 +58,27 @@ async function found(payload: Payload, context: SerializationContext | undefined
 const refusedAs = (refusal: string) => ({ found: { form: "refused", refusal }, text: "null" });
 const as = (payload: Payload, metadata: Record<string, string>): Payload => ({
   ...payload,
-  metadata: { ...payload.metadata, ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value)])) },
+  metadata: {
+    ...payload.metadata,
+    ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value)])),
+  },
 });
 
 test("a worker opens what was sealed for the workflow, and is told for which place", async () => {
-  expect(await found(await seal(workflow(own)), workflow(own))).toEqual({ found: { form: "bound", place }, text: '{"deletionId":"secret-text"}' });
+  expect(await found(await seal(workflow(own)), workflow(own))).toEqual({
+    found: { form: "bound", place },
+    text: '{"deletionId":"secret-text"}',
+  });
 });
 
 test("a payload does not open in another workflow, organization or activity, nor where nobody knows in which", async () => {
   const sealed = await seal(workflow(own));
   const [kind, organization] = own.split("/");
-  for (const other of [`${kind}/${organization}/${randomUUID()}`, deletionWorkflowId(randomUUID(), own.split("/")[2]!), `${own}-2026-01-01T00:00:00Z`])
+  for (const other of [
+    `${kind}/${organization}/${randomUUID()}`,
+    deletionWorkflowId(randomUUID(), own.split("/")[2]!),
+    `${own}-2026-01-01T00:00:00Z`,
+  ])
     expect(await found(sealed, workflow(other))).toEqual(refusedAs("moved"));
   expect(await found(sealed, activity(own, "1"))).toEqual(refusedAs("moved"));
   expect(await found(await seal(activity(own, "1")), activity(own, "2"))).toEqual(refusedAs("moved"));
@@ -80,7 +109,9 @@ test("a plain payload, and one whose metadata is too long, is not looked into", 
   expect(await found(plain, workflow(own))).toEqual(refusedAs("unsealed"));
   // What the codec itself notes for the sandbox is not taken from outside.
   expect(await found(placed(plain, place), workflow(own))).toEqual(refusedAs("unsealed"));
-  expect(await found(as(await seal(workflow(own)), { more: "x".repeat(4_000) }), workflow(own))).toEqual(refusedAs("unsealed"));
+  expect(await found(as(await seal(workflow(own)), { more: "x".repeat(4_000) }), workflow(own))).toEqual(
+    refusedAs("unsealed"),
+  );
 });
 
 test("the input of a schedule opens in the workflows that it starts, and nowhere else", async () => {
@@ -88,7 +119,11 @@ test("the input of a schedule opens in the workflows that it starts, and nowhere
   const started = "maintenance-2026-11-22T21:10:00Z";
   expect(scheduledWorkflowOf(started)).toBe("maintenance");
   expect(await found(sealed, workflow(started))).toMatchObject({ found: { form: "bound" } });
-  for (const other of ["maintenance-thorough-2026-11-22T21:10:00Z", "maintenance-x", `${own}-2026-11-22T21:10:00Z`])
+  for (const other of [
+    "maintenance-thorough-2026-11-22T21:10:00Z",
+    "maintenance-x",
+    `${own}-2026-11-22T21:10:00Z`,
+  ])
     expect(await found(sealed, workflow(other))).toEqual(refusedAs("moved"));
   const signal = await seal(workflow("maintenance"), { ...place, kind: "signal" });
   expect(await found(signal, workflow(started))).toEqual(refusedAs("moved"));
@@ -102,7 +137,9 @@ test("the old form opens for what began until a minute after the cut-over, in it
   const expected = { kinds: ["input"], name: "deleteTarget" } as const;
   expect(refusalOf(opened, { ...expected, begunAt: until - 1 }, "1/1")).toBeNull();
   expect(refusalOf(opened, { ...expected, begunAt: until }, "1/1")).toBe("old_form");
-  expect(await found(old!, workflow(deletionWorkflowId(randomUUID(), randomUUID())))).toEqual(refusedAs("moved"));
+  expect(await found(old!, workflow(deletionWorkflowId(randomUUID(), randomUUID())))).toEqual(
+    refusedAs("moved"),
+  );
   expect(await found(old!, workflow("maintenance"))).toEqual(refusedAs("moved"));
 });
 
@@ -119,10 +156,17 @@ test("a client reads what was sealed for the workflow that it asks about; an ope
 
 test("a failure's text is sealed as a failure's, a sign of life as a heartbeat, and a text for people as a note", async () => {
   const converter = loadDataConverter(createDataConverter({ sealer, cutOver: bound }));
-  const kindOf = (payload: Payload | null | undefined): string => Buffer.from(payload!.metadata!["kind"]!).toString();
-  const failure = await encodeErrorToFailure(converter, ApplicationFailure.create({ message: "text", details: ["more"], cause: new Error("why") }), activity(own, "1"));
+  const kindOf = (payload: Payload | null | undefined): string =>
+    Buffer.from(payload!.metadata!["kind"]!).toString();
+  const failure = await encodeErrorToFailure(
+    converter,
+    ApplicationFailure.create({ message: "text", details: ["more"], cause: new Error("why") }),
+    activity(own, "1"),
+  );
   const { encodedAttributes, applicationFailureInfo, cause } = failure;
-  expect([encodedAttributes, applicationFailureInfo?.details?.payloads?.[0], cause?.encodedAttributes].map(kindOf)).toEqual(["failure", "failure", "failure"]);
+  expect(
+    [encodedAttributes, applicationFailureInfo?.details?.payloads?.[0], cause?.encodedAttributes].map(kindOf),
+  ).toEqual(["failure", "failure", "failure"]);
   expect(kindOf(await encodeToPayload(converter, { text: "alive" }, activity(own, "1")))).toBe("heartbeat");
   expect(kindOf(await encodeToPayload(converter, "a summary", workflow(own)))).toBe("note");
 });

@@ -3,16 +3,20 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { expect, test } from "vitest";
 import { freePort } from "../../src/embedded/ports.ts";
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/process/log.ts";
 import { connectWorkers } from "../../src/temporal/connection.ts";
-import { quietRuntime } from "../support/temporal-runtime.ts";
+import { quietRuntime } from "../support/workflows/temporal-runtime.ts";
 import { until } from "../support/until.ts";
 
 test("one line that Temporal is waited for, and one when it is there", async () => {
   quietRuntime();
   const [host, port] = (process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"] ?? "").split(":");
   const lines: string[] = [];
-  const log = createLog({ level: "info", name: "worker", destination: { write: (line) => void lines.push(line) } });
+  const log = createLog({
+    level: "info",
+    name: "worker",
+    destination: { write: (line) => void lines.push(line) },
+  });
   const address = `127.0.0.1:${await freePort()}`;
   const settings = { address, namespace: "default" };
   const stop = new AbortController();
@@ -32,7 +36,12 @@ test("one line that Temporal is waited for, and one when it is there", async () 
     front.close();
   }
   expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
-    { level: "warn", address, reason: expect.any(String), msg: expect.stringContaining("waits for Temporal") },
+    {
+      level: "warn",
+      address,
+      reason: expect.any(String),
+      msg: expect.stringContaining("waits for Temporal"),
+    },
     { level: "info", address, msg: "Temporal is there" },
   ]);
 });

@@ -2,25 +2,43 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/process/log.ts";
 import { sdkLogger } from "../../src/temporal/sdk-log.ts";
 
 const require = createRequire(import.meta.url);
 
 function recording() {
   const lines: string[] = [];
-  const log = createLog({ level: "info", name: "worker", destination: { write: (line) => void lines.push(line) } });
-  return { logger: sdkLogger(log, "WARN"), said: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
+  const log = createLog({
+    level: "info",
+    name: "worker",
+    destination: { write: (line) => void lines.push(line) },
+  });
+  return {
+    logger: sdkLogger(log, "WARN"),
+    said: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+  };
 }
 
-const activity = "Error while processing ActivityTask.start: Activity function newer is not registered on this Worker, available activities: []";
-const workflow = "Failed to initialize workflow of type 'newWorkflow': no such function is exported by the workflow bundle";
+const activity =
+  "Error while processing ActivityTask.start: Activity function newer is not registered on this Worker, available activities: []";
+const workflow =
+  "Failed to initialize workflow of type 'newWorkflow': no such function is exported by the workflow bundle";
 
 test("a type that this version does not know is a line without a stack and without its task, once for each type", () => {
   const { logger, said } = recording();
   for (let attempt = 0; attempt < 3; attempt += 1) {
-    logger.error(activity, { error: new Error("not registered"), task: "the document", taskEncoded: "AAAA", activityType: "newer" });
-    logger.error("Failed to process Workflow Activation", { runId: "r", error: { message: workflow, stack: "at x" }, workflowExists: false });
+    logger.error(activity, {
+      error: new Error("not registered"),
+      task: "the document",
+      taskEncoded: "AAAA",
+      activityType: "newer",
+    });
+    logger.error("Failed to process Workflow Activation", {
+      runId: "r",
+      error: { message: workflow, stack: "at x" },
+      workflowExists: false,
+    });
     logger.warn("Failing workflow task", { failure: { failure: { message: workflow, stackTrace: "at x" } } });
   }
   expect(said()).toMatchObject([
@@ -32,10 +50,14 @@ test("a type that this version does not know is a line without a stack and witho
 
 test("the SDK still says it so", async () => {
   const [worker, sandbox] = await Promise.all(
-    ["@temporalio/worker/lib/worker.js", "@temporalio/workflow/lib/worker-interface.js"].map(async (path) => readFile(require.resolve(path), "utf8")),
+    ["@temporalio/worker/lib/worker.js", "@temporalio/workflow/lib/worker-interface.js"].map(async (path) =>
+      readFile(require.resolve(path), "utf8"),
+    ),
   );
   expect(worker).toContain("Activity function ${activityType} is not registered on this Worker");
-  expect(sandbox).toContain("Failed to initialize workflow of type '${activator.info.workflowType}': ${details}");
+  expect(sandbox).toContain(
+    "Failed to initialize workflow of type '${activator.info.workflowType}': ${details}",
+  );
   expect(sandbox).toContain("'no such function is exported by the workflow bundle'");
 });
 
@@ -43,7 +65,19 @@ test("anything else is a line of its own level, with its error, and never with a
   const { logger, said } = recording();
   logger.info("Worker started");
   logger.warn("No workflows registered, not polling for workflow tasks", { taskQueue: "parse" });
-  logger.error("Error while processing ActivityTask.start: no such key", { error: new Error("no such key"), task: "the document", taskEncoded: "AAAA", attempt: 2 });
-  expect(said()).toMatchObject([{ level: "error", attempt: 2, err: { message: "no such key" }, msg: "Error while processing ActivityTask.start: no such key" }]);
+  logger.error("Error while processing ActivityTask.start: no such key", {
+    error: new Error("no such key"),
+    task: "the document",
+    taskEncoded: "AAAA",
+    attempt: 2,
+  });
+  expect(said()).toMatchObject([
+    {
+      level: "error",
+      attempt: 2,
+      err: { message: "no such key" },
+      msg: "Error while processing ActivityTask.start: no such key",
+    },
+  ]);
   expect(JSON.stringify(said())).not.toMatch(/the document|AAAA/);
 });

@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { isHopeless } from "../../src/expected-failure.ts";
+import { isHopeless } from "../../src/domain/expected-failure.ts";
 import { serveHealth } from "../../src/worker/health.ts";
 
 const answering = (): Promise<void> => Promise.resolve();
@@ -29,7 +29,10 @@ test("a worker is ready while it polls and both dependencies answer, and lives a
     [{ workflows: () => new Promise<void>(() => undefined) }, { workflows: false }],
   ] as const) {
     Object.assign(state, { polls: true, database: answering, workflows: answering }, change);
-    expect(await ask(health.port, "/health/ready")).toEqual([503, { ...ready, status: "unavailable", ...seen }]);
+    expect(await ask(health.port, "/health/ready")).toEqual([
+      503,
+      { ...ready, status: "unavailable", ...seen },
+    ]);
     expect(await ask(health.port, "/health")).toEqual([200, { status: "ok" }]);
   }
   Object.assign(state, { workflows: answering });
@@ -42,7 +45,12 @@ test("a worker is ready while it polls and both dependencies answer, and lives a
 test("however many ask at once, each dependency is asked once", async () => {
   let asked = 0;
   const count = (): Promise<void> => Promise.resolve(void (asked += 1));
-  const health = await serveHealth({ port: 0, host: "127.0.0.1", isPolling: () => true, probes: { database: count, workflows: count } });
+  const health = await serveHealth({
+    port: 0,
+    host: "127.0.0.1",
+    isPolling: () => true,
+    probes: { database: count, workflows: count },
+  });
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask(health.port, "/health/ready")));
   expect(answers.every(([status]) => status === 200)).toBe(true);
   expect(asked).toBe(2);
@@ -53,7 +61,12 @@ test("a port that is in use is told by the setting's name, and is no reason not 
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
-  const opened = serveHealth({ port, host: "127.0.0.1", isPolling: () => true, probes: { database: answering, workflows: answering } });
+  const opened = serveHealth({
+    port,
+    host: "127.0.0.1",
+    isPolling: () => true,
+    probes: { database: answering, workflows: answering },
+  });
   await expect(opened).rejects.toSatisfy((error) => !isHopeless(error));
   await expect(opened).rejects.toThrow("HEALTH_PORT cannot be listened on: EADDRINUSE");
   taken.close();

@@ -1,8 +1,8 @@
 /** The workflow of a batch in a clock that jumps: a history that grows long goes on in a new one. */
 import { expect, test } from "vitest";
-import type { BatchInput } from "../../src/domain/batch.ts";
+import type { BatchInput } from "../../src/domain/work/batch.ts";
 import { batchReprocess } from "../../src/workflows/batch-reprocess.ts";
-import { ContinuedAsNew, virtualWorkflow } from "../support/virtual-workflow.ts";
+import { ContinuedAsNew, virtualWorkflow } from "../support/workflows/virtual-workflow.ts";
 
 test("a batch whose history grows long goes on in a new one with its progress, until its last run has ended", async () => {
   const input: BatchInput = { organization: { id: "an organization", num: 1 }, batchId: "a batch" };

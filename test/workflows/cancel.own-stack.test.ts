@@ -6,13 +6,18 @@ import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { POINTS } from "../drill/points.ts";
-import { call, ended, upload } from "../support/client.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { KEYS, SPACES } from "../support/tenants.ts";
+import { call, ended, upload } from "../support/clients/client.ts";
+import { type Stack, startStack } from "../support/stack/stack.ts";
+import { KEYS, SPACES } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 
 /** Steps that hold no lock for which a cancel would wait. */
-const STEPS = POINTS.filter((point) => point.load === "uploads" && point.process === "worker" && !/locked|not committed|workflow not told|outcome not recorded/.test(point.name));
+const STEPS = POINTS.filter(
+  (point) =>
+    point.load === "uploads" &&
+    point.process === "worker" &&
+    !/locked|not committed|workflow not told|outcome not recorded/.test(point.name),
+);
 
 let stack: Stack;
 let folder: string;
@@ -21,7 +26,12 @@ let round = 0;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "holdfast-cancel-"));
-  stack = await startStack({ env: { NODE_OPTIONS: `--import ${new URL("../drill/hooks.ts", import.meta.url).href}`, DRILL_FOLDER: folder } });
+  stack = await startStack({
+    env: {
+      NODE_OPTIONS: `--import ${new URL("../drill/hooks.ts", import.meta.url).href}`,
+      DRILL_FOLDER: folder,
+    },
+  });
   temporal = await Connection.connect({ address: stack.temporalAddress });
 });
 
@@ -31,11 +41,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const editor = (method: string, path: string, body?: unknown) => call(stack.url, KEYS.editor, method, path, body);
-const query = async (text: string, values: unknown[] = []) => (await stack.database.db.owner.query(text, values)).rows;
+const editor = (method: string, path: string, body?: unknown) =>
+  call(stack.url, KEYS.editor, method, path, body);
+const query = async (text: string, values: unknown[] = []) =>
+  (await stack.database.db.owner.query(text, values)).rows;
 
 /** A text whose chunks differ with their size. */
-const longText = (name: string): string => Array.from({ length: 20 }, (_, index) => `Sentence ${index} ${name} has ${"some words ".repeat(10)}.`).join("\n\n");
+const longText = (name: string): string =>
+  Array.from({ length: 20 }, (_, index) => `Sentence ${index} ${name} has ${"some words ".repeat(10)}.`).join(
+    "\n\n",
+  );
 
 /** What a run has left in any table of texts and entries. */
 async function leftOf(runId: string): Promise<number> {
@@ -59,17 +74,35 @@ test.each(STEPS.map((step) => [step.name, step] as const))(
     round += 1;
     await writeFile(join(folder, "armed"), JSON.stringify({ point: step.name, process: "worker", round }));
     // Other chunks than before, so that the provider is asked.
-    const { pipeline_run_id: runId } = (await editor("POST", `/data/${id}/reprocess`, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 50 + round } })).body;
+    const { pipeline_run_id: runId } = (
+      await editor("POST", `/data/${id}/reprocess`, {
+        chunker_name: "fixed_tokens",
+        chunker_config: { max_tokens: 50 + round },
+      })
+    ).body;
     await until("the worker is there", () => existsSync(join(folder, `reached-${round}`)));
-    expect(await editor("POST", `/data/runs/${runId}/cancel`)).toMatchObject({ status: 202, body: { status: "cancelled", error: { code: "cancelled" } } });
+    expect(await editor("POST", `/data/runs/${runId}/cancel`)).toMatchObject({
+      status: 202,
+      body: { status: "cancelled", error: { code: "cancelled" } },
+    });
     await writeFile(join(folder, `go-${round}`), "");
 
     const { workflow, schedule } = new Client({ connection: temporal });
-    await until("its workflow has ended", async () => (await workflow.count("WorkflowType = 'documentPipeline' AND ExecutionStatus = 'Running'")).count === 0);
-    expect((await editor("GET", `/data/${id}`)).body).toMatchObject({ version: 1, processing_state: { pipeline_status: "cancelled", error: { code: "cancelled" } } });
+    await until(
+      "its workflow has ended",
+      async () =>
+        (await workflow.count("WorkflowType = 'documentPipeline' AND ExecutionStatus = 'Running'")).count ===
+        0,
+    );
+    expect((await editor("GET", `/data/${id}`)).body).toMatchObject({
+      version: 1,
+      processing_state: { pipeline_status: "cancelled", error: { code: "cancelled" } },
+    });
     expect((await editor("GET", `/data/${id}/integrity`)).body.findings).toEqual([]);
     // Maintenance comes by minutes later.
-    await query("update pipeline_runs set completed_at = completed_at - interval '1 hour' where id = $1", [runId]);
+    await query("update pipeline_runs set completed_at = completed_at - interval '1 hour' where id = $1", [
+      runId,
+    ]);
     await schedule.getHandle("maintenance").trigger();
     await until("nothing of it is left", async () => (await leftOf(runId)) === 0);
     expect(await query("select from claims where closed_at is null")).toEqual([]);

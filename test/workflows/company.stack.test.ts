@@ -1,9 +1,9 @@
 /** What a document waits for that shares its claim, its user and its processes with slow ones: for none of them. */
 import { describe, expect, test } from "vitest";
-import { batchClient } from "../support/batch-client.ts";
-import { documentClient } from "../support/document-client.ts";
-import { makeLongPdf, makePdf } from "../support/make-documents.ts";
-import { onSharedStack } from "../support/shared-stack.ts";
+import { batchClient } from "../support/clients/batch-client.ts";
+import { documentClient } from "../support/clients/document-client.ts";
+import { makeLongPdf, makePdf } from "../support/files/text.ts";
+import { onSharedStack } from "../support/stack/shared-stack.ts";
 import { until } from "../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
@@ -34,9 +34,10 @@ describe("a document in a claim with a slow one", () => {
     const small = await put(bytes(makePdf([["A short letter about herons."]])), "letter.pdf");
     const { body } = await batches.start({ document_ids: [slow.id, small.id], chunker_name: "recursive" });
     const standing = () =>
-      rows("select r.status, r.claim_id from pipeline_runs r join documents d on d.id = r.document_id and d.latest_run_num = r.num where d.id = any($1) order by d.id", [
-        [slow.id, small.id],
-      ]);
+      rows(
+        "select r.status, r.claim_id from pipeline_runs r join documents d on d.id = r.document_id and d.latest_run_num = r.num where d.id = any($1) order by d.id",
+        [[slow.id, small.id]],
+      );
     const [ofSlow, ofSmall] = await until("the small one has ended", async () => {
       const both = await standing();
       return both[1].status === "completed" && both;
@@ -46,10 +47,17 @@ describe("a document in a claim with a slow one", () => {
   });
 
   test("is published while the slow one is still embedded", async () => {
-    const long = Array.from({ length: 400 }, (_, index) => `Paragraph ${index} of the long one says ${`word${index} `.repeat(8)}.`).join("\n\n");
+    const long = Array.from(
+      { length: 400 },
+      (_, index) => `Paragraph ${index} of the long one says ${`word${index} `.repeat(8)}.`,
+    ).join("\n\n");
     const slow = await put(long, "long.md");
     const small = await put("A note about bitterns.", "note.md");
-    const { body } = await batches.start({ document_ids: [slow.id, small.id], chunker_name: "fixed_tokens", chunker_config: { max_tokens: 50 } });
+    const { body } = await batches.start({
+      document_ids: [slow.id, small.id],
+      chunker_name: "fixed_tokens",
+      chunker_config: { max_tokens: 50 },
+    });
     await batches.end(body.batch_id);
     await expectEarlier(small.id, slow.id);
   });
@@ -58,11 +66,17 @@ describe("a document in a claim with a slow one", () => {
 describe("a small upload of a user who has ten large ones under way", () => {
   test("is done before the last three of them are claimed", async () => {
     const padding = "Padding of a large file. ".repeat(50_000);
-    const large = await Promise.all(Array.from({ length: 10 }, (_, index) => accept(`# Large ${index}\n\n${padding}`, `large-${index}.md`)));
+    const large = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => accept(`# Large ${index}\n\n${padding}`, `large-${index}.md`)),
+    );
     const note = await accept("A note about egrets.", "note.md");
     await end(note.id);
-    const waiting = await rows("select from pipeline_runs where document_id = any($1) and status = 'queued' and claim_id is null", [large.map((one) => one.id)]);
+    const waiting = await rows(
+      "select from pipeline_runs where document_id = any($1) and status = 'queued' and claim_id is null",
+      [large.map((one) => one.id)],
+    );
     expect(waiting.length).toBeGreaterThanOrEqual(3);
-    for (const one of large) await editor("POST", `/data/runs/${(await versions(one.id))[0].pipeline_run_id}/cancel`);
+    for (const one of large)
+      await editor("POST", `/data/runs/${(await versions(one.id))[0].pipeline_run_id}/cancel`);
   }, 120_000);
 });

@@ -2,19 +2,35 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { type Answer, call, ended, fileForm } from "../support/client.ts";
-import { onSharedStack } from "../support/shared-stack.ts";
+import { type Answer, call, ended, fileForm } from "../support/clients/client.ts";
+import { onSharedStack } from "../support/stack/shared-stack.ts";
 import { until } from "../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
 
-const open = async (table: "deletions" | "claims", ended: "completed_at" | "closed_at"): Promise<number | null> =>
-  (await stack.database.db.owner.query(`select from ${table} where organization_id = $1 and ${ended} is null`, [tenants.acme])).rowCount;
-const request = (method: string, path: string, body?: unknown) => call(stack.url, tenants.keys.owner, method, path, body);
+const open = async (
+  table: "deletions" | "claims",
+  ended: "completed_at" | "closed_at",
+): Promise<number | null> =>
+  (
+    await stack.database.db.owner.query(
+      `select from ${table} where organization_id = $1 and ${ended} is null`,
+      [tenants.acme],
+    )
+  ).rowCount;
+const request = (method: string, path: string, body?: unknown) =>
+  call(stack.url, tenants.keys.owner, method, path, body);
 const move = (id: string, parent: string) => request("PATCH", `/folders/${id}`, { parent_folder_id: parent });
-const make = async (name: string): Promise<Answer["body"]> => (await request("POST", "/folders", { name, space_id: tenants.spaces.research })).body;
+const make = async (name: string): Promise<Answer["body"]> =>
+  (await request("POST", "/folders", { name, space_id: tenants.spaces.research })).body;
 const put = async (folderId: string, text: string): Promise<Answer["body"]> =>
-  (await request("POST", "/data/upload", fileForm(text, "note.md", { space_id: tenants.spaces.research, folder_id: folderId }))).body;
+  (
+    await request(
+      "POST",
+      "/data/upload",
+      fileForm(text, "note.md", { space_id: tenants.spaces.research, folder_id: folderId }),
+    )
+  ).body;
 
 afterEach(() => stack.provider.clearFaults());
 
@@ -22,7 +38,11 @@ test("a folder that is deleted while it and another are moved into one another e
   for (let round = 0; round < 8; round += 1) {
     const [x, y] = [await make("X"), await make("Y")];
     const document = await put(y.id, "A cockatrice was seen.");
-    const [deleted, ...moved] = await Promise.all([request("DELETE", `/folders/${x.id}`), move(x.id, y.id), move(y.id, x.id)]);
+    const [deleted, ...moved] = await Promise.all([
+      request("DELETE", `/folders/${x.id}`),
+      move(x.id, y.id),
+      move(y.id, x.id),
+    ]);
     expect(deleted.status).toBe(204);
     // Of a cycle one half is refused; what comes behind the deletion finds no X.
     for (const { status } of moved) expect([200, 400, 404]).toContain(status);
@@ -37,14 +57,22 @@ test("a folder that is deleted while it and another are moved into one another e
 test("deleting a folder cancels a pipeline that still runs for a document in it, and leaves nothing of it: rows, entries, cached vectors, objects", async () => {
   const { owner } = stack.database.db;
   const folder = await make("Half done");
-  const stays = await ended(stack.url, tenants.keys.owner, (await put(folder.id, "A manticore was seen.")).id);
+  const stays = await ended(
+    stack.url,
+    tenants.keys.owner,
+    (await put(folder.id, "A manticore was seen.")).id,
+  );
   stack.provider.failEmbeddings({ status: 503 });
   const document = await put(folder.id, "A basilisk was seen.");
-  await until("it waits for the provider", async () => (await request("GET", `/data/${document.id}`)).body.processing_state.chunked);
+  await until(
+    "it waits for the provider",
+    async () => (await request("GET", `/data/${document.id}`)).body.processing_state.chunked,
+  );
   const ids = [stays.id, document.id];
-  const { rows: before } = await owner.query("select r.num, r.object_key, c.content_hash from pipeline_runs r join chunks c on c.run_num = r.num where r.document_id = any($1)", [
-    ids,
-  ]);
+  const { rows: before } = await owner.query(
+    "select r.num, r.object_key, c.content_hash from pipeline_runs r join chunks c on c.run_num = r.num where r.document_id = any($1)",
+    [ids],
+  );
   expect(before).toHaveLength(2);
   expect((await request("DELETE", `/folders/${folder.id}`)).status).toBe(204);
   await until("the deletion is complete", async () => (await open("deletions", "completed_at")) === 0);
@@ -52,7 +80,12 @@ test("deleting a folder cancels a pipeline that still runs for a document in it,
     `select (select count(*) from documents where id = any($1)) + (select count(*) from pipeline_runs where document_id = any($1)) + (select count(*) from chunks where run_num = any($2))
        + (select count(*) from embeddings where run_num = any($2)) + (select count(*) from embedding_cache where content_hash = any($3))
        + (select count(*) from raw_files where object_key = any($4)) as left`,
-    [ids, before.map((row) => row.num), before.map((row) => row.content_hash), before.map((row) => row.object_key)],
+    [
+      ids,
+      before.map((row) => row.num),
+      before.map((row) => row.content_hash),
+      before.map((row) => row.object_key),
+    ],
   );
   expect(Number(rows[0].left)).toBe(0);
   const objects = await readdir(join(stack.dataDir, "objects"), { recursive: true });

@@ -1,17 +1,23 @@
 /** The pipeline on the real stack: what was accepted ends, exactly once, whatever is killed or down. */
 import { afterEach, describe, expect, test } from "vitest";
 
-import { call, fileForm } from "../support/client.ts";
-import { documentClient } from "../support/document-client.ts";
-import { onSharedStack } from "../support/shared-stack.ts";
-import { expectWhole, longText } from "../support/document-entries.ts";
-import { makeGarbagePdf, makePdf, truncated } from "../support/make-documents.ts";
+import { call, fileForm } from "../support/clients/client.ts";
+import { documentClient } from "../support/clients/document-client.ts";
+import { onSharedStack } from "../support/stack/shared-stack.ts";
+import { expectWhole, longText } from "../support/tenants/document-entries.ts";
+import { makeGarbagePdf, makePdf, truncated } from "../support/files/text.ts";
 import { until } from "../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
 const { end, accept } = documentClient({ stack, tenants });
 
-const search = async (query: string) => (await call(stack.url, tenants.keys.viewer, "POST", "/data/hybrid-search", { query, space_id: tenants.spaces.research })).body;
+const search = async (query: string) =>
+  (
+    await call(stack.url, tenants.keys.viewer, "POST", "/data/hybrid-search", {
+      query,
+      space_id: tenants.spaces.research,
+    })
+  ).body;
 const bytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => new Uint8Array(buffer);
 
 describe("an upload", () => {
@@ -29,14 +35,29 @@ describe("an upload", () => {
     });
     await expectWhole(stack, document);
     const { results } = await search("zebra stripes");
-    expect(results[0]).toMatchObject({ document_id: accepted.id, document_name: "zebras.md", file_type: "MARKDOWN" });
+    expect(results[0]).toMatchObject({
+      document_id: accepted.id,
+      document_name: "zebras.md",
+      file_type: "MARKDOWN",
+    });
     expect(results[0].score).toBeCloseTo((results[0].dense_score ?? 0) + (results[0].sparse_score ?? 0), 9);
   });
 
   test("of a PDF keeps its pages", async () => {
-    const accepted = await accept(bytes(makePdf([["Quarterly numbers", "Revenue of the first quarter was high."], ["Costs of the second page were low."]])), "numbers.pdf");
+    const accepted = await accept(
+      bytes(
+        makePdf([
+          ["Quarterly numbers", "Revenue of the first quarter was high."],
+          ["Costs of the second page were low."],
+        ]),
+      ),
+      "numbers.pdf",
+    );
     const document = await end(accepted.id);
-    expect(document).toMatchObject({ file_type: "PDF", processing_state: { pipeline_status: "completed", parser_name: "liteparse" } });
+    expect(document).toMatchObject({
+      file_type: "PDF",
+      processing_state: { pipeline_status: "completed", parser_name: "liteparse" },
+    });
     await expectWhole(stack, document);
   });
 });
@@ -45,12 +66,16 @@ describe("a large document", () => {
   test("goes alone, is indexed in batches that search does not see, and is published whole", async () => {
     const accepted = await accept(longText("leviathan", 1_600), "leviathan.md");
     const { rows } = await until("it is indexed in part", async () => {
-      const found = await stack.database.db.owner.query("select from embeddings e join pipeline_runs r on r.num = e.run_num where r.document_id = $1 limit 1", [accepted.id]);
+      const found = await stack.database.db.owner.query(
+        "select from embeddings e join pipeline_runs r on r.num = e.run_num where r.document_id = $1 limit 1",
+        [accepted.id],
+      );
       return (
         found.rowCount === 1 &&
-        stack.database.db.owner.query("select h.reason from hidden_runs h join pipeline_runs r on r.num = h.run_num where r.document_id = $1 and r.status <> 'completed'", [
-          accepted.id,
-        ])
+        stack.database.db.owner.query(
+          "select h.reason from hidden_runs h join pipeline_runs r on r.num = h.run_num where r.document_id = $1 and r.status <> 'completed'",
+          [accepted.id],
+        )
       );
     });
     if (rows.length > 0) expect(rows).toEqual([{ reason: "in_flight" }]);
@@ -58,10 +83,21 @@ describe("a large document", () => {
     expect(document.processing_state).toMatchObject({ pipeline_status: "completed" });
     expect(document.processing_state.chunk_count).toBeGreaterThan(512);
     await expectWhole(stack, document);
-    expect((await search("leviathan")).results.every((hit: { document_id: string }) => hit.document_id === accepted.id)).toBe(true);
-    const workflows = await stack.database.db.owner.query("select cardinality(run_ids) as members from claims where $1 = any(run_ids)", [
-      (await stack.database.db.owner.query("select id from pipeline_runs where document_id = $1", [accepted.id])).rows[0].id,
-    ]);
+    expect(
+      (await search("leviathan")).results.every(
+        (hit: { document_id: string }) => hit.document_id === accepted.id,
+      ),
+    ).toBe(true);
+    const workflows = await stack.database.db.owner.query(
+      "select cardinality(run_ids) as members from claims where $1 = any(run_ids)",
+      [
+        (
+          await stack.database.db.owner.query("select id from pipeline_runs where document_id = $1", [
+            accepted.id,
+          ])
+        ).rows[0].id,
+      ],
+    );
     expect(workflows.rows).toEqual([{ members: 1 }]);
   });
 });
@@ -89,7 +125,10 @@ describe("nothing accepted is lost, doubled or stuck", () => {
     stack.provider.failEmbeddings({ status: 429, headers: { "retry-after": "1" } });
     const accepted = await accept(longText("elephant", 5), "elephant.md");
     await until("the run says what it waits for", async () => {
-      const { rows } = await stack.database.db.owner.query("select waiting_for from pipeline_runs where document_id = $1", [accepted.id]);
+      const { rows } = await stack.database.db.owner.query(
+        "select waiting_for from pipeline_runs where document_id = $1",
+        [accepted.id],
+      );
       return rows[0].waiting_for === "provider_rate_limited";
     });
     stack.provider.clearFaults();
@@ -113,19 +152,40 @@ describe("an upload that is refused stores nothing", () => {
       "a viewer",
       403,
       { detail: "Permission denied: documents:create" },
-      () => call(stack.url, tenants.keys.viewer, "POST", "/data/upload", fileForm("text", "a.md", { space_id: tenants.spaces.research })),
+      () =>
+        call(
+          stack.url,
+          tenants.keys.viewer,
+          "POST",
+          "/data/upload",
+          fileForm("text", "a.md", { space_id: tenants.spaces.research }),
+        ),
     ],
     [
       "another organization",
       404,
       { detail: "Space not found" },
-      () => call(stack.url, tenants.keys.rival, "POST", "/data/upload", fileForm("text", "a.md", { space_id: tenants.spaces.research })),
+      () =>
+        call(
+          stack.url,
+          tenants.keys.rival,
+          "POST",
+          "/data/upload",
+          fileForm("text", "a.md", { space_id: tenants.spaces.research }),
+        ),
     ],
     [
       "a key out of its scope",
       404,
       { detail: "Space not found" },
-      () => call(stack.url, tenants.keys.scoped, "POST", "/data/upload", fileForm("text", "a.md", { space_id: tenants.spaces.research })),
+      () =>
+        call(
+          stack.url,
+          tenants.keys.scoped,
+          "POST",
+          "/data/upload",
+          fileForm("text", "a.md", { space_id: tenants.spaces.research }),
+        ),
     ],
   ])("%s", async (_who, status, body, send) => {
     const before = await objects();
@@ -137,7 +197,9 @@ describe("an upload that is refused stores nothing", () => {
   test("missing fields are all named at once", async () => {
     const answer = await call(stack.url, tenants.keys.editor, "POST", "/data/upload", new FormData());
     expect(answer.status).toBe(422);
-    expect(answer.body.detail.map((problem: { loc: string[]; type: string }) => [problem.type, problem.loc])).toEqual([
+    expect(
+      answer.body.detail.map((problem: { loc: string[]; type: string }) => [problem.type, problem.loc]),
+    ).toEqual([
       ["missing", ["body", "file"]],
       ["missing", ["body", "space_id"]],
     ]);

@@ -1,12 +1,12 @@
 /** A worker that is killed in the middle of its work: another one goes on, and nothing is lost, doubled or stuck. */
 import { getPriority } from "node:os";
 import { afterEach, expect, test } from "vitest";
-import { claimRuns } from "../../src/db/claims.ts";
-import { call, ended, upload } from "../support/client.ts";
-import { expectWhole, longText } from "../support/document-entries.ts";
-import { makePdf } from "../support/make-documents.ts";
-import { documentClient } from "../support/document-client.ts";
-import { onOwnStack } from "../support/own-stack.ts";
+import { claimRuns } from "../../src/db/runs/claim.ts";
+import { call, ended, upload } from "../support/clients/client.ts";
+import { expectWhole, longText } from "../support/tenants/document-entries.ts";
+import { makePdf } from "../support/files/text.ts";
+import { documentClient } from "../support/clients/document-client.ts";
+import { onOwnStack } from "../support/stack/own-stack.ts";
 import { until } from "../support/until.ts";
 
 const { stack, tenants } = onOwnStack();
@@ -21,10 +21,18 @@ test("the worker steps back behind the API once it is up", async () => {
 
 test("kill -9 of the worker in mid-pipeline: after a restart every document completes with every chunk once", async () => {
   stack.provider.failEmbeddings({ status: 503 });
-  const accepted = await Promise.all(["albatross", "badger", "cheetah"].map((name) => accept(longText(name, 30), `${name}.md`)));
+  const accepted = await Promise.all(
+    ["albatross", "badger", "cheetah"].map((name) => accept(longText(name, 30), `${name}.md`)),
+  );
   await until(
     "the runs embed",
-    async () => (await stack.database.db.owner.query("select from pipeline_runs where document_id = $1 and status = 'embedding'", [accepted[2].id])).rowCount === 1,
+    async () =>
+      (
+        await stack.database.db.owner.query(
+          "select from pipeline_runs where document_id = $1 and status = 'embedding'",
+          [accepted[2].id],
+        )
+      ).rowCount === 1,
   );
   await stack.worker.kill("SIGKILL");
   stack.provider.clearFaults();
@@ -40,18 +48,29 @@ test("a claim whose process died before it started its workflow is started by an
   await stack.worker.kill("SIGKILL");
   await stack.api.kill("SIGKILL");
   const { db } = stack.database;
-  const organization = (await db.owner.query<{ id: string; num: number }>("select id, num from organizations where id = $1", [tenants.acme])).rows[0]!;
+  const organization = (
+    await db.owner.query<{ id: string; num: number }>("select id, num from organizations where id = $1", [
+      tenants.acme,
+    ])
+  ).rows[0]!;
   await stack.restartApi();
   const accepted = await accept(longText("dolphin", 3), "dolphin.md");
   // The claim as a dispatcher leaves it that dies before its call to Temporal: leased, not started.
-  await until("the API has dispatched", async () => (await db.owner.query("select from claims where closed_at is null and started_at is not null")).rowCount === 1);
+  await until(
+    "the API has dispatched",
+    async () =>
+      (await db.owner.query("select from claims where closed_at is null and started_at is not null"))
+        .rowCount === 1,
+  );
   // The API may dispatch again at any moment; it is taken from it until it does not.
   const claim = await until("the claim is nobody's", async () => {
     await db.owner.query("update pipeline_runs set claim_id = null where document_id = $1", [accepted.id]);
     return (await claimRuns(db.system, organization, 0))[0];
   });
   expect(claim.documentIds).toEqual([accepted.id]);
-  await db.owner.query("update claims set leased_until = now() - interval '1 second' where id = $1", [claim.id]);
+  await db.owner.query("update claims set leased_until = now() - interval '1 second' where id = $1", [
+    claim.id,
+  ]);
   stack.restartWorker();
   const document = await end(accepted.id, 60_000);
   expect(document.processing_state.pipeline_status).toBe("completed");
@@ -61,9 +80,20 @@ test("a claim whose process died before it started its workflow is started by an
 const PAGES = 400;
 
 test("kill -9 of the worker in the middle of a long PDF: it goes on from the last checkpoint, and every page is there once", async () => {
-  const lines = (page: number) => Array.from({ length: 12 }, (_, line) => `Line ${line} of page ${page} says that the ledger of harbour ${page * 31 + line} was closed.`);
+  const lines = (page: number) =>
+    Array.from(
+      { length: 12 },
+      (_, line) =>
+        `Line ${line} of page ${page} says that the ledger of harbour ${page * 31 + line} was closed.`,
+    );
   const file = makePdf(Array.from({ length: PAGES }, (_, index) => lines(index + 1)));
-  const accepted = await upload(stack.url, tenants.keys.editor, tenants.spaces.research, new Uint8Array(file), "ledger.pdf");
+  const accepted = await upload(
+    stack.url,
+    tenants.keys.editor,
+    tenants.spaces.research,
+    new Uint8Array(file),
+    "ledger.pdf",
+  );
   const owner = stack.database.db.owner;
   const firstChunks = async () =>
     (
@@ -86,11 +116,16 @@ test("kill -9 of the worker in the middle of a long PDF: it goes on from the las
     [accepted.id],
   );
   expect(rows[0]).toMatchObject({ chunks: rows[0].distinct, pages: PAGES, last: rows[0].chunks });
-  const text = await fetch(`${stack.url}/v1/data/${accepted.id}/text?format=markdown`, { headers: { Authorization: `Bearer ${tenants.keys.viewer}` } }).then((answer) =>
-    answer.text(),
-  );
+  const text = await fetch(`${stack.url}/v1/data/${accepted.id}/text?format=markdown`, {
+    headers: { Authorization: `Bearer ${tenants.keys.viewer}` },
+  }).then((answer) => answer.text());
   const told = [...text.matchAll(/Line 0 of page (\d+) says/g)].map((match) => Number(match[1]));
   expect(told).toEqual(Array.from({ length: PAGES }, (_, index) => index + 1));
-  const { body } = await call(stack.url, tenants.keys.viewer, "GET", `/data/${accepted.id}/text?page=3&limit=50`);
+  const { body } = await call(
+    stack.url,
+    tenants.keys.viewer,
+    "GET",
+    `/data/${accepted.id}/text?page=3&limit=50`,
+  );
   for (const unit of body.items ?? body.data) expect(text.slice(unit.start, unit.end)).toBe(unit.text);
 }, 150_000);

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { call, ended, upload } from "../support/client.ts";
-import { runCli } from "../support/processes.ts";
-import { documentClient } from "../support/document-client.ts";
-import { onOwnStack } from "../support/own-stack.ts";
+import { call, ended, upload } from "../support/clients/client.ts";
+import { runCli } from "../support/stack/processes.ts";
+import { documentClient } from "../support/clients/document-client.ts";
+import { onOwnStack } from "../support/stack/own-stack.ts";
 import { until } from "../support/until.ts";
 
 const { stack, tenants } = onOwnStack({ keepsWorkflows: true });
@@ -24,10 +24,24 @@ afterAll(async () => {
 
 const files = () => join(stack.dataDir, "temporal");
 const put = async (name: string): Promise<string> =>
-  (await upload(stack.url, tenants.keys.editor, tenants.spaces.research, `# ${name}\n\nThe words of ${name}, and of nothing else.`, `${name}.md`)).id;
-const send = (method: string, path: string, body?: unknown) => call(stack.url, tenants.keys.editor, method, path, body);
+  (
+    await upload(
+      stack.url,
+      tenants.keys.editor,
+      tenants.spaces.research,
+      `# ${name}\n\nThe words of ${name}, and of nothing else.`,
+      `${name}.md`,
+    )
+  ).id;
+const send = (method: string, path: string, body?: unknown) =>
+  call(stack.url, tenants.keys.editor, method, path, body);
 const waits = (id: string) =>
-  until(`${id} waits for the provider`, async () => (await rows("select from pipeline_runs where document_id = $1 and waiting_for is not null", [id])).length === 1);
+  until(
+    `${id} waits for the provider`,
+    async () =>
+      (await rows("select from pipeline_runs where document_id = $1 and waiting_for is not null", [id]))
+        .length === 1,
+  );
 
 /** The minute after which somebody asks Temporal what became of what it was given. */
 async function letTimePass(): Promise<void> {
@@ -72,16 +86,33 @@ test.each([
     await replaceMemory(hasCopy ? copy : null);
     const deleted = await put(`${name}-deleted`);
     expect((await send("DELETE", `/data/${deleted}`)).status).toBe(204);
-    const batch = (await send("POST", "/data/batch-reprocess", { document_ids: [before], chunker_name: "sentence" })).body.batch_id;
+    const batch = (
+      await send("POST", "/data/batch-reprocess", { document_ids: [before], chunker_name: "sentence" })
+    ).body.batch_id;
     stack.provider.clearFaults();
     await letTimePass();
 
-    for (const id of after) expect((await ended(stack.url, tenants.keys.editor, id, 90_000)).processing_state.pipeline_status).toBe("completed");
-    await until("the batch has ended", async () => (await send("GET", `/data/batches/${batch}`)).body.status === "completed", 90_000);
-    await until("the deletion is complete", async () => (await rows("select from deletions where completed_at is null")).length === 0, 90_000);
+    for (const id of after)
+      expect((await ended(stack.url, tenants.keys.editor, id, 90_000)).processing_state.pipeline_status).toBe(
+        "completed",
+      );
+    await until(
+      "the batch has ended",
+      async () => (await send("GET", `/data/batches/${batch}`)).body.status === "completed",
+      90_000,
+    );
+    await until(
+      "the deletion is complete",
+      async () => (await rows("select from deletions where completed_at is null")).length === 0,
+      90_000,
+    );
     for (const id of [during, ...after])
-      expect(await rows("select version, status from pipeline_runs where document_id = $1", [id])).toEqual([{ version: 1, status: "completed" }]);
-    const report = JSON.parse(await runCli(["integrity", "--organization", tenants.acme, "--json"], stack.env));
+      expect(await rows("select version, status from pipeline_runs where document_id = $1", [id])).toEqual([
+        { version: 1, status: "completed" },
+      ]);
+    const report = JSON.parse(
+      await runCli(["integrity", "--organization", tenants.acme, "--json"], stack.env),
+    );
     expect(report.ok).toBe(true);
   },
   180_000,
@@ -91,7 +122,13 @@ test("a Temporal that lost everything gets its schedules back from a worker that
   const connection = await Connection.connect({ address: stack.temporalAddress });
   try {
     for (const scheduleId of ["maintenance", "maintenance-thorough"])
-      await until(`${scheduleId} is there`, async () => (await connection.workflowService.describeSchedule({ namespace: "default", scheduleId })).info !== null, 60_000);
+      await until(
+        `${scheduleId} is there`,
+        async () =>
+          (await connection.workflowService.describeSchedule({ namespace: "default", scheduleId })).info !==
+          null,
+        60_000,
+      );
   } finally {
     await connection.close();
   }

@@ -1,22 +1,25 @@
 /** Documents that take down what processes them, on the real stack: they end with a reason, and their neighbours never notice. */
 import { Client, Connection } from "@temporalio/client";
 import { afterEach, expect, test } from "vitest";
-import { ended, upload } from "../support/client.ts";
-import { makePdf } from "../support/make-documents.ts";
-import { DEADLY, POISON } from "../support/poison-hook.ts";
-import { documentClient } from "../support/document-client.ts";
-import { onOwnStack } from "../support/own-stack.ts";
+import { ended, upload } from "../support/clients/client.ts";
+import { makePdf } from "../support/files/text.ts";
+import { DEADLY, POISON } from "../support/processes/poison-hook.ts";
+import { documentClient } from "../support/clients/document-client.ts";
+import { onOwnStack } from "../support/stack/own-stack.ts";
 import { until } from "../support/until.ts";
 
 const { stack, tenants } = onOwnStack({ withoutWorker: true });
 const { rows } = documentClient({ stack, tenants });
-const settings = { NODE_OPTIONS: `--import ${new URL("../support/poison-hook.ts", import.meta.url).href}` };
+const settings = {
+  NODE_OPTIONS: `--import ${new URL("../support/processes/poison-hook.ts", import.meta.url).href}`,
+};
 
 afterEach(() => stack.worker.kill("SIGKILL"));
 
 const put = async (content: string | Uint8Array<ArrayBuffer>, name: string): Promise<string> =>
   (await upload(stack.url, tenants.keys.editor, tenants.spaces.research, content, name)).id;
-const stateOf = async (id: string) => (await ended(stack.url, tenants.keys.editor, id, 120_000)).processing_state;
+const stateOf = async (id: string) =>
+  (await ended(stack.url, tenants.keys.editor, id, 120_000)).processing_state;
 
 /** The types of failures and time-outs of the activities of the run's own workflow. */
 async function failuresInIsolation(runId: string): Promise<unknown[]> {
@@ -24,10 +27,21 @@ async function failuresInIsolation(runId: string): Promise<unknown[]> {
   const { workflow } = new Client({ connection });
   try {
     const found: unknown[] = [];
-    for await (const { workflowId } of workflow.list({ query: `WorkflowId STARTS_WITH 'document/${tenants.acme}/${runId}/'` })) {
+    for await (const { workflowId } of workflow.list({
+      query: `WorkflowId STARTS_WITH 'document/${tenants.acme}/${runId}/'`,
+    })) {
       const { events } = await workflow.getHandle(workflowId).fetchHistory();
-      const failures = (events ?? []).flatMap((event) => (event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes)?.failure ?? []);
-      found.push(...failures.map(({ applicationFailureInfo, timeoutFailureInfo }) => applicationFailureInfo?.type ?? timeoutFailureInfo?.timeoutType));
+      const failures = (events ?? []).flatMap(
+        (event) =>
+          (event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes)?.failure ??
+          [],
+      );
+      found.push(
+        ...failures.map(
+          ({ applicationFailureInfo, timeoutFailureInfo }) =>
+            applicationFailureInfo?.type ?? timeoutFailureInfo?.timeoutType,
+        ),
+      );
     }
     return found;
   } finally {
@@ -43,7 +57,11 @@ async function supervised(work: (deaths: () => number) => Promise<void>): Promis
     while (!isOver) {
       stack.restartWorker(settings);
       const { child } = stack.worker;
-      await until("the worker died, or is not needed any more", () => isOver || child.signalCode !== null || child.exitCode !== null, 240_000);
+      await until(
+        "the worker died, or is not needed any more",
+        () => isOver || child.signalCode !== null || child.exitCode !== null,
+        240_000,
+      );
       if (child.exitCode !== null) throw new Error(`the worker ended by itself:\n${stack.worker.output()}`);
       if (child.signalCode === "SIGKILL") deaths += 1;
     }
@@ -59,27 +77,46 @@ async function supervised(work: (deaths: () => number) => Promise<void>): Promis
 test("a document that kills its parser twice ends worker_crashed, the worker lives, and those of its group complete", async () => {
   const pdf = (text: string) => new Uint8Array(makePdf([[text, "Words of the page."]]));
   // Nothing is claimed before all are there, so that they are one group in each lane.
-  await rows("create function hold() returns trigger language plpgsql as 'begin new.held := true; return new; end'");
+  await rows(
+    "create function hold() returns trigger language plpgsql as 'begin new.held := true; return new; end'",
+  );
   await rows("create trigger hold before insert on pipeline_runs for each row execute function hold()");
   const deadly = await Promise.all([
     put(pdf("a"), `${DEADLY.SIGSEGV}.pdf`),
     put("<p>One paragraph.</p>", `${DEADLY.SIGSEGV}.html`),
     put("<p>Another.</p>", `${DEADLY.SIGKILL}.html`),
   ]);
-  const neighbours = await Promise.all([put(pdf("b"), "b.pdf"), put("<p>As any other.</p>", "c.html"), put("# As any other", "d.md")]);
+  const neighbours = await Promise.all([
+    put(pdf("b"), "b.pdf"),
+    put("<p>As any other.</p>", "c.html"),
+    put("# As any other", "d.md"),
+  ]);
   stack.restartWorker(settings);
   await rows("drop trigger hold on pipeline_runs");
   await rows("update pipeline_runs set held = false where held");
-  for (const id of deadly) expect(await stateOf(id)).toMatchObject({ pipeline_status: "failed", error: { code: "worker_crashed", stage: "parsing" } });
+  for (const id of deadly)
+    expect(await stateOf(id)).toMatchObject({
+      pipeline_status: "failed",
+      error: { code: "worker_crashed", stage: "parsing" },
+    });
   for (const id of neighbours) expect(await stateOf(id)).toMatchObject({ pipeline_status: "completed" });
   expect(stack.worker.child.exitCode ?? stack.worker.child.signalCode).toBeNull();
-  expect(await rows("select cardinality(run_ids) as members from claims order by created_at desc, lane limit 2")).toEqual([{ members: 4 }, { members: 2 }]);
-  expect(await rows("select max(lost_attempts) as lost from pipeline_runs where num > (select max(num) - 6 from pipeline_runs)")).toEqual([{ lost: 0 }]);
+  expect(
+    await rows("select cardinality(run_ids) as members from claims order by created_at desc, lane limit 2"),
+  ).toEqual([{ members: 4 }, { members: 2 }]);
+  expect(
+    await rows(
+      "select max(lost_attempts) as lost from pipeline_runs where num > (select max(num) - 6 from pipeline_runs)",
+    ),
+  ).toEqual([{ lost: 0 }]);
 }, 120_000);
 
 test("a document that kills its worker does so once, and ends worker_crashed after three losses in isolation; one that is in hand alone each time, and those beside, complete", async () => {
   stack.provider.failEmbeddings({ hang: true });
-  const innocent = await put("# Innocent\n\nIt waits for its embedding while others kill the worker.", "innocent.md");
+  const innocent = await put(
+    "# Innocent\n\nIt waits for its embedding while others kill the worker.",
+    "innocent.md",
+  );
   const poison: string[] = [];
   const neighbours: string[] = [];
   const seen = new Set<string>();
@@ -87,7 +124,9 @@ test("a document that kills its worker does so once, and ends worker_crashed aft
     until(
       "another attempt has it in hand",
       async () => {
-        const [run] = await rows(`select attempt_id, suspected from pipeline_runs where document_id = '${innocent}' and status = 'embedding'`);
+        const [run] = await rows(
+          `select attempt_id, suspected from pipeline_runs where document_id = '${innocent}' and status = 'embedding'`,
+        );
         if (!run?.attempt_id || seen.has(run.attempt_id) || run.suspected !== seen.size > 0) return false;
         seen.add(run.attempt_id);
         return true;
@@ -102,19 +141,27 @@ test("a document that kills its worker does so once, and ends worker_crashed aft
       await until("the worker was killed", () => deaths() === round, 60_000);
     }
     await inHandAnew();
-    expect(await rows(`select lost_attempts, cardinality(run_ids) as members from pipeline_runs r join claims c on c.id = r.claim_id where document_id = '${innocent}'`)).toEqual([
-      { lost_attempts: 0, members: 1 },
-    ]);
+    expect(
+      await rows(
+        `select lost_attempts, cardinality(run_ids) as members from pipeline_runs r join claims c on c.id = r.claim_id where document_id = '${innocent}'`,
+      ),
+    ).toEqual([{ lost_attempts: 0, members: 1 }]);
     stack.provider.clearFaults();
     stack.provider.dropHanging();
-    for (const id of [innocent, ...neighbours]) expect(await stateOf(id)).toMatchObject({ pipeline_status: "completed" });
-    for (const id of poison) expect(await stateOf(id)).toMatchObject({ pipeline_status: "failed", error: { code: "worker_crashed", stage: "parsing" } });
-    expect(await rows("select document_id, lost_attempts from pipeline_runs where lost_attempts > 0 order by num")).toEqual(
-      poison.map((id) => ({ document_id: id, lost_attempts: 3 })),
-    );
+    for (const id of [innocent, ...neighbours])
+      expect(await stateOf(id)).toMatchObject({ pipeline_status: "completed" });
+    for (const id of poison)
+      expect(await stateOf(id)).toMatchObject({
+        pipeline_status: "failed",
+        error: { code: "worker_crashed", stage: "parsing" },
+      });
+    expect(
+      await rows("select document_id, lost_attempts from pipeline_runs where lost_attempts > 0 order by num"),
+    ).toEqual(poison.map((id) => ({ document_id: id, lost_attempts: 3 })));
     expect(deaths()).toBe(2);
     const ofPoison = await rows("select id from pipeline_runs where lost_attempts > 0");
     // Told by whoever saw the process die, and not first by the heartbeats that it missed.
-    for (const { id } of ofPoison) expect(await failuresInIsolation(id)).toEqual(["process_lost", "process_lost", "process_lost"]);
+    for (const { id } of ofPoison)
+      expect(await failuresInIsolation(id)).toEqual(["process_lost", "process_lost", "process_lost"]);
   });
 }, 600_000);

@@ -3,25 +3,25 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { createWriteGate } from "../../src/activities/concurrency.ts";
-import { createChunking } from "../../src/activities/chunking.ts";
-import { embedAndPublish } from "../../src/activities/embed-and-publish.ts";
-import type { PipelineDeps } from "../../src/activities/pipeline-deps.ts";
-import { prepareDocuments } from "../../src/activities/prepare-documents.ts";
-import { loadConfig, requireReal } from "../../src/config.ts";
-import { claimRuns } from "../../src/db/claims.ts";
-import { createProviderGate } from "../../src/db/provider-gate.ts";
+import { createWriteGate } from "../../src/activities/pipeline/concurrency.ts";
+import { createChunking } from "../../src/activities/pipeline/chunking.ts";
+import { embedAndPublish } from "../../src/activities/pipeline/embed-and-publish.ts";
+import type { PipelineDeps } from "../../src/activities/pipeline/pipeline-deps.ts";
+import { prepareDocuments } from "../../src/activities/pipeline/prepare-documents.ts";
+import { loadConfig, requireReal } from "../../src/config/config.ts";
+import { claimRuns } from "../../src/db/runs/claim.ts";
+import { createProviderGate } from "../../src/db/instance/provider-gate.ts";
 import { openSharedDeps, type SharedDeps } from "../../src/deps.ts";
-import type { AttemptInput } from "../../src/domain/processing.ts";
-import { mergeEmbeddings } from "../../src/models/merge-embeddings.ts";
-import { behindGate } from "../../src/models/provider-gate.ts";
-import { createParserPool } from "../../src/parsers/child-process.ts";
+import type { AttemptInput } from "../../src/domain/work/processing.ts";
+import { mergeEmbeddings } from "../../src/models/embedding/merge.ts";
+import { behindGate } from "../../src/models/provider/gate.ts";
+import { createParserPool } from "../../src/parsers/process/child-process.ts";
 import { documentPipeline } from "../../src/workflows/document-pipeline.ts";
-import { upload } from "../support/client.ts";
-import type { Fault } from "../support/scripted-provider.ts";
-import { documentClient } from "../support/document-client.ts";
-import { onOwnStack } from "../support/own-stack.ts";
-import { virtualWorkflow } from "../support/virtual-workflow.ts";
+import { upload } from "../support/clients/client.ts";
+import type { Fault } from "../support/provider/scripted-provider.ts";
+import { documentClient } from "../support/clients/document-client.ts";
+import { onOwnStack } from "../support/stack/own-stack.ts";
+import { virtualWorkflow } from "../support/workflows/virtual-workflow.ts";
 
 const HOUR_MS = 3_600_000;
 const DOCUMENTS = 20;
@@ -42,7 +42,9 @@ beforeAll(async () => {
   const gate = createProviderGate(shared.db, "the provider of the hour");
   deps = {
     ...shared,
-    log: Object.assign(Object.create(shared.log) as typeof shared.log, { warn: (fields: Record<string, unknown>, text: string) => void warnings.push({ ...fields, text }) }),
+    log: Object.assign(Object.create(shared.log) as typeof shared.log, {
+      warn: (fields: Record<string, unknown>, text: string) => void warnings.push({ ...fields, text }),
+    }),
     embedding: mergeEmbeddings(behindGate(shared.embedding, gate)),
     parserPool,
     chunking: createChunking(shared.config.models, shared.embedding),
@@ -72,7 +74,10 @@ const warnings: Record<string, unknown>[] = [];
 /** The world after so many milliseconds: whatever happened is so much longer ago, and whatever will be is so much nearer. */
 async function age(ms: number): Promise<void> {
   const by = [ms / 1_000];
-  await rows("update provider_gates set not_before = not_before - make_interval(secs => $1), updated_at = updated_at - make_interval(secs => $1)", by);
+  await rows(
+    "update provider_gates set not_before = not_before - make_interval(secs => $1), updated_at = updated_at - make_interval(secs => $1)",
+    by,
+  );
   await rows(
     "update pipeline_runs set started_at = started_at - make_interval(secs => $1), waiting_since = waiting_since - make_interval(secs => $1), created_at = created_at - make_interval(secs => $1)",
     by,
@@ -82,7 +87,12 @@ async function age(ms: number): Promise<void> {
 
 const OUTAGES: ReadonlyArray<readonly [what: string, fault: Fault, code: string, most: number]> = [
   // Asked once when a group comes, and again when the time that it asked for is over.
-  ["429 with Retry-After: 60", { status: 429, headers: { "retry-after": "60" } }, "provider_rate_limited", 64],
+  [
+    "429 with Retry-After: 60",
+    { status: 429, headers: { "retry-after": "60" } },
+    "provider_rate_limited",
+    64,
+  ],
   // Asked again after 30 seconds at most.
   ["503", { status: 503 }, "provider_unavailable", 130],
   ["401, as of an account that is not paid", { status: 401 }, "provider_unavailable", 130],
@@ -93,7 +103,13 @@ async function uploadAll(): Promise<void> {
   await Promise.all(
     OUTAGES.flatMap(([what]) =>
       Array.from({ length: DOCUMENTS }, (_, index) =>
-        upload(stack.url, tenants.keys.editor, tenants.spaces.research, `# ${index}\n\nDocument ${index} waits for an hour: ${what}.`, `${what.slice(0, 3)}-${index}.md`),
+        upload(
+          stack.url,
+          tenants.keys.editor,
+          tenants.spaces.research,
+          `# ${index}\n\nDocument ${index} waits for an hour: ${what}.`,
+          `${what.slice(0, 3)}-${index}.md`,
+        ),
       ),
     ),
   );
@@ -107,7 +123,11 @@ test.each(OUTAGES)(
   async (what, fault, code, most) => {
     warnings.length = 0;
     stack.provider.failEmbeddings(fault);
-    const ids = (await rows("update pipeline_runs set held = false where file_name like $1 returning document_id", [`${what.slice(0, 3)}-%`])).map((row) => row.document_id);
+    const ids = (
+      await rows("update pipeline_runs set held = false where file_name like $1 returning document_id", [
+        `${what.slice(0, 3)}-%`,
+      ])
+    ).map((row) => row.document_id);
     const organization = (await rows("select id, num from organizations where id = $1", [tenants.acme]))[0];
     const claims = await claimRuns(stack.database.db.system, organization, 0);
     expect(claims.flatMap((claim) => claim.documentIds)).toHaveLength(DOCUMENTS);
@@ -127,7 +147,11 @@ test.each(OUTAGES)(
             "select waiting_for, waiting_attempts, extract(epoch from now() - waiting_since)::float8 as seconds from pipeline_runs where document_id = any($1)",
             [ids],
           );
-          for (const wait of waits) expect(wait).toMatchObject({ waiting_for: code, waiting_attempts: expect.toSatisfy((attempts: number) => attempts > 10) });
+          for (const wait of waits)
+            expect(wait).toMatchObject({
+              waiting_for: code,
+              waiting_attempts: expect.toSatisfy((attempts: number) => attempts > 10),
+            });
           for (const wait of waits) expect(wait.seconds).toBeGreaterThan(HOUR_MS / 1_000 - 60);
           calls = -1;
         }
@@ -137,14 +161,26 @@ test.each(OUTAGES)(
     });
     const texts = stack.provider.counts.texts;
     for (const claim of claims)
-      expect(await documentPipeline({ organization, claimId: claim.id, isolated: false })).toMatchObject({ completed: claim.runIds.length, failed: 0, active: 0 });
+      expect(await documentPipeline({ organization, claimId: claim.id, isolated: false })).toMatchObject({
+        completed: claim.runIds.length,
+        failed: 0,
+        active: 0,
+      });
 
     expect(clock.sleptMs()).toBeGreaterThanOrEqual(HOUR_MS);
-    expect(await rows("select status, count(*)::int as count from pipeline_runs where document_id = any($1) group by 1", [ids])).toEqual([
-      { status: "completed", count: DOCUMENTS },
-    ]);
+    expect(
+      await rows(
+        "select status, count(*)::int as count from pipeline_runs where document_id = any($1) group by 1",
+        [ids],
+      ),
+    ).toEqual([{ status: "completed", count: DOCUMENTS }]);
     expect(warnings.filter((warning) => warning["text"] === "documents wait")).toEqual([
-      { claim_id: claims[0]!.id, code, run_ids: expect.toSatisfy((runs: string[]) => runs.length === DOCUMENTS), text: "documents wait" },
+      {
+        claim_id: claims[0]!.id,
+        code,
+        run_ids: expect.toSatisfy((runs: string[]) => runs.length === DOCUMENTS),
+        text: "documents wait",
+      },
     ]);
     expect(calls).toBeGreaterThan(10);
     expect(calls).toBeLessThanOrEqual(most);

@@ -1,10 +1,10 @@
 /** Documents with texts that the embedding provider refuses, on the real stack: they are found by words, and nobody else notices. */
 import { afterEach, expect, test } from "vitest";
-import { type Answer, call, ended } from "../support/client.ts";
-import { documentClient } from "../support/document-client.ts";
-import { runCli } from "../support/processes.ts";
-import type { Poison } from "../support/poisoned-embeddings.ts";
-import { onSharedStack } from "../support/shared-stack.ts";
+import { type Answer, call, ended } from "../support/clients/client.ts";
+import { documentClient } from "../support/clients/document-client.ts";
+import { runCli } from "../support/stack/processes.ts";
+import type { Poison } from "../support/provider/poisoned-embeddings.ts";
+import { onSharedStack } from "../support/stack/shared-stack.ts";
 import { until } from "../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
@@ -16,11 +16,16 @@ afterEach(() => {
 });
 
 /** One chunk for each word. */
-const sections = (...words: string[]): string => words.map((word) => `## The ${word}\n\n${`Here the ${word} counts. `.repeat(150)}`).join("\n\n");
-const chunksOf = async (id: string): Promise<Answer["body"][]> => (await editor("GET", `/data/${id}/chunks?limit=1000`)).body.items;
-const integrityOf = async (id: string): Promise<Answer["body"]> => (await editor("GET", `/data/${id}/integrity`)).body;
-const find = async (query: string): Promise<Answer["body"][]> => (await editor("POST", "/data/hybrid-search", { query, space_id: tenants.spaces.research })).body.results;
-const refuse = (word: string, poison: Poison = "zeros"): void => stack.provider.poisonTexts((text) => (text.includes(word) ? poison : undefined));
+const sections = (...words: string[]): string =>
+  words.map((word) => `## The ${word}\n\n${`Here the ${word} counts. `.repeat(150)}`).join("\n\n");
+const chunksOf = async (id: string): Promise<Answer["body"][]> =>
+  (await editor("GET", `/data/${id}/chunks?limit=1000`)).body.items;
+const integrityOf = async (id: string): Promise<Answer["body"]> =>
+  (await editor("GET", `/data/${id}/integrity`)).body;
+const find = async (query: string): Promise<Answer["body"][]> =>
+  (await editor("POST", "/data/hybrid-search", { query, space_id: tenants.spaces.research })).body.results;
+const refuse = (word: string, poison: Poison = "zeros"): void =>
+  stack.provider.poisonTexts((text) => (text.includes(word) ? poison : undefined));
 
 /** Ends `completed`, with a warning for each chunk that holds the word, and only for those. */
 async function expectRefused(id: string, word: string): Promise<Answer["body"]> {
@@ -41,21 +46,33 @@ async function expectRefused(id: string, word: string): Promise<Answer["body"]> 
   return document;
 }
 
-test.each([["zeros" as const], [{ status: 400 }]])("a document with one refused text (%j) completes beside twenty others and is found by its words", async (poison) => {
-  const word = typeof poison === "string" ? "quagga" : "okapi";
-  refuse(word, poison);
-  const poisoned = await accept(sections("lynx", word, "heron"), `${word}.md`);
-  const others = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => accept(`# Note ${index}\n\nNote ${index} beside the ${word.slice(1)} says nothing.`, `${word}-${index}.md`)),
-  );
-  for (const { id } of others) expect((await end(id)).processing_state).toMatchObject({ pipeline_status: "completed", embedded_chunk_count: 1 });
-  await expectRefused(poisoned.id, word);
-  const hit = (await find(word)).find((one) => one.document_id === poisoned.id && one.text.includes(word));
-  expect(hit).toMatchObject({ dense_score: null });
-  expect(hit.sparse_score).toBeGreaterThan(0);
-  expect(stack.worker.output()).toContain("the model provider refuses texts of a document");
-  expect(stack.worker.output()).not.toContain(`Here the ${word}`);
-});
+test.each([["zeros" as const], [{ status: 400 }]])(
+  "a document with one refused text (%j) completes beside twenty others and is found by its words",
+  async (poison) => {
+    const word = typeof poison === "string" ? "quagga" : "okapi";
+    refuse(word, poison);
+    const poisoned = await accept(sections("lynx", word, "heron"), `${word}.md`);
+    const others = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        accept(
+          `# Note ${index}\n\nNote ${index} beside the ${word.slice(1)} says nothing.`,
+          `${word}-${index}.md`,
+        ),
+      ),
+    );
+    for (const { id } of others)
+      expect((await end(id)).processing_state).toMatchObject({
+        pipeline_status: "completed",
+        embedded_chunk_count: 1,
+      });
+    await expectRefused(poisoned.id, word);
+    const hit = (await find(word)).find((one) => one.document_id === poisoned.id && one.text.includes(word));
+    expect(hit).toMatchObject({ dense_score: null });
+    expect(hit.sparse_score).toBeGreaterThan(0);
+    expect(stack.worker.output()).toContain("the model provider refuses texts of a document");
+    expect(stack.worker.output()).not.toContain(`Here the ${word}`);
+  },
+);
 
 test.each([["tapir", { status: 500 }] as const, ["serow", { cut: true }] as const])(
   "a document with a text (%s) that the provider breaks on waits alone, says so, and ends once the provider takes it",
@@ -63,22 +80,44 @@ test.each([["tapir", { status: 500 }] as const, ["serow", { cut: true }] as cons
     refuse(word, poison);
     const breaking = await accept(sections("lynx", word), `${word}.md`);
     const others = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => accept(`# Note ${index}\n\nNote ${index} beside the ${word.slice(1)} says nothing.`, `${word}-${index}.md`)),
+      Array.from({ length: 20 }, (_, index) =>
+        accept(
+          `# Note ${index}\n\nNote ${index} beside the ${word.slice(1)} says nothing.`,
+          `${word}-${index}.md`,
+        ),
+      ),
     );
-    for (const { id } of others) expect((await end(id)).processing_state).toMatchObject({ pipeline_status: "completed", embedded_chunk_count: 1 });
+    for (const { id } of others)
+      expect((await end(id)).processing_state).toMatchObject({
+        pipeline_status: "completed",
+        embedded_chunk_count: 1,
+      });
     const state = await until("it says what it waits for", async () => {
       const { processing_state: found } = (await editor("GET", `/data/${breaking.id}`)).body;
       return found.waiting_for && found;
     });
-    expect(state).toMatchObject({ pipeline_status: "embedding", waiting_for: { code: "provider_unavailable" } });
+    expect(state).toMatchObject({
+      pipeline_status: "embedding",
+      waiting_for: { code: "provider_unavailable" },
+    });
     // What the provider did embed of it is kept, so that no attempt pays for it again.
     await until(
       "the other texts are kept",
-      async () => (await rows("select from chunks c join embedding_cache e on e.content_hash = c.content_hash where c.document_id = $1", [breaking.id])).length > 0,
+      async () =>
+        (
+          await rows(
+            "select from chunks c join embedding_cache e on e.content_hash = c.content_hash where c.document_id = $1",
+            [breaking.id],
+          )
+        ).length > 0,
     );
     stack.provider.poisonTexts();
     const { processing_state: ended } = await end(breaking.id);
-    expect(ended).toMatchObject({ pipeline_status: "completed", embedded: true, embedded_chunk_count: ended.chunk_count });
+    expect(ended).toMatchObject({
+      pipeline_status: "completed",
+      embedded: true,
+      embedded_chunk_count: ended.chunk_count,
+    });
     expect(ended.warnings).toBeUndefined();
   },
 );
@@ -96,7 +135,10 @@ test("the next run asks for a refused text again, and a restored version does no
   expect(await integrityOf(id)).toMatchObject({ ok: true });
 
   const [, first] = await versions(id);
-  await rows("delete from embedding_cache e using chunks c where c.document_id = $1 and e.content_hash = c.content_hash and c.refused_by is not null", [id]);
+  await rows(
+    "delete from embedding_cache e using chunks c where c.document_id = $1 and e.content_hash = c.content_hash and c.refused_by is not null",
+    [id],
+  );
   const { texts } = stack.provider.counts;
   expect((await editor("POST", `/data/${id}/versions/${first.version}/restore`)).status).toBe(202);
   await expectRefused(id, "numbat");
@@ -106,7 +148,10 @@ test("the next run asks for a refused text again, and a restored version does no
 test("a document of which every text is refused fails, and what it showed before stays", async () => {
   refuse("zorilla", { status: 422 });
   const { id } = await accept(sections("zorilla", "zorilla too"), "zorilla.md");
-  expect((await end(id)).processing_state).toMatchObject({ pipeline_status: "failed", error: { code: "rejected_by_provider", stage: "embedding" } });
+  expect((await end(id)).processing_state).toMatchObject({
+    pipeline_status: "failed",
+    error: { code: "rejected_by_provider", stage: "embedding" },
+  });
   stack.provider.poisonTexts();
   await reprocess(id);
   expect(await end(id)).toMatchObject({ version: 2, processing_state: { pipeline_status: "completed" } });
@@ -115,7 +160,12 @@ test("a document of which every text is refused fails, and what it showed before
 test("a provider that takes no text at all is waited for, and what it refuses afterwards is found", async () => {
   stack.provider.poisonTexts(() => ({ status: 400 }));
   const { id } = await accept(sections("ibex", "gaur"), "gaur.md");
-  await until("it waits", async () => (await rows("select waiting_for from pipeline_runs where document_id = $1", [id]))[0].waiting_for === "provider_unavailable");
+  await until(
+    "it waits",
+    async () =>
+      (await rows("select waiting_for from pipeline_runs where document_id = $1", [id]))[0].waiting_for ===
+      "provider_unavailable",
+  );
   refuse("gaur");
   stack.provider.failEmbeddings({ status: 503 }, 1);
   await expectRefused(id, "gaur");
@@ -123,8 +173,12 @@ test("a provider that takes no text at all is waited for, and what it refuses af
 
 test("a large document goes on past refused texts where its batches meet", async () => {
   stack.provider.poisonTexts((text) => (/ part (51[0-3]|1023)\b/.test(text) ? "nan" : undefined));
-  const part = (index: number): string => `## Part ${index}\n\nThe tarsier says in part ${index} that ${"every word counts here ".repeat(60)}`;
-  const { id } = await accept(Array.from({ length: 1_100 }, (_, index) => part(index)).join("\n\n"), "tarsier.md");
+  const part = (index: number): string =>
+    `## Part ${index}\n\nThe tarsier says in part ${index} that ${"every word counts here ".repeat(60)}`;
+  const { id } = await accept(
+    Array.from({ length: 1_100 }, (_, index) => part(index)).join("\n\n"),
+    "tarsier.md",
+  );
   const { processing_state: state } = await end(id, 120_000);
   expect(state).toMatchObject({ pipeline_status: "completed" });
   expect(state.chunk_count).toBeGreaterThan(1_024);
@@ -137,11 +191,18 @@ test("a vector that is missing without a mark is damage, beside refused texts to
   refuse("saiga");
   const { id } = await accept(sections("crane", "saiga", "stork"), "saiga.md");
   await expectRefused(id, "saiga");
-  expect(JSON.parse(await runCli(["integrity", "--organization", tenants.acme, "--json"], stack.env)).ok).toBe(true);
+  expect(
+    JSON.parse(await runCli(["integrity", "--organization", tenants.acme, "--json"], stack.env)).ok,
+  ).toBe(true);
   const RUN = "(select published_run_num from documents where id = $1)";
-  await rows(`delete from embeddings where run_num = ${RUN} and chunk_index = (select min(chunk_index) from chunks where run_num = ${RUN} and refused_by is null)`, [id]);
+  await rows(
+    `delete from embeddings where run_num = ${RUN} and chunk_index = (select min(chunk_index) from chunks where run_num = ${RUN} and refused_by is null)`,
+    [id],
+  );
   expect((await integrityOf(id)).findings).toMatchObject([{ code: "embeddings_incomplete" }]);
-  await expect(runCli(["integrity", "--organization", tenants.acme, "--json"], stack.env)).rejects.toThrow(/"published_incomplete":\s*1/);
+  await expect(runCli(["integrity", "--organization", tenants.acme, "--json"], stack.env)).rejects.toThrow(
+    /"published_incomplete":\s*1/,
+  );
   await rows("delete from embedding_cache where organization_id = $1", [tenants.acme]);
   await reprocess(id);
   expect((await ended(stack.url, tenants.keys.editor, id)).version).toBe(2);
@@ -151,21 +212,42 @@ test("a vector that is missing without a mark is damage, beside refused texts to
 test("no request holds texts of two organizations", async () => {
   stack.provider.requests.length = 0;
   const put = async (key: string, space: string, name: string): Promise<void> => {
-    const documents = await Promise.all(Array.from({ length: 8 }, (_, index) => accept(`# ${name} ${index}\n\nThe ${name} number ${index}.`, `${name}-${index}.md`, space, key)));
+    const documents = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        accept(`# ${name} ${index}\n\nThe ${name} number ${index}.`, `${name}-${index}.md`, space, key),
+      ),
+    );
     for (const { id } of documents) await ended(stack.url, key, id);
   };
-  await Promise.all([put(tenants.keys.editor, tenants.spaces.research, "gannet"), put(tenants.keys.rival, tenants.spaces.rival, "petrel")]);
-  const requests = stack.provider.requests.filter(({ route }) => route === "embeddings").map(({ body }) => body["input"] as string[]);
+  await Promise.all([
+    put(tenants.keys.editor, tenants.spaces.research, "gannet"),
+    put(tenants.keys.rival, tenants.spaces.rival, "petrel"),
+  ]);
+  const requests = stack.provider.requests
+    .filter(({ route }) => route === "embeddings")
+    .map(({ body }) => body["input"] as string[]);
   expect(requests.flat().filter((text) => /gannet|petrel/.test(text))).toHaveLength(16);
-  expect(requests.filter((texts) => texts.some((text) => text.includes("gannet")) && texts.some((text) => text.includes("petrel")))).toEqual([]);
-  const question = (key: string, space: string, query: string) => call(stack.url, key, "POST", "/data/hybrid-search", { query, space_id: space });
-  await Promise.all([question(tenants.keys.viewer, tenants.spaces.research, "one gannet?"), question(tenants.keys.rival, tenants.spaces.rival, "one petrel?")]);
+  expect(
+    requests.filter(
+      (texts) =>
+        texts.some((text) => text.includes("gannet")) && texts.some((text) => text.includes("petrel")),
+    ),
+  ).toEqual([]);
+  const question = (key: string, space: string, query: string) =>
+    call(stack.url, key, "POST", "/data/hybrid-search", { query, space_id: space });
+  await Promise.all([
+    question(tenants.keys.viewer, tenants.spaces.research, "one gannet?"),
+    question(tenants.keys.rival, tenants.spaces.rival, "one petrel?"),
+  ]);
 });
 
 test("a question that the provider refuses is answered by words", async () => {
   const { id } = await accept("# Kakapo\n\nThe kakapo does not fly.", "kakapo.md");
   await end(id);
   refuse("kakapo", { status: 413 });
-  const { body } = await editor("POST", "/data/hybrid-search", { query: "kakapo?", space_id: tenants.spaces.research });
+  const { body } = await editor("POST", "/data/hybrid-search", {
+    query: "kakapo?",
+    space_id: tenants.spaces.research,
+  });
   expect(body.results[0]).toMatchObject({ document_id: id, dense_score: null });
 });

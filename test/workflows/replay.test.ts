@@ -5,13 +5,14 @@ import proto from "@temporalio/proto";
 import { Worker } from "@temporalio/worker";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type WorkflowBundleOption } from "@temporalio/worker";
-import { replayConverter } from "../support/replay-converter.ts";
-import { quietRuntime } from "../support/temporal-runtime.ts";
+import { replayConverter } from "../support/workflows/replay-converter.ts";
+import { quietRuntime } from "../support/workflows/temporal-runtime.ts";
 import { workflowBundle } from "../../src/worker/bundle.ts";
 
 const FOLDER = join(import.meta.dirname, "../replay");
 const names = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
-const read = (name: string): { events: Array<Record<string, any>> } => JSON.parse(readFileSync(join(FOLDER, name), "utf8"));
+const read = (name: string): { events: Array<Record<string, any>> } =>
+  JSON.parse(readFileSync(join(FOLDER, name), "utf8"));
 
 let bundle: WorkflowBundleOption;
 
@@ -21,7 +22,10 @@ beforeAll(async () => {
 });
 
 const replay = (history: object): Promise<void> =>
-  Worker.runReplayHistory({ workflowBundle: bundle, dataConverter: replayConverter }, proto.temporal.api.history.v1.History.fromObject(history));
+  Worker.runReplayHistory(
+    { workflowBundle: bundle, dataConverter: replayConverter },
+    proto.temporal.api.history.v1.History.fromObject(history),
+  );
 
 describe("a recorded history replays", () => {
   test.each(names)("%s", async (name) => {

@@ -64,7 +64,10 @@ export function createHoldfast({ baseUrl, credential, fetch: send = fetch }: Hol
   const api = createFetch<paths>({ baseUrl: baseUrl.replace(/\/+$/, ""), fetch: (request) => send(request) });
   api.use({
     async onRequest({ request }) {
-      request.headers.set("authorization", `Bearer ${typeof credential === "string" ? credential : await credential()}`);
+      request.headers.set(
+        "authorization",
+        `Bearer ${typeof credential === "string" ? credential : await credential()}`,
+      );
       return request;
     },
   });
@@ -77,7 +80,10 @@ export function createHoldfast({ baseUrl, credential, fetch: send = fetch }: Hol
   };
 }
 
-async function upload(api: Client<paths>, { file, filename, spaceId, folderId, signal }: UploadOptions): Promise<{ id: string }> {
+async function upload(
+  api: Client<paths>,
+  { file, filename, spaceId, folderId, signal }: UploadOptions,
+): Promise<{ id: string }> {
   const form = (): FormData => {
     const fields = new FormData();
     fields.set("space_id", spaceId);
@@ -99,14 +105,28 @@ async function upload(api: Client<paths>, { file, filename, spaceId, folderId, s
   );
 }
 
-async function processed(api: Client<paths>, documentId: string, { signal, onState, pollMs = POLL_MS }: UploadOptions): Promise<Document> {
+async function processed(
+  api: Client<paths>,
+  documentId: string,
+  { signal, onState, pollMs = POLL_MS }: UploadOptions,
+): Promise<Document> {
   for (let pause = pollMs; ; pause = Math.min(pause * 1.5, POLL_MAX_MS)) {
-    const document = await persist(() => api.GET("/v1/data/{document_id}", { params: { path: { document_id: documentId } }, ...(signal === undefined ? {} : { signal }) }), signal);
+    const document = await persist(
+      () =>
+        api.GET("/v1/data/{document_id}", {
+          params: { path: { document_id: documentId } },
+          ...(signal === undefined ? {} : { signal }),
+        }),
+      signal,
+    );
     onState?.(document);
     const { pipeline_status: status, error } = document.processing_state;
     if (status === "completed") return document;
     if (status === "failed" || status === "cancelled") {
-      throw new HoldfastError(error?.message ?? `The run was ${status}.`, { code: error?.code ?? status, document });
+      throw new HoldfastError(error?.message ?? `The run was ${status}.`, {
+        code: error?.code ?? status,
+        document,
+      });
     }
     await wait(pause, signal);
   }
@@ -128,7 +148,8 @@ async function persist<T>(ask: () => Promise<Answered<T>>, signal: AbortSignal |
       return undefined;
     });
     if (answer?.data !== undefined) return answer.data;
-    if (answer !== undefined && !TRY_AGAIN.has(answer.response.status)) throw new HoldfastError(detailOf(answer.error), { status: answer.response.status });
+    if (answer !== undefined && !TRY_AGAIN.has(answer.response.status))
+      throw new HoldfastError(detailOf(answer.error), { status: answer.response.status });
     const asked = Number(answer?.response.headers.get("retry-after") ?? 0) * 1_000;
     await wait(Math.max(asked, RETRY_MS), signal);
   }

@@ -10,7 +10,15 @@ const NODES_MAX = 500;
 const DIGITS = 14;
 
 /** Neither assignments nor functions of one's own, ranges or lists: time is linear in the expression's length. */
-const NODE_TYPES = new Set(["ConstantNode", "OperatorNode", "ParenthesisNode", "FunctionNode", "SymbolNode", "ConditionalNode", "RelationalNode"]);
+const NODE_TYPES = new Set([
+  "ConstantNode",
+  "OperatorNode",
+  "ParenthesisNode",
+  "FunctionNode",
+  "SymbolNode",
+  "ConditionalNode",
+  "RelationalNode",
+]);
 /** Each takes constant time; combinations and permutations would count up to their operands. */
 const FUNCTIONS = new Set(
   (
@@ -40,15 +48,21 @@ async function loadMath(): Promise<MathJsInstance> {
 
 export const calculator = defineTool({
   name: "calculator",
-  description: "Calculates one arithmetic expression exactly to 14 digits, e.g. `(1299 * 1.19) / 12`, `sqrt(2) ^ 3`, `round(17 / 3, 2)`.",
+  description:
+    "Calculates one arithmetic expression exactly to 14 digits, e.g. `(1299 * 1.19) / 12`, `sqrt(2) ^ 3`, `round(17 / 3, 2)`.",
   args: z.object({
     expression: z
       .string()
       .min(1)
       .max(EXPRESSION_MAX_CHARACTERS)
-      .describe("+ - * / ^ % !, comparisons, parentheses, pi, e, and functions such as sqrt, log, round, min, max, sin. Write 5 percent of x as x * 0.05."),
+      .describe(
+        "+ - * / ^ % !, comparisons, parentheses, pi, e, and functions such as sqrt, log, round, min, max, sin. Write 5 percent of x as x * 0.05.",
+      ),
   }),
-  run: async (_context, { expression }) => ({ type: "text", text: calculate(await mathLibrary(), expression) }),
+  run: async (_context, { expression }) => ({
+    type: "text",
+    text: calculate(await mathLibrary(), expression),
+  }),
 });
 
 function calculate(math: MathJsInstance, expression: string): string {
@@ -71,10 +85,15 @@ function check(tree: MathNode): void {
   tree.traverse((node, path, parent) => {
     nodes += 1;
     if (nodes > NODES_MAX) throw new DomainError("invalid", "expression: too long");
-    if (!NODE_TYPES.has(node.type)) throw new DomainError("invalid", "expression: only numbers, operators and functions can be calculated");
+    if (!NODE_TYPES.has(node.type))
+      throw new DomainError("invalid", "expression: only numbers, operators and functions can be calculated");
     // A function's name is a child of its call.
     const isCalled = parent?.type === "FunctionNode" && path === "fn";
-    if ("name" in node && node.type === "SymbolNode" && !(isCalled ? FUNCTIONS : CONSTANTS).has(String(node.name))) {
+    if (
+      "name" in node &&
+      node.type === "SymbolNode" &&
+      !(isCalled ? FUNCTIONS : CONSTANTS).has(String(node.name))
+    ) {
       throw new DomainError("invalid", `expression: ${String(node.name).slice(0, 50)} is not known`);
     }
   });

@@ -22,8 +22,13 @@ export function defineTool<Args extends z.ZodObject>(spec: ToolSpec<Args>): Tool
     async run(context, args, signal) {
       const parsed = spec.args.safeParse(args);
       if (!parsed.success) {
-        const problems = parsed.error.issues.map((issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`);
-        throw new DomainError("invalid", `Invalid arguments for ${spec.name}: ${problems.join("; ").slice(0, 1_000)}`);
+        const problems = parsed.error.issues.map(
+          (issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`,
+        );
+        throw new DomainError(
+          "invalid",
+          `Invalid arguments for ${spec.name}: ${problems.join("; ").slice(0, 1_000)}`,
+        );
       }
       return spec.run(context, parsed.data, signal);
     },

@@ -17,7 +17,8 @@ export function createHttpFetch(hosts: readonly string[]): Tool {
     async run({ config }, { url }, signal) {
       if (hosts.length === 0) throw new DomainError("bad_request", "No host is allowed for http_fetch.");
       const narrowed = hostsOf(config);
-      const isAllowed = (host: string): boolean => isAllowedHost(host, hosts) && (narrowed === null || isAllowedHost(host, narrowed));
+      const isAllowed = (host: string): boolean =>
+        isAllowedHost(host, hosts) && (narrowed === null || isAllowedHost(host, narrowed));
       const page = await fetchPublic(url, { isAllowed }, signal);
       return { type: "text", text: showPage(page) };
     },
@@ -28,7 +29,11 @@ export function createHttpFetch(hosts: readonly string[]): Tool {
 function hostsOf(config: unknown): readonly string[] | null {
   if (config === null) return null;
   const parsed = HttpFetchConfig.safeParse(config);
-  if (!parsed.success) throw new DomainError("bad_request", "The agent's config of http_fetch is not understood, so that no host is allowed.");
+  if (!parsed.success)
+    throw new DomainError(
+      "bad_request",
+      "The agent's config of http_fetch is not understood, so that no host is allowed.",
+    );
   return parsed.data.hosts;
 }
 

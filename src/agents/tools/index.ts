@@ -1,5 +1,5 @@
 /** The registry of tools: what is not in it does not exist. A new tool is one file and one line here. */
-import type { Agent } from "../../db/agents.ts";
+import type { Agent } from "../../db/turns/agents-in-chat.ts";
 import { calculator } from "./calculator.ts";
 import { currentTime } from "./current-time.ts";
 import { createHttpFetch } from "./http-fetch.ts";
@@ -7,7 +7,7 @@ import { knowledgeSearch } from "./knowledge-search.ts";
 import { listDocuments } from "./list-documents.ts";
 import { type McpServer, createMcpTools } from "./mcp.ts";
 import { readDocument } from "./read-document.ts";
-import type { ToolDefinition } from "../../models/chat-model.ts";
+import type { ToolDefinition } from "../../models/chat/chat-model.ts";
 import type { Tool } from "./tool.ts";
 
 /** What the operator lets tools reach. */
@@ -31,16 +31,31 @@ export interface Toolbox {
   isNear(name: string): boolean;
 }
 
-export function createToolbox(settings: ToolSettings, onError: (error: unknown, server: string) => void): Toolbox {
-  const own = [knowledgeSearch, readDocument, listDocuments, currentTime, calculator, createHttpFetch(settings.httpFetchHosts)];
+export function createToolbox(
+  settings: ToolSettings,
+  onError: (error: unknown, server: string) => void,
+): Toolbox {
+  const own = [
+    knowledgeSearch,
+    readDocument,
+    listDocuments,
+    currentTime,
+    calculator,
+    createHttpFetch(settings.httpFetchHosts),
+  ];
   const tools: ReadonlyMap<string, Tool> = new Map(own.map((tool) => [tool.name, tool]));
   const mcp = createMcpTools(settings.mcpServers, onError);
   return {
     isNear: (name) => tools.get(name)?.isNear === true,
     async definitions(agent) {
       if (agent.agent_type === "rag") return [];
-      const attached = [...new Set(agent.tool_attachments.map(({ tool_id }) => tool_id))].flatMap((name) => tools.get(name) ?? []);
-      return [...attached.map(({ name, description, parameters }) => ({ name, description, parameters })), ...(await mcp.definitions(agent))];
+      const attached = [...new Set(agent.tool_attachments.map(({ tool_id }) => tool_id))].flatMap(
+        (name) => tools.get(name) ?? [],
+      );
+      return [
+        ...attached.map(({ name, description, parameters }) => ({ name, description, parameters })),
+        ...(await mcp.definitions(agent)),
+      ];
     },
     async find(agent, name) {
       const attachment = agent.tool_attachments.find(({ tool_id }) => tool_id === name);

@@ -2,10 +2,10 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { z } from "zod";
-import type { Agent } from "../../db/agents.ts";
+import type { Agent } from "../../db/turns/agents-in-chat.ts";
 import { DomainError } from "../../domain/errors.ts";
-import { boundedBody } from "../../models/bounded-body.ts";
-import type { ToolDefinition } from "../../models/chat-model.ts";
+import { boundedBody } from "../../models/provider/bounded-body.ts";
+import type { ToolDefinition } from "../../models/chat/chat-model.ts";
 import { McpConfig } from "../../schema/tool-config.ts";
 import { fenceData } from "../sources.ts";
 import type { Tool, ToolOutput } from "./tool.ts";
@@ -44,7 +44,10 @@ interface Offered {
   readonly nameAtServer: string;
 }
 
-export function createMcpTools(servers: Readonly<Record<string, McpServer>>, onError: (error: unknown, server: string) => void): McpTools {
+export function createMcpTools(
+  servers: Readonly<Record<string, McpServer>>,
+  onError: (error: unknown, server: string) => void,
+): McpTools {
   const lists = new Map<string, { readonly until: number; readonly tools: Promise<readonly Offered[]> }>();
 
   const listed = (name: string, server: McpServer): Promise<readonly Offered[]> => {
@@ -59,12 +62,16 @@ export function createMcpTools(servers: Readonly<Record<string, McpServer>>, onE
     return tools;
   };
   const attached = async (agent: Agent): Promise<{ server: McpServer; offered: Offered }[]> => {
-    const configs = agent.tool_attachments.flatMap(({ tool_id, config }) => (tool_id === "mcp" ? (McpConfig.safeParse(config).data ?? []) : []));
+    const configs = agent.tool_attachments.flatMap(({ tool_id, config }) =>
+      tool_id === "mcp" ? (McpConfig.safeParse(config).data ?? []) : [],
+    );
     const all = configs.map(async ({ server: name, tools: wanted }) => {
       const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
       if (server === undefined) return [];
       const offered = await listed(name, server);
-      return offered.filter(({ nameAtServer }) => !wanted || wanted.includes(nameAtServer)).map((tool) => ({ server, offered: tool }));
+      return offered
+        .filter(({ nameAtServer }) => !wanted || wanted.includes(nameAtServer))
+        .map((tool) => ({ server, offered: tool }));
     });
     return (await Promise.all(all)).flat();
   };
@@ -75,7 +82,11 @@ export function createMcpTools(servers: Readonly<Record<string, McpServer>>, onE
       const found = (await attached(agent)).find(({ offered }) => offered.definition.name === name);
       if (found === undefined) return undefined;
       const { server, offered } = found;
-      return { ...offered.definition, isNear: false, run: (_context, args, signal) => callTool(server, offered.nameAtServer, args, signal) };
+      return {
+        ...offered.definition,
+        isNear: false,
+        run: (_context, args, signal) => callTool(server, offered.nameAtServer, args, signal),
+      };
     },
   };
 }
@@ -100,7 +111,12 @@ async function withClient<T>(server: McpServer, work: (client: Client) => Promis
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     requestInit: { headers: { ...server.headers } },
     fetch: boundedFetch(tooLarge.reject),
-    reconnectionOptions: { maxRetries: 0, initialReconnectionDelay: 1_000, maxReconnectionDelay: 1_000, reconnectionDelayGrowFactor: 1 },
+    reconnectionOptions: {
+      maxRetries: 0,
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 1_000,
+      reconnectionDelayGrowFactor: 1,
+    },
   });
   try {
     await client.connect(transport, { timeout: LIST_TIMEOUT_MS });
@@ -111,25 +127,39 @@ async function withClient<T>(server: McpServer, work: (client: Client) => Promis
 }
 
 async function listTools(serverName: string, server: McpServer): Promise<Offered[]> {
-  const { tools } = await withClient(server, (client) => client.listTools(undefined, { timeout: LIST_TIMEOUT_MS }));
+  const { tools } = await withClient(server, (client) =>
+    client.listTools(undefined, { timeout: LIST_TIMEOUT_MS }),
+  );
   return tools.slice(0, TOOLS_MAX).flatMap(({ name, description = "", inputSchema, annotations }) => {
     const isReading = annotations?.readOnlyHint === true || server.tools?.includes(name) === true;
-    const definition = { name: `mcp_${serverName}_${name}`, description: description.slice(0, DESCRIPTION_MAX_CHARACTERS), parameters: inputSchema };
-    const isUsable = USABLE_NAME.test(definition.name) && JSON.stringify(inputSchema).length <= PARAMETERS_MAX_CHARACTERS;
+    const definition = {
+      name: `mcp_${serverName}_${name}`,
+      description: description.slice(0, DESCRIPTION_MAX_CHARACTERS),
+      parameters: inputSchema,
+    };
+    const isUsable =
+      USABLE_NAME.test(definition.name) && JSON.stringify(inputSchema).length <= PARAMETERS_MAX_CHARACTERS;
     return isReading && isUsable ? [{ definition, nameAtServer: name }] : [];
   });
 }
 
-async function callTool(server: McpServer, name: string, args: unknown, signal: AbortSignal): Promise<ToolOutput> {
-  if (typeof args !== "object" || args === null || Array.isArray(args)) throw new DomainError("invalid", "The arguments are not an object.");
-  const result = await withClient(server, (client) => client.callTool({ name, arguments: { ...args } }, undefined, { signal, timeout: CALL_TIMEOUT_MS })).catch(
-    (error: unknown) => {
-      signal.throwIfAborted();
-      throw new DomainError("bad_request", "The tool's server did not answer.", { cause: error });
-    },
-  );
+async function callTool(
+  server: McpServer,
+  name: string,
+  args: unknown,
+  signal: AbortSignal,
+): Promise<ToolOutput> {
+  if (typeof args !== "object" || args === null || Array.isArray(args))
+    throw new DomainError("invalid", "The arguments are not an object.");
+  const result = await withClient(server, (client) =>
+    client.callTool({ name, arguments: { ...args } }, undefined, { signal, timeout: CALL_TIMEOUT_MS }),
+  ).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new DomainError("bad_request", "The tool's server did not answer.", { cause: error });
+  });
   const text = textOf(result.content);
-  if (result.isError === true) throw new DomainError("bad_request", `The tool reported an error. ${fenceData(text.slice(0, 1_000))}`);
+  if (result.isError === true)
+    throw new DomainError("bad_request", `The tool reported an error. ${fenceData(text.slice(0, 1_000))}`);
   return { type: "text", text: fenceData(text) };
 }
 
@@ -138,5 +168,7 @@ const TextPart = z.object({ type: z.literal("text"), text: z.string() });
 /** Text parts joined; others are only named. */
 function textOf(content: unknown): string {
   if (!Array.isArray(content)) return "";
-  return content.map((part: unknown) => TextPart.safeParse(part).data?.text ?? "(a part that is no text)").join("\n");
+  return content
+    .map((part: unknown) => TextPart.safeParse(part).data?.text ?? "(a part that is no text)")
+    .join("\n");
 }

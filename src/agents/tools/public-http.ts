@@ -59,7 +59,8 @@ export async function fetchPublic(url: string, rules: FetchRules, signal: AbortS
       const target = checkedUrl(at, rules);
       const response = await get(target, await pinnedAddress(target, rules, bounded), bounded);
       const location = response.headers.location;
-      if (!REDIRECTS.has(response.statusCode ?? 0) || location === undefined) return await readPage(target, response, maxBytes);
+      if (!REDIRECTS.has(response.statusCode ?? 0) || location === undefined)
+        return await readPage(target, response, maxBytes);
       response.destroy();
       at = new URL(location, target).href;
     }
@@ -67,32 +68,46 @@ export async function fetchPublic(url: string, rules: FetchRules, signal: AbortS
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof DomainError) throw error;
-    if (bounded.aborted) throw new DomainError("bad_request", `url: no whole answer within ${timeoutMs / 1_000} s`);
-    throw new DomainError("bad_request", `url: cannot be read (${error instanceof Error && "code" in error ? String(error.code) : "failed"})`);
+    if (bounded.aborted)
+      throw new DomainError("bad_request", `url: no whole answer within ${timeoutMs / 1_000} s`);
+    throw new DomainError(
+      "bad_request",
+      `url: cannot be read (${error instanceof Error && "code" in error ? String(error.code) : "failed"})`,
+    );
   }
 }
 
 function checkedUrl(text: string, { isAllowed }: FetchRules): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== "http:" && url?.protocol !== "https:") throw new DomainError("invalid", "url: not an http or https address");
-  if (url.username !== "" || url.password !== "") throw new DomainError("bad_request", "url: must not hold credentials");
-  if (!isAllowed(url.hostname)) throw new DomainError("bad_request", `url: the host ${url.hostname.slice(0, 255)} is not allowed`);
+  if (url?.protocol !== "http:" && url?.protocol !== "https:")
+    throw new DomainError("invalid", "url: not an http or https address");
+  if (url.username !== "" || url.password !== "")
+    throw new DomainError("bad_request", "url: must not hold credentials");
+  if (!isAllowed(url.hostname))
+    throw new DomainError("bad_request", `url: the host ${url.hostname.slice(0, 255)} is not allowed`);
   return url;
 }
 
 /** One refused address among several refuses the name: nobody publishes both in good faith. */
-async function pinnedAddress(url: URL, { resolve = systemAddresses, isPublic = isPublicAddress }: FetchRules, signal: AbortSignal): Promise<LookupAddress> {
+async function pinnedAddress(
+  url: URL,
+  { resolve = systemAddresses, isPublic = isPublicAddress }: FetchRules,
+  signal: AbortSignal,
+): Promise<LookupAddress> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const family = isIP(host);
   const addresses = family === 0 ? await abortable(resolve(host), signal) : [{ address: host, family }];
   const [first] = addresses;
-  if (first === undefined || !addresses.every(({ address }) => isPublic(address))) throw new DomainError("bad_request", "url: the host has no public address");
+  if (first === undefined || !addresses.every(({ address }) => isPublic(address)))
+    throw new DomainError("bad_request", "url: the host has no public address");
   return first;
 }
 
 function systemAddresses(host: string): Promise<LookupAddress[]> {
   return new Promise((resolve, reject) => {
-    systemLookup(host, { all: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)));
+    systemLookup(host, { all: true }, (error, addresses) =>
+      error === null ? resolve(addresses) : reject(error),
+    );
   });
 }
 
@@ -104,11 +119,21 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function get(url: URL, { address, family }: LookupAddress, signal: AbortSignal): Promise<IncomingMessage> {
-  const pinned: LookupFunction = (_host, options, callback) => (options.all === true ? callback(null, [{ address, family }]) : callback(null, address, family));
+  const pinned: LookupFunction = (_host, options, callback) =>
+    options.all === true ? callback(null, [{ address, family }]) : callback(null, address, family);
   const send = url.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     // Without an agent: no connection outlives the call, and none that was opened for another address is used again.
-    const made = send(url, { agent: false, lookup: pinned, signal, headers: { accept: "text/*, application/json;q=0.9, */*;q=0.1", "user-agent": "Holdfast" } }, resolve);
+    const made = send(
+      url,
+      {
+        agent: false,
+        lookup: pinned,
+        signal,
+        headers: { accept: "text/*, application/json;q=0.9, */*;q=0.1", "user-agent": "Holdfast" },
+      },
+      resolve,
+    );
     made.on("error", reject);
     made.end();
   });

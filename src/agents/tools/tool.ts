@@ -1,6 +1,6 @@
 /** The only place that says what a tool is: one that only reads, within the scope that it is given. */
-import type { Passage } from "../../domain/turn.ts";
-import type { ToolDefinition } from "../../models/chat-model.ts";
+import type { Passage } from "../../domain/work/turn.ts";
+import type { ToolDefinition } from "../../models/chat/chat-model.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import type { KnowledgeScope } from "../reach.ts";
 

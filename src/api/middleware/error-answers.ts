@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Context, Middleware } from "koa";
-import type { Log } from "../../log.ts";
+import type { Log } from "../../process/log.ts";
 import { answerError } from "../errors.ts";
 
 /** A client that is still sending reads an early answer only if its bytes are taken for a while. */
@@ -29,7 +29,8 @@ async function answer(ctx: Context, error: unknown, log: Log): Promise<void> {
     ctx.res.destroy();
     return;
   }
-  for (const name of ["Content-Type", "Content-Length", "Content-Disposition", "ETag", "Content-Range"]) ctx.remove(name);
+  for (const name of ["Content-Type", "Content-Length", "Content-Disposition", "ETag", "Content-Range"])
+    ctx.remove(name);
   ctx.status = status;
   ctx.set(headers);
   ctx.body = body;

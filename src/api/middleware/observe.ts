@@ -1,6 +1,6 @@
 /** The only place that measures requests and begins their traces: by the route's pattern, the method and the class of the status. */
 import type { Context, Middleware } from "koa";
-import type { Principal } from "../../domain/principal.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
 import { httpRequests } from "../../telemetry/instruments.ts";
 import { type OpenSpan, openSpan } from "../../telemetry/span.ts";
 
@@ -23,7 +23,10 @@ export const observe: Middleware = async (ctx, next) => {
 /** Probes are asked too often to be worth a trace. */
 function beginSpan(ctx: Context): OpenSpan {
   const { traceparent, tracestate } = ctx.headers;
-  const parent = { ...(typeof traceparent === "string" ? { traceparent } : {}), ...(typeof tracestate === "string" ? { tracestate } : {}) };
+  const parent = {
+    ...(typeof traceparent === "string" ? { traceparent } : {}),
+    ...(typeof tracestate === "string" ? { tracestate } : {}),
+  };
   return openSpan("request", { kind: ctx.path.startsWith("/health") ? "internal" : "server", parent });
 }
 

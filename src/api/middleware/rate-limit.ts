@@ -2,9 +2,9 @@
 import type { Context } from "koa";
 import { type Budget, policyItem } from "../../domain/budget.ts";
 import { DomainError } from "../../domain/errors.ts";
-import type { Principal } from "../../domain/principal.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
 import { rateLimited } from "../../telemetry/instruments.ts";
-import type { SharedCounter, Standing } from "../shared-counter.ts";
+import type { SharedCounter, Standing } from "../limits/shared-counter.ts";
 
 /** Each counts a minute. */
 export interface RateLimits {
@@ -52,7 +52,9 @@ const budgetOf = (owner: Owner, kind: Kind, quota: number, caller: string): Coun
 
 export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter, "count">): RateLimit {
   const consume = async (ctx: Context, budgets: readonly CountedBudget[], weight = 1): Promise<void> => {
-    const standings = await counter.count(budgets.map(({ caller, quota }) => ({ caller, limit: quota, weight })));
+    const standings = await counter.count(
+      budgets.map(({ caller, quota }) => ({ caller, limit: quota, weight })),
+    );
     const { budget, standing } = nearestToItsEnd(budgets, standings);
     ctx.set({
       "RateLimit-Policy": policyItem(budget),
@@ -62,36 +64,59 @@ export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter,
     });
     if (standing.isWithin) return;
     rateLimited.inc({ budget: budget.kind });
-    throw new DomainError("rate_limited", "Rate limit exceeded", { retryAfterSeconds: standing.resetSeconds });
+    throw new DomainError("rate_limited", "Rate limit exceeded", {
+      retryAfterSeconds: standing.resetSeconds,
+    });
   };
   return {
-    countRequest: (ctx, principal, kind) => consume(ctx, [...requestBudgets(limits, principal), ...(kind === "chat" ? chatBudgets(limits, principal) : [])]),
-    countOperator: (ctx, subject) => consume(ctx, [budgetOf("operator", "requests", limits.requestsPerMinute, `operator ${subject}`)]),
-    countRefusal: (ctx, weight) => consume(ctx, [budgetOf("address", "refusals", limits.refusalsPerMinute, `address ${ctx.ip}`)], weight),
+    countRequest: (ctx, principal, kind) =>
+      consume(ctx, [
+        ...requestBudgets(limits, principal),
+        ...(kind === "chat" ? chatBudgets(limits, principal) : []),
+      ]),
+    countOperator: (ctx, subject) =>
+      consume(ctx, [budgetOf("operator", "requests", limits.requestsPerMinute, `operator ${subject}`)]),
+    countRefusal: (ctx, weight) =>
+      consume(ctx, [budgetOf("address", "refusals", limits.refusalsPerMinute, `address ${ctx.ip}`)], weight),
   };
 }
 
 /** From the narrowest to the widest. */
 function requestBudgets(limits: RateLimits, { apiKeyId, user, organization }: Principal): CountedBudget[] {
-  const { requestsPerMinute: ofKey, requestsPerUserAndMinute: ofUser, requestsPerOrganizationAndMinute: ofOrganization } = limits;
+  const {
+    requestsPerMinute: ofKey,
+    requestsPerUserAndMinute: ofUser,
+    requestsPerOrganizationAndMinute: ofOrganization,
+  } = limits;
   return [
     ...(apiKeyId === null ? [] : [budgetOf("key", "requests", ofKey, apiKeyId)]),
     budgetOf("user", "requests", ofUser, user.id),
-    ...(ofOrganization === undefined ? [] : [budgetOf("organization", "requests", ofOrganization, `organization ${organization.id}`)]),
+    ...(ofOrganization === undefined
+      ? []
+      : [budgetOf("organization", "requests", ofOrganization, `organization ${organization.id}`)]),
   ];
 }
 
 function chatBudgets(limits: RateLimits, { apiKeyId, user, organization }: Principal): CountedBudget[] {
-  const { chatTurnsPerMinute: ofKey, chatTurnsPerUserAndMinute: ofUser, chatTurnsPerOrganizationAndMinute: ofOrganization } = limits;
+  const {
+    chatTurnsPerMinute: ofKey,
+    chatTurnsPerUserAndMinute: ofUser,
+    chatTurnsPerOrganizationAndMinute: ofOrganization,
+  } = limits;
   return [
     ...(apiKeyId === null ? [] : [budgetOf("key", "chat", ofKey, `chat ${apiKeyId}`)]),
     budgetOf("user", "chat", ofUser, `chat ${user.id}`),
-    ...(ofOrganization === undefined ? [] : [budgetOf("organization", "chat", ofOrganization, `chat organization ${organization.id}`)]),
+    ...(ofOrganization === undefined
+      ? []
+      : [budgetOf("organization", "chat", ofOrganization, `chat organization ${organization.id}`)]),
   ];
 }
 
 /** One that is used up, else the one with the least left; of several the widest, since another key would not help its caller. */
-function nearestToItsEnd(budgets: readonly CountedBudget[], standings: readonly Standing[]): { budget: CountedBudget; standing: Standing } {
+function nearestToItsEnd(
+  budgets: readonly CountedBudget[],
+  standings: readonly Standing[],
+): { budget: CountedBudget; standing: Standing } {
   const pairs = budgets.map((budget, at) => ({ budget, standing: standings[at]! }));
   const left = ({ isWithin, remaining }: Standing): number => (isWithin ? remaining : -1);
   return pairs.reduce((nearest, pair) => (left(pair.standing) <= left(nearest.standing) ? pair : nearest));

@@ -5,22 +5,22 @@ import type { Client } from "@temporalio/client";
 import type { DataConverter, NativeConnection, WorkflowBundleOption } from "@temporalio/worker";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
-import { TURN_BUDGET, type TurnBudget } from "../../domain/turn.ts";
-import type { ChatModel } from "../../models/chat-model.ts";
+import { TURN_BUDGET, type TurnBudget } from "../../domain/work/turn.ts";
+import type { ChatModel } from "../../models/chat/chat-model.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import { hostChat } from "../../temporal/chat-host.ts";
 import type { WorkerHooks } from "../../temporal/hooks.ts";
-import { createChatStarter, pingTemporal } from "../../temporal/start-chat.ts";
+import { createChatStarter, pingTemporal } from "../../temporal/start/chat.ts";
 import { type FindAgent, createAgentLookup } from "./agent-lookup.ts";
-import { createBooks, workflowsUnavailable } from "./books.ts";
-import { watchCancelledTurns } from "./cancelled-turns.ts";
-import { holdLease } from "./lease.ts";
-import { createLedger } from "./ledger.ts";
-import { createOpenTurns } from "./open-turns.ts";
-import { watchTemporal } from "./temporal-health.ts";
+import { createBooks, workflowsUnavailable } from "./bookkeeping/keep-turns.ts";
+import { watchCancelledTurns } from "./bookkeeping/cancelled-elsewhere.ts";
+import { holdLease } from "./bookkeeping/lease.ts";
+import { createLedger } from "./bookkeeping/ledger.ts";
+import { createOpenTurns } from "./bookkeeping/open-turns.ts";
+import { watchTemporal } from "./bookkeeping/temporal-health.ts";
 import { type TokenBudgets, createTokenBudgets } from "./token-budgets.ts";
-import { type TurnRecords, type TurnRecordsDeps, createTurnRecords } from "./turn-record.ts";
+import { type TurnRecords, type TurnRecordsDeps, createTurnRecords } from "./answers/record.ts";
 import { type AnswerSink, type Turn, type TurnDeps, type TurnRequest, startTurn } from "./turn.ts";
 
 export interface ChatHostDeps extends TurnRecordsDeps {
@@ -85,7 +85,9 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     lost: () => abortAll(new DomainError("turn_lost", "The turn was given up by its API process.")),
     error: (error) => log.warn({ err: error }, "the lease of this API process could not be renewed"),
   });
-  const stopWatching = watchCancelledTurns(db, openTurns, (error) => log.warn({ err: error }, "cancelled turns could not be looked for"));
+  const stopWatching = watchCancelledTurns(db, openTurns, (error) =>
+    log.warn({ err: error }, "cancelled turns could not be looked for"),
+  );
   const queues = { ...deps.queues, api: `${deps.queues.chat}-api-${apiProcessId}` };
   const health = watchTemporal({
     ping: () => pingTemporal(deps.probe),
@@ -102,7 +104,13 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   });
   const starter = createChatStarter(() => workers.client(), queues.chat);
   const books = createBooks({ apiProcessId, queues, starter, ledger, openTurns, health, log });
-  const turnDeps: TurnDeps = { ...deps, apiProcessId, budget: deps.turnBudget ?? TURN_BUDGET, ledger, handOver: (turn, calls) => books.handOver(turn, calls) };
+  const turnDeps: TurnDeps = {
+    ...deps,
+    apiProcessId,
+    budget: deps.turnBudget ?? TURN_BUDGET,
+    ledger,
+    handOver: (turn, calls) => books.handOver(turn, calls),
+  };
   const checkBudgets = createTokenBudgets(db, deps.budgets);
   let isStopping = false;
 
@@ -113,7 +121,8 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     records,
     pingMs: deps.pingMs ?? PING_MS,
     async begin(request, sink, signal) {
-      if (isStopping) throw new DomainError("overloaded", "This process is shutting down.", { retryAfterSeconds: 1 });
+      if (isStopping)
+        throw new DomainError("overloaded", "This process is shutting down.", { retryAfterSeconds: 1 });
       if (health.downForMs() > 0) throw workflowsUnavailable();
       await checkBudgets(request.principal);
       await openTurns.room(signal);

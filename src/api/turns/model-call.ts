@@ -1,8 +1,8 @@
 /** The only place that makes one model call of a turn: tried again until its first piece has left, never after. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { DomainError } from "../../domain/errors.ts";
-import type { ToolCall } from "../../domain/turn.ts";
-import type { ChatModel, ChatRequest } from "../../models/chat-model.ts";
+import type { ToolCall } from "../../domain/work/turn.ts";
+import type { ChatModel, ChatRequest } from "../../models/chat/chat-model.ts";
 
 export interface ModelAnswer {
   readonly text: string;
@@ -34,11 +34,21 @@ const LONGEST_WAIT_MS = 8_000;
 const JITTER = 0.25;
 
 /** @throws DomainError as the model does at its last attempt; the reason of `signal` once it is aborted. */
-export async function callModel(model: ChatModel, request: ChatRequest, listener: Listener, { signal, retryUntilMs }: Bounds): Promise<ModelAnswer> {
+export async function callModel(
+  model: ChatModel,
+  request: ChatRequest,
+  listener: Listener,
+  { signal, retryUntilMs }: Bounds,
+): Promise<ModelAnswer> {
   for (let attempt = 0; ; attempt += 1) {
     let hasBegun = false;
     try {
-      return await readAnswer(model, request, { ...listener, begun: () => ((hasBegun = true), listener.begun()) }, signal);
+      return await readAnswer(
+        model,
+        request,
+        { ...listener, begun: () => ((hasBegun = true), listener.begun()) },
+        signal,
+      );
     } catch (error) {
       signal.throwIfAborted();
       const waitMs = hasBegun ? null : waitBeforeRetry(error, attempt);
@@ -55,7 +65,12 @@ function waitBeforeRetry(error: unknown, attempt: number): number | null {
   return Math.max(ownWaitMs, (error.retryAfterSeconds ?? 0) * 1_000) * (1 + JITTER * Math.random());
 }
 
-async function readAnswer(model: ChatModel, request: ChatRequest, listener: Listener, signal: AbortSignal): Promise<ModelAnswer> {
+async function readAnswer(
+  model: ChatModel,
+  request: ChatRequest,
+  listener: Listener,
+  signal: AbortSignal,
+): Promise<ModelAnswer> {
   const pieces: string[] = [];
   let calls: readonly ToolCall[] = [];
   for await (const event of model.stream(request, signal)) {
@@ -65,7 +80,8 @@ async function readAnswer(model: ChatModel, request: ChatRequest, listener: List
       pieces.push(event.text);
       await listener.content(event.text);
     } else if (event.type === "tool_calls") calls = event.calls;
-    else return { text: pieces.join(""), calls, reason: event.reason, usage: event.usage, model: event.model };
+    else
+      return { text: pieces.join(""), calls, reason: event.reason, usage: event.usage, model: event.model };
   }
   signal.throwIfAborted();
   throw new DomainError("provider_unavailable", "The model provider's answer ended early.");

@@ -4,17 +4,33 @@ import { PASSAGES_DEFAULT, searchKnowledge } from "../../agents/knowledge.ts";
 import { requestDefaults } from "../../agents/model-request.ts";
 import { knowledgeScope } from "../../agents/reach.ts";
 import { type Sources, createSources } from "../../agents/sources.ts";
-import { assembleMessages, budgetNotice, lastCallMessage, presentSources, searchQuery, toolMessages } from "../../agents/turn.ts";
+import {
+  assembleMessages,
+  budgetNotice,
+  lastCallMessage,
+  presentSources,
+  searchQuery,
+  toolMessages,
+} from "../../agents/turn.ts";
 import { addUsage, countUsage } from "../../agents/usage.ts";
-import { TOOL_ARGUMENTS_MAX_BYTES, TOOL_CALLS_MAX_PER_STEP, type Passage, type ToolCall, type ToolResult, exhaustedBudget } from "../../domain/turn.ts";
+import {
+  TOOL_ARGUMENTS_MAX_BYTES,
+  TOOL_CALLS_MAX_PER_STEP,
+  type Passage,
+  type ToolCall,
+  type ToolResult,
+  exhaustedBudget,
+} from "../../domain/work/turn.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
-import type { ChatMessage, ToolDefinition } from "../../models/chat-model.ts";
+import type { ChatMessage, ToolDefinition } from "../../models/chat/chat-model.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
-import { createAnswerWriter } from "./answer-writer.ts";
+import { createAnswerWriter } from "./answers/write.ts";
 import { type ModelAnswer, callModel } from "./model-call.ts";
 import type { AnswerSink, Completed, TurnDeps, TurnRequest } from "./turn.ts";
 
-export type LoopStep = { readonly type: "tools"; readonly calls: readonly ToolCall[] } | { readonly type: "answered"; readonly result: Completed };
+export type LoopStep =
+  | { readonly type: "tools"; readonly calls: readonly ToolCall[] }
+  | { readonly type: "answered"; readonly result: Completed };
 
 export interface TurnLoop {
   /** Messages of the history that did not fit the model's context. */
@@ -48,9 +64,17 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
   let [modelCalls, invalidRounds, droppedMessages] = [0, 0, 0];
 
   const account = (answer: Pick<ModelAnswer, "text" | "usage" | "model">): void => {
-    const { prompt_tokens, completion_tokens } = answer.usage ?? countUsage(window.count, messages, answer.text);
+    const { prompt_tokens, completion_tokens } =
+      answer.usage ?? countUsage(window.count, messages, answer.text);
     usage = addUsage(usage, { prompt_tokens, completion_tokens });
-    deps.ledger.call({ turn_id: turnId, call_no: modelCalls, organization_id: principal.organization.id, model: answer.model ?? defaults.model, prompt_tokens, completion_tokens });
+    deps.ledger.call({
+      turn_id: turnId,
+      call_no: modelCalls,
+      organization_id: principal.organization.id,
+      model: answer.model ?? defaults.model,
+      prompt_tokens,
+      completion_tokens,
+    });
   };
   const call = async (offered: readonly ToolDefinition[]): Promise<ModelAnswer> => {
     let streamed = "";
@@ -77,18 +101,30 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
   const answered = async (finishReason: string, notice: string | null): Promise<LoopStep> => {
     writer.startPart();
     if (notice !== null) await writer.write(budgetNotice(notice));
-    return { type: "answered", result: { status: "completed", finishReason, usage, citations: await writer.end() } };
+    return {
+      type: "answered",
+      result: { status: "completed", finishReason, usage, citations: await writer.end() },
+    };
   };
   const next = async (): Promise<LoopStep> => {
-    const used = { modelCalls, tokens: usage.prompt_tokens + usage.completion_tokens, seconds: (Date.now() - startedAtMs) / 1_000, invalidRounds };
+    const used = {
+      modelCalls,
+      tokens: usage.prompt_tokens + usage.completion_tokens,
+      seconds: (Date.now() - startedAtMs) / 1_000,
+      invalidRounds,
+    };
     const exhausted = tools.length === 0 ? null : exhaustedBudget(used, budget);
     if (exhausted !== null) messages.push(lastCallMessage(exhausted));
     const offered = exhausted === null ? tools : [];
     const answer = await call(offered);
     if (answer.calls.length === 0) return answered(answer.reason, exhausted);
-    if (offered.length === 0) return answered("stop", exhausted ?? "the model asked for a tool where it has none");
+    if (offered.length === 0)
+      return answered("stop", exhausted ?? "the model asked for a tool where it has none");
     asked = answer;
-    return { type: "tools", calls: answer.calls.slice(0, TOOL_CALLS_MAX_PER_STEP).map((call) => carriable(call, deps.toolbox)) };
+    return {
+      type: "tools",
+      calls: answer.calls.slice(0, TOOL_CALLS_MAX_PER_STEP).map((call) => carriable(call, deps.toolbox)),
+    };
   };
 
   return {
@@ -107,13 +143,22 @@ export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): 
   };
 }
 
-async function firstMessages(request: TurnRequest, sources: Sources, search: SearchDeps, signal: AbortSignal): Promise<ChatMessage[]> {
+async function firstMessages(
+  request: TurnRequest,
+  sources: Sources,
+  search: SearchDeps,
+  signal: AbortSignal,
+): Promise<ChatMessage[]> {
   const { agent, messages } = request;
   const found = agent.agent_type === "rag" ? await searchAhead(request, search, signal) : null;
   return assembleMessages(agent, messages, found && presentSources(agent, sources, found));
 }
 
-function searchAhead({ agent, principal, messages }: TurnRequest, search: SearchDeps, signal: AbortSignal): Promise<Passage[]> {
+function searchAhead(
+  { agent, principal, messages }: TurnRequest,
+  search: SearchDeps,
+  signal: AbortSignal,
+): Promise<Passage[]> {
   const scope = knowledgeScope(agent, principal.organization, principal.reach.values());
   return searchKnowledge(search, scope, { text: searchQuery(messages), limit: PASSAGES_DEFAULT }, signal);
 }

@@ -3,18 +3,18 @@ import type { SamplingOptions } from "../../agents/model-request.ts";
 import type { Citation } from "../../agents/sources.ts";
 import { type ClientMessage, startsConversation } from "../../agents/turn.ts";
 import type { Usage } from "../../agents/usage.ts";
-import type { Agent } from "../../db/agents.ts";
-import type { TurnRow } from "../../db/turns.ts";
+import type { Agent } from "../../db/turns/agents-in-chat.ts";
+import type { TurnRow } from "../../db/turns/ledger.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
-import type { Principal } from "../../domain/principal.ts";
-import type { StepResult, ToolCall, ToolResult, TurnBudget } from "../../domain/turn.ts";
-import type { Log } from "../../log.ts";
-import type { ChatModel } from "../../models/chat-model.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
+import type { StepResult, ToolCall, ToolResult, TurnBudget } from "../../domain/work/turn.ts";
+import type { Log } from "../../process/log.ts";
+import type { ChatModel } from "../../models/chat/chat-model.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import { chatTurns } from "../../telemetry/instruments.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger } from "./bookkeeping/ledger.ts";
 import { type LoopStep, type TurnLoop, createLoop } from "./turn-loop.ts";
 
 export interface TurnRequest {
@@ -45,7 +45,10 @@ export interface Completed {
   readonly citations: readonly Citation[];
 }
 
-export type TurnResult = Completed | { readonly status: "failed"; readonly error: DomainError } | { readonly status: "cancelled" };
+export type TurnResult =
+  | Completed
+  | { readonly status: "failed"; readonly error: DomainError }
+  | { readonly status: "cancelled" };
 type EndStatus = TurnResult["status"];
 
 export interface Turn {
@@ -93,7 +96,10 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
   const abort = new AbortController();
   const result = Promise.withResolvers<TurnResult>();
   let held: Held = { loop: createLoop({ turnId: row.id, deps, request, sink, signal: abort.signal }), sink };
-  const deadline = setTimeout(() => turn.abort(tookTooLong()), (deps.budget.seconds + LAST_CALL_SECONDS) * 1_000);
+  const deadline = setTimeout(
+    () => turn.abort(tookTooLong()),
+    (deps.budget.seconds + LAST_CALL_SECONDS) * 1_000,
+  );
   let [status, isWaitingForTools]: [EndStatus | undefined, boolean] = [undefined, false];
   let lastStep: { readonly no: number; readonly result: Promise<StepResult> } | undefined;
 
@@ -103,12 +109,18 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
     clearTimeout(deadline);
     held = letGo(held);
     chatTurns.observe({ status }, (Date.now() - row.started_at.getTime()) / 1_000);
-    deps.ledger.end({ ...row, status, error_code: how.status === "failed" ? how.error.code : null, ended_at: new Date() });
+    deps.ledger.end({
+      ...row,
+      status,
+      error_code: how.status === "failed" ? how.error.code : null,
+      ended_at: new Date(),
+    });
     result.resolve(how);
     return status;
   };
   /** What an aborted call throws comes after the end, and changes nothing. */
-  const fail = (error: unknown): EndStatus => status ?? end({ status: "failed", error: asDomainError(error, deps.log) });
+  const fail = (error: unknown): EndStatus =>
+    status ?? end({ status: "failed", error: asDomainError(error, deps.log) });
   const part = async (next: () => Promise<LoopStep>): Promise<StepResult> => {
     try {
       isWaitingForTools = false;
@@ -150,7 +162,14 @@ export function startTurn(deps: TurnDeps, request: TurnRequest, sink: AnswerSink
     firstPart: runFirstPart(),
     aborted: abort.signal,
     step(no, results) {
-      if (lastStep?.no !== no) lastStep = { no, result: status === undefined ? part(() => held.loop.goOn(results)) : Promise.resolve({ type: "ended", status }) };
+      if (lastStep?.no !== no)
+        lastStep = {
+          no,
+          result:
+            status === undefined
+              ? part(() => held.loop.goOn(results))
+              : Promise.resolve({ type: "ended", status }),
+        };
       return lastStep.result;
     },
     abort(reason) {
@@ -172,7 +191,10 @@ interface Held {
  */
 function letGo({ loop, sink }: Held): Held {
   const [droppedMessages, isCommitted] = [loop.droppedMessages(), sink.isCommitted];
-  return { loop: { begin: hasEnded, goOn: hasEnded, droppedMessages: () => droppedMessages }, sink: { isCommitted } };
+  return {
+    loop: { begin: hasEnded, goOn: hasEnded, droppedMessages: () => droppedMessages },
+    sink: { isCommitted },
+  };
 }
 
 function tookTooLong(): DomainError {

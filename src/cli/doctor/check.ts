@@ -41,10 +41,14 @@ interface Outcome extends Result {
 /** Never throws; the results are in the order of the checks, whichever ends first. What fails for another's reason alone does not say it again. */
 export async function runChecks(checks: readonly Check[]): Promise<Result[]> {
   const outcomes = await Promise.all(checks.map(async (check) => ({ check, outcome: await bounded(check) })));
-  const failed = new Set(outcomes.filter(({ outcome }) => outcome.state === "fail").map(({ check }) => check.name));
+  const failed = new Set(
+    outcomes.filter(({ outcome }) => outcome.state === "fail").map(({ check }) => check.name),
+  );
   return outcomes.map(({ check: { needs }, outcome: { isBroken, ...result } }) => {
     const isOthers = isBroken && needs !== undefined && failed.has(needs);
-    return isOthers ? { name: result.name, ...warn(`not looked at: ${needs} fails`, `mend ${needs} first`) } : result;
+    return isOthers
+      ? { name: result.name, ...warn(`not looked at: ${needs} fails`, `mend ${needs} first`) }
+      : result;
   });
 }
 
@@ -53,10 +57,16 @@ async function bounded(check: Check): Promise<Outcome> {
   const stop = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Outcome>((resolve) => {
-    timer = setTimeout(() => resolve({ name, isBroken: true, ...fail(`no answer within ${timeoutMs / 1_000} s`, remedy) }), timeoutMs);
+    timer = setTimeout(
+      () => resolve({ name, isBroken: true, ...fail(`no answer within ${timeoutMs / 1_000} s`, remedy) }),
+      timeoutMs,
+    );
   });
   try {
-    return await Promise.race([check.run(stop.signal).then((finding) => ({ name, isBroken: false, ...finding })), late]);
+    return await Promise.race([
+      check.run(stop.signal).then((finding) => ({ name, isBroken: false, ...finding })),
+      late,
+    ]);
   } catch (error) {
     return { name, isBroken: true, ...fail(reasonOf(error), remedy) };
   } finally {

@@ -1,12 +1,12 @@
 /** `holdfast doctor`: one line for each thing that an installation needs, and what to do where it is not so. */
 import type { Command } from "commander";
-import { type Config, unknownSettings } from "../../config.ts";
+import { type Config, unknownSettings } from "../../config/config.ts";
 import type { Database } from "../../db/pool.ts";
-import { announcedTemporal } from "../../embedded/temporal.ts";
+import { announcedTemporal } from "../../embedded/servers/temporal.ts";
 import { openObjectStore, writtenFolders } from "../../storage/open-store.ts";
 import { configuredMasterKey, openConfigured } from "../connect.ts";
 import { CommandError, printJson, printLine } from "../output.ts";
-import { findAnnouncement } from "../token.ts";
+import { findAnnouncement } from "../commands/token.ts";
 import { type Check, type Result, runChecks } from "./check.ts";
 import { diskCheck, nodeCheck, ocrCheck, storeCheck } from "./host.ts";
 import { issuerChecks, providerChecks } from "./outside.ts";
@@ -24,7 +24,9 @@ const STATE_WIDTH = 4;
 export function addDoctorCommand(program: Command): void {
   program
     .command("doctor")
-    .description("look at settings, Postgres, Temporal, the object store, keys, issuer, clocks, disk and model providers; exits with 1 where something fails")
+    .description(
+      "look at settings, Postgres, Temporal, the object store, keys, issuer, clocks, disk and model providers; exits with 1 where something fails",
+    )
     .option("--no-provider-calls", "ask no model provider: each is asked one tiny thing, which may cost")
     .option("--json", "print JSON")
     .action(examine);
@@ -35,7 +37,10 @@ async function examine({ providerCalls, json }: Options): Promise<void> {
   // oxlint-disable-next-line node/no-process-env -- it looks at the settings themselves
   const { config, findings } = checkSettings(process.env, unknownSettings);
   const settings = findings.map((finding) => ({ name: "settings", ...finding }));
-  const results = [...settings, ...(config === undefined ? await runChecks([nodeCheck()]) : await examineParts(config, providerCalls))];
+  const results = [
+    ...settings,
+    ...(config === undefined ? await runChecks([nodeCheck()]) : await examineParts(config, providerCalls)),
+  ];
   const isFine = results.every(({ state }) => state !== "fail");
   if (json) printJson({ ok: isFine, checks: results });
   else printResults(results);
@@ -98,5 +103,8 @@ function once<T>(open: () => Promise<T>): () => Promise<T> {
 
 function printResults(results: readonly Result[]): void {
   const width = Math.max(...results.map(({ name }) => name.length));
-  for (const { state, name, seen, remedy } of results) printLine(`${state.padEnd(STATE_WIDTH)}  ${name.padEnd(width)}  ${seen}${remedy === undefined ? "" : ` — ${remedy}`}`);
+  for (const { state, name, seen, remedy } of results)
+    printLine(
+      `${state.padEnd(STATE_WIDTH)}  ${name.padEnd(width)}  ${seen}${remedy === undefined ? "" : ` — ${remedy}`}`,
+    );
 }

@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { access } from "node:fs/promises";
 import { dirname } from "node:path";
 import { buffer } from "node:stream/consumers";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { DomainError } from "../../domain/errors.ts";
-import { missingOcrData } from "../../parsers/ocr-data.ts";
+import { missingOcrData } from "../../parsers/pdf/ocr-data.ts";
 import { type DiskReading, watchDisk } from "../../storage/disk-space.ts";
 import { type ObjectStore, objectName } from "../../storage/object-store.ts";
 import { storeKind } from "../../storage/open-store.ts";
@@ -23,7 +23,12 @@ export function nodeCheck(version = process.versions.node): Check {
     name: "Node",
     remedy: "use Node 24 or newer",
     run: async () =>
-      Number.parseInt(version, 10) >= MIN_NODE ? ok(version) : fail(`${version} is older than ${MIN_NODE}`, "use Node 24 or newer; `npm run` takes the one that npm ci brings"),
+      Number.parseInt(version, 10) >= MIN_NODE
+        ? ok(version)
+        : fail(
+            `${version} is older than ${MIN_NODE}`,
+            "use Node 24 or newer; `npm run` takes the one that npm ci brings",
+          ),
   };
 }
 
@@ -36,13 +41,19 @@ export function storeCheck(config: Config, open: () => ObjectStore | Promise<Obj
     name: "object store",
     remedy,
     timeoutMs: STORE_TIMEOUT_MS,
-    run: async (signal) => (isFolder && !(await exists(config.storage.directory)) ? noFolder(config.storage.directory) : probe(await open(), signal)),
+    run: async (signal) =>
+      isFolder && !(await exists(config.storage.directory))
+        ? noFolder(config.storage.directory)
+        : probe(await open(), signal),
   };
 }
 
 /** A probe would make it, with the rights of whoever looks. */
 function noFolder(folder: string): Finding {
-  return warn(`${folder} is not there yet`, "the first upload makes it; where there were uploads, see that its disk is mounted");
+  return warn(
+    `${folder} is not there yet`,
+    "the first upload makes it; where there were uploads, see that its disk is mounted",
+  );
 }
 
 /** The object lies under an organization that nobody has, and is gone again whatever comes. */
@@ -53,15 +64,22 @@ async function probe(store: ObjectStore, signal: AbortSignal): Promise<Finding> 
   try {
     await put();
     if (!PROBE.equals(await buffer(await store.get(name, { signal }))))
-      return fail("what was read is not what was written", "look at what lies between the processes and the store");
+      return fail(
+        "what was read is not what was written",
+        "look at what lies between the processes and the store",
+      );
     const second = await put().then(
       () => undefined,
       (error: unknown) => error,
     );
     if (!(second instanceof DomainError && second.code === "conflict"))
-      return fail("a second object under one name was taken", "use a store with conditional writes (If-None-Match)");
+      return fail(
+        "a second object under one name was taken",
+        "use a store with conditional writes (If-None-Match)",
+      );
     const listed = await store.list(name, { limit: 1 });
-    if (listed.length !== 1) return fail("what was written is not listed", "use a store whose listings are consistent");
+    if (listed.length !== 1)
+      return fail("what was written is not listed", "use a store whose listings are consistent");
   } finally {
     await store.delete(name);
   }
@@ -78,20 +96,37 @@ export function diskCheck(folders: Readonly<Record<string, string>>, floorBytes:
     name: "disk",
     remedy: `see that ${Object.values(folders).join(" and ")} can be read`,
     async run() {
-      const nearest = await Promise.all(Object.entries(folders).map(async ([name, folder]) => [name, await nearestFolder(folder)]));
-      return judgeDisks(folders, await watchDisk({ folders: Object.fromEntries(nearest) as Record<string, string>, floorBytes }).read());
+      const nearest = await Promise.all(
+        Object.entries(folders).map(async ([name, folder]) => [name, await nearestFolder(folder)]),
+      );
+      return judgeDisks(
+        folders,
+        await watchDisk({
+          folders: Object.fromEntries(nearest) as Record<string, string>,
+          floorBytes,
+        }).read(),
+      );
     },
   };
 }
 
 /** Speaks of the one that has least room over its floor. Below the floor uploads are refused, and a warning comes before, where the alert does. */
-export function judgeDisks(folders: Readonly<Record<string, string>>, readings: readonly DiskReading[]): Finding {
+export function judgeDisks(
+  folders: Readonly<Record<string, string>>,
+  readings: readonly DiskReading[],
+): Finding {
   const silent = Object.entries(folders).find(([name]) => !readings.some((reading) => reading.name === name));
-  if (silent !== undefined) return fail(`the file system of ${silent[1]} does not answer`, `see that ${silent[1]} can be read`);
-  const { name, freeBytes, floorBytes } = readings.toSorted((a, b) => a.freeBytes - DISK_WARNS_FLOORS * a.floorBytes - (b.freeBytes - DISK_WARNS_FLOORS * b.floorBytes))[0]!;
+  if (silent !== undefined)
+    return fail(`the file system of ${silent[1]} does not answer`, `see that ${silent[1]} can be read`);
+  const { name, freeBytes, floorBytes } = readings.toSorted(
+    (a, b) =>
+      a.freeBytes - DISK_WARNS_FLOORS * a.floorBytes - (b.freeBytes - DISK_WARNS_FLOORS * b.floorBytes),
+  )[0]!;
   const seen = `${(freeBytes / GIB).toFixed(1)} GiB free under ${folders[name]}; uploads stop at ${(floorBytes / GIB).toFixed(1)} (MIN_FREE_DISK_BYTES)`;
   if (freeBytes < floorBytes) return fail(seen, "make room: uploads answer 507 until then");
-  return freeBytes < DISK_WARNS_FLOORS * floorBytes ? warn(seen, "make room, or move it to a larger disk") : ok(seen);
+  return freeBytes < DISK_WARNS_FLOORS * floorBytes
+    ? warn(seen, "make room, or move it to a larger disk")
+    : ok(seen);
 }
 
 /** A folder that is yet to be made will lie on the disk of the nearest one above it. */

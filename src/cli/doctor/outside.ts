@@ -1,46 +1,79 @@
 /** Checks of what others run: the OpenID issuer, and the providers of models, each asked one tiny thing. */
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { lookAtIssuer } from "../../auth/jwt.ts";
-import { createEmbeddingModel, type ModelsConfig } from "../../models/embedding-model.ts";
-import { createOpenAiChat } from "../../models/openai-chat.ts";
-import { createReranker } from "../../models/rerank.ts";
+import { createEmbeddingModel, type ModelsConfig } from "../../models/embedding/embedding-model.ts";
+import { createOpenAiChat } from "../../models/chat/openai.ts";
+import { createReranker } from "../../models/rerank/reranker.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 import { clock } from "./postgres.ts";
 
 const PROVIDER_TIMEOUT_MS = 20_000;
-const PROVIDER = "look at OPENAI_BASE_URL, OPENAI_API_KEY and the name of the model; documents wait and searches go by words until it answers";
+const PROVIDER =
+  "look at OPENAI_BASE_URL, OPENAI_API_KEY and the name of the model; documents wait and searches go by words until it answers";
 
 /** @param issuer of the settings, or of the development issuer beside an embedded start; undefined where there is none. */
 export function issuerChecks(issuer: string | undefined): Check[] {
-  if (issuer === undefined) return [{ name: "issuer", remedy: "", run: async () => ok("none is configured: API keys alone let callers in (OIDC_ISSUER, OIDC_AUDIENCE)") }];
-  const remedy = "let this machine reach OIDC_ISSUER, and let it be the issuer's name exactly as its discovery document has it";
+  if (issuer === undefined)
+    return [
+      {
+        name: "issuer",
+        remedy: "",
+        run: async () => ok("none is configured: API keys alone let callers in (OIDC_ISSUER, OIDC_AUDIENCE)"),
+      },
+    ];
+  const remedy =
+    "let this machine reach OIDC_ISSUER, and let it be the issuer's name exactly as its discovery document has it";
   const look = lookAtIssuer(issuer);
   // Both checks await it; whichever comes first reports.
   look.catch(() => undefined);
   return [
     { name: "issuer", remedy, run: async () => keysFound((await look).keys) },
-    { name: "clock of the issuer", needs: "issuer", remedy, run: async () => issuerClock((await look).aheadSeconds) },
+    {
+      name: "clock of the issuer",
+      needs: "issuer",
+      remedy,
+      run: async () => issuerClock((await look).aheadSeconds),
+    },
   ];
 }
 
 function keysFound(keys: number): Finding {
-  return keys > 0 ? ok(`${keys} signing keys`) : fail("it publishes no signing key", "no token can be verified until it does: look at its JWKS");
+  return keys > 0
+    ? ok(`${keys} signing keys`)
+    : fail("it publishes no signing key", "no token can be verified until it does: look at its JWKS");
 }
 
 function issuerClock(aheadSeconds: number | null): Finding {
-  return aheadSeconds === null ? ok("it sends no date") : clock(aheadSeconds, "tokens are accepted 30 s before and after");
+  return aheadSeconds === null
+    ? ok("it sends no date")
+    : clock(aheadSeconds, "tokens are accepted 30 s before and after");
 }
 
 export function providerChecks({ models, rerank }: Config): Check[] {
   const chats =
     models.chatModel === undefined
       ? []
-      : [{ provider: models as ModelsConfig, model: models.chatModel }, ...models.chatFallbacks.map((one) => ({ provider: one as ModelsConfig, model: one.model }))];
+      : [
+          { provider: models as ModelsConfig, model: models.chatModel },
+          ...models.chatFallbacks.map((one) => ({ provider: one as ModelsConfig, model: one.model })),
+        ];
   const shared = { remedy: PROVIDER, timeoutMs: PROVIDER_TIMEOUT_MS };
   return [
     { ...shared, name: "embedding model", run: (signal) => embed(models, signal) },
-    ...(chats.length === 0 ? [{ ...shared, name: "chat model", run: async () => ok("none is configured: answers quote the best-matching sentences (CHAT_MODEL)") }] : []),
-    ...chats.map(({ provider, model }, at): Check => ({ ...shared, name: at === 0 ? "chat model" : `chat model, fallback ${at}`, run: (signal) => chat(provider, model, signal) })),
+    ...(chats.length === 0
+      ? [
+          {
+            ...shared,
+            name: "chat model",
+            run: async () => ok("none is configured: answers quote the best-matching sentences (CHAT_MODEL)"),
+          },
+        ]
+      : []),
+    ...chats.map(({ provider, model }, at): Check => ({
+      ...shared,
+      name: at === 0 ? "chat model" : `chat model, fallback ${at}`,
+      run: (signal) => chat(provider, model, signal),
+    })),
     ...(rerank === undefined
       ? []
       : [
@@ -67,12 +100,17 @@ async function embed(models: ModelsConfig, signal: AbortSignal): Promise<Finding
 
 async function chat(provider: ModelsConfig, name: string, signal: AbortSignal): Promise<Finding> {
   const model = await createOpenAiChat(provider, name);
-  for await (const event of model.stream({ model: name, messages: [{ role: "user", content: "ping" }], max_tokens: 16 }, signal))
+  for await (const event of model.stream(
+    { model: name, messages: [{ role: "user", content: "ping" }], max_tokens: 16 },
+    signal,
+  ))
     if (event.type === "finish") return ok(`${name} answers`);
   return warn(`${name} ends without a finish`, PROVIDER);
 }
 
 async function rank(rerank: NonNullable<Config["rerank"]>, signal: AbortSignal): Promise<Finding> {
   const [score] = await createReranker(rerank).rank("ping", ["ping"], signal);
-  return score === null || score === undefined ? fail("it gives no score", "look at RERANK_MODEL") : ok(`${rerank.model ?? "the reranker"} answers`);
+  return score === null || score === undefined
+    ? fail("it gives no score", "look at RERANK_MODEL")
+    : ok(`${rerank.model ?? "the reranker"} answers`);
 }

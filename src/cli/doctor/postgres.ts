@@ -1,12 +1,12 @@
 /** Checks of Postgres: its version, the schema, what its logins may do, the instance's secrets, and its clock. */
-import type { Config } from "../../config.ts";
-import { tryInstanceSecrets } from "../../db/instance-secrets.ts";
-import { findStrongLogins } from "../../db/logins.ts";
+import type { Config } from "../../config/config.ts";
+import { tryInstanceSecrets } from "../../db/instance/secrets.ts";
+import { findStrongLogins } from "../../db/instance/logins.ts";
 import { listFaults } from "../../db/access/access.ts";
 import { compareMigrations, describeAccessFaults } from "../../db/migrate.ts";
 import type { Database } from "../../db/pool.ts";
-import { clockAhead, readServerFacts, tryLogins } from "../../db/server-facts.ts";
-import type { MasterKey } from "../../storage/keyring.ts";
+import { clockAhead, readServerFacts, tryLogins } from "../../db/instance/server-facts.ts";
+import type { MasterKey } from "../../storage/keys/keyring.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 import { reasonOf } from "./reason.ts";
 
@@ -37,24 +37,40 @@ export function postgresChecks(parts: PostgresParts): Check[] {
     {
       name: "master key",
       needs: "Postgres",
-      remedy: "set MASTER_KEY or KMS_KEY_NAME to that of the running service; after a restore, to that of the backup",
+      remedy:
+        "set MASTER_KEY or KMS_KEY_NAME to that of the running service; after a restore, to that of the backup",
       run: () => masterKey(parts),
     },
-    { ...shared, name: "clock of Postgres", run: async () => clock(await clockAhead(await parts.db()), "Postgres") },
+    {
+      ...shared,
+      name: "clock of Postgres",
+      run: async () => clock(await clockAhead(await parts.db()), "Postgres"),
+    },
   ];
 }
 
 async function version({ db }: PostgresParts): Promise<Finding> {
   const { version: text, versionNumber } = await readServerFacts(await db());
-  return versionNumber >= MIN_POSTGRES ? ok(text) : fail(`${text} is older than 16`, "move to Postgres 16 or newer");
+  return versionNumber >= MIN_POSTGRES
+    ? ok(text)
+    : fail(`${text} is older than 16`, "move to Postgres 16 or newer");
 }
 
 async function pgvector({ db }: PostgresParts): Promise<Finding> {
   const { pgvector: text } = await readServerFacts(await db());
-  if (text === null) return fail("the extension is not in this database", `install pgvector 0.8 or newer on the server, then ${MIGRATE}`);
+  if (text === null)
+    return fail(
+      "the extension is not in this database",
+      `install pgvector 0.8 or newer on the server, then ${MIGRATE}`,
+    );
   const [major = 0, minor = 0] = text.split(".").map(Number);
   const isNew = major > MIN_PGVECTOR[0]! || (major === MIN_PGVECTOR[0] && minor >= MIN_PGVECTOR[1]!);
-  return isNew ? ok(text) : fail(`${text} is older than 0.8`, "install a newer pgvector, then as the owner: alter extension vector update");
+  return isNew
+    ? ok(text)
+    : fail(
+        `${text} is older than 0.8`,
+        "install a newer pgvector, then as the owner: alter extension vector update",
+      );
 }
 
 async function migrations({ db }: PostgresParts): Promise<Finding> {
@@ -62,14 +78,20 @@ async function migrations({ db }: PostgresParts): Promise<Finding> {
   if (compared === undefined) return fail("this login may not see which there are", MIGRATE);
   const { missing, newer } = compared;
   if (missing.length > 0) return fail(`the database lacks ${named(missing)}`, MIGRATE);
-  if (newer.length > 0) return warn(`a newer version has migrated this database (${named(newer)})`, "use the commands of that version");
+  if (newer.length > 0)
+    return warn(
+      `a newer version has migrated this database (${named(newer)})`,
+      "use the commands of that version",
+    );
   return ok("up to date");
 }
 
 /** What processes look at when they start. */
 async function policies({ db }: PostgresParts): Promise<Finding> {
   const faults = await describeAccessFaults(await db());
-  return faults.length === 0 ? ok("roles, policies and rights are as this version declares them") : fail(listFaults(faults), MIGRATE);
+  return faults.length === 0
+    ? ok("roles, policies and rights are as this version declares them")
+    : fail(listFaults(faults), MIGRATE);
 }
 
 async function logins({ config, db }: PostgresParts): Promise<Finding> {
@@ -82,10 +104,18 @@ async function logins({ config, db }: PostgresParts): Promise<Finding> {
     );
   const { systemUrl } = config.database;
   const isEmbedded = config.database.url === undefined;
-  const strong = await findStrongLogins(opened, isEmbedded ? { url: "", systemUrl: "embedded", maintenanceUrl: "embedded" } : { ...config.database, url: "", systemUrl });
+  const strong = await findStrongLogins(
+    opened,
+    isEmbedded
+      ? { url: "", systemUrl: "embedded", maintenanceUrl: "embedded" }
+      : { ...config.database, url: "", systemUrl },
+  );
   if (strong === undefined) return ok(`${held.join(", ")}: each may do what its role may and no more`);
   const state = config.database.requiresLogins ? fail : warn;
-  return state(listFaults(strong.faults), "the log of a process's start has the statements; docs/operations.md, Database logins");
+  return state(
+    listFaults(strong.faults),
+    "the log of a process's start has the statements; docs/operations.md, Database logins",
+  );
 }
 
 async function masterKey({ db, masterKey: open }: PostgresParts): Promise<Finding> {
@@ -96,7 +126,11 @@ async function masterKey({ db, masterKey: open }: PostgresParts): Promise<Findin
       `it does not open the instance's secrets (${named(closed)})`,
       "set MASTER_KEY to the key that this database was used with, or the older one as MASTER_KEY_PREVIOUS",
     );
-  return ok(opened.length === 0 ? "there are no secrets yet; the first start makes them" : `opens ${opened.length} secrets of the instance`);
+  return ok(
+    opened.length === 0
+      ? "there are no secrets yet; the first start makes them"
+      : `opens ${opened.length} secrets of the instance`,
+  );
 }
 
 /** @param ahead seconds. */

@@ -1,5 +1,5 @@
 /** The only place that says in one line why something failed, without what may be secret. */
-import { redactText } from "../../log.ts";
+import { redactText } from "../../process/log.ts";
 
 const MAX_CAUSES = 5;
 const MAX_CHARACTERS = 300;
@@ -18,7 +18,8 @@ function* messages(error: unknown): Generator<string> {
     if (message !== "" && !seen.has(message)) yield message.replace(/\.$/, "");
     seen.add(message);
     // Of several addresses that were tried, one stands for all.
-    at = at instanceof AggregateError ? (at.errors[0] as unknown) : at instanceof Error ? at.cause : undefined;
+    at =
+      at instanceof AggregateError ? (at.errors[0] as unknown) : at instanceof Error ? at.cause : undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Checks of the settings themselves, without which no other check can be made. */
-import { type Config, ConfigError, loadConfig } from "../../config.ts";
+import { type Config, ConfigError, loadConfig } from "../../config/config.ts";
 import { type Finding, fail, ok, warn } from "./check.ts";
 
 interface SettingsFound {
@@ -9,13 +9,25 @@ interface SettingsFound {
 }
 
 /** @param unknownSettings says one line for each variable that looks like ours and is none, with the nearest known name. */
-export function checkSettings(env: NodeJS.ProcessEnv, unknownSettings: (env: NodeJS.ProcessEnv) => readonly string[]): SettingsFound {
+export function checkSettings(
+  env: NodeJS.ProcessEnv,
+  unknownSettings: (env: NodeJS.ProcessEnv) => readonly string[],
+): SettingsFound {
   const unknown = unknownSettings(env).map((line) => warn(line, "correct the name, or take it out"));
   try {
     const config = loadConfig(env);
-    return { config, findings: unknown.length > 0 ? unknown : [ok(`they can be used (NODE_ENV is ${config.environment})`)] };
+    return {
+      config,
+      findings: unknown.length > 0 ? unknown : [ok(`they can be used (NODE_ENV is ${config.environment})`)],
+    };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { config: undefined, findings: [...error.problems.map((problem) => fail(problem, "correct it; README.md lists the settings")), ...unknown] };
+    return {
+      config: undefined,
+      findings: [
+        ...error.problems.map((problem) => fail(problem, "correct it; README.md lists the settings")),
+        ...unknown,
+      ],
+    };
   }
 }

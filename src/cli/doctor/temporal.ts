@@ -1,6 +1,11 @@
 /** Checks of Temporal: its version, the namespace, its search attributes, and who takes work. */
 import type { Client } from "@temporalio/client";
-import { missingSearchAttributes, polledQueues, retentionDays, serverVersion } from "../../temporal/server-facts.ts";
+import {
+  missingSearchAttributes,
+  polledQueues,
+  retentionDays,
+  serverVersion,
+} from "../../temporal/facts/server.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
 export interface TemporalParts {
@@ -9,13 +14,24 @@ export interface TemporalParts {
   readonly client: () => Promise<Client>;
 }
 
-const REACH = "start Temporal, or correct TEMPORAL_ADDRESS and the settings of TLS or the API key; `npm start` brings one of its own";
+const REACH =
+  "start Temporal, or correct TEMPORAL_ADDRESS and the settings of TLS or the API key; `npm start` brings one of its own";
 
 export function temporalChecks(parts: TemporalParts): Check[] {
   return [
-    { name: "Temporal", remedy: REACH, run: async () => ok((await serverVersion(await parts.client())) || "answers, and keeps its version to itself") },
+    {
+      name: "Temporal",
+      remedy: REACH,
+      run: async () =>
+        ok((await serverVersion(await parts.client())) || "answers, and keeps its version to itself"),
+    },
     { name: "Temporal namespace", needs: "Temporal", remedy: REACH, run: () => namespaceOf(parts) },
-    { name: "search attributes", needs: "Temporal namespace", remedy: REACH, run: () => searchAttributes(parts) },
+    {
+      name: "search attributes",
+      needs: "Temporal namespace",
+      remedy: REACH,
+      run: () => searchAttributes(parts),
+    },
     { name: "task queues", needs: "Temporal namespace", remedy: REACH, run: () => queues(parts) },
   ];
 }
@@ -23,19 +39,32 @@ export function temporalChecks(parts: TemporalParts): Check[] {
 async function namespaceOf({ namespace, client }: TemporalParts): Promise<Finding> {
   const days = await retentionDays(await client(), namespace);
   if (days === null)
-    return fail(`${namespace} is not there`, `temporal operator namespace create --namespace ${namespace} --retention 7d, or set TEMPORAL_NAMESPACE to one that is`);
+    return fail(
+      `${namespace} is not there`,
+      `temporal operator namespace create --namespace ${namespace} --retention 7d, or set TEMPORAL_NAMESPACE to one that is`,
+    );
   return ok(`${namespace}, which keeps histories for ${Number(days.toFixed(1))} days`);
 }
 
 async function searchAttributes({ namespace, client }: TemporalParts): Promise<Finding> {
   const missing = await missingSearchAttributes(await client(), namespace);
   if (missing.length === 0) return ok("all are registered");
-  return warn(`the namespace lacks ${missing.join(", ")}`, "a worker registers them when it starts; on Temporal Cloud make them in its console or by tcld");
+  return warn(
+    `the namespace lacks ${missing.join(", ")}`,
+    "a worker registers them when it starts; on Temporal Cloud make them in its console or by tcld",
+  );
 }
 
 async function queues({ namespace, client }: TemporalParts): Promise<Finding> {
   const { polled, idle } = await polledQueues(await client(), namespace);
   if (idle.length === 0) return ok(`${polled.join(", ")} are polled`);
-  if (polled.length === 0) return warn("nobody takes work: neither API nor worker runs here", "start both; what was uploaded waits until then");
-  return fail(`nobody takes work from ${idle.join(", ")}`, "start a worker whose WORKER_QUEUES have them; what waits there goes on by itself then");
+  if (polled.length === 0)
+    return warn(
+      "nobody takes work: neither API nor worker runs here",
+      "start both; what was uploaded waits until then",
+    );
+  return fail(
+    `nobody takes work from ${idle.join(", ")}`,
+    "start a worker whose WORKER_QUEUES have them; what waits there goes on by itself then",
+  );
 }

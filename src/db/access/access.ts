@@ -1,5 +1,5 @@
 /** Checks and mends who may do what in a database: what `holdfast migrate` runs each time, and what every process looks at before it starts. */
-import { ExpectedFailure } from "../../expected-failure.ts";
+import { ExpectedFailure } from "../../domain/expected-failure.ts";
 import { type OwnerDatabase, inTransaction, ROLES, type Sql } from "../pool.ts";
 import { readFacts } from "./catalogue.ts";
 import { compareFacts, declaredFacts, type Fact, type Fault, NO_OWNER, ROLE_NAMES } from "./facts.ts";
@@ -71,11 +71,14 @@ export async function mendAccess(sql: Sql, isNewer: boolean): Promise<string[]> 
     const stuck = faults.filter((fault) => mendingStatements(fault).length === 0);
     if (stuck.length > 0 || (faults.length > 0 && pass === MOST_PASSES)) {
       const left = stuck.length > 0 ? stuck : faults;
-      throw new ExpectedFailure(`The database cannot be mended: ${listFaults(left.map(describeFault))}. Restore it from a back-up that is whole.`);
+      throw new ExpectedFailure(
+        `The database cannot be mended: ${listFaults(left.map(describeFault))}. Restore it from a back-up that is whole.`,
+      );
     }
     if (faults.length === 0) return mended;
     // Revoked first: a right to a whole table takes those to its columns with it.
-    for (const fault of faults.toSorted((a, b) => Number(b.is === "too much") - Number(a.is === "too much"))) await mend(sql, fault);
+    for (const fault of faults.toSorted((a, b) => Number(b.is === "too much") - Number(a.is === "too much")))
+      await mend(sql, fault);
     mended.push(...faults.map(describeFault));
   }
 }

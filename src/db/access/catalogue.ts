@@ -76,13 +76,23 @@ const FACTS = `
   from routine r, aclexplode(coalesce(r.proacl, acldefault('f', r.proowner))) a join grantee on grantee.oid = a.grantee where a.grantee <> r.proowner`;
 
 /** Kinds whose value is an expression. */
-const PRINTED: Readonly<Partial<Record<FactKind, (value: string) => string>>> = { policy: printedPolicy, body: printedBody };
+const PRINTED: Readonly<Partial<Record<FactKind, (value: string) => string>>> = {
+  policy: printedPolicy,
+  body: printedBody,
+};
 
 /** One statement over the catalogue: some milliseconds. What belongs to no table, function or role of this version is left out. */
 export async function readFacts(sql: Sql): Promise<Fact[]> {
   const tables = [...Object.keys(TABLES).map((table) => `public.${table}`), ...VECTOR_TABLES];
   const functions = Object.keys(FUNCTIONS).map((routine) => `public.${routine}`);
   const wall = Object.keys(WALL).map((routine) => `public.${routine}`);
-  const { rows } = await sql.query<Fact>(FACTS, [ROLE_NAMES, tables, functions, Object.keys(SCHEMAS), Object.keys(TRIGGERS), wall]);
+  const { rows } = await sql.query<Fact>(FACTS, [
+    ROLE_NAMES,
+    tables,
+    functions,
+    Object.keys(SCHEMAS),
+    Object.keys(TRIGGERS),
+    wall,
+  ]);
   return rows.map((fact) => ({ ...fact, value: PRINTED[fact.kind]?.(fact.value) ?? fact.value }));
 }

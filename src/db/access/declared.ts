@@ -35,29 +35,59 @@ const BY_ID = "organization_id = ( SELECT current_organization_id() AS current_o
 const BY_NUM = "organization_num = ( SELECT current_organization_num() AS current_organization_num)";
 const ALL = "select, insert, update, delete";
 
-const only = (expression: string): Policy => ({ name: "tenant", command: "all", role: "app", using: expression, check: expression });
-const every = (role: RoleName): Policy => ({ name: role, command: "all", role, using: "true", check: "true" });
+const only = (expression: string): Policy => ({
+  name: "tenant",
+  command: "all",
+  role: "app",
+  using: expression,
+  check: expression,
+});
+const every = (role: RoleName): Policy => ({
+  name: role,
+  command: "all",
+  role,
+  using: "true",
+  check: "true",
+});
 
 /** Rows of organizations; `more` besides what the application has. */
 function tenant(
   expression: string,
-  more: { readonly app?: string; readonly system?: string; readonly maintenance?: string; readonly policies?: readonly Policy[] } = {},
+  more: {
+    readonly app?: string;
+    readonly system?: string;
+    readonly maintenance?: string;
+    readonly policies?: readonly Policy[];
+  } = {},
 ): TableAccess {
-  const { app = ALL, system, maintenance, policies = maintenance === undefined ? [] : [every("maintenance")] } = more;
+  const {
+    app = ALL,
+    system,
+    maintenance,
+    policies = maintenance === undefined ? [] : [every("maintenance")],
+  } = more;
   return {
     policies: [only(expression), ...(system === undefined ? [] : [every("system")]), ...policies],
-    grants: { app, ...(system === undefined ? {} : { system }), ...(maintenance === undefined ? {} : { maintenance }) },
+    grants: {
+      app,
+      ...(system === undefined ? {} : { system }),
+      ...(maintenance === undefined ? {} : { maintenance }),
+    },
   };
 }
 
 const ofInstance = (grants: Grants): TableAccess => ({ policies: [], grants });
 
 const KEY_LIFETIMES = "max_key_lifetime_seconds, default_key_lifetime_seconds";
-const CLOSED = "EXISTS ( SELECT FROM organizations o WHERE ((o.id = spaces.organization_id) AND (o.deleted_at IS NOT NULL)))";
+const CLOSED =
+  "EXISTS ( SELECT FROM organizations o WHERE ((o.id = spaces.organization_id) AND (o.deleted_at IS NOT NULL)))";
 
 /** Tables of the schema `public`. Of no other may a role of the service have anything. */
 export const TABLES: Readonly<Record<string, TableAccess>> = {
-  agents: tenant(BY_ID, { system: "select (id, conversation_count), update (conversation_count)", maintenance: "select, insert, update" }),
+  agents: tenant(BY_ID, {
+    system: "select (id, conversation_count), update (conversation_count)",
+    maintenance: "select, insert, update",
+  }),
   api_key_spaces: tenant(BY_ID, { maintenance: ALL }),
   api_keys: tenant(BY_ID, { maintenance: "select, insert, update" }),
   api_processes: ofInstance({ app: ALL, system: ALL }),
@@ -103,10 +133,23 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   organization_keys: tenant(BY_ID, { maintenance: "select, update, delete" }),
   organizations: {
     policies: [
-      { name: "tenant", command: "all", role: "app", using: "id = ( SELECT current_organization_id() AS current_organization_id)", check: null },
+      {
+        name: "tenant",
+        command: "all",
+        role: "app",
+        using: "id = ( SELECT current_organization_id() AS current_organization_id)",
+        check: null,
+      },
       { name: "system", command: "all", role: "system", using: "true", check: null },
       every("maintenance"),
-      { name: "maintenance_deletes", command: "delete", isRestrictive: true, role: "maintenance", using: "deleted_at IS NOT NULL", check: null },
+      {
+        name: "maintenance_deletes",
+        command: "delete",
+        isRestrictive: true,
+        role: "maintenance",
+        using: "deleted_at IS NOT NULL",
+        check: null,
+      },
     ],
     grants: {
       app: `select, update (${KEY_LIFETIMES})`,
@@ -125,7 +168,17 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   space_statistics: tenant(BY_NUM, { system: ALL }),
   spaces: tenant(BY_ID, {
     maintenance: ALL,
-    policies: [every("maintenance"), { name: "maintenance_deletes", command: "delete", isRestrictive: true, role: "maintenance", using: CLOSED, check: null }],
+    policies: [
+      every("maintenance"),
+      {
+        name: "maintenance_deletes",
+        command: "delete",
+        isRestrictive: true,
+        role: "maintenance",
+        using: CLOSED,
+        check: null,
+      },
+    ],
   }),
   superseded_keys: tenant(BY_ID, { maintenance: "select, insert, update" }),
   text_blocks: tenant(BY_ID),
@@ -137,9 +190,16 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
 };
 
 /** Partitions of `embeddings`, in the schema `vectors`: maintenance owns them, since it builds their indexes, and nobody reads them but through their table. */
-export const VECTOR_TABLES: readonly string[] = Array.from({ length: 64 }, (_, part) => `vectors.embeddings_${part}`);
+export const VECTOR_TABLES: readonly string[] = Array.from(
+  { length: 64 },
+  (_, part) => `vectors.embeddings_${part}`,
+);
 
-const definer = (execute: readonly RoleName[], searchPath = "public, pg_temp"): FunctionAccess => ({ isDefiner: true, searchPath, execute });
+const definer = (execute: readonly RoleName[], searchPath = "public, pg_temp"): FunctionAccess => ({
+  isDefiner: true,
+  searchPath,
+  execute,
+});
 const CATALOGUE = "pg_catalog, pg_temp";
 const open: FunctionAccess = { isDefiner: false, searchPath: null, execute: "everybody" };
 
@@ -177,8 +237,14 @@ export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
 
 /** Functions that every policy of a tenant rests on: what they return, and their expression as Postgres prints it. */
 export const WALL: Readonly<Record<string, { readonly returns: string; readonly expression: string }>> = {
-  "current_organization_id()": { returns: "uuid", expression: "(NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid" },
-  "current_organization_num()": { returns: "integer", expression: "(NULLIF(current_setting('app.organization_num'::text, true), ''::text))::integer" },
+  "current_organization_id()": {
+    returns: "uuid",
+    expression: "(NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid",
+  },
+  "current_organization_num()": {
+    returns: "integer",
+    expression: "(NULLIF(current_setting('app.organization_num'::text, true), ''::text))::integer",
+  },
 };
 
 /** Triggers by table and name: what stands behind `create trigger <name>`. */

@@ -1,8 +1,31 @@
 /** What a database has and what this version declares, in one form: facts that are compared by their keys. Pure. */
 import { ROLES, type RoleName } from "../pool.ts";
-import { FUNCTIONS, type FunctionAccess, type Grants, type Policy, SCHEMAS, TABLES, type TableAccess, TRIGGERS, VECTOR_TABLES, WALL } from "./declared.ts";
+import {
+  FUNCTIONS,
+  type FunctionAccess,
+  type Grants,
+  type Policy,
+  SCHEMAS,
+  TABLES,
+  type TableAccess,
+  TRIGGERS,
+  VECTOR_TABLES,
+  WALL,
+} from "./declared.ts";
 
-export type FactKind = "role" | "membership" | "default" | "owner" | "schema" | "security" | "policy" | "function" | "body" | "trigger" | "grant" | "execute";
+export type FactKind =
+  | "role"
+  | "membership"
+  | "default"
+  | "owner"
+  | "schema"
+  | "security"
+  | "policy"
+  | "function"
+  | "body"
+  | "trigger"
+  | "grant"
+  | "execute";
 
 /** `object` has the schema before a table's or function's name; of a right, `name` is `<role> <privilege>` or `<role> <privilege> (<column>)`. */
 export interface Fact {
@@ -30,9 +53,21 @@ export function declaredFacts(owner: string): Fact[] {
       { kind: "owner", object: table, name: "", value: ROLES.maintenance },
       { kind: "security", object: table, name: "", value: "on" },
     ]),
-    ...Object.entries(FUNCTIONS).flatMap(([routine, access]) => functionFacts(`public.${routine}`, access, owner)),
-    ...Object.entries(WALL).map(([routine, body]): Fact => ({ kind: "body", object: `public.${routine}`, name: "", value: expression(`return ${body.expression}`) })),
-    ...Object.keys(TRIGGERS).map((key): Fact => ({ kind: "trigger", object: key.split(" ")[0]!, name: key.split(" ")[1]!, value: "on" })),
+    ...Object.entries(FUNCTIONS).flatMap(([routine, access]) =>
+      functionFacts(`public.${routine}`, access, owner),
+    ),
+    ...Object.entries(WALL).map(([routine, body]): Fact => ({
+      kind: "body",
+      object: `public.${routine}`,
+      name: "",
+      value: expression(`return ${body.expression}`),
+    })),
+    ...Object.keys(TRIGGERS).map((key): Fact => ({
+      kind: "trigger",
+      object: key.split(" ")[0]!,
+      name: key.split(" ")[1]!,
+      value: "on",
+    })),
   ];
 }
 
@@ -41,7 +76,12 @@ function tableFacts(table: string, { policies, grants }: TableAccess, owner: str
   return [
     { kind: "owner", object: table, name: "", value: owner },
     { kind: "security", object: table, name: "", value: isTenants ? "on" : "off" },
-    ...policies.map((policy): Fact => ({ kind: "policy", object: table, name: policy.name, value: policyValue(policy) })),
+    ...policies.map((policy): Fact => ({
+      kind: "policy",
+      object: table,
+      name: policy.name,
+      value: policyValue(policy),
+    })),
     ...grantFacts("grant", table, grants),
   ];
 }
@@ -50,28 +90,56 @@ function tableFacts(table: string, { policies, grants }: TableAccess, owner: str
 function grantFacts(kind: "grant" | "schema", object: string, grants: Grants): Fact[] {
   return Object.entries(grants).flatMap(([role, list]) =>
     [...list.matchAll(/(\w+)(?: \(([^)]*)\))?/g)].flatMap(([, privilege, columns]) => {
-      const names = columns === undefined ? [privilege] : columns.split(", ").map((column) => `${privilege} (${column})`);
-      return names.map((name): Fact => ({ kind, object, name: `${ROLES[role as RoleName]} ${name}`, value: "" }));
+      const names =
+        columns === undefined ? [privilege] : columns.split(", ").map((column) => `${privilege} (${column})`);
+      return names.map((name): Fact => ({
+        kind,
+        object,
+        name: `${ROLES[role as RoleName]} ${name}`,
+        value: "",
+      }));
     }),
   );
 }
 
-function functionFacts(routine: string, { isDefiner, searchPath, execute }: FunctionAccess, owner: string): Fact[] {
+function functionFacts(
+  routine: string,
+  { isDefiner, searchPath, execute }: FunctionAccess,
+  owner: string,
+): Fact[] {
   const grantees = execute === "everybody" ? ["public"] : execute.map((role) => ROLES[role]);
   return [
     { kind: "owner", object: routine, name: "", value: owner },
-    { kind: "function", object: routine, name: "", value: `${isDefiner ? "definer" : "invoker"}${searchPath === null ? "" : ` search_path=${searchPath}`}` },
-    ...grantees.map((grantee): Fact => ({ kind: "execute", object: routine, name: `${grantee} execute`, value: "" })),
+    {
+      kind: "function",
+      object: routine,
+      name: "",
+      value: `${isDefiner ? "definer" : "invoker"}${searchPath === null ? "" : ` search_path=${searchPath}`}`,
+    },
+    ...grantees.map((grantee): Fact => ({
+      kind: "execute",
+      object: routine,
+      name: `${grantee} execute`,
+      value: "",
+    })),
   ];
 }
 
 function policyValue({ command, isRestrictive = false, role, using, check }: Policy): string {
-  return [isRestrictive ? "restrictive" : "permissive", command, ROLES[role], expression(using), expression(check)].join(" | ");
+  return [
+    isRestrictive ? "restrictive" : "permissive",
+    command,
+    ROLES[role],
+    expression(using),
+    expression(check),
+  ].join(" | ");
 }
 
 /** The policy of a catalogue in the form of {@link declaredFacts}. */
 export function printedPolicy(value: string): string {
-  const [kind = "", command = "", roles = "", using = "", check = ""] = JSON.parse(value) as Array<string | null>;
+  const [kind = "", command = "", roles = "", using = "", check = ""] = JSON.parse(value) as Array<
+    string | null
+  >;
   return [kind, command, roles, expression(using), expression(check)].join(" | ");
 }
 
@@ -102,10 +170,14 @@ const FORMS: readonly FactKind[] = ["policy", "function", "body", "trigger"];
 
 /** What is missing comes first, in the order of the declaration. */
 export function compareFacts({ declared, found, isNewer }: Comparison): Fault[] {
-  const [wanted, present] = [new Map(declared.map((fact) => [keyOf(fact), fact])), new Map(found.map((fact) => [keyOf(fact), fact]))];
+  const [wanted, present] = [
+    new Map(declared.map((fact) => [keyOf(fact), fact])),
+    new Map(found.map((fact) => [keyOf(fact), fact])),
+  ];
   const faults = declared.flatMap((fact): Fault[] => {
     const actual = present.get(keyOf(fact));
-    if (actual === undefined) return isNewer && fact.kind === "trigger" ? [] : [{ fact, declared: fact, is: "missing" }];
+    if (actual === undefined)
+      return isNewer && fact.kind === "trigger" ? [] : [{ fact, declared: fact, is: "missing" }];
     if (actual.value === fact.value || (isNewer && FORMS.includes(fact.kind))) return [];
     return [{ fact: actual, declared: fact, is: fact.kind === "role" ? "too much" : "wrong" }];
   });

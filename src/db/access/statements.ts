@@ -35,7 +35,8 @@ export function mendingStatements(fault: Fault): string[] {
 }
 
 function objectOf({ kind, object }: Fact): string {
-  if (object.startsWith("schema ") || kind === "schema") return kind === "schema" ? `schema ${object}` : object;
+  if (object.startsWith("schema ") || kind === "schema")
+    return kind === "schema" ? `schema ${object}` : object;
   return object.endsWith(")") ? `routine ${object}` : `table ${object}`;
 }
 
@@ -49,10 +50,18 @@ function rightStatement(fact: Fact, is: Fault["is"]): string {
   const [what = "", column] = splitOnce(privilege.join(" "), "(");
   const right = `${what}${column === undefined ? "" : `(${pg.escapeIdentifier(column.slice(0, -1))})`} on ${objectOf(fact)}`;
   if (is === "missing") return `grant ${right} to ${role}`;
-  return is === "wrong" ? `revoke grant option for ${right} from ${role} cascade` : `revoke ${right} from ${role} cascade`;
+  return is === "wrong"
+    ? `revoke grant option for ${right} from ${role} cascade`
+    : `revoke ${right} from ${role} cascade`;
 }
 
-const KINDS_OF_DEFAULTS: Readonly<Record<string, string>> = { r: "tables", S: "sequences", f: "routines", T: "types", n: "schemas" };
+const KINDS_OF_DEFAULTS: Readonly<Record<string, string>> = {
+  r: "tables",
+  S: "sequences",
+  f: "routines",
+  T: "types",
+  n: "schemas",
+};
 
 function revokeDefault({ object, name }: Fact): string {
   const [owner = "", type = "", schema] = object.split(" ");
@@ -68,13 +77,19 @@ function policyStatements({ object, name }: Fact, declared: Fact | undefined): s
   return [dropped, createPolicy(object, policy)];
 }
 
-function createPolicy(table: string, { name, command, isRestrictive = false, role, using, check }: Policy): string {
+function createPolicy(
+  table: string,
+  { name, command, isRestrictive = false, role, using, check }: Policy,
+): string {
   const head = `create policy ${name} on ${table} as ${isRestrictive ? "restrictive" : "permissive"} for ${command} to ${ROLES[role]}`;
   return `${head}${using === null ? "" : ` using (${using})`}${check === null ? "" : ` with check (${check})`}`;
 }
 
 function alterFunction({ object, value }: Fact): string {
-  const [security, path] = [value.startsWith("definer") ? "definer" : "invoker", value.split("search_path=")[1]];
+  const [security, path] = [
+    value.startsWith("definer") ? "definer" : "invoker",
+    value.split("search_path=")[1],
+  ];
   return `alter routine ${object} security ${security} reset all${path === undefined ? "" : ` set search_path = ${path}`}`;
 }
 
@@ -86,7 +101,9 @@ function replaceBody({ object }: Fact): string {
 /** Those of foreign keys are of no name, and a superuser's alone. */
 function triggerStatement({ object, name }: Fact, is: Fault["is"]): string {
   if (is === "too much") return `alter table ${object} enable trigger all`;
-  return is === "missing" ? `create trigger ${name} ${TRIGGERS[`${object} ${name}`]!}` : `alter table ${object} enable trigger ${name}`;
+  return is === "missing"
+    ? `create trigger ${name} ${TRIGGERS[`${object} ${name}`]!}`
+    : `alter table ${object} enable trigger ${name}`;
 }
 
 const WORDS: OfKind<string> = {
@@ -94,11 +111,18 @@ const WORDS: OfKind<string> = {
   membership: ({ fact }) => `is a member of ${fact.name}`,
   default: ({ fact }) => `gives ${fact.name.replace(" ", " the right ")} by default`,
   owner: ({ fact, declared }) => `belongs to ${fact.value}, and should to ${declared!.value}`,
-  security: ({ fact, declared }) => `has row-level security ${fact.value}, and should have it ${declared!.value}`,
-  policy: ({ fact, is }) => `has the policy ${fact.name}${is === "too much" ? ", which is none of this version" : ""}`,
+  security: ({ fact, declared }) =>
+    `has row-level security ${fact.value}, and should have it ${declared!.value}`,
+  policy: ({ fact, is }) =>
+    `has the policy ${fact.name}${is === "too much" ? ", which is none of this version" : ""}`,
   function: ({ fact, declared }) => `runs as ${fact.value}, and should as ${declared!.value}`,
   body: () => "has another body, so that the tenant wall does not hold",
-  trigger: ({ fact, is }) => (is === "missing" ? `lacks the trigger ${fact.name}` : is === "wrong" ? `has the trigger ${fact.name} off` : "has the triggers of foreign keys off"),
+  trigger: ({ fact, is }) =>
+    is === "missing"
+      ? `lacks the trigger ${fact.name}`
+      : is === "wrong"
+        ? `has the trigger ${fact.name} off`
+        : "has the triggers of foreign keys off",
   schema: ({ fact, is }) => describeRight(fact.name, is),
   grant: ({ fact, is }) => describeRight(fact.name, is),
   execute: ({ fact, is }) => describeRight(fact.name, is),
@@ -109,12 +133,14 @@ export function describeFault(fault: Fault): string {
   const { fact, is } = fault;
   const subject = subjectOf(fact);
   if (isGone(fault)) return `${subject} is missing`;
-  if (fact.kind === "policy" && is !== "too much") return `${subject} ${is === "missing" ? "lacks" : "has another form of"} the policy ${fact.name}`;
+  if (fact.kind === "policy" && is !== "too much")
+    return `${subject} ${is === "missing" ? "lacks" : "has another form of"} the policy ${fact.name}`;
   return `${subject} ${WORDS[fact.kind](fault)}`;
 }
 
 function subjectOf(fact: Fact): string {
-  if (fact.kind === "role" || fact.kind === "membership" || fact.kind === "default") return `role ${fact.object.split(" ")[0]}`;
+  if (fact.kind === "role" || fact.kind === "membership" || fact.kind === "default")
+    return `role ${fact.object.split(" ")[0]}`;
   return objectOf(fact)
     .replace(/^routine /, "function ")
     .replace(" public.", " ");

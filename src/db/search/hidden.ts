@@ -10,7 +10,10 @@ interface RunOfSpace {
 }
 
 /** Hides what search entries the run has and will have. Hiding a run again only renews its reason. */
-export async function hideRun(sql: Sql, { organizationNum, spaceNum, runNum, reason }: RunOfSpace & { readonly reason: HiddenReason }): Promise<void> {
+export async function hideRun(
+  sql: Sql,
+  { organizationNum, spaceNum, runNum, reason }: RunOfSpace & { readonly reason: HiddenReason },
+): Promise<void> {
   await sql.query(
     `insert into hidden_runs (organization_num, space_num, run_num, reason) values ($1, $2, $3, $4)
      on conflict (space_num, run_num) do update set reason = excluded.reason, hidden_at = now()`,
@@ -19,7 +22,10 @@ export async function hideRun(sql: Sql, { organizationNum, spaceNum, runNum, rea
 }
 
 /** The caller's transaction takes the run's entries into the statistics, where it is the published one. */
-export async function unhideRun(sql: Sql, { spaceNum, runNum }: { readonly spaceNum: number; readonly runNum: number }): Promise<void> {
+export async function unhideRun(
+  sql: Sql,
+  { spaceNum, runNum }: { readonly spaceNum: number; readonly runNum: number },
+): Promise<void> {
   await sql.query("delete from hidden_runs where space_num = $1 and run_num = $2", [spaceNum, runNum]);
 }
 

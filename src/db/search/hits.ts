@@ -39,7 +39,10 @@ export async function readHits(sql: Sql, space: SpaceRef, keys: readonly ChunkKe
 }
 
 /** Texts of chunks, in no order. */
-export async function readTexts(sql: Sql, keys: readonly ChunkKey[]): Promise<(ChunkKey & { readonly text: string })[]> {
+export async function readTexts(
+  sql: Sql,
+  keys: readonly ChunkKey[],
+): Promise<(ChunkKey & { readonly text: string })[]> {
   if (keys.length === 0) return [];
   const { rows } = await sql.query<ChunkKey & { text: string }>({
     name: "search.read-texts",

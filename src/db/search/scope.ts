@@ -53,7 +53,8 @@ interface ScopeQuestion {
  * @throws RangeError where it is no positive integer.
  */
 export function spaceLiteral(spaceNum: number): string {
-  if (!Number.isInteger(spaceNum) || spaceNum <= 0 || spaceNum > 2_147_483_647) throw new RangeError("not a space number");
+  if (!Number.isInteger(spaceNum) || spaceNum <= 0 || spaceNum > 2_147_483_647)
+    throw new RangeError("not a space number");
   return String(spaceNum);
 }
 
@@ -72,7 +73,14 @@ const FILTERED_RUNS = `array(
 export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion): Promise<SearchScope> {
   const num = "$2::int";
   const isFiltered = filter.documentIds !== null || filter.folderIds !== null;
-  const { rows } = await sql.query<{ hidden: number[]; runs: number[] | null; chunks: number; terms: number; languages: string[]; models: SearchedModel[] }>({
+  const { rows } = await sql.query<{
+    hidden: number[];
+    runs: number[] | null;
+    chunks: number;
+    terms: number;
+    languages: string[];
+    models: SearchedModel[];
+  }>({
     // Planned once a connection; with a filter, each time for what it names.
     ...(isFiltered ? {} : { name: "search.read-scope" }),
     text: `select array(
@@ -116,7 +124,12 @@ export function keyColumns(keys: readonly ChunkKey[]): [number[], number[]] {
  * ` and …` conditions on the search entry `entry`.
  * @param value makes SQL of a list, as a parameter or in the text: a query is planned with it in sight.
  */
-export function seenIn(scope: SearchScope, conditions: ChunkNarrowing, entry: string, value: (numbers: readonly number[]) => string): string {
+export function seenIn(
+  scope: SearchScope,
+  conditions: ChunkNarrowing,
+  entry: string,
+  value: (numbers: readonly number[]) => string,
+): string {
   const parts: string[] = [];
   if (scope.runs !== null) parts.push(`${entry}.run_num = any(${value(scope.runs)}::int[])`);
   if (scope.hiddenRuns.length > 0) parts.push(`${entry}.run_num <> all(${value(scope.hiddenRuns)}::int[])`);

@@ -10,7 +10,11 @@ export type Beside = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
  * Runs `work` in a tenant's transaction whose snapshot is opened again on a second connection at once, for queries side by side; `beside`
  * may be called once. Callers bound how many of these run at once to half of the pool: one holds a connection while it asks for the other.
  */
-export async function inTwoTenantReads<T>(db: Database, organization: OrganizationKey, work: (sql: Sql, beside: Beside) => Promise<T>): Promise<T> {
+export async function inTwoTenantReads<T>(
+  db: Database,
+  organization: OrganizationKey,
+  work: (sql: Sql, beside: Beside) => Promise<T>,
+): Promise<T> {
   return inTransaction(
     db.app,
     async (sql, [begun]) => {

@@ -2,8 +2,21 @@
 import { ApplicationFailure } from "@temporalio/common";
 import type { WorkflowClientInterceptor } from "@temporalio/client";
 import type { ActivityInterceptors, ActivityInterceptorsFactory, InjectedSinks } from "@temporalio/worker";
-import { FORGED, FORGED_MESSAGE, ONLY, type Opened, type Refusal, isAbsence, refusalOfAll } from "../../domain/payload-places.ts";
-import { type OpenedValue, openedOfValue, placedArguments, placedValue } from "../../domain/payload-values.ts";
+import {
+  FORGED,
+  FORGED_MESSAGE,
+  ONLY,
+  type Opened,
+  type Refusal,
+  isAbsence,
+  refusalOfAll,
+} from "../../domain/payloads/places.ts";
+import {
+  type OpenedValue,
+  openedOfValue,
+  placedArguments,
+  placedValue,
+} from "../../domain/payloads/values.ts";
 import { refusedPayloads } from "../../telemetry/instruments.ts";
 import type { SealSinks } from "../../workflows/sealing.ts";
 import type { CutOver } from "./cut-over.ts";
@@ -16,19 +29,31 @@ export const clientSealing = {
         const args = placedArguments(input.options.args ?? [], { kind: "input", name: input.workflowType });
         return next({ ...input, options: { ...input.options, args } });
       },
-      signal: (input, next) => next({ ...input, args: placedArguments(input.args, { kind: "signal", name: input.signalName }) }),
+      signal: (input, next) =>
+        next({ ...input, args: placedArguments(input.args, { kind: "signal", name: input.signalName }) }),
       signalWithStart: (input, next) => {
         const args = placedArguments(input.options.args ?? [], { kind: "input", name: input.workflowType });
-        return next({ ...input, signalArgs: placedArguments(input.signalArgs, { kind: "signal", name: input.signalName }), options: { ...input.options, args } });
+        return next({
+          ...input,
+          signalArgs: placedArguments(input.signalArgs, { kind: "signal", name: input.signalName }),
+          options: { ...input.options, args },
+        });
       },
-      query: (input, next) => next({ ...input, args: placedArguments(input.args, { kind: "query", name: input.queryType }) }),
-      startUpdate: (input, next) => next({ ...input, args: placedArguments(input.args, { kind: "update", name: input.updateName }) }),
+      query: (input, next) =>
+        next({ ...input, args: placedArguments(input.args, { kind: "query", name: input.queryType }) }),
+      startUpdate: (input, next) =>
+        next({ ...input, args: placedArguments(input.args, { kind: "update", name: input.updateName }) }),
     },
   ],
 } satisfies { readonly workflow: WorkflowClientInterceptor[] };
 
 /** Writes down that a payload was refused: never what was in it. */
-export type ReportRefused = (refused: { readonly workflow_id: string; readonly type: string; readonly what: string; readonly reason: Refusal }) => void;
+export type ReportRefused = (refused: {
+  readonly workflow_id: string;
+  readonly type: string;
+  readonly what: string;
+  readonly reason: Refusal;
+}) => void;
 
 /** Of every worker: counts and reports what workflows refuse, and keeps activities from what was not sealed for them. */
 export function workerSealing(cutOver: CutOver, report: ReportRefused) {
@@ -39,27 +64,41 @@ export function workerSealing(cutOver: CutOver, report: ReportRefused) {
   const sinks: InjectedSinks<SealSinks> = {
     seals: {
       refused: {
-        fn: ({ workflowId, workflowType }, what, reason) => note({ workflow_id: workflowId, type: workflowType, what, reason }),
+        fn: ({ workflowId, workflowType }, what, reason) =>
+          note({ workflow_id: workflowId, type: workflowType, what, reason }),
       },
     },
   };
   const activity: ActivityInterceptorsFactory = ({ info }): ActivityInterceptors => ({
     inbound: {
       async execute(input, next) {
-        const [inKind, outKind] = info.isLocal ? (["local-activity-input", "local-activity-result"] as const) : (["activity-input", "activity-result"] as const);
+        const [inKind, outKind] = info.isLocal
+          ? (["local-activity-input", "local-activity-result"] as const)
+          : (["activity-input", "activity-result"] as const);
         const workflowId = info.workflowExecution?.workflowId;
         const until = await cutOver.oldFormUntil();
         const found = input.args.map(openedOfValue);
         const expected = { kinds: [inKind], name: info.activityType, begunAt: info.scheduledTimestampMs };
         // One that no workflow has asked for is no work of ours; one without arguments was asked for by version 0.3.0.
-        const isOldAndBare = found.length === 0 && workflowId !== undefined && (until === null || info.scheduledTimestampMs < until);
-        const refusal = isOldAndBare ? null : (refusalOfAll(found, expected) ?? refusalOfOrigin(found, until));
+        const isOldAndBare =
+          found.length === 0 &&
+          workflowId !== undefined &&
+          (until === null || info.scheduledTimestampMs < until);
+        const refusal = isOldAndBare
+          ? null
+          : (refusalOfAll(found, expected) ?? refusalOfOrigin(found, until));
         if (refusal !== null) {
           note({ workflow_id: workflowId ?? "", type: info.activityType, what: inKind, reason: refusal });
           throw ApplicationFailure.nonRetryable(FORGED_MESSAGE, FORGED);
         }
-        const args = found.some(isAbsence) ? [] : input.args.map((argument) => (argument as OpenedValue).value);
-        return placedValue(await next({ ...input, args }), { kind: outKind, name: info.activityType, slot: ONLY });
+        const args = found.some(isAbsence)
+          ? []
+          : input.args.map((argument) => (argument as OpenedValue).value);
+        return placedValue(await next({ ...input, args }), {
+          kind: outKind,
+          name: info.activityType,
+          slot: ONLY,
+        });
       },
     },
   });

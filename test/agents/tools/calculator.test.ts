@@ -1,9 +1,12 @@
 import { expect, it } from "vitest";
 import { createToolbox } from "../../../src/agents/tools/index.ts";
 import type { ToolContext } from "../../../src/agents/tools/tool.ts";
-import type { Agent } from "../../../src/db/agents.ts";
+import type { Agent } from "../../../src/db/turns/agents-in-chat.ts";
 
-const agent = { agent_type: "simple", tool_attachments: [{ tool_id: "calculator", config: null }] } as unknown as Agent;
+const agent = {
+  agent_type: "simple",
+  tool_attachments: [{ tool_id: "calculator", config: null }],
+} as unknown as Agent;
 const toolbox = createToolbox({ httpFetchHosts: [], mcpServers: {} }, () => undefined);
 
 async function calculate(expression: string): Promise<unknown> {

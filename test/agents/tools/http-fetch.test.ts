@@ -25,7 +25,9 @@ afterAll(() => {
 const never = new AbortController().signal;
 /** 127.0.0.1 stands for a public address: everything else is judged as it is. */
 const isPublic = (address: string): boolean => address === "127.0.0.1" || isPublicAddress(address);
-const resolve = async (host: string) => [{ address: host === "public.test" ? "127.0.0.1" : "10.0.0.7", family: 4 }];
+const resolve = async (host: string) => [
+  { address: host === "public.test" ? "127.0.0.1" : "10.0.0.7", family: 4 },
+];
 const rules = { isAllowed: (host: string) => host.endsWith(".test"), isPublic, resolve };
 const get = (path: string, more: Partial<Parameters<typeof fetchPublic>[1]> = {}, host = "public.test") =>
   fetchPublic(`http://${host}:${port}${path}`, { ...rules, ...more }, never);
@@ -34,7 +36,13 @@ describe("what is fetched", () => {
   it("is the text, from the very address that was checked", async () => {
     answer = (_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>hello</p>");
     const page = await get("/a?b=c");
-    expect(page).toEqual({ url: `http://public.test:${port}/a?b=c`, status: 200, contentType: "text/html", text: "<p>hello</p>", isCut: false });
+    expect(page).toEqual({
+      url: `http://public.test:${port}/a?b=c`,
+      status: 200,
+      contentType: "text/html",
+      text: "<p>hello</p>",
+      isCut: false,
+    });
     expect(asked.at(-1)).toBe(`public.test:${port} /a?b=c`);
   });
 
@@ -55,7 +63,10 @@ describe("what is fetched", () => {
     expect(page).toMatchObject({ isCut: true });
     expect(page.text).toHaveLength(50_000);
     answer = () => undefined;
-    await expect(get("/", { timeoutMs: 100 })).rejects.toMatchObject({ code: "bad_request", message: expect.stringContaining("within 0.1 s") });
+    await expect(get("/", { timeoutMs: 100 })).rejects.toMatchObject({
+      code: "bad_request",
+      message: expect.stringContaining("within 0.1 s"),
+    });
     answer = (_, response) => response.writeHead(200, { "content-type": "image/png" }).end("x");
     await expect(get("/")).rejects.toMatchObject({ code: "bad_request" });
   });
@@ -81,17 +92,26 @@ describe("what is refused", () => {
     expect(asked).toEqual([]);
   });
 
-  it.each(["http://inside.test/", "http://169.254.169.254/latest/meta-data", "http://[::1]/", "http://2130706433/", "http://elsewhere.example/", "file:///etc/passwd"])(
-    "is a redirect to %s",
-    async (location) => {
-      answer = (_, response) => response.writeHead(302, { location }).end();
-      const all = { isAllowed: (host: string) => host !== "elsewhere.example", isPublic: (address: string) => address === "127.0.0.1" && !location.includes("2130706433") };
-      asked = [];
-      const stand = location.includes("2130706433") ? { ...all, isPublic: (address: string) => address === "127.0.0.1" && asked.length === 0 } : all;
-      await expect(get("/", stand)).rejects.toMatchObject({ name: "DomainError" });
-      expect(asked).toHaveLength(1);
-    },
-  );
+  it.each([
+    "http://inside.test/",
+    "http://169.254.169.254/latest/meta-data",
+    "http://[::1]/",
+    "http://2130706433/",
+    "http://elsewhere.example/",
+    "file:///etc/passwd",
+  ])("is a redirect to %s", async (location) => {
+    answer = (_, response) => response.writeHead(302, { location }).end();
+    const all = {
+      isAllowed: (host: string) => host !== "elsewhere.example",
+      isPublic: (address: string) => address === "127.0.0.1" && !location.includes("2130706433"),
+    };
+    asked = [];
+    const stand = location.includes("2130706433")
+      ? { ...all, isPublic: (address: string) => address === "127.0.0.1" && asked.length === 0 }
+      : all;
+    await expect(get("/", stand)).rejects.toMatchObject({ name: "DomainError" });
+    expect(asked).toHaveLength(1);
+  });
 
   it("is a redirect without end", async () => {
     answer = (_, response) => response.writeHead(302, { location: "/again" }).end();
@@ -106,7 +126,9 @@ describe("addresses", () => {
     ),
   )("%s is not public", (address) => expect(isPublicAddress(address)).toBe(false));
 
-  it.each(["93.184.216.34", "1.1.1.1", "2606:4700::1111", "::ffff:1.1.1.1"])("%s is public", (address) => expect(isPublicAddress(address)).toBe(true));
+  it.each(["93.184.216.34", "1.1.1.1", "2606:4700::1111", "::ffff:1.1.1.1"])("%s is public", (address) =>
+    expect(isPublicAddress(address)).toBe(true),
+  );
 
   it("of the private blocks are never public, whichever they are", () => {
     const octet = fc.nat(255);

@@ -1,8 +1,8 @@
 /** The history of a document and the way back in it, through the HTTP API, on the real pipeline. */
 import { afterEach, describe, expect, test } from "vitest";
-import { fileForm } from "../../support/client.ts";
-import { documentClient, longText } from "../../support/document-client.ts";
-import { onSharedStack } from "../../support/shared-stack.ts";
+import { fileForm } from "../../support/clients/client.ts";
+import { documentClient, longText } from "../../support/clients/document-client.ts";
+import { onSharedStack } from "../../support/stack/shared-stack.ts";
 import { until } from "../../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
@@ -36,14 +36,27 @@ describe("versions", () => {
       completed_at: expect.stringMatching(/Z$/),
       is_current: true,
     });
-    expect(body.items[1]).toMatchObject({ version: 1, trigger: "upload", chunker_name: "page_based", created_by: { name: "Eve Editor" }, is_current: false });
-    expect((await as(tenants.keys.viewer, "GET", `/data/${document.id}/versions?limit=1&page=2`)).body.items[0].version).toBe(1);
+    expect(body.items[1]).toMatchObject({
+      version: 1,
+      trigger: "upload",
+      chunker_name: "page_based",
+      created_by: { name: "Eve Editor" },
+      is_current: false,
+    });
+    expect(
+      (await as(tenants.keys.viewer, "GET", `/data/${document.id}/versions?limit=1&page=2`)).body.items[0]
+        .version,
+    ).toBe(1);
   });
 });
 
 describe("restore", () => {
-  const restore = (id: string, version: number | string) => editor("POST", `/data/${id}/versions/${version}/restore`);
-  const texts = async (id: string): Promise<string[]> => (await editor("GET", `/data/${id}/chunks?limit=1000`)).body.items.map((chunk: { text: string }) => chunk.text);
+  const restore = (id: string, version: number | string) =>
+    editor("POST", `/data/${id}/versions/${version}/restore`);
+  const texts = async (id: string): Promise<string[]> =>
+    (await editor("GET", `/data/${id}/chunks?limit=1000`)).body.items.map(
+      (chunk: { text: string }) => chunk.text,
+    );
 
   test("publishes the version before as a new one: its text, its chunks, and nothing is parsed or embedded anew", async () => {
     const document = await put(longText("ruff"), "ruff.md");
@@ -55,12 +68,21 @@ describe("restore", () => {
     const { status, body } = await restore(document.id, 1);
     expect(status).toBe(202);
     expect(body).toEqual({ document_id: document.id, pipeline_run_id: expect.any(String), status: "queued" });
-    expect(await end(document.id)).toMatchObject({ version: 3, processing_state: { chunker_name: "page_based", chunk_count: before.length, embedded_chunk_count: before.length } });
+    expect(await end(document.id)).toMatchObject({
+      version: 3,
+      processing_state: {
+        chunker_name: "page_based",
+        chunk_count: before.length,
+        embedded_chunk_count: before.length,
+      },
+    });
     expect(await texts(document.id)).toEqual(before);
     expect((await editor("GET", `/data/${document.id}/text?format=markdown`)).body).toBe(longText("ruff"));
     expect(stack.provider.counts.texts).toBe(embedded);
     expect((await hits(document.id, "ruff says")).total_results).toBe(before.length);
-    expect((await versions(document.id)).map((version) => [version.version, version.trigger, version.is_current])).toEqual([
+    expect(
+      (await versions(document.id)).map((version) => [version.version, version.trigger, version.is_current]),
+    ).toEqual([
       [3, "restore", true],
       [2, "reprocess", false],
       [1, "upload", false],
@@ -75,7 +97,11 @@ describe("restore", () => {
     const listed = await editor("GET", `/spaces/${tenants.spaces.research}/data/files?prefix=plan.md`);
     const id: string = listed.body.items[0].document_id;
     await end(id);
-    await editor("POST", `/spaces/${tenants.spaces.research}/data/upload`, fileForm("The new text.", "plan.md", { path: "" }));
+    await editor(
+      "POST",
+      `/spaces/${tenants.spaces.research}/data/upload`,
+      fileForm("The new text.", "plan.md", { path: "" }),
+    );
     await until("the new text is published", async () => (await texts(id))[0] === "The new text.");
     expect((await restore(id, 1)).status).toBe(202);
     await until("the old text is published", async () => (await texts(id))[0] === first);
@@ -83,21 +109,37 @@ describe("restore", () => {
 
   test("of the published version, of one that was never published, is gone or never was, says so", async () => {
     const { id } = await putWaiting("turnstone");
-    expect(await restore(id, 1)).toMatchObject({ status: 400, body: { detail: "Version 1 is the published one." } });
-    expect(await restore(id, 2)).toMatchObject({ status: 400, body: { detail: "Version 2 was never published, so it cannot be restored." } });
+    expect(await restore(id, 1)).toMatchObject({
+      status: 400,
+      body: { detail: "Version 1 is the published one." },
+    });
+    expect(await restore(id, 2)).toMatchObject({
+      status: 400,
+      body: { detail: "Version 2 was never published, so it cannot be restored." },
+    });
     expect(await restore(id, 3)).toMatchObject({ status: 404, body: { detail: "Version not found" } });
-    for (const wrong of ["0", "x", "99999999999"]) expect((await restore(id, wrong)).body.detail[0].loc).toEqual(["path", "version"]);
+    for (const wrong of ["0", "x", "99999999999"])
+      expect((await restore(id, wrong)).body.detail[0].loc).toEqual(["path", "version"]);
     // A refusal leaves the run that is under way alone.
     expect((await editor("GET", `/data/${id}`)).body.processing_state.pipeline_status).toBe("embedding");
     stack.provider.clearFaults();
     await end(id);
-    await stack.database.db.owner.query("delete from chunks c using pipeline_runs r where r.num = c.run_num and r.document_id = $1 and r.version = 1", [id]);
-    expect(await restore(id, 1)).toMatchObject({ status: 400, body: { detail: expect.stringMatching(/^The text of version 1 is not kept any more/) } });
+    await stack.database.db.owner.query(
+      "delete from chunks c using pipeline_runs r where r.num = c.run_num and r.document_id = $1 and r.version = 1",
+      [id],
+    );
+    expect(await restore(id, 1)).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringMatching(/^The text of version 1 is not kept any more/) },
+    });
     expect(await end(id)).toMatchObject({ version: 2 });
   });
 
   test("is 403 for a viewer", async () => {
     const { id } = await put("Phalaropes.", "phalarope.md");
-    expect(await as(tenants.keys.viewer, "POST", `/data/${id}/versions/1/restore`)).toMatchObject({ status: 403, body: { detail: "Permission denied: documents:reprocess" } });
+    expect(await as(tenants.keys.viewer, "POST", `/data/${id}/versions/1/restore`)).toMatchObject({
+      status: 403,
+      body: { detail: "Permission denied: documents:reprocess" },
+    });
   });
 });

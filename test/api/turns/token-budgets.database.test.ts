@@ -2,11 +2,12 @@ import { expect, test } from "vitest";
 import { createTokenBudgets } from "../../../src/api/turns/token-budgets.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
-import type { Principal } from "../../../src/domain/principal.ts";
-import { makeOrganization } from "../../support/callers.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import type { Principal } from "../../../src/domain/tenancy/principal.ts";
+import { makeOrganization } from "../../support/tenants/callers.ts";
+import { createTestDatabase } from "../../support/servers/database.ts";
 
-const caller = (organization: OrganizationKey, userId: string, apiKeyId: string | null): Principal => ({ organization, user: { id: userId }, apiKeyId }) as Principal;
+const caller = (organization: OrganizationKey, userId: string, apiKeyId: string | null): Principal =>
+  ({ organization, user: { id: userId }, apiKeyId }) as Principal;
 
 test("the month's tokens of a user are those of all keys and sessions, and a budget that is used up names itself", async () => {
   const database = await createTestDatabase();
@@ -20,15 +21,18 @@ test("the month's tokens of a user are those of all keys and sessions, and a bud
          values ($1, $2, $1, $1, $3, $4, $1, 'completed', true, now())`,
         [turnId, organization.id, userId, apiKeyId],
       );
-      await database.db.owner.query("insert into turn_calls (turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens) values ($1, 1, $2, 'm', $3, 0)", [
-        turnId,
-        organization.id,
-        tokens,
-      ]);
+      await database.db.owner.query(
+        "insert into turn_calls (turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens) values ($1, 1, $2, 'm', $3, 0)",
+        [turnId, organization.id, tokens],
+      );
     };
     // What was read is kept for seconds, so each check has its own.
     const check = (principal: Principal): Promise<void> =>
-      createTokenBudgets(database.db, { monthlyTokensPerOrganization: 500, monthlyTokensPerUser: 300, monthlyTokensPerKey: 200 })(principal);
+      createTokenBudgets(database.db, {
+        monthlyTokensPerOrganization: 500,
+        monthlyTokensPerUser: 300,
+        monthlyTokensPerKey: 200,
+      })(principal);
     const window = expect.any(Number) as number;
 
     await spend(ada, key, 150);
@@ -44,8 +48,12 @@ test("the month's tokens of a user are those of all keys and sessions, and a bud
     }
     await check(caller(organization, bob, otherKey));
     await spend(bob, otherKey, 200);
-    await expect(check(caller(organization, bob, null))).rejects.toMatchObject({ budget: { name: "organization-tokens", quota: 500 } });
-    await expect(check(caller(organization, newId(), null))).rejects.toMatchObject({ budget: { name: "organization-tokens" } });
+    await expect(check(caller(organization, bob, null))).rejects.toMatchObject({
+      budget: { name: "organization-tokens", quota: 500 },
+    });
+    await expect(check(caller(organization, newId(), null))).rejects.toMatchObject({
+      budget: { name: "organization-tokens" },
+    });
   } finally {
     await database.drop();
   }

@@ -3,14 +3,21 @@ import { type Check, ok, runChecks } from "../../../src/cli/doctor/check.ts";
 import { nodeCheck, ocrCheck } from "../../../src/cli/doctor/host.ts";
 import { clock } from "../../../src/cli/doctor/postgres.ts";
 import { checkSettings } from "../../../src/cli/doctor/settings.ts";
-import { loadConfig } from "../../../src/config.ts";
+import { loadConfig } from "../../../src/config/config.ts";
 
-const check = (name: string, run: Check["run"], more: Partial<Check> = {}): Check => ({ name, remedy: `mend ${name}`, run, ...more });
+const check = (name: string, run: Check["run"], more: Partial<Check> = {}): Check => ({
+  name,
+  remedy: `mend ${name}`,
+  run,
+  ...more,
+});
 
 test("what hangs or throws is a finding, and the others are printed in their order", async () => {
   const results = await runChecks([
     check("hangs", () => new Promise(() => undefined), { timeoutMs: 20 }),
-    check("throws", () => Promise.reject(new Error("outer", { cause: new Error("postgres://ada:hunter2@db/x") }))),
+    check("throws", () =>
+      Promise.reject(new Error("outer", { cause: new Error("postgres://ada:hunter2@db/x") })),
+    ),
     check("is fine", async () => ok("seen")),
   ]);
   expect(results).toEqual([
@@ -42,16 +49,25 @@ test("a clock may differ by five seconds", () => {
 });
 
 test("Node before 24 fails", async () => {
-  expect(await runChecks([nodeCheck("20.19.4"), nodeCheck("24.0.0")])).toMatchObject([{ state: "fail", seen: "20.19.4 is older than 24" }, { state: "ok" }]);
+  expect(await runChecks([nodeCheck("20.19.4"), nodeCheck("24.0.0")])).toMatchObject([
+    { state: "fail", seen: "20.19.4 is older than 24" },
+    { state: "ok" },
+  ]);
 });
 
 test("a language without data is named with the package that brings it", async () => {
   const [found] = await runChecks([ocrCheck(loadConfig({ OCR_LANGUAGES: "eng+xyz" }))]);
-  expect(found).toMatchObject({ state: "fail", seen: "there is none for xyz", remedy: expect.stringContaining("npm install @tesseract.js-data/xyz") });
+  expect(found).toMatchObject({
+    state: "fail",
+    seen: "there is none for xyz",
+    remedy: expect.stringContaining("npm install @tesseract.js-data/xyz"),
+  });
 });
 
 test("settings that cannot be used are one line each, without their values; unknown ones are warned of", () => {
-  const { config, findings } = checkSettings({ PORT: "secret-port", MASTER_KEY: "secret-key" }, () => ["RATE_LIMT_RPM is no setting"]);
+  const { config, findings } = checkSettings({ PORT: "secret-port", MASTER_KEY: "secret-key" }, () => [
+    "RATE_LIMT_RPM is no setting",
+  ]);
   expect(config).toBeUndefined();
   expect(findings.map(({ state, seen }) => [state, seen.split(" ")[0]])).toEqual([
     ["fail", "PORT"],

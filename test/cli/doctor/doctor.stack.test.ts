@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../../src/embedded/ports.ts";
-import { runCli } from "../../support/processes.ts";
-import { onSharedStack } from "../../support/shared-stack.ts";
+import { runCli } from "../../support/stack/processes.ts";
+import { onSharedStack } from "../../support/stack/shared-stack.ts";
 import { until } from "../../support/until.ts";
 
 const { stack } = onSharedStack();
@@ -21,7 +21,9 @@ interface Line {
 
 let folder: string;
 /** Answers every request with 401. */
-const refusing = createServer((_, response) => response.writeHead(401, { "content-type": "application/json" }).end('{"error":{"code":"invalid_api_key"}}'));
+const refusing = createServer((_, response) =>
+  response.writeHead(401, { "content-type": "application/json" }).end('{"error":{"code":"invalid_api_key"}}'),
+);
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "holdfast-doctor-"));
@@ -33,15 +35,22 @@ afterAll(async () => {
 });
 
 /** @returns what it printed, whatever its exit code was. */
-async function doctor(env: Record<string, string>, ...options: string[]): Promise<{ code: number; text: string }> {
+async function doctor(
+  env: Record<string, string>,
+  ...options: string[]
+): Promise<{ code: number; text: string }> {
   const whole = { ...stack.env, ...env };
   return runCli(["doctor", ...options], whole).then(
     (text) => ({ code: 0, text }),
-    (error: Error) => ({ code: Number(/ended with (\d)/.exec(error.message)?.[1]), text: error.message.slice(error.message.indexOf("\n") + 1) }),
+    (error: Error) => ({
+      code: Number(/ended with (\d)/.exec(error.message)?.[1]),
+      text: error.message.slice(error.message.indexOf("\n") + 1),
+    }),
   );
 }
 
-const linesOf = ({ text }: { text: string }): Map<string, Line> => new Map((JSON.parse(text) as { checks: Line[] }).checks.map((line) => [line.name, line]));
+const linesOf = ({ text }: { text: string }): Map<string, Line> =>
+  new Map((JSON.parse(text) as { checks: Line[] }).checks.map((line) => [line.name, line]));
 
 test("all is fine where all is, in the same order each time, one line each", async () => {
   // The first upload would make it.
@@ -91,14 +100,46 @@ test("faults that are there together are told apart, each with what to do, and n
   );
   expect(code).toBe(1);
   const lines = linesOf({ text });
-  const of = (name: string): string[] => [lines.get(name)!.state, lines.get(name)!.seen, lines.get(name)!.remedy ?? ""];
-  expect(of("master key")).toEqual(["fail", expect.stringContaining("does not open the instance's secrets"), expect.stringContaining("MASTER_KEY_PREVIOUS")]);
-  expect(of("Temporal namespace")).toEqual(["fail", "nowhere is not there", expect.stringContaining("temporal operator namespace create --namespace nowhere")]);
-  expect(of("task queues")).toEqual(["warn", "not looked at: Temporal namespace fails", "mend Temporal namespace first"]);
-  expect(of("object store")).toEqual(["fail", expect.stringMatching(/^The object store is not available: .*(EEXIST|ENOTDIR)/), expect.stringContaining(join(folder, "objects"))]);
-  expect(of("issuer")).toEqual(["fail", expect.stringMatching(/not reachable.*ECONNREFUSED/), expect.stringContaining("OIDC_ISSUER")]);
-  expect(of("embedding model")).toEqual(["fail", expect.stringContaining("401"), expect.stringContaining("OPENAI_API_KEY")]);
-  expect(of("chat model")).toEqual(["fail", expect.stringContaining("401"), expect.stringContaining("OPENAI_API_KEY")]);
+  const of = (name: string): string[] => [
+    lines.get(name)!.state,
+    lines.get(name)!.seen,
+    lines.get(name)!.remedy ?? "",
+  ];
+  expect(of("master key")).toEqual([
+    "fail",
+    expect.stringContaining("does not open the instance's secrets"),
+    expect.stringContaining("MASTER_KEY_PREVIOUS"),
+  ]);
+  expect(of("Temporal namespace")).toEqual([
+    "fail",
+    "nowhere is not there",
+    expect.stringContaining("temporal operator namespace create --namespace nowhere"),
+  ]);
+  expect(of("task queues")).toEqual([
+    "warn",
+    "not looked at: Temporal namespace fails",
+    "mend Temporal namespace first",
+  ]);
+  expect(of("object store")).toEqual([
+    "fail",
+    expect.stringMatching(/^The object store is not available: .*(EEXIST|ENOTDIR)/),
+    expect.stringContaining(join(folder, "objects")),
+  ]);
+  expect(of("issuer")).toEqual([
+    "fail",
+    expect.stringMatching(/not reachable.*ECONNREFUSED/),
+    expect.stringContaining("OIDC_ISSUER"),
+  ]);
+  expect(of("embedding model")).toEqual([
+    "fail",
+    expect.stringContaining("401"),
+    expect.stringContaining("OPENAI_API_KEY"),
+  ]);
+  expect(of("chat model")).toEqual([
+    "fail",
+    expect.stringContaining("401"),
+    expect.stringContaining("OPENAI_API_KEY"),
+  ]);
   expect([of("Postgres")[0], of("migrations")[0], of("Temporal")[0]]).toEqual(["ok", "ok", "ok"]);
   expect(text).not.toMatch(/sk-refused|CQkJCQkJ/);
 });
@@ -110,11 +151,22 @@ test("Postgres and Temporal that are away cost a line each; a login that is refu
     name,
     Object.assign(new URL(stack.env[name]!), { port: String(postgres) }).toString(),
   ]);
-  const gone = await doctor({ ...Object.fromEntries(urls), TEMPORAL_ADDRESS: `127.0.0.1:${temporal}` }, "--json", "--no-provider-calls");
-  expect([...linesOf(gone).values()].filter(({ state }) => state === "fail").map(({ name }) => name)).toEqual(["Postgres", "Temporal"]);
+  const gone = await doctor(
+    { ...Object.fromEntries(urls), TEMPORAL_ADDRESS: `127.0.0.1:${temporal}` },
+    "--json",
+    "--no-provider-calls",
+  );
+  expect([...linesOf(gone).values()].filter(({ state }) => state === "fail").map(({ name }) => name)).toEqual(
+    ["Postgres", "Temporal"],
+  );
   expect(linesOf(gone).get("Postgres")!.seen).toMatch(/ECONNREFUSED/);
-  const wrong = Object.assign(new URL(stack.env["DATABASE_SYSTEM_URL"]!), { password: "not-the-password" }).toString();
+  const wrong = Object.assign(new URL(stack.env["DATABASE_SYSTEM_URL"]!), {
+    password: "not-the-password",
+  }).toString();
   const refused = await doctor({ DATABASE_SYSTEM_URL: wrong }, "--json", "--no-provider-calls");
-  expect(linesOf(refused).get("database logins")).toMatchObject({ state: "fail", seen: expect.stringContaining("system is refused: password authentication failed") });
+  expect(linesOf(refused).get("database logins")).toMatchObject({
+    state: "fail",
+    seen: expect.stringContaining("system is refused: password authentication failed"),
+  });
   expect(gone.text + refused.text).not.toMatch(new RegExp(`not-the-password|${away.password}`));
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runChecks } from "../../../src/cli/doctor/check.ts";
 import { postgresChecks } from "../../../src/cli/doctor/postgres.ts";
-import { loadConfig } from "../../../src/config.ts";
-import { localMasterKey } from "../../../src/storage/keyring.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { loadConfig } from "../../../src/config/config.ts";
+import { localMasterKey } from "../../../src/storage/keys/keyring.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
 
 let migrated: TestDatabase;
 let empty: TestDatabase;
@@ -13,8 +13,14 @@ beforeAll(async () => {
 afterAll(() => Promise.all([migrated.drop(), empty.drop()]));
 
 async function found({ db, env }: TestDatabase): Promise<Record<string, string>> {
-  const parts = { config: loadConfig({ ...env }), db: async () => db, masterKey: async () => localMasterKey(Buffer.alloc(32, 3)) };
-  return Object.fromEntries((await runChecks(postgresChecks(parts))).map(({ name, state, seen }) => [name, `${state}: ${seen}`]));
+  const parts = {
+    config: loadConfig({ ...env }),
+    db: async () => db,
+    masterKey: async () => localMasterKey(Buffer.alloc(32, 3)),
+  };
+  return Object.fromEntries(
+    (await runChecks(postgresChecks(parts))).map(({ name, state, seen }) => [name, `${state}: ${seen}`]),
+  );
 }
 
 test("a table whose policy is gone fails, and so does a schema that is not there; a newer one is told", async () => {
@@ -23,7 +29,9 @@ test("a table whose policy is gone fails, and so does a schema that is not there
     policies: expect.stringMatching(/^ok/),
     "master key": expect.stringMatching(/^ok: there are no secrets/),
   });
-  await migrated.db.owner.query("alter table documents disable row level security; insert into migrations (name) values ('9999_later.sql')");
+  await migrated.db.owner.query(
+    "alter table documents disable row level security; insert into migrations (name) values ('9999_later.sql')",
+  );
   expect(await found(migrated)).toMatchObject({
     migrations: "warn: a newer version has migrated this database (9999_later.sql)",
     policies: expect.stringMatching(/^fail: .*documents.*row-level security/),

@@ -6,11 +6,17 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inTenant } from "../../../src/db/pool.ts";
 import { readSearchScope } from "../../../src/db/search/scope.ts";
-import { findSegmentsToPurge, mergeSegments, purgeSegment } from "../../../src/db/search/segments.ts";
+import { findSegmentsToPurge, mergeSegments, purgeSegment } from "../../../src/db/search/index/segments.ts";
 import { scoreSparse } from "../../../src/search/bm25.ts";
 import { createChunkSet } from "../../../src/search/chunk-set.ts";
-import { type TestDatabase, createTestDatabase } from "../../support/database.ts";
-import { type SearchSpace, createOrganization, createSpace, publishDocuments, republishDocument } from "../../support/search-space.ts";
+import { type TestDatabase, createTestDatabase } from "../../support/servers/database.ts";
+import {
+  type SearchSpace,
+  createOrganization,
+  createSpace,
+  publishDocuments,
+  republishDocument,
+} from "../../support/stack/search-space.ts";
 
 interface Reference {
   readonly documents: readonly string[];
@@ -25,20 +31,32 @@ let reference: Reference;
 const placeOf = new Map<number, number>();
 
 const chunkOf = (place: number) => ({ text: "", terms: reference.documents[place]!.split(" ") });
-const tenant = <T>(work: Parameters<typeof inTenant<T>>[2]): Promise<T> => inTenant(database.db, target.organization, work);
+const tenant = <T>(work: Parameters<typeof inTenant<T>>[2]): Promise<T> =>
+  inTenant(database.db, target.organization, work);
 
 beforeAll(async () => {
-  reference = JSON.parse(await readFile(new URL("reference-rankings.json", import.meta.url), "utf8")) as Reference;
+  reference = JSON.parse(
+    await readFile(new URL("reference-rankings.json", import.meta.url), "utf8"),
+  ) as Reference;
   database = await createTestDatabase();
   target = await createSpace(database.db, await createOrganization(database.db));
 });
 afterAll(() => database.drop());
 
 async function rank(query: string): Promise<[place: number, score: number][]> {
-  const words = [...Map.groupBy(query.split(" "), (term) => term)].map(([term, same]) => ({ terms: [term], weight: same.length }));
+  const words = [...Map.groupBy(query.split(" "), (term) => term)].map(([term, same]) => ({
+    terms: [term],
+    weight: same.length,
+  }));
   return tenant(async (sql) => {
-    const scope = await readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null } });
-    const best = (await scoreSparse(sql, scope, words)).best({ required: null, excluded: createChunkSet(0) }, 10);
+    const scope = await readSearchScope(sql, {
+      space: target.space,
+      filter: { documentIds: null, folderIds: null },
+    });
+    const best = (await scoreSparse(sql, scope, words)).best(
+      { required: null, excluded: createChunkSet(0) },
+      10,
+    );
     return best.map((hit) => [placeOf.get(hit.run_num)!, hit.bm25]);
   });
 }
@@ -49,7 +67,10 @@ async function expectReference(): Promise<void> {
     // Documents with equal scores are in the order of their runs, which are not those of the reference.
     expect(found.map(([, score]) => score.toFixed(9))).toEqual(wanted.map(([, score]) => score.toFixed(9)));
     const last = wanted.at(-1)?.[1] ?? 0;
-    const clear = (ranking: readonly [number, number][]) => ranking.filter(([, score]) => score > last + 1e-9).map(([place, score]) => `${score.toFixed(9)} ${place}`);
+    const clear = (ranking: readonly [number, number][]) =>
+      ranking
+        .filter(([, score]) => score > last + 1e-9)
+        .map(([place, score]) => `${score.toFixed(9)} ${place}`);
     expect(clear(found).toSorted()).toEqual(clear(wanted).toSorted());
   }
 }
@@ -63,14 +84,22 @@ test("the ten best of every query are the reference's, as published, republished
       database.db,
       target,
       // Every third is published with other words first.
-      part.map((place) => ({ chunks: [place % 3 === 0 ? { text: "", terms: ["en:one", "en:other"] } : chunkOf(place)] })),
+      part.map((place) => ({
+        chunks: [place % 3 === 0 ? { text: "", terms: ["en:one", "en:other"] } : chunkOf(place)],
+      })),
     );
     for (const [at, document] of written.entries()) {
       const place = part[at]!;
-      const runNum = place % 3 === 0 ? await republishDocument(database.db, target, document, { chunks: [chunkOf(place)] }) : document.runNum;
+      const runNum =
+        place % 3 === 0
+          ? await republishDocument(database.db, target, document, { chunks: [chunkOf(place)] })
+          : document.runNum;
       if (place % 3 === 0)
         await tenant((sql) =>
-          sql.query("insert into space_statistics (organization_num, space_num, chunks, terms) values ($1, $2, -1, -2)", [target.organization.num, target.space.num]),
+          sql.query(
+            "insert into space_statistics (organization_num, space_num, chunks, terms) values ($1, $2, -1, -2)",
+            [target.organization.num, target.space.num],
+          ),
         );
       placeOf.set(runNum, place);
     }
@@ -78,6 +107,7 @@ test("the ten best of every query are the reference's, as published, republished
   await expectReference();
   while ((await tenant((sql) => mergeSegments(sql, target.organization.num, target.space.num))) > 0);
   await expectReference();
-  for (const segment of await tenant((sql) => findSegmentsToPurge(sql, "any"))) await tenant((sql) => purgeSegment(sql, segment));
+  for (const segment of await tenant((sql) => findSegmentsToPurge(sql, "any")))
+    await tenant((sql) => purgeSegment(sql, segment));
   await expectReference();
 });

@@ -20,22 +20,51 @@ export interface BrokenUpgrade {
 export const BROKEN_UPGRADES: Readonly<Record<string, BrokenUpgrade>> = {
   "renamed activity": {
     patches: [
-      { file: "activities/index.ts", from: "stepBatch(input: BatchInput)", to: "advanceBatch(input: BatchInput)" },
+      {
+        file: "activities/index.ts",
+        from: "stepBatch(input: BatchInput)",
+        to: "advanceBatch(input: BatchInput)",
+      },
       { file: "activities/index.ts", from: "stepBatch: (input)", to: "advanceBatch: (input)" },
-      { file: "workflows/proxies.ts", from: `Pick<Activities, "stepBatch">`, to: `Pick<Activities, "advanceBatch">` },
-      { file: "workflows/batch-reprocess.ts", from: "batch.stepBatch(input)", to: "batch.advanceBatch(input)" },
+      {
+        file: "workflows/proxies.ts",
+        from: `Pick<Activities, "stepBatch">`,
+        to: `Pick<Activities, "advanceBatch">`,
+      },
+      {
+        file: "workflows/batch-reprocess.ts",
+        from: "batch.stepBatch(input)",
+        to: "batch.advanceBatch(input)",
+      },
     ],
     shows: /an activity that it does not have/,
   },
   // This version fills it, the version before does not know it.
   "column without a default": {
     patches: [
-      { file: "db/uploads.ts", from: "insert into documents (id,", to: "insert into documents (origin, id," },
-      { file: "db/uploads.ts", from: "select $1, $4, $5, run.space_num", to: "select 'upload', $1, $4, $5, run.space_num" },
-      { file: "db/import.ts", from: "insert into documents (id,", to: "insert into documents (origin, id," },
-      { file: "db/import.ts", from: "select g.id, $1, g.space_id", to: "select 'import', g.id, $1, g.space_id" },
+      {
+        file: "db/documents/accept.ts",
+        from: "insert into documents (id,",
+        to: "insert into documents (origin, id,",
+      },
+      {
+        file: "db/documents/accept.ts",
+        from: "select $1, $4, $5, run.space_num",
+        to: "select 'upload', $1, $4, $5, run.space_num",
+      },
+      {
+        file: "db/transfer/import.ts",
+        from: "insert into documents (id,",
+        to: "insert into documents (origin, id,",
+      },
+      {
+        file: "db/transfer/import.ts",
+        from: "select g.id, $1, g.space_id",
+        to: "select 'import', g.id, $1, g.space_id",
+      },
     ],
-    migration: "alter table documents add column origin text not null default 'upload';\nalter table documents alter column origin drop default;\n",
+    migration:
+      "alter table documents add column origin text not null default 'upload';\nalter table documents alter column origin drop default;\n",
     shows: /\b500\b/,
   },
 };

@@ -12,7 +12,8 @@ const RUNNING = "ExecutionStatus = 'Running'";
 /** Running workflows by type. */
 export async function countRunning(temporal: Client): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  for await (const { type } of temporal.workflow.list({ query: RUNNING })) counts.set(type, (counts.get(type) ?? 0) + 1);
+  for await (const { type } of temporal.workflow.list({ query: RUNNING }))
+    counts.set(type, (counts.get(type) ?? 0) + 1);
   return counts;
 }
 
@@ -23,8 +24,11 @@ export async function countWaiting(temporal: Client): Promise<number> {
 /** Running workflows that waiting does not help: their task fails again and again, or they ask for an activity that no worker has. */
 export async function countStuck(temporal: Client): Promise<number> {
   const described = await describeAll(temporal, RUNNING);
-  const isStuck = ({ raw: { pendingWorkflowTask: task, pendingActivities } }: WorkflowExecutionDescription): boolean =>
-    (task?.attempt ?? 0) >= STUCK_ATTEMPT || (pendingActivities ?? []).some(({ lastFailure }) => isNotRegistered(lastFailure));
+  const isStuck = ({
+    raw: { pendingWorkflowTask: task, pendingActivities },
+  }: WorkflowExecutionDescription): boolean =>
+    (task?.attempt ?? 0) >= STUCK_ATTEMPT ||
+    (pendingActivities ?? []).some(({ lastFailure }) => isNotRegistered(lastFailure));
   return described.filter(isStuck).length;
 }
 
@@ -37,7 +41,9 @@ export async function countRetried(temporal: Client, workflowType: string): Prom
 /** What the process with that id has in hand at this moment. */
 export async function listInHand(temporal: Client, pid: number): Promise<string[]> {
   const pending = await pendingActivities(temporal, RUNNING);
-  return pending.filter(({ state, lastWorkerIdentity }) => state === STARTED && lastWorkerIdentity?.startsWith(`${pid}@`)).map(({ activityType }) => activityType!.name!);
+  return pending
+    .filter(({ state, lastWorkerIdentity }) => state === STARTED && lastWorkerIdentity?.startsWith(`${pid}@`))
+    .map(({ activityType }) => activityType!.name!);
 }
 
 /** Ids of the running workflows of which that process has an activity in hand; one that is frozen has it until Temporal gives it up. */
@@ -53,10 +59,15 @@ export async function isWithAnother(temporal: Client, workflowId: string, pid: n
 }
 
 function holders({ raw }: WorkflowExecutionDescription): number[] {
-  return (raw.pendingActivities ?? []).filter(({ state }) => state === STARTED).map(({ lastWorkerIdentity }) => Number.parseInt(lastWorkerIdentity ?? "", 10));
+  return (raw.pendingActivities ?? [])
+    .filter(({ state }) => state === STARTED)
+    .map(({ lastWorkerIdentity }) => Number.parseInt(lastWorkerIdentity ?? "", 10));
 }
 
-async function pendingActivities(temporal: Client, query: string): Promise<proto.temporal.api.workflow.v1.IPendingActivityInfo[]> {
+async function pendingActivities(
+  temporal: Client,
+  query: string,
+): Promise<proto.temporal.api.workflow.v1.IPendingActivityInfo[]> {
   return (await describeAll(temporal, query)).flatMap(({ raw }) => raw.pendingActivities ?? []);
 }
 
@@ -75,6 +86,7 @@ async function describeAll(temporal: Client, query: string): Promise<WorkflowExe
 
 /** Whether a worker was asked for an activity that it does not have. */
 export function isNotRegistered(failure: proto.temporal.api.failure.v1.IFailure | null | undefined): boolean {
-  for (let one = failure; one; one = one.cause) if (one.applicationFailureInfo?.type === NOT_REGISTERED) return true;
+  for (let one = failure; one; one = one.cause)
+    if (one.applicationFailureInfo?.type === NOT_REGISTERED) return true;
   return false;
 }

@@ -1,16 +1,16 @@
 /** What must hold once the version before has ended: each promise is looked at from outside, in the database, Temporal and the API of this version. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { call } from "../../support/client.ts";
-import { KEYS, RIVAL, TENANTS } from "../../support/tenants.ts";
+import { call } from "../../support/clients/client.ts";
+import { KEYS, RIVAL, TENANTS } from "../../support/tenants/tenants.ts";
 import { findFaults } from "../checks.ts";
 import { objectsInFolder } from "../objects.ts";
-import { findChatFaults } from "./chats.ts";
-import { type Given, completed, findLeft, findUnreadable } from "./documents.ts";
-import { findWorkflowFaults, readHistories, replayAll } from "./histories.ts";
+import { findChatFaults } from "./world/chats.ts";
+import { type Given, completed, findLeft, findUnreadable } from "./world/documents.ts";
+import { findWorkflowFaults, readHistories, replayAll } from "./world/histories.ts";
 import { countStuck } from "./looks.ts";
 import type { Finding } from "./report.ts";
 import type { Service } from "./service.ts";
-import { RIVALRY, type UnderWay, type Upgrade } from "./under-way.ts";
+import { RIVALRY, type UnderWay, type Upgrade } from "./world/under-way.ts";
 import type { Watch } from "./watch.ts";
 
 /** Everything has ended this long after the last process of the version before. */
@@ -36,7 +36,10 @@ export async function allHasEnded(upgrade: Upgrade): Promise<Finding> {
   const seen = `${books.kept.size + books.gone.size} documents accepted, ${books.gone.size} of them deleted`;
   const begun = performance.now();
   for (;;) {
-    const looked = findFaults({ stack: { database, api, worker }, temporal, objects: objectsInFolder(dataDir) }, new Set(books.kept.keys()));
+    const looked = findFaults(
+      { stack: { database, api, worker }, temporal, objects: objectsInFolder(dataDir) },
+      new Set(books.kept.keys()),
+    );
     const faults = await looked.catch((error: unknown) => [`the look failed: ${String(error)}`]);
     const waitedMs = performance.now() - begun;
     if (faults.length === 0 || waitedMs > BOUND_MS) return { seen, faults };
@@ -54,13 +57,23 @@ export async function nothingWasRefused(watches: readonly Watch[]): Promise<Find
 export async function documentsAreReadable({ after: { url }, books }: Upgrade): Promise<Finding> {
   const [kept, gone] = [[...books.kept.values()], [...books.gone.values()]];
   const faults = [
-    ...(await inTurns(kept, async (given) => (await findUnreadable(url, given)).map((fault) => `a document ${fault}`))),
-    ...(await inTurns(gone, async (given) => (await findLeft(url, given)).map((fault) => `a deleted document ${fault}`))),
+    ...(await inTurns(kept, async (given) =>
+      (await findUnreadable(url, given)).map((fault) => `a document ${fault}`),
+    )),
+    ...(await inTurns(gone, async (given) =>
+      (await findLeft(url, given)).map((fault) => `a deleted document ${fault}`),
+    )),
   ];
-  return { seen: `${kept.length} documents: state, text, chunks, file, search; ${gone.length} deleted`, faults };
+  return {
+    seen: `${kept.length} documents: state, text, chunks, file, search; ${gone.length} deleted`,
+    faults,
+  };
 }
 
-async function inTurns(documents: readonly Given[], look: (given: Given) => Promise<string[]>): Promise<string[]> {
+async function inTurns(
+  documents: readonly Given[],
+  look: (given: Given) => Promise<string[]>,
+): Promise<string[]> {
   const left = [...documents];
   const found: string[] = [];
   const reader = async (): Promise<void> => {
@@ -72,18 +85,33 @@ async function inTurns(documents: readonly Given[], look: (given: Given) => Prom
 
 export async function chatsAreAnsweredOnce({ world, chats }: Upgrade, underWay: UnderWay): Promise<Finding> {
   await underWay.chats;
-  const { rows } = await world.database.db.owner.query<{ status: string; count: number }>("select status, count(*)::int as count from turns group by status");
-  const isBooked = rows.length === 1 && rows[0]!.status === "completed" && rows[0]!.count === chats.asked.length;
+  const { rows } = await world.database.db.owner.query<{ status: string; count: number }>(
+    "select status, count(*)::int as count from turns group by status",
+  );
+  const isBooked =
+    rows.length === 1 && rows[0]!.status === "completed" && rows[0]!.count === chats.asked.length;
   const books = isBooked ? [] : [`${chats.asked.length} chats are in the books as ${JSON.stringify(rows)}`];
-  return { seen: `${chats.asked.length} chats`, faults: [...findChatFaults(chats, world.provider), ...books] };
+  return {
+    seen: `${chats.asked.length} chats`,
+    faults: [...findChatFaults(chats, world.provider), ...books],
+  };
 }
 
-export async function batchesAreComplete({ after: { url } }: Upgrade, { running, paused }: UnderWay): Promise<Finding> {
-  const answers = await Promise.all([running, paused].map((id) => call(url, KEYS.editor, "GET", `/data/batches/${id}`)));
-  const wrong = answers.filter(({ body }) => body.status !== "completed" || body.counts?.completed !== body.total);
+export async function batchesAreComplete(
+  { after: { url } }: Upgrade,
+  { running, paused }: UnderWay,
+): Promise<Finding> {
+  const answers = await Promise.all(
+    [running, paused].map((id) => call(url, KEYS.editor, "GET", `/data/batches/${id}`)),
+  );
+  const wrong = answers.filter(
+    ({ body }) => body.status !== "completed" || body.counts?.completed !== body.total,
+  );
   return {
     seen: `${answers.length} batches, one of them paused in between`,
-    faults: wrong.map(({ body }) => `a batch is ${body.status} with ${body.counts?.completed} of ${body.total} documents`),
+    faults: wrong.map(
+      ({ body }) => `a batch is ${body.status} with ${body.counts?.completed} of ${body.total} documents`,
+    ),
   };
 }
 
@@ -91,14 +119,20 @@ export async function batchesAreComplete({ after: { url } }: Upgrade, { running,
 export async function historiesReplay({ world }: Upgrade, root: string): Promise<Finding> {
   const workflows = await readHistories(world.temporal);
   const types = new Set(workflows.map(({ type }) => type));
-  const faults = [...findWorkflowFaults(workflows), ...(await replayAll(root, { ...world.env, ...world.database.env, PORT: "0" }, workflows))];
+  const faults = [
+    ...findWorkflowFaults(workflows),
+    ...(await replayAll(root, { ...world.env, ...world.database.env, PORT: "0" }, workflows)),
+  ];
   return { seen: `${workflows.length} workflows of ${types.size} types ended in order and replay`, faults };
 }
 
 /** Also what was tried again, successfully, by the other version's worker: the histories do not keep it. */
 export async function workersKnewTheirTasks({ before, after }: Upgrade): Promise<Finding> {
-  const said = (service: Service): string[] => Object.keys(IN_LOGS).filter((fault) => IN_LOGS[fault]!.test(service.output()));
-  const faults = [before, after].flatMap((service) => said(service).map((fault) => `a worker of ${service.name} ${fault}`));
+  const said = (service: Service): string[] =>
+    Object.keys(IN_LOGS).filter((fault) => IN_LOGS[fault]!.test(service.output()));
+  const faults = [before, after].flatMap((service) =>
+    said(service).map((fault) => `a worker of ${service.name} ${fault}`),
+  );
   return { seen: "the logs of both versions", faults };
 }
 
@@ -108,9 +142,13 @@ export async function archiveIsWhole(upgrade: Upgrade, { archive }: UnderWay): P
   const rival = [...books.kept.values()].filter(({ spaceId }) => spaceId === RIVALRY.spaceId);
   await after.cli("organization", "delete", RIVAL, "--yes", "--grace", "0");
   await after.cli("organization", "import", "--from", archive.folder, "--key-file", archive.keyFile);
-  const { key } = JSON.parse(await after.cli("keys", "create", "--email", ROB, "--name", "imported", "--json")) as { key: string };
+  const { key } = JSON.parse(
+    await after.cli("keys", "create", "--email", ROB, "--name", "imported", "--json"),
+  ) as { key: string };
   const imported = rival.map((given) => ({ ...given, key }));
   await completed(after.url, imported);
-  const faults = await inTurns(imported, async (given) => (await findUnreadable(after.url, given)).map((fault) => `an imported document ${fault}`));
+  const faults = await inTurns(imported, async (given) =>
+    (await findUnreadable(after.url, given)).map((fault) => `an imported document ${fault}`),
+  );
   return { seen: `${rival.length} documents of an organization that was deleted and imported again`, faults };
 }

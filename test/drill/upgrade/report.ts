@@ -35,7 +35,9 @@ export function openReport(isJson: boolean): Report {
     const holds = finding.faults.length === 0;
     faults.push(...finding.faults);
     if (isJson) print(JSON.stringify({ step: what, ...finding, seconds, holds }));
-    say(`| ${what} | ${finding.seen} | ${seconds.toFixed(1)} | ${holds ? "holds" : wordsOf(finding.faults)} |`);
+    say(
+      `| ${what} | ${finding.seen} | ${seconds.toFixed(1)} | ${holds ? "holds" : wordsOf(finding.faults)} |`,
+    );
   };
   say("| step, promise | seen | seconds | |");
   say("|---|---|---|---|");
@@ -63,6 +65,11 @@ export function openReport(isJson: boolean): Report {
 /** Not more than can be read in a table. */
 function wordsOf(faults: readonly string[]): string {
   const short = faults.map((fault) => fault.replaceAll(/\s+/g, " ").trim().slice(0, SHOWN_CHARACTERS));
-  const counted = [...Map.groupBy(short, (fault) => fault)].map(([fault, same]) => (same.length === 1 ? fault : `${fault} (${same.length} times)`));
-  return [...counted.slice(0, SHOWN), ...(counted.length > SHOWN ? [`and ${counted.length - SHOWN} more`] : [])].join("; ");
+  const counted = [...Map.groupBy(short, (fault) => fault)].map(([fault, same]) =>
+    same.length === 1 ? fault : `${fault} (${same.length} times)`,
+  );
+  return [
+    ...counted.slice(0, SHOWN),
+    ...(counted.length > SHOWN ? [`and ${counted.length - SHOWN} more`] : []),
+  ].join("; ");
 }

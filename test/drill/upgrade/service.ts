@@ -1,8 +1,8 @@
 /** The processes of one version: an API and a worker that run from its own tree, on what both versions share. */
 import { freePort } from "../../../src/embedded/ports.ts";
-import { type TestProcess, runCli, startProcess } from "../../support/processes.ts";
+import { type TestProcess, runCli, startProcess } from "../../support/stack/processes.ts";
 import { until } from "../../support/until.ts";
-import type { World } from "./world.ts";
+import type { World } from "./world/world.ts";
 
 const API = "src/api/main.ts";
 const WORKER = "src/worker/main.ts";
@@ -28,7 +28,12 @@ export interface Service {
 }
 
 /** Starts nothing yet but knows its port. @param logins settings of the database, where they are not those of the version before. */
-export async function prepareService(world: World, name: string, root: string, logins: Readonly<Record<string, string>> = {}): Promise<Service> {
+export async function prepareService(
+  world: World,
+  name: string,
+  root: string,
+  logins: Readonly<Record<string, string>> = {},
+): Promise<Service> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const env = { ...world.env, ...logins, PORT: String(port) };
@@ -56,7 +61,11 @@ export async function prepareService(world: World, name: string, root: string, l
     cli: (...args) => runCli(args, env, root),
     async startApi() {
       const api = start(API);
-      await becomesReady(`the API of ${name}`, api, async () => (await fetch(`${url}/health`, { signal: AbortSignal.timeout(2_000) })).ok);
+      await becomesReady(
+        `the API of ${name}`,
+        api,
+        async () => (await fetch(`${url}/health`, { signal: AbortSignal.timeout(2_000) })).ok,
+      );
     },
     async startWorker() {
       const worker = start(WORKER);
@@ -68,7 +77,11 @@ export async function prepareService(world: World, name: string, root: string, l
   };
 }
 
-async function becomesReady(what: string, { child, output }: TestProcess, look: () => Promise<boolean>): Promise<void> {
+async function becomesReady(
+  what: string,
+  { child, output }: TestProcess,
+  look: () => Promise<boolean>,
+): Promise<void> {
   await until(`${what} is up`, () => child.exitCode !== null || look(), START_MS);
   if (child.exitCode !== null) throw new Error(`${what} ended by itself:\n${output().slice(-2_000)}`);
 }

@@ -1,13 +1,21 @@
 /** Both versions at work on the same things: the new one starts, the old one starts again on its schema, both take requests, the old one ends. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { call } from "../../support/client.ts";
-import { ACME } from "../../support/tenants.ts";
+import { call } from "../../support/clients/client.ts";
+import { ACME } from "../../support/tenants/tenants.ts";
 import { until } from "../../support/until.ts";
-import { ask, askAgain, chatIsReady, letGo } from "./chats.ts";
-import { type Given, completed, deleteDocument, expectStatus, findUnreadable, putFile, uploadMany } from "./documents.ts";
+import { ask, askAgain, chatIsReady, letGo } from "./world/chats.ts";
+import {
+  type Given,
+  completed,
+  deleteDocument,
+  expectStatus,
+  findUnreadable,
+  putFile,
+  uploadMany,
+} from "./world/documents.ts";
 import { countRunning, listInHand } from "./looks.ts";
 import type { Service } from "./service.ts";
-import { REPLACED, RESEARCH, type UnderWay, type Upgrade, endFaults } from "./under-way.ts";
+import { REPLACED, RESEARCH, type UnderWay, type Upgrade, endFaults } from "./world/under-way.ts";
 
 /** Also where this version brings no migration, the version before must start and serve on a schema that it does not know. */
 const NEXT_SCHEMA = `
@@ -32,14 +40,17 @@ export async function startBeside({ world, after }: Upgrade): Promise<Step> {
   const { applied } = JSON.parse(await after.cli("migrate", "--json")) as { applied: string[] };
   await world.database.db.owner.query(NEXT_SCHEMA);
   await Promise.all([after.startApi(), after.startWorker()]);
-  const running = [...(await countRunning(world.temporal))].map(([type, count]) => `${count} ${type}`).join(", ");
+  const running = [...(await countRunning(world.temporal))]
+    .map(([type, count]) => `${count} ${type}`)
+    .join(", ");
   return did(`${applied.length} migrations of its own and one that nobody knows; under way: ${running}`);
 }
 
 /** Kills the worker with work in hand, stops the API while it streams, and starts both on the newer schema. */
 export async function restartBefore({ world, before, chats }: Upgrade): Promise<Step> {
   const lost = await listInHand(world.temporal, before.worker.child.pid!);
-  if (lost.length === 0) throw new Error("the worker has nothing in hand, so that killing it would show nothing");
+  if (lost.length === 0)
+    throw new Error("the worker has nothing in hand, so that killing it would show nothing");
   const worker = async (): Promise<void> => {
     await before.worker.kill("SIGKILL");
     await before.startWorker();
@@ -53,7 +64,9 @@ export async function restartBefore({ world, before, chats }: Upgrade): Promise<
     await chatIsReady(chats, before.url);
   };
   await Promise.all([worker(), api()]);
-  return did(`its worker was killed with ${lost.length} activities in hand (${[...new Set(lost)].join(", ")})`);
+  return did(
+    `its worker was killed with ${lost.length} activities in hand (${[...new Set(lost)].join(", ")})`,
+  );
 }
 
 /** New work through both, on what the other has written. */
@@ -64,8 +77,12 @@ export async function workInBoth(upgrade: Upgrade, { paused }: UnderWay): Promis
     uploadMany(books, before.url, RESEARCH, UPLOADS),
     uploadMany(books, after.url, RESEARCH, UPLOADS),
     putFile(books, before.url, RESEARCH, REPLACED).then(() => putFile(books, after.url, RESEARCH, REPLACED)),
-    call(after.url, RESEARCH.key, "POST", `/data/batches/${paused}/resume`).then((answer) => expectStatus(202, answer, "a resume")),
-    ...["maintenance", "index-upkeep"].map((schedule) => world.temporal.schedule.getHandle(schedule).trigger()),
+    call(after.url, RESEARCH.key, "POST", `/data/batches/${paused}/resume`).then((answer) =>
+      expectStatus(202, answer, "a resume"),
+    ),
+    ...["maintenance", "index-upkeep"].map((schedule) =>
+      world.temporal.schedule.getHandle(schedule).trigger(),
+    ),
     before.cli("keys", "rotate-organization", ACME, "--no-wait"),
     chatInBoth(upgrade),
   ]);
@@ -73,7 +90,9 @@ export async function workInBoth(upgrade: Upgrade, { paused }: UnderWay): Promis
   const faults = [...(await findWrong(after, byBefore)), ...(await findWrong(before, byAfter))];
   await Promise.all([changeEach(upgrade, after, byBefore), changeEach(upgrade, before, byAfter)]);
   if (faults.length > 0) throw new Error(faults.join("; "));
-  return did(`${UPLOADS} uploads through each, reprocessed or deleted through the other; chats, a paused batch, a file at a path, a new key`);
+  return did(
+    `${UPLOADS} uploads through each, reprocessed or deleted through the other; chats, a paused batch, a file at a path, a new key`,
+  );
 }
 
 /** Both kinds of agents, whole and streamed; and an answer of the version before is repeated by this one without another model call. */
@@ -96,10 +115,18 @@ async function findWrong({ name, url }: Service, documents: readonly Given[]): P
 }
 
 /** Deletes the first document and processes the others again. */
-async function changeEach({ books }: Upgrade, { url }: Service, [first, ...others]: readonly Given[]): Promise<void> {
+async function changeEach(
+  { books }: Upgrade,
+  { url }: Service,
+  [first, ...others]: readonly Given[],
+): Promise<void> {
   await deleteDocument(books, url, first!);
   const reprocess = async ({ id, key }: Given): Promise<unknown> =>
-    expectStatus(202, await call(url, key, "POST", `/data/${id}/reprocess`, { chunker_name: "fixed_tokens" }), "a reprocess");
+    expectStatus(
+      202,
+      await call(url, key, "POST", `/data/${id}/reprocess`, { chunker_name: "fixed_tokens" }),
+      "a reprocess",
+    );
   await Promise.all(others.map(reprocess));
 }
 
@@ -108,13 +135,20 @@ export async function endBefore(upgrade: Upgrade): Promise<Step> {
   const { world, before, after, books, chats } = upgrade;
   const pid = before.worker.child.pid!;
   world.provider.failEmbeddings({ hang: true });
-  const answers = [ask(chats, before.url, { agent: "librarian", isStreamed: true, isHeld: true }), ask(chats, before.url, { agent: "analyst", isHeld: true })];
+  const answers = [
+    ask(chats, before.url, { agent: "librarian", isStreamed: true, isHeld: true }),
+    ask(chats, before.url, { agent: "analyst", isHeld: true }),
+  ];
   let inHand: string[] = [];
   for (let tries = 0; inHand.length === 0 && tries < TRIES; tries += 1) {
-    await Promise.all([uploadMany(books, before.url, RESEARCH, 1), uploadMany(books, after.url, RESEARCH, 1)]);
+    await Promise.all([
+      uploadMany(books, before.url, RESEARCH, 1),
+      uploadMany(books, after.url, RESEARCH, 1),
+    ]);
     inHand = await listInHand(world.temporal, pid);
   }
-  if (inHand.length === 0) throw new Error("the worker has nothing in hand, so that stopping it would show nothing");
+  if (inHand.length === 0)
+    throw new Error("the worker has nothing in hand, so that stopping it would show nothing");
   await until("both chats are in the middle of their answers", () => chats.held === answers.length);
   const stopped = before.stop();
   await sleep(SIGNALLED_MS);

@@ -37,7 +37,8 @@ export async function makeBrokenTree(broken: BrokenUpgrade, folder: string): Pro
   for (const { file, from, to } of broken.patches) {
     const path = join(root, "src", file);
     const source = await readFile(path, "utf8");
-    if (!source.includes(from)) throw new Error(`The broken build does not fit the code: ${file} lacks ${from}`);
+    if (!source.includes(from))
+      throw new Error(`The broken build does not fit the code: ${file} lacks ${from}`);
     await writeFile(
       path,
       source.replaceAll(from, () => to),
@@ -50,15 +51,22 @@ export async function makeBrokenTree(broken: BrokenUpgrade, folder: string): Pro
 
 async function addPackages(root: string): Promise<Tree["packages"]> {
   if ((await lockedPackages(root)) === (await lockedPackages(THIS_TREE))) return copyPackages(root);
-  await run("npm", ["ci", "--omit=dev", "--no-audit", "--no-fund", "--prefer-offline"], { cwd: root, maxBuffer: 64 * 1024 * 1024 });
+  await run("npm", ["ci", "--omit=dev", "--no-audit", "--no-fund", "--prefer-offline"], {
+    cwd: root,
+    maxBuffer: 64 * 1024 * 1024,
+  });
   return "installed";
 }
 
 /** The lock file without the versions of the project's own packages, which differ from release to release. */
 async function lockedPackages(root: string): Promise<string> {
-  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as { version?: string; packages: Record<string, { version?: string }> };
+  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
+    version?: string;
+    packages: Record<string, { version?: string }>;
+  };
   delete lock.version;
-  for (const [path, entry] of Object.entries(lock.packages)) if (!path.includes("node_modules/")) delete entry.version;
+  for (const [path, entry] of Object.entries(lock.packages))
+    if (!path.includes("node_modules/")) delete entry.version;
   return JSON.stringify(lock);
 }
 

@@ -22,10 +22,16 @@ describe("the version before", () => {
   });
 
   test("cannot be a commit that the clone lacks", async () => {
-    await expect(findVersion("no-such-commit")).rejects.toThrow("There is no commit no-such-commit in this clone.");
+    await expect(findVersion("no-such-commit")).rejects.toThrow(
+      "There is no commit no-such-commit in this clone.",
+    );
   });
 });
 
-test.each(Object.entries(BROKEN_UPGRADES))("the upgrade that is broken by a %s fits the code", (_name, { patches }) => {
-  for (const { file, from } of patches) expect(readFileSync(join(THIS_TREE, "src", file), "utf8").split(from)).toHaveLength(2);
-});
+test.each(Object.entries(BROKEN_UPGRADES))(
+  "the upgrade that is broken by a %s fits the code",
+  (_name, { patches }) => {
+    for (const { file, from } of patches)
+      expect(readFileSync(join(THIS_TREE, "src", file), "utf8").split(from)).toHaveLength(2);
+  },
+);

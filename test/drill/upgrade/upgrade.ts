@@ -2,10 +2,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
-import { TENANTS, provisionFile } from "../../support/tenants.ts";
+import { TENANTS, provisionFile } from "../../support/tenants/tenants.ts";
 import { BROKEN_UPGRADES } from "./broken.ts";
-import { chatIsReady, openChats, scriptChats } from "./chats.ts";
-import { openBooks } from "./documents.ts";
+import { chatIsReady, openChats, scriptChats } from "./world/chats.ts";
+import { openBooks } from "./world/documents.ts";
 import {
   allHasEnded,
   archiveIsWhole,
@@ -17,14 +17,14 @@ import {
   workersKnewTheirTasks,
 } from "./promises.ts";
 import { type Report, openReport } from "./report.ts";
-import { areBound, boundFormIsWritten, cutOver, oldFormIsRefused, oldFormIsWritten } from "./seals.ts";
+import { areBound, boundFormIsWritten, cutOver, oldFormIsRefused, oldFormIsWritten } from "./world/seals.ts";
 import { type Service, prepareService } from "./service.ts";
 import { endBefore, restartBefore, startBeside, workInBoth } from "./side-by-side.ts";
 import { makeBrokenTree, makeTreeOf } from "./trees.ts";
-import { type UnderWay, type Upgrade, leaveUnderWay, settle } from "./under-way.ts";
+import { type UnderWay, type Upgrade, leaveUnderWay, settle } from "./world/under-way.ts";
 import { THIS_TREE, type Version, findVersion, thisVersion } from "./versions.ts";
 import { watchApi } from "./watch.ts";
-import { openWorld } from "./world.ts";
+import { openWorld } from "./world/world.ts";
 
 interface UpgradeOptions {
   /** A commit, or `previous`. */
@@ -50,8 +50,16 @@ export async function drillUpgrade({ ref, broken, isJson }: UpgradeOptions): Pro
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  const isRight = broken === undefined ? report.faults.length === 0 : report.faults.some((fault) => BROKEN_UPGRADES[broken]!.shows.test(fault));
-  const outcome = broken === undefined ? (isRight ? "Every promise held" : "A promise did not hold") : `"${broken}" was ${isRight ? "caught" : "not caught"}`;
+  const isRight =
+    broken === undefined
+      ? report.faults.length === 0
+      : report.faults.some((fault) => BROKEN_UPGRADES[broken]!.shows.test(fault));
+  const outcome =
+    broken === undefined
+      ? isRight
+        ? "Every promise held"
+        : "A promise did not hold"
+      : `"${broken}" was ${isRight ? "caught" : "not caught"}`;
   report.say(`\n${outcome}; ${((performance.now() - begun) / 1_000).toFixed(0)} s.`);
   return isRight;
 }
@@ -75,15 +83,26 @@ async function runStory(report: Report, version: Version, { folder, broken, onBe
   try {
     const { upgrade, newRoot } = await report.step(`${version.number} is up`, async () => {
       const newTree = broken === undefined ? THIS_TREE : makeBrokenTree(BROKEN_UPGRADES[broken]!, folder);
-      const [world, oldTree, root] = await Promise.all([opening, makeTreeOf(version.commit, folder), newTree]);
+      const [world, oldTree, root] = await Promise.all([
+        opening,
+        makeTreeOf(version.commit, folder),
+        newTree,
+      ]);
       const [before, after] = await Promise.all([
         prepareService(world, version.number, oldTree.root),
-        prepareService(world, "this version", root, { ...world.database.env, DATABASE_OWNER_URL: world.database.url, REQUIRE_DATABASE_LOGINS: "true" }),
+        prepareService(world, "this version", root, {
+          ...world.database.env,
+          DATABASE_OWNER_URL: world.database.url,
+          REQUIRE_DATABASE_LOGINS: "true",
+        }),
       ]);
       services = [before, after];
       const made: Upgrade = { world, before, after, books: openBooks(), chats: openChats() };
       await startBefore(made, folder);
-      return { seen: `its own database, objects and Temporal; packages ${oldTree.packages}`, result: { upgrade: made, newRoot: root } };
+      return {
+        seen: `its own database, objects and Temporal; packages ${oldTree.packages}`,
+        result: { upgrade: made, newRoot: root },
+      };
     });
     onBegun();
     const replaced = await replaceVersion(report, upgrade);
@@ -122,10 +141,15 @@ async function replaceVersion(report: Report, upgrade: Upgrade): Promise<Replace
     await report.step("both take work, and go on with the other's", () => workInBoth(upgrade, underWay));
     await watches[2]!.stop();
     wereBound = await areBound(upgrade);
-    if (wereBound) await report.promise("beside it, payloads are bound to their place", () => boundFormIsWritten(upgrade));
-    else await report.promise("beside it, payloads keep the form that it reads", () => oldFormIsWritten(upgrade));
+    if (wereBound)
+      await report.promise("beside it, payloads are bound to their place", () => boundFormIsWritten(upgrade));
+    else
+      await report.promise("beside it, payloads keep the form that it reads", () =>
+        oldFormIsWritten(upgrade),
+      );
     await report.step(`${before.name} ends in the middle of work`, () => endBefore(upgrade));
-    if (!wereBound) await report.step("the cut-over: payloads are bound to their place", () => cutOver(upgrade));
+    if (!wereBound)
+      await report.step("the cut-over: payloads are bound to their place", () => cutOver(upgrade));
     await report.promise("nothing is lost, doubled or stuck; integrity 0", () => allHasEnded(upgrade));
   } finally {
     await Promise.all(watches.map((watch) => watch.stop()));
@@ -140,7 +164,12 @@ interface Replaced {
   readonly wereBound: boolean;
 }
 
-async function checkPromises(report: Report, upgrade: Upgrade, { underWay, wereBound }: Replaced, newRoot: string): Promise<void> {
+async function checkPromises(
+  report: Report,
+  upgrade: Upgrade,
+  { underWay, wereBound }: Replaced,
+  newRoot: string,
+): Promise<void> {
   await report.promise("every document is readable", () => documentsAreReadable(upgrade));
   await report.promise("every chat is answered once", () => chatsAreAnsweredOnce(upgrade, underWay));
   await report.promise("batches are complete", () => batchesAreComplete(upgrade, underWay));

@@ -1,6 +1,6 @@
 /** Asks an API all the while that the rest of the drill goes on: an upgrade that refuses requests is noticed. */
-import { call } from "../../support/client.ts";
-import { KEYS, SPACES } from "../../support/tenants.ts";
+import { call } from "../../support/clients/client.ts";
+import { KEYS, SPACES } from "../../support/tenants/tenants.ts";
 
 const PAUSE_MS = 50;
 
@@ -18,7 +18,11 @@ export interface Watch {
 export function watchApi(url: string): Watch {
   const requests = [
     () => call(url, KEYS.viewer, "POST", "/data/search", { filters: { space_id__exact: SPACES.research } }),
-    () => call(url, KEYS.viewer, "POST", "/data/hybrid-search", { query: "the upgrade", space_id: SPACES.research }),
+    () =>
+      call(url, KEYS.viewer, "POST", "/data/hybrid-search", {
+        query: "the upgrade",
+        space_id: SPACES.research,
+      }),
     () => call(url, KEYS.viewer, "GET", "/models"),
   ];
   const faults: string[] = [];
@@ -29,7 +33,8 @@ export function watchApi(url: string): Watch {
       const request = requests[asked % requests.length]!;
       asked += 1;
       const fault = await request().then(
-        ({ status, body }) => (status === 200 ? undefined : `${status} ${JSON.stringify(body).slice(0, 200)}`),
+        ({ status, body }) =>
+          status === 200 ? undefined : `${status} ${JSON.stringify(body).slice(0, 200)}`,
         (error: unknown) => String((error as Error).cause ?? error),
       );
       if (fault !== undefined) faults.push(`a request at ${url} failed: ${fault}`);

@@ -1,0 +1,203 @@
+/** Mixed traffic of many tenants for minutes, a worker killed every minute: nothing lost, nothing leaked, no answer of 500, and nothing that grows. */
+import { cpus, loadavg } from "node:os";
+import { Client, Connection } from "@temporalio/client";
+import { Command } from "commander";
+import { findFaults } from "../../test/drill/checks.ts";
+import { objectsInFolder } from "../../test/drill/objects.ts";
+import setup from "../../test/support/run/global-setup.ts";
+import type { ChatReply } from "../../test/support/provider/scripted-provider.ts";
+import { seeded } from "../../test/support/seeded.ts";
+import { type Stack, startStack } from "../../test/support/stack/stack.ts";
+import { until } from "../../test/support/until.ts";
+import { residentMegabytes } from "../process-tree.ts";
+import { makeTenants, type Tenant } from "./soak-tenants.ts";
+import { type Traffic, askOnce } from "./soak-traffic.ts";
+
+interface Options {
+  readonly minutes: string;
+  readonly tenants: string;
+  readonly rate: string;
+  readonly seed: string;
+}
+
+interface Sample {
+  readonly apiMegabytes: number;
+  readonly workerMegabytes: number;
+  readonly connections: number;
+}
+
+const KILL_EVERY_MS = 60_000;
+const SAMPLE_MS = 1_000;
+const SETTLE_MS = 120_000;
+/** Of the last quarter against the second: what a heap that is collected now and then may differ by. */
+const FLAT = 1.25;
+const SHOWN = 20;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
+
+/** Asks for the tool where there is one, and answers with everything that it was told, so that a leak into a prompt is seen in the answer. */
+function tellAll(body: Record<string, any>): ChatReply {
+  const last = body["messages"].at(-1);
+  if (body["tools"] !== undefined && last.role === "user")
+    return { toolCalls: [{ name: "knowledge_search", arguments: JSON.stringify({ query: last.content }) }] };
+  return {
+    pieces: body["messages"].map((message: { content: unknown }) => `${JSON.stringify(message.content)} `),
+  };
+}
+
+async function takeSample(stack: Stack): Promise<Sample> {
+  const { rows } = await stack.database.db.owner.query<{ count: number }>(
+    "select count(*)::int as count from pg_stat_activity where datname = current_database()",
+  );
+  const [apiMegabytes, workerMegabytes] = await Promise.all([
+    residentMegabytes(stack.api.child.pid!),
+    residentMegabytes(stack.worker.child.pid!),
+  ]);
+  return { apiMegabytes, workerMegabytes, connections: rows[0]!.count };
+}
+
+function median(samples: readonly Sample[], key: keyof Sample): number {
+  const values = samples.map((sample) => sample[key]).toSorted((a, b) => a - b);
+  return values[Math.floor(values.length / 2)] ?? 0;
+}
+
+/** Requests at an even rate until `end`; one that is late lets the next wait no longer. */
+async function traffic(
+  stack: Stack,
+  tenants: readonly Tenant[],
+  { rate, seed }: Options,
+  end: number,
+): Promise<Traffic> {
+  const counted: Traffic = { answers: new Map(), wrong: [], ownSeen: 0 };
+  const asking = { url: stack.url, tenants, traffic: counted, random: seeded(Number(seed)) };
+  const open = new Set<Promise<void>>();
+  while (Date.now() < end) {
+    const one = askOnce(asking);
+    open.add(one);
+    void one.finally(() => open.delete(one));
+    await pause(1_000 / Number(rate));
+    if (open.size >= Number(rate) * 2) await Promise.race(open);
+  }
+  await Promise.all(open);
+  return counted;
+}
+
+/** Kills the worker every minute. @returns how often, when `end` is over. */
+async function killWorkers(stack: Stack, end: number): Promise<number> {
+  let kills = 0;
+  while (Date.now() + KILL_EVERY_MS / 2 < end) {
+    await pause(kills === 0 ? KILL_EVERY_MS / 2 : KILL_EVERY_MS);
+    await stack.worker.kill("SIGKILL");
+    stack.restartWorker();
+    kills += 1;
+  }
+  return kills;
+}
+
+async function watch(stack: Stack, end: number): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  while (Date.now() < end) {
+    samples.push(await takeSample(stack));
+    await pause(SAMPLE_MS);
+  }
+  return samples;
+}
+
+/** What does not hold when everything was given time to end. */
+async function settled(stack: Stack, tenants: readonly Tenant[]): Promise<string[]> {
+  const connection = await Connection.connect({ address: stack.temporalAddress });
+  const temporal = new Client({ connection });
+  const accepted = new Set(tenants.flatMap((tenant) => tenant.documents));
+  const deadline = Date.now() + SETTLE_MS;
+  try {
+    for (;;) {
+      const faults = await findFaults({ stack, temporal, objects: objectsInFolder(stack.dataDir) }, accepted);
+      if (faults.length === 0 || Date.now() > deadline) return faults;
+      await pause(SAMPLE_MS);
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+/** A line for each figure that should be flat. @returns what is not. */
+function reportFlatness(samples: readonly Sample[]): string[] {
+  const quarter = (index: number): readonly Sample[] =>
+    samples.slice(Math.floor((samples.length * index) / 4), Math.floor((samples.length * (index + 1)) / 4));
+  const grown: string[] = [];
+  say("\n| median of | second quarter | last quarter | times |\n|---|---|---|---|");
+  for (const [name, key] of Object.entries({
+    "API (MB)": "apiMegabytes",
+    "worker (MB)": "workerMegabytes",
+    "connections to Postgres": "connections",
+  } as const)) {
+    const [before, after] = [median(quarter(1), key), median(quarter(3), key)];
+    say(`| ${name} | ${before} | ${after} | ${(after / before).toFixed(2)} |`);
+    if (after > before * FLAT) grown.push(`${name} grew ${(after / before).toFixed(2)} times`);
+  }
+  return grown;
+}
+
+function reportAnswers({ answers }: Traffic): void {
+  say("\n| request | status | answers |\n|---|---|---|");
+  for (const [counted, count] of [...answers].toSorted(([a], [b]) => a.localeCompare(b)))
+    say(`| ${counted.replace("|", " | ")} | ${count} |`);
+}
+
+async function run(options: Options): Promise<void> {
+  const stop = await setup();
+  const stack = await startStack();
+  try {
+    stack.provider.replyAlways(tellAll);
+    const tenants = await makeTenants(stack, Number(options.tenants));
+    await until("the API is ready", async () => (await fetch(`${stack.url}/health/ready`)).ok);
+    const end = Date.now() + Number(options.minutes) * 60_000;
+    say(
+      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; scripted provider; everything on this machine; load ${loadavg()[0]!.toFixed(1)}; seed ${options.seed}`,
+    );
+    const [counted, samples, kills] = await Promise.all([
+      traffic(stack, tenants, options, end),
+      watch(stack, end),
+      killWorkers(stack, end),
+    ]);
+    const from = performance.now();
+    const unsettled = await settled(stack, tenants);
+    const seconds = (performance.now() - from) / 1_000;
+    reportAnswers(counted);
+    const wrong = [
+      ...counted.wrong,
+      ...unsettled,
+      ...reportFlatness(samples),
+      ...(counted.ownSeen === 0
+        ? ["no answer held its own tenant's canary: the look for others' proves nothing"]
+        : []),
+    ];
+    const total = [...counted.answers.values()].reduce((sum, count) => sum + count, 0);
+    const kept = tenants.reduce((sum, tenant) => sum + tenant.documents.length, 0);
+    say(
+      `\n${total} answers to ${tenants.length} tenants in ${options.minutes} minutes, ${kills} workers killed; own canary in ${counted.ownSeen} answers, others' in 0 unless said below;`,
+    );
+    say(`${kept} documents kept; everything had ended ${seconds.toFixed(1)} s after the last request.`);
+    for (const one of wrong.slice(0, SHOWN)) say(`wrong: ${one}`);
+    if (wrong.length > SHOWN) say(`… and ${wrong.length - SHOWN} more`);
+    say(
+      wrong.length === 0
+        ? "Nothing lost, nothing leaked, no answer of 500, nothing grew."
+        : `${wrong.length} things are wrong.`,
+    );
+    process.exitCode = wrong.length === 0 ? 0 : 1;
+  } finally {
+    await stack.close();
+    await stop();
+  }
+}
+
+await new Command("bench:soak")
+  .description("Mixed traffic of many tenants, a worker killed every minute.")
+  .option("--minutes <number>", "how long", "30")
+  .option("--tenants <number>", "organizations", "50")
+  .option("--rate <number>", "requests a second", "20")
+  .option("--seed <number>", "of what is asked for", "1")
+  .action(run)
+  .parseAsync();

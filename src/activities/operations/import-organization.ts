@@ -1,0 +1,230 @@
+/** The steps that write an archive into this instance. Vectors are kept by content, so that publishing asks no provider. */
+import type { Archive } from "../../storage/archive.ts";
+import { embeddingModelNum, writeImported } from "../../db/runs/chunks.ts";
+import {
+  insertDirectory,
+  insertDocument,
+  insertOrganization,
+  insertRawFile,
+  isThere,
+  keepVectors,
+} from "../../db/transfer/import.ts";
+import { type Database, type OrganizationKey, type Sql, inTenant } from "../../db/pool.ts";
+import { declareUpload } from "../../db/documents/accept.ts";
+import type {
+  ArchivedBlock,
+  ArchivedChunk,
+  ArchivedDocument,
+  ArchivedFile,
+  ArchivedRun,
+  Directory,
+  Manifest,
+  Page,
+} from "../../domain/archive.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
+import type { TextUnit } from "../../domain/text-unit.ts";
+import { objectName } from "../../storage/object-store.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { contentHash } from "../pipeline/content-hash.ts";
+
+export interface ImportDeps {
+  readonly db: Database;
+  readonly storage: Storage;
+  contentSecret(organizationId: string): Promise<Buffer>;
+}
+
+/** Kept between steps. */
+export interface ImportProgress {
+  readonly organization_num?: number;
+  readonly has_directory?: boolean;
+  /** The page that is next; null behind the last. */
+  readonly next_page?: string | null;
+  readonly documents: number;
+  readonly files: number;
+}
+
+interface ImportWork {
+  readonly deps: ImportDeps;
+  readonly operationId: string;
+  readonly manifest: Manifest;
+  readonly archive: Archive;
+}
+
+/** @throws DomainError `conflict` where the organization, or somebody of it, is here already; `corrupt` where the archive is not as it was written. */
+export async function importStep(
+  work: ImportWork,
+  progress: ImportProgress,
+): Promise<{ progress: ImportProgress; done: boolean }> {
+  const { deps, manifest, archive } = work;
+  if (progress.organization_num === undefined) {
+    const { organization } = await readPart<Directory>(archive, manifest.directory);
+    const made = await insertOrganization(deps.db, {
+      id: manifest.organization_id,
+      archived: organization,
+      operationId: work.operationId,
+    });
+    if (made === undefined)
+      throw new DomainError("conflict", "An organization with the archive's id or name is here already.");
+    return { progress: { ...progress, organization_num: made.num }, done: false };
+  }
+  const organization = { id: manifest.organization_id, num: progress.organization_num };
+  if (progress.has_directory !== true) {
+    const directory = await readPart<Directory>(archive, manifest.directory);
+    await inTenant(deps.db, organization, (sql) => insertDirectory(sql, organization.id, directory));
+    return {
+      progress: { ...progress, has_directory: true, next_page: manifest.last_page },
+      done: manifest.last_page === null,
+    };
+  }
+  if (typeof progress.next_page !== "string") return { progress, done: true };
+  const page = await readPart<Page>(archive, progress.next_page);
+  for (const document of page.documents) await importDocument(work, organization, document);
+  for (const file of page.files) await importFile(work, organization, file);
+  const standing = {
+    ...progress,
+    next_page: page.before,
+    documents: progress.documents + page.documents.length,
+    files: progress.files + page.files.length,
+  };
+  return { progress: standing, done: page.before === null };
+}
+
+async function readPart<T>(archive: Archive, name: string): Promise<T> {
+  return JSON.parse((await archive.get(name)).toString("utf8")) as T;
+}
+
+async function importFile(
+  { deps, archive }: ImportWork,
+  organization: OrganizationKey,
+  file: ArchivedFile,
+): Promise<void> {
+  if (await inTenant(deps.db, organization, (sql) => isThere(sql, organization.id, file.raw_file.id))) return;
+  const objectKey = file.content === null ? null : await storeContent(deps, archive, organization, file);
+  await inTenant(deps.db, organization, (sql) =>
+    insertRawFile(sql, {
+      organizationId: organization.id,
+      rawFile: file.raw_file,
+      objectKey,
+      documentId: null,
+    }),
+  );
+}
+
+/** @throws DomainError `corrupt` where the content is not that of the checksum. */
+async function storeContent(
+  deps: ImportDeps,
+  archive: Archive,
+  organization: OrganizationKey,
+  { raw_file, content }: ArchivedFile,
+): Promise<string> {
+  const name = objectName(organization.id, newId());
+  await declareUpload(deps.db.system, organization.id, name);
+  const stored = await deps.storage.put({
+    organizationId: organization.id,
+    name,
+    body: pieces(archive, content ?? []),
+  });
+  if (raw_file.sha256 !== null && raw_file.sha256 !== stored.sha256)
+    throw new DomainError("corrupt", "A file of the archive is not that of its checksum.");
+  return name;
+}
+
+async function* pieces(archive: Archive, parts: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) yield await archive.get(part);
+}
+
+async function importDocument(
+  work: ImportWork,
+  organization: OrganizationKey,
+  archived: ArchivedDocument,
+): Promise<void> {
+  const { deps, archive } = work;
+  if (await inTenant(deps.db, organization, (sql) => isThere(sql, organization.id, archived.raw_file.id)))
+    return;
+  const objectKey = await storeContent(deps, archive, organization, archived);
+  const secret = await deps.contentSecret(organization.id);
+  const { document, raw_file: rawFile, published } = archived;
+  await inTenant(deps.db, organization, async (sql) => {
+    const embeddingModel = published?.model.name ?? "";
+    const runNum = await insertDocument(sql, {
+      organizationId: organization.id,
+      document,
+      run: published?.run ?? null,
+      objectKey,
+      embeddingModel,
+    });
+    await insertRawFile(sql, {
+      organizationId: organization.id,
+      rawFile,
+      objectKey,
+      documentId: document.id,
+    });
+    if (published !== null)
+      await importRun({ sql, organization, archive, secret }, published, { runNum, documentId: document.id });
+  });
+}
+
+interface RunWork {
+  readonly sql: Sql;
+  readonly organization: OrganizationKey;
+  readonly archive: Archive;
+  readonly secret: Buffer;
+}
+
+async function importRun(
+  { sql, organization, archive, secret }: RunWork,
+  { model, chunks, text }: ArchivedRun,
+  run: { runNum: number; documentId: string },
+): Promise<void> {
+  const modelNum = await embeddingModelNum(sql, model.name, model.dimensions);
+  for (const part of text) {
+    const blocks = await readPart<ArchivedBlock[]>(archive, part);
+    const units = blocks.flatMap((block) => block.units) as TextUnit[];
+    await writeImported(sql, organization.id, {
+      ...run,
+      units,
+      chunks: [],
+      unitsBefore: blocks[0]?.first_index ?? 0,
+      chunksBefore: 0,
+    });
+  }
+  for (const part of chunks) {
+    const archived = await readPart<ArchivedChunk[]>(archive, part);
+    const named = archived.map((chunk) => ({ ...chunk, hash: contentHash(secret, chunk.text) }));
+    const rows = named.map(
+      ({
+        id,
+        text: words,
+        token_count: tokenCount,
+        page_start: pageStart,
+        page_end: pageEnd,
+        metadata,
+        hash,
+        vector,
+      }) => ({
+        id,
+        text: words,
+        tokenCount,
+        pageStart,
+        pageEnd,
+        metadata,
+        contentHash: hash,
+        refusedBy: vector === null ? modelNum : null,
+      }),
+    );
+    await keepVectors(
+      sql,
+      organization.id,
+      modelNum,
+      named.flatMap(({ hash, vector }) => (vector === null ? [] : [{ hash, vector }])),
+    );
+    await writeImported(sql, organization.id, {
+      ...run,
+      units: [],
+      chunks: rows,
+      unitsBefore: 0,
+      chunksBefore: archived[0]?.chunk_index ?? 0,
+    });
+  }
+}

@@ -1,0 +1,214 @@
+/** The steps that encrypt an organization's objects anew under its current key and destroy the keys before it. Each may be repeated. */
+import type { Client } from "@temporalio/client";
+import { deleteIntents } from "../../db/upkeep/unneeded.ts";
+import { type Operation, completeOperation, noteProgress } from "../../db/outbox/operations.ts";
+import { type CurrentKey, deleteKeysBefore, findCurrentKey } from "../../db/encryption/keys.ts";
+import { type Database, type OrganizationKey, inTenant } from "../../db/pool.ts";
+import {
+  countKeyUsers,
+  countNamedObjects,
+  exchangeObject,
+  listNamedObjects,
+} from "../../db/encryption/reencrypt.ts";
+import { declareUpload } from "../../db/documents/accept.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
+import type { OperationStep } from "../../domain/work/operation.ts";
+import type { Keyring } from "../../storage/keys/keyring.ts";
+import { objectName } from "../../storage/object-store.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { countWorkflowsBefore } from "../../temporal/facts/count-workflows.ts";
+import { eachOf } from "../pipeline/concurrency.ts";
+
+interface ReencryptionDeps {
+  readonly db: Database;
+  readonly keyring: Keyring;
+  readonly storage: Storage;
+  readonly temporal: Client;
+}
+
+const OBJECTS_A_STEP = 20;
+const OBJECTS_AT_ONCE = 4;
+const OBJECTS_A_PAGE = 1_000;
+/** Other processes know the key before for 60 s. */
+const CACHES_SECONDS = 65;
+const LOOK_AGAIN_SECONDS = 3_600;
+const DONE: OperationStep = { done: true, waitSeconds: 0 };
+const NEXT: OperationStep = { done: false, waitSeconds: 0 };
+
+/** Kept between steps. */
+interface Progress {
+  readonly objects_seen: number;
+  /** When it began. */
+  readonly objects_seen_total?: number;
+  readonly objects_encrypted_anew: number;
+  readonly bytes_encrypted_anew: number;
+  /** Missing or damaged before, or deleted meanwhile. */
+  readonly objects_unreadable: number;
+  /** Name of the last object that was looked at; null before the first. */
+  readonly after: string | null;
+  /** Every object was looked at; what still needs an older key is waited for. */
+  readonly has_ended?: boolean;
+}
+
+const NOTHING: Progress = {
+  objects_seen: 0,
+  objects_encrypted_anew: 0,
+  bytes_encrypted_anew: 0,
+  objects_unreadable: 0,
+  after: null,
+};
+
+interface Work {
+  readonly deps: ReencryptionDeps;
+  readonly organization: OrganizationKey;
+  readonly operation: Operation;
+  readonly current: CurrentKey;
+}
+
+/** @returns how long to wait for the next step: until caches are over, or until what needs an older key may be gone. */
+export async function reencryptStep(
+  deps: ReencryptionDeps,
+  operation: Operation,
+  organization: OrganizationKey,
+): Promise<OperationStep> {
+  // Another process may have rotated the key a moment ago.
+  deps.keyring.forget(organization.id);
+  const current = await findCurrentKey(deps.db, organization.id);
+  const progress: Progress = { ...NOTHING, ...(operation.report as Partial<Progress>) };
+  if (current === undefined)
+    return complete({ deps, operation, organization }, progress, { keys_destroyed: 0 });
+  const work: Work = { deps, organization, operation, current };
+  return progress.has_ended === true ? destroyOldKeys(work, progress) : encryptPage(work, progress);
+}
+
+async function complete(
+  { deps, operation, organization }: Omit<Work, "current">,
+  progress: Progress,
+  more: Readonly<Record<string, unknown>>,
+): Promise<OperationStep> {
+  const { after: _, has_ended: __, objects_seen_total: ___, ...counts } = progress;
+  await completeOperation(deps.db, operation.id, { organization_id: organization.id, ...counts, ...more });
+  return DONE;
+}
+
+async function encryptPage(work: Work, progress: Progress): Promise<OperationStep> {
+  const { deps, organization, operation, current } = work;
+  const names = await inTenant(deps.db, organization, (sql) =>
+    listNamedObjects(sql, organization.id, { after: progress.after, limit: OBJECTS_A_STEP }),
+  );
+  let {
+    objects_encrypted_anew: anew,
+    bytes_encrypted_anew: bytes,
+    objects_unreadable: unreadable,
+  } = progress;
+  await eachOf(names, OBJECTS_AT_ONCE, async (name) => {
+    const size = await encryptAnew(work, name);
+    if (size === "unreadable") unreadable += 1;
+    else if (size !== undefined) [anew, bytes] = [anew + 1, bytes + size];
+  });
+  const total =
+    progress.objects_seen_total ??
+    (await inTenant(deps.db, organization, (sql) => countNamedObjects(sql, organization.id)));
+  const seen: Progress = {
+    // A copy whose name lies behind is come by again, and is none of those that were to be looked at.
+    objects_seen: Math.min(progress.objects_seen + names.length, total),
+    objects_seen_total: total,
+    objects_encrypted_anew: anew,
+    bytes_encrypted_anew: bytes,
+    objects_unreadable: unreadable,
+    after: names.at(-1) ?? progress.after,
+  };
+  if (names.length > 0) {
+    await noteProgress(deps.db, operation.id, { ...seen });
+    return NEXT;
+  }
+  if (operation.parameters["destroys_old_keys"] !== true) return complete(work, seen, { key_id: current.id });
+  await noteProgress(deps.db, operation.id, { ...seen, has_ended: true });
+  return NEXT;
+}
+
+/** Writes a copy under a new name and gives it to all rows at once. @returns its bytes; undefined where there was nothing to do. */
+async function encryptAnew(
+  { deps, organization, current }: Work,
+  from: string,
+): Promise<number | "unreadable" | undefined> {
+  const { db, storage } = deps;
+  const to = objectName(organization.id, newId());
+  try {
+    if ((await storage.keyId(from)) === current.id) return undefined;
+    await declareUpload(db.system, organization.id, to);
+    const body = await storage.get({ organizationId: organization.id, name: from });
+    const { size } = await storage
+      .put({ organizationId: organization.id, name: to, body })
+      .finally(() => body.destroy());
+    if (await inTenant(db, organization, (sql) => exchangeObject(sql, organization.id, { from, to })))
+      return size;
+    await storage.delete(to);
+    await inTenant(db, organization, (sql) => deleteIntents(sql, [to]));
+    return undefined;
+  } catch (error) {
+    // Gone with its rows meanwhile, or damaged before: neither is mended by another attempt.
+    if (error instanceof DomainError && (error.code === "not_found" || error.code === "corrupt"))
+      return "unreadable";
+    throw error;
+  }
+}
+
+/** Never before nothing is left that an older key opens: what is counted here is read from every place that keeps something. */
+async function destroyOldKeys(work: Work, progress: Progress): Promise<OperationStep> {
+  const { deps, organization, operation, current } = work;
+  if (current.older === 0) return complete(work, progress, { key_id: current.id, keys_destroyed: 0 });
+  if (current.age_seconds < CACHES_SECONDS)
+    return { done: false, waitSeconds: Math.ceil(CACHES_SECONDS - current.age_seconds) };
+  const until = new Date(current.created_at.getTime() + CACHES_SECONDS * 1_000);
+  const users = await inTenant(deps.db, organization, (sql) =>
+    countKeyUsers(sql, organization.id, { keyId: current.id, until }),
+  );
+  const workflows = await countWorkflowsBefore(deps.temporal, organization.id, until);
+  const isFree = users.uploads + users.kept_answers + workflows === 0;
+  // Every header is read for this one: not while something else has to be waited for anyway.
+  const objects = isFree ? await countObjectsOfOldKeys(work) : undefined;
+  if (objects !== 0) {
+    // What was written meanwhile is found by going through all objects again.
+    const again =
+      objects === undefined
+        ? { has_ended: true }
+        : { after: null, has_ended: false, objects_seen: 0, objects_unreadable: 0 };
+    await noteProgress(deps.db, operation.id, {
+      ...progress,
+      ...again,
+      waits_for: { ...users, workflows, objects },
+    });
+    return { done: false, waitSeconds: LOOK_AGAIN_SECONDS };
+  }
+  const destroyed = await deleteKeysBefore(deps.db, organization.id, current.id);
+  deps.keyring.forget(organization.id);
+  return complete(work, progress, { key_id: current.id, keys_destroyed: destroyed });
+}
+
+/** Of all that the store holds, named by a row or not. */
+async function countObjectsOfOldKeys({ deps: { storage }, organization, current }: Work): Promise<number> {
+  let count = 0;
+  for (let after: string | undefined; ;) {
+    const page = await storage.list(organization.id, {
+      limit: OBJECTS_A_PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
+    await eachOf(page, OBJECTS_AT_ONCE, async ({ name }) => {
+      const keyId = await keyIdOf(storage, name);
+      if (keyId !== undefined && keyId !== current.id) count += 1;
+    });
+    after = page.at(-1)?.name;
+    if (page.length < OBJECTS_A_PAGE) return count;
+  }
+}
+
+/** Deleted meanwhile: needs no key. Damaged: no key opens it. */
+async function keyIdOf(storage: Storage, name: string): Promise<string | undefined> {
+  return storage.keyId(name).catch((error: unknown) => {
+    if (error instanceof DomainError && (error.code === "not_found" || error.code === "corrupt"))
+      return undefined;
+    throw error;
+  });
+}

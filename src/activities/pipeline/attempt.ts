@@ -1,0 +1,195 @@
+/** The only place that watches over members of a group while an activity works on them: heartbeats, cancels, and an outcome for each. */
+import { Context } from "@temporalio/activity";
+import { DomainError, ERROR_CLASSES, type ErrorCode } from "../../domain/errors.ts";
+import { type AttemptInput, type GroupOutcome, type RunError, waitMs } from "../../domain/work/processing.ts";
+import { type Database, inTenant } from "../../db/pool.ts";
+import {
+  type Fence,
+  type Member,
+  type Step,
+  beginAttempt,
+  claimStanding,
+  membersInHand,
+  recordFailures,
+  recordWaiting,
+  releaseAttempt,
+} from "../../db/runs/attempt.ts";
+import { closeClaimIfDone, setClaimWaiting } from "../../db/runs/claim.ts";
+import type { Log } from "../../process/log.ts";
+import { drillPoint } from "../../telemetry/drill-point.ts";
+import { pipelineOutcomes } from "../../telemetry/instruments.ts";
+import { asActivityFailure } from "../failure.ts";
+
+const HEARTBEAT_MS = 1_000;
+const MESSAGE_OF_UNKNOWN = "Processing failed for a reason that nobody foresaw.";
+
+interface MemberDeps {
+  readonly db: Database;
+  readonly log: Log;
+}
+
+/** What a step is given to work with. Its result for a member that throws is recorded by its class; nothing it throws ends the group. */
+export interface Attempt {
+  readonly fence: Fence;
+  readonly members: readonly Member[];
+  /** Aborted when the member was cancelled, superseded or deleted, or when the worker stops. */
+  signalOf(member: Member): AbortSignal;
+  /** Notes what became of a member whose work threw. */
+  ended(member: Member, stage: RunError["stage"], error: unknown): void;
+}
+
+/** Ends the turn of a run that got on in isolation, once its progress is kept and it was put back into the queue. */
+export function backInQueue(): DomainError {
+  return new DomainError("cancelled", "The run got on in isolation; it goes on beside others.");
+}
+
+export interface StepInput extends AttemptInput {
+  /** Members that another attempt has in hand are left to it. */
+  readonly onlyFree?: boolean;
+}
+
+interface Ended {
+  readonly member: Member;
+  readonly stage: RunError["stage"];
+  readonly error: unknown;
+}
+
+/**
+ * Takes the claim's members in hand, lets `work` do the step, and records every member's outcome.
+ * @throws ApplicationFailure only where the outcome itself could not be recorded (the database is away).
+ */
+export async function attemptStep(
+  deps: MemberDeps,
+  input: StepInput,
+  step: Step,
+  work: (attempt: Attempt) => Promise<void>,
+): Promise<GroupOutcome> {
+  const fence: Fence = { claimId: input.claimId, attemptId: crypto.randomUUID() };
+  try {
+    const members = await inTenant(deps.db, input.organization, (sql) =>
+      beginAttempt(sql, fence, { step, lost: input.lost, onlyFree: input.onlyFree === true }),
+    );
+    const ended: Ended[] = [];
+    if (members.length > 0) await watched(deps, input, fence, members, ended, work);
+    await drillPoint("documentPipeline: step done, outcome not recorded");
+    return await recordOutcomes(deps, input, step, fence, ended);
+  } catch (error) {
+    await inTenant(deps.db, input.organization, (sql) => releaseAttempt(sql, fence)).catch(
+      (releaseError: unknown) =>
+        deps.log.warn({ err: releaseError, claim_id: input.claimId }, "an attempt could not be let go"),
+    );
+    if (!(error instanceof DomainError))
+      deps.log.error({ err: error, claim_id: input.claimId }, "an activity failed");
+    throw asActivityFailure(error);
+  }
+}
+
+// oxlint-disable-next-line max-params -- the pieces of one attempt, used nowhere else
+async function watched(
+  deps: MemberDeps,
+  input: StepInput,
+  fence: Fence,
+  members: Member[],
+  ended: Ended[],
+  work: (attempt: Attempt) => Promise<void>,
+): Promise<void> {
+  const context = Context.current();
+  const controllers = new Map(members.map((member) => [member.id, new AbortController()]));
+  const abortAll = (): void =>
+    controllers.forEach((controller) => controller.abort(new DomainError("cancelled", "The worker stops.")));
+  context.cancellationSignal.addEventListener("abort", abortAll, { once: true });
+  let checking = false;
+  const check = async (): Promise<void> => {
+    const inHand = await inTenant(deps.db, input.organization, (sql) => membersInHand(sql, fence));
+    for (const [id, controller] of controllers)
+      if (!inHand.has(id)) controller.abort(new DomainError("cancelled", "The run was cancelled."));
+  };
+  const timer = setInterval(() => {
+    context.heartbeat();
+    if (checking) return;
+    checking = true;
+    check()
+      .catch((error: unknown) =>
+        deps.log.warn({ err: error, claim_id: input.claimId }, "members could not be checked"),
+      )
+      .finally(() => (checking = false));
+  }, HEARTBEAT_MS);
+  try {
+    await work({
+      fence,
+      members,
+      signalOf: (member) => controllers.get(member.id)!.signal,
+      ended: (member, stage, error) => void ended.push({ member, stage, error }),
+    });
+  } finally {
+    clearInterval(timer);
+    context.cancellationSignal.removeEventListener("abort", abortAll);
+  }
+}
+
+type Verdict =
+  | { readonly is: "failed"; readonly error: RunError }
+  | { readonly is: "waiting"; readonly code: ErrorCode; readonly retryAfterSeconds: number | null }
+  | { readonly is: "gone" };
+
+function verdict({ member, stage, error }: Ended): Verdict {
+  const known = error instanceof DomainError ? error : new DomainError("internal", MESSAGE_OF_UNKNOWN);
+  if (known.code === "cancelled" || known.code === "superseded") return { is: "gone" };
+  const isPatient = Date.now() - member.started_at.getTime() < ERROR_CLASSES[known.class].retryForMs;
+  if (isPatient)
+    return { is: "waiting", code: known.code, retryAfterSeconds: known.retryAfterSeconds ?? null };
+  return { is: "failed", error: { stage, code: known.code, message: known.message } };
+}
+
+// oxlint-disable-next-line max-params -- the pieces of one attempt, used nowhere else
+async function recordOutcomes(
+  deps: MemberDeps,
+  input: StepInput,
+  step: Step,
+  fence: Fence,
+  ended: readonly Ended[],
+): Promise<GroupOutcome> {
+  for (const { member, error } of ended) {
+    if (!(error instanceof DomainError))
+      deps.log.error({ err: error, run_id: member.id }, "a document's step failed unexpectedly");
+  }
+  const verdicts = ended.map((entry) => ({ id: entry.member.id, ...verdict(entry) }));
+  const failures = verdicts.flatMap((entry) =>
+    entry.is === "failed" ? [{ id: entry.id, error: entry.error }] : [],
+  );
+  const waiting = verdicts.flatMap((entry) => (entry.is === "waiting" ? [entry] : []));
+  for (const { error } of failures) pipelineOutcomes.inc({ outcome: "failed", code: error.code });
+  for (const { code } of waiting) pipelineOutcomes.inc({ outcome: "waiting", code });
+  const retryAfter = waiting.map((entry) => entry.retryAfterSeconds ?? 0);
+  const retryAfterSeconds = retryAfter.length > 0 ? Math.max(...retryAfter) : null;
+  let newlyWaiting: readonly string[] = [];
+  const outcome = await inTenant(deps.db, input.organization, async (sql): Promise<GroupOutcome> => {
+    if (failures.length > 0) await recordFailures(sql, fence, failures);
+    if (waiting.length > 0)
+      newlyWaiting = await recordWaiting(sql, fence, waiting, waitMs(input.round ?? 0, retryAfterSeconds));
+    if (verdicts.length > 0) await releaseAttempt(sql, fence);
+    const standing = await claimStanding(sql, fence.claimId);
+    if (standing.active === 0) await closeClaimIfDone(sql, fence.claimId);
+    await setClaimWaiting(
+      sql,
+      fence.claimId,
+      standing.active > 0 && standing.in_hand === 0 && (step === "embed" || standing.ready === 0),
+    );
+    return {
+      completed: standing.completed,
+      failed: standing.failed,
+      gone: standing.total - standing.completed - standing.failed - standing.active,
+      active: standing.active,
+      ready: standing.ready,
+      retryAfterSeconds,
+      waits: standing.waits,
+    };
+  });
+  for (const [code, runs] of Map.groupBy(
+    waiting.filter((entry) => newlyWaiting.includes(entry.id)),
+    (entry) => entry.code,
+  )) {
+    deps.log.warn({ claim_id: input.claimId, code, run_ids: runs.map((run) => run.id) }, "documents wait");
+  }
+  return outcome;
+}

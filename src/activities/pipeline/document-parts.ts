@@ -1,0 +1,89 @@
+/** The only place that divides a long document into parts, so that memory stays flat and what is done is kept. */
+import type { ParsedDocument, ParseWarning, ExtractedMetadata, TextUnit } from "../../domain/text-unit.ts";
+import { createHeadingPath, type OpenHeading } from "../../parsers/heading-path.ts";
+
+const PAGES_A_PART = 50;
+
+/** Where a document goes on: all that the next part must know of those before it. */
+export interface Checkpoint {
+  readonly next_page: number;
+  readonly page_count: number;
+  readonly units: number;
+  readonly chunks: number;
+  /** Of the text so far, with what separates it from the next unit. */
+  readonly text_length: number;
+  readonly headings: readonly OpenHeading[];
+  readonly warnings: readonly ParseWarning[];
+  readonly extracted: ExtractedMetadata;
+  readonly parser_name: string;
+}
+
+type ParsePart = (pages: readonly [number, number]) => Promise<ParsedDocument>;
+
+export interface DocumentPart {
+  /** With the warnings and metadata of all parts so far. */
+  readonly document: ParsedDocument;
+  /** Null with the last part. `chunks` is yet to be counted. */
+  readonly next: Omit<Checkpoint, "chunks"> | null;
+}
+
+/** Parts of a document with pages, from the checkpoint on. Put together they are the whole, under the same headings. */
+export async function* documentParts(
+  parse: ParsePart,
+  from: Checkpoint | null,
+): AsyncGenerator<DocumentPart> {
+  let state = from ?? null;
+  for (;;) {
+    const first = state?.next_page ?? 1;
+    const parsed = await parse([first, first + PAGES_A_PART - 1]);
+    const last = parsed.last_page ?? first + PAGES_A_PART - 1;
+    const part = continued(parsed, state);
+    const total = part.document.page_count ?? last;
+    if (last >= total) return yield { document: part.document, next: null };
+    const next = { ...part.next, next_page: last + 1, page_count: total };
+    yield { document: part.document, next };
+    state = { ...next, chunks: 0 };
+  }
+}
+
+/** A document that is read as a whole. */
+export function onlyPart(document: ParsedDocument): DocumentPart {
+  return { document: continued(document, null).document, next: null };
+}
+
+/** Units with their places in the whole text and the headings of the parts before. */
+function continued(
+  document: ParsedDocument,
+  before: Checkpoint | null,
+): { document: ParsedDocument; next: Omit<Checkpoint, "chunks" | "next_page" | "page_count"> } {
+  const path = createHeadingPath(before?.headings);
+  let length = before?.text_length ?? 0;
+  const units = document.units.map((unit): TextUnit => {
+    const marks = unit.type === "heading" ? (unit.level ?? 1) + 1 : 0;
+    const start = length + marks;
+    length = start + unit.text.length + 2;
+    const headingPath =
+      before === null
+        ? unit.heading_path
+        : unit.type === "heading"
+          ? path.enter(unit.level ?? 1, unit.text)
+          : path.current();
+    if (before === null && unit.type === "heading") path.enter(unit.level ?? 1, unit.text);
+    return { ...unit, heading_path: headingPath, start, end: start + unit.text.length };
+  });
+  const warnings = [...(before?.warnings ?? []), ...document.warnings];
+  const extracted = { ...document.metadata, ...before?.extracted };
+  const parserName =
+    before === null || before.parser_name === "none" ? document.parser_name : before.parser_name;
+  return {
+    document: { ...document, units, warnings, metadata: extracted, parser_name: parserName },
+    next: {
+      units: (before?.units ?? 0) + units.length,
+      text_length: length,
+      headings: path.open(),
+      warnings,
+      extracted,
+      parser_name: parserName,
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** What the embedding of a member's texts came to: vectors are kept by content, refusals with the chunks, each as it comes. */
+import { type ChunkToEmbed, keepEmbeddings } from "../../db/runs/chunks.ts";
+import { markRefused } from "../../db/runs/refused-chunks.ts";
+import type { Sql } from "../../db/pool.ts";
+import { DomainError } from "../../domain/errors.ts";
+
+/** A text of one run, and the chunks that consist of it. */
+export interface TextToEmbed {
+  readonly hash: Buffer;
+  readonly text: string;
+  readonly chunks: ReadonlyArray<{ readonly runNum: number; readonly chunkIndex: number }>;
+}
+
+export interface EmbeddedText extends TextToEmbed {
+  /** Null where the provider refuses it. */
+  readonly vector: Float32Array | null;
+}
+
+/** Each text of one run once. */
+export function distinctTexts(chunks: readonly ChunkToEmbed[]): TextToEmbed[] {
+  return [...Map.groupBy(chunks, (chunk) => chunk.content_hash.toString("hex")).values()].map((alike) => ({
+    hash: alike[0]!.content_hash,
+    text: alike[0]!.text,
+    chunks: alike.map((chunk) => ({ runNum: chunk.run_num, chunkIndex: chunk.chunk_index })),
+  }));
+}
+
+export async function keepOutcomes(
+  sql: Sql,
+  organizationId: string,
+  modelNum: number,
+  texts: readonly EmbeddedText[],
+): Promise<void> {
+  const embedded = texts.flatMap(({ hash, vector }) => (vector === null ? [] : [{ hash, vector }]));
+  const refused = texts.flatMap(({ chunks, vector }) => (vector === null ? chunks : []));
+  if (embedded.length > 0) await keepEmbeddings(sql, organizationId, modelNum, embedded);
+  if (refused.length > 0) await markRefused(sql, modelNum, refused);
+}
+
+/** Hopeless: a document of which nothing can be found by meaning is not published. */
+export function everyTextRefused(): DomainError {
+  return new DomainError("rejected_by_provider", "The model provider refuses every text of the document.");
+}

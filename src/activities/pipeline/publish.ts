@@ -1,0 +1,289 @@
+/** The last step of the pipeline: index a member's chunks and make its run the one that search serves, in one transaction. */
+import { chunkTexts } from "../../db/runs/chunks.ts";
+import { type OrganizationKey, type Sql, inTenant } from "../../db/pool.ts";
+import {
+  type Publishable,
+  addTermCounts,
+  countEntries,
+  flipPublished,
+  lockForPublish,
+  noteModel,
+} from "../../db/runs/publish.ts";
+import { firstUnwritten, noteRefused, readRefused } from "../../db/runs/refused-chunks.ts";
+import { type Member, clearSuspicion } from "../../db/runs/attempt.ts";
+import { deleteOtherVectors, insertEmbeddingsFromCache } from "../../db/search/embeddings.ts";
+import { hideRun } from "../../db/search/hidden.ts";
+import { type IndexedChunk, insertPostings } from "../../db/search/index/postings.ts";
+import { mergeSegments } from "../../db/search/index/segments.ts";
+import { createTimeSlice } from "../../db/search/time-slice.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { type AttemptInput, MAX_PUBLISH_CHUNKS } from "../../domain/work/processing.ts";
+import { ANALYZER_VERSION, analyze } from "../../search/text/analyzer.ts";
+import { drillPoint } from "../../telemetry/drill-point.ts";
+import { pipelineOutcomes } from "../../telemetry/instruments.ts";
+import { pipelineStage } from "../../telemetry/stage.ts";
+import { type Demand, inTurns } from "./concurrency.ts";
+import { everyTextRefused } from "./embedding-outcomes.ts";
+import { inGroups } from "./groups.ts";
+import { type Attempt, backInQueue } from "./attempt.ts";
+import type { PipelineDeps } from "./pipeline-deps.ts";
+
+interface PublishWork {
+  readonly input: AttemptInput;
+  readonly attempt: Attempt;
+  readonly modelNum: number;
+}
+
+interface Publisher {
+  /** Resolves when the member is published, or what became of it is noted. */
+  publish(member: Member): Promise<void>;
+  /** Once everything given was published: resolves when what was written is merged. */
+  end(): Promise<void>;
+}
+
+/**
+ * Publishes members as they come: small ones that come together in one transaction, a large one by itself, after its entries were written under cover, so
+ * that nobody waits for it. Where a group's transaction fails for a reason of one member, each is tried alone, so that one cannot hold up the others.
+ */
+export function createPublisher(deps: PipelineDeps, work: PublishWork): Publisher {
+  const small = inTurns<Member>(async (members) => {
+    for (const group of inGroups(members, (member) => member.chunk_count ?? 0)) {
+      await beginPublishing();
+      await pipelineStage("publish", () =>
+        deps.writes(demandOf(work, group), () => publishGroup(deps, work, group)),
+      );
+    }
+    for (const spaceNum of new Set(members.map((member) => member.space_num))) void merge(spaceNum);
+  });
+  // Nobody waits for it, and it never rejects.
+  const merge = inTurns<number>(async (spaceNums) => {
+    for (const spaceNum of new Set(spaceNums)) await mergeWritten(deps, work.input.organization, spaceNum);
+  });
+  const large = async (member: Member): Promise<void> => {
+    await beginPublishing();
+    await pipelineStage("publish", () => publishLarge(deps, work, member)).catch((error: unknown) =>
+      noteAll(work.attempt, [member], error),
+    );
+  };
+  const spaceNums = new Set<number>();
+  return {
+    async publish(member) {
+      spaceNums.add(member.space_num);
+      await ((member.chunk_count ?? 0) > MAX_PUBLISH_CHUNKS ? large(member) : small(member));
+    },
+    async end() {
+      await Promise.all([...spaceNums].map((spaceNum) => merge(spaceNum)));
+    },
+  };
+}
+
+function demandOf({ input }: PublishWork, members: readonly Member[]): Demand {
+  return {
+    owner: { organizationId: input.organization.id, userId: null },
+    size: members.reduce((sum, member) => sum + (member.chunk_count ?? 0), 0),
+  };
+}
+
+async function beginPublishing(): Promise<void> {
+  await drillPoint("documentPipeline: embedded, nothing published");
+}
+
+/**
+ * A query reads a block of every segment, so that many small ones do not wait for the next round of upkeep.
+ * What was written stays so; what is not merged here, upkeep merges.
+ */
+async function mergeWritten(
+  deps: PipelineDeps,
+  organization: OrganizationKey,
+  spaceNum: number,
+): Promise<void> {
+  try {
+    const merge = (): Promise<number> =>
+      inTenant(deps.db, organization, (sql) => mergeSegments(sql, organization.num, spaceNum));
+    while (
+      (await deps.writes(
+        { owner: { organizationId: organization.id, userId: null }, size: MAX_PUBLISH_CHUNKS },
+        merge,
+      )) > 0
+    );
+  } catch (error) {
+    deps.log.warn({ err: error, space_num: spaceNum }, "segments were not merged");
+  }
+}
+
+async function publishGroup(deps: PipelineDeps, work: PublishWork, group: readonly Member[]): Promise<void> {
+  try {
+    await publishSmall(deps, work, group);
+  } catch (error) {
+    const isOfOne = group.length > 1 && !(error instanceof DomainError && error.class === "outage");
+    if (!isOfOne) return noteAll(work.attempt, group, error);
+    for (const member of group)
+      await publishSmall(deps, work, [member]).catch((alone: unknown) =>
+        noteAll(work.attempt, [member], alone),
+      );
+  }
+}
+
+function noteAll(attempt: Attempt, members: readonly Member[], error: unknown): void {
+  const stage =
+    error instanceof DomainError && error.code === "rejected_by_provider" ? "embedding" : "publishing";
+  for (const member of members) attempt.ended(member, stage, error);
+}
+
+async function publishSmall(
+  deps: PipelineDeps,
+  work: PublishWork,
+  members: readonly Member[],
+): Promise<void> {
+  const { organization, claimId } = work.input;
+  const indexed = await inTenant(deps.db, organization, async (sql) => {
+    const texts: IndexedChunk[] = [];
+    for (const member of members)
+      texts.push(...(await analyzedChunks(sql, member.num, 0, MAX_PUBLISH_CHUNKS)));
+    return texts;
+  });
+  const published = await inTenant(deps.db, organization, async (sql) => {
+    const runs = await lockForPublish(
+      sql,
+      work.attempt.fence,
+      members.map((member) => member.id),
+    );
+    if (runs.length === 0) return 0;
+    for (const [spaceNum, ofSpace] of bySpace(runs)) {
+      const nums = new Set(ofSpace.map((run) => run.run_num));
+      await drillPoint("documentPipeline: runs locked, nothing written");
+      await writeEntries(
+        sql,
+        work,
+        spaceNum,
+        indexed.filter((chunk) => nums.has(chunk.runNum)),
+      );
+    }
+    await drillPoint("documentPipeline: entries written, not committed");
+    await assertWhole(sql, runs, work.modelNum);
+    await noteModel(sql, runs, work.modelNum);
+    await flipPublished(sql, organization.num, claimId, runs);
+    return runs.length;
+  });
+  countPublished(published);
+}
+
+function countPublished(documents: number): void {
+  pipelineOutcomes.inc({ outcome: "published", code: "none" }, documents);
+}
+
+/** Entries of a large run are written in batches that search does not see; a batch that was written stays. */
+async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Member): Promise<void> {
+  const { organization, claimId } = work.input;
+  const total = member.chunk_count ?? 0;
+  let from = await inTenant(deps.db, organization, async (sql) => {
+    await hideRun(sql, {
+      organizationNum: organization.num,
+      spaceNum: member.space_num,
+      runNum: member.num,
+      reason: "in_flight",
+    });
+    await deleteOtherVectors(sql, {
+      spaceNum: member.space_num,
+      runNum: member.num,
+      modelNum: work.modelNum,
+    });
+    return firstUnwritten(sql, { spaceNum: member.space_num, runNum: member.num, modelNum: work.modelNum });
+  });
+  while (from < total) {
+    work.attempt.signalOf(member).throwIfAborted();
+    from = await deps.writes(demandOf(work, [member]), () => writeBatch(deps, work, member, from));
+    // Searches read what they do not see, too.
+    await mergeWritten(deps, organization, member.space_num);
+    if (work.input.isolated) throw backInQueue();
+  }
+  const published = await inTenant(deps.db, organization, async (sql) => {
+    const runs = await lockForPublish(sql, work.attempt.fence, [member.id]);
+    if (runs.length === 0) return 0;
+    await assertWhole(sql, runs, work.modelNum);
+    await noteModel(sql, runs, work.modelNum);
+    await flipPublished(sql, organization.num, claimId, runs);
+    return runs.length;
+  });
+  countPublished(published);
+}
+
+/** @returns where the next batch begins. */
+function writeBatch(deps: PipelineDeps, work: PublishWork, member: Member, from: number): Promise<number> {
+  return inTenant(deps.db, work.input.organization, async (sql) => {
+    const chunks = await analyzedChunks(sql, member.num, from, MAX_PUBLISH_CHUNKS);
+    await writeEntries(sql, work, member.space_num, chunks);
+    if (work.input.isolated) await clearSuspicion(sql, work.attempt.fence);
+    return from + chunks.length;
+  });
+}
+
+async function analyzedChunks(
+  sql: Sql,
+  runNum: number,
+  from: number,
+  limit: number,
+): Promise<IndexedChunk[]> {
+  const indexed: IndexedChunk[] = [];
+  const endOfSlice = createTimeSlice();
+  for (const chunk of await chunkTexts(sql, runNum, from, limit)) {
+    await endOfSlice();
+    indexed.push({ runNum, chunkIndex: chunk.chunk_index, terms: analyze(chunk.text).terms });
+  }
+  return indexed;
+}
+
+// oxlint-disable-next-line max-params -- one statement's worth of arguments, used twice above
+async function writeEntries(
+  sql: Sql,
+  work: PublishWork,
+  spaceNum: number,
+  chunks: readonly IndexedChunk[],
+): Promise<void> {
+  if (chunks.length === 0) return;
+  const { organization } = work.input;
+  const runNums = [...new Set(chunks.map((chunk) => chunk.runNum))];
+  const range = { from: chunks[0]!.chunkIndex, to: chunks.at(-1)!.chunkIndex };
+  await insertEmbeddingsFromCache(sql, {
+    organization,
+    spaceNum,
+    modelNum: work.modelNum,
+    runNums,
+    ...(runNums.length === 1 ? { chunks: range } : {}),
+  });
+  const terms = await insertPostings(
+    sql,
+    { organizationNum: organization.num, spaceNum },
+    chunks,
+    ANALYZER_VERSION,
+  );
+  await addTermCounts(sql, terms, ANALYZER_VERSION);
+}
+
+/** What is published has as many entries as chunks, but for those that the provider refuses, which are noted: nothing was lost between the steps. */
+async function assertWhole(sql: Sql, runs: readonly Publishable[], modelNum: number): Promise<void> {
+  for (const [spaceNum, ofSpace] of bySpace(runs)) {
+    const entries = await countEntries(sql, {
+      spaceNum,
+      runNums: ofSpace.map((run) => run.run_num),
+      modelNum,
+    });
+    const short = ofSpace.filter((run) => (entries.get(run.run_num) ?? 0) !== run.chunk_count);
+    if (short.length === 0) continue;
+    const refused = await readRefused(sql, { spaceNum, runNums: short.map((run) => run.run_num), modelNum });
+    for (const run of short) {
+      const count = entries.get(run.run_num) ?? 0;
+      const without = refused.get(run.run_num)?.count ?? 0;
+      if (count + without !== run.chunk_count)
+        throw new Error(
+          `run ${run.run_id} has ${run.chunk_count} chunks, ${count} search entries and ${without} refusals`,
+        );
+      if (count === 0) throw everyTextRefused();
+    }
+    await noteRefused(sql, refused.values());
+  }
+}
+
+function bySpace(runs: readonly Publishable[]): Map<number, Publishable[]> {
+  return Map.groupBy(runs, (run) => run.space_num);
+}

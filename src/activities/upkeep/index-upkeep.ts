@@ -1,0 +1,93 @@
+/** The steps of the workflow that tends search indexes, in bounded transactions; each may be repeated, and several may run at once. */
+import { Context } from "@temporalio/activity";
+import { type Sql, inTenant } from "../../db/pool.ts";
+import { listSpacesToEmbed, queueOutdated } from "../../db/search/index/outdated-models.ts";
+import { findOutdatedSegment, readSegmentTexts, rewriteSegment } from "../../db/search/index/reindex.ts";
+import { listSpacesToIndex, tendVectorIndexes } from "../../db/search/index/vector-indexes.ts";
+import {
+  findSegmentsToPurge,
+  listSpacesToTend as listDueSpaces,
+  mergeSegments,
+  purgeSegment,
+} from "../../db/search/index/segments.ts";
+import { SPACES_A_ROUND, type SpaceInput } from "../../domain/work/index-upkeep.ts";
+import { type MaintenanceCounts, addCounts } from "../../domain/work/maintenance.ts";
+import { ANALYZER_VERSION, analyze } from "../../search/text/analyzer.ts";
+import { drillPoint } from "../../telemetry/drill-point.ts";
+import { asActivityFailure } from "../failure.ts";
+import { withHeartbeat } from "../heartbeat.ts";
+import type { PipelineDeps } from "../pipeline/pipeline-deps.ts";
+
+type UpkeepDeps = Pick<PipelineDeps, "db" | "embedding" | "wakeBatchRuns">;
+
+export async function listSpacesToTend({ db, embedding }: UpkeepDeps): Promise<SpaceInput[]> {
+  try {
+    const due = [
+      ...(await listDueSpaces(db.system, ANALYZER_VERSION, SPACES_A_ROUND)),
+      ...(await listSpacesToIndex(db.system, SPACES_A_ROUND)),
+      ...(await listSpacesToEmbed(db.system, embedding.name, SPACES_A_ROUND)),
+    ];
+    return [...new Map(due.map((space) => [space.spaceNum, space])).values()];
+  } catch (error) {
+    throw asActivityFailure(error);
+  }
+}
+
+type Tenant = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+
+/**
+ * Purges, writes anew and merges what is due in the space, until nothing is, queues what another model embedded, and builds or drops
+ * the index of its vectors.
+ * @returns how many, by kind.
+ */
+export async function tendSpace(deps: UpkeepDeps, space: SpaceInput): Promise<MaintenanceCounts> {
+  try {
+    return await withHeartbeat(() => tend(deps, space));
+  } catch (error) {
+    throw asActivityFailure(error);
+  }
+}
+
+async function tend(
+  { db, embedding, wakeBatchRuns }: UpkeepDeps,
+  { organization, spaceNum }: SpaceInput,
+): Promise<MaintenanceCounts> {
+  const tenant: Tenant = (work) => inTenant(db, organization, work);
+  const purged = await tenant((sql) => findSegmentsToPurge(sql, { spaceNum }));
+  await drillPoint("indexUpkeep: segments to purge found");
+  for (const segment of purged) await tenant((sql) => purgeSegment(sql, segment));
+  let counts: MaintenanceCounts = { purged_segments: purged.length };
+  counts = addCounts(counts, {
+    rewritten_segments: await rewriteOutdated(tenant, organization.num, spaceNum),
+  });
+  for (let merged = 0; (merged = await tenant((sql) => mergeSegments(sql, organization.num, spaceNum))) > 0;)
+    counts = addCounts(counts, { merged_segments: merged });
+  const queued = await tenant((sql) => queueOutdated(sql, spaceNum, embedding.name));
+  if (queued > 0) wakeBatchRuns(organization);
+  counts = addCounts(counts, { queued_runs: queued });
+  return addCounts(counts, { vector_indexes: await tendVectorIndexes(db, organization.num, spaceNum) });
+}
+
+/** The text is analyzed before anything is locked: that takes the time. */
+async function rewriteOutdated(tenant: Tenant, organizationNum: number, spaceNum: number): Promise<number> {
+  for (let rewritten = 0; ; rewritten++) {
+    Context.current().cancellationSignal.throwIfAborted();
+    const segmentNum = await tenant((sql) => findOutdatedSegment(sql, spaceNum, ANALYZER_VERSION));
+    if (segmentNum === undefined) return rewritten;
+    const texts = await tenant((sql) => readSegmentTexts(sql, segmentNum));
+    const chunks = texts.map(({ run_num, chunk_index, text }) => ({
+      runNum: run_num,
+      chunkIndex: chunk_index,
+      terms: analyze(text).terms,
+    }));
+    await drillPoint("indexUpkeep: segment analyzed, not rewritten");
+    const isRewritten = await tenant((sql) =>
+      rewriteSegment(
+        sql,
+        { organizationNum, spaceNum, segmentNum, analyzerVersion: ANALYZER_VERSION },
+        chunks,
+      ),
+    );
+    if (!isRewritten) return rewritten;
+  }
+}

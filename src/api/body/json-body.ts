@@ -1,0 +1,128 @@
+/** The only reader of JSON bodies: bounded, kept as sent for idempotency hashes, and told apart from what is no JSON. */
+import { createHash } from "node:crypto";
+import type { Context, Middleware } from "koa";
+import { koaBody } from "koa-body";
+import { DomainError } from "../../domain/errors.ts";
+import type { Problem } from "../../schema/requests/problem.ts";
+import { firstSyntaxError } from "./json-body-syntax.ts";
+import { JSON_LIMITS, type JsonLimits, limitPassed } from "./json-limits.ts";
+import { findUnusable, type Parsed } from "../validation/validate.ts";
+
+/** The largest body comes in this time at 1.1 megabits a second. */
+const JSON_BODY_TIMEOUT_MS = 30_000;
+
+const readersByLimit = new Map<number, Middleware>();
+
+/** Reads any body, a character a byte, so that bytes that are no UTF-8 are noticed and not replaced. */
+function readerOf(maxBytes: number): Middleware {
+  const known = readersByLimit.get(maxBytes);
+  if (known !== undefined) return known;
+  const reader = koaBody({
+    json: false,
+    urlencoded: false,
+    multipart: false,
+    text: true,
+    textTypes: ["*/*"],
+    textLimit: maxBytes,
+    encoding: "binary",
+    patchNode: false,
+  });
+  readersByLimit.set(maxBytes, reader);
+  return reader;
+}
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+interface ReadOptions {
+  readonly limits?: JsonLimits | undefined;
+  readonly timeoutMs?: number;
+  /** Lets text pass that Postgres refuses. */
+  readonly isAnyText?: boolean | undefined;
+}
+
+export interface JsonBody {
+  readonly parsed: Parsed;
+  /** SHA-256 of the bytes as sent; undefined without any. */
+  readonly hash: Buffer | undefined;
+}
+
+/**
+ * Reads the request's JSON; what is none is echoed in its 422 as pydantic does. An absent body is `undefined`.
+ * @throws DomainError `bad_request` where it is over a limit, cut off, longer on its way than `timeoutMs`, or encoded in a way that cannot be read.
+ */
+export async function readJsonBody(
+  ctx: Context,
+  { limits = JSON_LIMITS, timeoutMs = JSON_BODY_TIMEOUT_MS, isAnyText = false }: ReadOptions = {},
+): Promise<JsonBody> {
+  const bytes = await readBody(ctx, limits.maxBytes, timeoutMs);
+  if (bytes.length === 0) return { parsed: { value: undefined }, hash: undefined };
+  const isJson = ctx.is("json", "+json") !== false;
+  // First of all: of a text that is refused nothing else is made.
+  const fault = isJson ? limitPassed(bytes, limits) : null;
+  if (fault !== null) throw new DomainError("bad_request", fault);
+  const hash = createHash("sha256").update(bytes).digest();
+  const text = decode(bytes);
+  return { parsed: isJson ? parseJson(text, isAnyText) : { value: text }, hash };
+}
+
+const UNTYPED = "application/octet-stream";
+
+async function readBody(ctx: Context, maxBytes: number, timeoutMs: number): Promise<Buffer> {
+  // A body without a type would not be read at all.
+  ctx.req.headers["content-type"] ??= UNTYPED;
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    // What is still to come is not read: the connection ends with the answer.
+    ctx.set("Connection", "close");
+    reject(new DomainError("bad_request", `JSON body did not arrive within ${timeoutMs / 1_000} seconds`));
+  }, timeoutMs);
+  try {
+    await Promise.race([readerOf(maxBytes)(ctx, async () => {}), late]);
+  } catch (error) {
+    throw error instanceof DomainError ? error : asBadRequest(error, maxBytes);
+  } finally {
+    clearTimeout(timer);
+  }
+  const body: unknown = ctx.request.body;
+  return Buffer.from(typeof body === "string" ? body : "", "binary");
+}
+
+/** Without the byte order mark, where there is one. */
+function decode(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (error) {
+    throw unreadable(error);
+  }
+}
+
+function unreadable(cause: unknown): DomainError {
+  return new DomainError("bad_request", "There was an error parsing the body", { cause });
+}
+
+function asBadRequest(error: unknown, maxBytes: number): DomainError {
+  const type = error instanceof Error && "type" in error ? error.type : undefined;
+  if (type === "entity.too.large")
+    return new DomainError("bad_request", `JSON body exceeds maximum allowed of ${maxBytes} bytes`);
+  return unreadable(error);
+}
+
+function parseJson(text: string, isAnyText: boolean): Parsed {
+  try {
+    const value: unknown = JSON.parse(text);
+    const problems = isAnyText ? [] : findUnusable(value, "body");
+    return problems.length > 0 ? { problems } : { value };
+  } catch {
+    return { problems: [jsonInvalid(text)] };
+  }
+}
+
+function jsonInvalid(text: string): Problem {
+  const { position, error } = firstSyntaxError(text);
+  return {
+    type: "json_invalid",
+    loc: ["body", position],
+    msg: "JSON decode error",
+    input: {},
+    ctx: { error },
+  };
+}

@@ -1,0 +1,34 @@
+/** Reports of leaked API keys, by whoever found them: the one endpoint that changes something and needs no credentials. */
+import { setTimeout as delay } from "node:timers/promises";
+import { keysIn } from "../../../auth/api-keys.ts";
+import { LeakedKeysAccepted, LeakedKeysReport, MAX_LEAKED_CHARACTERS } from "../../../schema/key.ts";
+import type { JsonLimits } from "../../body/json-limits.ts";
+import { defineRoute } from "../../route.ts";
+
+const BODY_LIMITS: JsonLimits = { maxBytes: MAX_LEAKED_CHARACTERS, maxDepth: 4, maxValues: 64 };
+/** No answer is out earlier than this, so that its time does not tell whether anything of it had to be stored. */
+const ANSWER_MS = 100;
+
+const reportLeakedKeys = defineRoute({
+  method: "POST",
+  path: "/api-keys/revoke-leaked",
+  access: "public",
+  budget: "address",
+  requestsOf: (body) => Math.max(body.keys.length, body.keys.flatMap(keysIn).length),
+  status: 202,
+  summary: "Report API keys that were found where they should not be; those that exist are revoked.",
+  description:
+    "Needs no credentials: who holds a key's text may end it. The answer is the same whatever the texts are; keys are found in what stands around them too, like `Bearer`, quotes or a URL. A key is revoked with all its texts, also by one that a roll has replaced and that was still accepted; its organization finds it in the audit log. Each text, and each key in it, counts as one request in the budget of its address.",
+  tags: ["API keys"],
+  body: LeakedKeysReport,
+  bodyLimits: BODY_LIMITS,
+  hasSecretBody: true,
+  response: LeakedKeysAccepted,
+  errors: [429, 503],
+  async handle({ deps, body }) {
+    await Promise.all([deps.leakedKeys.report(body.keys), delay(ANSWER_MS)]);
+    return { status: "accepted" as const };
+  },
+});
+
+export const leakedKeyRoutes = [reportLeakedKeys];

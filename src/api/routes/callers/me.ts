@@ -1,0 +1,23 @@
+/** GET /me. */
+import { Me } from "../../../schema/me.ts";
+import { defineRoute } from "../../route.ts";
+
+export const getMe = defineRoute({
+  method: "GET",
+  path: "/me",
+  access: "jwt",
+  audit: { action: "users:read", resource: "user" },
+  status: 200,
+  summary: "The caller's own profile.",
+  tags: ["Profile"],
+  response: Me,
+  async handle({ principal }) {
+    const { user, organization, reach, authMethod } = principal;
+    return {
+      ...user,
+      organization: { id: organization.id, name: organization.name, role: organization.role },
+      private_space_id: [...reach.values()].find((space) => space.is_private)?.id ?? null,
+      auth_method: authMethod,
+    };
+  },
+});

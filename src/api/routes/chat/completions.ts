@@ -1,0 +1,106 @@
+/** Chat completions: stateless, whole or streamed, with an agent as the model. */
+import { z } from "zod";
+import type { SamplingOptions } from "../../../agents/model-request.ts";
+import { authorize } from "../../../auth/policy.ts";
+import {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionRequest,
+  ChatStreamError,
+} from "../../../schema/chat.ts";
+import { defineRoute } from "../../route.ts";
+import { keptAnswer } from "../../turns/answers/kept.ts";
+import { streamedAnswer } from "../../turns/answers/streamed.ts";
+import type { AnswerSink, Turn } from "../../turns/turn.ts";
+import { wholeAnswer } from "../../turns/answers/whole.ts";
+
+const DROPPED_HEADER = "X-Dropped-Messages";
+
+export const createChatCompletion = defineRoute({
+  method: "POST",
+  path: "/chat/completions",
+  access: "keys",
+  capability: "chat",
+  audit: { action: "agents:chat", resource: "agent", idField: "model", isChange: false },
+  budget: "chat",
+  idempotent: "turn",
+  headers: {
+    "Last-Event-ID":
+      "With an `Idempotency-Key`: the last event that was received; the stream goes on behind it",
+  },
+  status: 200,
+  body: ChatCompletionRequest,
+  response: ChatCompletion,
+  otherContent: {
+    "text/event-stream": {
+      schema: z.union([ChatCompletionChunk, ChatStreamError]),
+      description:
+        "With `stream: true`: chunks, then `[DONE]`; an answer that breaks off ends with an error event instead.",
+    },
+  },
+  errors: [400, 404, 409, 502, 503, 504],
+  tags: ["Chat"],
+  summary: "Chat with an agent.",
+  description:
+    "The whole history is sent with every call. Tools run inside the service, so `tool_calls` is always null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a minute, and a repeat gets its answer.",
+  replyHeaders: {
+    [DROPPED_HEADER]:
+      "Messages of the history that were left out because they did not fit the model's context; the oldest first",
+  },
+  async handle({ deps, principal, body, request, reply }) {
+    const agent = await deps.chat.findAgent(principal.organization, body.model);
+    authorize(principal, "agents:chat", agent, `Model '${body.model}' not found`);
+    const turnRequest = { principal, agent, messages: body.messages, options: samplingOf(body) };
+    const options = {
+      includeUsage: body.stream_options?.include_usage ?? false,
+      showCitations: agent.show_citations,
+      pingMs: deps.chat.pingMs,
+    };
+    const isStream = body.stream === true;
+    let begun: Turn | undefined;
+    const answer = await (request.idempotencyKey === undefined ? once() : kept(request.idempotencyKey));
+    if (begun !== undefined && begun.droppedMessages > 0)
+      reply.header(DROPPED_HEADER, String(begun.droppedMessages));
+    return answer;
+
+    async function once() {
+      const begin = async (sink: AnswerSink): Promise<Turn> => {
+        const turn = (begun = await deps.chat.begin(turnRequest, sink, request.signal));
+        if (request.signal.aborted) turn.abort();
+        request.signal.addEventListener("abort", () => turn.abort(), { once: true });
+        return turn;
+      };
+      const all = { ...options, head: { created: Math.floor(Date.now() / 1_000), model: body.model } };
+      return isStream ? streamedAnswer(begin, all) : wholeAnswer(begin, all);
+    }
+    async function kept(idempotencyKey: string) {
+      return keptAnswer(deps.db, deps.chat, {
+        turn: turnRequest,
+        key: {
+          organization: principal.organization,
+          callerId: principal.apiKeyId ?? principal.user.id,
+          key: idempotencyKey,
+        },
+        bodyHash: request.bodyHash ?? Buffer.alloc(0),
+        signal: request.signal,
+        lastEventNo: eventNo(request.headers["last-event-id"]),
+        isStream,
+        model: body.model,
+        options,
+        onBegun: (turn) => (begun = turn),
+      });
+    }
+  },
+});
+
+function samplingOf(body: z.output<typeof ChatCompletionRequest>): SamplingOptions {
+  return {
+    temperature: body.temperature ?? undefined,
+    maxTokens: body.max_tokens ?? body.max_completion_tokens ?? undefined,
+    responseFormat: body.response_format ?? undefined,
+  };
+}
+
+function eventNo(header: unknown): number | null {
+  return typeof header === "string" && /^\d{1,9}$/.test(header) ? Number(header) : null;
+}

@@ -1,0 +1,28 @@
+/** POST /data/search. */
+import { authorizeListing } from "../../../auth/policy.ts";
+import { searchDocuments } from "../../../db/documents/search.ts";
+import { inTenant } from "../../../db/pool.ts";
+import { pageOf } from "../../../schema/common.ts";
+import { DocumentPage, DocumentSearch, DocumentSearchQuery } from "../../../schema/documents/document.ts";
+import { defineRoute } from "../../route.ts";
+
+export const listDocuments = defineRoute({
+  method: "POST",
+  path: "/data/search",
+  access: "keys",
+  capability: "read",
+  audit: { action: "documents:list", resource: "document", isChange: false },
+  status: 200,
+  summary: "List the documents that the caller reaches, by their fields.",
+  tags: ["Documents"],
+  query: DocumentSearchQuery,
+  body: DocumentSearch,
+  response: DocumentPage,
+  async handle({ deps, principal, query, body }) {
+    authorizeListing(principal, "documents:read");
+    const { items, total } = await inTenant(deps.db, principal.organization, (sql) =>
+      searchDocuments(sql, principal.reach, body, query),
+    );
+    return pageOf(items, total, query);
+  },
+});

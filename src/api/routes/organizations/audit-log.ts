@@ -1,0 +1,93 @@
+/** The audit log of an organization, for its admins: in pages, or whole as NDJSON. */
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { setImmediate as pause } from "node:timers/promises";
+import { authorize } from "../../../auth/policy.ts";
+import { type AuditCursor, readAuditLog, searchAuditLog } from "../../../db/audit/read.ts";
+import { inTenant } from "../../../db/pool.ts";
+import type { Deps } from "../../../deps.ts";
+import type { Principal } from "../../../domain/tenancy/principal.ts";
+import { OrganizationParams, pageOf } from "../../../schema/common.ts";
+import type { Condition, OrderTerm } from "../../../schema/requests/filters.ts";
+import { AuditPage, AuditQuery, AuditRow } from "../../../schema/organization.ts";
+import { ValidationProblems, valueError } from "../../../schema/requests/problem.ts";
+import { stream, type StreamAnswer } from "../../response.ts";
+import { defineRoute } from "../../route.ts";
+
+const ROWS_A_READ = 1_000;
+/** Between two pieces other requests have their turn. */
+const ROWS_A_PIECE = 100;
+const NDJSON = "application/x-ndjson";
+
+const getAuditLog = defineRoute({
+  method: "GET",
+  path: "/organizations/:organization_id/audit-log",
+  access: "jwt",
+  audit: { action: "audit_log:read", resource: "organization" },
+  status: 200,
+  summary: "Read an organization's audit log.",
+  description:
+    "With `format=ndjson` every row that the filters let through, one JSON object a line, in the order of `at`. An export that breaks off ends with a cut connection.",
+  tags: ["Organizations"],
+  params: OrganizationParams,
+  query: AuditQuery,
+  response: AuditPage,
+  otherContent: { [NDJSON]: { schema: AuditRow, description: "With `format=ndjson`: one row a line" } },
+  async handle({ deps, principal, params, query }) {
+    authorize(principal, "organization:manage", params);
+    if (query.format === "ndjson") return exportRows(deps, principal, query);
+    const { items, total } = await inTenant(deps.db, principal.organization, (sql) =>
+      searchAuditLog(sql, params.organization_id, query, query),
+    );
+    return pageOf(items, total, query);
+  },
+});
+
+export const auditLogRoutes = [getAuditLog];
+
+interface Export {
+  readonly filters: readonly Condition[];
+  readonly order_by: readonly OrderTerm[];
+}
+
+/** Each read is a transaction of its own, so that a slow reader holds no connection. The first one is made before anything is sent. */
+async function exportRows(
+  { db }: Deps,
+  { organization }: Principal,
+  { filters, order_by: order }: Export,
+): Promise<StreamAnswer> {
+  if (order.some(({ field }) => field !== "at"))
+    throw new ValidationProblems([
+      valueError(["query", "order_by"], "ndjson is in the order of at: at, -at"),
+    ]);
+  const until = new Date();
+  const descending = order[0]?.descending ?? true;
+  const read = (after: AuditCursor | null) =>
+    inTenant(db, organization, (sql) =>
+      readAuditLog(sql, {
+        organizationId: organization.id,
+        filters,
+        descending,
+        until,
+        after,
+        limit: ROWS_A_READ,
+      }),
+    );
+  const first = await read(null);
+
+  async function* lines(): AsyncGenerator<string> {
+    for (let part = first; ; part = await read(part.next)) {
+      for (let at = 0; at < part.rows.length; at += ROWS_A_PIECE) {
+        const rows = part.rows.slice(at, at + ROWS_A_PIECE);
+        yield rows.map((row) => `${JSON.stringify(AuditRow.parse(row))}\n`).join("");
+        await pause();
+      }
+      if (part.next === null) return;
+    }
+  }
+
+  return stream(async (res) => {
+    res.writeHead(200, { "Content-Type": NDJSON });
+    await pipeline(Readable.from(lines()), res);
+  });
+}

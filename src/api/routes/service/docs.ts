@@ -1,0 +1,86 @@
+/** The OpenAPI document and the page that shows it, without anything from elsewhere. */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import { DomainError } from "../../../domain/errors.ts";
+import { createOpenApi } from "../../openapi.ts";
+import { raw } from "../../response.ts";
+import { defineRoute, type Route } from "../../route.ts";
+
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'";
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Holdfast API</title><meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="/docs/swagger-ui.css"></head>
+<body><div id="swagger-ui"></div><script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/start.js"></script></body>
+</html>
+`;
+
+const START = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#swagger-ui", deepLinking: true, tryItOutEnabled: true, validatorUrl: null });\n`;
+
+const FILES: Readonly<Record<string, string>> = {
+  "swagger-ui.css": "text/css; charset=utf-8",
+  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+};
+
+const swaggerFolder = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+
+const hidden = {
+  method: "GET",
+  isUnversioned: true,
+  isDocumented: false,
+  access: "public",
+  status: 200,
+  tags: ["Documentation"],
+} as const;
+
+/** Routes that show `documented`. */
+export function docsRoutes(documented: readonly Route[]): Route[] {
+  let text: string | undefined;
+  return [
+    defineRoute({
+      ...hidden,
+      path: "/openapi.json",
+      summary: "The OpenAPI document.",
+      async handle() {
+        text ??= JSON.stringify(createOpenApi(documented));
+        return raw({
+          contentType: "application/json; charset=utf-8",
+          body: text,
+          headers: { "Cache-Control": "no-cache" },
+        });
+      },
+    }),
+    defineRoute({
+      ...hidden,
+      path: "/docs",
+      summary: "The OpenAPI document as a page.",
+      handle: async () =>
+        raw({
+          contentType: "text/html; charset=utf-8",
+          body: PAGE,
+          headers: { "Content-Security-Policy": CSP },
+        }),
+    }),
+    defineRoute({
+      ...hidden,
+      path: "/docs/:file",
+      summary: "What the page loads.",
+      params: z.object({ file: z.string().max(255) }),
+      async handle({ params }) {
+        if (params.file === "start.js")
+          return raw({ contentType: "text/javascript; charset=utf-8", body: START });
+        const contentType = Object.hasOwn(FILES, params.file) ? FILES[params.file] : undefined;
+        if (contentType === undefined) throw new DomainError("not_found", "Not Found");
+        return raw({
+          contentType,
+          body: await readFile(join(swaggerFolder, params.file)),
+          headers: { "Cache-Control": "public, max-age=3600" },
+        });
+      },
+    }),
+  ];
+}

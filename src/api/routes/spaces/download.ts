@@ -1,0 +1,106 @@
+/** GET /spaces/{space_id}/data/download: the only way in which a file's bytes leave, always through this process and with its checks. */
+import type { IncomingHttpHeaders } from "node:http";
+import { pipeline } from "node:stream/promises";
+import { authorize } from "../../../auth/policy.ts";
+import { inTenant } from "../../../db/pool.ts";
+import { findRawFile } from "../../../db/files/by-path.ts";
+import { DomainError } from "../../../domain/errors.ts";
+import { nameOf, readAddress } from "../../../domain/paths.ts";
+import { FilePart, SpaceParams } from "../../../schema/common.ts";
+import { RawFileAddress } from "../../../schema/documents/raw-file.ts";
+import { attachment, type ByteRange, fileEtag, readRange } from "../../downloads.ts";
+import { listsEtag, raw, stream } from "../../response.ts";
+import { defineRoute } from "../../route.ts";
+
+/** Nothing of a file is ever run or shown as a page of this origin, whatever a browser makes of it. */
+const CSP = "sandbox; default-src 'none'; frame-ancestors 'none'";
+
+export const downloadRawFile = defineRoute({
+  method: "GET",
+  path: "/spaces/:space_id/data/download",
+  access: "keys",
+  capability: "read",
+  audit: { action: "files:read", resource: "file" },
+  unauthenticatedStatus: 403,
+  status: 200,
+  summary: "Download a file.",
+  description: "The type of the content is the file's. Every failed authentication is 403.",
+  tags: ["Raw files"],
+  params: SpaceParams,
+  query: RawFileAddress,
+  headers: {
+    Range: "One range of bytes",
+    "If-Range": "Serve the range only while the file has this ETag",
+    "If-None-Match": "Answer 304 while the file has one of these ETags",
+  },
+  replyHeaders: {
+    ETag: "Changes with the content",
+    "Content-Disposition": "`attachment` with the file's name",
+    "Content-Range": "The range that is served, of how many bytes",
+    "Accept-Ranges": "bytes",
+  },
+  otherContent: { "*/*": { schema: FilePart } },
+  otherStatuses: { 206: "The range of the file", 304: "The file has not changed" },
+  errors: [416],
+  async handle({ deps, principal, params, query, request, reply }) {
+    authorize(principal, "files:read", { space_id: params.space_id }, "Space not found");
+    const { organization } = principal;
+    const file = await inTenant(deps.db, organization, (sql) =>
+      findRawFile(sql, readAddress(params.space_id, query.path)),
+    );
+    if (file === undefined || file.object_key === null || file.size === null)
+      throw new DomainError("not_found", "File not found");
+    const etag = fileEtag(file);
+    const caching = { ETag: etag, "Cache-Control": "private, no-cache" };
+    if (listsEtag(request.headers["if-none-match"] ?? "", etag))
+      return raw({ contentType: "", status: 304, headers: caching, body: null });
+    const range = readRange(wantedRange(request.headers, etag), file.size);
+    if (range === "unsatisfiable") return unsatisfiable(file.size);
+    const isHead = request.req.method === "HEAD";
+    const body = isHead
+      ? null
+      : await deps.storage.get({
+          organizationId: organization.id,
+          name: file.object_key,
+          signal: request.signal,
+          range: range ?? undefined,
+        });
+    const headers = {
+      ...caching,
+      "Content-Type": file.content_type ?? "application/octet-stream",
+      "Content-Disposition": attachment(nameOf(file.path)),
+      "Content-Security-Policy": CSP,
+      ...lengthOf(range, file.size),
+    };
+    for (const [header, value] of Object.entries(headers)) reply.header(header, value);
+    if (range !== null) reply.status = 206;
+    return stream(async (res) => {
+      if (body !== null) await pipeline(body, res);
+    });
+  },
+});
+
+/** A range of a file that has changed since `If-Range` is no use: the whole is sent. */
+function wantedRange(headers: IncomingHttpHeaders, etag: string): string | undefined {
+  const condition = headers["if-range"];
+  return condition === undefined || condition === etag ? headers.range : undefined;
+}
+
+function lengthOf(range: ByteRange | null, size: number): Record<string, string> {
+  const accepted = { "Accept-Ranges": "bytes" };
+  if (range === null) return { ...accepted, "Content-Length": String(size) };
+  return {
+    ...accepted,
+    "Content-Length": String(range.end - range.start),
+    "Content-Range": `bytes ${range.start}-${range.end - 1}/${size}`,
+  };
+}
+
+function unsatisfiable(size: number) {
+  return raw({
+    contentType: "application/json; charset=utf-8",
+    status: 416,
+    headers: { "Content-Range": `bytes */${size}` },
+    body: JSON.stringify({ detail: "The range starts behind the end of the file." }),
+  });
+}

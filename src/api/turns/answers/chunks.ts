@@ -1,0 +1,113 @@
+/** The only place that writes the chunks of a chat answer as server-sent events. */
+import type { ServerResponse } from "node:http";
+import type { Citation } from "../../../agents/sources.ts";
+import type { DomainError } from "../../../domain/errors.ts";
+import { type EventStream, openEventStream } from "../../sse.ts";
+import type { TurnResult } from "../turn.ts";
+
+/** What all chunks of an answer have in common. */
+interface CompletionHead {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+}
+
+export interface ChunkOptions {
+  readonly head: CompletionHead;
+  readonly includeUsage: boolean;
+  readonly showCitations: boolean;
+  readonly pingMs: number;
+  /** Events carry their numbers as `id:`, and those up to this one were sent before; -1 for none. Undefined: events have no numbers. */
+  readonly afterNo?: number | undefined;
+}
+
+export interface ChunkWriter {
+  /** Aborted when the client goes away. */
+  readonly closed: AbortSignal;
+  /** `no` is the piece's number, from 1. Resolves when the client has room for more. */
+  content(text: string, no?: number): Promise<void>;
+  /** Ends the stream; what the client has not read yet is sent as it reads. */
+  finish(result: TurnResult): void;
+}
+
+export function openChunkWriter(
+  res: ServerResponse,
+  { head, includeUsage, showCitations, pingMs, afterNo }: ChunkOptions,
+): ChunkWriter {
+  const events = openEventStream(res, { pingMs });
+  const chunk = chunkMaker(head);
+  let lastNo = Math.max(0, afterNo ?? 0);
+  /** The role is number 0; citations, finish and usage follow the last piece, each with a number of its own whether it is sent or not. */
+  const send = async (no: number, data: string): Promise<void> => {
+    if (afterNo === undefined) await events.send(data);
+    else if (no > afterNo) await events.send(data, String(no));
+  };
+  void send(0, chunk(choice('{"role":"assistant","content":""}')));
+  return {
+    closed: events.closed,
+    async content(text, no = lastNo + 1) {
+      lastNo = no;
+      await send(no, chunk(choice(contentDelta(text))));
+    },
+    finish(result) {
+      if (result.status === "cancelled") {
+        res.destroy();
+        return;
+      }
+      if (result.status === "failed") return sendError(events, result.error);
+      if (showCitations && result.citations.length > 0)
+        void send(lastNo + 1, chunk(choice(contentDelta("")), citationsField(result.citations)));
+      void send(lastNo + 2, chunk(choice("{}", result.finishReason)));
+      const { prompt_tokens, completion_tokens } = result.usage;
+      if (includeUsage)
+        void send(
+          lastNo + 3,
+          chunk(
+            "",
+            "",
+            JSON.stringify({
+              prompt_tokens,
+              completion_tokens,
+              total_tokens: prompt_tokens + completion_tokens,
+            }),
+          ),
+        );
+      void events.send("[DONE]");
+      events.end();
+    },
+  };
+}
+
+/** No `[DONE]` follows: a cut answer cannot be taken for a whole one. */
+function sendError(events: EventStream, { status, message, code }: DomainError): void {
+  const type = status === 429 ? "rate_limit_error" : "server_error";
+  void events.send(
+    JSON.stringify({
+      error: { message: code === "internal" ? "Internal Server Error" : message, type, code },
+    }),
+  );
+  events.end();
+}
+
+/** Chunks are put together as text: only what differs is serialized for each piece. */
+function chunkMaker({
+  id,
+  created,
+  model,
+}: CompletionHead): (choices: string, more?: string, usage?: string) => string {
+  const before = `{"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":[`;
+  return (choices, more = "", usage = "null") =>
+    `${before}${choices}],"usage":${usage},"system_fingerprint":null,"service_tier":null${more}}`;
+}
+
+function choice(delta: string, finishReason: string | null = null): string {
+  return `{"index":0,"delta":${delta},"finish_reason":${JSON.stringify(finishReason)},"logprobs":null}`;
+}
+
+function contentDelta(text: string): string {
+  return `{"content":${JSON.stringify(text)}}`;
+}
+
+function citationsField(citations: readonly Citation[]): string {
+  return `,"citations":${JSON.stringify(citations)}`;
+}

@@ -1,0 +1,71 @@
+/** The only place that answers a chat with one JSON body: when the turn has ended, or from what was kept of it. */
+import { DomainError } from "../../../domain/errors.ts";
+import { type StreamOptions, completionId, throwFailure } from "./streamed.ts";
+import type { RecordEvent, TurnRecord } from "./record.ts";
+import type { AnswerSink, Turn, TurnResult } from "../turn.ts";
+
+type WholeOptions = Pick<StreamOptions, "head" | "showCitations">;
+
+/** Waits for the turn that `begin` starts. @throws DomainError of a turn that has no answer. */
+export async function wholeAnswer(
+  begin: (sink: AnswerSink) => Promise<Turn>,
+  options: WholeOptions,
+  record?: TurnRecord,
+) {
+  const pieces: string[] = [];
+  const turn = await begin({
+    isCommitted: false,
+    begun: () => undefined,
+    shown: (documentIds) => record?.shown(documentIds),
+    content(text) {
+      pieces.push(text);
+      record?.piece(text);
+      return undefined;
+    },
+  });
+  return completion(turn.row.id, pieces, await turn.result, options);
+}
+
+/** The same answer from what is kept of it. @throws DomainError of a turn that has no answer, and `turn_lost`. */
+export async function replayedWhole(
+  events: AsyncGenerator<RecordEvent>,
+  turnId: string,
+  options: WholeOptions,
+) {
+  const pieces: string[] = [];
+  for await (const event of events) {
+    if (event.type === "end") return completion(turnId, pieces, event.result, options);
+    pieces.push(event.text);
+  }
+  throw new DomainError("turn_lost", "The turn has no end.");
+}
+
+function completion(
+  turnId: string,
+  pieces: readonly string[],
+  result: TurnResult,
+  { head, showCitations }: WholeOptions,
+) {
+  if (result.status !== "completed") {
+    throwFailure(result);
+    throw new DomainError("internal", "A turn without an answer did not fail.");
+  }
+  const { prompt_tokens, completion_tokens } = result.usage;
+  return {
+    id: completionId(turnId),
+    object: "chat.completion" as const,
+    ...head,
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant" as const, content: pieces.join(""), tool_calls: null, refusal: null },
+        finish_reason: result.finishReason,
+        logprobs: null,
+      },
+    ],
+    usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },
+    system_fingerprint: null,
+    service_tier: null,
+    ...(showCitations ? { citations: [...result.citations] } : {}),
+  };
+}

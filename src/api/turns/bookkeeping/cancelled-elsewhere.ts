@@ -1,0 +1,30 @@
+/** The only place that ends the turns of this process that another one cancelled in the books: those of a user who was removed. */
+import type { Database } from "../../../db/pool.ts";
+import { findCancelledTurns } from "../../../db/turns/ledger.ts";
+import type { OpenTurns } from "./open-turns.ts";
+
+const LOOK_MS = 1_000;
+
+/** Looks each second, while turns are open. @returns what stops it. */
+export function watchCancelledTurns(
+  db: Database,
+  openTurns: OpenTurns,
+  onError: (error: unknown) => void,
+): () => void {
+  let isBusy = false;
+  const look = async (): Promise<void> => {
+    const running = openTurns.all().filter((turn) => turn.status === undefined);
+    if (running.length === 0) return;
+    const rows = running.map((turn) => turn.row);
+    const cancelled = new Set(await findCancelledTurns(db, rows));
+    for (const turn of running) if (cancelled.has(turn.row.id)) turn.abort();
+  };
+  const timer = setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    void look()
+      .catch(onError)
+      .finally(() => (isBusy = false));
+  }, LOOK_MS);
+  return () => clearInterval(timer);
+}

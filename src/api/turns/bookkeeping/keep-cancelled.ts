@@ -1,0 +1,31 @@
+/** The only place that gives a turn that was cancelled among others books of its own, so that Temporal shows it as cancelled. */
+import type { Log } from "../../../process/log.ts";
+import type { Turn } from "../turn.ts";
+
+const STARTS_IN_FLIGHT = 2;
+/** Where so many clients go away at once, the rest are cancelled in the database alone. */
+const WAITING_MAX = 1_000;
+
+/** `start` starts the workflow of one turn. A few at a time; one that fails is logged, since the turn's row says the same. */
+export function createCancelledBooks(start: (turn: Turn) => Promise<void>, log: Log): (turn: Turn) => void {
+  const waiting: Turn[] = [];
+  let inFlight = 0;
+  const next = (): void => {
+    const turn = inFlight < STARTS_IN_FLIGHT ? waiting.shift() : undefined;
+    if (turn === undefined) return;
+    inFlight += 1;
+    void start(turn)
+      .catch((error: unknown) =>
+        log.info({ err: error, turn_id: turn.row.id }, "a cancelled turn has no workflow of its own"),
+      )
+      .finally(() => {
+        inFlight -= 1;
+        next();
+      });
+  };
+  return (turn) => {
+    if (waiting.length >= WAITING_MAX) return;
+    waiting.push(turn);
+    next();
+  };
+}

@@ -1,0 +1,69 @@
+/** The only place that spares a check the elements behind the first hundred faults of a list: zod would gather an issue for each of them. */
+import { z } from "zod";
+
+/** More are not reported. */
+export const MAX_FAULTS = 100;
+
+export interface Cut {
+  /** The value, its lists ending with their last fault that is reported. */
+  readonly value: unknown;
+  readonly isCut: boolean;
+}
+
+/**
+ * Ends each list that holds more than {@link MAX_FAULTS} faulty elements behind them, so that checking what is left finds a bounded number
+ * of problems for each element. Lists that are too long as a whole, and short ones, stay as they are. Never changes `value` itself.
+ */
+export function cutFaults(schema: z.ZodType, value: unknown): Cut {
+  if (typeof value !== "object" || value === null) return { value, isCut: false };
+  if (schema instanceof z.ZodObject) return cutFields(schema, value);
+  if (schema instanceof z.ZodArray && Array.isArray(value)) return cutList(schema, value);
+  for (const inner of innerOf(schema)) {
+    const found = cutFaults(inner, value);
+    if (found.isCut) return found;
+  }
+  return { value, isCut: false };
+}
+
+/** The schemas that one passes the same value on to. */
+function innerOf(schema: z.ZodType): readonly z.ZodType[] {
+  if (schema instanceof z.ZodUnion) return schema.options as readonly z.ZodType[];
+  if (schema instanceof z.ZodPipe) return [schema.in as z.ZodType];
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return [schema.unwrap() as z.ZodType];
+  return [];
+}
+
+/** Goes by what was sent: most schemas name far more fields than a request has, and only lists and objects can hold many faults. */
+function cutFields({ shape }: z.ZodObject, value: object): Cut {
+  let changed: Record<string, unknown> | null = null;
+  for (const [name, given] of Object.entries(value) as Array<[string, unknown]>) {
+    if (typeof given !== "object" || given === null || !Object.hasOwn(shape, name)) continue;
+    const found = cutFaults(shape[name] as z.ZodType, given);
+    if (found.isCut) (changed ??= {})[name] = found.value;
+  }
+  return changed === null ? { value, isCut: false } : { value: { ...value, ...changed }, isCut: true };
+}
+
+function cutList(schema: z.ZodArray, list: readonly unknown[]): Cut {
+  const element = schema.element as z.ZodType;
+  if (list.length > maxOf(schema)) return { value: list, isCut: false };
+  if (list.length > MAX_FAULTS) {
+    let faults = 0;
+    const end = list.findIndex((item) => {
+      faults += z.validate(element, item) ? 0 : 1;
+      return faults > MAX_FAULTS;
+    });
+    return end < 0 ? { value: list, isCut: false } : { value: list.slice(0, end), isCut: true };
+  }
+  const items = list.map((item) => cutFaults(element, item));
+  const isCut = items.some((item) => item.isCut);
+  return { value: isCut ? items.map((item) => item.value) : list, isCut };
+}
+
+function maxOf(schema: z.ZodArray): number {
+  const limits = (schema.def.checks ?? []).map(({ _zod: { def } }) =>
+    "maximum" in def && def.check === "max_length" ? Number(def.maximum) : Infinity,
+  );
+  return Math.min(Infinity, ...limits);
+}

@@ -1,0 +1,70 @@
+/** What an organization and the service allow of a key that a user asks for: its lifetime, and how many there may be. */
+import { findOrganization } from "../../db/keys/lifetimes.ts";
+import { countLiveKeys, findKeyOwner, hasExpired, lockKeysOfUser } from "../../db/keys/api-keys.ts";
+import type { Sql } from "../../db/pool.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
+
+const EXPIRES_AT = ["body", "expires_at"];
+
+/**
+ * The expiry of a new key: what is asked for, else the organization's default, else its maximum; null is none.
+ * @throws ValidationProblems for one that is past, or beyond the organization's maximum.
+ */
+export async function boundedExpiry(
+  sql: Sql,
+  organizationId: string,
+  wanted: string | null | undefined,
+): Promise<Date | null> {
+  const organization = await findOrganization(sql, organizationId);
+  const max = organization?.max_key_lifetime_seconds ?? Infinity;
+  const seconds = Math.min(organization?.default_key_lifetime_seconds ?? Infinity, max);
+  if (wanted === null || wanted === undefined)
+    return seconds === Infinity ? null : new Date(Date.now() + seconds * 1_000);
+  const expiresAt = new Date(wanted);
+  if (expiresAt.getTime() <= Date.now())
+    throw new ValidationProblems([valueError(EXPIRES_AT, "must be in the future", wanted)]);
+  if (expiresAt.getTime() > Date.now() + max * 1_000) {
+    throw new ValidationProblems([
+      valueError(
+        EXPIRES_AT,
+        `must be at most ${max} seconds from now: the organization's keys live no longer`,
+        wanted,
+      ),
+    ]);
+  }
+  return expiresAt;
+}
+
+/** Holds until the transaction ends. @throws DomainError `bad_request` if the user has `max` keys that are neither revoked nor expired. */
+export async function requireRoomForKey(sql: Sql, userId: string, max: number): Promise<void> {
+  await lockKeysOfUser(sql, userId);
+  if ((await countLiveKeys(sql, userId)) >= max) {
+    throw new DomainError(
+      "bad_request",
+      `A user may have at most ${max} API keys that are neither revoked nor expired`,
+    );
+  }
+}
+
+interface RevivedKey {
+  readonly id: string;
+  readonly organizationId: string;
+  /** Whose it must be; null is anybody's in the organization. */
+  readonly userId: string | null;
+}
+
+/**
+ * As {@link requireRoomForKey}, for a key that is given a new expiry: one that has expired counts as a new one. Comes before the key's own
+ * lock. Says nothing of a key that is not there.
+ */
+export async function requireRoomForNewExpiry(
+  sql: Sql,
+  { id, organizationId, userId }: RevivedKey,
+  max: number,
+): Promise<void> {
+  const owner = await findKeyOwner(sql, organizationId, id);
+  if (owner === undefined || (userId !== null && owner !== userId)) return;
+  await lockKeysOfUser(sql, owner);
+  if (await hasExpired(sql, id)) await requireRoomForKey(sql, owner, max);
+}

@@ -1,0 +1,124 @@
+/** The one check that each part of a request passes before its handler. */
+import { z } from "zod";
+import {
+  type Location,
+  type Problem,
+  ValidationProblems,
+  valueError,
+} from "../../schema/requests/problem.ts";
+import { cutFaults, MAX_FAULTS } from "./few-faults.ts";
+import { expectedKind, type Part, spelled, translate } from "./problems.ts";
+
+/** The value, or every problem of it, with `part` first in each location. */
+export type Parsed = { readonly value: unknown } | { readonly problems: Problem[] };
+
+/** Checks `input` against `schema`; strings of a path or query count as the numbers and booleans that they spell. */
+export function parsePart(schema: z.ZodType, input: unknown, part: Part): Parsed {
+  const { value: given, isCut } =
+    part === "body" ? cutFaults(schema, input) : { value: readStrings(schema, input), isCut: false };
+  const parsed = schema.safeParse(given, { reportInput: true, error: expectedKind });
+  // What was cut off a list leaves a hundred faults in it, so that a check that finds none is a defect here.
+  if (parsed.success && !isCut) return { value: parsed.data };
+  const issues = parsed.error?.issues ?? [];
+  const problems = issues
+    .slice(0, MAX_FAULTS)
+    .flatMap((issue) => translate(issue, { part, prefix: [], given: input }));
+  const left = issues.length - MAX_FAULTS;
+  if (!isCut && left <= 0 && problems.length <= MAX_FAULTS) return { problems };
+  return {
+    problems: [
+      ...problems.slice(0, MAX_FAULTS),
+      valueError(
+        [part],
+        isCut || left <= 0 ? "more problems are not shown" : `${left} more problems are not shown`,
+      ),
+    ],
+  };
+}
+
+/** Strings as their schema's types; of a repeated parameter the last counts, unless it is a list. */
+function readStrings(schema: z.ZodType, strings: unknown): unknown {
+  if (!(schema instanceof z.ZodObject) || typeof strings !== "object" || strings === null) return strings;
+  return Object.fromEntries(
+    Object.entries(strings).map(([name, value]: [string, unknown]) => {
+      const type = Object.hasOwn(schema.shape, name) ? kindOf(schema.shape[name] as z.ZodType) : "string";
+      if (type === "array") return [name, Array.isArray(value) ? value : [value]];
+      const last: unknown = Array.isArray(value) ? value.at(-1) : value;
+      return [name, typeof last === "string" ? (spelled(last, type) ?? last) : last];
+    }),
+  );
+}
+
+function kindOf(schema: z.ZodType): string {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable)
+    return kindOf(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodPipe) return kindOf(schema.in as z.ZodType);
+  if (schema instanceof z.ZodNumber) return schema.format?.includes("int") === true ? "int" : "number";
+  return schema.def.type;
+}
+
+const MAX_UNUSABLE_REPORTED = 10;
+
+/** A list or object that the walk is in. */
+interface Frame {
+  readonly value: object;
+  /** Null for a list. */
+  readonly keys: readonly string[] | null;
+  /** Of the child that comes next. */
+  next: number;
+}
+
+/**
+ * Text that Postgres refuses, anywhere in a value that came from JSON or a URL; in the order of the value. Linear in its size and without
+ * recursion: where it is, is put together for faults alone.
+ */
+export function findUnusable(value: unknown, part: Part): Problem[] {
+  const open: Frame[] = [];
+  const problems: Problem[] = [];
+  const visit = (found: unknown): void => {
+    const reason = typeof found === "string" ? textFault(found) : null;
+    if (reason !== null) problems.push(valueError(locationOf(open, part), reason));
+    if (typeof found === "object" && found !== null)
+      open.push({ value: found, keys: Array.isArray(found) ? null : Object.keys(found), next: 0 });
+  };
+  visit(value);
+  for (
+    let frame = open.at(-1);
+    frame !== undefined && problems.length < MAX_UNUSABLE_REPORTED;
+    frame = open.at(-1)
+  ) {
+    const { value: holder, keys, next } = frame;
+    if (next >= (keys ?? (holder as unknown[])).length) {
+      open.pop();
+      continue;
+    }
+    frame.next += 1;
+    const key = keys?.[next] ?? next;
+    if (typeof key === "string" && textFault(key) !== null)
+      problems.push(
+        valueError(locationOf(open.slice(0, -1), part), "a key holds a character that is not allowed"),
+      );
+    else visit((holder as Record<string | number, unknown>)[key]);
+  }
+  return problems;
+}
+
+/** Each open frame stands at the child that was visited last. */
+function locationOf(open: readonly Frame[], part: Part): Location {
+  return [part, ...open.map(({ keys, next }) => keys?.[next - 1] ?? next - 1)];
+}
+
+function textFault(text: string): string | null {
+  if (text.includes("\0")) return "the NUL character is not allowed";
+  return text.isWellFormed() ? null : "half of a surrogate pair is not allowed";
+}
+
+/** All parts of a request that were checked, or one 422 for everything that is wrong in them. @throws ValidationProblems */
+export function allValues<Name extends string>(parts: Record<Name, Parsed>): Record<Name, unknown> {
+  const found: Parsed[] = Object.values(parts);
+  const problems = found.flatMap((part) => ("problems" in part ? part.problems : []));
+  if (problems.length > 0) throw new ValidationProblems(problems);
+  return Object.fromEntries(
+    Object.entries<Parsed>(parts).map(([name, part]) => [name, "value" in part ? part.value : undefined]),
+  ) as Record<Name, unknown>;
+}

@@ -1,0 +1,116 @@
+/** `holdfast backup` */
+import type { Command } from "commander";
+import { createBackup, type Source } from "../../backup/create.ts";
+import { restoreBackup } from "../../backup/restore.ts";
+import { verify } from "./backup-verify.ts";
+import { cacheDirs, serverUser } from "../../embedded/servers/server-user.ts";
+import { openObjectStore } from "../../storage/open-store.ts";
+import { withOwner } from "../connect.ts";
+import { printJson, printLine, wholeNumber } from "../output.ts";
+import { type Progress, startProgress } from "../progress.ts";
+
+const MOST_JOBS = 64;
+
+export function addBackupCommand(program: Command): void {
+  const backup = program
+    .command("backup")
+    .description(
+      "back-ups: of the database and its objects, without the master key, which is kept apart from them",
+    );
+  backup
+    .command("create")
+    .description(
+      "make a back-up while the service runs, as DATABASE_OWNER_URL: a dump by pg_dump, the objects, and a manifest with counts and hashes",
+    )
+    .requiredOption("--to <folder>", "a folder that is not there yet; it is there once the back-up is whole")
+    .option("--json", "print the manifest")
+    .action(create);
+  backup
+    .command("restore")
+    .description(
+      "restore a back-up into a database and an object store that have nothing of it, as DATABASE_OWNER_URL, on a server that may never have seen Holdfast",
+    )
+    .requiredOption("--from <folder>", "what `backup create` made")
+    .option(
+      "--jobs <number>",
+      "tables that are filled at once; with more than 1 a failure leaves a database that must be made anew",
+      "1",
+    )
+    .option("--json", "print JSON")
+    .action(restore);
+  backup
+    .command("verify")
+    .description(
+      "of a restored database, its objects and the master key: open every key, read every file, recompute every chain; exits with 1 where something is wrong",
+    )
+    .option("--organization <id>", "this organization alone")
+    .option("--manifest <file>", "of the back-up: fewer rows than it says are a fault")
+    .option("--allow-empty", "a database without any organization is no fault")
+    .option("--quick", "see that files are there, without reading them")
+    .option("--json", "print JSON")
+    .action(verify);
+}
+
+async function create({ to, json }: { readonly to: string; readonly json?: boolean }): Promise<void> {
+  const manifest = await withSource(json, (source) => createBackup(source, to));
+  if (json) return printJson(manifest);
+  const { database, objects } = manifest;
+  printLine(
+    `${to}: ${database.organizations.length} organizations, ${sum(Object.values(database.rows))} rows, ${objects.count} objects of ${objects.bytes} bytes`,
+  );
+  printLine("Keep the master key apart from it: neither can be read without the other.");
+}
+
+async function restore({
+  from,
+  jobs,
+  json,
+}: {
+  readonly from: string;
+  readonly jobs: string;
+  readonly json?: boolean;
+}): Promise<void> {
+  const atOnce = wholeNumber("--jobs", jobs, MOST_JOBS);
+  const { manifest, applied } = await withSource(json, (target) =>
+    restoreBackup(target, from, { jobs: atOnce }),
+  );
+  if (json)
+    return printJson({
+      made_at: manifest.made_at,
+      rows: manifest.database.rows,
+      objects: manifest.objects.count,
+      applied,
+    });
+  printLine(
+    `restored what was there at ${manifest.made_at}: ${sum(Object.values(manifest.database.rows))} rows, ${manifest.objects.count} objects`,
+  );
+  if (applied.length > 0) printLine(`applied ${applied.join(", ")}`);
+  printLine(
+    `Next, with the master key: holdfast migrate --create-logins, then holdfast backup verify --manifest ${from}/manifest.json, then start the processes.`,
+  );
+}
+
+async function withSource<T>(json: boolean | undefined, work: (source: Source) => Promise<T>): Promise<T> {
+  const progress: Progress = startProgress("objects", { json });
+  try {
+    return await withOwner(async (db, config, url) =>
+      work({
+        db,
+        url,
+        store: await openObjectStore(config.storage),
+        cacheDirs: cacheDirs({
+          configured: config.cacheDir,
+          dataDir: config.dataDir,
+          user: await serverUser(),
+        }),
+        onObjects: (copied) => progress.show({ copied }),
+        dataDir: config.dataDir,
+        floorBytes: config.disk.floorBytes,
+      }),
+    );
+  } finally {
+    progress.stop();
+  }
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);

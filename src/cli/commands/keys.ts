@@ -1,0 +1,217 @@
+/** `holdfast keys create | revoke | list` */
+import type { Command } from "commander";
+import { issueApiKey } from "../../auth/issue-api-key.ts";
+import {
+  findOrganizationOfKey,
+  listAllApiKeys,
+  type ListedApiKey,
+  revokeApiKey,
+} from "../../db/keys/api-keys.ts";
+import { appendAudit, type AuditEntry } from "../../db/audit/append.ts";
+import { inTenant, type Sql } from "../../db/pool.ts";
+import { listSpacesOfUser } from "../../db/tenancy/spaces.ts";
+import { canonicalCidr } from "../../domain/tenancy/cidr.ts";
+import { CAPABILITIES, type Capability } from "../../domain/tenancy/principal.ts";
+import { PRIVATE_SPACE } from "../../domain/tenancy/provision.ts";
+import { withDatabase } from "../connect.ts";
+import { addRotationCommands } from "./operations.ts";
+import { CommandError, printJson, printLine, printTable, wholeNumber } from "../output.ts";
+import { theUser } from "../the-user.ts";
+
+interface CreateOptions {
+  readonly email: string;
+  readonly organization?: string;
+  readonly name: string;
+  readonly spaces?: string;
+  readonly capabilities?: string;
+  readonly expires?: string;
+  readonly addresses?: string;
+  readonly json?: boolean;
+}
+
+const KEYS_SHOWN = 200;
+const MOST_KEYS = 10_000;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function addKeysCommand(program: Command): void {
+  const keys = program
+    .command("keys")
+    .description("make, revoke and list API keys; rotate the keys of encryption");
+  keys
+    .command("create")
+    .description("make a key; its text is shown only now")
+    .requiredOption("--email <email>", "its owner")
+    .option(
+      "--organization <organization>",
+      "the owner's, by id or name; needed where several have the address",
+    )
+    .requiredOption("--name <name>", "what the owner calls it")
+    .option(
+      "--spaces <names>",
+      "narrow it to these spaces: names or ids, separated by commas; `private` is the owner's own",
+    )
+    .option("--capabilities <list>", `narrow it to some of: ${CAPABILITIES.join(",")}`)
+    .option("--expires <time>", "ISO 8601 time after which it is refused")
+    .option(
+      "--addresses <list>",
+      "let it be used only from these networks or addresses, separated by commas: 192.0.2.0/24",
+    )
+    .option("--json", "print JSON")
+    .action(createKey);
+  keys
+    .command("revoke")
+    .description("revoke a key; every process refuses it within 5 seconds")
+    .argument("<id>", "the key's id")
+    .option("--json", "print JSON")
+    .action(revokeKey);
+  addRotationCommands(keys);
+  keys
+    .command("list")
+    .description("list keys, newest first, with what each may do and where")
+    .option("--email <email>", "of this user alone")
+    .option("--limit <count>", "at most so many", String(KEYS_SHOWN))
+    .option("--json", "print JSON")
+    .action(listKeys);
+}
+
+async function createKey(options: CreateOptions): Promise<void> {
+  const capabilities = parseCapabilities(options.capabilities);
+  const expiresAt = parseTime(options.expires);
+  const allowedCidrs = parseAddresses(options.addresses);
+  const made = await withDatabase(async ({ db, pepper }) => {
+    const { user, organization } = await theUser(db, options.email, options.organization);
+    const secret = await pepper();
+    return inTenant(db, organization, async (sql) => {
+      const spaces = await chosenSpaces(sql, user.id, options.spaces);
+      const key = await issueApiKey(sql, secret, organization, {
+        userId: user.id,
+        createdBy: null,
+        name: options.name,
+        spaces,
+        capabilities,
+        expiresAt,
+        allowedCidrs,
+      });
+      await appendAudit(sql, { authMethod: "system", organization }, keyEntry("api_keys:create", key.id));
+      return key;
+    });
+  });
+  if (options.json) printJson(made);
+  else printLine(`key ${made.id} of ${options.email}, shown only now: ${made.key}`);
+}
+
+async function revokeKey(id: string, options: { json?: boolean }): Promise<void> {
+  if (!UUID.test(id)) throw new CommandError("The id of a key is a UUID; `holdfast keys list` shows it.");
+  await withDatabase(async ({ db }) => {
+    const organization = await findOrganizationOfKey(db, id);
+    if (organization === undefined) throw new CommandError(`There is no key with the id ${id}.`);
+    await inTenant(db, organization, async (sql) => {
+      await revokeApiKey(sql, id, null);
+      await appendAudit(sql, { authMethod: "system", organization }, keyEntry("api_keys:revoke", id));
+    });
+  });
+  if (options.json) printJson({ id, revoked: true });
+  else printLine(`key ${id} is revoked`);
+}
+
+async function listKeys(options: { email?: string; limit: string; json?: boolean }): Promise<void> {
+  const limit = wholeNumber("--limit", options.limit, MOST_KEYS);
+  const keys = await withDatabase(({ db }) => listAllApiKeys(db, { email: options.email ?? null, limit }));
+  if (options.json) return printJson(keys);
+  printTable(
+    ["ID", "ORGANIZATION", "OWNER", "ROLE", "NAME", "PREFIX", "SPACES", "MAY", "LAST USED", "FROM", "STATE"],
+    keys.map((key) => [
+      key.id,
+      key.organization,
+      key.email,
+      key.role,
+      key.name,
+      `${key.prefix}…`,
+      ...scopeOf(key),
+      ...lastUseOf(key),
+      stateOf(key),
+    ]),
+  );
+  if (keys.length === limit)
+    printLine(`these are the newest ${limit}; --limit shows more, --email those of one user`);
+}
+
+/** Where a key reaches, and what it may do there. */
+function scopeOf({ spaces, capabilities }: ListedApiKey): [string, string] {
+  return [
+    spaces === null ? "all" : spaces.join(", ") || "none",
+    capabilities.length === CAPABILITIES.length ? "all" : capabilities.join(", "),
+  ];
+}
+
+function lastUseOf({ last_used_at: at, last_used_ip: from }: ListedApiKey): [string, string] {
+  return [at?.toISOString() ?? "never", from ?? ""];
+}
+
+function stateOf(key: ListedApiKey): string {
+  if (key.revoked_at !== null) return key.revoked_reason ?? "revoked";
+  return key.expires_at !== null && key.expires_at.getTime() <= Date.now() ? "expired" : "valid";
+}
+
+function keyEntry(action: string, id: string): AuditEntry {
+  return {
+    action,
+    resource_type: "api_key",
+    resource_id: id,
+    space_id: null,
+    request_id: null,
+    outcome: "success",
+  };
+}
+
+async function chosenSpaces(sql: Sql, userId: string, list: string | undefined): Promise<string[] | null> {
+  if (list === undefined) return null;
+  const spaces = await listSpacesOfUser(sql, userId);
+  return parts("--spaces", list).map((wanted) => {
+    const word = wanted.toLowerCase();
+    const space = spaces.find(
+      (one) => one.id === word || (one.is_private ? word === PRIVATE_SPACE : one.name.toLowerCase() === word),
+    );
+    if (space === undefined) throw new CommandError(`The owner has no role in a space called ${wanted}.`);
+    return space.id;
+  });
+}
+
+function parseCapabilities(list: string | undefined): Capability[] | null {
+  if (list === undefined) return null;
+  return parts("--capabilities", list).map((word) => {
+    const known = CAPABILITIES.find((capability) => capability === word);
+    if (known === undefined) throw new CommandError(`${word} is not one of ${CAPABILITIES.join(", ")}.`);
+    return known;
+  });
+}
+
+function parseTime(text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw new CommandError(`${text} is not an ISO 8601 time.`);
+  if (time.getTime() <= Date.now())
+    throw new CommandError(`--expires ${text} is past: the key could never be used.`);
+  return time;
+}
+
+function parseAddresses(list: string | undefined): string[] | null {
+  if (list === undefined) return null;
+  return parts("--addresses", list).map((word) => {
+    const cidr = canonicalCidr(word);
+    if (cidr === null)
+      throw new CommandError(`${word} is not an IPv4 or IPv6 network, or has bits behind its prefix.`);
+    return cidr;
+  });
+}
+
+/** @throws CommandError where nothing is named: such a key could be used nowhere, or for nothing. */
+function parts(option: string, list: string): string[] {
+  const named = list
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  if (named.length === 0)
+    throw new CommandError(`${option} names nothing; leave it out for a key that it does not narrow.`);
+  return named;
+}

@@ -1,0 +1,83 @@
+/** `holdfast migrate` */
+import type { Command } from "commander";
+import type { Config } from "../../config/config.ts";
+import { storeCutOver } from "../../db/instance/cut-overs.ts";
+import { makeLogins } from "../../db/instance/logins.ts";
+import { makeRoles } from "../../db/access/access.ts";
+import { migrate, type Migrated } from "../../db/migrate.ts";
+import { type OwnerDatabase, ROLES } from "../../db/pool.ts";
+import { BOUND_PAYLOADS } from "../../temporal/seals/cut-over.ts";
+import { withOwner } from "../connect.ts";
+import { CommandError, printJson, printLine } from "../output.ts";
+
+interface Options {
+  readonly createLogins?: boolean;
+  readonly alone?: boolean;
+  readonly roles?: boolean;
+  readonly json?: boolean;
+}
+
+export function addMigrateCommand(program: Command): void {
+  program
+    .command("migrate")
+    .description(
+      "bring the database's schema up to date and mend its roles, policies and rights, as DATABASE_OWNER_URL",
+    )
+    .option(
+      "--create-logins",
+      "and let the users of DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL log in with the passwords that these have; their own settings are reset",
+    )
+    .option(
+      "--alone",
+      "no other process of the service runs, so that what an older version could not read may be written from now on",
+    )
+    .option(
+      "--roles",
+      "make the roles and nothing else: before a restore into a server that never saw Holdfast",
+    )
+    .option("--json", "print JSON")
+    .action(async (options: Options) => {
+      if (options.roles) return makeRolesAlone(options);
+      const { applied, mended, logins } = await withOwner((db, config) => migrateAs(db, config, options));
+      if (options.json) return printJson({ applied, mended, ...(logins === null ? {} : { logins }) });
+      for (const fault of mended) printLine(`mended: ${fault}`);
+      printLine(applied.length === 0 ? "the database is up to date" : `applied ${applied.join(", ")}`);
+      if (logins !== null) printLine(`may log in: ${logins.join(", ")}`);
+    });
+}
+
+/** Before a restore by hand into a server that never saw Holdfast: policies and rights of the dump name the roles. */
+async function makeRolesAlone({ createLogins, alone, json }: Options): Promise<void> {
+  if (createLogins || alone)
+    throw new CommandError("--roles makes the roles and nothing else: leave out the other options.");
+  await withOwner((db) => makeRoles(db));
+  const roles = Object.values(ROLES);
+  if (json) printJson({ roles });
+  else printLine(`there are ${roles.join(", ")}`);
+}
+
+async function migrateAs(
+  db: OwnerDatabase,
+  config: Config,
+  options: Options,
+): Promise<Migrated & { logins: string[] | null }> {
+  const migrated = await migrate(db);
+  if (options.alone === true) await storeCutOver(db.owner, BOUND_PAYLOADS);
+  return { ...migrated, logins: options.createLogins === true ? await createFrom(db, config) : null };
+}
+
+async function createFrom(
+  db: OwnerDatabase,
+  { database: { url, systemUrl, maintenanceUrl } }: Config,
+): Promise<string[]> {
+  if (url === undefined || systemUrl === undefined || maintenanceUrl === undefined)
+    throw new CommandError(
+      "--create-logins needs DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL; for the Postgres that npm start brings, each start does it.",
+    );
+  try {
+    return await makeLogins(db, { app: url, system: systemUrl, maintenance: maintenanceUrl });
+  } catch (error) {
+    if (error instanceof TypeError) throw new CommandError(`${error.message}.`);
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+/** `holdfast provision FILE` */
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { createKeyText, hashKey, isWellFormedKey, keyPrefix, PEPPER } from "../../auth/api-keys.ts";
+import { findInstanceSecret } from "../../db/instance/secrets.ts";
+import type { KeyMaker } from "../../db/provisioning/keys.ts";
+import { applyProvisionFile, type ProvisionResult, tryProvisionFile } from "../../db/provisioning/apply.ts";
+import { parseProvisionFile } from "../../schema/files/provision.ts";
+import { type Connection, withDatabase } from "../connect.ts";
+import { CommandError, printJson, printLine } from "../output.ts";
+
+interface Options {
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** Lines of what the file does not name; --json has more. */
+const SHOWN_UNNAMED = 20;
+const PEPPER_BYTES = 32;
+
+export function addProvisionCommand(program: Command): void {
+  program
+    .command("provision")
+    .description(
+      "add and update the organizations, users, spaces, agents and keys that a YAML file names; nothing is deleted, and what the file does not name is listed",
+    )
+    .argument("<file>", "the YAML file")
+    .option("--dry-run", "say of each thing what would become of it, and change nothing")
+    .option("--json", "print JSON")
+    .action(provision);
+}
+
+async function provision(path: string, { dryRun = false, json }: Options): Promise<void> {
+  const text = await readFile(path, "utf8").catch((error: Error) => {
+    throw new CommandError(`${path} cannot be read: ${error.message}`);
+  });
+  // oxlint-disable-next-line node/no-process-env -- ${NAME} in the file stands for any variable
+  const file = parseProvisionFile(text, { environment: process.env, isKey: isWellFormedKey });
+  const result = await withDatabase(async (connection) =>
+    dryRun
+      ? tryProvisionFile(connection.db, file, keyMaker(await pepperAsItIs(connection)))
+      : applyProvisionFile(connection.db, file, keyMaker(await connection.pepper())),
+  );
+  // A key of a dry run is nobody's.
+  if (json)
+    return printJson(
+      dryRun
+        ? { dry_run: true, ...result, keys: result.keys.map(({ email, name }) => ({ email, name })) }
+        : result,
+    );
+  printResult(result, dryRun);
+}
+
+/** Made on first use, it would stay behind a dry run; where there is none, no key has a hash to compare with. */
+async function pepperAsItIs({ db, masterKey }: Connection): Promise<Buffer> {
+  return (await findInstanceSecret(db, PEPPER, await masterKey())) ?? randomBytes(PEPPER_BYTES);
+}
+
+/** @param pepper the secret that key hashes are made with. */
+export function keyMaker(pepper: Buffer): KeyMaker {
+  return { create: createKeyText, hash: (key) => hashKey(pepper, key), prefix: keyPrefix };
+}
+
+function printResult(
+  { created, updated, keys, warnings, changes, unnamed }: ProvisionResult,
+  isDry: boolean,
+): void {
+  for (const warning of warnings) printLine(`warning: ${warning}`);
+  if (isDry)
+    for (const { outcome, what, path } of changes)
+      printLine(`${outcome.padEnd("unchanged".length)}  ${what}  (${path})`);
+  for (const what of unnamed.listed.slice(0, SHOWN_UNNAMED))
+    printLine(`not named by the file, stays as it is: ${what}`);
+  const more = unnamed.listed.length - SHOWN_UNNAMED;
+  if (more > 0)
+    printLine(
+      `not named by the file: ${more}${unnamed.hasMore ? " or more" : ""} besides; --dry-run --json lists them`,
+    );
+  const counts = `${created} added, ${updated} changed`;
+  printLine(
+    created + updated === 0
+      ? "everything is as the file says"
+      : isDry
+        ? `dry run, nothing was changed: it would be ${counts}`
+        : counts,
+  );
+  if (!isDry)
+    for (const { email, name, key } of keys) printLine(`key "${name}" of ${email}, shown only now: ${key}`);
+}

@@ -1,0 +1,112 @@
+/** `holdfast operations list | show`: what is under way, since when, and what it waits for. */
+import type { Command } from "commander";
+import { findWork, listWaitingDocuments, listWork, type WorkRow } from "../../db/instance/work-list.ts";
+import { withDatabase } from "../connect.ts";
+import { CommandError, printJson, printLine, printTable, wholeNumber } from "../output.ts";
+
+interface ListOptions {
+  readonly all?: boolean;
+  readonly page: string;
+  readonly limit: string;
+  readonly json?: boolean;
+}
+
+const MOST_A_PAGE = 1_000;
+const MOST_PAGES = 1_000_000;
+const GROUPS_SHOWN = 100;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function addOperationsCommand(program: Command): void {
+  const operations = program
+    .command("operations")
+    .description("what is under way: rotations, transfers, deletions, batches, documents");
+  operations
+    .command("list")
+    .description("what has not ended, newest first, and documents by what they wait for")
+    .option("--all", "what has ended too")
+    .option("--page <number>", "from 1", "1")
+    .option("--limit <count>", "rows a page", "50")
+    .option("--json", "print JSON")
+    .action(list);
+  operations
+    .command("show")
+    .description("one of them, with its report")
+    .argument("<id>", "as list shows it")
+    .option("--json", "print JSON")
+    .action(show);
+}
+
+async function list({ all = false, page, limit, json }: ListOptions): Promise<void> {
+  const request = {
+    includesEnded: all,
+    page: wholeNumber("--page", page, MOST_PAGES),
+    limit: wholeNumber("--limit", limit, MOST_A_PAGE),
+  };
+  const { work, documents } = await withDatabase(async ({ db }) => ({
+    work: await listWork(db, request),
+    documents: await listWaitingDocuments(db, GROUPS_SHOWN),
+  }));
+  if (json) return printJson({ total: work.total, items: work.items.map(shown), documents });
+  if (work.total === 0 && documents.length === 0) return printLine("nothing is under way");
+  printTable(
+    ["ID", "KIND", "ORGANIZATION", "STATE", "SINCE", "WAITS FOR"],
+    [
+      ...work.items.map((row) => [
+        row.id,
+        row.kind,
+        row.organization ?? row.organization_id ?? "all",
+        row.state,
+        row.since.toISOString(),
+        waitsFor(row) ?? "",
+      ]),
+      ...documents.map(({ organization, state, runs, since }) => [
+        "",
+        `${runs} documents`,
+        organization,
+        state,
+        since.toISOString(),
+        isWait(state) ? state : "",
+      ]),
+    ],
+  );
+  if (request.page * request.limit < work.total)
+    printLine(`${work.total} in all: --page ${request.page + 1} has the next`);
+}
+
+async function show(id: string, { json }: { json?: boolean }): Promise<void> {
+  if (!UUID.test(id))
+    throw new CommandError("The id of an operation is a UUID; `holdfast operations list --all` shows it.");
+  const row = await withDatabase(({ db }) => findWork(db, id));
+  if (row === undefined)
+    throw new CommandError(
+      `There is no operation, deletion or batch with the id ${id}; those of deletions and batches that ended are not kept for long.`,
+    );
+  if (json) return printJson(shown(row));
+  const { report, ...fields } = shown(row);
+  for (const [name, value] of Object.entries(fields))
+    if (value !== null)
+      printLine(
+        `${name.padEnd("organization_id".length)}  ${value instanceof Date ? value.toISOString() : value}`,
+      );
+  if (Object.keys(report).length > 0) printJson({ report });
+}
+
+function shown(row: WorkRow): WorkRow & { readonly waiting_for: string | null } {
+  return { ...row, waiting_for: waitsFor(row) };
+}
+
+function isWait(state: string): boolean {
+  return state !== "held" && state !== "at work";
+}
+
+/** In words; null where it is at work, or has ended. */
+function waitsFor({ state, not_before, report, completed_at }: WorkRow): string | null {
+  if (completed_at !== null) return null;
+  if (state === "waits") return `caches of other processes, until ${not_before?.toISOString()}`;
+  if (state === "asked for") return "a worker";
+  if (state === "paused") return "whoever paused it";
+  const waits = report["waits_for"];
+  if (typeof waits !== "object" || waits === null) return null;
+  const counts = Object.entries(waits).filter(([, count]) => typeof count === "number" && count > 0);
+  return counts.map(([what, count]) => `${what} ${String(count)}`).join(", ") || null;
+}

@@ -1,0 +1,96 @@
+/** Passwords of the database's logins as settings of their own: any text, where a URL takes none that is not percent-encoded. */
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+
+const LOGINS = ["DATABASE", "DATABASE_SYSTEM", "DATABASE_MAINTENANCE", "DATABASE_OWNER"] as const;
+type Login = (typeof LOGINS)[number];
+type Variable = `${Login}_${"URL" | "PASSWORD" | "PASSWORD_FILE"}`;
+type Given = Partial<Record<Variable, string>>;
+
+const text = z.string().optional();
+
+export const PASSWORD_SETTINGS = {
+  DATABASE_PASSWORD: text,
+  DATABASE_SYSTEM_PASSWORD: text,
+  DATABASE_MAINTENANCE_PASSWORD: text,
+  DATABASE_OWNER_PASSWORD: text,
+  DATABASE_PASSWORD_FILE: text,
+  DATABASE_SYSTEM_PASSWORD_FILE: text,
+  DATABASE_MAINTENANCE_PASSWORD_FILE: text,
+  DATABASE_OWNER_PASSWORD_FILE: text,
+} as const satisfies Record<Exclude<Variable, `${Login}_URL`>, typeof text>;
+
+/** @returns the settings with each password in its URL, and what is wrong with those that cannot be put there; it names no value. */
+export function withPasswords<T extends Given>(
+  given: T,
+): { readonly given: T; readonly problems: readonly string[] } {
+  const problems: string[] = [];
+  const urls: Given = {};
+  for (const login of LOGINS) {
+    const merged = mergeLogin(given, login);
+    if (merged === undefined) continue;
+    if ("problem" in merged) problems.push(merged.problem);
+    else urls[`${login}_URL`] = merged.url;
+  }
+  return { given: { ...given, ...urls }, problems };
+}
+
+/** Undefined if no password is set apart from the URL, or the URL is no URL, which is told elsewhere. */
+function mergeLogin(
+  given: Given,
+  login: Login,
+): { readonly url: string } | { readonly problem: string } | undefined {
+  const {
+    [`${login}_URL`]: url,
+    [`${login}_PASSWORD`]: own,
+    [`${login}_PASSWORD_FILE`]: file,
+  } = given as Record<string, string | undefined>;
+  const name = file === undefined ? `${login}_PASSWORD` : `${login}_PASSWORD_FILE`;
+  if (own === undefined && file === undefined) return undefined;
+  if (own !== undefined && file !== undefined)
+    return { problem: `${name} cannot be set together with ${login}_PASSWORD` };
+  if (url === undefined) return { problem: `${name} needs ${login}_URL` };
+  const password = own ?? readPassword(file!);
+  if (password === undefined)
+    return { problem: `${name} must name a file with a password that this process can read` };
+  return URL.canParse(url) ? putInto(new URL(url), password, { name, login }) : undefined;
+}
+
+function putInto(
+  url: URL,
+  password: string,
+  { name, login }: { readonly name: string; readonly login: Login },
+): { readonly url: string } | { readonly problem: string } {
+  if (url.username === "") return { problem: `${name} needs a user in ${login}_URL` };
+  if (url.password !== "" && decoded(url.password) !== password)
+    return { problem: `${name} is another password than that in ${login}_URL` };
+  url.password = encodeURIComponent(password);
+  return { url: url.toString() };
+}
+
+function decoded(password: string): string | undefined {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without the line's end that editors and `echo` leave behind the password. */
+function readPassword(path: string): string | undefined {
+  try {
+    const password = readFileSync(path, "utf8").replace(/\r?\n$/, "");
+    return password === "" ? undefined : password;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The environment without what a login is had by: its URL, and its password under every name. */
+export function withoutLogin(
+  env: NodeJS.ProcessEnv,
+  login: "DATABASE_MAINTENANCE" | "DATABASE_OWNER",
+): NodeJS.ProcessEnv {
+  const { [`${login}_URL`]: _, [`${login}_PASSWORD`]: __, [`${login}_PASSWORD_FILE`]: ___, ...kept } = env;
+  return kept;
+}

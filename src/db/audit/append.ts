@@ -1,0 +1,101 @@
+/** All SQL that writes `audit_log`, which is only ever appended to. */
+import { newId } from "../../domain/ids.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
+import pg from "pg";
+import { DomainError } from "../../domain/errors.ts";
+import { type Database, queryOnce, type Sql } from "../pool.ts";
+
+export interface AuditEntry {
+  /** What was done, in the policy's words: `documents:create`. */
+  readonly action: string;
+  readonly resource_type: string;
+  readonly resource_id: string | null;
+  readonly space_id: string | null;
+  readonly request_id: string | null;
+  readonly outcome: "success" | "denied" | "failed";
+}
+
+/** Work that no caller asked for: provisioning, maintenance, the command line. */
+interface SystemActor {
+  readonly authMethod: "system";
+  readonly organization: { readonly id: string };
+}
+
+export type AuditActor = Pick<Principal, "authMethod" | "apiKeyId" | "organization" | "user"> | SystemActor;
+
+export interface AuditRow extends AuditEntry {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly at: Date;
+  readonly actor_id: string | null;
+  readonly auth_method: "api_key" | "jwt" | "system";
+  readonly api_key_id: string | null;
+}
+
+/** The row of an entry; its id is its own, so that writing it twice is noticed. */
+export function auditRow(actor: AuditActor, entry: AuditEntry, at: Date): AuditRow {
+  const isCaller = actor.authMethod !== "system";
+  return {
+    ...entry,
+    id: newId(at.getTime()),
+    at,
+    organization_id: actor.organization.id,
+    auth_method: actor.authMethod,
+    actor_id: isCaller ? actor.user.id : null,
+    api_key_id: isCaller ? actor.apiKeyId : null,
+  };
+}
+
+/** Writes the row of a change, in the change's own transaction. */
+export async function appendAudit(sql: Sql, actor: AuditActor, entry: AuditEntry): Promise<void> {
+  await sql.query("select append_audit_rows($1)", [JSON.stringify([auditRow(actor, entry, new Date())])]);
+}
+
+/** Writes rows of any organizations, in the transaction of what they tell. */
+export async function appendAuditRowsIn(sql: Sql, rows: readonly AuditRow[]): Promise<void> {
+  await sql.query("select append_audit_rows($1)", [JSON.stringify(rows)]);
+}
+
+/** Writes rows of any organizations in one statement. */
+export async function appendAuditRows(db: Database, rows: readonly AuditRow[]): Promise<void> {
+  await queryOnce(db.app, "select append_audit_rows($1)", [JSON.stringify(rows)]);
+}
+
+/**
+ * Writes one row for each organization whose payloads an operator has decrypted, in one statement. An operator need be no user, so
+ * that the row names the subject of the access token as its resource.
+ * @throws DomainError `overloaded` where an organization was deleted meanwhile; asked again, its payloads do not open any more.
+ */
+export async function appendDecryption(
+  db: Database,
+  organizationIds: readonly string[],
+  by: { readonly operator: string; readonly requestId: string },
+): Promise<void> {
+  if (organizationIds.length === 0) return;
+  const entry = {
+    action: "payloads:decrypt",
+    resource_type: "operator",
+    resource_id: by.operator,
+    space_id: null,
+    request_id: by.requestId,
+    outcome: "success",
+  } as const;
+  const now = new Date();
+  const rows = organizationIds.map((id): AuditRow => ({
+    ...auditRow({ authMethod: "system", organization: { id } }, entry, now),
+    auth_method: "jwt",
+  }));
+  try {
+    await appendAuditRows(db, rows);
+  } catch (error) {
+    const isGone = error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION;
+    throw isGone
+      ? new DomainError("overloaded", "An organization was deleted meanwhile.", {
+          retryAfterSeconds: 1,
+          cause: error,
+        })
+      : error;
+  }
+}
+
+const FOREIGN_KEY_VIOLATION = "23503";

@@ -1,0 +1,201 @@
+/** All SQL of the audit log's chain: each committed row is bound to the one before by a keyed hash. Runs as maintenance, which sees all organizations. */
+import { createHmac } from "node:crypto";
+import { type Database, inTransaction, type Sql } from "../pool.ts";
+
+/** The instance secret that the chain is keyed with: who can write the database, and has no master key, cannot forge it. */
+export const AUDIT_CHAIN_SECRET = "audit-chain";
+
+interface ChainedRow {
+  readonly id: string;
+  readonly chain_seq: number | null;
+  readonly chain_hash: Buffer | null;
+  /** All that the row says, as one line of JSON. */
+  readonly content: string;
+}
+
+interface Chain {
+  readonly base_seq: number;
+  readonly base_hash: Buffer;
+  readonly seq: number;
+  readonly hash: Buffer;
+}
+
+const CONTENT = `jsonb_build_array(id, organization_id, to_char(at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US'), actor_id, auth_method, api_key_id,
+  action, resource_type, resource_id, space_id, request_id, outcome)::text as content`;
+
+function linkHash(secret: Uint8Array, before: Buffer, seq: number, content: string): Buffer {
+  return createHmac("sha256", secret).update(before).update(`\0${seq}\0`).update(content).digest();
+}
+
+/**
+ * Chains up to `limit` rows of the organization that are not chained yet, oldest first, in one transaction. One chainer at a time; who
+ * appends waits for none.
+ * @returns how many.
+ */
+export async function chainAuditRows(
+  db: Database,
+  secret: Uint8Array,
+  organizationId: string,
+  limit: number,
+): Promise<number> {
+  return inTransaction(db.maintenance, async (sql) => {
+    const { rows } = await sql.query<ChainedRow>(
+      `select id, chain_seq, chain_hash, ${CONTENT} from audit_log where organization_id = $1 and chain_seq is null order by at, id limit $2`,
+      [organizationId, limit],
+    );
+    if (rows.length === 0) return 0;
+    const chain = await lockChain(sql, organizationId);
+    // Another chainer may have had them in the meantime.
+    const { rows: free } = await sql.query<{ id: string }>(
+      "select id from audit_log where id = any($1::uuid[]) and chain_seq is null",
+      [rows.map(({ id }) => id)],
+    );
+    const open = new Set(free.map(({ id }) => id));
+    let { seq, hash } = chain;
+    const links = rows
+      .filter(({ id }) => open.has(id))
+      .map(({ id, content }) => {
+        seq += 1;
+        hash = linkHash(secret, hash, seq, content);
+        return { id, seq, hash };
+      });
+    await sql.query(
+      `update audit_log l set chain_seq = link.seq, chain_hash = link.hash
+       from unnest($1::uuid[], $2::bigint[], $3::bytea[]) as link (id, seq, hash) where l.id = link.id`,
+      [links.map((link) => link.id), links.map((link) => link.seq), links.map((link) => link.hash)],
+    );
+    await sql.query("update audit_chains set seq = $2, hash = $3 where organization_id = $1", [
+      organizationId,
+      seq,
+      hash,
+    ]);
+    return links.length;
+  });
+}
+
+async function lockChain(sql: Sql, organizationId: string): Promise<Chain> {
+  await sql.query("insert into audit_chains (organization_id) values ($1) on conflict do nothing", [
+    organizationId,
+  ]);
+  const { rows } = await sql.query<Chain>(
+    "select base_seq, base_hash, seq, hash from audit_chains where organization_id = $1 for update",
+    [organizationId],
+  );
+  if (rows[0] === undefined)
+    throw new Error("the organization's audit chain is gone right after it was locked");
+  return rows[0];
+}
+
+/** Deletes up to `limit` chained rows of the organization that are older than `days`, and moves the chain's beginning behind them. @returns how many. */
+export async function deleteOldAuditRows(
+  db: Database,
+  organizationId: string,
+  days: number,
+  limit: number,
+): Promise<number> {
+  return inTransaction(db.maintenance, async (sql) => {
+    const { rows } = await sql.query(
+      `with gone as (
+         delete from audit_log where id = any(array(
+           select id from audit_log where organization_id = $1 and at < now() - make_interval(days => $2) and chain_seq is not null order by chain_seq limit $3))
+         returning chain_seq, chain_hash),
+       moved as (
+         update audit_chains c set base_seq = last.chain_seq, base_hash = last.chain_hash from (select * from gone order by chain_seq desc limit 1) as last
+         where c.organization_id = $1 and c.base_seq < last.chain_seq)
+       select from gone`,
+      [organizationId, days, limit],
+    );
+    return rows.length;
+  });
+}
+
+interface ChainReport {
+  /** Rows whose link was checked. */
+  readonly checked: number;
+  /** Rows that the job has not come to yet. */
+  readonly unchained: number;
+  /** The chain's end: noted elsewhere, it shows later that nothing before it was changed. */
+  readonly head: Head;
+  /** What is wrong first; null where all is as it was written. */
+  readonly fault: { readonly seq: number; readonly kind: "changed" | "missing" } | null;
+}
+
+const ROWS_A_READ = 5_000;
+
+interface Head {
+  readonly seq: number;
+  /** In hexadecimal. */
+  readonly hash: string;
+}
+
+/** Recomputes the organization's chain from its beginning to its end, in one snapshot; `expected` must stand in it. */
+export async function verifyAuditChain(
+  db: Database,
+  secret: Uint8Array,
+  organizationId: string,
+  expected?: Head,
+): Promise<ChainReport> {
+  return inTransaction(
+    db.maintenance,
+    async (sql) => {
+      const { rows: chains } = await sql.query<Chain>(
+        "select base_seq, base_hash, seq, hash from audit_chains where organization_id = $1",
+        [organizationId],
+      );
+      const chain = chains[0] ?? { base_seq: 0, base_hash: Buffer.alloc(0), seq: 0, hash: Buffer.alloc(0) };
+      const { rows: open } = await sql.query<{ count: number }>(
+        "select count(*)::int as count from audit_log where organization_id = $1 and chain_seq is null",
+        [organizationId],
+      );
+      const { checked, fault } = await walk(sql, secret, organizationId, chain);
+      return {
+        checked,
+        fault: fault ?? (await missed(sql, organizationId, expected)),
+        unchained: open[0]?.count ?? 0,
+        head: { seq: chain.seq, hash: chain.hash.toString("hex") },
+      };
+    },
+    "begin isolation level repeatable read read only",
+  );
+}
+
+async function walk(
+  sql: Sql,
+  secret: Uint8Array,
+  organizationId: string,
+  chain: Chain,
+): Promise<Pick<ChainReport, "checked" | "fault">> {
+  let [seq, hash] = [chain.base_seq, chain.base_hash];
+  let checked = 0;
+  for (;;) {
+    const { rows } = await sql.query<ChainedRow>(
+      `select id, chain_seq, chain_hash, ${CONTENT} from audit_log where organization_id = $1 and chain_seq > $2 order by chain_seq limit $3`,
+      [organizationId, seq, ROWS_A_READ],
+    );
+    for (const row of rows) {
+      if (row.chain_seq !== seq + 1) return { checked, fault: { seq: seq + 1, kind: "missing" } };
+      const next = linkHash(secret, hash, row.chain_seq, row.content);
+      if (row.chain_hash === null || !next.equals(row.chain_hash))
+        return { checked, fault: { seq: row.chain_seq, kind: "changed" } };
+      [seq, hash] = [row.chain_seq, next];
+      checked += 1;
+    }
+    if (rows.length < ROWS_A_READ) break;
+  }
+  if (seq < chain.seq) return { checked, fault: { seq: seq + 1, kind: "missing" } };
+  return { checked, fault: hash.equals(chain.hash) ? null : { seq, kind: "changed" } };
+}
+
+async function missed(
+  sql: Sql,
+  organizationId: string,
+  expected: Head | undefined,
+): Promise<ChainReport["fault"]> {
+  if (expected === undefined) return null;
+  const { rows } = await sql.query<{ hash: string }>(
+    "select encode(chain_hash, 'hex') as hash from audit_log where organization_id = $1 and chain_seq = $2",
+    [organizationId, expected.seq],
+  );
+  if (rows[0] === undefined) return { seq: expected.seq, kind: "missing" };
+  return rows[0].hash === expected.hash ? null : { seq: expected.seq, kind: "changed" };
+}

@@ -1,0 +1,135 @@
+/** All SQL on `organization_keys`: each organization's data-encryption keys, stored only as wrapped by the master key. */
+import type { WrappedKey } from "../../storage/keys/keyring.ts";
+import { type Database, inTenant, inTransaction, queryOnce, type Sql } from "../pool.ts";
+
+interface NewKey {
+  readonly id: string;
+  readonly wrapped: Buffer;
+}
+
+/** All keys of the organization; of those that are not current something may still be encrypted. */
+export async function listOrganizationKeys(db: Database, organizationId: string): Promise<WrappedKey[]> {
+  return inOrganization(
+    db,
+    organizationId,
+    async (sql) =>
+      (
+        await sql.query<WrappedKey & { id: string }>(
+          'select id, wrapped, is_current as "isCurrent" from organization_keys order by id',
+        )
+      ).rows,
+  );
+}
+
+/** Stores the organization's first key as its current one; does nothing where it has one already. */
+export async function insertFirstOrganizationKey(
+  db: Database,
+  organizationId: string,
+  masterKeyId: string,
+  key: NewKey,
+): Promise<void> {
+  await inOrganization(db, organizationId, (sql) =>
+    sql.query(
+      `insert into organization_keys (id, organization_id, wrapped, master_key_id, is_current) values ($1, $2, $3, $4, true)
+       on conflict (organization_id) where is_current do nothing`,
+      [key.id, organizationId, key.wrapped, masterKeyId],
+    ),
+  );
+}
+
+/** Makes `key` the organization's current one; the one before stays for what it encrypted. Idempotent by the key's id. */
+export async function replaceOrganizationKey(
+  db: Database,
+  organizationId: string,
+  masterKeyId: string,
+  key: NewKey,
+): Promise<void> {
+  await inOrganization(db, organizationId, async (sql) => {
+    if ((await sql.query("select from organization_keys where id = $1", [key.id])).rowCount === 1) return;
+    await sql.query(
+      "update organization_keys set is_current = false where organization_id = $1 and is_current",
+      [organizationId],
+    );
+    await sql.query(
+      "insert into organization_keys (id, organization_id, wrapped, master_key_id, is_current) values ($1, $2, $3, $4, true)",
+      [key.id, organizationId, key.wrapped, masterKeyId],
+    );
+  });
+}
+
+export interface CurrentKey {
+  readonly id: string;
+  /** Seconds since it is the current one. */
+  readonly age_seconds: number;
+  readonly created_at: Date;
+  /** Keys of the organization that were current before it. */
+  readonly older: number;
+}
+
+/** Undefined where the organization has no key yet, or none any more. */
+export async function findCurrentKey(db: Database, organizationId: string): Promise<CurrentKey | undefined> {
+  return inOrganization(db, organizationId, async (sql) => {
+    const { rows } = await sql.query<CurrentKey>(
+      `select id, created_at, extract(epoch from now() - created_at)::float8 as age_seconds,
+         (select count(*)::int from organization_keys o where o.organization_id = $1 and not o.is_current) as older
+       from organization_keys where organization_id = $1 and is_current`,
+      [organizationId],
+    );
+    return rows[0];
+  });
+}
+
+/** Shreds what is encrypted under them. Does nothing where `currentId` is not the current key any more. @returns how many. */
+export async function deleteKeysBefore(
+  db: Database,
+  organizationId: string,
+  currentId: string,
+): Promise<number> {
+  const { rowCount } = await queryOnce(
+    db.maintenance,
+    `delete from organization_keys where organization_id = $1 and not is_current
+       and exists (select from organization_keys c where c.id = $2 and c.organization_id = $1 and c.is_current)`,
+    [organizationId, currentId],
+  );
+  return rowCount ?? 0;
+}
+
+export interface KeyToRewrap extends NewKey {
+  readonly organization_id: string;
+  readonly master_key_id: string;
+}
+
+/** Up to `limit` keys of all organizations that another master key than `masterKeyId` wraps, for its rotation. */
+export async function listKeysNotWrappedBy(
+  db: Database,
+  masterKeyId: string,
+  limit: number,
+): Promise<KeyToRewrap[]> {
+  return inTransaction(db.maintenance, async (sql) => {
+    const { rows } = await sql.query<KeyToRewrap>(
+      "select id, organization_id, wrapped, master_key_id from organization_keys where master_key_id <> $1 order by id limit $2",
+      [masterKeyId, limit],
+    );
+    return rows;
+  });
+}
+
+/** Stores `key` as wrapped by the master key `to`, unless it is no longer wrapped by `from`. Idempotent. */
+export async function rewrapOrganizationKey(
+  db: Database,
+  key: NewKey,
+  from: string,
+  to: string,
+): Promise<void> {
+  await inTransaction(db.maintenance, (sql) =>
+    sql.query(
+      "update organization_keys set wrapped = $3, master_key_id = $4 where id = $1 and master_key_id = $2",
+      [key.id, from, key.wrapped, to],
+    ),
+  );
+}
+
+/** The keyring knows organizations by id alone; no table that it reads is walled by their number, and 0 is nobody's. */
+async function inOrganization<T>(db: Database, id: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return inTenant(db, { id, num: 0 }, work);
+}

@@ -1,0 +1,238 @@
+/** What the logins of a process may do in Postgres: makes them, and says which may do more than they should and what mends it. */
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
+import pg from "pg";
+import { IS_POWERFUL } from "../access/catalogue.ts";
+import {
+  type Database,
+  type DatabaseUrls,
+  type OwnerDatabase,
+  ROLES,
+  type RoleName,
+  inTransaction,
+  queryOnce,
+  type Sql,
+} from "../pool.ts";
+
+const VARIABLES = {
+  app: "DATABASE_URL",
+  system: "DATABASE_SYSTEM_URL",
+  maintenance: "DATABASE_MAINTENANCE_URL",
+} as const satisfies Record<RoleName, string>;
+const NAMES = Object.keys(ROLES) as RoleName[];
+
+/** What a login has that one of a service should not have. */
+interface LoginRow {
+  readonly login: string;
+  readonly attributes: string[];
+  readonly has_role: boolean;
+  readonly owns: string[];
+  readonly more_roles: string[];
+  readonly may_create: boolean;
+}
+
+interface Fault {
+  readonly what: string;
+  /** Undefined where another login is what mends it. */
+  readonly statement: string | undefined;
+}
+
+interface StrongLogins {
+  readonly faults: readonly string[];
+  /** They mend all of it; none where something is wrong that no statement mends. */
+  readonly statements: readonly string[];
+}
+
+/**
+ * Asks Postgres what each login of the process may do.
+ * @returns undefined where each login may do what its role may and no more.
+ * @throws DomainError `database_unavailable`.
+ */
+export async function findStrongLogins(
+  db: Database,
+  { systemUrl, maintenanceUrl }: DatabaseUrls,
+): Promise<StrongLogins | undefined> {
+  if (systemUrl === undefined) {
+    const { login } = await readLogin(db, "app");
+    return {
+      faults: [
+        `DATABASE_URL: "${login}" is the one login of the service, and may take on the role of each part`,
+      ],
+      statements: [],
+    };
+  }
+  const held = NAMES.filter((name) => name !== "maintenance" || maintenanceUrl !== undefined);
+  const found = await Promise.all(held.map(async (name) => ({ name, login: await readLogin(db, name) })));
+  const users = found.map(({ name, login }) => ({ name, login: login.login }));
+  const faults = found.flatMap(({ name, login }) => {
+    const misplaced = misplacement(name, login.login, users);
+    // Rights that are granted to such a one, or taken from it, would mend nothing.
+    const own: Fault[] =
+      misplaced === undefined ? faultsOf(name, login) : [{ what: misplaced, statement: undefined }];
+    return own.map((fault) => ({ ...fault, what: `${VARIABLES[name]}: "${login.login}" ${fault.what}` }));
+  });
+  if (faults.length === 0) return undefined;
+  const statements = faults.flatMap(({ statement }) => (statement === undefined ? [] : [statement]));
+  return {
+    faults: faults.map(({ what }) => what),
+    statements: statements.length === faults.length ? statements : [],
+  };
+}
+
+/** As {@link findStrongLogins}, as text: what is wrong, and what mends it. */
+export async function describeStrongLogins(db: Database, urls: DatabaseUrls): Promise<string | undefined> {
+  const found = await findStrongLogins(db, urls);
+  return found === undefined ? undefined : advice(found);
+}
+
+/** @returns why no right makes this user the login of `name`; undefined where none is needed. */
+function misplacement(
+  name: RoleName,
+  login: string,
+  users: ReadonlyArray<{ readonly name: RoleName; readonly login: string }>,
+): string | undefined {
+  const other = NAMES.find((one) => one !== name && ROLES[one] === login);
+  if (other !== undefined)
+    return `is the role of ${VARIABLES[other]}: it is no login of this part, whatever it is granted`;
+  const twin = users.find((one) => one.name !== name && one.login === login);
+  return twin === undefined
+    ? undefined
+    : `is the user of ${VARIABLES[twin.name]} too: each part needs a login of its own`;
+}
+
+/** Of the session's own role, whatever role the connection has taken on. */
+async function readLogin(db: Database, name: RoleName): Promise<LoginRow> {
+  const { rows } = await queryOnce<LoginRow>(
+    db[name],
+    `select session_user::text as login,
+       array_remove(array[case when login.rolsuper then 'superuser' end, case when login.rolbypassrls then 'bypassrls' end, case when login.rolcreaterole then 'createrole' end,
+         case when login.rolcreatedb then 'createdb' end, case when login.rolreplication then 'replication' end], null) as attributes,
+       exists (select from pg_roles own where own.rolname = $1 and pg_has_role(session_user, own.oid, 'usage')) as has_role,
+       array(
+         select relation.oid::regclass::text from pg_class relation join pg_namespace schema on schema.oid = relation.relnamespace
+         where schema.nspname in ('public', 'vectors') and relation.relkind in ('r', 'p') and pg_has_role(session_user, relation.relowner, 'member')
+           and not ($2 and schema.nspname = 'vectors')
+         order by 1 limit 3) as owns,
+       array(
+         select more.rolname::text from pg_roles more
+         where more.rolname not in ($1, session_user) and pg_has_role(session_user, more.oid, 'member')
+           and ${IS_POWERFUL}
+         order by 1) as more_roles,
+       has_schema_privilege(session_user, 'public', 'create') as may_create
+     from pg_roles login where login.rolname = session_user`,
+    [ROLES[name], name === "maintenance"],
+  );
+  return rows[0]!;
+}
+
+function faultsOf(
+  name: RoleName,
+  { login, attributes, has_role, owns, more_roles, may_create }: LoginRow,
+): Fault[] {
+  const quoted = pg.escapeIdentifier(login);
+  // Whatever else a superuser is found to have, it has for that reason.
+  if (attributes.includes("superuser")) return [{ what: "is a superuser", statement: undefined }];
+  const faults: Fault[] = attributes.map((attribute) => ({
+    what: `has ${attribute}`,
+    statement: `alter role ${quoted} no${attribute};`,
+  }));
+  if (!has_role)
+    faults.push({
+      what: `is no member of ${ROLES[name]} that inherits its rights`,
+      statement: `grant ${ROLES[name]} to ${quoted};`,
+    });
+  if (owns.length > 0) faults.push({ what: `owns ${owns.join(", ")}`, statement: undefined });
+  for (const role of more_roles) {
+    const isOwner = role === "pg_database_owner";
+    faults.push({
+      what: isOwner ? "owns the database" : `is a member of ${role}`,
+      statement: isOwner ? undefined : `revoke ${pg.escapeIdentifier(role)} from ${quoted};`,
+    });
+  }
+  if (may_create)
+    faults.push({
+      what: "may create in the schema public",
+      statement: `revoke create on schema public from public, ${quoted};`,
+    });
+  return faults;
+}
+
+/** Without statements of their own, the faults are mended by logins that are new. */
+function advice({ faults, statements }: StrongLogins): string {
+  const wrong = `The database login is stronger than it should be: an injected statement could leave row-level security.\n${faults.map((fault) => `  ${fault}`).join("\n")}`;
+  if (statements.length > 0)
+    return `${wrong}\nAs the owner of the database run:\n${statements.map((statement) => `  ${statement}`).join("\n")}`;
+  const made = NAMES.map((name) => `  alter role ${ROLES[name]} login password '<password of ${name}>';`);
+  return [
+    `${wrong}\nAs the owner of the database, after \`holdfast migrate\` of this version, run:`,
+    ...made,
+    "and set, each with its password:",
+    ...NAMES.map(
+      (name) =>
+        `  ${VARIABLES[name]}=postgres://${ROLES[name]}@<host>/<database>${name === "maintenance" ? "   for workers of the queue embed and the command line alone" : ""}`,
+    ),
+    "  DATABASE_OWNER_URL=what DATABASE_URL is now   for `holdfast migrate` alone",
+  ].join("\n");
+}
+
+/**
+ * Lets the three users of the URLs log in with the passwords that the URLs have: the roles themselves, or members of theirs, which are made where they are missing.
+ * Idempotent; connections that are open stay. The server is told no password but what it stores of it.
+ * @throws TypeError where a URL names no user or no password, the owner, the role of another part, or the user of another URL; nothing is changed then.
+ */
+export async function makeLogins(
+  db: OwnerDatabase,
+  urls: Readonly<Record<RoleName, string>>,
+): Promise<string[]> {
+  return inTransaction(db.owner, async (sql) => {
+    await sql.query("select pg_advisory_xact_lock(hashtext('holdfast migrations'))");
+    const { rows } = await sql.query<{ owner: string }>("select session_user::text as owner");
+    const logins = NAMES.map((name) => loginOf(name, urls[name]));
+    for (const { name, login } of logins) {
+      if (login === rows[0]!.owner) throw new TypeError(`${VARIABLES[name]} names the owner itself`);
+      const misplaced = misplacement(name, login, logins);
+      if (misplaced !== undefined) throw new TypeError(`${VARIABLES[name]}: "${login}" ${misplaced}`);
+    }
+    for (const login of logins) await makeLogin(sql, login);
+    return logins.map(({ login }) => login);
+  });
+}
+
+interface NewLogin {
+  readonly name: RoleName;
+  readonly login: string;
+  readonly password: string;
+}
+
+function loginOf(name: RoleName, url: string): NewLogin {
+  const { username, password } = new URL(url);
+  if (username === "" || password === "")
+    throw new TypeError(`${VARIABLES[name]} names no user with a password`);
+  return { name, login: decodeURIComponent(username), password: decodeURIComponent(password) };
+}
+
+async function makeLogin(sql: Sql, { name, login, password }: NewLogin): Promise<void> {
+  const quoted = pg.escapeIdentifier(login);
+  if (login !== ROLES[name]) {
+    if ((await sql.query("select from pg_roles where rolname = $1", [login])).rowCount === 0)
+      await sql.query(`create role ${quoted}`);
+    await sql.query(`grant ${ROLES[name]} to ${quoted}`);
+  }
+  await sql.query(`alter role ${quoted} login password ${pg.escapeLiteral(scramVerifier(password))}`);
+  // A role may change its own settings, and an injected statement could leave some that no connection can work with.
+  const { rows } = await sql.query<{ database: string }>("select current_database() as database");
+  await sql.query(`alter role ${quoted} reset all`);
+  await sql.query(`alter role ${quoted} in database ${pg.escapeIdentifier(rows[0]!.database)} reset all`);
+}
+
+const SCRAM_ITERATIONS = 4_096;
+const SALT_BYTES = 16;
+const KEY_BYTES = 32;
+
+/** What Postgres stores of a password (RFC 5803): a statement with it may stand in the server's log. */
+function scramVerifier(password: string): string {
+  const salt = randomBytes(SALT_BYTES);
+  const salted = pbkdf2Sync(password, salt, SCRAM_ITERATIONS, KEY_BYTES, "sha256");
+  const keyOf = (label: string): Buffer => createHmac("sha256", salted).update(label).digest();
+  const stored = createHash("sha256").update(keyOf("Client Key")).digest("base64");
+  return `SCRAM-SHA-256$${SCRAM_ITERATIONS}:${salt.toString("base64")}$${stored}:${keyOf("Server Key").toString("base64")}`;
+}

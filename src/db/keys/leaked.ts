@@ -1,0 +1,49 @@
+/** All SQL on `leaked_keys`: what somebody found and reported, until it is known whose it is. */
+import { type Database, inTransaction, queryOnce } from "../pool.ts";
+import { appendAuditRowsIn, auditRow } from "../audit/append.ts";
+
+/** Reports that wait at most; a process takes {@link TAKEN_AT_ONCE} of them every few seconds. */
+const MAX_WAITING = 10_000;
+const TAKEN_AT_ONCE = 1_000;
+
+/** Stores the hashes in one statement that costs the same whosever they are. @returns false where too many wait already. */
+export async function reportLeakedKeys(db: Database, hashes: readonly Buffer[]): Promise<boolean> {
+  const { rows } = await queryOnce<{ accepted: boolean }>(
+    db.app,
+    "select report_leaked_keys($1::bytea[], $2) as accepted",
+    [hashes, MAX_WAITING],
+  );
+  return rows[0]!.accepted;
+}
+
+interface RevokedKey {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly user_id: string;
+}
+
+/** Revokes the keys that the oldest reports mean, each with a row in its organization's audit log. Several processes may do so at once. */
+export async function revokeLeakedKeys(db: Database): Promise<readonly RevokedKey[]> {
+  return inTransaction(db.app, async (sql) => {
+    const { rows } = await sql.query<RevokedKey>(
+      "select id, organization_id, user_id from revoke_leaked_keys($1)",
+      [TAKEN_AT_ONCE],
+    );
+    const entry = {
+      action: "api_keys:revoke_leaked",
+      resource_type: "api_key",
+      space_id: null,
+      request_id: null,
+      outcome: "success",
+    } as const;
+    const audited = rows.map((key) =>
+      auditRow(
+        { authMethod: "system", organization: { id: key.organization_id } },
+        { ...entry, resource_id: key.id },
+        new Date(),
+      ),
+    );
+    if (audited.length > 0) await appendAuditRowsIn(sql, audited);
+    return rows;
+  });
+}

@@ -1,0 +1,135 @@
+/** All SQL on `operations`: what operators ask for, the workflow that does it, and what it reports. */
+import type pg from "pg";
+import { newId } from "../../domain/ids.ts";
+import type { OperationKind } from "../../domain/work/operation.ts";
+import { type Database, type OrganizationKey, inTransaction, queryOnce, type Sql } from "../pool.ts";
+import { IS_DUE, START_LEASE } from "./leases.ts";
+
+export interface Operation {
+  readonly id: string;
+  readonly kind: OperationKind;
+  readonly subject: string | null;
+  readonly subject_num: number | null;
+  /** Seconds until it may begin; 0 where it may. */
+  readonly wait_seconds: number;
+  readonly completed_at: Date | null;
+  readonly parameters: Record<string, unknown>;
+  readonly report: Record<string, unknown>;
+}
+
+const COLUMNS = `id, kind, subject, subject_num, greatest(0, ceil(extract(epoch from not_before - now())))::int as wait_seconds, completed_at, parameters, report`;
+
+/** Writes the outbox row; one of the same kind and subject that is not complete yet is used again. @returns its id. */
+async function insertOperation(
+  sql: Sql,
+  kind: OperationKind,
+  subject: OrganizationKey | null,
+  graceSeconds: number,
+): Promise<string> {
+  const { rows } = await sql.query<{ id: string }>(
+    "select id from operations where kind = $1 and subject is not distinct from $2 and completed_at is null",
+    [kind, subject?.id ?? null],
+  );
+  if (rows[0] !== undefined) return rows[0].id;
+  const id = newId();
+  await sql.query(
+    "insert into operations (id, kind, subject, subject_num, not_before) values ($1, $2, $3, $4, now() + make_interval(secs => $5))",
+    [id, kind, subject?.id ?? null, subject?.num ?? null, graceSeconds],
+  );
+  return id;
+}
+
+export async function requestRotation(db: Database, subject: OrganizationKey | null): Promise<string> {
+  return inTransaction(db.maintenance, (sql) =>
+    insertOperation(sql, subject === null ? "rotate_master" : "rotate_organization", subject, 0),
+  );
+}
+
+/** One that is not complete yet goes on as it was asked for, but never destroys less than was asked for. */
+export async function requestReencryption(
+  db: Database,
+  organization: OrganizationKey,
+  { destroysOldKeys }: { readonly destroysOldKeys: boolean },
+): Promise<string> {
+  return inTransaction(db.maintenance, async (sql) => {
+    const id = await insertOperation(sql, "reencrypt_organization", organization, 0);
+    if (destroysOldKeys)
+      await sql.query("update operations set parameters = $2 where id = $1", [
+        id,
+        JSON.stringify({ destroys_old_keys: true }),
+      ]);
+    return id;
+  });
+}
+
+/** Nobody gets into the organization from here on, and it is never opened again; what it has is removed by the workflow, not before `graceSeconds` have passed. */
+export async function requestOrganizationDeletion(
+  db: Database,
+  organization: OrganizationKey,
+  graceSeconds: number,
+): Promise<string> {
+  return inTransaction(db.maintenance, async (sql) => {
+    await sql.query("select close_organization($1)", [organization.id]);
+    return insertOperation(sql, "delete_organization", organization, graceSeconds);
+  });
+}
+
+interface TransferRequest {
+  readonly kind: "export_organization" | "import_organization";
+  /** Its number is 0 where the organization is yet to be made. */
+  readonly organization: OrganizationKey;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** An export or import of the organization that is not complete yet goes on as it was asked for. */
+export async function requestTransfer(
+  db: Database,
+  { kind, organization, parameters }: TransferRequest,
+): Promise<string> {
+  return inTransaction(db.maintenance, async (sql) => {
+    const id = await insertOperation(sql, kind, organization, 0);
+    await sql.query("update operations set parameters = $2 where id = $1 and parameters = '{}'", [
+      id,
+      JSON.stringify(parameters),
+    ]);
+    return id;
+  });
+}
+
+/** Operations that are not complete and that nobody has a lease on, each leased to the caller. */
+export async function takePendingOperations(
+  system: pg.Pool,
+): Promise<Array<{ id: string; kind: OperationKind }>> {
+  const { rows } = await queryOnce<{ id: string; kind: OperationKind }>(
+    system,
+    `update operations set leased_until = now() + interval '${START_LEASE}' where id in (select id from operations where ${IS_DUE} for update skip locked)
+     returning id, kind`,
+  );
+  return rows;
+}
+
+export async function findOperation(db: Database, id: string): Promise<Operation | undefined> {
+  return (await queryOnce<Operation>(db.system, `select ${COLUMNS} from operations where id = $1`, [id]))
+    .rows[0];
+}
+
+export async function completeOperation(
+  db: Database,
+  id: string,
+  report: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await queryOnce(
+    db.system,
+    "update operations set completed_at = now(), report = $2 where id = $1 and completed_at is null",
+    [id, JSON.stringify(report)],
+  );
+}
+
+/** Keeps what was done so far, for the report of a later step. */
+export async function noteProgress(
+  db: Database,
+  id: string,
+  report: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await queryOnce(db.system, "update operations set report = $2 where id = $1", [id, JSON.stringify(report)]);
+}

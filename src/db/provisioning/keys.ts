@@ -1,0 +1,173 @@
+/** The only place that adds and updates the keys that a provisioning file names. */
+import { newId } from "../../domain/ids.ts";
+import { CAPABILITIES } from "../../domain/tenancy/principal.ts";
+import type { ProvisionApiKey } from "../../schema/files/provision.ts";
+import { insertApiKey, setKeySpaces } from "../keys/api-keys.ts";
+import { supersedeKeyText } from "../keys/rolls.ts";
+import type { OrganizationKey } from "../pool.ts";
+import { noteChange, type Run, updateRow } from "./rows.ts";
+
+/** How keys are made and what is stored of them. */
+export interface KeyMaker {
+  readonly create: () => string;
+  readonly hash: (text: string) => Buffer;
+  readonly prefix: (text: string) => string;
+}
+
+export interface NamedKey {
+  readonly path: string;
+  readonly organization: OrganizationKey;
+  readonly userId: string;
+  readonly key: ProvisionApiKey;
+  /** Ids of the chosen spaces; null is all, undefined is not named in the file. */
+  readonly spaces: readonly string[] | null | undefined;
+  /** All texts that the file gives keys of this user: a key that has one of them now is the one that it is given to, whatever its name. */
+  readonly texts: readonly string[];
+}
+
+interface KeyRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly name: string;
+  /** Whether a user made it, who may hold its text: it is never found by its name. */
+  readonly is_users: boolean;
+  /** Whether its text of now is one of the file's. */
+  readonly is_named_by_text: boolean;
+  readonly is_revoked: boolean;
+  readonly is_leaked: boolean;
+  /** Whether the file's text is the key's, or was before the key was rolled. */
+  readonly same_hash: boolean;
+  readonly is_superseded: boolean;
+}
+
+/**
+ * A key is found by its text, else by its name among those that the operator made. One that was revoked stays so, whatever the file says,
+ * and one that was given another text since keeps that while the file names an older one: both are warned of. One without a text in the
+ * file is made where the operator never made its owner one of that name.
+ * @returns the text of the key where it was made here.
+ */
+export async function provisionKey(run: Run, maker: KeyMaker, named: NamedKey): Promise<string | undefined> {
+  const hash = named.key.key === undefined ? null : maker.hash(named.key.key);
+  const texts = { hash, hashes: named.texts.map((text) => maker.hash(text)) };
+  // The second look sees what a roll wrote that the first one waited for.
+  await lockCandidates(run, named, texts);
+  const rows = await lockCandidates(run, named, texts);
+  const sameText = rows.find((row) => row.same_hash || row.is_superseded);
+  if (sameText !== undefined && sameText.user_id !== named.userId) {
+    run.mistakes.push(`${named.path}.key: is the key of somebody else`);
+    return undefined;
+  }
+  const known = sameText ?? findByName(rows, hash !== null);
+  if (known === undefined) {
+    if (rows.some((row) => row.is_users && !row.is_revoked))
+      run.warnings.push(`${named.path}.name: is also that of a key that a user made, which stays as it is`);
+    return addKey(run, maker, named, hash);
+  }
+  run.warnings.push(...warningsOf(known, named.path));
+  const isLeft = known.is_revoked || (known.is_superseded && !isOperatorsStill(known, named));
+  const isChanged =
+    !isLeft && (await updateKey(run, { named, maker, id: known.id, hasText: !known.is_superseded }));
+  noteChange(run, { ...changeOfKey(named, known.id), outcome: isChanged ? "changed" : "unchanged" });
+  return undefined;
+}
+
+function changeOfKey({ path, key }: NamedKey, id: string): { path: string; id: string; what: string } {
+  return { path, id, what: `key ${key.name}` };
+}
+
+/** A revoked one counts where the file gives no text: nothing says that another is meant. */
+function findByName(rows: readonly KeyRow[], hasText: boolean): KeyRow | undefined {
+  const found = rows.filter((row) => !row.is_users && !row.is_named_by_text);
+  return found.find((row) => !row.is_revoked) ?? (hasText ? undefined : found[0]);
+}
+
+/** Of a key with another text than the file's: one that a user made and holds the text of is left alone, and one that went on under another name. */
+function isOperatorsStill(known: KeyRow, { key }: NamedKey): boolean {
+  return !known.is_users && known.name === key.name;
+}
+
+function warningsOf(known: KeyRow, path: string): string[] {
+  if (known.is_revoked)
+    return [
+      `${path}: ${known.is_leaked ? "was revoked because its text was reported as leaked" : "was revoked"}, and stays so`,
+    ];
+  return known.is_superseded ? [`${path}.key: was rolled since; the key keeps its new text`] : [];
+}
+
+async function lockCandidates(
+  run: Run,
+  { userId, key }: NamedKey,
+  { hash, hashes }: { hash: Buffer | null; hashes: readonly Buffer[] },
+): Promise<KeyRow[]> {
+  const { rows } = await run.sql.query<KeyRow>(
+    `select k.id, k.user_id, k.name, k.created_by is not null as is_users, k.hash = any ($4::bytea[]) as is_named_by_text,
+       k.revoked_at is not null as is_revoked, k.revoked_reason is not distinct from 'leaked' as is_leaked,
+       coalesce(k.hash = $3, false) as same_hash,
+       k.hash is distinct from $3 and exists (select from superseded_keys s where s.api_key_id = k.id and s.hash = $3) as is_superseded
+     from api_keys k
+     where (k.user_id = $1 and k.name = $2) or k.hash = $3 or k.id in (select s.api_key_id from superseded_keys s where s.hash = $3)
+     order by is_revoked, k.id
+     for no key update of k`,
+    [userId, key.name, hash, hashes],
+  );
+  return rows;
+}
+
+async function addKey(
+  run: Run,
+  maker: KeyMaker,
+  named: NamedKey,
+  hash: Buffer | null,
+): Promise<string | undefined> {
+  const { path, organization, userId, key, spaces } = named;
+  const id = newId();
+  const expiresAt = key.expires_at === undefined || key.expires_at === null ? null : new Date(key.expires_at);
+  // No mistake: a file that is older than its keys must still set up an instance that is new.
+  if (expiresAt !== null && expiresAt.getTime() <= Date.now())
+    run.warnings.push(`${path}.expires_at: is past, so that the new key can never be used`);
+  const text = key.key ?? maker.create();
+  await insertApiKey(run.sql, organization, {
+    id,
+    userId,
+    name: key.name,
+    prefix: maker.prefix(text),
+    hash: hash ?? maker.hash(text),
+    spaces: spaces ?? null,
+    capabilities: key.capabilities ?? CAPABILITIES,
+    expiresAt,
+    createdBy: null,
+    allowedCidrs: key.allowed_cidrs ?? null,
+  });
+  noteChange(run, { ...changeOfKey(named, id), outcome: "made" });
+  return hash === null ? text : undefined;
+}
+
+interface Update {
+  readonly named: NamedKey;
+  readonly maker: KeyMaker;
+  readonly id: string;
+  /** Whether the key has the file's text, if there is one, from now on. */
+  readonly hasText: boolean;
+}
+
+async function updateKey(
+  run: Run,
+  { named: { organization, key, spaces }, maker, id, hasText }: Update,
+): Promise<boolean> {
+  const text = hasText ? key.key : undefined;
+  const wanted = {
+    name: key.name,
+    hash: text === undefined ? undefined : maker.hash(text),
+    prefix: text === undefined ? undefined : maker.prefix(text),
+    capabilities: key.capabilities,
+    // Postgres refuses offsets from UTC that ISO 8601 allows.
+    expires_at: typeof key.expires_at === "string" ? new Date(key.expires_at) : key.expires_at,
+    allowed_cidrs: key.allowed_cidrs,
+    all_spaces: spaces === undefined ? undefined : spaces === null,
+  };
+  if (wanted.hash !== undefined) await supersedeKeyText(run.sql, id, wanted.hash);
+  const fields = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
+  const isChanged = await updateRow(run.sql, "api_keys", id, fields);
+  const isNarrowed = spaces !== undefined && (await setKeySpaces(run.sql, organization, id, spaces ?? []));
+  return isChanged || isNarrowed;
+}

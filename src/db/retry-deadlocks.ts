@@ -1,0 +1,27 @@
+/** The only place that runs a transaction again because Postgres broke a deadlock in its disfavour. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Database, type OrganizationKey, type Sql, inTenant } from "./pool.ts";
+
+const ATTEMPTS = 5;
+const PAUSE_MS = 20;
+const DEADLOCK = "40P01";
+
+/**
+ * As `inTenant`, for work that locks rows of several documents or runs that the pipeline has in hand at the same time: it changes
+ * the database alone, and may run up to five times.
+ */
+export async function inTenantContended<T>(
+  db: Database,
+  organization: OrganizationKey,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await inTenant(db, organization, work);
+    } catch (error) {
+      const isDeadlock = error instanceof Error && "code" in error && error.code === DEADLOCK;
+      if (!isDeadlock || attempt === ATTEMPTS) throw error;
+      await sleep(PAUSE_MS * attempt);
+    }
+  }
+}

@@ -1,0 +1,206 @@
+/** The only SQL that writes and reads postings: the inverted index that BM25 is computed from. */
+import { MAX_PUBLISH_CHUNKS } from "../../../domain/work/processing.ts";
+import type { Sql } from "../../pool.ts";
+import { type SegmentChunks, packChunks, packPostings, postingOf } from "./posting-blocks.ts";
+import type { SearchScope } from "../scope.ts";
+import { knownLists, listsOf } from "./segment-chunks.ts";
+import { createTimeSlice } from "../time-slice.ts";
+import {
+  type TermBlock,
+  type TermBytes,
+  bytesOf,
+  findTerm,
+  languagesAmong,
+  packBlocks,
+} from "./term-blocks.ts";
+
+export interface IndexedChunk {
+  readonly runNum: number;
+  readonly chunkIndex: number;
+  /** As the analyzer gave them, with repetitions. */
+  readonly terms: readonly string[];
+}
+
+export interface IndexedSpace {
+  readonly organizationNum: number;
+  readonly spaceNum: number;
+}
+
+/** Consecutive chunks of one run that are indexed together. */
+interface RunPart {
+  readonly runNum: number;
+  readonly firstChunk: number;
+  readonly chunks: IndexedChunk[];
+}
+
+/** Parts begin where the batches of a large run begin, whoever writes them and however many at once. */
+function partsOf(chunks: readonly IndexedChunk[]): RunPart[] {
+  const parts: RunPart[] = [];
+  for (const chunk of chunks.toSorted(
+    (one, other) => one.runNum - other.runNum || one.chunkIndex - other.chunkIndex,
+  )) {
+    const last = parts.at(-1)?.chunks.at(-1);
+    const goesOn =
+      last?.runNum === chunk.runNum &&
+      last.chunkIndex + 1 === chunk.chunkIndex &&
+      chunk.chunkIndex % MAX_PUBLISH_CHUNKS !== 0;
+    if (goesOn) parts.at(-1)!.chunks.push(chunk);
+    else parts.push({ runNum: chunk.runNum, firstChunk: chunk.chunkIndex, chunks: [chunk] });
+  }
+  return parts;
+}
+
+const termsOf = (chunks: readonly IndexedChunk[]): number =>
+  chunks.reduce((sum, chunk) => sum + chunk.terms.length, 0);
+
+/** The postings of a segment of these parts: a chunk's place is its place in the list of all. */
+async function packTerms(chunks: readonly IndexedChunk[]): Promise<Map<TermBytes, Buffer>> {
+  const byTerm = new Map<string, number[]>();
+  const endOfSlice = createTimeSlice();
+  for (const [place, { terms }] of chunks.entries()) {
+    const counts = new Map<string, number>();
+    for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+    for (const [term, count] of counts) {
+      const postings = byTerm.get(term);
+      if (postings === undefined) byTerm.set(term, [postingOf(place, count)]);
+      else postings.push(postingOf(place, count));
+    }
+    await endOfSlice();
+  }
+  const packed = new Map<TermBytes, Buffer>();
+  for (const [term, postings] of byTerm) {
+    packed.set(bytesOf(term), packPostings(postings));
+    await endOfSlice();
+  }
+  return packed;
+}
+
+/** Of a segment's list of chunks, which is a row among its terms: no term is empty, and none sorts before it. */
+export const LIST_ROW = "";
+
+/**
+ * Indexes chunks of any number of runs as one segment. A part of a run that is indexed already, known by its first chunk, is left as it
+ * is: where two attempts write the same, one does.
+ * @returns the terms that were indexed, with repetitions, by run.
+ */
+export async function insertPostings(
+  sql: Sql,
+  space: IndexedSpace,
+  chunks: readonly IndexedChunk[],
+  analyzerVersion: number,
+): Promise<Map<number, number>> {
+  const parts = partsOf(chunks);
+  if (parts.length === 0) return new Map();
+  const { rows } = await sql.query<{ run_num: number; first_chunk: number; segment_num: number }>({
+    name: "search.insert-segment",
+    text: `with segment as (insert into posting_segments (organization_num, space_num, analyzer_version, terms, languages) values ($1, $2, $3, $8, $9) returning num)
+           insert into posting_runs (organization_num, space_num, segment_num, run_num, first_chunk, chunk_count, terms)
+           select $1, $2, segment.num, u.* from segment, unnest($4::int[], $5::int[], $6::int[], $7::bigint[]) u(run_num, first_chunk, chunk_count, terms)
+           on conflict do nothing returning run_num, first_chunk, segment_num`,
+    values: [
+      space.organizationNum,
+      space.spaceNum,
+      analyzerVersion,
+      parts.map((part) => part.runNum),
+      parts.map((part) => part.firstChunk),
+      parts.map((part) => part.chunks.length),
+      parts.map((part) => termsOf(part.chunks)),
+      termsOf(chunks),
+      languagesAmong(chunks.flatMap((chunk) => chunk.terms)),
+    ],
+  });
+  const isNew = new Set(rows.map((row) => `${row.run_num}/${row.first_chunk}`));
+  const written = parts.filter((part) => isNew.has(`${part.runNum}/${part.firstChunk}`));
+  const terms = new Map<number, number>();
+  for (const part of written) terms.set(part.runNum, (terms.get(part.runNum) ?? 0) + termsOf(part.chunks));
+  const indexed = written.flatMap((part) => part.chunks);
+  if (indexed.length > 0) {
+    const list = packChunks(
+      indexed.map((chunk) => ({ run: chunk.runNum, chunk: chunk.chunkIndex, length: chunk.terms.length })),
+    );
+    await insertBlocks(sql, space, rows[0]!.segment_num, [
+      { firstTerm: LIST_ROW, data: list },
+      ...(await packBlocks(await packTerms(indexed))),
+    ]);
+  }
+  if (written.length < parts.length) await correctSegments(sql, space);
+  return terms;
+}
+
+/** A segment is as large as its parts; one without any is none. */
+async function correctSegments(sql: Sql, { spaceNum }: IndexedSpace): Promise<void> {
+  await sql.query(
+    `update posting_segments s set terms = p.terms from (select segment_num, sum(terms) as terms from posting_runs where space_num = $1 group by segment_num) p
+     where s.num = p.segment_num and s.terms <> p.terms`,
+    [spaceNum],
+  );
+  await sql.query(
+    "delete from posting_segments s where s.space_num = $1 and not exists (select from posting_runs p where p.segment_num = s.num)",
+    [spaceNum],
+  );
+}
+
+export async function insertBlocks(
+  sql: Sql,
+  space: IndexedSpace,
+  segmentNum: number,
+  blocks: readonly TermBlock[],
+): Promise<void> {
+  await sql.query({
+    name: "search.insert-postings",
+    text: "insert into postings (organization_num, space_num, segment_num, first_term, data) select $1, $2, $3, * from unnest($4::text[], $5::bytea[])",
+    values: [
+      space.organizationNum,
+      space.spaceNum,
+      segmentNum,
+      blocks.map((block) => block.firstTerm),
+      blocks.map((block) => block.data),
+    ],
+  });
+}
+
+/** What one segment has of the terms that were asked for. */
+export interface SegmentPostings {
+  readonly list: SegmentChunks;
+  /** Packed, by term. */
+  readonly byTerm: ReadonlyMap<string, Buffer>;
+}
+
+/** The segments of the space that have any of the terms, with what they have; also of runs that are hidden. */
+export async function readPostings(
+  sql: Sql,
+  { spaceNum }: Pick<SearchScope, "spaceNum">,
+  terms: readonly string[],
+): Promise<SegmentPostings[]> {
+  if (terms.length === 0) return [];
+  const known = knownLists(spaceNum);
+  // One step into the index for each term and segment: the last block that does not begin behind the term.
+  const { rows } = await sql.query<{ num: number; term: string | null; data: Buffer | null }>({
+    name: "search.read-postings",
+    text: `select s.num, t.term, b.data from posting_segments s cross join unnest($2::text[]) t(term)
+           cross join lateral (select p.data from postings p where p.segment_num = s.num and p.first_term > '' and p.first_term <= t.term collate "C" order by p.first_term desc limit 1) b
+           where s.space_num = $1
+           union all select s.num, null, case when s.num <> all($3::int[]) then (select p.data from postings p where p.segment_num = s.num and p.first_term = '') end
+           from posting_segments s where s.space_num = $1`,
+    values: [spaceNum, [...new Set(terms)], [...known.keys()]],
+  });
+  const lists = await listsOf(
+    spaceNum,
+    known,
+    rows.filter((row) => row.term === null).map((row) => ({ num: row.num, packed: row.data })),
+  );
+  const bytes = new Map(terms.map((term) => [term, Buffer.from(term, "utf8")]));
+  const found: SegmentPostings[] = [];
+  const endOfSlice = createTimeSlice();
+  for (const [num, ofSegment] of Map.groupBy(rows, (row) => row.num)) {
+    const list = lists.get(num);
+    const byTerm = new Map<string, Buffer>();
+    for (const { term, data } of ofSegment) {
+      const postings = term === null || data === null ? null : findTerm(data, bytes.get(term)!);
+      if (postings !== null) byTerm.set(term!, postings);
+    }
+    if (list !== undefined && byTerm.size > 0) found.push({ list, byTerm });
+    await endOfSlice();
+  }
+  return found;
+}

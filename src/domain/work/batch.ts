@@ -1,0 +1,82 @@
+/** What a batch's workflow and its activity tell one another, and the limits of a batch: ids and counts. */
+import { ACTIVE_STATUSES, RUN_STATUSES, type RunStatus } from "./processing.ts";
+
+export interface BatchInput {
+  readonly organization: { readonly id: string; readonly num: number };
+  readonly batchId: string;
+}
+
+export type BatchStatus = "running" | "paused" | "cancelled" | "completed";
+
+/** What one step did, and how the batch stands behind it. */
+export interface BatchStep {
+  readonly status: BatchStatus;
+  /** Runs that this step released to the queue. */
+  readonly released: number;
+  /** Runs that this step cancelled. */
+  readonly cancelled: number;
+  /** Runs that are released and have not ended. */
+  readonly open: number;
+  /** True once every run has ended. */
+  readonly done: boolean;
+}
+
+/** Runs of a batch that are released and have not ended: enough that no worker waits, few enough that a pause shows at once. */
+export const BATCH_WINDOW_RUNS = 128;
+export const MAX_BATCH_DOCUMENTS = 100_000;
+/** Runs that one statement cancels. */
+export const CANCELS_A_STEP = 5_000;
+
+interface BatchStanding {
+  readonly status: BatchStatus;
+  readonly accepted: number;
+  /** Runs by status; runs whose document was purged meanwhile are in none. */
+  readonly counts: Partial<Record<RunStatus, number>>;
+  readonly started_at: Date | null;
+  readonly completed_at: Date | null;
+  /** Runs that ended by themselves within the last minute. */
+  readonly ended_lately: number;
+}
+
+const MINUTE_MS = 60_000;
+/** A rate over less than this says nothing. */
+const SHORTEST_RATE_MS = 1_000;
+
+/** Counts, progress, rate and the time that is left, from how the runs of a batch stand. */
+export function describeBatch(batch: BatchStanding, nowMs: number) {
+  const count = (status: RunStatus): number => batch.counts[status] ?? 0;
+  const known = RUN_STATUSES.reduce((sum, status) => sum + count(status), 0);
+  const active = ACTIVE_STATUSES.reduce((sum, status) => sum + count(status), 0);
+  const rate = ratePerMinute(batch, count("completed") + count("failed"), nowMs);
+  const isMoving = batch.status === "running" && rate !== null && rate > 0;
+  return {
+    counts: Object.fromEntries(
+      RUN_STATUSES.map((status) => [
+        status,
+        count(status) + (status === "cancelled" ? batch.accepted - known : 0),
+      ]),
+    ) as Record<RunStatus, number>,
+    progress: batch.accepted === 0 ? 1 : (batch.accepted - active) / batch.accepted,
+    documents_per_minute: rate,
+    estimated_seconds_left: isMoving ? Math.ceil((active / rate) * 60) : null,
+  };
+}
+
+/** Over the last minute; of a batch that has ended over its whole time. Null before the first run was taken in hand. */
+function ratePerMinute(
+  { started_at, completed_at, ended_lately }: BatchStanding,
+  ended: number,
+  nowMs: number,
+): number | null {
+  if (started_at === null) return null;
+  const spanMs = (completed_at?.getTime() ?? nowMs) - started_at.getTime();
+  const perMinute =
+    completed_at === null
+      ? (ended_lately * MINUTE_MS) / clamp(spanMs, MINUTE_MS)
+      : (ended * MINUTE_MS) / clamp(spanMs, Infinity);
+  return Math.round(perMinute * 10) / 10;
+}
+
+function clamp(spanMs: number, mostMs: number): number {
+  return Math.min(mostMs, Math.max(SHORTEST_RATE_MS, spanMs));
+}

@@ -1,5 +1,0 @@
-/** What the guardian of a start runs once that start was killed: it ends the processes of that start, in order, and says so in its log. */
-import { stopProcessesOf } from "./process-record.ts";
-
-const [dataDir, owner] = process.argv.slice(2) as [string, string];
-await stopProcessesOf(dataDir, owner, (line) => process.stdout.write(`${new Date().toISOString()} ${line}\n`));

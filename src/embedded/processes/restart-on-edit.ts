@@ -1,0 +1,67 @@
+/** What `npm run dev` does with an edit: new migrations are applied, then the API and the worker start again; the servers stay up. */
+import { messageOf } from "../start-error.ts";
+import type { Supervisor } from "./supervise.ts";
+import type { Edit } from "./watch-sources.ts";
+
+interface RestartDeps {
+  readonly supervisor: Pick<Supervisor, "restart">;
+  /** Applies the migrations that the database lacks. @returns what it printed. */
+  readonly migrate: () => Promise<string>;
+  /** Makes ready what shortens the next restart; called while nothing waits for it. */
+  readonly prepare: () => void;
+  readonly onProgress: (line: string) => void;
+  readonly stop: AbortSignal;
+}
+
+const RESTARTED = ["api", "worker"];
+const MIGRATIONS = "db/migrations/";
+/** Code of the process that watches, and of the servers that it keeps: it cannot start itself again. */
+const OWN = "embedded/";
+/** Read by the API and the worker, and by the process that watches. */
+const SHARED = new Set(["config.ts", "setting-forms.ts", "process-stop.ts", "process-ready.ts"]);
+/** Commands read their code each time they are called. */
+const COMMANDS = "cli/";
+const SHOWN_FILES = 3;
+
+/** Works on one edit after the other until the stop. */
+export async function restartOnEdits(edits: AsyncIterable<Edit>, deps: RestartDeps): Promise<void> {
+  const { onProgress, prepare, stop } = deps;
+  // A migration that failed is applied before the next restart, whatever that edit is of.
+  const owed = { migration: false };
+  prepare();
+  for await (const edit of edits) {
+    try {
+      await restartFor(edit, deps, owed);
+    } catch (error) {
+      if (!stop.aborted) onProgress(`${messageOf(error)}\nwaiting for the next edit`);
+    }
+    if (!stop.aborted) prepare();
+  }
+}
+
+async function restartFor(
+  { files, at }: Edit,
+  { supervisor, migrate, onProgress }: RestartDeps,
+  owed: { migration: boolean },
+): Promise<void> {
+  const own = files.filter((file) => file.startsWith(OWN) || SHARED.has(file));
+  if (own.length > 0)
+    onProgress(`${shown(own)}: stop this and start it again where "npm run dev" itself is to use the edit`);
+  const others = files.filter((file) => !file.startsWith(OWN) && !file.startsWith(COMMANDS));
+  if (others.length === 0) return;
+  onProgress(`${shown(others)} edited; starting the API and the worker again …`);
+  owed.migration ||= others.some((file) => file.startsWith(MIGRATIONS));
+  if (owed.migration) onProgress(await migrate());
+  owed.migration = false;
+  const outcomes = await Promise.allSettled(RESTARTED.map((name) => supervisor.restart(name)));
+  const errors = outcomes.flatMap((outcome) =>
+    outcome.status === "rejected" ? [messageOf(outcome.reason)] : [],
+  );
+  if (errors.length > 0) throw new Error(errors.join("\n"));
+  onProgress(`restarted in ${((performance.now() - at) / 1_000).toFixed(1)} s`);
+}
+
+function shown(files: readonly string[]): string {
+  const names = files.slice(0, SHOWN_FILES).join(", ");
+  return files.length > SHOWN_FILES ? `${names} and ${files.length - SHOWN_FILES} more` : names;
+}

@@ -1,0 +1,103 @@
+/** The only place that deals with running as root: Postgres refuses to, so its files and its process belong to another user. */
+import { access, chmod, constants, mkdir, readFile, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { StartError } from "../start-error.ts";
+
+export interface ServerUser {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const USER_NAMES = ["postgres", "nobody"];
+const ROOT = 0;
+const SYSTEM_CACHE = "/var/cache/holdfast";
+const WRITABLE_BY_OTHERS = 0o022;
+
+/** The user that Postgres runs as; undefined where this process is not root and Postgres may run as the same user. */
+export async function serverUser(): Promise<ServerUser | undefined> {
+  if (process.getuid?.() !== ROOT) return undefined;
+  const accounts = (await readFile("/etc/passwd", "utf8")).split("\n").map((line) => line.split(":"));
+  for (const name of USER_NAMES) {
+    const account = accounts.find((fields) => fields[0] === name);
+    if (account !== undefined) return { name, uid: Number(account[2]), gid: Number(account[3]) };
+  }
+  throw new StartError(
+    `Postgres does not run as root, and there is no user ${USER_NAMES.join(" or ")} to run it as. Run npm start as another user, or set DATABASE_URL.`,
+  );
+}
+
+/** The first folder on the way to `path` (itself included, where it exists) that `user` may not pass through, by its mode bits. */
+export async function firstClosedFolder(path: string, user: ServerUser): Promise<string | undefined> {
+  const parent = dirname(path);
+  const above = parent === path ? undefined : await firstClosedFolder(parent, user);
+  if (above !== undefined) return above;
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || !found.isDirectory()) return undefined;
+  const bit = found.uid === user.uid ? 0o100 : found.gid === user.gid ? 0o010 : 0o001;
+  return (found.mode & bit) === 0 ? path : undefined;
+}
+
+/**
+ * Makes the data folder, closed to reading by others, and open to passing through where another user must reach what lies in it.
+ * @throws StartError where it cannot be made, or `user` cannot reach it.
+ */
+export async function makeDataDir(dataDir: string, user: ServerUser | undefined): Promise<void> {
+  try {
+    const made = await mkdir(dataDir, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });
+    if (made !== undefined && user !== undefined) await chmod(dataDir, 0o711);
+    await access(dataDir, constants.W_OK);
+  } catch (error) {
+    throw new StartError(
+      `The data folder ${dataDir} cannot be written. Set DATA_DIR to a folder that can.`,
+      error,
+    );
+  }
+  const closed = user === undefined ? undefined : await firstClosedFolder(dataDir, user);
+  if (user === undefined || closed === undefined) return;
+  throw new StartError(
+    `Postgres does not run as root, so it runs as "${user.name}", who may not pass through ${closed}. Use a data folder elsewhere: DATA_DIR=/var/lib/holdfast npm start. Or open the way: chmod o+x ${closed}. Or run npm start as another user, or set DATABASE_URL.`,
+  );
+}
+
+interface CacheChoice {
+  /** From the settings; then no other folder is tried. */
+  readonly configured: string | undefined;
+  readonly dataDir: string;
+  readonly user: ServerUser | undefined;
+}
+
+/**
+ * The folder for fetched programs: the configured one, else the user's cache, else one in the data folder.
+ * @throws StartError where none of them can be written and be reached by `user`.
+ */
+export async function chooseCacheDir({ configured, dataDir, user }: CacheChoice): Promise<string> {
+  const candidates = cacheDirs({ configured, dataDir, user });
+  // A configured cache may be filled beforehand and closed to writing.
+  const needed = configured === undefined ? constants.W_OK : constants.R_OK;
+  for (const candidate of candidates) if (await isUsable(candidate, user, needed)) return candidate;
+  throw new StartError(
+    `No folder for fetched programs can be used; tried ${candidates.join(", ")}. Set HOLDFAST_CACHE to a folder that this user may write${user === undefined ? "" : ` and "${user.name}" may enter`}.`,
+  );
+}
+
+/** Where {@link chooseCacheDir} looks, in this order. */
+export function cacheDirs({ configured, dataDir, user }: CacheChoice): string[] {
+  if (configured !== undefined) return [configured];
+  return [user === undefined ? join(homedir(), ".cache", "holdfast") : SYSTEM_CACHE, join(dataDir, "cache")];
+}
+
+async function isUsable(folder: string, user: ServerUser | undefined, needed: number): Promise<boolean> {
+  try {
+    if ((await mkdir(folder, { recursive: true, mode: 0o755 })) !== undefined) await chmod(folder, 0o755);
+    await access(folder, needed);
+    if (user === undefined) return true;
+    // Programs that root starts must not be replaceable by somebody else.
+    const found = await stat(folder);
+    if (found.uid !== ROOT || (found.mode & WRITABLE_BY_OTHERS) !== 0) return false;
+    return (await firstClosedFolder(folder, user)) === undefined;
+  } catch {
+    return false;
+  }
+}

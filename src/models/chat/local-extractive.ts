@@ -1,0 +1,105 @@
+/** The only place for the answers of an installation without a language model: quotations from the sources, each with its mark. */
+import { fileURLToPath } from "node:url";
+import { boundedCount } from "../tokens/bounded.ts";
+import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ToolCall } from "./chat-model.ts";
+import { extractSentences, type Source } from "./extract-sentences.ts";
+import { loadWordPiece } from "../embedding/wordpiece.ts";
+
+const NAME = "local-extractive";
+const SEARCH_TOOL = "knowledge_search";
+const MAX_QUOTES = 3;
+const MAX_QUESTION_LENGTH = 2_000;
+const VOCABULARY = fileURLToPath(new URL("../../../models/all-minilm-l6-v2-int8/vocab.txt", import.meta.url));
+
+const QUOTING = "No language model is configured, so this answer only quotes the sentences that match best:";
+const NOTHING_FOUND = "No language model is configured, and no sentence of the sources matches the question.";
+
+function textOf({ content }: ChatMessage): string {
+  if (typeof content === "string") return content;
+  return (content ?? []).map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
+
+const FENCE = { open: "<<<SOURCES\n", close: "SOURCES>>>" };
+/** A block's first line: `[n] name`. */
+const BLOCK_START = /^\[(\d{1,6})\] /;
+/** Of all sources together: what a search brings, several times over. */
+const MAX_SOURCE_CHARACTERS = 200_000;
+
+/** Blocks `[n] name` and text between the lines `<<<SOURCES` and `SOURCES>>>`; line by line, since anybody may write such lines. */
+function sourcesOf(text: string): Source[] {
+  if (!text.includes(FENCE.open)) return [];
+  const sources: { index: number; lines: string[] }[] = [];
+  let isFenced = false;
+  for (const line of text.split("\n")) {
+    if (line === FENCE.close || `${line}\n` === FENCE.open) {
+      isFenced = line !== FENCE.close;
+      continue;
+    }
+    const index = BLOCK_START.exec(line)?.[1];
+    if (isFenced && index !== undefined) sources.push({ index: Number(index), lines: [] });
+    else if (isFenced) sources.at(-1)?.lines.push(line);
+  }
+  return sources.map(({ index, lines }) => ({ index, text: lines.join("\n") }));
+}
+
+/** System messages hold sources found ahead of the model, tool messages those that it asked for. */
+function allSources(messages: readonly ChatMessage[]): Source[] {
+  const texts = messages.filter(({ role }) => role === "system" || role === "tool").map(textOf);
+  const byIndex = new Map(texts.flatMap(sourcesOf).map((source) => [source.index, source]));
+  let left = MAX_SOURCE_CHARACTERS;
+  return [...byIndex.values()].flatMap(({ index, text }) => {
+    const shown = text.slice(0, left);
+    left -= shown.length;
+    return shown === "" ? [] : [{ index, text: shown }];
+  });
+}
+
+function questionOf(messages: readonly ChatMessage[]): string {
+  const last = messages.findLast(({ role }) => role === "user");
+  return last === undefined ? "" : textOf(last).trim().slice(0, MAX_QUESTION_LENGTH);
+}
+
+/** The search that a model would ask for; undefined where the agent has none, or it was done. */
+function wantedSearch(request: ChatRequest, question: string): ToolCall | undefined {
+  const { messages, tools = [] } = request;
+  const asked = messages
+    .slice(messages.findLastIndex(({ role }) => role === "user"))
+    .some(({ role }) => role === "tool");
+  const isOffered = tools.some(({ name }) => name === SEARCH_TOOL);
+  if (asked || !isOffered || question === "") return undefined;
+  return { id: `call_${messages.length}`, name: SEARCH_TOOL, arguments: JSON.stringify({ query: question }) };
+}
+
+function answer(messages: readonly ChatMessage[], question: string): string {
+  const quotes = extractSentences(question, allSources(messages), MAX_QUOTES);
+  if (quotes.length === 0) return NOTHING_FOUND;
+  return [QUOTING, ...quotes.map(({ index, sentence }) => `“${sentence}” [${index}]`)].join("\n\n");
+}
+
+/** Reads no configuration and reaches nothing outside; the same request always gets the same answer. */
+export function createLocalExtractive(): ChatModel {
+  const tokenizer = loadWordPiece(VOCABULARY);
+  const usageOf = (messages: readonly ChatMessage[], completion: string) => {
+    const count = boundedCount(tokenizer.count);
+    const written = count(completion);
+    const prompt = messages.reduce((total, message) => total + count(textOf(message)), 0);
+    return { prompt_tokens: prompt, completion_tokens: written, total_tokens: prompt + written };
+  };
+  async function* stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+    signal.throwIfAborted();
+    const question = questionOf(request.messages);
+    const search = wantedSearch(request, question);
+    if (search !== undefined) {
+      yield { type: "tool_calls", calls: [search] };
+      yield { type: "finish", reason: "tool_calls", usage: usageOf(request.messages, search.arguments) };
+      return;
+    }
+    const text = answer(request.messages, question);
+    for (const word of text.match(/\s*\S+/gu) ?? []) {
+      signal.throwIfAborted();
+      yield { type: "content", text: word };
+    }
+    yield { type: "finish", reason: "stop", usage: usageOf(request.messages, text) };
+  }
+  return { name: NAME, isLocal: true, stream, countTokens: tokenizer.count };
+}

@@ -1,0 +1,206 @@
+/** The only place for the embedding model that ships with the project: all-MiniLM-L6-v2, 8-bit, in threads of this process. */
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { DomainError } from "../../domain/errors.ts";
+import type { EmbeddingKind, EmbeddingModel } from "./embedding-model.ts";
+import type { ThreadAnswer, ThreadData, ThreadMessage } from "./minilm-thread.ts";
+import { MayBeOfOneText } from "../provider/error.ts";
+import { loadWordPiece } from "./wordpiece.ts";
+
+interface Job {
+  readonly text: string;
+  readonly resolve: (vector: Float32Array | null) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  job: Job | undefined;
+}
+
+interface Pool {
+  /** Starts the first thread, so that the first text does not wait for the model to load. */
+  readonly warm: () => void;
+  readonly embed: (
+    texts: readonly string[],
+    kind: EmbeddingKind,
+    signal?: AbortSignal,
+  ) => Promise<Array<Float32Array | null>>;
+  /** Waiting texts fail, the ones in hand are finished. */
+  readonly close: () => Promise<void>;
+}
+
+const MODEL_FOLDER = fileURLToPath(new URL("../../../models/all-minilm-l6-v2-int8/", import.meta.url));
+const MAX_TOKENS = 256;
+const MAX_THREADS = 4;
+/** The runtime of the model reports to its maker unless this is set before it is loaded. */
+const NO_TELEMETRY = "ORT_DISABLE_TELEMETRY";
+
+function send({ worker }: Thread, message: ThreadMessage): void {
+  worker.postMessage(message);
+}
+
+function checkedThreadData(folder: string): ThreadData {
+  const data = {
+    modelPath: `${folder}model.onnx`,
+    vocabularyPath: `${folder}vocab.txt`,
+    maxTokens: MAX_TOKENS,
+  };
+  const missing = [data.modelPath, data.vocabularyPath].filter((path) => !existsSync(path));
+  if (missing.length > 0)
+    throw new Error(`The embedding model is incomplete: ${missing.join(", ")} is missing.`);
+  return data;
+}
+
+/** Texts that wait for a thread, of all callers: questions first, else in the order they came. */
+function createQueue() {
+  const waiting: Record<EmbeddingKind, Set<Job>> = { query: new Set(), passage: new Set() };
+  return {
+    isEmpty: () => waiting.query.size + waiting.passage.size === 0,
+    next(): Job | undefined {
+      const jobs = waiting.query.size > 0 ? waiting.query : waiting.passage;
+      const [job] = jobs;
+      if (job !== undefined) jobs.delete(job);
+      return job;
+    },
+    failAll(reason: DomainError): void {
+      for (const jobs of Object.values(waiting)) {
+        for (const job of jobs) job.reject(reason);
+        jobs.clear();
+      }
+    },
+    /** The texts of one caller; after an abort those that no thread has taken yet are not computed. */
+    add(
+      texts: readonly string[],
+      kind: EmbeddingKind,
+      signal?: AbortSignal,
+    ): Promise<Array<Float32Array | null>> {
+      const jobs: Job[] = [];
+      const vectors = texts.map(
+        (text) => new Promise<Float32Array | null>((resolve, reject) => jobs.push({ text, resolve, reject })),
+      );
+      for (const job of jobs) waiting[kind].add(job);
+      const leave = (): void => {
+        for (const job of jobs) {
+          waiting[kind].delete(job);
+          job.reject(signal?.reason);
+        }
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      return Promise.all(vectors).finally(() => signal?.removeEventListener("abort", leave));
+    },
+  };
+}
+
+/**
+ * Each text goes to a thread alone. Batches would gain nothing (16 texts of 200 tokens a second and thread, one by one or 8 at a
+ * time), and the 8-bit model scales its numbers by the whole batch, so that a text's vector would change with its neighbours.
+ */
+function createPool(data: ThreadData, maxThreads: number): Pool {
+  const queue = createQueue();
+  const threads = new Set<Thread>();
+  let closed = false;
+
+  const feed = (thread: Thread): void => {
+    thread.job = queue.next();
+    if (thread.job !== undefined) {
+      thread.worker.ref();
+      send(thread, { text: thread.job.text });
+    } else if (!closed) {
+      thread.worker.unref();
+    }
+  };
+  const settle = (thread: Thread, answer: ThreadAnswer): void => {
+    // Whether the text is at fault or the model, whoever asked can tell by another text.
+    if ("vector" in answer) thread.job?.resolve(answer.vector.every(Number.isFinite) ? answer.vector : null);
+    else
+      thread.job?.reject(
+        new MayBeOfOneText("rejected_by_provider", `The local embedding model failed (${answer.error}).`),
+      );
+    feed(thread);
+  };
+  const lose = (thread: Thread): void => {
+    threads.delete(thread);
+    const reason = new DomainError("provider_unavailable", "The local embedding model ended.");
+    thread.job?.reject(reason);
+    // What waits would wait for ever where threads die as they start.
+    if (threads.size === 0) queue.failAll(reason);
+  };
+  const start = (): Thread => {
+    // Native code reads the environment of the process, which only its main thread can change.
+    // oxlint-disable-next-line node/no-process-env -- written for a library, not read
+    process.env[NO_TELEMETRY] = "1";
+    const worker = new Worker(new URL("./minilm-thread.ts", import.meta.url), { workerData: data });
+    const thread: Thread = { worker, job: undefined };
+    threads.add(thread);
+    worker.on("message", (answer: ThreadAnswer) => settle(thread, answer));
+    // An "exit" follows every "error".
+    worker.on("error", () => undefined);
+    worker.on("exit", () => lose(thread));
+    worker.unref();
+    return thread;
+  };
+  /** Gives waiting texts to idle threads; starts another thread only where all are busy. */
+  const dispatch = (): void => {
+    while (!queue.isEmpty()) {
+      const idle =
+        [...threads].find((thread) => thread.job === undefined) ??
+        (threads.size < maxThreads ? start() : undefined);
+      if (idle === undefined) return;
+      feed(idle);
+    }
+  };
+  const end = async (thread: Thread): Promise<void> => {
+    const exit = new Promise((resolve) => thread.worker.once("exit", resolve));
+    thread.worker.ref();
+    send(thread, "end");
+    await exit;
+  };
+  return {
+    warm: () => void start(),
+    embed: async (texts, kind, signal) => {
+      signal?.throwIfAborted();
+      if (closed) throw new DomainError("provider_unavailable", "The local embedding model is closed.");
+      const vectors = queue.add(texts, kind, signal);
+      dispatch();
+      return vectors;
+    },
+    close: async () => {
+      closed = true;
+      queue.failAll(new DomainError("provider_unavailable", "The local embedding model is closed."));
+      await Promise.all([...threads].map(end));
+    },
+  };
+}
+
+interface LocalOptions {
+  /** Threads at most; each takes a core and about 200 MB once it runs. By default one for each core, up to four. */
+  readonly maxThreads?: number;
+  readonly folder?: string;
+  /** False: the first thread starts with the first text and not before; for who only counts tokens. */
+  readonly embedsSoon?: boolean;
+}
+
+export const LOCAL_MODEL = "all-minilm-l6-v2-int8";
+
+/** Needs no provider and no network; English only. To be closed before `process.exit`, which aborts a process whose threads compute. Throws where the model's files are missing. */
+export function createLocalMiniLm(options: LocalOptions = {}): EmbeddingModel {
+  const data = checkedThreadData(options.folder ?? MODEL_FOLDER);
+  const tokenizer = loadWordPiece(data.vocabularyPath);
+  const pool = createPool(data, options.maxThreads ?? Math.min(availableParallelism(), MAX_THREADS));
+  if (options.embedsSoon !== false) pool.warm();
+  return {
+    name: LOCAL_MODEL,
+    dimensions: 384,
+    maxTokens: MAX_TOKENS,
+    // Half a second's work, so that what is urgent is soon next.
+    preferredBatch: 16,
+    fusion: { alpha: 0.3, bm25Saturation: 8 },
+    embed: pool.embed,
+    countTokens: tokenizer.count,
+    tokenOffsets: tokenizer.offsets,
+    close: pool.close,
+  };
+}

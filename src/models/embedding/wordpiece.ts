@@ -1,0 +1,181 @@
+/** The only place for the WordPiece tokenizer of uncased BERT models, with exact offsets into the original text. */
+import { readFileSync } from "node:fs";
+
+export interface WordPiece {
+  readonly count: (text: string) => number;
+  /** Ids of the first `maxTokens` tokens, between the marks that BERT wants around a text ([CLS] and [SEP], which are not counted). */
+  readonly ids: (text: string, maxTokens: number) => number[];
+  /** Offsets [start, end) in UTF-16 units of each token; they ascend and never overlap, and cut no character in two. */
+  readonly offsets: (text: string) => Array<[number, number]>;
+}
+
+interface Vocabulary {
+  /** Pieces that may begin a word. */
+  readonly initial: Map<string, number>;
+  /** Pieces that may continue one, without their `##`. */
+  readonly continuing: Map<string, number>;
+  readonly longestPiece: number;
+  readonly unknown: number;
+}
+
+/** A word after normalisation; unit `i` of `text` came from [starts[i], ends[i]) of the original. */
+interface Word {
+  text: string;
+  readonly starts: number[];
+  readonly ends: number[];
+}
+
+/** Told of each token; answers false to stop. */
+type Visit = (id: number, start: number, end: number) => boolean;
+
+/** Words of more code points than this are one unknown token, as the model was trained. */
+const MAX_WORD_LENGTH = 100;
+
+/** Control, format, private and surrogate characters are dropped, except the three that count as space. */
+const DROPPED = /^[\p{Cc}\p{Cf}\p{Co}\p{Cs}\uFFFD]$/u;
+const SPACE = /^\s$/u;
+const PUNCTUATION = /^[\p{P}$+<=>^`|~]$/u;
+const MARKS = /\p{Mn}/gu;
+/** The ideographs that BERT makes words of their own: kana and hangul are not among them. */
+const IDEOGRAPH =
+  /^[\u4E00-\u9FFF\u3400-\u4DBF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\uF900-\uFAFF\u{2F800}-\u{2FA1F}]$/u;
+
+type Kind = "drop" | "space" | "alone" | "letter";
+interface Normalised {
+  readonly kind: Kind;
+  readonly text: string;
+}
+
+const normalisedCharacters = new Map<string, Normalised>();
+/** Bounds the memo at about the number of characters that living scripts use. */
+const MAX_MEMO = 60_000;
+
+function normalise(character: string): Normalised {
+  const known = normalisedCharacters.get(character);
+  if (known !== undefined) return known;
+  const text = character.normalize("NFD").replace(MARKS, "").toLowerCase();
+  let kind: Kind = "letter";
+  if (character === "\t" || character === "\n" || character === "\r") kind = "space";
+  else if (DROPPED.test(character)) kind = "drop";
+  else if (SPACE.test(character)) kind = "space";
+  else if (IDEOGRAPH.test(character) || PUNCTUATION.test(text)) kind = "alone";
+  const made = { kind, text };
+  if (normalisedCharacters.size < MAX_MEMO) normalisedCharacters.set(character, made);
+  return made;
+}
+
+function append(word: Word, text: string, start: number, end: number): void {
+  // A combining mark on its own belongs to the letter before it.
+  if (text === "" && word.ends.length > 0) word.ends[word.ends.length - 1] = end;
+  word.text += text;
+  for (let unit = 0; unit < text.length; unit++) {
+    word.starts.push(start);
+    word.ends.push(end);
+  }
+}
+
+/** Calls `visit` for each word until it answers false. */
+function eachWord(text: string, visit: (word: Word) => boolean): void {
+  let word: Word = { text: "", starts: [], ends: [] };
+  const flush = (): boolean => {
+    if (word.text === "") return true;
+    const done = word;
+    word = { text: "", starts: [], ends: [] };
+    return visit(done);
+  };
+  for (let at = 0; at < text.length;) {
+    const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+    const end = at + character.length;
+    const { kind, text: normalised } = normalise(character);
+    if ((kind === "space" || kind === "alone") && !flush()) return;
+    if (kind === "letter" || kind === "alone") append(word, normalised, at, end);
+    if (kind === "alone" && !flush()) return;
+    at = end;
+  }
+  flush();
+}
+
+function isTooLong(word: string): boolean {
+  return word.length > MAX_WORD_LENGTH && Array.from(word).length > MAX_WORD_LENGTH;
+}
+
+/** Greedy longest match from the left; undefined where some part of the word is in no piece. */
+function pieces(
+  vocabulary: Vocabulary,
+  word: string,
+): Array<{ id: number; from: number; to: number }> | undefined {
+  const found: Array<{ id: number; from: number; to: number }> = [];
+  for (let from = 0; from < word.length;) {
+    const table = from === 0 ? vocabulary.initial : vocabulary.continuing;
+    let to = Math.min(word.length, from + vocabulary.longestPiece);
+    let id: number | undefined;
+    while (to > from && (id = table.get(word.slice(from, to))) === undefined) to--;
+    if (id === undefined) return undefined;
+    found.push({ id, from, to });
+    from = to;
+  }
+  return found;
+}
+
+function eachToken(vocabulary: Vocabulary, text: string, visit: Visit): void {
+  let reached = 0;
+  // One character may become several units: the token that begins inside it gets an empty range, so that none overlap.
+  const tell = (id: number, start: number, end: number): boolean => {
+    const from = Math.max(start, reached);
+    reached = Math.max(end, from);
+    return visit(id, from, reached);
+  };
+  eachWord(text, (word) => {
+    const found = isTooLong(word.text) ? undefined : pieces(vocabulary, word.text);
+    if (found === undefined) return tell(vocabulary.unknown, word.starts[0] ?? 0, word.ends.at(-1) ?? 0);
+    return found.every(({ id, from, to }) => tell(id, word.starts[from] ?? 0, word.ends[to - 1] ?? 0));
+  });
+}
+
+function readVocabulary(path: string): { vocabulary: Vocabulary; first: number; last: number } {
+  const initial = new Map<string, number>();
+  const continuing = new Map<string, number>();
+  let longestPiece = 0;
+  for (const [id, piece] of readFileSync(path, "utf8").split("\n").entries()) {
+    if (piece === "") continue;
+    longestPiece = Math.max(longestPiece, piece.length);
+    if (piece.startsWith("##") && piece.length > 2) continuing.set(piece.slice(2), id);
+    else initial.set(piece, id);
+  }
+  const mark = (name: string): number => {
+    const id = initial.get(name);
+    if (id === undefined) throw new Error(`The vocabulary lacks ${name}.`);
+    return id;
+  };
+  return {
+    vocabulary: { initial, continuing, longestPiece, unknown: mark("[UNK]") },
+    first: mark("[CLS]"),
+    last: mark("[SEP]"),
+  };
+}
+
+/** Reads a `vocab.txt` (one piece a line, its number is its id). The texts `[CLS]`, `[SEP]` … in a document are plain text, never marks. */
+export function loadWordPiece(vocabularyPath: string): WordPiece {
+  const { vocabulary, first, last } = readVocabulary(vocabularyPath);
+  return {
+    count(text) {
+      let total = 0;
+      eachToken(vocabulary, text, () => ++total > 0);
+      return total;
+    },
+    ids(text, maxTokens) {
+      const ids = [first];
+      eachToken(vocabulary, text, (id) => {
+        if (ids.length <= maxTokens) ids.push(id);
+        return ids.length <= maxTokens;
+      });
+      ids.push(last);
+      return ids;
+    },
+    offsets(text) {
+      const offsets: Array<[number, number]> = [];
+      eachToken(vocabulary, text, (_id, start, end) => offsets.push([start, end]) > 0);
+      return offsets;
+    },
+  };
+}

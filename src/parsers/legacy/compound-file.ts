@@ -1,0 +1,44 @@
+/** The only reader of compound files: the container of old Office documents and Outlook messages. */
+
+import { CFB } from "@e965/xlsx";
+import { DomainError } from "../../domain/errors.ts";
+
+interface CompoundEntry {
+  readonly content?: Uint8Array | readonly number[];
+  readonly size: number;
+}
+
+export interface CompoundFile {
+  /** Paths of its streams, without the root. */
+  readonly paths: readonly string[];
+  /** Undefined where there is no such stream. */
+  stream(path: string): Buffer | undefined;
+}
+
+/** Throws `corrupt` where the bytes are no such file. */
+export function openCompoundFile(bytes: Buffer): CompoundFile {
+  const { FullPaths, FileIndex } = readContainer(bytes);
+  const entries = new Map<string, CompoundEntry>();
+  FullPaths.forEach((path, index) => {
+    const entry = FileIndex[index];
+    const inside = path.slice(path.indexOf("/") + 1);
+    if (entry !== undefined && inside !== "" && !inside.endsWith("/")) entries.set(inside, entry);
+  });
+  return {
+    paths: [...entries.keys()],
+    stream(path) {
+      const entry = entries.get(path);
+      return entry === undefined ? undefined : Buffer.from(entry.content ?? []).subarray(0, entry.size);
+    },
+  };
+}
+
+function readContainer(bytes: Buffer): { FullPaths: string[]; FileIndex: CompoundEntry[] } {
+  try {
+    return (
+      CFB as { read(bytes: Buffer, options: object): { FullPaths: string[]; FileIndex: CompoundEntry[] } }
+    ).read(bytes, { type: "buffer" });
+  } catch (error) {
+    throw new DomainError("corrupt", "The file is not a readable document.", { cause: error });
+  }
+}

@@ -1,0 +1,108 @@
+/** The only reader of paragraph styles in old Word files ([MS-DOC], Word 97 and newer): which paragraphs are headings. */
+
+import { openCompoundFile } from "./compound-file.ts";
+
+const BLOCK = 512;
+/** Offsets in the file information block. */
+const FIB = { version: 0x02, flags: 0x0a, paragraphPages: 0x0102, pieces: 0x01a2 } as const;
+const WORD_97 = 0x00c1;
+const SECOND_TABLE = 0x0200;
+/** The styles 1 to 9 are "heading 1" to "heading 9" in every file. */
+const LEVELS = 9;
+/** An entry of a page of paragraph properties: a word offset and what old versions kept of the height. */
+const PROPERTIES_BYTES = 13;
+const NARROW = 0x40000000;
+/** A longer paragraph is no heading, whatever its style says. */
+const MAX_HEADING_BYTES = 8_192;
+/** Each heading is looked for in all pieces of text: of a document that was edited for years these are thousands, and its headings hundreds. */
+const MAX_COMPARISONS = 20_000_000;
+const westernText = new TextDecoder("windows-1252");
+const wideText = new TextDecoder("utf-16le");
+
+interface Piece {
+  readonly start: number;
+  readonly end: number;
+  readonly isNarrow: boolean;
+}
+
+const FIELD_CODE = new RegExp(String.raw`\x13[^\x14\x15]*\x14?`, "g");
+const BLANKS = new RegExp(String.raw`[\x00-\x1f\s]+`, "g");
+
+/** The key under which a line of the document's text finds its level: without the codes of fields, which stand between 0x13 and 0x14. */
+export function headingKey(line: string): string {
+  return line.replace(FIELD_CODE, "").replace(BLANKS, " ").trim();
+}
+
+/** Levels 1 to 9 by {@link headingKey}. Empty for files older than Word 97, and for those whose styles cannot be read: their text can. */
+export function headingLevels(bytes: Buffer): ReadonlyMap<string, number> {
+  const levels = new Map<string, number>();
+  const file = openCompoundFile(bytes);
+  const document = file.stream("WordDocument");
+  if (document === undefined || document.length < BLOCK || document.readUInt16LE(FIB.version) < WORD_97)
+    return levels;
+  const table = file.stream((document.readUInt16LE(FIB.flags) & SECOND_TABLE) === 0 ? "0Table" : "1Table");
+  if (table === undefined) return levels;
+  try {
+    const pieces = readPieces(table, document.readUInt32LE(FIB.pieces));
+    const headings = paragraphPages(document, table).flatMap((page) => [...headingsOf(page)]);
+    const readable = headings
+      .slice(0, Math.floor(MAX_COMPARISONS / Math.max(pieces.length, 1)))
+      .filter(({ start, end }) => end - start <= MAX_HEADING_BYTES);
+    for (const { level, start, end } of readable)
+      levels.set(headingKey(textBetween(document, pieces, start, end)), level);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  levels.delete("");
+  return levels;
+}
+
+/** Where the text lies in the stream, and in how many bytes a character. */
+function readPieces(table: Buffer, clx: number): Piece[] {
+  let at = clx;
+  while (table.readUInt8(at) === 1) at += 3 + table.readUInt16LE(at + 1);
+  const count = (table.readUInt32LE(at + 1) - 4) / 12;
+  const positions = at + 5;
+  const descriptors = positions + (count + 1) * 4;
+  return Array.from({ length: count }, (_, index) => {
+    const characters =
+      table.readUInt32LE(positions + (index + 1) * 4) - table.readUInt32LE(positions + index * 4);
+    const offset = table.readUInt32LE(descriptors + index * 8 + 2);
+    const isNarrow = (offset & NARROW) !== 0;
+    const start = isNarrow ? (offset & ~NARROW) / 2 : offset;
+    return { start, end: start + characters * (isNarrow ? 1 : 2), isNarrow };
+  });
+}
+
+function paragraphPages(document: Buffer, table: Buffer): Buffer[] {
+  const start = document.readUInt32LE(FIB.paragraphPages);
+  const count = Math.max(0, (document.readUInt32LE(FIB.paragraphPages + 4) - 4) / 8);
+  const numbers = new Set(
+    Array.from({ length: count }, (_, index) => table.readUInt32LE(start + (count + 1) * 4 + index * 4)),
+  );
+  return [...numbers]
+    .map((number) => document.subarray(number * BLOCK, (number + 1) * BLOCK))
+    .filter((page) => page.length === BLOCK);
+}
+
+function* headingsOf(page: Buffer): Generator<{ level: number; start: number; end: number }> {
+  const count = page.readUInt8(BLOCK - 1);
+  for (let index = 0; index < count; index += 1) {
+    const properties = page.readUInt8((count + 1) * 4 + index * PROPERTIES_BYTES) * 2;
+    if (properties === 0) continue;
+    const style = page.readUInt16LE(properties + (page.readUInt8(properties) === 0 ? 2 : 1));
+    if (style >= 1 && style <= LEVELS)
+      yield { level: style, start: page.readUInt32LE(index * 4), end: page.readUInt32LE((index + 1) * 4) };
+  }
+}
+
+function textBetween(document: Buffer, pieces: readonly Piece[], start: number, end: number): string {
+  return pieces
+    .filter((piece) => piece.start < end && piece.end > start)
+    .map((piece) =>
+      (piece.isNarrow ? westernText : wideText).decode(
+        document.subarray(Math.max(start, piece.start), Math.min(end, piece.end)),
+      ),
+    )
+    .join("");
+}

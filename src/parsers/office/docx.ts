@@ -1,0 +1,244 @@
+/** The parser of DOCX files. */
+
+import { DomainError } from "../../domain/errors.ts";
+import { docxInline, type DocxInline } from "./docx-runs.ts";
+import { docxNumberings, docxStyles, type DocxNumberings, type DocxStyles } from "./docx-styles.ts";
+import { fenced, listItem, pipeTables, quoted } from "../text/markdown-format.ts";
+import {
+  attribute,
+  childAt,
+  childrenNamed,
+  descendantsNamed,
+  isElement,
+  type MarkupElement,
+} from "../web/markup-tree.ts";
+import { openPackage, referenceOfKind, type OfficePackage } from "./ooxml.ts";
+import { readInput, type Parser } from "../parser.ts";
+import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
+
+export const docx: Parser = {
+  name: "docx",
+  runsIn: "child",
+  async parse(input) {
+    const office = await openPackage(await readInput(input));
+    const walk = await openDocument(office);
+    const body = childAt(await office.part(office.main), "body");
+    const { headers, footers } = await runningParts(office, body);
+    for (const part of headers) writeRunning(walk.writer, part);
+    writeBlocks(walk, body);
+    for (const part of footers) writeRunning(walk.writer, part);
+    if (walk.writer.units.length === 0) throw new DomainError("no_text", "The document holds no text.");
+    return {
+      parser_name: docx.name,
+      units: walk.writer.units,
+      page_count: null,
+      metadata: await office.metadata(),
+      warnings: [],
+    };
+  },
+};
+
+interface Walk {
+  readonly writer: UnitWriter;
+  readonly styles: DocxStyles;
+  readonly numberings: DocxNumberings;
+  readonly footnotes: ReadonlyMap<string, MarkupElement>;
+  readonly endnotes: ReadonlyMap<string, MarkupElement>;
+  readonly comments: ReadonlyMap<string, MarkupElement>;
+  /** Notes and comments that are written: what is referred to twice is text once. */
+  readonly written: Set<MarkupElement>;
+  /** Lines of the list, code or quote that is being put together. */
+  pending: { readonly kind: "list" | "code" | "quote"; readonly lines: string[] } | undefined;
+}
+
+async function openDocument(office: OfficePackage): Promise<Walk> {
+  const references = await office.references(office.main);
+  const part = (kind: string): Promise<MarkupElement | undefined> =>
+    office.part(referenceOfKind(references, kind)?.target);
+  const byId = (root: MarkupElement | undefined, name: string): Map<string, MarkupElement> =>
+    new Map(childrenNamed(root, name).map((entry) => [attribute(entry, "id") ?? "", entry]));
+  return {
+    writer: createUnitWriter(),
+    styles: docxStyles(await part("styles")),
+    numberings: docxNumberings(await part("numbering")),
+    footnotes: byId(await part("footnotes"), "footnote"),
+    endnotes: byId(await part("endnotes"), "endnote"),
+    comments: byId(await part("comments"), "comment"),
+    written: new Set(),
+    pending: undefined,
+  };
+}
+
+/** Headers and footers of all sections, each part once. */
+async function runningParts(
+  office: OfficePackage,
+  body: MarkupElement | undefined,
+): Promise<{ headers: MarkupElement[]; footers: MarkupElement[] }> {
+  const references = await office.references(office.main);
+  const sections = body === undefined ? [] : descendantsNamed(body, "sectPr");
+  const parts = async (name: string): Promise<MarkupElement[]> => {
+    const targets = new Set(
+      sections
+        .flatMap((section) => childrenNamed(section, name))
+        .map((entry) => references.get(attribute(entry, "id") ?? "")?.target),
+    );
+    const read = await Promise.all([...targets].map((target) => office.part(target)));
+    return read.filter((part) => part !== undefined);
+  };
+  return { headers: await parts("headerReference"), footers: await parts("footerReference") };
+}
+
+function writeRunning(writer: UnitWriter, part: MarkupElement): void {
+  for (const paragraph of descendantsNamed(part, "p"))
+    writer.add("paragraph", docxInline(paragraph).text, true);
+}
+
+function writeBlocks(walk: Walk, container: MarkupElement | undefined): void {
+  for (const child of container?.children ?? []) if (isElement(child)) writeBlock(walk, child);
+  endPending(walk);
+}
+
+/** Elements that only wrap blocks. */
+const WRAPPERS = new Set(["sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag", "Choice"]);
+
+function writeBlock(walk: Walk, element: MarkupElement): void {
+  if (element.name === "p") writeParagraph(walk, element);
+  else if (element.name === "tbl") {
+    endPending(walk);
+    writeTable(walk, element);
+  } else if (element.name === "AlternateContent") {
+    const chosen = childAt(element, "Choice") ?? childAt(element, "Fallback");
+    for (const child of chosen?.children ?? []) if (isElement(child)) writeBlock(walk, child);
+  } else if (WRAPPERS.has(element.name)) {
+    for (const child of element.children) if (isElement(child)) writeBlock(walk, child);
+  }
+}
+
+function writeParagraph(walk: Walk, paragraph: MarkupElement): void {
+  const inline = docxInline(paragraph);
+  const text = inline.text.trim();
+  const style = walk.styles.of(childAt(paragraph, "pPr"));
+  if (style.kind === "code") pend(walk, "code", inline.text);
+  else if (text !== "") {
+    if (style.headingLevel !== undefined) {
+      endPending(walk);
+      walk.writer.heading(style.headingLevel, text);
+    } else if (style.numbering !== undefined) {
+      pend(
+        walk,
+        "list",
+        listItem(
+          style.numbering.level,
+          walk.numberings.next(style.numbering.id, style.numbering.level),
+          text,
+        ),
+      );
+    } else if (style.kind === "quote") pend(walk, "quote", quoted(text));
+    else {
+      endPending(walk);
+      walk.writer.add(/^!\[[^\]]*\]\(\)$/.test(text) ? "image" : "paragraph", text);
+    }
+  }
+  writeAnchored(walk, inline);
+}
+
+function pend(walk: Walk, kind: "list" | "code" | "quote", line: string): void {
+  if (walk.pending?.kind !== kind) endPending(walk);
+  walk.pending ??= { kind, lines: [] };
+  walk.pending.lines.push(line);
+}
+
+function endPending(walk: Walk): void {
+  const { pending } = walk;
+  walk.pending = undefined;
+  if (pending === undefined) return;
+  walk.writer.add(
+    pending.kind,
+    pending.kind === "code" ? fenced(trimBlank(pending.lines)) : pending.lines.join("\n"),
+  );
+}
+
+function trimBlank(lines: readonly string[]): readonly string[] {
+  const first = lines.findIndex((line) => line.trim() !== "");
+  const last = lines.findLastIndex((line) => line.trim() !== "");
+  return first < 0 ? [] : lines.slice(first, last + 1);
+}
+
+/** What is anchored in a paragraph comes right behind it: text boxes, notes, comments. */
+function writeAnchored(walk: Walk, inline: DocxInline): void {
+  if (inline.boxes.length + inline.notes.length + inline.comments.length === 0) return;
+  endPending(walk);
+  for (const box of inline.boxes) writeBlocks(walk, box);
+  for (const { kind, id } of inline.notes) {
+    const note = (kind === "footnote" ? walk.footnotes : walk.endnotes).get(id);
+    const text = firstText(walk, note);
+    if (text !== "") walk.writer.add("paragraph", `[^${kind === "footnote" ? "" : "e"}${id}]: ${text}`);
+  }
+  for (const id of inline.comments) {
+    const comment = walk.comments.get(id);
+    const text = firstText(walk, comment);
+    if (text !== "")
+      walk.writer.add("quote", quoted(`Comment by ${attribute(comment, "author") || "unknown"}: ${text}`));
+  }
+}
+
+/** The text of a note or comment where it is referred to first, empty after that. */
+function firstText(walk: Walk, entry: MarkupElement | undefined): string {
+  if (entry === undefined || walk.written.has(entry)) return "";
+  walk.written.add(entry);
+  return blockText(entry);
+}
+
+function blockText(container: MarkupElement | undefined): string {
+  if (container === undefined) return "";
+  return descendantsNamed(container, "p")
+    .map((paragraph) => docxInline(paragraph).text.trim())
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+function writeTable(walk: Walk, table: MarkupElement): void {
+  const rows = rowsOf(table);
+  const [only] = rows.flat();
+  if (only !== undefined && rows.flat().length === 1) return writeBlocks(walk, only);
+  const anchored: DocxInline[] = [];
+  const texts = rows.map((cells) => cells.flatMap((cell) => cellColumns(cell, anchored)));
+  for (const part of pipeTables(texts)) walk.writer.add("table", part);
+  for (const inline of anchored) writeAnchored(walk, inline);
+}
+
+function rowsOf(table: MarkupElement): MarkupElement[][] {
+  return unwrapped(table, "tr").map((row) => unwrapped(row, "tc"));
+}
+
+/** Children of that name, also inside content controls. */
+function unwrapped(element: MarkupElement, name: string): MarkupElement[] {
+  return element.children.flatMap((child) =>
+    isElement(child)
+      ? child.name === name
+        ? [child]
+        : WRAPPERS.has(child.name)
+          ? unwrapped(child, name)
+          : []
+      : [],
+  );
+}
+
+const MAX_SPAN = 100;
+
+/** A cell's text and an empty one for each further column that it covers; a cell that goes on from the row above is empty. */
+function cellColumns(cell: MarkupElement, anchored: DocxInline[]): string[] {
+  const properties = childAt(cell, "tcPr");
+  const merge = childAt(properties, "vMerge");
+  const continues = merge !== undefined && attribute(merge, "val") !== "restart";
+  const span = Math.min(
+    Math.max(Number(attribute(childAt(properties, "gridSpan"), "val") ?? 1) || 1, 1),
+    MAX_SPAN,
+  );
+  const lines = descendantsNamed(cell, "p").map((paragraph) => {
+    const inline = docxInline(paragraph);
+    anchored.push({ ...inline, boxes: [] });
+    return [inline.text, ...inline.boxes.map(blockText)].join(" ");
+  });
+  return [continues ? "" : lines.join("\n"), ...Array.from({ length: span - 1 }, () => "")];
+}

@@ -1,0 +1,219 @@
+/** The only place that turns the body of an OpenDocument file into text units. */
+
+import { fenced, listItem, pipeTables, quoted } from "../text/markdown-format.ts";
+import {
+  attribute,
+  childAt,
+  childrenNamed,
+  descendantsNamed,
+  isElement,
+  textOf,
+  type MarkupElement,
+} from "../web/markup-tree.ts";
+import type { UnitWriter } from "../unit-writer.ts";
+
+export interface OdfStyles {
+  /** The style's name and those that it builds on, in lower case. */
+  names(style: string | undefined): readonly string[];
+  isOrdered(listStyle: string | undefined): boolean;
+}
+
+export interface OdfWalk {
+  readonly writer: UnitWriter;
+  readonly styles: OdfStyles;
+  /** Cells that may still be written because a count says so. */
+  repeatsLeft: number;
+}
+
+/** Of one document: calculations repeat empty cells without end, and texts hardly any. */
+export const MAX_REPEATED_CELLS = 5_000;
+
+const MAX_STYLE_CHAIN = 20;
+/** Cells and rows that are the same are written once with a count: more than this only fill a sheet. */
+const MAX_REPEATS = 50;
+
+/** @param roots Of styles.xml and content.xml, as far as they are there. */
+export function odfStyles(roots: readonly (MarkupElement | undefined)[]): OdfStyles {
+  const all = roots.flatMap((root) => [childAt(root, "styles"), childAt(root, "automatic-styles")]);
+  const styles = new Map(
+    all
+      .flatMap((list) => childrenNamed(list, "style"))
+      .map((style) => [attribute(style, "name") ?? "", style]),
+  );
+  const ordered = new Set(
+    all
+      .flatMap((list) => childrenNamed(list, "list-style"))
+      .filter((style) => attribute(childAt(style, "list-level-style-number"), "level") === "1")
+      .map((style) => attribute(style, "name")),
+  );
+  return {
+    names(style) {
+      const names: string[] = [];
+      for (
+        let name = style;
+        name !== undefined && names.length < MAX_STYLE_CHAIN;
+        name = attribute(styles.get(name), "parent-style-name")
+      ) {
+        names.push(
+          (attribute(styles.get(name), "display-name") ?? name).replaceAll("_20_", " ").toLowerCase(),
+        );
+      }
+      return names;
+    },
+    isOrdered: (listStyle) => ordered.has(listStyle),
+  };
+}
+
+/** Writes a container's blocks, in order. */
+export function writeOdf(walk: OdfWalk, container: MarkupElement | undefined): void {
+  for (const child of container?.children ?? []) if (isElement(child)) writeBlock(walk, child);
+}
+
+/** Neither text of the document nor places for it. */
+const SKIPPED = new Set([
+  "tracked-changes",
+  "sequence-decls",
+  "forms",
+  "variable-decls",
+  "user-field-decls",
+  "scripts",
+  "event-listeners",
+]);
+
+function writeBlock(walk: OdfWalk, element: MarkupElement): void {
+  const { writer } = walk;
+  if (SKIPPED.has(element.name)) return;
+  if (element.name === "h") {
+    writer.heading(Number(attribute(element, "outline-level") ?? 1) || 1, inlineText(element));
+    writeAnchored(walk, element);
+  } else if (element.name === "p") writeParagraph(walk, element);
+  else if (element.name === "list")
+    writer.add(
+      "list",
+      listText(walk, element, { level: 0, ordered: walk.styles.isOrdered(attribute(element, "style-name")) }),
+    );
+  else if (element.name === "table")
+    for (const part of pipeTables(tableRows(walk, element))) writer.add("table", part);
+  else if (element.name === "frame" || element.name === "custom-shape") writeFrame(walk, element);
+  else if (element.name === "annotation") writeComment(writer, element);
+  else writeOdf(walk, element);
+}
+
+function writeParagraph(walk: OdfWalk, paragraph: MarkupElement): void {
+  const names = walk.styles.names(attribute(paragraph, "style-name"));
+  const text = inlineText(paragraph);
+  if (names.includes("title")) walk.writer.heading(1, text);
+  else if (names.includes("preformatted text"))
+    walk.writer.add("code", text.trim() === "" ? "" : fenced(text.split("\n")));
+  else if (names.includes("quotations")) walk.writer.add("quote", text.trim() === "" ? "" : quoted(text));
+  else walk.writer.add("paragraph", text.trim());
+  writeAnchored(walk, paragraph);
+}
+
+/** Frames, notes and comments inside a paragraph come behind it. */
+function writeAnchored(walk: OdfWalk, paragraph: MarkupElement): void {
+  for (const child of paragraph.children) {
+    if (!isElement(child)) continue;
+    if (child.name === "frame" || child.name === "custom-shape") writeFrame(walk, child);
+    else if (child.name === "annotation") writeComment(walk.writer, child);
+    else if (child.name === "note")
+      walk.writer.add("paragraph", `[^${textOf(childAt(child, "note-citation"))}]: ${noteText(child)}`);
+    else writeAnchored(walk, child);
+  }
+}
+
+function noteText(note: MarkupElement): string {
+  const body = childAt(note, "note-body");
+  return body === undefined ? "" : descendantsNamed(body, "p").map(inlineText).join("\n");
+}
+
+function writeComment(writer: UnitWriter, annotation: MarkupElement): void {
+  const text = descendantsNamed(annotation, "p").map(inlineText).join("\n").trim();
+  if (text !== "")
+    writer.add("quote", quoted(`Comment by ${textOf(childAt(annotation, "creator")) || "unknown"}: ${text}`));
+}
+
+function writeFrame(walk: OdfWalk, frame: MarkupElement): void {
+  const description = (textOf(childAt(frame, "desc")) || textOf(childAt(frame, "title")))
+    .replace(/\s+/g, " ")
+    .trim();
+  if (description !== "") walk.writer.add("image", `![${description.replace(/[[\]]/g, "")}]()`);
+  const hidden = new Set(["desc", "title", "image", "plugin"]);
+  writeOdf(walk, {
+    ...frame,
+    children: frame.children.filter((child) => isElement(child) && !hidden.has(child.name)),
+  });
+}
+
+/** Text of a paragraph without what is only anchored in it. */
+function inlineText(element: MarkupElement): string {
+  return element.children
+    .map((child) => {
+      if (!isElement(child)) return child.replace(/\s+/g, " ");
+      if (child.name === "s")
+        return " ".repeat(Math.min(Number(attribute(child, "c") ?? 1) || 1, MAX_REPEATS));
+      if (child.name === "tab") return "\t";
+      if (child.name === "line-break") return "\n";
+      if (child.name === "note") return `[^${textOf(childAt(child, "note-citation"))}]`;
+      return ["frame", "custom-shape", "annotation", "ruby-text"].includes(child.name)
+        ? ""
+        : inlineText(child);
+    })
+    .join("");
+}
+
+function listText(walk: OdfWalk, list: MarkupElement, place: { level: number; ordered: boolean }): string {
+  const lines: string[] = [];
+  let number = 1;
+  for (const item of list.children) {
+    if (!isElement(item) || (item.name !== "list-item" && item.name !== "list-header")) continue;
+    const own = [...childrenNamed(item, "p"), ...childrenNamed(item, "h")]
+      .map((paragraph) => inlineText(paragraph).trim())
+      .filter((text) => text !== "");
+    if (own.length > 0)
+      lines.push(listItem(place.level, place.ordered ? `${number++}.` : "-", own.join("\n")));
+    for (const nested of childrenNamed(item, "list"))
+      lines.push(listText(walk, nested, { ...place, level: place.level + 1 }));
+  }
+  return lines.filter((line) => line !== "").join("\n");
+}
+
+function tableRows(walk: OdfWalk, table: MarkupElement): string[][] {
+  const rows: string[][] = [];
+  for (const child of table.children) {
+    if (!isElement(child)) continue;
+    if (child.name === "table-row") {
+      const cells = rowCells(walk, child);
+      for (
+        let times = allowed(walk, repeats(child, "number-rows-repeated"), cells.length);
+        times > 0;
+        times--
+      )
+        rows.push(cells);
+    } else if (["table-header-rows", "table-rows", "table-row-group"].includes(child.name))
+      for (const row of tableRows(walk, child)) rows.push(row);
+  }
+  return rows;
+}
+
+function rowCells(walk: OdfWalk, row: MarkupElement): string[] {
+  const cells: string[] = [];
+  for (const cell of row.children) {
+    if (!isElement(cell) || !cell.name.endsWith("table-cell")) continue;
+    const text = descendantsNamed(cell, "p").concat(descendantsNamed(cell, "h")).map(inlineText).join("\n");
+    for (let times = allowed(walk, repeats(cell, "number-columns-repeated"), 1); times > 0; times--)
+      cells.push(text);
+  }
+  return cells;
+}
+
+/** As many of the times as the document's repeats allow, once at least. */
+function allowed(walk: OdfWalk, times: number, cells: number): number {
+  const repeated = Math.min(times - 1, Math.floor(walk.repeatsLeft / Math.max(cells, 1)));
+  walk.repeatsLeft -= repeated * cells;
+  return repeated + 1;
+}
+
+function repeats(element: MarkupElement, name: string): number {
+  return Math.min(Math.max(Number(attribute(element, name) ?? 1) || 1, 1), MAX_REPEATS);
+}

@@ -1,0 +1,238 @@
+/** The parser of PDF files: liteparse, and unpdf where liteparse's native part cannot load or gives up on the file. */
+
+import type { ParsedPage, ParseResult } from "@llamaindex/liteparse";
+import { DomainError } from "../../domain/errors.ts";
+import type { ExtractedMetadata, ParsedDocument, ParseWarning } from "../../domain/text-unit.ts";
+import { createHeadingPath, type HeadingPath } from "../heading-path.ts";
+import {
+  isSparse,
+  LITEPARSE_CONFIG,
+  loadLiteparse,
+  MAX_PDF_PAGES,
+  pictorialPages,
+  recognizePages,
+  type LiteParseConstructor,
+} from "./liteparse.ts";
+import { markRepeats, type PlacedUnit } from "./page-edges.ts";
+import { inputSizeBytes, readInput, type ParseInput, type Parser } from "../parser.ts";
+import { pdfDateAsIso, xmpMetadata } from "./metadata.ts";
+import { pageUnits } from "./units.ts";
+import { unpdfMetadata, unpdfPageCount, unpdfParse } from "./unpdf.ts";
+
+/** Pages in memory at once: all of a part, since liteparse reads the whole file anew for each batch. */
+const PAGES_PER_BATCH = 50;
+
+export const pdf: Parser = {
+  name: "liteparse",
+  runsIn: "child",
+  async parse(input) {
+    const parsed =
+      input.fallback === true
+        ? await unpdfParse(input)
+        : await withFallback(input, liteparseText, unpdfParse);
+    assertPageCount(parsed.page_count ?? 0);
+    if (parsed.units.length === 0 && input.pages === undefined)
+      throw new DomainError("no_text", "The PDF holds no text.");
+    return parsed;
+  },
+  async warmUp() {
+    await loadLiteparse();
+  },
+  async pageCount(input) {
+    const pages = await withFallback(input, liteparsePageCount, unpdfPageCount);
+    assertPageCount(pages);
+    return pages;
+  },
+};
+
+function assertPageCount(pages: number): void {
+  if (pages > MAX_PDF_PAGES)
+    throw new DomainError("too_large", `The PDF has ${pages} pages; at most ${MAX_PDF_PAGES} are read.`);
+}
+
+async function withFallback<T>(
+  input: ParseInput,
+  first: (input: ParseInput, Constructor: LiteParseConstructor) => Promise<T>,
+  fallback: (input: ParseInput) => Promise<T>,
+): Promise<T> {
+  await inputSizeBytes(input);
+  const Constructor = await loadLiteparse();
+  if (Constructor === undefined) return fallback(input);
+  try {
+    return await first(input, Constructor);
+  } catch (error) {
+    if (error instanceof DomainError) throw error;
+    if (error instanceof Error && error.message.includes("password"))
+      throw new DomainError("encrypted", "The PDF is protected by a password.");
+    return fallback(input);
+  }
+}
+
+/** Where liteparse finds no text at all, some that it takes for hidden may still be found by unpdf. */
+async function liteparseText(input: ParseInput, Constructor: LiteParseConstructor): Promise<ParsedDocument> {
+  const parsed = await liteparseDocument(input, Constructor);
+  if (parsed.units.length > 0 || (await inputSizeBytes(input)) > MAX_REOPENED_BYTES) return parsed;
+  const other = await unpdfParse(input).catch(() => parsed);
+  return other.units.length > 0 ? other : parsed;
+}
+
+async function liteparseDocument(
+  input: ParseInput,
+  Constructor: LiteParseConstructor,
+): Promise<ParsedDocument> {
+  const text: PdfText = { path: createHeadingPath(), placed: [], warnings: [], next: input.pages?.[0] ?? 1 };
+  let metadata: ExtractedMetadata = {};
+  let pageCount = 0;
+  let end = Infinity;
+  const until = deadline(input);
+  for await (const batch of batches(input, Constructor)) {
+    if (pageCount === 0) metadata = await documentMetadata(batch, input);
+    pageCount = batch.totalPages;
+    assertPageCount(pageCount);
+    const read = await withRecognized(batch.pages, { ...input, until }, Constructor);
+    addPages(text, read.pages);
+    if (performance.now() > until) end = read.end ?? batch.lastPage;
+    if (end < Infinity) break;
+  }
+  const wanted = Math.min(input.pages?.[1] ?? pageCount, pageCount);
+  const last = Math.min(wanted, end);
+  if (text.next <= last) text.warnings.push({ pages: [text.next, last], code: "page_unreadable" });
+  const units = markRepeats(text.placed, createHeadingPath());
+  return {
+    parser_name: pdf.name,
+    units,
+    page_count: pageCount,
+    metadata,
+    warnings: mergeNeighbours(text.warnings),
+    ...(last < wanted ? { last_page: last } : {}),
+  };
+}
+
+/** Of `performance.now()`: only who asks for pages can ask for the others later. */
+function deadline({ pages, budgetMs = Infinity }: ParseInput): number {
+  return performance.now() + (pages === undefined ? Infinity : budgetMs);
+}
+
+interface PdfText {
+  readonly path: HeadingPath;
+  readonly placed: PlacedUnit[];
+  readonly warnings: ParseWarning[];
+  /** The page behind the last that was read. */
+  next: number;
+}
+
+function addPages(text: PdfText, pages: readonly ParsedPage[]): void {
+  for (const page of pages) {
+    const found = pageUnits(page, text.path);
+    for (const unit of found) text.placed.push(unit);
+    if (page.pageNum > text.next)
+      text.warnings.push({ pages: [text.next, page.pageNum - 1], code: "page_unreadable" });
+    if (found.length === 0) text.warnings.push({ pages: [page.pageNum, page.pageNum], code: "no_text" });
+    text.next = page.pageNum + 1;
+  }
+}
+
+interface ReadPages {
+  readonly pages: readonly ParsedPage[];
+  /** The last page that there was time for, where that is not the last of the batch. */
+  readonly end: number | undefined;
+}
+
+/** Pages with hardly any text as OCR reads them, where it reads more. */
+async function withRecognized(
+  pages: readonly ParsedPage[],
+  input: ParseInput & { until: number },
+  Constructor: LiteParseConstructor,
+): Promise<ReadPages> {
+  const sparse = pages.filter(isSparse);
+  if (input.ocr === undefined || sparse.length === 0) return { pages, end: undefined };
+  const source = await liteparseInput(input);
+  const isBlank = (page: ParsedPage): boolean => page.text.trim() === "";
+  const written = sparse.filter((page) => !isBlank(page)).map((page) => page.pageNum);
+  const toRead = [
+    ...sparse.filter(isBlank).map((page) => page.pageNum),
+    ...(await pictorialPages(Constructor, source, written)),
+  ].toSorted((a, b) => a - b);
+  const { recognized, firstLeft } = await recognizePages(Constructor, source, toRead, {
+    ocr: input.ocr,
+    until: input.until,
+  });
+  const byNumber = new Map(recognized.map((page) => [page.pageNum, page]));
+  const better = pages.map((page) => {
+    const read = byNumber.get(page.pageNum);
+    return read !== undefined && read.text.trim().length > page.text.trim().length ? read : page;
+  });
+  if (firstLeft === undefined) return { pages: better, end: undefined };
+  return { pages: better.filter((page) => page.pageNum < firstLeft), end: firstLeft - 1 };
+}
+
+/** One warning for each run of pages with the same code. */
+function mergeNeighbours(warnings: readonly ParseWarning[]): ParseWarning[] {
+  const merged: ParseWarning[] = [];
+  for (const warning of warnings) {
+    const before = merged.at(-1);
+    if (
+      before?.pages &&
+      warning.pages &&
+      before.code === warning.code &&
+      before.pages[1] + 1 === warning.pages[0]
+    ) {
+      merged[merged.length - 1] = { pages: [before.pages[0], warning.pages[1]], code: before.code };
+    } else merged.push(warning);
+  }
+  return merged;
+}
+
+async function liteparsePageCount(input: ParseInput, Constructor: LiteParseConstructor): Promise<number> {
+  const parser = new Constructor({ ...LITEPARSE_CONFIG, extractBlocks: false, targetPages: "1" });
+  return (await parser.parse(await liteparseInput(input))).totalPages;
+}
+
+/** All pages or the wanted range, {@link PAGES_PER_BATCH} at a time. */
+async function* batches(
+  input: ParseInput,
+  Constructor: LiteParseConstructor,
+): AsyncGenerator<ParseResult & { lastPage: number }> {
+  const source = await liteparseInput(input);
+  if (input.pages === undefined) {
+    for await (const batch of new Constructor(LITEPARSE_CONFIG).parseBatches(source, {
+      batchSize: PAGES_PER_BATCH,
+    })) {
+      yield { ...batch.result, totalPages: batch.totalPages, lastPage: batch.totalPages };
+    }
+    return;
+  }
+  const [first, last] = input.pages;
+  for (let from = first, total = last; from <= Math.min(last, total); from += PAGES_PER_BATCH) {
+    const to = Math.min(from + PAGES_PER_BATCH - 1, last);
+    const result = await new Constructor({ ...LITEPARSE_CONFIG, targetPages: `${from}-${to}` }).parse(source);
+    total = result.totalPages;
+    yield { ...result, lastPage: to };
+  }
+}
+
+/** liteparse takes the kind of a file from its name, and converts what is not called .pdf. */
+async function liteparseInput(input: ParseInput): Promise<string | Buffer> {
+  return input.path?.toLowerCase().endsWith(".pdf") === true ? input.path : readInput(input);
+}
+
+/** Larger files are not opened a second time, for their title or for text that liteparse does not find. */
+const MAX_REOPENED_BYTES = 16 * 1024 * 1024;
+
+/** Of the XMP packet, and where there is none of the older dictionary, which liteparse does not give. */
+async function documentMetadata(result: ParseResult, input: ParseInput): Promise<ExtractedMetadata> {
+  const created = pdfDateAsIso(result.docMeta?.creationDate);
+  const modified = pdfDateAsIso(result.docMeta?.modDate);
+  const xmp = xmpMetadata(result.docMeta?.xmp ?? "");
+  const isFirst = (input.pages?.[0] ?? 1) === 1;
+  const older =
+    isFirst && xmp.title === undefined && (await inputSizeBytes(input)) <= MAX_REOPENED_BYTES
+      ? await unpdfMetadata(input)
+      : {};
+  return {
+    ...older,
+    ...xmp,
+    ...(created === undefined ? {} : { created_at: created }),
+    ...(modified === undefined ? {} : { modified_at: modified }),
+  };
+}

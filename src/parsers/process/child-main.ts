@@ -1,0 +1,6 @@
+/** The entry of a parser process. */
+
+import { serveParsers } from "./child-serve.ts";
+import { parserFor, warmUpParsers } from "../index.ts";
+
+await serveParsers(parserFor, warmUpParsers);

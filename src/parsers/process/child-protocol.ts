@@ -1,0 +1,41 @@
+/** What the worker and a parser process say to each other over IPC, and the only place that bounds a message. */
+
+import type { ErrorCode } from "../../domain/errors.ts";
+import type { ParsedDocument, TextUnit } from "../../domain/text-unit.ts";
+import type { ParseInput } from "../parser.ts";
+
+export type ChildTask = "parse" | "page_count";
+
+export interface ChildRequest {
+  readonly task: ChildTask;
+  readonly input: ParseInput;
+}
+
+/** A process says `ready` once; then for each request `started`, any number of `units`, and one of the last three. */
+export type ChildMessage =
+  | { readonly kind: "ready" }
+  | { readonly kind: "started" }
+  | { readonly kind: "units"; readonly units: readonly TextUnit[] }
+  | { readonly kind: "parsed"; readonly document: Omit<ParsedDocument, "units"> }
+  | { readonly kind: "page_count"; readonly pages: number | null }
+  | { readonly kind: "failed"; readonly code: ErrorCode; readonly message: string };
+
+/** A message takes its reader about a millisecond: a long document must not hold the worker's event loop. */
+const MAX_UNITS_PER_MESSAGE = 500;
+const MAX_CHARS_PER_MESSAGE = 128 * 1024;
+
+/** Units in pieces for one message each; a unit longer than a message goes alone. */
+export function* unitMessages(units: readonly TextUnit[]): Generator<readonly TextUnit[]> {
+  let start = 0;
+  let chars = 0;
+  for (let at = 0; at < units.length; at++) {
+    const length = units[at]?.text.length ?? 0;
+    if (at > start && (chars + length > MAX_CHARS_PER_MESSAGE || at - start >= MAX_UNITS_PER_MESSAGE)) {
+      yield units.slice(start, at);
+      start = at;
+      chars = 0;
+    }
+    chars += length;
+  }
+  if (start < units.length) yield units.slice(start);
+}

@@ -1,0 +1,134 @@
+/** The layers that the kernel puts around a parser process: commands that confine themselves and become the next. */
+
+import { fileURLToPath } from "node:url";
+import { codePaths, nodePaths, type ProcessFolders } from "./node-permissions.ts";
+import { toolPath } from "./tools.ts";
+
+export type LayerName = "limits" | "network" | "user" | "privileges" | "files" | "calls";
+
+/** What a layer is told of the process that it is put around. */
+export interface ConfinedProcess extends ProcessFolders {
+  readonly entry: URL;
+  /** User and group that are its own alone; undefined if it keeps the worker's. */
+  readonly userId: number | undefined;
+  /** Processor time of its whole life. */
+  readonly cpuSeconds: number;
+  /** Memory that is its own and may be written, whether it has been touched or not. */
+  readonly dataBytes: number;
+}
+
+export interface Layer {
+  readonly name: LayerName;
+  /** The tool that applies it; undefined if this machine does not have it. */
+  readonly tool: string | undefined;
+  /** Undefined if the worker has not the rights for it from the outset; then the text says so. */
+  readonly impossible?: string | undefined;
+  /** Of the tool, before and after those of the layers: neighbours that agree in them and in the tool are one start of it. */
+  readonly before?: readonly string[];
+  readonly after?: readonly string[];
+  arguments(process: ConfinedProcess): string[];
+}
+
+const KIBIBYTE = 1024;
+const BLOCK_BYTES = 512;
+/** One file in the scratch folder. */
+const MAX_FILE_BYTES = 256 * KIBIBYTE * KIBIBYTE;
+/** Between the signal that a process may take and the one that it may not. */
+const CPU_GRACE_SECONDS = 5;
+
+const LIMITS = `set -e; ulimit -c 0; ulimit -f ${MAX_FILE_BYTES / BLOCK_BYTES}; ulimit -d "$1"; ulimit -S -t "$2"; ulimit -H -t "$3"; shift 3; exec "$@"`;
+
+const NO_CAPABILITIES = ["--inh-caps=-all", "--bounding-set=-all"] as const;
+
+const CONFINE = fileURLToPath(new URL("./confine.pl", import.meta.url));
+
+/** Programs and libraries; none of it is a secret. */
+const SYSTEM_FOLDERS = ["/usr", "/lib", "/lib64"] as const;
+
+/** What the run times of C, V8 and libuv look up; each goes on without. */
+const LOOKED_UP = [
+  "/etc/ld.so.cache",
+  "/etc/localtime",
+  "/dev/urandom",
+  "/dev/random",
+  "/proc/self",
+  "/proc/meminfo",
+  "/proc/cpuinfo",
+  "/sys/fs/cgroup",
+  "/sys/devices/system/cpu",
+] as const;
+
+/** The layers in the order in which they are put on: each needs rights that a later one takes. */
+export function kernelLayers(): Layer[] {
+  const isRoot = process.getuid?.() === 0;
+  const setpriv = toolPath("setpriv");
+  const confine = { tool: toolPath("perl"), before: ["-w", CONFINE, process.arch], after: ["--"] };
+  const layers: Layer[] = [
+    {
+      name: "limits",
+      tool: toolPath("sh"),
+      before: ["-c", LIMITS, "sh"],
+      arguments: ({ cpuSeconds, dataBytes }) =>
+        [Math.ceil(dataBytes / KIBIBYTE), cpuSeconds, cpuSeconds + CPU_GRACE_SECONDS].map(String),
+    },
+    {
+      name: "network",
+      tool: toolPath("unshare"),
+      arguments: () => [...(isRoot ? [] : ["--user", "--map-current-user"]), "--net", "--ipc"],
+    },
+    {
+      name: "user",
+      tool: setpriv,
+      impossible: isRoot ? undefined : "the worker is not root",
+      arguments: ({ userId }) => [
+        `--reuid=${userId}`,
+        `--regid=${userId}`,
+        "--clear-groups",
+        ...NO_CAPABILITIES,
+      ],
+    },
+    {
+      name: "privileges",
+      tool: setpriv,
+      // The signal comes when the worker's process is gone.
+      arguments: ({ userId }) => [
+        ...(isRoot && userId === undefined ? NO_CAPABILITIES : []),
+        "--no-new-privs",
+        "--pdeathsig=KILL",
+      ],
+    },
+    {
+      name: "files",
+      ...confine,
+      arguments: ({ entry, folder, scratch }) => [
+        ...[...SYSTEM_FOLDERS, ...nodePaths()].flatMap((path) => ["run", path]),
+        ...[...LOOKED_UP, ...codePaths(entry), folder].flatMap((path) => ["read", path]),
+        ...["/dev/null", scratch].flatMap((path) => ["write", path]),
+      ],
+    },
+    { name: "calls", ...confine, arguments: () => ["calls"] },
+  ];
+  return process.platform === "linux"
+    ? layers
+    : layers.map((layer) => ({ ...layer, impossible: "only Linux has it" }));
+}
+
+/** The command, up to where the confined one follows, that puts these layers around it. */
+export function commandOf(layers: readonly Layer[], child: ConfinedProcess): string[] {
+  const hasOwnUser = layers.some((layer) => layer.name === "user");
+  const confined = hasOwnUser ? child : { ...child, userId: undefined };
+  return layers.flatMap((layer, index) => {
+    const start = isOneStart(layers[index - 1], layer) ? [] : [layer.tool ?? "", ...(layer.before ?? [])];
+    const end = isOneStart(layer, layers[index + 1]) ? [] : (layer.after ?? []);
+    return [...start, ...layer.arguments(confined), ...end];
+  });
+}
+
+function isOneStart(one: Layer | undefined, next: Layer | undefined): boolean {
+  return (
+    one !== undefined &&
+    next !== undefined &&
+    one.tool === next.tool &&
+    one.before?.join() === next.before?.join()
+  );
+}

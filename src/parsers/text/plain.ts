@@ -1,0 +1,172 @@
+/** The parser of plain text, and the only place that decides which character set bytes are in. */
+
+import { isUtf8 } from "node:buffer";
+import { analyse } from "chardet";
+import { DomainError } from "../../domain/errors.ts";
+import type { TextUnit } from "../../domain/text-unit.ts";
+import { readInput, storableText, type ParseInput, type Parser } from "../parser.ts";
+
+/** A paragraph longer than this is cut at a line end, or else at a space: text without blank lines stays in pieces that can be passed on. */
+export const MAX_PARAGRAPH_CHARS = 32_768;
+
+/** Bytes that chardet looks at. */
+const CHARSET_SAMPLE_BYTES = 64 * 1024;
+
+export const text: Parser = {
+  name: "text",
+  runsIn: "worker",
+  async parse(input) {
+    const units = [...paragraphs(await readTextInput(input))].map(paragraphUnit);
+    if (units.length === 0) throw new DomainError("no_text", "The file holds no text.");
+    return { parser_name: text.name, units, page_count: null, metadata: {}, warnings: [] };
+  },
+};
+
+/** The input as text. Throws `empty_file`, and `unsupported_file_type` for what only begins like text: a picture or a disk behind a head of words. */
+export async function readTextInput(
+  input: ParseInput,
+  declared?: (bytes: Buffer) => string | undefined,
+): Promise<string> {
+  const bytes = await readInput(input);
+  if (isBinary(bytes))
+    throw new DomainError("unsupported_file_type", "The file begins like text, but most of it is none.");
+  return decodeText(bytes, declared?.(bytes));
+}
+
+/** Text has hardly a control character; of other bytes one in ten is one. */
+const MAX_CONTROL_SHARE = 0.01;
+const FORGIVEN_CONTROLS = 16;
+/** Tab, line feed, form feed, carriage return, and what terminals and printers are told: backspace and escape. */
+const TEXT_CONTROLS: ReadonlySet<number> = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d, 0x1b]);
+
+/** Fewer zeros are strays in some other text. */
+const MIN_WIDE_ZEROS = 8;
+
+function isBinary(bytes: Buffer): boolean {
+  if (wideCharset(bytes) !== undefined) return false;
+  let controls = 0;
+  for (const byte of bytes) if (byte < 0x20 && !TEXT_CONTROLS.has(byte)) controls++;
+  return controls > FORGIVEN_CONTROLS && controls > bytes.length * MAX_CONTROL_SHARE;
+}
+
+type WideCharset = "utf-16le" | "utf-16be";
+
+function wideCharset(bytes: Buffer): WideCharset | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+  return bytes[0] === 0xfe && bytes[1] === 0xff
+    ? "utf-16be"
+    : unmarkedWideCharset(bytes.subarray(0, CHARSET_SAMPLE_BYTES));
+}
+
+/** UTF-16 without its mark, by its zeros: text has many of them in one half of its pairs of bytes, and hardly any in the other. */
+function unmarkedWideCharset(sample: Buffer): WideCharset | undefined {
+  let even = 0;
+  let odd = 0;
+  sample.forEach((byte, at) => {
+    if (byte === 0 && at % 2 === 0) even++;
+    else if (byte === 0) odd++;
+  });
+  const many = Math.max(sample.length / 4, MIN_WIDE_ZEROS);
+  if (odd > many && even * 20 < odd) return "utf-16le";
+  return even > many && odd * 20 < even ? "utf-16be" : undefined;
+}
+
+/**
+ * Bytes as text: by byte order mark, else strict UTF-8, else the character set that the file declares, else the likeliest one; NUL and
+ * lone surrogates are removed. Strict UTF-8 is first since chardet takes nearly-ASCII UTF-8 for ISO-8859-1.
+ */
+export function decodeText(bytes: Buffer, declared?: string): string {
+  return storableText(new TextDecoder(charsetOf(bytes, declared)).decode(bytes));
+}
+
+function charsetOf(bytes: Buffer, declared: string | undefined): string {
+  const wide = wideCharset(bytes);
+  if (wide !== undefined) return wide;
+  if (isUtf8(bytes)) return "utf-8";
+  if (declared !== undefined && isKnownToDecoder(declared) && !/^utf-?\d/i.test(declared)) return declared;
+  return likeliestCharset(bytes);
+}
+
+function likeliestCharset(bytes: Buffer): string {
+  const sample = bytes.subarray(0, CHARSET_SAMPLE_BYTES);
+  const guesses = analyse(sample).filter((guess) => guess.confidence > 0 && isKnownToDecoder(guess.name));
+  const [likeliest] = guesses;
+  if (likeliest === undefined) return "windows-1252";
+  const eastAsian =
+    likeliest.confidence < UNSURE_BELOW && isMostlyHigh(sample)
+      ? guesses.find((guess) => EAST_ASIAN.has(guess.name) && isStrictly(guess.name, bytes))
+      : undefined;
+  return (eastAsian ?? likeliest).name;
+}
+
+/** chardet takes short East Asian text for Western: where it is unsure, what fits strictly goes first. */
+const UNSURE_BELOW = 30;
+const EAST_ASIAN = new Set(["Shift_JIS", "EUC-JP", "EUC-KR", "Big5", "GB18030"]);
+
+/** In Western text letters outside ASCII are few. */
+function isMostlyHigh(sample: Buffer): boolean {
+  let high = 0;
+  let letters = 0;
+  for (const byte of sample) {
+    if (byte >= 0x80) high++;
+    else if ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a) letters++;
+  }
+  return high > letters;
+}
+
+function isStrictly(charset: string, bytes: Buffer): boolean {
+  try {
+    return !/\p{Co}/u.test(new TextDecoder(charset, { fatal: true }).decode(bytes));
+  } catch {
+    return false;
+  }
+}
+
+function isKnownToDecoder(charset: string): boolean {
+  try {
+    return new TextDecoder(charset).encoding !== "";
+  } catch {
+    return false;
+  }
+}
+
+function paragraphUnit(paragraph: string): TextUnit {
+  return { type: "paragraph", text: paragraph, page: null, heading_path: [] };
+}
+
+/** Runs of lines between blank lines, none longer than {@link MAX_PARAGRAPH_CHARS}; a form feed ends a paragraph too. */
+function* paragraphs(whole: string): Generator<string> {
+  const blank = /\r?\n[^\S\n]*(?:\r?\n[^\S\n]*)+|\f/g;
+  let start = 0;
+  for (const match of whole.matchAll(blank)) {
+    yield* bounded(whole.slice(start, match.index));
+    start = match.index + match[0].length;
+  }
+  yield* bounded(whole.slice(start));
+}
+
+export function* bounded(paragraph: string): Generator<string> {
+  let start = 0;
+  while (paragraph.length - start > MAX_PARAGRAPH_CHARS) {
+    const end = cutBefore(paragraph, start, start + MAX_PARAGRAPH_CHARS);
+    yield* nonBlank(paragraph.slice(start, end));
+    start = end;
+  }
+  yield* nonBlank(paragraph.slice(start));
+}
+
+function* nonBlank(paragraph: string): Generator<string> {
+  if (/\S/.test(paragraph)) yield paragraph.trimEnd();
+}
+
+/** The last good place to cut in the second half of [start, limit); no further back, so that long text without one stays cheap. */
+function cutBefore(paragraph: string, start: number, limit: number): number {
+  const half = start + MAX_PARAGRAPH_CHARS / 2;
+  const searched = paragraph.slice(half, limit);
+  for (const separator of ["\n", " "]) {
+    const at = searched.lastIndexOf(separator);
+    if (at >= 0) return half + at + 1;
+  }
+  const before = paragraph.charCodeAt(limit - 1);
+  return before >= 0xd800 && before <= 0xdbff ? limit - 1 : limit;
+}

@@ -1,0 +1,136 @@
+/** The only reader of markup: XML and HTML as a plain tree, within bounds. Entities other than the predefined ones are never expanded. */
+
+import { Parser } from "htmlparser2";
+import { DomainError } from "../../domain/errors.ts";
+
+export interface MarkupElement {
+  /** Of XML without its prefix, of HTML in lower case. */
+  readonly name: string;
+  /** With prefixes, as written. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: MarkupNode[];
+}
+
+/** A string is text. */
+export type MarkupNode = MarkupElement | string;
+
+/** A tree of this many elements takes about 400 MB. */
+const MAX_ELEMENTS = 1_500_000;
+
+/** Deeper elements are hung on their ancestor at this depth, so that walking the tree cannot exhaust the stack. */
+const MAX_TREE_DEPTH = 256;
+
+/** Old pages leave hundreds of tags open. Beyond this the time that closing them takes is what a file was made for. */
+const MAX_OPEN_ELEMENTS = 2_000;
+
+/**
+ * The tree below a root without a name. Broken markup gives what a browser would make of it; throws `too_large` beyond
+ * {@link MAX_ELEMENTS}, and `too_complex` for more than {@link MAX_OPEN_ELEMENTS} inside each other. `xhtml` is HTML in which a tag may close itself.
+ */
+export function parseMarkup(source: string, kind: "xml" | "html" | "xhtml"): MarkupElement {
+  const root: MarkupElement = { name: "", attributes: {}, children: [] };
+  const open: MarkupElement[] = [root];
+  let skipped = 0;
+  let elements = 0;
+  const xml = kind === "xml";
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        if (++elements > MAX_ELEMENTS)
+          throw new DomainError("too_large", `The file has more than ${MAX_ELEMENTS} elements.`);
+        const element: MarkupElement = {
+          name: xml ? name.slice(name.indexOf(":") + 1) : name,
+          attributes,
+          children: [],
+        };
+        open.at(-1)?.children.push(element);
+        if (open.length + skipped > MAX_OPEN_ELEMENTS)
+          throw new DomainError(
+            "too_complex",
+            `The document is nested deeper than ${MAX_OPEN_ELEMENTS} elements.`,
+          );
+        if (open.length < MAX_TREE_DEPTH) open.push(element);
+        else skipped++;
+      },
+      ontext(text) {
+        const siblings = open.at(-1)?.children ?? [];
+        const last = siblings.at(-1);
+        if (typeof last === "string") siblings[siblings.length - 1] = last + text;
+        else siblings.push(text);
+      },
+      onclosetag() {
+        if (skipped > 0) skipped--;
+        else if (open.length > 1) open.pop();
+      },
+    },
+    {
+      xmlMode: xml,
+      decodeEntities: true,
+      lowerCaseTags: !xml,
+      lowerCaseAttributeNames: !xml,
+      recognizeSelfClosing: kind !== "html",
+    },
+  );
+  parser.end(source);
+  return root;
+}
+
+export function isElement(node: MarkupNode): node is MarkupElement {
+  return typeof node !== "string";
+}
+
+/** Its child elements of that name, in order. */
+export function childrenNamed(element: MarkupElement | undefined, name: string): MarkupElement[] {
+  return (element?.children ?? []).filter(
+    (child): child is MarkupElement => isElement(child) && child.name === name,
+  );
+}
+
+/** The first element at the end of a path of child names. */
+export function childAt(
+  element: MarkupElement | undefined,
+  ...path: readonly string[]
+): MarkupElement | undefined {
+  let found = element;
+  for (const name of path)
+    found = found?.children.find((child): child is MarkupElement => isElement(child) && child.name === name);
+  return found;
+}
+
+/** All elements of that name below, in document order; none below one that was found. */
+export function descendantsNamed(element: MarkupElement, name: string): MarkupElement[] {
+  const found: MarkupElement[] = [];
+  addDescendants(found, element, name);
+  return found;
+}
+
+function addDescendants(found: MarkupElement[], element: MarkupElement, name: string): void {
+  for (const child of element.children) {
+    if (!isElement(child)) continue;
+    if (child.name === name) found.push(child);
+    else addDescendants(found, child, name);
+  }
+}
+
+/** The attribute of that local name, whatever its prefix; one without a prefix goes first. */
+export function attribute(element: MarkupElement | undefined, name: string): string | undefined {
+  if (element === undefined) return undefined;
+  const plain = element.attributes[name];
+  if (plain !== undefined) return plain;
+  const key = Object.keys(element.attributes).find((candidate) => candidate.endsWith(`:${name}`));
+  return key === undefined ? undefined : element.attributes[key];
+}
+
+/** All text below, as it stands. */
+export function textOf(element: MarkupElement | undefined): string {
+  const parts: string[] = [];
+  if (element !== undefined) addText(parts, element);
+  return parts.join("");
+}
+
+function addText(parts: string[], element: MarkupElement): void {
+  for (const child of element.children) {
+    if (isElement(child)) addText(parts, child);
+    else parts.push(child);
+  }
+}

@@ -1,0 +1,108 @@
+/** Contract of raw files: paths in a space. */
+import { z } from "zod";
+import { addressFault, MAX_PATH_BYTES, pathFault } from "../../domain/paths.ts";
+import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "../common.ts";
+
+interface PathKind {
+  /** `""` is the root of the space. */
+  readonly allowsRoot?: boolean;
+  /** One slash at the end: kept where it says "all below", else dropped. */
+  readonly trailingSlash?: "kept" | "dropped";
+  /** What it may not be; by default what no path may be. */
+  readonly fault?: (path: string) => string | null;
+}
+
+/** Of a path as it was sent: making it NFC takes time square in a run of accents, so that this comes first. */
+const MAX_GIVEN_CHARACTERS = 4 * MAX_PATH_BYTES;
+
+/** A path after parsing: NFC, checked. */
+function pathSchema({ allowsRoot = false, trailingSlash, fault: faultOf = pathFault }: PathKind = {}) {
+  return z
+    .string()
+    .max(MAX_GIVEN_CHARACTERS)
+    .transform((given, context) => {
+      const path = given.normalize("NFC");
+      const hasSlash = trailingSlash !== undefined && path.length > 1 && path.endsWith("/");
+      const bare = hasSlash ? path.slice(0, -1) : path;
+      const isRoot = allowsRoot && (bare === "" || (trailingSlash !== undefined && bare === "/"));
+      const fault = isRoot ? null : faultOf(bare);
+      if (fault !== null) context.issues.push({ code: "custom", input: given, message: fault });
+      return isRoot ? "" : hasSlash && trailingSlash === "kept" ? path : bare;
+    });
+}
+
+/** The target folder of an upload: `''` is the root, one trailing slash is dropped. */
+export const UploadFolderPath = pathSchema({ allowsRoot: true, trailingSlash: "dropped" }).meta({
+  description: "Folder in the space; empty for its root",
+  example: "reports/2026",
+});
+
+export const RawFileUpload = z
+  .object({ file: FilePart, path: UploadFolderPath })
+  .meta({ id: "RawFileUpload" });
+
+const objectName = z
+  .string()
+  .meta({
+    description: "spaces/<space_id>/data/<path>/<filename>",
+    example: "spaces/01900000-0000-7000-8000-000000000010/data/reports/2026/q1.pdf",
+  });
+
+export const RawFileUploaded = z.object({ object_name: objectName }).meta({ id: "RawFileUploaded" });
+
+const RawFile = z
+  .object({
+    object_name: objectName,
+    path: z.string().meta({ example: "reports/2026/q1.pdf" }),
+    name: z.string().meta({ example: "q1.pdf" }),
+    size: z.int().nullable().meta({ description: "Bytes; null for an empty folder", example: 48_213 }),
+    content_type: z.string().nullable().meta({ example: "application/pdf" }),
+    sha256: z
+      .string()
+      .nullable()
+      .meta({ example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" }),
+    document_id: Uuid.nullable(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  })
+  .meta({ id: "RawFile" });
+
+export const RawFilePage = envelope(RawFile, "RawFilePage");
+
+export const RawFileQuery = pageQuery(PARTS_PER_PAGE).extend({
+  prefix: z
+    .string()
+    .max(MAX_PATH_BYTES)
+    .optional()
+    .transform((prefix) => prefix?.normalize("NFC"))
+    .meta({ description: "Only paths that begin with it", example: "reports/" }),
+});
+
+/** Takes a path or any of a file's object names. */
+export const RawFileAddress = z.object({
+  path: pathSchema({ fault: addressFault }).meta({
+    description: "Path in the space, or an object name of the file",
+    example: "reports/2026/q1.pdf",
+  }),
+});
+
+export const RawFileRename = z
+  .object({
+    old_path: pathSchema({ trailingSlash: "kept" }).meta({
+      description: "A file, or with `/` at its end all that lies below",
+      example: "reports/2026/q1.pdf",
+    }),
+    new_path: pathSchema({ trailingSlash: "kept" }).meta({ example: "reports/2026/first-quarter.pdf" }),
+  })
+  .refine((paths) => paths.old_path.endsWith("/") === paths.new_path.endsWith("/"), {
+    path: ["new_path"],
+    message: "either both paths end with a slash or neither does",
+  })
+  .meta({ id: "RawFileRename" });
+
+export const PathFolderCreate = z
+  .object({ path: pathSchema({ trailingSlash: "dropped" }).meta({ example: "reports/2026" }) })
+  .meta({ id: "PathFolderCreate" });
+export const PathFolder = z
+  .object({ path: z.string().meta({ example: "reports/2026" }) })
+  .meta({ id: "PathFolder" });

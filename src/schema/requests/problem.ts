@@ -1,0 +1,62 @@
+/** The only place that spells a validation problem: FastAPI's and pydantic's words for what is wrong with a request. */
+
+export type Location = readonly (string | number)[];
+
+/** One element of a 422's `detail`. `loc` begins with `body`, `query`, `path` or `header`. */
+export interface Problem {
+  readonly type: string;
+  readonly loc: Location;
+  readonly msg: string;
+  readonly input?: unknown;
+  readonly ctx?: Readonly<Record<string, unknown>>;
+}
+
+/** A request that cannot be understood, with everything that is wrong with it. Answered with 422. */
+export class ValidationProblems extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(`${problems.length} validation problem(s)`);
+    this.name = "ValidationProblems";
+    this.problems = problems;
+  }
+}
+
+/** A required field that is absent. `input` is what it was looked for in; null for forms, queries and absent bodies. */
+export function missing(loc: Location, input: unknown = null): Problem {
+  return { type: "missing", loc, msg: "Field required", input };
+}
+
+/** A value that its rules forbid, where pydantic has no word of its own. `reason` is a sentence about the rule. */
+export function valueError(loc: Location, reason: string, input?: unknown): Problem {
+  return { type: "value_error", loc, msg: `Value error, ${reason}`, input, ctx: { error: reason } };
+}
+
+/** A string that is no UUID; says what is wrong with it in the words of pydantic's UUID parser. */
+export function uuidParsing(loc: Location, input: string): Problem {
+  const error = describeUuidFault(input);
+  return { type: "uuid_parsing", loc, msg: `Input should be a valid UUID, ${error}`, input, ctx: { error } };
+}
+
+/** A value outside a closed list. */
+export function literalError(loc: Location, expected: readonly unknown[], input: unknown): Problem {
+  const names = expected.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));
+  const list = names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+  return { type: "literal_error", loc, msg: `Input should be ${list}`, input, ctx: { expected: list } };
+}
+
+const GROUP_LENGTHS = [8, 4, 4, 4, 12];
+
+function describeUuidFault(text: string): string {
+  let index = 0;
+  for (const character of text) {
+    if (!/[0-9a-fA-F-]/.test(character)) return `invalid character: found \`${character}\` at ${index}`;
+    index++;
+  }
+  const groups = text.split("-");
+  if (groups.length === 1 && text.length !== 32) return `invalid length: found ${text.length}`;
+  if (groups.length !== GROUP_LENGTHS.length)
+    return `invalid group count: expected 5, found ${groups.length}`;
+  const wrong = groups.findIndex((group, position) => group.length !== GROUP_LENGTHS[position]);
+  return `invalid group length in group ${wrong}: expected ${GROUP_LENGTHS[wrong]}, found ${groups[wrong]?.length}`;
+}

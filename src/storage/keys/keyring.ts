@@ -1,0 +1,221 @@
+/** The only place where organization keys are made, wrapped by the master key, unwrapped and kept in memory for a moment. */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  hkdfSync,
+  randomBytes,
+  randomUUID,
+} from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import { DomainError } from "../../domain/errors.ts";
+
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const CACHE_MS = 60_000;
+const CACHE_ORGANIZATIONS = 1_000;
+
+/** What wraps organization keys: a key of this machine, or one that never leaves a key management system. */
+export interface MasterKey {
+  /** Names the key, so that rotation knows what is still wrapped by an older one. Not secret. */
+  readonly id: string;
+  /** Whether it opens what the key with that id wrapped. */
+  opens(id: string): boolean;
+  wrap(bytes: Uint8Array, aad: Uint8Array): Promise<Buffer>;
+  /** Throws `corrupt` where the bytes or their aad are not what was wrapped by this key. */
+  unwrap(wrapped: Uint8Array, aad: Uint8Array): Promise<Buffer>;
+}
+
+export interface OrganizationKey {
+  /** UUID in lower case. */
+  readonly id: string;
+  /** 256 bits. A KeyObject, so that it cannot slip into a log. */
+  readonly secret: KeyObject;
+}
+
+export interface WrappedKey {
+  readonly id: string;
+  readonly wrapped: Uint8Array;
+  readonly isCurrent: boolean;
+}
+
+export interface Keyring {
+  /** The key for new objects; made on first use. */
+  current(organizationId: string): Promise<OrganizationKey>;
+  /** The key of an existing object. Throws `not_found` where it was deleted: the object is unreadable for good. */
+  byId(organizationId: string, keyId: string): Promise<OrganizationKey>;
+  /** Drops the organization's keys from this process's memory; elsewhere they live up to 60 s longer. */
+  forget(organizationId: string): void;
+}
+
+interface KeyringParts {
+  readonly master: MasterKey;
+  /** All keys of the organization, in any order. */
+  readonly load: (organizationId: string) => Promise<readonly WrappedKey[]>;
+  /** Stores the organization's first key as its current one. Does nothing where another process was first. */
+  readonly create: (
+    organizationId: string,
+    key: { readonly id: string; readonly wrapped: Buffer },
+  ) => Promise<void>;
+}
+
+/** AES-256-GCM under one 32-byte key: random nonce, ciphertext, tag. A random nonce allows 2^32 wraps a key. */
+export function sealBytes(key: KeyObject, bytes: Uint8Array, aad: Uint8Array): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES }).setAAD(aad);
+  return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** The bytes that {@link sealBytes} was given. Throws `corrupt` for a wrong key or aad, or a changed bit. */
+export function openBytes(key: KeyObject, sealed: Uint8Array, aad: Uint8Array): Buffer {
+  if (sealed.byteLength < NONCE_BYTES + TAG_BYTES) throw corruptKey();
+  const end = sealed.byteLength - TAG_BYTES;
+  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+    .setAAD(aad)
+    .setAuthTag(sealed.subarray(end));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, end)), decipher.final()]);
+  } catch (error) {
+    throw corruptKey(error);
+  }
+}
+
+function corruptKey(cause?: unknown): DomainError {
+  return new DomainError("corrupt", "A wrapped key failed its integrity check.", { cause });
+}
+
+/** A master key held by this process: exactly 32 random bytes. */
+export function localMasterKey(bytes: Uint8Array): MasterKey {
+  if (bytes.byteLength !== KEY_BYTES)
+    throw new DomainError("internal", `A master key has ${KEY_BYTES} bytes.`);
+  const key = createSecretKey(bytes);
+  const fingerprint = createHash("sha256")
+    .update("holdfast master key id")
+    .update(bytes)
+    .digest("hex")
+    .slice(0, 16);
+  const id = `local:${fingerprint}`;
+  return {
+    id,
+    opens: (other) => other === id,
+    wrap: async (plain, aad) => sealBytes(key, plain, aad),
+    unwrap: async (wrapped, aad) => openBytes(key, wrapped, aad),
+  };
+}
+
+/** Wraps by `current`, and opens what `previous` wrapped too: for the time until everything is wrapped anew. */
+export function withPreviousKey(current: MasterKey, previous: MasterKey): MasterKey {
+  return {
+    id: current.id,
+    opens: (id) => current.opens(id) || previous.opens(id),
+    wrap: (bytes, aad) => current.wrap(bytes, aad),
+    unwrap: (wrapped, aad) =>
+      current.unwrap(wrapped, aad).catch((error: unknown) => {
+        if (error instanceof DomainError && error.code === "corrupt") return previous.unwrap(wrapped, aad);
+        throw error;
+      }),
+  };
+}
+
+/** Binds a wrapped organization key to its row, so that rows cannot be exchanged for one another. */
+export function organizationKeyAad(organizationId: string, keyId: string): Buffer {
+  return Buffer.from(`holdfast organization key\0${organizationId}\0${keyId}`);
+}
+
+/**
+ * A secret of 32 bytes for one purpose (HKDF-SHA-256, RFC 5869), such as the HMAC that keys an organization's embedding
+ * cache. It changes with the organization key: derive from the key whose id was noted beside what the secret is used for.
+ */
+export function deriveSecret(key: OrganizationKey, purpose: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", key.secret, Buffer.alloc(0), `holdfast\0${purpose}`, KEY_BYTES));
+}
+
+interface CacheEntry {
+  readonly expiresAt: number;
+  readonly rows: Promise<readonly WrappedKey[]>;
+  readonly unwrapped: Map<string, Promise<OrganizationKey>>;
+}
+
+/** Unwrapped keys of at most 1,000 organizations, each for at most 60 s. Simultaneous callers share one look-up. */
+export function createKeyring({ master, load, create }: KeyringParts): Keyring {
+  const cache = new Map<string, CacheEntry>();
+
+  async function loadOrCreate(organizationId: string): Promise<readonly WrappedKey[]> {
+    const rows = await load(organizationId);
+    if (rows.some((row) => row.isCurrent)) return rows;
+    const id = randomUUID();
+    await create(organizationId, {
+      id,
+      wrapped: await master.wrap(randomBytes(KEY_BYTES), organizationKeyAad(organizationId, id)),
+    });
+    return load(organizationId);
+  }
+
+  function lookUp(organizationId: string, read: typeof load): CacheEntry {
+    const known = cache.get(organizationId);
+    if (known !== undefined && known.expiresAt > Date.now()) return known;
+    cache.delete(organizationId);
+    const entry: CacheEntry = {
+      expiresAt: Date.now() + CACHE_MS,
+      rows: read(organizationId),
+      unwrapped: new Map(),
+    };
+    cache.set(organizationId, entry);
+    entry.rows.catch(() => drop(organizationId, entry));
+    const oldest = cache.keys().next();
+    if (cache.size > CACHE_ORGANIZATIONS && oldest.done !== true) cache.delete(oldest.value);
+    return entry;
+  }
+
+  function drop(organizationId: string, entry: CacheEntry): void {
+    if (cache.get(organizationId) === entry) cache.delete(organizationId);
+  }
+
+  function unwrap(organizationId: string, entry: CacheEntry, row: WrappedKey): Promise<OrganizationKey> {
+    const known = entry.unwrapped.get(row.id);
+    if (known !== undefined) return known;
+    const id = row.id.toLowerCase();
+    const key = master
+      .unwrap(row.wrapped, organizationKeyAad(organizationId, id))
+      .then((bytes): OrganizationKey => ({ id, secret: createSecretKey(bytes) }));
+    entry.unwrapped.set(row.id, key);
+    key.catch(() => entry.unwrapped.delete(row.id));
+    return key;
+  }
+
+  async function find(
+    organizationId: string,
+    read: typeof load,
+    matches: (row: WrappedKey) => boolean,
+  ): Promise<OrganizationKey | undefined> {
+    const entry = lookUp(organizationId, read);
+    const row = (await entry.rows).find(matches);
+    if (row !== undefined) return unwrap(organizationId, entry, row);
+    // What is kept may be older than the key: looked up once more.
+    drop(organizationId, entry);
+    const fresh = lookUp(organizationId, read);
+    const found = (await fresh.rows).find(matches);
+    return found === undefined ? undefined : unwrap(organizationId, fresh, found);
+  }
+
+  return {
+    async current(organizationId) {
+      const key = await find(organizationId, loadOrCreate, (row) => row.isCurrent);
+      if (key === undefined) throw new DomainError("internal", "The organization has no current key.");
+      return key;
+    },
+    async byId(organizationId, keyId) {
+      const key = await find(organizationId, load, (row) => row.id.toLowerCase() === keyId);
+      if (key === undefined) throw new DomainError("not_found", "The key of this object no longer exists.");
+      return key;
+    },
+    forget: (organizationId) => void cache.delete(organizationId),
+  };
+}
+
+/** Binds an archive's key, as the master key wraps it, to what it is for. */
+export const ARCHIVE_KEY_AAD: Uint8Array = Buffer.from("holdfast archive key");

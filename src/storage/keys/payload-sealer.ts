@@ -1,0 +1,86 @@
+/** How payloads for Temporal are sealed: with the organization's key, or the instance's where a workflow serves several organizations. */
+import { createSecretKey } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errorClass } from "../../domain/errors.ts";
+import { type Keyring, openBytes, sealBytes } from "./keyring.ts";
+
+export interface Sealed {
+  /** Whose key it is; null for the instance's. */
+  readonly organizationId: string | null;
+  readonly keyId: string;
+  readonly sealed: Uint8Array;
+}
+
+/** Seals payloads with AES-256-GCM; a null organization stands for workflows that serve several. */
+export interface PayloadSealer {
+  /** @param boundTo what the seal is authenticated with besides the organization and its key; without it the seal has the old form. */
+  seal(organizationId: string | null, bytes: Uint8Array, boundTo?: string): Promise<Sealed>;
+  /** @throws DomainError `not_found` where the key was deleted with its organization, `corrupt` where a bit was changed or it was bound to something else. */
+  open(sealed: Sealed, boundTo?: string): Promise<Uint8Array>;
+}
+
+const INSTANCE_KEY_ID = "instance";
+const RETRY_MS = 500;
+
+/** Of the old form, bound to its organization; of the other one, to its key and to what the caller says as well. */
+function aadOf(organizationId: string | null, keyId: string, boundTo: string | undefined): Buffer {
+  const organization = organizationId ?? "";
+  return Buffer.from(
+    boundTo === undefined
+      ? `temporal payload\0${organization}`
+      : `temporal payload 2\0${organization}\0${keyId}\0${boundTo}`,
+  );
+}
+
+/**
+ * `instanceSecret` has 32 bytes. Opening throws `not_found` for a deleted key and `corrupt` for a changed bit or where it was bound to something else; both
+ * throw an outage where keys cannot be read.
+ */
+export function createPayloadSealer(keyring: Keyring, instanceSecret: Uint8Array): PayloadSealer {
+  const instanceKey = createSecretKey(instanceSecret);
+  return {
+    async seal(organizationId, bytes, boundTo) {
+      const key =
+        organizationId === null
+          ? { id: INSTANCE_KEY_ID, secret: instanceKey }
+          : await keyring.current(organizationId);
+      return {
+        organizationId,
+        keyId: key.id,
+        sealed: sealBytes(key.secret, bytes, aadOf(organizationId, key.id, boundTo)),
+      };
+    },
+    async open({ organizationId, keyId, sealed }, boundTo) {
+      const secret =
+        organizationId === null ? instanceKey : (await keyring.byId(organizationId, keyId)).secret;
+      return openBytes(secret, sealed, aadOf(organizationId, keyId, boundTo));
+    },
+  };
+}
+
+/**
+ * The same for workers, whose SDK ends a whole worker, and everybody's work in it, where a failure cannot be sealed: waits for keys that
+ * cannot be read now, for as long as that lasts, and takes the instance's key where the organization has none any more.
+ */
+export function sealerForWorkers(sealer: PayloadSealer): PayloadSealer {
+  return {
+    seal: (organizationId, bytes, boundTo) =>
+      outlastingOutages(() => sealer.seal(organizationId, bytes, boundTo)).catch((error: unknown) => {
+        if (organizationId === null) throw error;
+        return sealer.seal(null, bytes, boundTo);
+      }),
+    open: (sealed, boundTo) => outlastingOutages(() => sealer.open(sealed, boundTo)),
+  };
+}
+
+/** Tries again every half second while what `call` needs is down, however long that lasts. */
+export async function outlastingOutages<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (errorClass(error) !== "outage") throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/** A download that goes on from the byte where its connection was cut or fell silent, whatever store it comes from. */
+import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DomainError } from "../../domain/errors.ts";
+import { type GetOptions, storageError, streamOf, within } from "../object-store.ts";
+
+const MAX_RETRIES = 3;
+const FIRST_RETRY_MS = 100;
+
+/**
+ * Opens the object's bytes: `range` as the HTTP header says it, undefined for all of them. Throws as {@link ObjectStore.get} does.
+ * What was opened is freed when `signal` is aborted.
+ */
+export type OpenBody = (range: string | undefined, signal: AbortSignal) => Promise<AsyncIterator<Uint8Array>>;
+
+export interface Download {
+  readonly open: OpenBody;
+  /** Bytes of the object, for a range without a byte. */
+  readonly size: () => Promise<number>;
+  /** Milliseconds without a byte after which a download is taken up again. */
+  readonly stallMs: number;
+}
+
+/** As {@link ObjectStore.get}. Checksums are not compared: they cover whole objects only, and storage.ts authenticates every segment. */
+export async function download(
+  { open, size, stallMs }: Download,
+  { start = 0, end, signal }: GetOptions,
+): Promise<Readable> {
+  signal?.throwIfAborted();
+  if (end !== undefined && end <= start) {
+    const bytes = await size();
+    if (start > 0 && start >= bytes) throw storageError({ code: 416 });
+    return Readable.from([], { objectMode: false });
+  }
+  const source = createSource(open, stallMs, { start, end });
+  const first = await source.next();
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for (let step = first; step.done !== true; step = await source.next()) yield step.value;
+  }
+  return streamOf(pieces(), { signal, close: async () => source.close() });
+}
+
+interface Source {
+  next(): Promise<IteratorResult<Uint8Array, undefined>>;
+  /** Nothing is asked for any more; a `next` that waits throws. */
+  close(): void;
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number | undefined;
+}
+
+function createSource(open: OpenBody, stallMs: number, { start, end }: Range): Source {
+  let position = start;
+  let failures = 0;
+  let abort = new AbortController();
+  let body: AsyncIterator<Uint8Array> | undefined;
+  let isClosed = false;
+
+  async function next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    for (;;) {
+      try {
+        body ??= await within(stallMs, open(rangeHeader(position, end), abort.signal));
+        const step = await within(stallMs, body.next());
+        if (step.done === true) return { done: true, value: undefined };
+        position += step.value.byteLength;
+        failures = 0;
+        return { done: false, value: step.value };
+      } catch (error) {
+        cut();
+        // Cut exactly at the object's end, or an object without a byte: the range starts behind it.
+        if (hasCode(error, "range_not_satisfiable") && (position > start || start === 0))
+          return { done: true, value: undefined };
+        failures += 1;
+        if (isClosed || !hasCode(error, "storage_unavailable") || failures > MAX_RETRIES) throw error;
+        await sleep(FIRST_RETRY_MS * 2 ** failures);
+        if (isClosed) throw error;
+        abort = new AbortController();
+      }
+    }
+  }
+
+  function cut(): void {
+    body = undefined;
+    abort.abort();
+  }
+
+  function close(): void {
+    isClosed = true;
+    cut();
+  }
+
+  return { next, close };
+}
+
+function rangeHeader(start: number, end: number | undefined): string | undefined {
+  return start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? "" : end - 1}`;
+}
+
+function hasCode(error: unknown, code: DomainError["code"]): boolean {
+  return error instanceof DomainError && error.code === code;
+}

@@ -1,0 +1,183 @@
+/** The only user of AWS's client for S3: how its bucket is asked, and what its answers mean. */
+import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
+import { DomainError } from "../../domain/errors.ts";
+import { storageError, unavailable, within } from "../object-store.ts";
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** With all its retries, and the wait for a free connection: after this the caller is told that the store is down. */
+const OPERATION_TIMEOUT_MS = 60_000;
+const MAX_ATTEMPTS = 4;
+const MAX_CONNECTIONS = 256;
+/** Stores beside AWS take any region; this is what they call theirs where nothing is said. */
+const USUAL_REGION = "us-east-1";
+const MAX_RETRY_AFTER_SECONDS = 15 * 60;
+
+export interface S3Settings {
+  readonly bucket: string;
+  /** Origin of a store that is not AWS's. */
+  readonly endpoint?: string | undefined;
+  /** Where absent: what AWS's client finds, or `us-east-1` with an endpoint. */
+  readonly region?: string | undefined;
+  /** The bucket in the path instead of the host's name. */
+  readonly forcePathStyle?: boolean | undefined;
+  /** Milliseconds without a byte after which a download is taken up again; 30,000 where absent. */
+  readonly stallMs?: number | undefined;
+  /** Milliseconds after which a request without an answer is sent again; 30,000 where absent. */
+  readonly requestTimeoutMs?: number | undefined;
+}
+
+/** Sends one command; throws as {@link ObjectStore} says, or the signal's reason. */
+export type Send = <T>(
+  command: (client: S3Client, abortSignal: AbortSignal) => Promise<T>,
+  signal?: AbortSignal,
+) => Promise<T>;
+
+interface Connection {
+  readonly send: Send;
+  /** For downloads, which are tried again by resumed-download.ts, and hold connections for as long as their readers take. */
+  readonly sendOnce: Send;
+}
+
+/** Credentials are found as AWS's clients find them: the environment, files, the role of the machine or the pod. */
+export function connect(settings: S3Settings): Connection {
+  return { send: senderOf(settings, MAX_ATTEMPTS), sendOnce: senderOf(settings, 1) };
+}
+
+function senderOf(
+  { endpoint, region, forcePathStyle = false, requestTimeoutMs = REQUEST_TIMEOUT_MS }: S3Settings,
+  maxAttempts: number,
+): Send {
+  const config: S3ClientConfig = {
+    ...(endpoint === undefined ? {} : { endpoint, region: USUAL_REGION }),
+    ...(region === undefined ? {} : { region }),
+    forcePathStyle,
+    maxAttempts,
+    // Every part carries a checksum of ours, and what is read is authenticated by storage.ts.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: requestTimeoutMs,
+      throwOnRequestTimeout: true,
+      // A reader may rest for as long as it likes: resumed-download.ts tells that from a store that fell silent.
+      socketTimeout: 0,
+      httpAgent: { keepAlive: true, maxSockets: MAX_CONNECTIONS },
+      httpsAgent: { keepAlive: true, maxSockets: MAX_CONNECTIONS },
+    },
+  };
+  const client = new S3Client(config);
+  return (command, signal) => send(client, command, signal);
+}
+
+async function send<T>(
+  client: S3Client,
+  command: (client: S3Client, abortSignal: AbortSignal) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const late = new AbortController();
+  const abortSignal = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+  const answer = command(client, abortSignal).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw s3Error(error);
+  });
+  try {
+    return await within(OPERATION_TIMEOUT_MS, answer);
+  } catch (error) {
+    late.abort();
+    // Where the time was up, nobody waits for the answer any more.
+    answer.catch(() => {});
+    throw error;
+  }
+}
+
+/** What the store said, without the parts of requests that AWS's errors carry. */
+export class S3Answer extends Error {
+  readonly status: number;
+  /** S3's code, such as `NoSuchKey`; of answers without a body the status only. */
+  readonly reason: string;
+  /** Where AWS keeps the bucket, if that is why it refused. */
+  readonly bucketRegion: string | undefined;
+
+  constructor(status: number, reason: string, bucketRegion?: string) {
+    super(`The store answered ${status} ${reason}.`);
+    this.name = "S3Answer";
+    this.status = status;
+    this.reason = reason;
+    this.bucketRegion = bucketRegion;
+  }
+}
+
+/** Damage on the way, a full quota, a race with another write: another attempt may help. */
+const OUTAGE_REASONS = new Set([
+  "BadDigest",
+  "InvalidDigest",
+  "XAmzContentSHA256Mismatch",
+  "XAmzContentChecksumMismatch",
+  "IncompleteBody",
+  "RequestTimeout",
+  "RequestTimeTooSkewed",
+  "ExpiredToken",
+  "TokenRefreshRequired",
+  "SlowDown",
+  "QuotaExceeded",
+  "XMinioAdminBucketQuotaExceeded",
+  "XMinioStorageFull",
+  "NoSuchBucket",
+  "NoSuchUpload",
+  "ConditionalRequestConflict",
+  "OperationAborted",
+  "PermanentRedirect",
+  "AuthorizationHeaderMalformed",
+]);
+
+/** Errors of AWS's client that come before any answer. */
+const CLIENT_OUTAGES = new Set([
+  "TimeoutError",
+  "AbortError",
+  "CredentialsProviderError",
+  "TokenProviderError",
+  "ProviderError",
+]);
+
+interface AwsError {
+  readonly name: string;
+  readonly message: string;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+  readonly $response?: { readonly headers?: Record<string, string> };
+}
+
+/** An error of AWS's client as a {@link DomainError}; what is nobody's outage comes back as it was. */
+function s3Error(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof DomainError) return error;
+  const { name, $metadata, $response } = error as AwsError;
+  const status = $metadata?.httpStatusCode;
+  const headers = $response?.headers ?? {};
+  if (status === undefined || status < 300)
+    return CLIENT_OUTAGES.has(name) ? unavailable(error) : storageError(error);
+  const answer = new S3Answer(status, name, headers["x-amz-bucket-region"]);
+  if (OUTAGE_REASONS.has(name) || status < 400) return unavailable(answer);
+  return withRetryAfter(storageError(answer), headers["retry-after"]);
+}
+
+function withRetryAfter(error: unknown, header: string | undefined): unknown {
+  const seconds = Number(header);
+  if (
+    !(error instanceof DomainError) ||
+    error.code !== "storage_unavailable" ||
+    !Number.isInteger(seconds) ||
+    seconds <= 0
+  )
+    return error;
+  return new DomainError(error.code, error.message, {
+    retryAfterSeconds: Math.min(seconds, MAX_RETRY_AFTER_SECONDS),
+    cause: error.cause,
+  });
+}
+
+/** The store's answer that a failure came from. */
+export function answerOf(error: unknown): S3Answer | undefined {
+  const cause = error instanceof DomainError ? error.cause : error;
+  return cause instanceof S3Answer ? cause : undefined;
+}

@@ -1,0 +1,43 @@
+/** The only place that starts the workflow of a batch. */
+import { type Client, WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
+import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from "@temporalio/common";
+import type { BatchInput } from "../../domain/work/batch.ts";
+import { batchWorkflowId } from "../../domain/work/workflow-ids.ts";
+import { withDeadline } from "../connection.ts";
+import { QUEUES } from "../../domain/work/queues.ts";
+import { ATTRIBUTES } from "../search-attributes.ts";
+
+interface StartableBatch {
+  readonly id: string;
+  readonly organization: { readonly id: string; readonly num: number };
+  /** Documents with a run. */
+  readonly accepted: number;
+}
+
+/** Starts the batch's workflow, or finds it running. One that was terminated before its batch ended may be started anew: its steps are idempotent. */
+export async function startBatch(
+  client: Client,
+  { id, organization, accepted }: StartableBatch,
+): Promise<void> {
+  const input: BatchInput = { organization, batchId: id };
+  try {
+    await withDeadline(client, () =>
+      client.workflow.start("batchReprocess", {
+        taskQueue: QUEUES.pipeline,
+        workflowId: batchWorkflowId(organization.id, id),
+        args: [input],
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+        workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+        priority: { priorityKey: 4, fairnessKey: organization.id },
+        staticSummary: `reprocesses ${accepted} documents`,
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: ATTRIBUTES.OrganizationId, value: organization.id },
+          { key: ATTRIBUTES.Trigger, value: "batch" },
+          { key: ATTRIBUTES.Stage, value: "releasing" },
+        ]),
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}

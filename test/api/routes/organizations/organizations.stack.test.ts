@@ -1,0 +1,437 @@
+/** An organization's members, audit log and usage on the real stack. */
+import { describe, expect, test } from "vitest";
+import { auditLogRoutes } from "../../../../src/api/routes/organizations/audit-log.ts";
+import { memberRoutes } from "../../../../src/api/routes/organizations/members.ts";
+import { usageRoutes } from "../../../../src/api/routes/organizations/usage.ts";
+import { newId } from "../../../../src/domain/ids.ts";
+import { call, upload } from "../../../support/clients/client.ts";
+import { routesOpenToKeys, signedIn } from "../../../support/clients/signed-in.ts";
+import { until } from "../../../support/until.ts";
+
+const UNKNOWN = "01900000-0000-7000-8000-00000000ffff";
+const people = signedIn();
+const { stack, tenants } = people;
+const AT = `/organizations/${tenants.acme}`;
+
+/** A new member of Acme with a key of its own. */
+async function join(name: string, role = "member"): Promise<{ id: string; key: string }> {
+  const id = newId();
+  const added = await people.as("ada", "PUT", `${AT}/members/${id}`, {
+    email: `${name}@${tenants.domain}`,
+    name,
+    role,
+  });
+  expect(added.status).toBe(201);
+  const { body } = await people.as("ada", "POST", `${AT}/api-keys`, { name, user_id: id });
+  return { id, key: body.key };
+}
+
+describe("members", () => {
+  test("an admin lists them", async () => {
+    const { status, body } = await people.as("ada", "GET", `${AT}/members`);
+    expect(status).toBe(200);
+    const ada = body.items.find((member: { user_id: string }) => member.user_id === people.ids.ada);
+    expect(ada).toEqual({
+      user_id: people.ids.ada,
+      email: `ada@${tenants.domain}`,
+      name: "Ada Owner",
+      role: "admin",
+      avatar_url: null,
+      created_at: expect.stringMatching(/Z$/),
+    });
+    expect(body.items.map((member: { email: string }) => member.email)).not.toContain("rob@rival.example");
+    expect((await people.as("ada", "GET", `${AT}/members?limit=2&page=2`)).body).toMatchObject({
+      page: 2,
+      page_size: 2,
+      total_items: body.total_items,
+    });
+  });
+
+  test("PUT adds one, then changes it", async () => {
+    const { id } = await join("mia");
+    const changed = await people.as("ada", "PUT", `${AT}/members/${id}`, {
+      email: `mia.new@${tenants.domain}`,
+      name: "Mia",
+      role: "admin",
+    });
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { user_id: id, email: `mia.new@${tenants.domain}`, name: "Mia", role: "admin" },
+    });
+    expect(await people.audited("members:create", id)).toHaveLength(1);
+    expect(await people.audited("members:update", id)).toMatchObject([
+      { actor_id: people.ids.ada, auth_method: "jwt", outcome: "success" },
+    ]);
+    expect((await people.as("ada", "DELETE", `${AT}/members/${id}`)).status).toBe(204);
+  });
+
+  test("an e-mail address is one member's, and an id of another organization is nobody", async () => {
+    const taken = { email: `VIC@${tenants.domain}`, name: "X", role: "member" };
+    expect(await people.as("ada", "PUT", `${AT}/members/${newId()}`, taken)).toMatchObject({
+      status: 400,
+      body: { detail: "This e-mail address is in use already." },
+    });
+    expect(
+      await people.as("ada", "PUT", `${AT}/members/${people.ids.rob}`, {
+        ...taken,
+        email: `x@${tenants.domain}`,
+      }),
+    ).toMatchObject({
+      status: 404,
+      body: { detail: "User not found" },
+    });
+    expect(
+      (await people.as("ada", "PUT", `${AT}/members/${newId()}`, { email: "none", role: "king" })).body.detail
+        .map((problem: { loc: string[] }) => problem.loc[1])
+        .toSorted(),
+    ).toEqual(["email", "name", "role"]);
+  });
+
+  test("the e-mail address of another organization's member is answered like one that nobody has", async () => {
+    const [theirs, nobodys] = await Promise.all(
+      [`rob@rival.${tenants.domain}`, `nobody@rival.${tenants.domain}`].map((email) =>
+        people.as("ada", "PUT", `${AT}/members/${newId()}`, { email, name: "X", role: "member" }),
+      ),
+    );
+    expect([theirs!.status, nobodys!.status]).toEqual([201, 201]);
+    expect(Object.keys(theirs!.body)).toEqual(Object.keys(nobodys!.body));
+    for (const { body } of [theirs!, nobodys!])
+      expect((await people.as("ada", "DELETE", `${AT}/members/${body.user_id}`)).status).toBe(204);
+  });
+
+  test("an organization keeps at least one admin", async () => {
+    const kept = { status: 400, body: { detail: "An organization keeps at least one admin." } };
+    expect(
+      await people.as("ada", "PUT", `${AT}/members/${people.ids.ada}`, {
+        email: `ada@${tenants.domain}`,
+        name: "Ada Owner",
+        role: "member",
+      }),
+    ).toMatchObject(kept);
+    expect(await people.as("ada", "DELETE", `${AT}/members/${people.ids.ada}`)).toMatchObject(kept);
+    expect((await people.as("ada", "GET", "/me")).body.organization.role).toBe("admin");
+  });
+
+  test("one who is removed loses keys and roles at once; spaces without another owner pass to the first admin", async () => {
+    const zoe = await join("zoe");
+    const token = await stack.issuer.token("zoe", { email: `zoe@${tenants.domain}`, email_verified: true });
+    const asZoe = (method: string, path: string, body?: unknown) =>
+      call(stack.url, token, method, path, body);
+    const [alone, shared] = [
+      (await asZoe("POST", "/spaces", { name: "Zoe's alone" })).body,
+      (await asZoe("POST", "/spaces", { name: "Zoe's shared" })).body,
+    ];
+    await asZoe("PUT", `/spaces/${shared.id}/members/${people.ids.eve}`, { role: "owner" });
+    expect((await call(stack.url, zoe.key, "GET", "/models")).status).toBe(200);
+
+    expect((await people.as("ada", "DELETE", `${AT}/members/${zoe.id}`)).status).toBe(204);
+    await until(
+      "the key is refused",
+      async () => (await call(stack.url, zoe.key, "GET", "/models")).status === 403,
+      5_000,
+    );
+    expect((await asZoe("GET", "/me")).status).toBe(401);
+    expect((await people.as("ada", "GET", `/spaces/${alone.id}/members`)).body.items).toMatchObject([
+      { user_id: people.ids.ada, role: "owner" },
+    ]);
+    expect((await people.as("ada", "GET", `/spaces/${alone.id}`)).body.owner_id).toBe(people.ids.ada);
+    expect((await people.as("eve", "GET", `/spaces/${shared.id}/members`)).body.items).toMatchObject([
+      { user_id: people.ids.eve, role: "owner" },
+    ]);
+    expect((await people.as("eve", "GET", `/spaces/${shared.id}`)).body.owner_id).toBe(people.ids.eve);
+    const { rows } = await stack.database.db.owner.query(
+      "select removed_at, (select revoked_at from api_keys where user_id = u.id) as revoked_at from users u where id = $1",
+      [zoe.id],
+    );
+    expect(rows[0]).toEqual({ removed_at: expect.any(Date), revoked_at: expect.any(Date) });
+    expect(await people.audited("members:delete", zoe.id)).toHaveLength(1);
+    expect(await people.as("ada", "DELETE", `${AT}/members/${zoe.id}`)).toMatchObject({
+      status: 404,
+      body: { detail: "User not found" },
+    });
+
+    const back = await people.as("ada", "PUT", `${AT}/members/${zoe.id}`, {
+      email: `zoe@${tenants.domain}`,
+      name: "Zoe",
+      role: "member",
+    });
+    expect(back.status).toBe(201);
+    expect((await call(stack.url, zoe.key, "GET", "/models")).status).toBe(401);
+    const { body: spaces } = await asZoe("POST", "/spaces/search", {});
+    expect(spaces.items).toMatchObject([{ is_private: true }]);
+  });
+
+  test("a turn of one who is removed is cancelled while it runs, also where the books do not know it yet", async () => {
+    const { provider, database } = stack;
+    const { owner } = database.db;
+    const removals: readonly ((id: string) => Promise<unknown>)[] = [
+      (id) => people.as("ada", "DELETE", `${AT}/members/${id}`),
+      // As another process leaves it whose transaction came before the turn was noted.
+      (id) => owner.query("update users set removed_at = now() where id = $1", [id]),
+    ];
+    for (const [index, remove] of removals.entries()) {
+      const tom = await join(`tom${index}`);
+      const chat = {
+        model: tenants.agents.public,
+        messages: [{ role: "user", content: "Tell me everything" }],
+      };
+      await until(
+        "chat is ready",
+        async () => (await call(stack.url, tom.key, "POST", "/chat/completions", chat)).status === 200,
+      );
+      const { chat: asked, aborted } = provider.counts;
+      provider.reply({ pieces: ["Once"], firstTokenMs: 60_000 });
+      const running = call(stack.url, tom.key, "POST", "/chat/completions", chat);
+      await until("the provider is asked", () => provider.counts.chat === asked + 1);
+      await remove(tom.id);
+      expect(await running).toMatchObject({ status: 409, body: { detail: "The request was cancelled." } });
+      await until("the provider's answer is dropped", () => provider.counts.aborted === aborted + 1);
+    }
+  });
+
+  test("a member may not, another organization finds nothing", async () => {
+    const body = { email: `y@${tenants.domain}`, name: "Y", role: "member" };
+    for (const [method, path, sent] of [
+      ["GET", "members", undefined],
+      ["PUT", `members/${people.ids.vic}`, body],
+      ["DELETE", `members/${people.ids.vic}`, undefined],
+      ["GET", "audit-log", undefined],
+      ["GET", "usage", undefined],
+    ] as const) {
+      expect(await people.as("eve", method, `${AT}/${path}`, sent)).toMatchObject({
+        status: 403,
+        body: { detail: "Permission denied: organization:manage" },
+      });
+      expect(await people.as("rob", method, `${AT}/${path}`, sent)).toMatchObject({
+        status: 404,
+        body: { detail: "Organization not found" },
+      });
+      expect((await people.as("ada", method, `/organizations/${UNKNOWN}/${path}`, sent)).status).toBe(404);
+    }
+  });
+});
+
+describe("the audit log", () => {
+  const query = (params: Record<string, unknown>) =>
+    `?${Object.entries(params)
+      .map(
+        ([key, value]) =>
+          `${key}=${encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value))}`,
+      )
+      .join("&")}`;
+
+  test("shows who did what, filtered and ordered", async () => {
+    const { body: agent, headers } = await people.as("eve", "POST", "/agents", {
+      name: "Audited",
+      space_id: tenants.spaces.research,
+    });
+    const { status, body } = await people.as(
+      "ada",
+      "GET",
+      `${AT}/audit-log${query({ filters: { resource_id: agent.id } })}`,
+    );
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      items: [
+        {
+          id: expect.any(String),
+          at: expect.stringMatching(/Z$/),
+          actor: { id: people.ids.eve, name: "Eve Editor" },
+          auth_method: "jwt",
+          api_key_id: null,
+          action: "agents:create",
+          resource_type: "agent",
+          resource_id: agent.id,
+          space_id: tenants.spaces.research,
+          request_id: headers.get("x-request-id"),
+          outcome: "success",
+        },
+      ],
+      total_items: 1,
+      total_pages: 1,
+      page: 1,
+      page_size: 100,
+    });
+    const { body: oldest } = await people.as(
+      "ada",
+      "GET",
+      `${AT}/audit-log${query({ order_by: "at", limit: "1" })}`,
+    );
+    expect(oldest.items).toMatchObject([
+      { action: "organization:provision", auth_method: "system", actor: null },
+    ]);
+    const { body: all } = await people.as("ada", "GET", `${AT}/audit-log`);
+    expect(all.items.map((row: { at: string }) => row.at)).toEqual(
+      all.items
+        .map((row: { at: string }) => row.at)
+        .toSorted()
+        .toReversed(),
+    );
+    const { body: rivals } = await people.as(
+      "rob",
+      "GET",
+      `/organizations/${tenants.rival}/audit-log${query({ filters: { resource_id: agent.id } })}`,
+    );
+    expect(rivals.total_items).toBe(0);
+  });
+
+  test("names what is wrong with its query", async () => {
+    const refused = await people.as(
+      "ada",
+      "GET",
+      `${AT}/audit-log${query({ filters: { nothing: 1 }, order_by: "nobody", limit: "0" })}`,
+    );
+    expect(refused.status).toBe(422);
+    expect(refused.body.detail.map((problem: { loc: unknown[] }) => problem.loc).toSorted()).toEqual([
+      ["query", "filters", "nothing"],
+      ["query", "limit"],
+      ["query", "order_by", 0],
+    ]);
+    expect((await people.as("ada", "GET", `${AT}/audit-log?filters=[`)).body.detail).toMatchObject([
+      { loc: ["query", "filters"] },
+    ]);
+    expect((await people.as("ada", "GET", `${AT}/audit-log?format=ndjson&order_by=action`)).status).toBe(422);
+  });
+
+  test("is exported whole as NDJSON, more than one read of it, in either order", async () => {
+    const rows = 2_500;
+    await stack.database.db.owner.query(
+      `insert into audit_log (id, organization_id, at, auth_method, action, resource_type, outcome)
+       select gen_random_uuid(), $1, now() - make_interval(secs => (n / 3)::int), 'system', 'test:bulk', 'test', 'success' from generate_series(1, $2) n`,
+      [tenants.acme, rows],
+    );
+    const filters = query({ format: "ndjson", filters: { action: "test:bulk" } });
+    const exported = await people.as("ada", "GET", `${AT}/audit-log${filters}`);
+    expect(exported.status).toBe(200);
+    expect(exported.headers.get("content-type")).toBe("application/x-ndjson");
+    expect(exported.headers.get("x-request-id")).toBeTruthy();
+    const lines = (exported.body as string)
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { id: string; at: string });
+    expect(new Set(lines.map((line) => line.id)).size).toBe(rows);
+    expect(lines.map((line) => line.at)).toEqual(
+      lines
+        .map((line) => line.at)
+        .toSorted()
+        .toReversed(),
+    );
+    const upwards = await people.as("ada", "GET", `${AT}/audit-log${filters}&order_by=at`);
+    const ids = (upwards.body as string)
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(ids).toEqual(lines.map((line) => line.id).toReversed());
+    expect(
+      (
+        await people.as(
+          "ada",
+          "GET",
+          `${AT}/audit-log${query({ format: "ndjson", filters: { action: "nothing" } })}`,
+        )
+      ).body,
+    ).toBe("");
+  });
+});
+
+describe("usage", () => {
+  test("adds up turns, tokens, documents and bytes by day, user, key and agent", async () => {
+    const content = "# Numbers\n\nOne, two, three.";
+    await upload(stack.url, tenants.keys.editor, tenants.spaces.research, content, "one.md");
+    await upload(stack.url, tenants.keys.editor, tenants.spaces.research, content, "two.md");
+    await until("chat is ready", async () => {
+      const answer = await call(stack.url, tenants.keys.viewer, "POST", "/chat/completions", {
+        model: tenants.agents.librarian,
+        messages: [{ role: "user", content: "Hello" }],
+      });
+      return answer.status === 200;
+    });
+    const day = new Date().toISOString().slice(0, 10);
+    const rows = await until("the turn is in the books", async () => {
+      const { body } = await people.as("ada", "GET", `${AT}/usage?from=${day}`);
+      return (
+        body.items.some(
+          (row: { agent_id: string | null; turns: number }) =>
+            row.agent_id === tenants.agents.librarian && row.turns > 0,
+        ) && body.items
+      );
+    });
+    const { rows: keys } = await stack.database.db.owner.query<{ id: string; name: string }>(
+      "select id, name from api_keys where organization_id = $1",
+      [tenants.acme],
+    );
+    const keyId = (name: string) => keys.find((key) => key.name === name)?.id;
+    const none = { prompt_tokens: 0, completion_tokens: 0, turns: 0, documents: 0, bytes: 0 };
+    expect(rows).toContainEqual({
+      ...none,
+      day,
+      user_id: people.ids.eve,
+      api_key_id: keyId("editor"),
+      agent_id: null,
+      documents: 2,
+      bytes: 2 * Buffer.byteLength(content),
+    });
+    expect(
+      rows.find((row: { agent_id: string | null }) => row.agent_id === tenants.agents.librarian),
+    ).toMatchObject({
+      day,
+      user_id: people.ids.vic,
+      api_key_id: keyId("viewer"),
+      turns: 1,
+      documents: 0,
+      prompt_tokens: expect.any(Number),
+      completion_tokens: expect.any(Number),
+    });
+    expect((await people.as("ada", "GET", `${AT}/usage?to=${day}`)).body).toMatchObject({
+      total_items: 0,
+      items: [],
+    });
+    expect((await people.as("rob", "GET", `/organizations/${tenants.rival}/usage`)).body.total_items).toBe(0);
+    expect((await people.as("ada", "GET", `${AT}/usage?from=yesterday`)).status).toBe(422);
+  });
+});
+
+test("keys live as long as the organization says", async () => {
+  const organization = `/organizations/${people.tenants.acme}`;
+  const makeKey = (rest: Record<string, unknown> = {}) =>
+    people.as("eve", "POST", "/me/api-keys", { name: "lifetime", ...rest });
+  const expiry = async (rest: Record<string, unknown> = {}) => (await makeKey(rest)).body;
+  const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
+  const before = (await makeKey()).body;
+  expect(await people.as("ada", "PATCH", organization, { max_key_lifetime_seconds: 3_600 })).toMatchObject({
+    status: 200,
+    body: { max_key_lifetime_seconds: 3_600 },
+  });
+  try {
+    expect(Date.parse((await expiry()).expires_at) - Date.now()).toBeGreaterThan(3_500_000);
+    expect((await expiry({ expires_at: inSeconds(7_200) })).detail).toMatchObject([
+      { loc: ["body", "expires_at"], type: "value_error" },
+    ]);
+    const rolled = (
+      await people.as("eve", "POST", `/me/api-keys/${before.id}/roll`, { expires_at: inSeconds(7_200) })
+    ).body;
+    expect(rolled.detail).toMatchObject([{ loc: ["body", "expires_at"] }]);
+    expect((await people.as("eve", "POST", `/me/api-keys/${before.id}/roll`)).body.expires_at).toBeNull();
+    await people.as("ada", "PATCH", organization, { default_key_lifetime_seconds: 60 });
+    expect(Date.parse((await expiry()).expires_at) - Date.now()).toBeLessThan(61_000);
+    expect((await people.as("eve", "GET", organization)).body).toMatchObject({
+      id: people.tenants.acme,
+      max_key_lifetime_seconds: 3_600,
+      default_key_lifetime_seconds: 60,
+    });
+    expect(await people.as("eve", "PATCH", organization, {})).toMatchObject({ status: 403 });
+    expect(await people.as("rob", "PATCH", organization, {})).toMatchObject({ status: 404 });
+    expect((await people.as("ada", "PATCH", organization, { max_key_lifetime_seconds: 0 })).status).toBe(422);
+    expect((await people.audited("organization:update", people.tenants.acme)).length).toBe(2);
+  } finally {
+    await people.as("ada", "PATCH", organization, {
+      max_key_lifetime_seconds: null,
+      default_key_lifetime_seconds: null,
+    });
+  }
+  expect((await expiry()).expires_at).toBeNull();
+});
+
+test("none of it is open to keys", async () => {
+  expect(await routesOpenToKeys(people, [...memberRoutes, ...auditLogRoutes, ...usageRoutes])).toEqual([]);
+});

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { createOpenTurns } from "../../../../src/api/turns/bookkeeping/open-turns.ts";
+import type { Turn } from "../../../../src/api/turns/turn.ts";
+
+function makeTurn(id: string): { turn: Turn; asked: number[] } {
+  const asked: number[] = [];
+  const turn = {
+    row: { id },
+    result: new Promise(() => undefined),
+    step: async (no: number) => (asked.push(no), { type: "ended", status: "completed" }),
+  } as unknown as Turn;
+  return { turn, asked };
+}
+
+test("a model call that is asked for once more after the turn has ended is answered as before, and not made again", async () => {
+  const openTurns = createOpenTurns();
+  const { turn, asked } = makeTurn("one");
+  openTurns.add(turn);
+  const ended = { type: "ended", status: "completed" };
+  expect(await openTurns.step("one", 1, [])).toEqual(ended);
+  expect(await openTurns.step("one", 1, [])).toEqual(ended);
+  expect(asked).toEqual([1]);
+  expect(openTurns.counts()).toEqual({ open: 0, behind: 0 });
+});
+
+test("what is kept of ended turns is bounded", async () => {
+  const openTurns = createOpenTurns();
+  for (let index = 0; index <= 1_000; index += 1) {
+    openTurns.add(makeTurn(`turn ${index}`).turn);
+    await openTurns.step(`turn ${index}`, 1, []);
+  }
+  expect(await openTurns.step("turn 0", 1, [])).toEqual({ type: "unknown" });
+  expect(await openTurns.step("turn 1000", 1, [])).toMatchObject({ type: "ended" });
+});

@@ -1,0 +1,101 @@
+/** The client in clients/typescript against a stack: typed requests, and uploads that survive what happens to their connection. */
+import { afterAll, expect, test } from "vitest";
+import { HoldfastError, createHoldfast } from "../../clients/typescript/src/index.ts";
+import { onSharedStack } from "../support/stack/shared-stack.ts";
+
+const { stack, tenants } = onSharedStack();
+
+afterAll(async () => {});
+
+const client = (send: typeof fetch = fetch) =>
+  createHoldfast({ baseUrl: `${stack.url}/`, credential: tenants.keys.editor, fetch: send });
+const note = (text: string) => new Blob([text], { type: "text/markdown" });
+
+test("uploads, waits, and finds what was uploaded", async () => {
+  const { api, uploadAndWait } = client();
+  const states: string[] = [];
+  const document = await uploadAndWait({
+    file: note("# Otters\n\nOtters hold hands while they sleep."),
+    filename: "otters.md",
+    spaceId: tenants.spaces.research,
+    pollMs: 20,
+    onState: ({ processing_state }) => states.push(processing_state.pipeline_status ?? ""),
+  });
+  expect(document).toMatchObject({
+    doc_metadata: { original_filename: "otters.md" },
+    version: 1,
+    processing_state: { pipeline_status: "completed" },
+  });
+  expect(states.at(-1)).toBe("completed");
+  const { data } = await api.POST("/v1/data/hybrid-search", {
+    body: { query: "sleeping otters", space_id: tenants.spaces.research },
+  });
+  expect(data?.results[0]?.document_id).toBe(document.id);
+  const { error, response } = await api.GET("/v1/data/{document_id}", {
+    params: { path: { document_id: "no-id" } },
+  });
+  expect([response.status, error]).toMatchObject([422, { detail: [{ type: "uuid_parsing" }] }]);
+});
+
+test("an upload whose answer is lost, and that is refused for a while, is one document", async () => {
+  let attempts = 0;
+  const flaky: typeof fetch = async (request, init) => {
+    const answer = await fetch(request, init);
+    if (!answer.url.endsWith("/data/upload")) return answer;
+    attempts += 1;
+    if (attempts === 1) throw new TypeError("fetch failed");
+    if (attempts === 2)
+      return new Response('{"detail":"busy"}', {
+        status: 503,
+        headers: { "content-type": "application/json", "retry-after": "0" },
+      });
+    return answer;
+  };
+  const document = await client(flaky).uploadAndWait({
+    file: note("Once only."),
+    filename: "once.md",
+    spaceId: tenants.spaces.research,
+    pollMs: 20,
+  });
+  expect(attempts).toBe(3);
+  const { data } = await client().api.POST("/v1/data/search", {
+    body: { filters: { "doc_metadata.original_filename": "once.md" } },
+  });
+  expect(data?.items.map(({ id }) => id)).toEqual([document.id]);
+});
+
+test("says why: a refusal by its status and detail, a document that cannot be processed by its code", async () => {
+  const { uploadAndWait } = client();
+  const refused = uploadAndWait({
+    file: note("x"),
+    filename: "x.md",
+    spaceId: "01900000-0000-7000-8000-00000000dead",
+  });
+  await expect(refused).rejects.toMatchObject({
+    name: "HoldfastError",
+    status: 404,
+    message: "Space not found",
+  });
+  const failed = uploadAndWait({
+    file: new Blob(["%PDF-1.7 nothing of a PDF"]),
+    filename: "broken.pdf",
+    spaceId: tenants.spaces.research,
+    pollMs: 20,
+  });
+  await expect(failed).rejects.toBeInstanceOf(HoldfastError);
+  await expect(failed).rejects.toMatchObject({
+    status: undefined,
+    code: "corrupt",
+    document: { doc_metadata: { original_filename: "broken.pdf" } },
+  });
+  const given = new AbortController();
+  given.abort(new Error("enough"));
+  await expect(
+    uploadAndWait({
+      file: note("y"),
+      filename: "y.md",
+      spaceId: tenants.spaces.research,
+      signal: given.signal,
+    }),
+  ).rejects.toThrow("enough");
+});

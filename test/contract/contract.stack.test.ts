@@ -1,0 +1,307 @@
+/** Every route against every kind of caller and every kind of wrong request: generated, so that a new route is in it by itself. */
+import { describe, expect, test } from "vitest";
+import { createOpenApi } from "../../src/api/openapi.ts";
+import { API_ROUTES } from "../../src/api/routes/index.ts";
+import type { Route } from "../../src/api/route.ts";
+import { type Credentials, contractStack } from "../support/stack/contract-stack.ts";
+import { type Document, type Operation, operationsOf, sample } from "../support/clients/samples.ts";
+
+const document = createOpenApi(API_ROUTES) as unknown as Document;
+const UNKNOWN_ID = "01999999-9999-7999-8999-999999999999";
+const KEY_REFUSED = "API key not accepted on this endpoint, use an identity-provider access token";
+/** A batch answers for each document by itself, so that the right to write is not the request's but theirs. */
+const DECIDES_FOR_EACH = new Set(["/v1/data/batch-reprocess"]);
+
+interface Case {
+  readonly name: string;
+  readonly route: Route;
+  readonly operation: Operation;
+}
+
+const operations = operationsOf(document);
+const cases: Case[] = API_ROUTES.map((route) => {
+  const path = route.fullPath.replaceAll(/:(\w+)/g, "{$1}");
+  const operation = operations.find((one) => one.path === path && one.method === route.method)!;
+  return { name: `${route.method} ${path}`, route, operation };
+});
+const paramsOf = (route: Route): string[] => Object.keys(route.params?.shape ?? {});
+const idParamsOf = (route: Route): string[] => paramsOf(route).filter((name) => name.endsWith("_id"));
+
+const stack = contractStack();
+interface Request {
+  readonly token?: string;
+  readonly ids?: Readonly<Record<string, string>>;
+  readonly method?: string;
+  readonly slash?: boolean;
+  readonly headers?: Record<string, string>;
+  /** The body as sent; absent: the smallest one that is right. */
+  readonly body?: string | FormData | null;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: any;
+}
+
+async function send({ route, operation }: Case, request: Request = {}): Promise<Answer> {
+  const ids: Record<string, string> = {
+    ...Object.fromEntries(paramsOf(route).map((name) => [name, UNKNOWN_ID])),
+    version: "1",
+    ...stack.ids,
+    ...request.ids,
+  };
+  const path = route.fullPath.replaceAll(/:(\w+)/g, (_whole, name: string) => ids[name] ?? UNKNOWN_ID);
+  const body = request.body === undefined ? rightBody(operation, ids) : request.body;
+  const response = await fetch(
+    `${stack.url}${path}${request.slash === true ? "/" : ""}?${rightQuery(operation, ids)}`,
+    {
+      method: request.method ?? route.method,
+      headers: {
+        ...(typeof body === "string" ? { "content-type": "application/json" } : {}),
+        ...authorization(request.token),
+        ...request.headers,
+      },
+      body,
+    },
+  );
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+const authorization = (token: string | undefined): Record<string, string> =>
+  token === undefined ? {} : { authorization: `Bearer ${token}` };
+
+function rightQuery(operation: Operation, ids: Readonly<Record<string, unknown>>): string {
+  const required = operation.parameters.filter(
+    (parameter) => parameter["in"] === "query" && parameter["required"] === true,
+  );
+  return new URLSearchParams(
+    required.map((parameter): [string, string] => [
+      parameter["name"],
+      String(sample(document, parameter["schema"], ids)),
+    ]),
+  ).toString();
+}
+
+function rightBody(operation: Operation, ids: Readonly<Record<string, unknown>>): string | FormData | null {
+  if (operation.body === undefined || !operation.bodyIsRequired) return null;
+  const value = sample(document, operation.body, { ...ids, model: ids["agent_id"] }) as Record<
+    string,
+    unknown
+  >;
+  if (!operation.isForm) return JSON.stringify(value);
+  const form = new FormData();
+  for (const [name, field] of Object.entries(value)) if (name !== "file") form.set(name, String(field));
+  form.set("file", new Blob(["# A contract"]), "contract.md");
+  return form;
+}
+
+/** Sends as somebody whom the route lets in. */
+const letIn = (route: Route): string =>
+  route.access === "jwt" ? stack.credentials.jwt : stack.credentials.owner;
+
+function expectDeclared({ operation }: Case, answer: Answer): void {
+  expect(Object.keys(operation.responses)).toContain(String(answer.status));
+  expect(answer.headers.get("x-request-id")).toBeTruthy();
+}
+
+test("every route that knows its caller says what the audit log is told of it", () => {
+  expect(
+    cases
+      .filter(({ route }) => route.access !== "public" && route.audit === undefined)
+      .map(({ name }) => name),
+  ).toEqual([]);
+});
+
+const closed = cases.filter(({ route }) => route.access !== "public");
+
+describe.each(closed)("$name", (one) => {
+  const refusal = one.route.unauthenticatedStatus ?? 401;
+
+  const strangers: (keyof Credentials)[] = ["revoked", "expired", "jwtOfStranger"];
+  test.each(["none", "garbage", "malformed", ...strangers] as const)(
+    "refuses credentials that are %s",
+    async (kind) => {
+      const tokens: Record<string, string | undefined> = {
+        none: undefined,
+        garbage: `sk-${"x".repeat(49)}`,
+        malformed: "a b",
+      };
+      const token = kind in tokens ? tokens[kind] : stack.credentials[kind as keyof Credentials];
+      const answer = await send(one, token === undefined ? {} : { token });
+      expect(answer).toMatchObject({ status: refusal, body: { detail: expect.any(String) } });
+      expect(answer.headers.get("www-authenticate")).toBe(refusal === 401 ? "Bearer" : null);
+      expectDeclared(one, answer);
+    },
+  );
+
+  test("refuses who names another organization", async () => {
+    expect(
+      (await send(one, { token: letIn(one.route), headers: { "x-organization-id": UNKNOWN_ID } })).status,
+    ).toBe(403);
+  });
+
+  test("says who it is before it says what is wrong", async () => {
+    const ids = Object.fromEntries(paramsOf(one.route).map((name) => [name, "no-id"]));
+    expect((await send(one, { ids })).status).toBe(refusal);
+  });
+});
+
+describe.each(cases.filter(({ route }) => route.access === "jwt"))("$name", (one) => {
+  test("lets no key in, in the words of the specification", async () => {
+    expect(await send(one, { token: stack.credentials.owner })).toMatchObject({
+      status: 401,
+      body: { detail: KEY_REFUSED },
+    });
+  });
+});
+
+describe.each(cases)("$name", (one) => {
+  test("works the same with a slash at its end", async () => {
+    expect((await send(one, { slash: true })).status).toBe((await send(one)).status);
+  });
+
+  test("answers another method with 405 and those that it has", async () => {
+    const known = operations
+      .filter((other) => other.path === one.operation.path)
+      .map((other) => other.method);
+    const answer = await send(one, {
+      method: ["PUT", "PATCH", "DELETE", "POST"].find((method) => !known.includes(method))!,
+      body: null,
+    });
+    expect(answer).toMatchObject({ status: 405, body: { detail: "Method Not Allowed" } });
+    expect(answer.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining(known));
+  });
+});
+
+const withIds = closed.filter(({ route }) => idParamsOf(route).length > 0);
+
+describe.each(withIds)("$name", (one) => {
+  test.each(idParamsOf(one.route))("answers a wrong %s with 422 and nothing else", async (name) => {
+    const answer = await send(one, { token: letIn(one.route), ids: { [name]: "not-a-uuid" } });
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail).toContainEqual(
+      expect.objectContaining({ type: "uuid_parsing", loc: ["path", name] }),
+    );
+    expectDeclared(one, answer);
+  });
+
+  test("answers unknown ids with 404", async () => {
+    const ids = Object.fromEntries(idParamsOf(one.route).map((name) => [name, UNKNOWN_ID]));
+    const answer = await send(one, { token: letIn(one.route), ids });
+    expect(answer).toMatchObject({ status: 404, body: { detail: expect.any(String) } });
+    expectDeclared(one, answer);
+  });
+});
+
+const reachable = withIds.filter(({ route }) => route.access === "keys");
+
+describe.each(reachable)("$name", (one) => {
+  test("answers a key that does not reach the thing as if it did not exist", async () => {
+    const outside = await send(one, { token: stack.credentials.scopedElsewhere });
+    const unknown = await send(one, {
+      token: stack.credentials.scopedElsewhere,
+      ids: Object.fromEntries(idParamsOf(one.route).map((name) => [name, UNKNOWN_ID])),
+    });
+    expect(outside).toMatchObject({ status: 404, body: unknown.body });
+  });
+});
+
+/** Nobody but who started a batch knows of it, so that for others it does not exist. */
+const OF_ONE_CALLER = new Set(["batch_id"]);
+
+const written = cases.filter(({ route, operation }) => {
+  const space = (operation.body?.["required"] ?? []).includes("space_id") as boolean;
+  return (
+    route.access === "keys" &&
+    route.capability === "write" &&
+    (space || idParamsOf(route).length > 0) &&
+    !DECIDES_FOR_EACH.has(route.fullPath)
+  );
+});
+
+describe.each(written)("$name", (one) => {
+  test("is not open to a viewer of the space", async () => {
+    const isKnown = idParamsOf(one.route).every((name) => name in stack.ids && !OF_ONE_CALLER.has(name));
+    const answer = await send(one, { token: stack.credentials.viewer });
+    expect(answer.status).toBe(isKnown ? 403 : 404);
+    expect(answer.body.detail).toMatch(isKnown ? /^Permission denied: / : /./);
+  });
+});
+
+const reads = cases.filter(({ route }) => route.method === "GET" && route.access === "keys");
+
+describe.each(reads)("$name", (one) => {
+  test.each(["owner", "editor", "viewer"] as const)("may be read by the space's %s", async (role) => {
+    const isKnown = idParamsOf(one.route).every((name) => name in stack.ids);
+    const answer = await send(one, { token: stack.credentials[role] });
+    expect(isKnown ? [200, 404] : [404]).toContain(answer.status);
+    expectDeclared(one, answer);
+  });
+});
+
+function emptyForm(): FormData {
+  const form = new FormData();
+  form.set("nothing", "");
+  return form;
+}
+
+const requiredOf = (operation: Operation): string[] => (operation.body?.["required"] ?? []) as string[];
+const bodied = closed.filter(({ operation }) => operation.bodyIsRequired && requiredOf(operation).length > 0);
+
+describe.each(bodied)("$name", (one) => {
+  test.each(requiredOf(one.operation))(
+    "names the missing field %s, and all others with it",
+    async (field) => {
+      const answer = await send(one, {
+        token: letIn(one.route),
+        body: one.operation.isForm ? emptyForm() : "{}",
+      });
+      expect(answer.status).toBe(422);
+      expect(answer.body.detail).toContainEqual(
+        expect.objectContaining({ type: "missing", loc: ["body", field], msg: "Field required" }),
+      );
+      expectDeclared(one, answer);
+    },
+  );
+});
+
+describe.each(closed.filter(({ operation }) => operation.body !== undefined && !operation.isForm))(
+  "$name",
+  (one) => {
+    test.each(['{"a":', "nonsense", "[1,]"])("calls %s no JSON", async (body) => {
+      const answer = await send(one, { token: letIn(one.route), body });
+      expect(answer.status).toBe(422);
+      expect(answer.body.detail).toContainEqual(
+        expect.objectContaining({ type: "json_invalid", msg: "JSON decode error" }),
+      );
+    });
+
+    test.each([
+      [
+        "nested deeper than 64 levels",
+        `${'{"a":'.repeat(65)}1${"}".repeat(65)}`,
+        "JSON body is nested deeper than the allowed 64 levels",
+      ],
+      [
+        "more than 100,000 values",
+        `[${"1,".repeat(100_000)}1]`,
+        "JSON body holds more than the allowed 100000 values",
+      ],
+    ])("refuses a body with %s before it is parsed", async (_name, body, detail) => {
+      const answer = await send(one, { token: letIn(one.route), body });
+      expect(answer).toMatchObject({ status: 400, body: { detail } });
+      expectDeclared(one, answer);
+    });
+
+    test.each(["[]", '"text"', "5"])("takes %s for no object", async (body) => {
+      const answer = await send(one, { token: letIn(one.route), body });
+      expect(answer.status).toBe(422);
+      expect(answer.body.detail).toContainEqual(
+        expect.objectContaining({ type: "model_attributes_type", loc: ["body"] }),
+      );
+    });
+  },
+);

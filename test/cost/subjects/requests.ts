@@ -1,0 +1,215 @@
+/** The requests of every route as subjects of the cost test: its body read, checked and answered, its query and path checked. */
+import { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import Koa, { type Context } from "koa";
+import { answerError } from "../../../src/api/errors.ts";
+import { readJsonBody } from "../../../src/api/body/json-body.ts";
+import { firstSyntaxError } from "../../../src/api/body/json-body-syntax.ts";
+import type { Route } from "../../../src/api/route.ts";
+import { ROUTES } from "../../../src/api/routes/index.ts";
+import { allValues, findUnusable, parsePart } from "../../../src/api/validation/validate.ts";
+import { AgentPatch } from "../../../src/schema/agent.ts";
+import { type Place, placesOf } from "../json-schema-paths.ts";
+import { nested, numbered, repeated, type Shape } from "../shape.ts";
+import { PLAIN_SHAPES } from "../shapes.ts";
+import type { Extent, Subject } from "./subject.ts";
+
+const koa = new Koa();
+
+/** The context of a request with this body, without a socket. */
+function contextOf(body: Buffer): Context {
+  const request = Object.assign(Readable.from([body], { objectMode: false }), {
+    headers: { "content-type": "application/json", "content-length": String(body.length) },
+    method: "POST",
+    url: "/",
+  });
+  return koa.createContext(request as never, new ServerResponse(request as never)) as Context;
+}
+
+/** JSON of a size, in every shape that a parser, a walker or a schema meets. */
+const JSON_SHAPES: readonly Shape[] = [
+  nested("[", "]"),
+  nested('{"a":', "}"),
+  nested('[{"a":[', "]}]"),
+  repeated("1,", "[", "1]"),
+  repeated("1e400,", "[", "1]"),
+  repeated("null,", "[", "null]"),
+  repeated('"",', "[", '""]'),
+  repeated('"\\u0000",', "[", '""]'),
+  repeated('"\\ud800",', "[", '""]'),
+  repeated("{},", "[", "{}]"),
+  repeated("[[[[[[1]]]]]],", "[", "[]]"),
+  repeated('{"a":1,"a":2},', "[", "{}]"),
+  numbered("an object of many keys", (key) => `"k${key}":1,`, "{", '"z":1}'),
+  numbered("an object of filters", (key) => `"name__k${key}":1,`, "{", '"z":1}'),
+  repeated('"a":1,', "{", '"a":1}'),
+  repeated('"__proto__":{},', "{", '"a":1}'),
+  repeated("k", '{"', '":1}'),
+  repeated("\\u0000", '{"', '":1}'),
+  repeated("a", '"', '"'),
+  repeated("-", '"', '"'),
+  repeated("1", '"', '"'),
+  repeated(" ", '"', '"'),
+  repeated("\\n", '"', '"'),
+  repeated("\\u0041", '"', '"'),
+  repeated("\\ud800", '"', '"'),
+  repeated("é", '"', '"'),
+  repeated("a/", '"', '"'),
+  repeated("9"),
+  repeated(" ", "", "1"),
+];
+
+const BROKEN: readonly Shape[] = [
+  repeated("["),
+  repeated('{"a":'),
+  repeated('{"a":[', "", "x"),
+  repeated("1,", "["),
+  repeated("1,", "[", "]"),
+  repeated('"a":1,', "{", "}"),
+  repeated("a", '"'),
+  repeated("\\", '"'),
+  repeated("\\u00", '"'),
+  repeated(" "),
+  repeated("\n", "[1,", "x"),
+  repeated("\u0000"),
+  repeated("\u0001", '"', '"'),
+  repeated("truefalse"),
+  repeated("-"),
+  repeated("[],", "", "x"),
+];
+
+/** Of a place below the body itself, where the whole of {@link JSON_SHAPES} says little more. */
+const FEW: readonly Shape[] = [
+  repeated("1,", "[", "1]"),
+  repeated("{},", "[", "{}]"),
+  numbered("an object of many keys", (key) => `"k${key}":1,`, "{", '"z":1}'),
+  repeated("a", '"', '"'),
+  nested('{"a":[', "]}"),
+];
+
+const at = ({ name, around, sample }: Place, shapes: readonly Shape[]): Shape[] => [
+  ...shapes.map((shape) => ({
+    name: `${shape.name} at ${name || "the top"}`,
+    make: (length: number) => around(shape.make(length)),
+  })),
+  {
+    name: `many of ${name || "the top"}`,
+    make: (length: number) => around(repeated(`${sample},`, "[", `${sample}]`).make(length)),
+  },
+];
+
+const nameOf = (route: Route): string => `${route.method} ${route.fullPath}`;
+
+function bodySubject(route: Route, extent: Extent): Subject[] {
+  const { body: schema } = route;
+  if (schema === undefined) return [];
+  const unique = new Map(
+    placesOf(schema)
+      .flatMap((place) => at(place, place.name === "" || extent === "all" ? JSON_SHAPES : FEW))
+      .map((shape) => [shape.name, shape]),
+  );
+  return [
+    {
+      name: `body of ${nameOf(route)}`,
+      shapes: [...unique.values()],
+      prepare: (text) => contextOf(Buffer.from(text)),
+      async run(context) {
+        const { parsed } = await readJsonBody(context as Context, { isAnyText: route.hasSecretBody });
+        return answered(() => {
+          const { body } = allValues({
+            body: "problems" in parsed ? parsed : parsePart(schema, parsed.value, "body"),
+          });
+          return route.requestsOf?.(body);
+        });
+      },
+    },
+  ];
+}
+
+/** Values of fields that lists of keys have. */
+const FILTERS: readonly Shape[] = [
+  repeated('"01900000-0000-7000-8000-000000000010",', '{"created_by__in":[', '""]}'),
+  repeated('"2026-01-31",', '{"created_at__in":[', '""]}'),
+  repeated("2026-01-31T", '{"unused_since__lt":"', '"}'),
+  repeated("a", '{"name__icontains":"', '"}'),
+  repeated("__", '{"', '":1}'),
+];
+
+const CONFIGS: readonly Shape[] = [
+  ...FEW,
+  repeated('"a.b",', '{"hosts":[', '"a"]}'),
+  repeated("a.", '{"hosts":["', 'a"]}'),
+  repeated("a-", '{"hosts":["*.', '!"]}'),
+  repeated("*.", '{"hosts":["', '"]}'),
+  repeated('"a",', '{"server":"s","tools":[', '"a"]}'),
+  numbered("fields beside hosts", (key) => `"k${key}":1,`, "{", '"hosts":[]}'),
+];
+
+/** Behind a refinement, where the schema of a body does not show them. */
+const CONFIG_SUBJECTS = (["http_fetch", "mcp"] as const).map((tool): Subject => ({
+  name: `config of ${tool}`,
+  shapes: CONFIGS,
+  prepare: (text) => contextOf(Buffer.from(`{"tool_attachments":[{"tool_id":"${tool}","config":${text}}]}`)),
+  async run(context) {
+    const { parsed } = await readJsonBody(context as Context);
+    return answered(() =>
+      allValues({ body: "problems" in parsed ? parsed : parsePart(AgentPatch, parsed.value, "body") }),
+    );
+  },
+}));
+
+/** What a refused request is told is part of its cost. */
+function answered(check: () => unknown): unknown {
+  try {
+    return check();
+  } catch (error) {
+    const { status, body } = answerError(error);
+    if (status >= 500) throw error;
+    return JSON.stringify(body);
+  }
+}
+
+function stringSubjects(route: Route, part: "query" | "path"): Subject[] {
+  const schema = part === "query" ? route.query : route.params;
+  if (schema === undefined) return [];
+  return Object.keys(schema.shape).map((name) => ({
+    name: `${part} ${name} of ${nameOf(route)}`,
+    shapes: [
+      ...(name === "filters" ? FILTERS : []),
+      ...PLAIN_SHAPES,
+      nested("[", "]"),
+      nested('{"a":', "}"),
+      repeated("1,", "[", "1]"),
+      numbered("filters", (key) => `"name${key}":1,`, "{", '"z":1}'),
+    ],
+    // A request's line and head are at most 16 KiB.
+    maxLength: 16_384,
+    run: (text) =>
+      answered(() => {
+        const given = { [name]: text };
+        const problems = findUnusable(given, part);
+        return allValues({ [part]: problems.length > 0 ? { problems } : parsePart(schema, given, part) });
+      }),
+  }));
+}
+
+export const requestSubjects = (extent: Extent): Subject[] => [
+  {
+    name: "reader of JSON bodies",
+    shapes: [...BROKEN, ...JSON_SHAPES],
+    prepare: (text) => contextOf(Buffer.from(text)),
+    run: async (context) => answered(await bodyOf(context as Context)),
+  },
+  { name: "place of a JSON fault", shapes: BROKEN, run: (text) => firstSyntaxError(`${text as string}!`) },
+  ...CONFIG_SUBJECTS,
+  ...ROUTES.flatMap((route) => [
+    ...bodySubject(route, extent),
+    ...stringSubjects(route, "query"),
+    ...stringSubjects(route, "path"),
+  ]),
+];
+
+async function bodyOf(context: Context): Promise<() => unknown> {
+  const { parsed } = await readJsonBody(context);
+  return () => allValues({ body: parsed });
+}

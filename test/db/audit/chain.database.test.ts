@@ -1,0 +1,135 @@
+import { createSecretKey } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { appendAudit } from "../../../src/db/audit/append.ts";
+import { chainAuditRows, deleteOldAuditRows, verifyAuditChain } from "../../../src/db/audit/chain.ts";
+import { type OrganizationKey, inTenant } from "../../../src/db/pool.ts";
+import { makeOrganization } from "../../support/tenants/callers.ts";
+import { type TestDatabase, createTestDatabase } from "../../support/servers/database.ts";
+
+const SECRET = createSecretKey(Buffer.alloc(32, 3)).export();
+
+let test: TestDatabase;
+let organization: OrganizationKey;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+beforeEach(async () => {
+  organization = await makeOrganization(test.db);
+});
+
+async function append(count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) {
+    const entry = {
+      action: `documents:read${at}`,
+      resource_type: "document",
+      resource_id: null,
+      space_id: null,
+      request_id: null,
+      outcome: "success" as const,
+    };
+    await inTenant(test.db, organization, (sql) =>
+      appendAudit(sql, { authMethod: "system", organization }, entry),
+    );
+  }
+}
+const chain = (limit = 100) => chainAuditRows(test.db, SECRET, organization.id, limit);
+const verify = (expected?: { seq: number; hash: string }) =>
+  verifyAuditChain(test.db, SECRET, organization.id, expected);
+const change = (sql: string) => test.db.owner.query(sql, [organization.id]);
+
+it("rows are chained in their order, part by part, and once however many chainers there are", async () => {
+  await append(7);
+  expect(await verify()).toMatchObject({ checked: 0, unchained: 7, fault: null });
+  expect(await chain(3)).toBe(3);
+  const counts = await Promise.all([chain(), chain(), chain()]);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(4);
+  expect(await verify()).toMatchObject({ checked: 7, unchained: 0, fault: null, head: { seq: 7 } });
+});
+
+it("who appends never waits for the chainer", async () => {
+  await append(1);
+  await chain();
+  const client = await test.db.owner.connect();
+  try {
+    await client.query("begin");
+    await client.query("select from audit_chains where organization_id = $1 for update", [organization.id]);
+    await append(1);
+  } finally {
+    await client.query("rollback");
+    client.release();
+  }
+});
+
+it.each([
+  [
+    "a row that was changed",
+    "update audit_log set action = 'documents:delete' where organization_id = $1 and chain_seq = 3",
+    "changed",
+    3,
+  ],
+  [
+    "a row that was removed",
+    "delete from audit_log where organization_id = $1 and chain_seq = 3",
+    "missing",
+    3,
+  ],
+  [
+    "the last rows, removed",
+    "delete from audit_log where organization_id = $1 and chain_seq > 4",
+    "missing",
+    5,
+  ],
+  [
+    "a row whose hash was changed with it",
+    "update audit_log set action = 'x', chain_hash = sha256('x') where organization_id = $1 and chain_seq = 2",
+    "changed",
+    2,
+  ],
+] as const)("%s is seen", async (_, statement, kind, seq) => {
+  await append(5);
+  await chain();
+  await change(statement);
+  expect((await verify()).fault).toEqual({ kind, seq });
+});
+
+it("a chain that was made anew as a whole, by somebody with the secret, is not the one whose head was noted", async () => {
+  await append(4);
+  await chain();
+  const { head } = await verify();
+  expect((await verify(head)).fault).toBeNull();
+  await change(
+    "update audit_log set chain_seq = null, chain_hash = null, action = 'x' where organization_id = $1",
+  );
+  await change("delete from audit_chains where organization_id = $1");
+  await chain();
+  expect((await verify()).fault).toBeNull();
+  expect((await verify(head)).fault).toEqual({ kind: "changed", seq: 4 });
+});
+
+it("rows that had their time go from the front, and what is left still holds", async () => {
+  await append(6);
+  await chain();
+  await change(
+    "update audit_log set at = now() - interval '401 days' where organization_id = $1 and chain_seq <= 2",
+  );
+  expect(await deleteOldAuditRows(test.db, organization.id, 400, 100)).toBe(2);
+  expect(await verify()).toMatchObject({ checked: 4, fault: null });
+  await append(1);
+  await chain();
+  expect(await verify()).toMatchObject({ checked: 5, fault: null, head: { seq: 7 } });
+});
+
+it("the service's roles can only append, and only through the function", async () => {
+  const statements = [
+    "insert into audit_log (id, organization_id, auth_method, action, resource_type, outcome) values (gen_random_uuid(), current_organization_id(), 'system', 'x', 'y', 'z')",
+    "update audit_log set chain_seq = 1",
+    "update audit_chains set seq = 0",
+    "delete from audit_chains",
+  ];
+  for (const statement of statements)
+    await expect(inTenant(test.db, organization, (sql) => sql.query(statement))).rejects.toThrow(
+      "permission denied",
+    );
+  await expect(test.db.system.query("select from audit_log")).rejects.toThrow("permission denied");
+});

@@ -1,0 +1,157 @@
+/** Chat turns of the upgrade drill: each asks something that nobody else asks, so that its answers and model calls can be counted. */
+import { call } from "../../../support/clients/client.ts";
+import type { ScriptedProvider } from "../../../support/provider/scripted-provider.ts";
+import { AGENTS, KEYS } from "../../../support/tenants/tenants.ts";
+import { until } from "../../../support/until.ts";
+
+interface Question {
+  readonly text: string;
+  readonly modelCalls: number;
+}
+
+interface Ask {
+  /** The Librarian has tools: its first model call asks for one, and the second answers. */
+  readonly agent: "analyst" | "librarian";
+  readonly isStreamed?: boolean;
+  /** Of the answer only the beginning comes until {@link letGo}. */
+  readonly isHeld?: boolean;
+  readonly idempotencyKey?: string;
+}
+
+export interface Chats {
+  readonly asked: Question[];
+  /** What was wrong with answers as they came. */
+  readonly faults: string[];
+  /** What held answers wait for. */
+  hold: PromiseWithResolvers<void>;
+  /** Answers that have begun and are held now. */
+  held: number;
+}
+
+const MODEL_CALLS = { analyst: 1, librarian: 2 } as const;
+const PIECES = 25;
+const READY_MS = 60_000;
+/** In the user's message as the model gets it, among whatever the agent adds. */
+const QUESTION = /upgrade question \d+( held)?\./;
+
+export const openChats = (): Chats => ({ asked: [], faults: [], hold: Promise.withResolvers(), held: 0 });
+
+/** Lets the answers go on that are held now. */
+export function letGo(chats: Chats): void {
+  chats.hold.resolve();
+  chats.hold = Promise.withResolvers();
+  chats.held = 0;
+}
+
+const answerTo = (question: string): string[] =>
+  Array.from({ length: PIECES }, (_, index) => (index === 0 ? `To ${question}` : ` part ${index};`));
+
+function questionOf(body: Record<string, any>): string {
+  return (
+    QUESTION.exec(
+      JSON.stringify(body["messages"].findLast(({ role }: { role: string }) => role === "user")),
+    )?.[0] ?? ""
+  );
+}
+
+/** Makes the provider answer every question by itself, after a tool where it may ask for one. */
+export function scriptChats(chats: Chats, provider: ScriptedProvider): void {
+  provider.replyAlways((body) => {
+    const question = questionOf(body);
+    if (body["tools"] !== undefined && body["messages"].at(-1).role === "user")
+      return { toolCalls: [{ name: "list_documents", arguments: "{}" }] };
+    if (!question.includes("held")) return { pieces: answerTo(question) };
+    chats.held += 1;
+    return { pieces: answerTo(question), heldBy: chats.hold.promise };
+  });
+}
+
+/** Asks at `url` and notes whether the answer came whole and once. Never rejects: what goes wrong is a fault of the drill's end. */
+export async function ask(
+  chats: Chats,
+  url: string,
+  { agent, isStreamed = false, isHeld = false, idempotencyKey }: Ask,
+): Promise<Question> {
+  const question = {
+    text: `upgrade question ${chats.asked.length}${isHeld ? " held" : ""}.`,
+    modelCalls: MODEL_CALLS[agent],
+  };
+  chats.asked.push(question);
+  await askAgain(chats, url, question, {
+    agent,
+    isStreamed,
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  });
+  return question;
+}
+
+/** The same request once more, as a client repeats it that has not seen the answer. */
+export async function askAgain(
+  chats: Chats,
+  url: string,
+  question: Question,
+  { agent, isStreamed = false, idempotencyKey }: Ask,
+): Promise<void> {
+  const body = {
+    model: AGENTS[agent],
+    stream: isStreamed,
+    messages: [{ role: "user", content: question.text }],
+  };
+  const headers = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
+  try {
+    const answer = await call(url, KEYS.editor, "POST", "/chat/completions", body, headers);
+    const text: string =
+      answer.status !== 200
+        ? ""
+        : isStreamed
+          ? textOfStream(answer.body)
+          : answer.body.choices[0].message.content;
+    if (text.split(answerTo(question.text).join("")).length !== 2) {
+      chats.faults.push(
+        `${question.text} was answered by ${answer.status} ${JSON.stringify(answer.body).slice(-300)}`,
+      );
+    }
+  } catch (error) {
+    chats.faults.push(`${question.text} was not answered: ${String((error as Error).cause ?? error)}`);
+  }
+}
+
+/** The pieces of a stream that ended in order; of one that broke off, nothing. */
+function textOfStream(body: string): string {
+  const events = body.split("\n\n").filter((event) => event.includes("data: {"));
+  const pieces = events.map(
+    (event): string => JSON.parse(/^data: (.*)$/m.exec(event)![1]!).choices?.[0]?.delta?.content ?? "",
+  );
+  return body.trimEnd().endsWith("data: [DONE]") ? pieces.join("") : "";
+}
+
+/** Chat is refused until the process has reached Temporal. */
+export async function chatIsReady(chats: Chats, url: string): Promise<void> {
+  const text = `upgrade question ${chats.asked.length}.`;
+  const body = { model: AGENTS.analyst, messages: [{ role: "user", content: text }] };
+  await until(
+    `chat at ${url} is ready`,
+    async () => (await call(url, KEYS.editor, "POST", "/chat/completions", body)).status === 200,
+    READY_MS,
+  );
+  chats.asked.push({ text, modelCalls: MODEL_CALLS.analyst });
+}
+
+/** Answers that were wrong, and questions that the model was asked more or less often than they need. */
+export function findChatFaults({ asked, faults }: Chats, provider: ScriptedProvider): string[] {
+  const calls = provider.requests
+    .filter((request) => request.route === "chat")
+    .map((request) => questionOf(request.body));
+  const paid = asked.map(({ text, modelCalls }) => ({
+    text,
+    modelCalls,
+    count: calls.filter((question) => question === text).length,
+  }));
+  const wrong = paid.filter(({ modelCalls, count }) => count !== modelCalls);
+  return [
+    ...faults,
+    ...wrong.map(
+      ({ text, modelCalls, count }) => `the model was asked ${count} times, not ${modelCalls}: ${text}`,
+    ),
+  ];
+}

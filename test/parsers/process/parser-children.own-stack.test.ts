@@ -1,0 +1,116 @@
+/** Whose document gets a parser process next, where more wait than there are processes. */
+import { globSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Owner } from "../../../src/domain/fair-queue.ts";
+import {
+  createParserPool,
+  type ParserPool,
+  type ParserPoolOptions,
+} from "../../../src/parsers/process/child-process.ts";
+import type { ParseInput } from "../../../src/parsers/parser.ts";
+
+const misbehaving = new URL("../../support/processes/misbehaving-child.ts", import.meta.url);
+const ann: Owner = { organizationId: "acme", userId: "ann" };
+const bob: Owner = { organizationId: "acme", userId: "bob" };
+const carol: Owner = { organizationId: "acme", userId: "carol" };
+const rex: Owner = { organizationId: "rival", userId: "rex" };
+
+let pool: ParserPool;
+let folder: string;
+let held: AbortController[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "parser-turns-"));
+  held = [];
+});
+afterEach(async () => {
+  await pool.close();
+  rmSync(folder, { recursive: true });
+});
+
+function open(options: Partial<ParserPoolOptions>): void {
+  pool = createParserPool({ entry: misbehaving, size: 1, folder, ...options });
+}
+
+const asks = (behaviour: string, bytes = 0): ParseInput => ({
+  fileType: "TEXT",
+  bytes: Buffer.from(bytes > 0 ? `${behaviour}:`.padEnd(bytes, "x") : behaviour),
+});
+const read = (owner: Owner, bytes?: number) => pool.parse(asks("pid", bytes), { owner });
+
+/** Resolves once a document of the owner is in a process, which it does not leave until it is let go. */
+async function hold(owner: Owner): Promise<() => Promise<void>> {
+  const marker = `held-${held.length}`;
+  const controller = new AbortController();
+  held.push(controller);
+  const gone = pool
+    .parse(asks(`spin:${marker}`), { owner, signal: controller.signal })
+    .catch(() => undefined);
+  await expect.poll(() => globSync(join(folder, "*", "scratch", marker)).length, { timeout: 20_000 }).toBe(1);
+  return async () => {
+    controller.abort();
+    await gone;
+  };
+}
+
+/** The order in which documents are read once the process is free that all of them wait for. */
+async function orderBehind(
+  first: Owner,
+  documents: ReadonlyArray<readonly [name: string, owner: Owner, bytes?: number]>,
+): Promise<string[]> {
+  const letGo = await hold(first);
+  const order: string[] = [];
+  const all = documents.map(([name, owner, bytes]) => read(owner, bytes).then(() => order.push(name)));
+  await letGo();
+  await Promise.all(all);
+  return order;
+}
+
+describe("one process", () => {
+  test("goes to who has had least of it: another organization, then another user, before the next of the same", async () => {
+    open({ spares: 0 });
+    const order = await orderBehind(ann, [
+      ["ann 1", ann],
+      ["ann 2", ann],
+      ["bob", bob],
+      ["rex", rex],
+    ]);
+    expect(order.slice(0, 2)).toEqual(["rex", "bob"]);
+  });
+
+  test("goes to the smaller document of a user first", async () => {
+    open({ spares: 0 });
+    const order = await orderBehind(ann, [
+      ["large", bob, 2_000_000],
+      ["small", bob],
+    ]);
+    expect(order).toEqual(["small", "large"]);
+  });
+});
+
+describe("spare processes", () => {
+  test("read a small document beside a slow one of the same user, and no large one", async () => {
+    open({ spares: 3 });
+    const letGo = await hold(ann);
+    const order: string[] = [];
+    const large = read(ann, 2_000_000).then(() => order.push("large"));
+    await read(ann).then(() => order.push("small"));
+    expect(order).toEqual(["small"]);
+    await letGo();
+    await large;
+  });
+
+  test("are not all for one user, nor for one organization", async () => {
+    open({ spares: 3 });
+    const letGo = [await hold(ann), await hold(ann)];
+    const order: string[] = [];
+    const anns = read(ann).then(() => order.push("ann"));
+    letGo.push(await hold(bob));
+    const carols = read(carol).then(() => order.push("carol"));
+    await read(rex).then(() => order.push("rex"));
+    expect(order).toEqual(["rex"]);
+    for (const end of letGo) await end();
+    await Promise.all([anns, carols]);
+  });
+});

@@ -1,0 +1,294 @@
+/** What each layer of the kernel holds by itself, against code that Node's permission model does not hold: one layer may fail. */
+
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { kernelLayers, type Layer, type LayerName } from "../../../../src/parsers/process/sandbox/layers.ts";
+import { probeUserId } from "../../../../src/parsers/process/sandbox/own-user.ts";
+import {
+  describeSandbox,
+  isWhole,
+  prepareSandbox,
+  type Sandbox,
+} from "../../../../src/parsers/process/sandbox/sandbox.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const entry = new URL("../../../support/processes/escaping-child.ts", import.meta.url);
+const MODULE = new URL("../../../../src/parsers/process/sandbox/sandbox.ts", import.meta.url).href;
+const run = promisify(execFile);
+const UNPRIVILEGED = 65_534;
+const layers = kernelLayers();
+const isLinux = process.platform === "linux";
+
+let folder: string;
+let server: Server;
+let all: Sandbox;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "layers-test-"));
+  chmodSync(folder, 0o755);
+  mkdirSync(join(folder, "scratch"));
+  chmodSync(join(folder, "scratch"), 0o777);
+  server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  all = await prepareSandbox({ entry, folder });
+});
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+const port = (): number => (server.address() as AddressInfo).port;
+const only = (name: LayerName): Layer[] => layers.filter((layer) => layer.name === name);
+const has = (name: LayerName): boolean =>
+  isLinux &&
+  layers.some((layer) => layer.name === name && layer.tool !== undefined && layer.impossible === undefined);
+
+function commandBehind(
+  sandbox: Sandbox,
+  code: string,
+  limits = { cpuSeconds: 60, dataBytes: 4096 * MEBIBYTE },
+): [string, string[]] {
+  const confined = { entry, folder, scratch: join(folder, "scratch"), userId: probeUserId(), ...limits };
+  const [program, ...rest] = [
+    ...sandbox.around(confined),
+    process.execPath,
+    "--openssl-config=/dev/null",
+    "--eval",
+    code,
+  ];
+  return [program, rest];
+}
+
+/** What code writes that runs behind these layers, without Node's model; `tried` of it gives the code of the error that stopped it. */
+async function behind(which: readonly Layer[], code: string): Promise<string> {
+  const sandbox = await prepareSandbox({ entry, folder, layers: which });
+  expect(sandbox.off).toEqual([]);
+  const tried = `const tried = async (work) => { try { return String(await work()); } catch (error) { return error.code ?? error.message; } };`;
+  const [program, rest] = commandBehind(sandbox, `${tried}(async () => { console.log(await ${code}); })();`);
+  return (await run(program, rest, { env: {} })).stdout.trim();
+}
+
+const connects = (): string =>
+  `tried(() => new Promise((resolve, reject) => require("net").connect(${port()}, "127.0.0.1").on("connect", () => resolve("connected")).on("error", reject)))`;
+const reads = (path: string): string =>
+  `tried(() => require("fs").readFileSync(${JSON.stringify(path)}).length)`;
+
+describe.runIf(has("network"))("without a network", () => {
+  test("nothing on this machine and nothing beyond it is reached", async () => {
+    expect(await behind([], connects())).toBe("connected");
+    expect(await behind(only("network"), connects())).toBe("ENETUNREACH");
+  });
+});
+
+describe.runIf(has("user"))("as a user of its own", () => {
+  test.each(["environ", "mem", "maps", "fd/0", "cwd/package.json"])(
+    "the worker's /proc/…/%s is closed",
+    async (name) => {
+      expect(await behind(only("user"), reads(`/proc/${process.pid}/${name}`))).toBe("EACCES");
+    },
+  );
+
+  test("what the worker alone may read is closed, and it is sent no signals", async () => {
+    const path = join(folder, "private");
+    writeFileSync(path, "private", { mode: 0o600 });
+    expect(await behind(only("user"), reads(path))).toBe("EACCES");
+    expect(await behind(only("user"), `tried(() => process.kill(${process.pid}, 0))`)).toBe("EPERM");
+  });
+
+  test("no capability is left, to it or to what it runs", async () => {
+    const status = await behind(
+      only("user"),
+      `tried(() => require("fs").readFileSync("/proc/self/status", "utf8"))`,
+    );
+    for (const set of ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"])
+      expect(status).toMatch(new RegExp(`${set}:\\s+0{16}`));
+  });
+});
+
+describe.runIf(has("privileges"))("without privileges", () => {
+  test("no program that it runs gains any", async () => {
+    expect(
+      await behind(
+        only("privileges"),
+        `tried(() => require("fs").readFileSync("/proc/self/status", "utf8"))`,
+      ),
+    ).toMatch(/NoNewPrivs:\s+1/);
+  });
+
+  test("it dies with the process that started it", async () => {
+    const sandbox = await prepareSandbox({ entry, folder, layers: only("privileges") });
+    const [program, rest] = commandBehind(sandbox, `console.log(process.pid); for (;;);`);
+    const parent = spawn(process.execPath, ["--eval", `require("child_process").spawn(${JSON.stringify(program)}, ${JSON.stringify(rest)}, { stdio: ["ignore", "inherit", "ignore"] }); setInterval(() => {}, 1000);`], { stdio: ["ignore", "pipe", "ignore"] }); // prettier-ignore
+    const [bytes] = (await once(parent.stdout, "data")) as [Buffer];
+    const child = Number(bytes.toString());
+    parent.kill("SIGKILL");
+    await expect.poll(() => tryKill(child), { timeout: 10_000 }).toBe("gone");
+  });
+});
+
+describe.runIf(has("files"))("with rules over files", () => {
+  test("nothing but code, libraries and its own folder is read", async () => {
+    const own = join(folder, "own.txt");
+    writeFileSync(own, "own");
+    expect(await behind(only("files"), reads(own))).toBe("3");
+    expect(await behind(only("files"), reads(process.execPath))).not.toMatch(/^E/);
+    for (const path of [
+      "/etc/passwd",
+      `/proc/${process.pid}/environ`,
+      `/proc/${process.pid}/mem`,
+      join(process.cwd(), "README.md"),
+    ])
+      expect(await behind(only("files"), reads(path))).toBe("EACCES");
+  });
+
+  test("nothing but its scratch folder is written, and nothing there is run", async () => {
+    const writes = (path: string): string =>
+      `tried(() => require("fs").writeFileSync(${JSON.stringify(path)}, "#!/bin/sh\\n", { mode: 0o755 }))`;
+    const program = join(folder, "scratch", "program");
+    expect(await behind(only("files"), writes(join(folder, "written")))).toBe("EACCES");
+    expect(await behind(only("files"), writes(program))).toBe("undefined");
+    expect(
+      await behind(
+        only("files"),
+        `tried(() => require("child_process").execFileSync(${JSON.stringify(program)}))`,
+      ),
+    ).toBe("EACCES");
+  });
+});
+
+describe.runIf(has("calls"))("with rules over system calls", () => {
+  test.each([
+    ["a socket", () => connects(), /^EPERM$/],
+    [
+      "a program",
+      () => `tried(() => require("child_process").execFileSync("/bin/true"))`,
+      /^(EPERM|EAGAIN)$/,
+    ],
+    ["a signal to another process", () => `tried(() => process.kill(${process.pid}, 0))`, /^EPERM$/],
+    ["a signal to its group, which is the worker's", () => `tried(() => process.kill(0, 0))`, /^EPERM$/],
+  ])("%s is refused", async (_what, code, refusal) => {
+    expect(await behind([], code())).not.toMatch(refusal);
+    expect(await behind(only("calls"), code())).toMatch(refusal);
+  });
+
+  test("a signal to itself and threads of its own are not", async () => {
+    expect(await behind(only("calls"), `tried(() => process.kill(process.pid, 0))`)).toBe("true");
+    expect(
+      await behind(
+        only("calls"),
+        `tried(() => new Promise((done) => new (require("worker_threads").Worker)("", { eval: true }).on("exit", done)))`,
+      ),
+    ).toBe("0");
+  });
+});
+
+describe.runIf(has("limits"))("with limits", () => {
+  const ends = async (
+    code: string,
+    limits: { cpuSeconds: number; dataBytes: number },
+  ): Promise<{ signal: string | null; stderr: string }> => {
+    const sandbox = await prepareSandbox({ entry, folder, layers: only("limits") });
+    const [program, rest] = commandBehind(sandbox, code, limits);
+    const child = spawn(program, rest, { env: {}, stdio: ["ignore", "ignore", "pipe"] });
+    let stderr = "";
+    child.stderr.on("data", (text) => (stderr += text));
+    const [, signal] = (await once(child, "close")) as [number | null, string | null];
+    return { signal, stderr };
+  };
+
+  test("what takes more processor time than it may is ended, also if it does not take the signal for it", async () => {
+    expect(await ends("for (;;);", { cpuSeconds: 1, dataBytes: 4096 * MEBIBYTE })).toMatchObject({
+      signal: "SIGXCPU",
+    });
+    expect(
+      await ends(`process.on("SIGXCPU", () => {}); for (;;);`, { cpuSeconds: 1, dataBytes: 4096 * MEBIBYTE }),
+    ).toMatchObject({ signal: "SIGKILL" });
+  });
+
+  test("what reserves more memory than it may does not get it", async () => {
+    const { stderr } = await ends(`Buffer.allocUnsafeSlow(3 * 1024 ** 3)`, {
+      cpuSeconds: 60,
+      dataBytes: 2048 * MEBIBYTE,
+    });
+    expect(stderr).toContain("Failed to allocate memory");
+  });
+});
+
+test("what this machine refuses is off and says why, and what it gives is on", async () => {
+  const refused: Layer = {
+    name: "network",
+    tool: "/bin/sh",
+    arguments: () => ["-c", "echo no namespaces here >&2; exit 1", "sh"],
+  };
+  const missing: Layer = { name: "files", tool: undefined, arguments: () => [] };
+  const sandbox = await prepareSandbox({ entry, folder, layers: [refused, ...only("limits"), missing] });
+  expect(sandbox.on).toEqual(["permissions", "limits"]);
+  expect(describeSandbox(sandbox)).toBe(
+    "the parser's process: on: permissions, limits; off: network (no namespaces here), files (this machine does not have the tool for it)",
+  );
+  expect(isWhole(sandbox)).toBe(false);
+});
+
+test("a layer behind which Node does not start is off", async () => {
+  // The shell bears it.
+  const deaf: Layer = {
+    name: "network",
+    tool: "/bin/sh",
+    arguments: () => [
+      "-c",
+      'case "$*" in *--eval*) echo Node does not start here >&2; exit 1;; esac; exec "$@"',
+      "sh",
+    ],
+  };
+  const { on, off } = await prepareSandbox({ entry, folder, layers: [deaf, ...only("limits")] });
+  expect({ on, off }).toEqual({
+    on: ["permissions", "limits"],
+    off: [{ layer: "network", because: "Node does not start here" }],
+  });
+});
+
+test.runIf(process.getuid?.() === 0)(
+  "code that another user cannot reach leaves the parser with the worker's user, and says so",
+  async () => {
+    const closed = join(folder, "closed");
+    mkdirSync(closed, { mode: 0o700 });
+    const { on, off } = await prepareSandbox({ entry, folder: closed });
+    expect(on).not.toContain("user");
+    expect(off).toEqual([{ layer: "user", because: `${closed} cannot be entered by another user` }]);
+  },
+);
+
+describe.runIf(isLinux)("this machine gives everything that holds one document off from others", () => {
+  test("to this user", () =>
+    expect([isWhole(all), describeSandbox(all)]).toEqual([true, expect.stringContaining("on: permissions")]));
+
+  test.runIf(process.getuid?.() === 0)("to one without privileges", async (context) => {
+    if (!all.on.includes("user")) context.skip("the code lies where other users do not reach it");
+    const code = `import("${MODULE}").then(async (m) => { const found = await m.prepareSandbox({ entry: new URL("${entry.href}"), folder: "${folder}" }); console.log(JSON.stringify({ ...found, isWhole: m.isWhole(found) })); })`;
+    const { stdout } = await run(process.execPath, ["--eval", code], {
+      env: {},
+      uid: UNPRIVILEGED,
+      gid: UNPRIVILEGED,
+    });
+    expect(JSON.parse(stdout)).toMatchObject({
+      on: expect.arrayContaining(["privileges", "files", "calls"]),
+      off: expect.arrayContaining([{ layer: "user", because: "the worker is not root" }]),
+      isWhole: true,
+    });
+  });
+});
+
+function tryKill(pid: number): string {
+  try {
+    process.kill(pid, 0);
+    return "there";
+  } catch {
+    return "gone";
+  }
+}

@@ -1,0 +1,31 @@
+/** Objects in a bucket of S3: what every store promises, on a server that speaks it. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { createS3Store } from "../../../src/storage/stores/s3.ts";
+import { type Opened, describeObjectStore } from "../../support/servers/object-store-promises.ts";
+import { hasSeaweedfs, sharedSeaweedfs } from "../../support/servers/seaweedfs.ts";
+
+async function openS3(): Promise<Opened> {
+  const { bucket, endpoint } = await sharedSeaweedfs();
+  return { store: createS3Store({ bucket, endpoint, forcePathStyle: true }), close: async () => {} };
+}
+
+describeObjectStore("s3", openS3, { isHere: hasSeaweedfs });
+
+const run = promisify(execFile);
+
+describe.runIf(hasSeaweedfs)("a large object in a bucket of S3", () => {
+  test("of 300 MB goes up and down in the memory of a few parts", async () => {
+    const { env } = await sharedSeaweedfs();
+    const { stdout } = await run(
+      process.execPath,
+      [join(import.meta.dirname, "../../support/servers/large-object.ts"), "300"],
+      { env: { ...process.env, ...env } },
+    );
+    const { bytes, isSame, grewMegabytes } = JSON.parse(stdout);
+    expect({ bytes, isSame }).toEqual({ bytes: 300_000_000, isSame: true });
+    expect(grewMegabytes).toBeLessThan(150);
+  });
+});

@@ -1,0 +1,102 @@
+/** Gets Python packages by pip, once for a cache folder, and runs scripts with them: the official client, and one that is generated. */
+import { execFile } from "node:child_process";
+import { access, mkdtemp, rename, rm } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const CLIENT = "openai==3.54.0";
+const INSTALL_MS = 5 * 60_000;
+const RUN_MS = 60_000;
+const run = promisify(execFile);
+
+const NEEDED =
+  "This test runs Python: it needs python3 (3.10 or newer) with pip, and a package index that has";
+
+interface Packages {
+  readonly cacheDir: string;
+  /** A requirement with its version. */
+  readonly library: string;
+  /** A folder of packages besides. */
+  readonly path?: string;
+}
+
+/** Runs a script in `test/support` with the official client. @throws as {@link runPython} does. */
+export async function runWithPythonClient(
+  cacheDir: string,
+  script: string,
+  args: readonly string[],
+): Promise<unknown> {
+  return runPython({ cacheDir, library: CLIENT }, script, args);
+}
+
+/** Runs a script in `test/support`, which prints one JSON value. @throws Error that says what is missing, or with what the script printed. */
+export async function runPython(
+  packages: Packages,
+  script: string,
+  args: readonly string[],
+): Promise<unknown> {
+  const { stdout } = await run("python3", [join(import.meta.dirname, script), ...args], {
+    env: await environment(packages),
+    timeout: RUN_MS,
+  });
+  return JSON.parse(stdout);
+}
+
+/** Makes the package `holdfast_client` in `folder`. */
+export async function generatePythonClient(cacheDir: string, library: string, folder: string): Promise<void> {
+  const to = ["--meta", "none", "--output-path", join(folder, "holdfast_client")];
+  const from = [
+    "--path",
+    join(ROOT, "docs/openapi.json"),
+    "--config",
+    join(ROOT, "clients/python/openapi-python-client.yml"),
+  ];
+  await run("python3", ["-m", "openapi_python_client", "generate", ...from, ...to], {
+    env: await environment({ cacheDir, library }),
+    timeout: RUN_MS,
+  });
+}
+
+async function environment({ cacheDir, library, path }: Packages): Promise<NodeJS.ProcessEnv> {
+  const packages = await installed(cacheDir, library);
+  return {
+    PATH: process.env["PATH"],
+    HOME: process.env["HOME"],
+    PYTHONPATH: path === undefined ? packages : `${path}${delimiter}${packages}`,
+    PYTHONDONTWRITEBYTECODE: "1",
+  };
+}
+
+/** A folder of packages for the Python at hand: compiled ones fit no other version of it. */
+async function installed(cacheDir: string, library: string): Promise<string> {
+  const needed = `${NEEDED} ${library}.`;
+  const version = await run("python3", ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"]).catch(
+    (error: unknown) => {
+      throw new Error(needed, { cause: error });
+    },
+  );
+  const folder = join(cacheDir, `python-${version.stdout.trim()}-${library.replace("==", "-")}`);
+  const isThere = await access(folder).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return folder;
+  const fresh = await mkdtemp(`${folder}-`);
+  try {
+    const options = [
+      "--target",
+      fresh,
+      "--only-binary=:all:",
+      "--no-compile",
+      "--disable-pip-version-check",
+      "--quiet",
+    ];
+    await run("python3", ["-m", "pip", "install", ...options, library], { timeout: INSTALL_MS });
+    await rename(fresh, folder);
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true });
+    throw new Error(needed, { cause: error });
+  }
+  return folder;
+}

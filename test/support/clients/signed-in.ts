@@ -1,0 +1,78 @@
+/** People of a test's tenants who are signed in at the shared stack. */
+import type { Route } from "../../../src/api/route.ts";
+import { beforeAll } from "vitest";
+import { type Answer, call } from "./client.ts";
+import { type SharedStack, onSharedStack } from "../stack/shared-stack.ts";
+import { PEOPLE, type Tenants, type Who } from "../tenants/tenants.ts";
+
+const KEY_REFUSED = "API key not accepted on this endpoint, use an identity-provider access token";
+
+export interface SignedIn {
+  readonly stack: SharedStack;
+  readonly tenants: Tenants;
+  /** Ids of the users. */
+  readonly ids: Readonly<Record<Who, string>>;
+  /** One request below `/v1` with the person's access token. */
+  as(
+    who: Who,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+  /** Rows of the audit log with this action on this resource, oldest first. */
+  audited(action: string, resourceId: string): Promise<Record<string, unknown>[]>;
+}
+
+/** As {@link onSharedStack}, with access tokens of all people. */
+export function signedIn(): SignedIn {
+  const { stack, tenants } = onSharedStack();
+  const tokens = {} as Record<Who, string>;
+  const ids = {} as Record<Who, string>;
+  beforeAll(async () => {
+    for (const who of PEOPLE) tokens[who] = await stack.issuer.token(tenants.subject(who));
+    const { rows } = await stack.database.db.owner.query<{ id: string; subject: string }>(
+      "select id, subject from users where subject = any($1)",
+      [PEOPLE.map(tenants.subject)],
+    );
+    for (const who of PEOPLE) ids[who] = rows.find((row) => row.subject === tenants.subject(who))!.id;
+  });
+  return {
+    stack,
+    tenants,
+    ids,
+    as: (who, ...request) => call(stack.url, tokens[who], ...request),
+    async audited(action, resourceId) {
+      return (
+        await stack.database.db.owner.query(
+          "select * from audit_log where action = $1 and resource_id = $2 order by at, id",
+          [action, resourceId],
+        )
+      ).rows;
+    },
+  };
+}
+
+/** The routes for access tokens alone that do not refuse an admin's key in the specification's words. */
+export async function routesOpenToKeys(
+  { stack, tenants }: Pick<SignedIn, "stack" | "tenants">,
+  routes: readonly Route[],
+): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const route of routes.filter(({ access }) => access === "jwt")) {
+    const path = route.path.replaceAll(/:\w+/g, tenants.acme);
+    const answer = await call(
+      stack.url,
+      tenants.keys.owner,
+      route.method,
+      path,
+      route.body === undefined ? undefined : {},
+    );
+    const isRefused =
+      answer.status === 401 &&
+      answer.headers.get("www-authenticate") === "Bearer" &&
+      answer.body.detail === KEY_REFUSED;
+    if (!isRefused) wrong.push(`${route.method} ${route.path} answered ${answer.status}`);
+  }
+  return wrong;
+}

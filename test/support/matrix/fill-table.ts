@@ -1,0 +1,78 @@
+/** One row of any organization in any tenant table, as the catalogue describes it: for proofs about every table there is. */
+import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OwnedDatabase } from "../servers/database.ts";
+
+interface TenantTable {
+  readonly name: string;
+  /** The column that says whose a row is, and which part of an organization's key it has. */
+  readonly column: { readonly name: string; readonly key: "id" | "num" };
+}
+
+/** Every table of `public` whose rows belong to organizations; partitions are reached through theirs. */
+export async function tenantTables({ owner }: OwnedDatabase): Promise<TenantTable[]> {
+  const { rows } = await owner.query<{ name: string; column: string }>(
+    `select distinct on (c.relname) c.relname as name, case when c.relname = 'organizations' then 'id' else a.attname end as column
+     from pg_class c join pg_attribute a on a.attrelid = c.oid and not a.attisdropped
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+       and (a.attname in ('organization_id', 'organization_num') or c.relname = 'organizations') order by c.relname, a.attname`,
+  );
+  return rows.map(({ name, column }) => ({
+    name,
+    column: { name: column, key: column === "organization_num" ? "num" : "id" },
+  }));
+}
+
+const VALUES: Readonly<Record<string, string>> = {
+  uuid: "gen_random_uuid()",
+  smallint: "1",
+  integer: "1",
+  bigint: "1",
+  real: "0",
+  "double precision": "0",
+  boolean: "false",
+  text: "gen_random_uuid()::text",
+  bytea: "uuid_send(gen_random_uuid())",
+  jsonb: "'{}'",
+  "timestamp with time zone": "now()",
+  inet: "'192.0.2.1'",
+  halfvec: "'[1]'",
+};
+
+/** Inserts a row of the organization whose id or number is `$1`; what may be null is. */
+export async function insertStatement(
+  { owner }: OwnedDatabase,
+  { name, column }: TenantTable,
+): Promise<string> {
+  const { rows } = await owner.query<{ name: string; type: string }>(
+    `select quote_ident(a.attname) as name, regexp_replace(format_type(a.atttypid, a.atttypmod), '\\(\\d+\\)', '') as type from pg_attribute a
+     where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped and a.attnotnull and not a.atthasdef and a.attidentity = '' and a.attname <> $2`,
+    [name, column.name],
+  );
+  const values = rows.map(({ name: needed, type }) => {
+    const value = type.endsWith("[]") ? "'{}'" : VALUES[type];
+    if (value === undefined)
+      throw new Error(`${name}.${needed} has the type ${type}: say which value a row may have`);
+    return value;
+  });
+  return `insert into ${name} (${[column.name, ...rows.map((row) => row.name)].join(", ")}) values (${["$1", ...values].join(", ")})`;
+}
+
+/** Checks are dropped and references are not looked at: no more is asked of the row than that it is the organization's. */
+export async function fillTable(
+  db: OwnedDatabase,
+  table: TenantTable,
+  organization: OrganizationKey,
+): Promise<void> {
+  const client = await db.owner.connect();
+  try {
+    await client.query("set session_replication_role = replica");
+    const { rows: checks } = await client.query<{ name: string }>(
+      "select quote_ident(conname) as name from pg_constraint where conrelid = $1::regclass and contype = 'c'",
+      [table.name],
+    );
+    for (const check of checks) await client.query(`alter table ${table.name} drop constraint ${check.name}`);
+    await client.query(await insertStatement(db, table), [organization[table.column.key]]);
+  } finally {
+    client.release(true);
+  }
+}

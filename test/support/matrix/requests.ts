@@ -1,0 +1,85 @@
+/** The one request of the matrix test for each route: it does as little as it can where it is let through. */
+import { newId } from "../../../src/domain/ids.ts";
+import { fileForm } from "../clients/client.ts";
+import type { Things } from "./world.ts";
+
+export const UNKNOWN_ID = "01999999-9999-7999-8999-999999999999";
+
+export interface MatrixRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** No thing has it: who may change the thing gets 412, and nothing is changed. */
+const STALE = { "if-match": '"stale"' };
+const SPACE_FIELD = (things: Things) => ({ space_id: things["space_id"] });
+const text = (spaceId: string | undefined, more: Record<string, string> = {}) =>
+  fileForm("A file.", `${newId()}.txt`, { ...(spaceId === undefined ? {} : { space_id: spaceId }), ...more });
+
+const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
+  "POST /v1/chat/completions": ({ agent_id: model }) => ({
+    model,
+    messages: [{ role: "user", content: "Hello" }],
+  }),
+  "POST /v1/spaces/search": () => ({}),
+  "POST /v1/spaces": () => ({ name: newId() }),
+  "PATCH /v1/spaces/:space_id": () => ({ name: newId() }),
+  "PUT /v1/spaces/:space_id/members/:user_id": () => ({ role: "viewer" }),
+  "POST /v1/agents/search": () => ({}),
+  "POST /v1/agents": (things) => ({ name: newId(), ...SPACE_FIELD(things) }),
+  "PATCH /v1/agents/:agent_id": () => ({ description: newId() }),
+  "POST /v1/data/upload": ({ space_id: spaceId }) => text(spaceId),
+  "POST /v1/data/search": () => ({}),
+  "PATCH /v1/data/:document_id": () => ({ doc_metadata: {} }),
+  "POST /v1/data/batch-reprocess": ({ document_id: id }) => ({ document_ids: [id] }),
+  "POST /v1/data/hybrid-search": (things) => ({ query: "stands in the text", ...SPACE_FIELD(things) }),
+  "POST /v1/spaces/:space_id/data/upload": () => text(undefined, { path: "" }),
+  "PATCH /v1/spaces/:space_id/data/rename": () => ({ old_path: "absent.txt", new_path: "gone.txt" }),
+  "POST /v1/spaces/:space_id/data/folders": () => ({ path: "made" }),
+  "POST /v1/folders": (things) => ({ name: newId(), ...SPACE_FIELD(things) }),
+  "PATCH /v1/folders/:folder_id": () => ({ name: newId() }),
+  "POST /v1/me/api-keys": () => ({ name: newId() }),
+  "POST /v1/organizations/:organization_id/api-keys": () => ({ name: newId(), user_id: UNKNOWN_ID }),
+  "PATCH /v1/organizations/:organization_id": () => ({}),
+  "PUT /v1/organizations/:organization_id/members/:user_id": () => ({
+    email: `${newId()}@made.example`,
+    name: "Made",
+    role: "member",
+  }),
+};
+
+const QUERIES: Readonly<Record<string, (things: Things) => Record<string, string>>> = {
+  "DELETE /v1/spaces/:space_id/data/files": () => ({ path: "absent.txt" }),
+  "GET /v1/spaces/:space_id/data/download": (things) => ({ path: things["file_path"] ?? "" }),
+};
+
+/** Ids in paths that nobody has, so that the request ends after it was let through. */
+const ABSENT: Readonly<Record<string, Things>> = {
+  "PUT /v1/spaces/:space_id/members/:user_id": { user_id: UNKNOWN_ID },
+  "DELETE /v1/spaces/:space_id/members/:user_id": { user_id: UNKNOWN_ID },
+  "POST /v1/data/:document_id/versions/:version/restore": { version: "99" },
+  "DELETE /v1/me/api-keys/:api_key_id": { api_key_id: UNKNOWN_ID },
+  "POST /v1/me/api-keys/:api_key_id/roll": { api_key_id: UNKNOWN_ID },
+  "POST /v1/organizations/:organization_id/api-keys/:api_key_id/roll": { api_key_id: UNKNOWN_ID },
+  "DELETE /v1/organizations/:organization_id/api-keys/:api_key_id": { api_key_id: UNKNOWN_ID },
+  "DELETE /v1/organizations/:organization_id/members/:user_id": { user_id: UNKNOWN_ID },
+};
+
+/** `route` is `METHOD /v1/path/:parameter`. */
+export function matrixRequest(route: string, things: Things): MatrixRequest {
+  const [method = "", template = ""] = route.split(" ");
+  const values: Things = { user_id: newId(), ...things, ...ABSENT[route] };
+  const query = new URLSearchParams(QUERIES[route]?.(things)).toString();
+  const path = template
+    .replace("/v1", "")
+    .replaceAll(/:(\w+)/g, (_whole, name: string) => values[name] ?? UNKNOWN_ID);
+  const body = BODIES[route]?.(things);
+  return {
+    method,
+    path: query === "" ? path : `${path}?${query}`,
+    ...(body === undefined ? {} : { body }),
+    headers: ["PATCH", "DELETE"].includes(method) && !path.endsWith("/rename") ? STALE : {},
+  };
+}

@@ -1,0 +1,191 @@
+/** Who may do what, stated from the specification alone: the matrix test holds the service to it, and not to the service's own table. */
+
+/** The capability that a key must have; a key without it is refused before anything is looked up. */
+type Capability = "read" | "search" | "chat" | "write";
+/** What the path or the body names, and so whose right decides. */
+type Target = "space" | "public agent" | "organization" | "nothing";
+/** Any role in the space; owner or editor; owner (or, for a shared space, the organization's admin); the organization's admin; everybody. */
+type Needs = "role" | "write" | "owner" | "admin" | "all";
+
+export interface MatrixRule {
+  readonly needs: Needs;
+  readonly on: Target;
+  /** Of a key; "no key": for access tokens alone. */
+  readonly key: Capability | "no key";
+  /** The status of a request without good credentials, where it is not 401. */
+  readonly unauthenticated?: 403;
+  /** The 404 that only a caller who may do it gets, because the test's request names a thing within the target that is not there. */
+  readonly within?: string;
+  /** The 400 that only such a caller gets. */
+  readonly elsewise?: string;
+  /** Where the target is the admin's to see without a role. */
+  readonly adminToo?: true;
+  /** Out of reach it answers 200, and empty. */
+  readonly narrows?: true;
+}
+
+const role = (key: Capability): MatrixRule => ({ needs: "role", on: "space", key });
+const write = (rest: Partial<MatrixRule> = {}): MatrixRule => ({
+  needs: "write",
+  on: "space",
+  key: "write",
+  ...rest,
+});
+const listing = (key: Capability): MatrixRule => ({ needs: "all", on: "nothing", key, narrows: true });
+const owner = (rest: Partial<MatrixRule> = {}): MatrixRule => ({
+  needs: "owner",
+  on: "space",
+  key: "no key",
+  ...rest,
+});
+const admin = (within?: string): MatrixRule => ({
+  needs: "admin",
+  on: "organization",
+  key: "no key",
+  ...(within === undefined ? {} : { within }),
+});
+const self = (within?: string): MatrixRule => ({
+  needs: "all",
+  on: "nothing",
+  key: "no key",
+  ...(within === undefined ? {} : { within }),
+});
+
+export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
+  "GET /v1/models": listing("chat"),
+  "POST /v1/chat/completions": role("chat"),
+  "POST /v1/spaces/search": listing("read"),
+  "POST /v1/spaces": self(),
+  "GET /v1/spaces/:space_id": { needs: "role", on: "space", key: "no key", adminToo: true },
+  "PATCH /v1/spaces/:space_id": owner(),
+  "DELETE /v1/spaces/:space_id": owner(),
+  "GET /v1/spaces/:space_id/members": owner(),
+  "PUT /v1/spaces/:space_id/members/:user_id": owner({ within: "User not found" }),
+  "DELETE /v1/spaces/:space_id/members/:user_id": owner({ within: "User not found" }),
+  "POST /v1/agents/search": listing("read"),
+  "GET /v1/agents/:agent_id": role("read"),
+  "POST /v1/agents": write({ key: "no key" }),
+  "PATCH /v1/agents/:agent_id": write({ key: "no key" }),
+  "DELETE /v1/agents/:agent_id": write({ key: "no key" }),
+  "POST /v1/data/upload": write(),
+  "POST /v1/data/search": listing("read"),
+  "GET /v1/data/:document_id": role("read"),
+  "PATCH /v1/data/:document_id": write(),
+  "DELETE /v1/data/:document_id": write(),
+  "GET /v1/data/:document_id/text": role("read"),
+  "GET /v1/data/:document_id/chunks": role("read"),
+  "GET /v1/data/:document_id/versions": role("read"),
+  "GET /v1/data/:document_id/integrity": role("read"),
+  "POST /v1/data/:document_id/reprocess": write(),
+  "POST /v1/data/:document_id/versions/:version/restore": write({ within: "Version not found" }),
+  "GET /v1/data/runs/:pipeline_run_id": role("read"),
+  "POST /v1/data/runs/:pipeline_run_id/cancel": write({
+    elsewise: "The run has ended already, so it cannot be cancelled.",
+  }),
+  "POST /v1/data/batch-reprocess": { ...listing("write") },
+  "POST /v1/data/hybrid-search": listing("search"),
+  "POST /v1/spaces/:space_id/data/upload": write(),
+  "GET /v1/spaces/:space_id/data/files": role("read"),
+  "PATCH /v1/spaces/:space_id/data/rename": write({ within: "File not found" }),
+  "DELETE /v1/spaces/:space_id/data/files": write({ within: "File not found" }),
+  "GET /v1/spaces/:space_id/data/download": { ...role("read"), unauthenticated: 403 },
+  "POST /v1/spaces/:space_id/data/folders": write({ key: "no key" }),
+  "POST /v1/folders": write(),
+  "GET /v1/folders/space/:space_id": role("read"),
+  "GET /v1/folders/:folder_id": role("read"),
+  "GET /v1/folders/:folder_id/contents": role("read"),
+  "PATCH /v1/folders/:folder_id": write(),
+  "DELETE /v1/folders/:folder_id": write(),
+  "GET /v1/me": self(),
+  "GET /v1/me/api-keys": self(),
+  "POST /v1/me/api-keys": self(),
+  "DELETE /v1/me/api-keys/:api_key_id": self("API key not found"),
+  "POST /v1/me/api-keys/:api_key_id/roll": self("API key not found"),
+  "GET /v1/organizations/:organization_id": { needs: "all", on: "organization", key: "no key" },
+  "PATCH /v1/organizations/:organization_id": admin(),
+  "GET /v1/organizations/:organization_id/api-keys": admin(),
+  "POST /v1/organizations/:organization_id/api-keys": admin("User not found"),
+  "DELETE /v1/organizations/:organization_id/api-keys/:api_key_id": admin("API key not found"),
+  "POST /v1/organizations/:organization_id/api-keys/:api_key_id/roll": admin("API key not found"),
+  "GET /v1/organizations/:organization_id/members": admin(),
+  "PUT /v1/organizations/:organization_id/members/:user_id": admin(),
+  "DELETE /v1/organizations/:organization_id/members/:user_id": admin("User not found"),
+  "GET /v1/organizations/:organization_id/audit-log": admin(),
+  "GET /v1/organizations/:organization_id/usage": admin(),
+};
+
+/** Only who started a batch knows of it, so that it is nobody else's, whatever the role. */
+export const RULES_OF_BATCHES: Readonly<Record<string, Capability>> = {
+  "GET /v1/data/batches/:batch_id": "read",
+  "GET /v1/data/batches/:batch_id/results": "read",
+  "POST /v1/data/batches/:batch_id/pause": "write",
+  "POST /v1/data/batches/:batch_id/resume": "write",
+  "POST /v1/data/batches/:batch_id/cancel": "write",
+};
+
+export interface MatrixCaller {
+  readonly name: string;
+  readonly token: string | null;
+  /** Whether the credentials are good. "left": those of somebody who is no member any more. */
+  readonly standing: "good" | "bad" | "left";
+  readonly isKey: boolean;
+  readonly organization: "acme" | "rival";
+  readonly isAdmin: boolean;
+  readonly roles: Readonly<Partial<Record<SpaceName, "owner" | "editor" | "viewer">>>;
+  /** Of a key that was narrowed. */
+  readonly onlySpaces?: readonly SpaceName[];
+  readonly onlyCapability?: Capability;
+}
+
+/** `diary` is the private space of the viewer. */
+export type SpaceName = "research" | "archive" | "rival" | "diary";
+export type Expected = "allowed" | 401 | 403 | 404;
+const HOME: Readonly<Record<SpaceName, "acme" | "rival">> = {
+  research: "acme",
+  archive: "acme",
+  rival: "rival",
+  diary: "acme",
+};
+
+/** The role with which the caller reaches the space; undefined where the space does not exist for it. */
+export function roleIn(caller: MatrixCaller, space: SpaceName): "owner" | "editor" | "viewer" | undefined {
+  return caller.onlySpaces?.includes(space) === false ? undefined : caller.roles[space];
+}
+
+/** A token has every capability, and so has a key that was not narrowed. */
+export function hasCapability(
+  { isKey, onlyCapability }: MatrixCaller,
+  capability: MatrixRule["key"],
+): boolean {
+  return !isKey || onlyCapability === undefined || onlyCapability === capability;
+}
+
+/** What the specification says of one cell. */
+export function expected(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
+  if (caller.standing === "bad") return rule.unauthenticated ?? 401;
+  if (caller.standing === "left") return 403;
+  if (caller.isKey && rule.key === "no key") return 401;
+  if (!hasCapability(caller, rule.key)) return 403;
+  if (rule.on === "nothing") return "allowed";
+  if (rule.on === "organization")
+    return caller.organization !== HOME[space]
+      ? 404
+      : caller.isAdmin || rule.needs === "all"
+        ? "allowed"
+        : 403;
+  return onSpace(caller, rule, space);
+}
+
+function onSpace(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
+  const has = roleIn(caller, space);
+  const isColleague = caller.organization === HOME[space] && caller.onlySpaces === undefined;
+  const isManaged = rule.needs === "owner" || rule.adminToo === true;
+  if (isManaged && isColleague && caller.isAdmin && space !== "diary") return "allowed";
+  if (has === undefined && !(isColleague && rule.on === "public agent")) return 404;
+  return satisfies(has, rule.needs) ? "allowed" : 403;
+}
+
+function satisfies(has: "owner" | "editor" | "viewer" | undefined, needs: Needs): boolean {
+  if (needs === "role") return true;
+  return has === "owner" || (needs === "write" && has === "editor");
+}

@@ -1,0 +1,55 @@
+/** What is written down of the statements of a stack's processes, and how it is read back. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+export interface SqlRecord {
+  /** The `X-Request-Id` that it served. */
+  readonly request: string | null;
+  /** `file.function` of src/db, innermost first. */
+  readonly functions: readonly string[];
+  /** The organization of its transaction; null outside of a tenant. */
+  readonly organization: string | null;
+  readonly text: string;
+  readonly values: readonly unknown[];
+  /** How many rows it read or changed. */
+  readonly rows?: number;
+}
+
+/** The settings with which the processes of a stack write their statements down in `folder`. */
+export function recordingSettings(folder: string): Record<string, string> {
+  return {
+    SQL_RECORD_FOLDER: folder,
+    NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, "record-sql.ts")).href}`,
+  };
+}
+
+export async function readRecords(folder: string): Promise<SqlRecord[]> {
+  const files = await readdir(folder);
+  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
+  return texts.flatMap((text) =>
+    text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as SqlRecord),
+  );
+}
+
+/** Values as JSON, with what JSON does not know marked. */
+export function pack(value: unknown): unknown {
+  if (value instanceof Uint8Array) return { $bytes: Buffer.from(value).toString("base64") };
+  if (value instanceof Date) return { $date: value.toISOString() };
+  if (typeof value === "bigint") return String(value);
+  if (Array.isArray(value)) return value.map(pack);
+  // As the driver sends other objects.
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+}
+
+/** Back to what the driver was given. */
+export function unpack(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unpack);
+  if (typeof value !== "object" || value === null) return value;
+  const { $bytes, $date } = value as { $bytes?: string; $date?: string };
+  if ($bytes !== undefined) return Buffer.from($bytes, "base64");
+  return $date === undefined ? value : new Date($date);
+}

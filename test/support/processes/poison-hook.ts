@@ -1,0 +1,38 @@
+/** Loaded into a worker, and by it into its parser processes, before their own code: documents that say so take the process down. */
+import { registerHooks } from "node:module";
+
+/** What a document says that kills the worker which has it in hand. */
+export const POISON = "This sentence kills the worker.";
+/** Names of files that kill the process which parses them. */
+export const DEADLY = { SIGSEGV: "segmentation-fault", SIGKILL: "out-of-luck" } as const;
+
+const SELF = JSON.stringify(import.meta.url);
+
+/** What is put behind a text that stands once in a module. */
+const PATCHES: ReadonlyArray<readonly [module: string, after: string, code: string]> = [
+  [
+    "/src/activities/prepare-documents.ts",
+    "const units = chunkedUnits(document.units);",
+    `if (JSON.stringify(units).includes(${JSON.stringify(POISON)})) process.kill(process.pid, "SIGKILL");`,
+  ],
+  ["/src/parsers/parser-child.ts", "const nodeArguments = [", `"--import", ${SELF}, `],
+  // A parser process may read this.
+  ["/src/parsers/process/sandbox/node-permissions.ts", "const paths = [", `new URL(".", ${SELF}), `],
+  [
+    "/src/parsers/child-serve.ts",
+    'await send({ kind: "started" });',
+    `for (const [signal, name] of Object.entries(${JSON.stringify(DEADLY)})) if (request.input.name?.startsWith(name)) { process.kill(process.pid, signal); for (;;); }`,
+  ],
+];
+
+registerHooks({
+  load(url, context, nextLoad) {
+    const loaded = nextLoad(url, context);
+    const patch = PATCHES.find(([module]) => url.endsWith(module));
+    if (patch === undefined) return loaded;
+    const [, after, code] = patch;
+    const source = Buffer.from(loaded.source as Uint8Array).toString("utf8");
+    if (source.split(after).length !== 2) throw new Error(`the anchor of the poison is not there: ${after}`);
+    return { ...loaded, source: source.replace(after, () => `${after}\n${code}`) };
+  },
+});

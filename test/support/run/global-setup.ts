@@ -1,0 +1,115 @@
+/** Starts the real Postgres and the real Temporal, in a folder of their own, beside whatever else runs. */
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Postgres, startPostgres } from "../../../src/embedded/servers/postgres.ts";
+import { chooseCacheDir, makeDataDir, serverUser } from "../../../src/embedded/servers/server-user.ts";
+import { type Temporal, startTemporal } from "../../../src/embedded/servers/temporal.ts";
+import { makeLogins } from "../../../src/db/instance/logins.ts";
+import { migrate } from "../../../src/db/migrate.ts";
+import { type OwnerDatabase, openOwner } from "../../../src/db/pool.ts";
+import { atEnd } from "./at-end.ts";
+import { TEMPLATE_DATABASE, loginUrlsOf, withDatabase } from "../servers/database.ts";
+import { freePort } from "../../../src/embedded/ports.ts";
+
+const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** The run's servers, for whoever takes them away. */
+export interface RunningParts {
+  stop(): Promise<void>;
+  /** Kills it as a lost machine would, and starts it again at the same address. */
+  killPostgres(): Promise<void>;
+  restartPostgres(): Promise<void>;
+  /** A Temporal without files, whose address is in the environment from then on. */
+  startTemporal(): Promise<Temporal>;
+}
+
+/** Postgres and Temporal, for benches and for whoever else is no test run. */
+export default async function setup(): Promise<() => Promise<void>> {
+  const parts = await startParts({ isDurable: false });
+  const temporal = await parts.startTemporal();
+  return async () => {
+    await temporal.stop();
+    await parts.stop();
+  };
+}
+
+/**
+ * Starts Postgres, and leaves the addresses in HOLDFAST_TEST_* of the environment. Without `isDurable` a Postgres that
+ * is killed may lose what it committed last; tests that never kill it are faster so.
+ */
+export async function startParts({ isDurable }: { readonly isDurable: boolean }): Promise<RunningParts> {
+  const dataDir = await mkdtemp(join(tmpdir(), "holdfast-test-"));
+  await chmod(dataDir, 0o711);
+  const user = await serverUser();
+  await makeDataDir(dataDir, user);
+  const cacheDir = await chooseCacheDir({ configured: process.env["HOLDFAST_CACHE"], dataDir, user });
+  const options = { dataDir, cacheDir, onProgress };
+  const port = await freePort();
+  const openPostgres = (): Promise<Postgres> =>
+    startPostgres({ ...options, port, sharedBuffersMiB: 512, isDurable });
+  let postgres = await openPostgres();
+  let temporal: Temporal | undefined;
+  const hasEnded = atEnd(() => {
+    postgres.kill();
+    temporal?.kill();
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const stop = async (): Promise<void> => {
+    hasEnded();
+    await postgres.stop();
+    // Processes that end may still write what they have compiled.
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  };
+  try {
+    await makeTemplate(postgres.url);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  process.env["HOLDFAST_TEST_DATABASE_URL"] = postgres.url;
+  process.env["HOLDFAST_TEST_CACHE_DIR"] = cacheDir;
+  process.env["HOLDFAST_TEST_RUN_DIR"] = dataDir;
+  // Most of what a process computes until it is up is the compiling of its code, and a run starts more than a hundred.
+  process.env["NODE_COMPILE_CACHE"] ??= join(dataDir, "compiled");
+  return {
+    stop,
+    async killPostgres() {
+      postgres.kill();
+      await postgres.exited;
+    },
+    async restartPostgres() {
+      postgres = await openPostgres();
+    },
+    async startTemporal() {
+      temporal = await startTemporal({
+        ...options,
+        port: await freePort(),
+        uiPort: await freePort(),
+        inMemory: true,
+        hasUi: false,
+      });
+      process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"] = temporal.address;
+      return temporal;
+    },
+  };
+}
+
+/** A migrated database that test databases are copied from; its roles, which all databases of the server share, may log in. */
+async function makeTemplate(adminUrl: string): Promise<void> {
+  await asOwner(adminUrl, ({ owner }) => owner.query(`create database ${TEMPLATE_DATABASE}`));
+  await asOwner(withDatabase(adminUrl, TEMPLATE_DATABASE), async (template) => {
+    await migrate(template);
+    await makeLogins(template, loginUrlsOf(adminUrl));
+  });
+}
+
+async function asOwner(url: string, work: (db: OwnerDatabase) => Promise<unknown>): Promise<void> {
+  const owner = openOwner(url, () => undefined);
+  try {
+    await work({ owner });
+  } finally {
+    await owner.end();
+  }
+}

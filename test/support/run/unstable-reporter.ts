@@ -1,0 +1,17 @@
+/** Names the tests that held with their second try alone: a second try keeps one race from stopping a change, and must not hide it. */
+import type { Reporter, TestCase } from "vitest/node";
+
+export function unstableReporter(
+  say: (line: string) => void = (line) => void process.stdout.write(`${line}\n`),
+): Reporter {
+  const unstable: TestCase[] = [];
+  return {
+    onTestCaseResult(test) {
+      if (test.diagnostic()?.flaky === true) unstable.push(test);
+    },
+    onTestRunEnd() {
+      for (const test of unstable)
+        say(`unstable, find out why: ${test.module.relativeModuleId} > ${test.fullName}`);
+    },
+  };
+}

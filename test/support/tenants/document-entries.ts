@@ -1,0 +1,37 @@
+/** Whether a document is stored whole: its chunks, their vectors and their postings, each once. */
+import { expect } from "vitest";
+import type { Stack } from "../stack/stack.ts";
+
+type Stored = { readonly database: Pick<Stack["database"], "db"> };
+
+/** Chunks of the document as stored, and its live search entries. */
+async function entriesOf({ database }: Stored, documentId: string): Promise<Record<string, number>> {
+  const { rows } = await database.db.owner.query(
+    `select (select count(*)::int from chunks c where c.run_num = d.published_run_num) as chunks,
+            (select count(*)::int from embeddings e where e.run_num = d.published_run_num) as embeddings,
+            (select sum(chunk_count)::int from posting_runs p where p.run_num = d.published_run_num) as indexed,
+            (select count(*)::int from embeddings e join pipeline_runs r on r.num = e.run_num where r.document_id = d.id) as all_embeddings
+     from documents d where d.id = $1`,
+    [documentId],
+  );
+  return rows[0];
+}
+
+type Document = { readonly id: string; readonly processing_state: { readonly chunk_count: number } };
+
+export async function expectWhole(stack: Stored, document: Document): Promise<void> {
+  const count = document.processing_state.chunk_count;
+  expect(await entriesOf(stack, document.id)).toEqual({
+    chunks: count,
+    embeddings: count,
+    indexed: count,
+    all_embeddings: count,
+  });
+}
+
+/** A Markdown text of many parts that no other document has. */
+export function longText(name: string, parts: number): string {
+  const part = (index: number): string =>
+    `## Part ${index} of ${name}\n\nThe ${name} says in part ${index} that ${"every word counts here ".repeat(20)}`;
+  return Array.from({ length: parts }, (_, index) => part(index)).join("\n\n");
+}

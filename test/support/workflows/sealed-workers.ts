@@ -1,0 +1,281 @@
+/** Clients and workers over seals of their own: with every workflow of the service, those of tests, and activities that note what reaches them. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { Context } from "@temporalio/activity";
+import { Client, Connection } from "@temporalio/client";
+import type { Payload } from "@temporalio/common";
+import proto from "@temporalio/proto";
+import {
+  encodeToPayloadsWithContext,
+  loadDataConverter,
+} from "@temporalio/common/lib/internal-non-workflow/index.js";
+import { DefaultLogger, NativeConnection, Worker, bundleWorkflowCode } from "@temporalio/worker";
+import type { DomainError } from "../../../src/domain/errors.ts";
+import type { Place } from "../../../src/domain/payloads/places.ts";
+import { placedArguments } from "../../../src/domain/payloads/values.ts";
+import { type Keyring, createKeyring, localMasterKey } from "../../../src/storage/keys/keyring.ts";
+import { createPayloadSealer, sealerForWorkers } from "../../../src/storage/keys/payload-sealer.ts";
+import {
+  FAILURE_CONVERTER_PATH,
+  createDataConverter,
+  createWorkerDataConverter,
+} from "../../../src/temporal/codec.ts";
+import { createCutOver } from "../../../src/temporal/seals/cut-over.ts";
+import { clientHooks, createWorkerHooks } from "../../../src/temporal/hooks.ts";
+import type { ReportRefused } from "../../../src/temporal/seals/interceptors.ts";
+import { registerSearchAttributes } from "../../../src/temporal/search-attributes.ts";
+import { WORKFLOW_INTERCEPTORS, workflowBundle } from "../../../src/worker/bundle.ts";
+import { quietRuntime } from "./temporal-runtime.ts";
+import { until } from "../until.ts";
+
+/** All of the service. */
+export const TYPES = [
+  "batchReprocess",
+  "chatTurn",
+  "chatTurns",
+  "deleteTarget",
+  "documentPipeline",
+  "indexUpkeep",
+  "operation",
+  "maintenance",
+];
+
+type Refused = Parameters<ReportRefused>[0];
+type Activity = (...args: any[]) => Promise<unknown>;
+
+/** The moment of the cut-over, as a test says it. */
+export interface TestCutOver {
+  at: Date | null;
+}
+
+/** A keyring in memory. */
+export function memoryKeyring() {
+  /** Organizations whose keys cannot be read, and why. */
+  const unreadable = new Map<string, DomainError>();
+  const keys = new Map<string, { id: string; wrapped: Buffer; isCurrent: boolean }>();
+  const keyring = createKeyring({
+    master: localMasterKey(randomBytes(32)),
+    async load(organizationId) {
+      const error = unreadable.get(organizationId);
+      if (error !== undefined) throw error;
+      const key = keys.get(organizationId);
+      return key === undefined ? [] : [key];
+    },
+    async create(organizationId, key) {
+      keys.set(organizationId, { ...key, isCurrent: true });
+    },
+  });
+  return { keyring, unreadable };
+}
+
+export interface SealedWorkers {
+  /** Seals as this version does after the cut-over. */
+  readonly client: Client;
+  /** Seals as version 0.3.0 does. */
+  readonly oldClient: Client;
+  /** Has no key, and whoever may call Temporal has it. */
+  readonly bare: Client;
+  readonly workers: readonly Worker[];
+  /** Where workflows of the service are served; chat's too. */
+  readonly taskQueue: string;
+  readonly refused: Refused[];
+  /** Payloads of `values`, sealed for that place of that workflow, whoever may be given them then. */
+  seal(
+    workflowId: string,
+    place: Omit<Place, "slot">,
+    values: readonly unknown[],
+    activityId?: string,
+  ): Promise<Payload[]>;
+  /** Starts a workflow as whoever may call Temporal can, with any payloads. */
+  startBare(type: string, workflowId: string, payloads: Payload[]): Promise<void>;
+  /** Waits until the workflow has ended. @returns the types of its failure and of what that was caused by. */
+  endOf(workflowId: string): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param cutOver read until it has a moment.
+ * @param activities of all queues that workflows of the service name.
+ */
+export async function startSealedWorkers(
+  keyring: Keyring,
+  cutOver: TestCutOver,
+  activities: Record<string, Activity>,
+): Promise<SealedWorkers> {
+  quietRuntime();
+  const address = process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"] ?? "";
+  const sealer = createPayloadSealer(keyring, randomBytes(32));
+  // Its clock runs, so that it looks at each use.
+  let now = 0;
+  const cut = createCutOver(
+    async () => cutOver.at,
+    () => (now += 60_000),
+  );
+  const refused: Refused[] = [];
+  const taskQueue = `sealed-${randomUUID()}`;
+  const connection = await Connection.connect({ address });
+  const bare = new Client({ connection });
+  const sealing = createDataConverter({ sealer, cutOver: cut });
+  const client = new Client({ connection, dataConverter: sealing, interceptors: clientHooks });
+  await registerSearchAttributes(client, "default");
+  const core = await NativeConnection.connect({ address });
+  const dataConverter = createWorkerDataConverter({ sealer: sealerForWorkers(sealer), cutOver: cut });
+  const shared = {
+    ...createWorkerHooks(cut, (one) => void refused.push(one)),
+    connection: core,
+    dataConverter,
+  };
+  const workers = await Promise.all([
+    Worker.create({
+      ...shared,
+      taskQueue,
+      workflowBundle: await workflowBundle(),
+      activities,
+      enableNonLocalActivities: false,
+    }),
+    Worker.create({
+      ...shared,
+      taskQueue: `${taskQueue}-tests`,
+      workflowBundle: await testBundle(),
+      activities,
+      enableNonLocalActivities: false,
+    }),
+    ...["parse", "embed", "isolated", "seals-echo"].map((queue) =>
+      Worker.create({ ...shared, taskQueue: queue, activities }),
+    ),
+  ]);
+  const running = Promise.all(workers.map((worker) => worker.run()));
+  return {
+    client,
+    oldClient: new Client({
+      connection,
+      dataConverter: createDataConverter({ sealer, cutOver: createCutOver(async () => null) }),
+    }),
+    bare,
+    workers,
+    taskQueue,
+    refused,
+    async seal(workflowId, place, values, activityId) {
+      const own = { namespace: "default", workflowId };
+      const context =
+        activityId === undefined
+          ? ({ ...own, type: "workflow" } as const)
+          : ({ ...own, type: "activity", activityId, isLocal: place.kind.startsWith("local") } as const);
+      return (await encodeToPayloadsWithContext(
+        loadDataConverter(sealing),
+        context,
+        placedArguments(values, place),
+      ))!;
+    },
+    async startBare(type, workflowId, payloads) {
+      const queue = { name: TYPES.includes(type) ? taskQueue : `${taskQueue}-tests` };
+      const request = {
+        namespace: "default",
+        workflowId,
+        requestId: randomUUID(),
+        workflowType: { name: type },
+        taskQueue: queue,
+        input: { payloads },
+      };
+      await bare.workflowService.startWorkflowExecution(request);
+    },
+    async endOf(workflowId) {
+      const handle = bare.workflow.getHandle(workflowId);
+      await until(`${workflowId} has ended`, async () => (await handle.describe()).status.name !== "RUNNING");
+      const last = (await handle.fetchHistory()).events!.at(-1)!;
+      const types: string[] = [];
+      for (
+        let failure = last.workflowExecutionFailedEventAttributes?.failure;
+        failure;
+        failure = failure.cause
+      )
+        types.push(failure.applicationFailureInfo?.type ?? "");
+      return types;
+    },
+    async close() {
+      for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
+      await running;
+      await core.close();
+      await connection.close();
+    },
+  };
+}
+
+async function testBundle() {
+  return bundleWorkflowCode({
+    workflowsPath: join(import.meta.dirname, "sealed-workflows.ts"),
+    workflowInterceptorModules: WORKFLOW_INTERCEPTORS,
+    failureConverterPath: FAILURE_CONVERTER_PATH,
+    logger: new DefaultLogger("ERROR"),
+  });
+}
+
+/** What needs no seal. */
+export const plain = (value: unknown): Payload => ({
+  metadata: { encoding: Buffer.from("json/plain") },
+  data: Buffer.from(JSON.stringify(value)),
+});
+
+/** The forms of all payloads in a history. */
+export function encodingsOf(history: object): Set<string> {
+  const found =
+    JSON.stringify(proto.temporal.api.history.v1.History.fromObject(history)).match(/"encoding":"[^"]+"/g) ??
+    [];
+  return new Set(found.map((text) => Buffer.from(text.split('"')[3]!, "base64").toString()));
+}
+
+const NOTED = [
+  "prepareDocuments",
+  "embedAndPublish",
+  "stepBatch",
+  "listOrganizations",
+  "maintainInstance",
+  "maintainOrganization",
+  "listSpacesToTend",
+  "tendSpace",
+  "operationStep",
+  "runTool",
+  "callModel",
+  "adoptTurns",
+];
+
+/** Activities of all queues, which note what reaches them. */
+export function notingActivities() {
+  /** What happens while an organization's activity runs; the worker has to seal whatever comes of it. */
+  const during = new Map<string, (attempt: number) => void>();
+  const attempts = new Map<string, number>();
+  /** Ids of workflows of which an activity has run; empty for one that no workflow asked for. */
+  const served = new Set<string>();
+  /** Activities that wait for the test, by the id of their workflow. */
+  const held = new Map<string, PromiseWithResolvers<void>>();
+
+  async function note(): Promise<unknown> {
+    served.add(Context.current().info.workflowExecution?.workflowId ?? "");
+    return [];
+  }
+
+  const activities = {
+    async purgeStep({ organization: { id } }: { organization: { id: string } }) {
+      const attempt = (attempts.get(id) ?? 0) + 1;
+      attempts.set(id, attempt);
+      served.add(Context.current().info.workflowExecution!.workflowId);
+      during.get(id)?.(attempt);
+      return { done: true, purged: attempt };
+    },
+    async echo(text: string) {
+      const { workflowId } = Context.current().info.workflowExecution!;
+      served.add(workflowId);
+      await held.get(workflowId)?.promise;
+      return echo(text);
+    },
+    echoHere: echo,
+    ...Object.fromEntries(NOTED.map((name) => [name, note])),
+  };
+  return { activities, during, attempts, served, held };
+}
+
+/** A heartbeat, and the text again. */
+async function echo(text: string): Promise<string> {
+  Context.current().heartbeat({ text });
+  return text;
+}

@@ -1,0 +1,49 @@
+/** Workflows of tests alone: they send and take what no workflow of the service does, over the same seals. */
+import {
+  condition,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  executeChild,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+} from "@temporalio/workflow";
+
+type Echo = (text: string) => Promise<string>;
+
+const { echo } = proxyActivities<{ echo: Echo }>({
+  startToCloseTimeout: "1 minute",
+  taskQueue: "seals-echo",
+  retry: { maximumAttempts: 2 },
+});
+const { echoHere } = proxyLocalActivities<{ echoHere: Echo }>({
+  startToCloseTimeout: "1 minute",
+  retry: { maximumAttempts: 1 },
+});
+
+export const say = defineSignal<[string]>("say");
+export const hush = defineSignal("hush");
+export const shout = defineUpdate<string, [string]>("shout");
+export const heard = defineQuery<string[], [string?]>("heard");
+
+/** Ends at `hush`; answers what it heard. */
+export async function listens(first: string): Promise<string[]> {
+  const texts = [first];
+  let isOver = false;
+  setHandler(say, (text) => void texts.push(text));
+  setHandler(hush, () => void (isOver = true));
+  setHandler(shout, async (text) => texts[texts.push(await echo(text)) - 1]!);
+  setHandler(heard, (prefix) => [...texts, ...(prefix === undefined ? [] : [prefix])]);
+  await condition(() => isOver);
+  return texts;
+}
+
+/** An activity of each kind. */
+export async function echoes(text: string): Promise<string[]> {
+  return [await echo(text), await echoHere(text)];
+}
+
+export async function parent(text: string): Promise<string[]> {
+  return executeChild(echoes, { args: [text], workflowId: `${text}/child` });
+}

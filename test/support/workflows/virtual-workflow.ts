@@ -1,0 +1,92 @@
+/**
+ * Stands in for `@temporalio/workflow` in every test (an alias in vitest.config.ts): runs a workflow's own code in this
+ * process, with activities that the test gives and a clock that jumps when the workflow sleeps. What is `@public` here is
+ * imported by src/workflows under the other name.
+ */
+import { createRequire } from "node:module";
+import { type Context, asyncLocalStorage } from "@temporalio/activity";
+import type * as temporal from "@temporalio/workflow";
+
+const real = createRequire(import.meta.url)("@temporalio/workflow") as typeof temporal;
+/** @public */
+export const {
+  ActivityCancellationType,
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  TimeoutFailure,
+  isCancellation,
+} = real;
+
+type Activities = Record<string, (input: never) => Promise<unknown>>;
+
+interface Setting {
+  readonly activities: Activities;
+  /** Lets the world age by as much as the workflow sleeps. */
+  readonly onSleep?: (ms: number) => Promise<void>;
+  /** What `workflowInfo()` answers; read at each call. */
+  readonly info?: { continueAsNewSuggested: boolean };
+}
+
+interface VirtualWorkflow {
+  /** Milliseconds that the workflow has slept. */
+  sleptMs(): number;
+}
+
+let current: Setting | undefined;
+let slept = 0;
+
+/** The setting of the workflow functions that are called from here on. */
+export function virtualWorkflow(setting: Setting): VirtualWorkflow {
+  current = setting;
+  slept = 0;
+  return { sleptMs: () => slept };
+}
+
+/** Ends the run of a workflow that goes on in a new one, with the arguments of that. */
+export class ContinuedAsNew extends Error {
+  readonly args: readonly unknown[];
+  constructor(args: readonly unknown[]) {
+    super("continued as new");
+    this.args = args;
+  }
+}
+
+const now = (): Setting => {
+  if (current === undefined)
+    throw new Error("A workflow is called outside of Temporal: the test calls virtualWorkflow first.");
+  return current;
+};
+
+function inContext(work: () => Promise<unknown>): Promise<unknown> {
+  const context = { cancellationSignal: new AbortController().signal, heartbeat: () => undefined };
+  return asyncLocalStorage.run(context as unknown as Context, work);
+}
+
+/** @public */
+export const proxyActivities = (): Activities =>
+  new Proxy<Activities>(
+    {},
+    { get: (_target, name: string) => (input: never) => inContext(() => now().activities[name]!(input)) },
+  );
+/** @public */
+export const proxyLocalActivities = (): Activities => proxyActivities();
+/** @public */
+export const continueAsNew = (...args: unknown[]): Promise<never> => Promise.reject(new ContinuedAsNew(args));
+/** @public */
+export const defineQuery = (name: string): string => name;
+/** @public */
+export const setHandler = (): void => undefined;
+/** @public */
+export const setCurrentDetails = (): void => undefined;
+/** @public */
+export const upsertSearchAttributes = (): void => undefined;
+/** @public */
+export const workflowInfo = (): NonNullable<Setting["info"]> =>
+  now().info ?? { continueAsNewSuggested: false };
+
+/** @public */
+export async function sleep(ms: number): Promise<void> {
+  slept += ms;
+  await now().onSleep?.(ms);
+}

@@ -1,0 +1,189 @@
+/** An organization moves: exported into an archive, deleted, and imported again, without a call to the embedding provider. */
+import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { call, ended, fileForm, upload } from "../../support/clients/client.ts";
+import { runCli } from "../../support/stack/processes.ts";
+import { type Stack, startStack } from "../../support/stack/stack.ts";
+import { ACME, AGENTS, KEYS, RIVAL, SPACES } from "../../support/tenants/tenants.ts";
+import { until } from "../../support/until.ts";
+
+let stack: Stack;
+let folder: string;
+
+beforeAll(async () => {
+  [stack, folder] = await Promise.all([startStack(), mkdtemp(join(tmpdir(), "holdfast-archive-"))]);
+});
+afterAll(async () => {
+  await stack.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const TRANSFER_MS = 240_000;
+const TEXTS = Array.from(
+  { length: 23 },
+  (_, index) => `# Heron ${index}\n\nHeron number ${index} stands in the reeds and waits.\n`,
+);
+/** In several chunks, of which the provider refuses the one with this word. */
+const UNEMBEDDABLE = ["spoonbill", "cursed", "avocet"]
+  .map((word) => `## ${word}\n\n${`The ${word} is of no interest here. `.repeat(120)}`)
+  .join("\n\n");
+const archive = (): string => join(folder, "archive");
+const keyFile = (): string => join(folder, "key");
+const operate = async (...args: string[]) =>
+  JSON.parse(await runCli(["organization", ...args, "--key-file", keyFile()], stack.env));
+
+interface Hit {
+  readonly document_id: string;
+  readonly chunk_id: string;
+  readonly text: string;
+}
+
+/** By their ids: hits of equal scores come in the order of their runs, which are new after an import. */
+async function search(key: string): Promise<Hit[]> {
+  const { body } = await call(stack.url, key, "POST", "/data/hybrid-search", {
+    space_id: SPACES.research,
+    query: "heron in the reeds",
+    limit: 50,
+  });
+  const hits: Hit[] = body.results
+    .filter(({ text }: Hit) => text.includes("Heron"))
+    .map(({ document_id, chunk_id, text }: Hit) => ({ document_id, chunk_id, text }));
+  return hits.toSorted((one, other) => one.chunk_id.localeCompare(other.chunk_id));
+}
+
+let before: Hit[];
+let broken: { id: string };
+let refused: { id: string };
+
+/** How many chunks the document has, and how many of them a vector. */
+async function countsOf(
+  key: string,
+  id: string,
+): Promise<{ chunks: number; embedded: number; warnings: unknown[] }> {
+  const { processing_state: state } = (await call(stack.url, key, "GET", `/data/${id}`)).body;
+  return { chunks: state.chunk_count, embedded: state.embedded_chunk_count, warnings: state.warnings };
+}
+
+test(
+  "an export that loses its worker goes on where it stood, and leaves nothing readable",
+  async () => {
+    const documents = [];
+    for (const [index, text] of TEXTS.entries())
+      documents.push(await upload(stack.url, KEYS.editor, SPACES.research, text, `heron-${index}.md`));
+    broken = await upload(stack.url, KEYS.editor, SPACES.research, "%PDF-1.7 nothing of a PDF", "broken.pdf");
+    stack.provider.poisonTexts((text) => (text.includes("cursed") ? "zeros" : undefined));
+    refused = await upload(stack.url, KEYS.editor, SPACES.research, UNEMBEDDABLE, "cursed.md");
+    for (const { id } of [...documents, broken, refused]) await ended(stack.url, KEYS.editor, id);
+    await call(
+      stack.url,
+      KEYS.editor,
+      "POST",
+      `/spaces/${SPACES.research}/data/upload`,
+      fileForm("only kept", "kept.bin", { path: "kept" }),
+    );
+    const { chunks, embedded, warnings } = await countsOf(KEYS.owner, refused.id);
+    expect(chunks - embedded).toBe(warnings.length);
+    expect(warnings.length).toBeGreaterThan(0);
+    before = await search(KEYS.owner);
+    await stack.database.db.owner.query(
+      "update organizations set max_key_lifetime_seconds = 86400 where id = $1",
+      [ACME],
+    );
+    expect(before.length).toBe(TEXTS.length);
+    const { operation_id: id } = await operate("export", ACME, "--to", archive(), "--no-wait", "--json");
+    const standing = async () =>
+      (await stack.database.db.owner.query("select completed_at, report from operations where id = $1", [id]))
+        .rows[0];
+    await until("it has begun", async () => (await standing()).report.directory !== undefined);
+    await stack.worker.kill("SIGKILL");
+    stack.restartWorker();
+    await until("it has ended", async () => (await standing()).completed_at !== null, 120_000);
+    expect((await standing()).report).toMatchObject({ organization_id: ACME, documents: TEXTS.length + 3 });
+    const parts = (await readdir(archive(), { recursive: true, withFileTypes: true })).filter((entry) =>
+      entry.isFile(),
+    );
+    const bytes = await Promise.all(
+      parts.map((entry) => readFile(join(entry.parentPath, entry.name), "latin1")),
+    );
+    expect(bytes.filter((text) => text.includes("Heron") || text.includes("acme.example"))).toEqual([]);
+  },
+  TRANSFER_MS,
+);
+
+test("the archive of an organization that is here is refused", async () => {
+  const refused = operate("import", "--from", archive());
+  await expect(refused).rejects.toThrow("is here already");
+});
+
+test(
+  "imported elsewhere it answers as before: same ids, same texts, and nothing of it was embedded anew",
+  async () => {
+    await runCli(["organization", "delete", ACME, "--yes", "--grace", "0"], stack.env);
+    const embedded = stack.provider.counts.texts;
+    const { report } = await operate("import", "--from", archive());
+    expect(report).toMatchObject({ organization_id: ACME, documents: TEXTS.length + 3 });
+    const { rows } = await stack.database.db.owner.query(
+      "select max_key_lifetime_seconds from organizations where id = $1",
+      [ACME],
+    );
+    expect(rows).toEqual([{ max_key_lifetime_seconds: 86_400 }]);
+    const { key } = JSON.parse(
+      await runCli(["keys", "create", "--email", "ada@acme.example", "--name", "moved", "--json"], stack.env),
+    );
+    const found = await until("all documents are searchable again", async () => {
+      const results = await search(key).catch(() => []);
+      return results.length === before.length && results;
+    });
+    expect(found).toEqual(before);
+    // The two searches, if anything: the question is kept.
+    expect(stack.provider.counts.texts - embedded).toBeLessThanOrEqual(1);
+    const {
+      chunks,
+      embedded: withVector,
+      warnings,
+    } = await ended(stack.url, key, refused.id).then(({ id }: { id: string }) => countsOf(key, id));
+    expect(chunks - withVector).toBe(warnings.length);
+    expect(warnings.length).toBeGreaterThan(0);
+    expect((await ended(stack.url, key, broken.id)).processing_state.pipeline_status).toBe("failed");
+    const documentId = found[0]?.document_id ?? "";
+    expect((await call(stack.url, key, "GET", `/data/${documentId}/text?format=markdown`)).body).toContain(
+      "Heron",
+    );
+    const download = await call(
+      stack.url,
+      key,
+      "GET",
+      `/spaces/${SPACES.research}/data/download?path=${encodeURIComponent("kept/kept.bin")}`,
+    );
+    expect([download.status, download.body]).toEqual([200, "only kept"]);
+    const turn = await call(stack.url, key, "POST", "/chat/completions", {
+      model: AGENTS.analyst,
+      messages: [{ role: "user", content: "Who waits?" }],
+    });
+    expect(turn.status).toBe(200);
+    expect(JSON.parse(await runCli(["integrity", "--json"], stack.env)).ok).toBe(true);
+  },
+  TRANSFER_MS,
+);
+
+test(
+  "a part that was changed is told, and so is a wrong key",
+  async () => {
+    const other = join(folder, "rival");
+    await operate("export", RIVAL, "--to", other);
+    await runCli(["organization", "delete", RIVAL, "--yes", "--grace", "0"], stack.env);
+    const { directory } = JSON.parse(await readFile(join(other, "manifest.json"), "utf8")) as {
+      directory: string;
+    };
+    const path = join(other, "parts", directory.slice(0, 2), directory);
+    const whole = await readFile(path);
+    await writeFile(path, Buffer.concat([whole, Buffer.from([0])]));
+    await expect(operate("import", "--from", other)).rejects.toThrow("is missing or was changed");
+    await writeFile(path, whole);
+    await writeFile(keyFile(), Buffer.alloc(32, 5).toString("base64"));
+    await expect(operate("import", "--from", other)).rejects.toThrow("is sealed by another key");
+  },
+  TRANSFER_MS,
+);

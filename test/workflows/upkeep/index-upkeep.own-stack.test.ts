@@ -1,0 +1,144 @@
+/** The upkeep of search indexes on the real stack: segments are merged, purged and written anew while search goes on. */
+import { Client, Connection } from "@temporalio/client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ANALYZER_VERSION } from "../../../src/search/text/analyzer.ts";
+import { call, ended, upload } from "../../support/clients/client.ts";
+import { runCli } from "../../support/stack/processes.ts";
+import { documentClient } from "../../support/clients/document-client.ts";
+import { onOwnStack } from "../../support/stack/own-stack.ts";
+import { until } from "../../support/until.ts";
+
+const { stack, tenants } = onOwnStack();
+const { rows } = documentClient({ stack, tenants });
+let connection: Connection;
+let client: Client;
+
+beforeAll(async () => {
+  connection = await Connection.connect({ address: stack.temporalAddress });
+  client = new Client({ connection });
+  await until("the schedule is there", () =>
+    connection.workflowService.describeSchedule({ namespace: "default", scheduleId: "index-upkeep" }).then(
+      () => true,
+      () => false,
+    ),
+  );
+});
+
+afterAll(async () => {
+  await connection.close();
+});
+
+const tend = () => client.schedule.getHandle("index-upkeep").trigger();
+const search = async (
+  query: string,
+  space: string = tenants.spaces.research,
+): Promise<{ document_name: string; sparse_score: number | null }[]> =>
+  (
+    await call(stack.url, tenants.keys.editor, "POST", "/data/hybrid-search", {
+      query,
+      space_id: space,
+      limit: 100,
+    })
+  ).body.results;
+
+test("segments of single documents become one, and those of replaced versions go", async () => {
+  const documents = await Promise.all(
+    Array.from({ length: 10 }, (_, at) =>
+      upload(
+        stack.url,
+        tenants.keys.editor,
+        tenants.spaces.research,
+        `# Part ${at}\n\nThe walrus number${at} sleeps.`,
+        `walrus-${at}.md`,
+      ),
+    ),
+  );
+  for (const { id } of documents) await ended(stack.url, tenants.keys.editor, id, 60_000);
+  // Enough of them that no segment, however large, has too few dead postings to be purged for.
+  const replaced = documents.slice(0, 5).map(({ id }) => id);
+  for (const id of replaced) await call(stack.url, tenants.keys.editor, "POST", `/data/${id}/reprocess`);
+  for (const id of replaced) await ended(stack.url, tenants.keys.editor, id, 60_000);
+  await rows("update pipeline_runs set completed_at = completed_at - interval '1 hour'");
+  const before = await search("walrus number3");
+  expect(before.filter((hit) => hit.sparse_score !== null).length).toBe(10);
+  // Small segments are few where documents came in groups.
+  await rows("update posting_segments set analyzer_version = 0");
+  await until(
+    "all is tended",
+    async () => {
+      await tend();
+      const left = await rows(
+        "select 1 from posting_segments where analyzer_version <> $1 union all select 1 from hidden_runs",
+        [ANALYZER_VERSION],
+      );
+      return left.length === 0;
+    },
+    90_000,
+  );
+  expect(await search("walrus number3")).toEqual(before);
+  expect(await runCli(["integrity"], stack.env)).toMatch(/are whole/);
+}, 120_000);
+
+test("terms of another version of the analyzer are made anew from the text, and nothing is embedded again", async () => {
+  const asked = stack.provider.counts.texts;
+  const wrong =
+    "update postings set data = '\\x01610100' where first_term > '' and segment_num in (select num from posting_segments where analyzer_version = 0)";
+  await rows(
+    "update posting_segments set analyzer_version = 0, terms = terms - 1 where num in (select segment_num from posting_runs)",
+  );
+  await rows(
+    "update posting_runs set terms = terms - 1 where (run_num, first_chunk) in (select run_num, first_chunk from posting_runs limit 1)",
+  );
+  await rows(wrong);
+  expect((await search("walrus")).filter((hit) => hit.sparse_score !== null)).toEqual([]);
+  await until("all is made anew", async () => {
+    await tend();
+    return (await rows("select 1 from posting_segments where analyzer_version = 0")).length === 0;
+  });
+  expect((await search("walrus")).filter((hit) => hit.sparse_score !== null).length).toBe(10);
+  expect(stack.provider.counts.texts).toBe(asked + 1);
+}, 120_000);
+
+test("another embedding model: documents are embedded again by it, and until then each is found by the model that it has", async () => {
+  const another = { EMBEDDING_MODEL: "another-model", EMBEDDING_DIMENSIONS: "96" };
+  const hits = async () => {
+    const { body, headers } = await call(stack.url, tenants.keys.editor, "POST", "/data/hybrid-search", {
+      query: "the walrus sleeps",
+      space_id: tenants.spaces.research,
+      limit: 100,
+    });
+    expect(headers.get("warning")).toBeNull();
+    return body.results as { document_id: string; dense_score: number | null }[];
+  };
+  const wanted = new Set((await hits()).map((hit) => hit.document_id));
+  expect(wanted.size).toBe(10);
+  await Promise.all([stack.worker.kill("SIGTERM"), stack.api.kill("SIGTERM")]);
+  await stack.restartApi(another);
+  const expectWhole = async (): Promise<void> => {
+    const found = await hits();
+    expect(new Set(found.map((hit) => hit.document_id))).toEqual(wanted);
+    expect(found.length).toBe(10);
+    expect(found.filter((hit) => hit.dense_score === null)).toEqual([]);
+  };
+  await expectWhole();
+  stack.restartWorker(another);
+  await until(
+    "all documents have the new model's vectors",
+    async () => {
+      await tend();
+      await expectWhole();
+      const left = await rows(
+        "select 1 from documents d join pipeline_runs r on r.num = d.published_run_num where d.deleted_at is null and r.embedding_model <> 'another-model'",
+      );
+      return left.length === 0;
+    },
+    90_000,
+  );
+  await expectWhole();
+  expect(
+    await rows(
+      "select distinct m.name from documents d join embeddings e on e.run_num = d.published_run_num join embedding_models m on m.num = e.model_num",
+    ),
+  ).toEqual([{ name: "another-model" }]);
+  expect(await runCli(["integrity"], stack.env)).toMatch(/are whole/);
+}, 120_000);
