@@ -1,6 +1,6 @@
 /** The only place that knows how a stored file is offered over HTTP: its entity tag, its name, and the part of it that was asked for. */
 import type { RawFileRow } from "../db/files/by-path.ts";
-import { etagOf } from "./response.ts";
+import { etagOf } from "../commands/etag.ts";
 
 /** Changes with the file's content alone, so that a rename keeps caches. */
 export function fileEtag(file: Pick<RawFileRow, "id" | "sha256">): string {

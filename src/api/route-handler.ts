@@ -27,7 +27,11 @@ export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middle
       body = context.body;
       await countMore(route, { ctx, limit, body });
       const answer = await answerOnce(route, context, (idempotency) =>
-        route.handle({ ...context, request: { ...context.request, idempotency } }),
+        route.handle({
+          ...context,
+          caller: { ...context.caller, keepAnswer: idempotency?.keep },
+          request: { ...context.request, idempotency },
+        }),
       );
       await send(ctx, route, { answer, deps });
       audit(route, { deps, ctx, principal, body }, "success");
@@ -136,6 +140,7 @@ async function contextOf(
   return {
     deps,
     principal: principal as Principal,
+    caller: { principal: principal as Principal, requestId: ctx.state["requestId"] as string },
     operator: operator as undefined,
     params,
     query,

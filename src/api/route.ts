@@ -1,6 +1,7 @@
 /** The only way to make an endpoint: `defineRoute` holds its contract, from which types, checks, OpenAPI and the contract test come. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
+import type { Caller } from "../commands/caller.ts";
 import type { Deps } from "../deps.ts";
 import type { Capability, Principal } from "../domain/tenancy/principal.ts";
 import type { Idempotency, RepeatCheck } from "./idempotency.ts";
@@ -39,6 +40,8 @@ interface RouteReply {
 export interface RouteContext<A extends Access, Params, Query, Body> {
   readonly deps: Deps;
   readonly principal: A extends PrincipalAccess ? Principal : undefined;
+  /** The same principal with its request, for the commands that the handler calls. */
+  readonly caller: A extends PrincipalAccess ? Caller : undefined;
   /** The subject of an operator's token. */
   readonly operator: A extends "operator" ? string : undefined;
   readonly params: Params;

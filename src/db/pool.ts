@@ -179,16 +179,25 @@ export function openOwner(url: string, onIdleError: PoolSettings["onIdleError"])
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Runs `work` in one transaction of the `app` role that sees `organization` alone. Rolls back when `work` throws.
- * @throws DomainError `database_unavailable` where Postgres cannot be reached or goes away.
+ * Runs `work` in one transaction of the `app` role that sees `organization` alone. Rolls back if `work` throws.
+ * @throws DomainError `database_unavailable` if Postgres cannot be reached or goes away.
  */
 export async function inTenant<T>(
   db: Database,
   organization: OrganizationKey,
   work: (sql: Sql) => Promise<T>,
-  mode: "" | "isolation level repeatable read" = "",
+  mode: "" | "isolation level repeatable read" | "read only" = "",
 ): Promise<T> {
   return inTransaction(db.app, work, `begin ${mode}; select ${asTenant(organization)}`);
+}
+
+/** As {@link inTenant}, for work that only reads: Postgres refuses every statement that writes or locks. */
+export async function readTenant<T>(
+  db: Database,
+  organization: OrganizationKey,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  return inTenant(db, organization, work, "read only");
 }
 
 /** What a `select` at the start of a transaction has in it, for the rest of it to see the organization alone. */

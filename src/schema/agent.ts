@@ -28,14 +28,10 @@ const configuration = {
   agent_type: z
     .enum(AGENT_TYPES)
     .meta({ description: "`simple`: a loop with tools; `rag`: searches first, answers once" }),
-  model: z
-    .string()
-    .min(1)
-    .max(255)
-    .meta({
-      description: "Deployment name of the language model; not the `model` of a chat",
-      example: "default",
-    }),
+  model: z.string().min(1).max(255).meta({
+    description: "Deployment name of the language model; not the `model` of a chat",
+    example: "default",
+  }),
   system_prompt: z.string().max(MAX_PROMPT_CHARACTERS).meta({ example: "Answer from the documents." }),
   temperature: z
     .number()
@@ -54,11 +50,9 @@ const configuration = {
     .meta({ description: "Everyone in the organization may use it, still with their own reach" }),
   show_citations: z.boolean(),
   save_to_inbox: z.boolean(),
-  data_access_mode: z
-    .enum(DATA_ACCESS_MODES)
-    .meta({
-      description: "`origin`: the agent's space; `caller`: every space that the caller reaches; `none`",
-    }),
+  data_access_mode: z.enum(DATA_ACCESS_MODES).meta({
+    description: "`origin`: the agent's space; `caller`: every space that the caller reaches; `none`",
+  }),
   allowed_folder_ids: z
     .array(Uuid)
     .max(MAX_FOLDERS)
@@ -76,12 +70,10 @@ const settings = record(z.unknown(), MAX_SETTINGS).refine(
 const AttachedTool = z
   .object({
     tool_id: z.enum(TOOL_IDS),
-    config: settings
-      .nullish()
-      .meta({
-        description: "Narrows what the tool reaches: `hosts` of `http_fetch`; `server` and `tools` of `mcp`",
-        example: null,
-      }),
+    config: settings.nullish().meta({
+      description: "Narrows what the tool reaches: `hosts` of `http_fetch`; `server` and `tools` of `mcp`",
+      example: null,
+    }),
   })
   .superRefine(checkToolConfig)
   .meta({ id: "AttachedTool" });

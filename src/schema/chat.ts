@@ -33,12 +33,10 @@ const ContentPart = z
   .discriminatedUnion("type", [TextPart, ImagePart, RefusalPart])
   .meta({ id: "ContentPart" });
 
-const content = z
-  .union([longText, z.array(ContentPart).max(MAX_PARTS)])
-  .meta({
-    description: "A string, or parts of which the texts are joined",
-    example: "How did revenue develop?",
-  });
+const content = z.union([longText, z.array(ContentPart).max(MAX_PARTS)]).meta({
+  description: "A string, or parts of which the texts are joined",
+  example: "How did revenue develop?",
+});
 
 const withContent = (...roles: ("system" | "developer" | "user")[]) =>
   z.object({ role: z.enum(roles), content });

@@ -59,13 +59,10 @@ const ApiKey = z
       .string()
       .nullable()
       .meta({ description: "The address of the last use, behind the trusted proxies", example: "192.0.2.7" }),
-    last_used_user_agent: z
-      .string()
-      .nullable()
-      .meta({
-        description: "The first 256 characters of the `User-Agent` of the last use",
-        example: "curl/8.5.0",
-      }),
+    last_used_user_agent: z.string().nullable().meta({
+      description: "The first 256 characters of the `User-Agent` of the last use",
+      example: "curl/8.5.0",
+    }),
     overlap_ends_at: Timestamp.nullable().meta({
       description: "Until when the text before the last roll is accepted too; null: it is not",
     }),

@@ -64,13 +64,10 @@ const ProcessingState = z
       .meta({ description: "`completed`: the document is searchable", example: "completed" }),
     chunk_count: z.int().nullish().meta({ example: 12 }),
     embedding_model: z.string().nullish().meta({ example: "all-MiniLM-L6-v2" }),
-    embedded_chunk_count: z
-      .int()
-      .nullish()
-      .meta({
-        description: "Below `chunk_count` by the chunks whose text the embedding provider refuses",
-        example: 12,
-      }),
+    embedded_chunk_count: z.int().nullish().meta({
+      description: "Below `chunk_count` by the chunks whose text the embedding provider refuses",
+      example: 12,
+    }),
     parser_name: z.string().nullish().meta({ example: "markdown" }),
     chunker_name: z.string().nullish().meta({ example: "page_based" }),
     progress: z.number().min(0).max(1).optional().meta({ example: 1 }),
@@ -195,13 +192,10 @@ const TextUnit = z
       .array(z.string())
       .meta({ description: "Headings it stands under, outermost first", example: ["Results"] }),
     level: z.int().optional().meta({ description: "Of a heading: 1 to 6", example: 1 }),
-    start: z
-      .int()
-      .optional()
-      .meta({
-        description: "Offset of `text` in the whole text as Markdown, in UTF-16 code units",
-        example: 2,
-      }),
+    start: z.int().optional().meta({
+      description: "Offset of `text` in the whole text as Markdown, in UTF-16 code units",
+      example: 2,
+    }),
     end: z.int().optional().meta({ example: 9 }),
     repeats: z
       .boolean()
@@ -227,20 +221,16 @@ const Chunk = z
     token_count: z.int().meta({ example: 7 }),
     page_start: z.int().nullable().meta({ example: 1 }),
     page_end: z.int().nullable().meta({ example: 1 }),
-    metadata: z
-      .record(z.string(), z.unknown())
-      .meta({
-        description: "heading_text, format, word_count and others",
-        example: { heading_text: "Results", format: "markdown", word_count: 5 },
-      }),
+    metadata: z.record(z.string(), z.unknown()).meta({
+      description: "heading_text, format, word_count and others",
+      example: { heading_text: "Results", format: "markdown", word_count: 5 },
+    }),
     embedding: z.object({
       model: z.string().nullable().meta({ example: "all-MiniLM-L6-v2" }),
       dimensions: z.int().nullable().meta({ example: 384 }),
-      embedded: z
-        .boolean()
-        .meta({
-          description: "False also for a chunk of a finished document whose text the provider refuses",
-        }),
+      embedded: z.boolean().meta({
+        description: "False also for a chunk of a finished document whose text the provider refuses",
+      }),
       embedded_at: Timestamp.nullable(),
     }),
   })

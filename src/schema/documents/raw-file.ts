@@ -41,12 +41,10 @@ export const RawFileUpload = z
   .object({ file: FilePart, path: UploadFolderPath })
   .meta({ id: "RawFileUpload" });
 
-const objectName = z
-  .string()
-  .meta({
-    description: "spaces/<space_id>/data/<path>/<filename>",
-    example: "spaces/01900000-0000-7000-8000-000000000010/data/reports/2026/q1.pdf",
-  });
+const objectName = z.string().meta({
+  description: "spaces/<space_id>/data/<path>/<filename>",
+  example: "spaces/01900000-0000-7000-8000-000000000010/data/reports/2026/q1.pdf",
+});
 
 export const RawFileUploaded = z.object({ object_name: objectName }).meta({ id: "RawFileUploaded" });
 

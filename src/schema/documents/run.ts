@@ -133,12 +133,10 @@ export const BatchResult = z
     pipeline_run_id: Uuid.nullable(),
     error: z
       .object({
-        code: z
-          .string()
-          .meta({
-            description: "invalid_id, not_found or forbidden; in the results of a batch also a run's codes",
-            example: "not_found",
-          }),
+        code: z.string().meta({
+          description: "invalid_id, not_found or forbidden; in the results of a batch also a run's codes",
+          example: "not_found",
+        }),
         message: z.string().meta({ example: "Document not found" }),
       })
       .nullable(),

@@ -22,14 +22,10 @@ export const HybridSearch = z
       .max(MAX_IDS)
       .nullish()
       .meta({ description: "Narrows to these; an empty list narrows to nothing, null does not narrow" }),
-    folder_ids: z
-      .array(Uuid)
-      .max(MAX_IDS)
-      .nullish()
-      .meta({
-        description:
-          "Narrows to these and all folders below; an empty list narrows to nothing, null does not narrow",
-      }),
+    folder_ids: z.array(Uuid).max(MAX_IDS).nullish().meta({
+      description:
+        "Narrows to these and all folders below; an empty list narrows to nothing, null does not narrow",
+    }),
     limit: z.int().min(1).max(MAX_HITS).default(DEFAULT_HITS).meta({ example: DEFAULT_HITS }),
     min_score: z.number().min(0).max(1).nullish().meta({ example: 0.2 }),
     max_chunks_per_document: z.int().min(1).max(MAX_HITS).nullish().meta({ example: 3 }),
@@ -64,11 +60,9 @@ export const SearchResults = z
     query: z.string().meta({ example: "How did revenue develop?" }),
     space_id: Uuid,
     total_results: z.int().meta({ description: "Number of results in this answer", example: 1 }),
-    results: z
-      .array(SearchHit)
-      .meta({
-        description:
-          "Highest score first; where the service has a reranker, in its order, with its score as metadata.rerank_score",
-      }),
+    results: z.array(SearchHit).meta({
+      description:
+        "Highest score first; where the service has a reranker, in its order, with its score as metadata.rerank_score",
+    }),
   })
   .meta({ id: "SearchResults" });

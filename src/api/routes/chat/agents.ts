@@ -22,7 +22,7 @@ import {
 } from "../../../schema/agent.ts";
 import { AgentParams, pageOf } from "../../../schema/common.ts";
 import { auditChange } from "../../audit-change.ts";
-import { etagOf, requireMatch } from "../../response.ts";
+import { etagOf, requireUnchanged } from "../../../commands/etag.ts";
 import { defineRoute } from "../../route.ts";
 
 const ETAG = { ETag: "Changes with the agent's configuration; for If-Match" };
@@ -116,7 +116,7 @@ const updateAgentRoute = defineRoute({
   async handle({ deps, principal, params, body, request, reply }) {
     const agent = await inTenant(deps.db, principal.organization, async (sql) => {
       const before = await lockWritableAgent(sql, principal, params.agent_id);
-      requireMatch(request.headers, etagOfAgent(before));
+      requireUnchanged(request.headers["if-match"], etagOfAgent(before));
       await requireFolders(sql, principal, body.allowed_folder_ids);
       const isChanged = await updateAgent(sql, before.id, principal.user.id, body);
       if (!isChanged) return before;
@@ -146,7 +146,7 @@ const deleteAgent = defineRoute({
   async handle({ deps, principal, params, request }) {
     await inTenant(deps.db, principal.organization, async (sql) => {
       const agent = await lockWritableAgent(sql, principal, params.agent_id);
-      requireMatch(request.headers, etagOfAgent(agent));
+      requireUnchanged(request.headers["if-match"], etagOfAgent(agent));
       await markAgentDeleted(sql, agent.id);
       await auditChange(sql, { principal, request }, "agents:delete", {
         type: "agent",

@@ -19,7 +19,7 @@ import type { Principal } from "../../../domain/tenancy/principal.ts";
 import { DocumentParams } from "../../../schema/common.ts";
 import { Document, DocumentPatch, MAX_METADATA_CHARACTERS } from "../../../schema/documents/document.ts";
 import { ValidationProblems, valueError } from "../../../schema/requests/problem.ts";
-import { etagOf, requireMatch } from "../../response.ts";
+import { etagOf, requireUnchanged } from "../../../commands/etag.ts";
 import { defineRoute } from "../../route.ts";
 
 const IF_MATCH = { "If-Match": "The ETag that GET gave; 412 where the document has changed since" };
@@ -67,7 +67,7 @@ export const patchDocument = defineRoute({
     const changed = await inTenantContended(deps.db, principal.organization, async (sql) => {
       const document = await lockDocument(sql, principal, id);
       authorize(principal, "documents:update", document);
-      requireMatch(request.headers, etagOfDocument(document));
+      requireUnchanged(request.headers["if-match"], etagOfDocument(document));
       if (body.doc_metadata !== undefined)
         await writeOwnMetadata(sql, id, patched(await readOwnMetadata(sql, id), body.doc_metadata));
       if (body.folder_id !== undefined) await move(sql, principal, document, body.folder_id);
@@ -141,7 +141,7 @@ export const deleteDocument = defineRoute({
     await inTenantContended(deps.db, organization, async (sql) => {
       const document = await lockDocument(sql, principal, id);
       authorize(principal, "documents:delete", document);
-      requireMatch(request.headers, etagOfDocument(document));
+      requireUnchanged(request.headers["if-match"], etagOfDocument(document));
       await markDocumentDeleted(sql, { organization, userId: user.id, targetId: id });
       await appendAudit(sql, principal, {
         action: "documents:delete",

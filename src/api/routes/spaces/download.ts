@@ -9,7 +9,8 @@ import { nameOf, readAddress } from "../../../domain/paths.ts";
 import { FilePart, SpaceParams } from "../../../schema/common.ts";
 import { RawFileAddress } from "../../../schema/documents/raw-file.ts";
 import { attachment, type ByteRange, fileEtag, readRange } from "../../downloads.ts";
-import { listsEtag, raw, stream } from "../../response.ts";
+import { listsEtag } from "../../../commands/etag.ts";
+import { raw, stream } from "../../response.ts";
 import { defineRoute } from "../../route.ts";
 
 /** Nothing of a file is ever run or shown as a page of this origin, whatever a browser makes of it. */

@@ -1,23 +1,16 @@
 /** Resource folders: a tree in each space, changed by one request at a time, so that it always stays a tree. */
 import { authorize } from "../../../auth/policy.ts";
-import { appendAudit } from "../../../db/audit/append.ts";
-import { markFolderDeleted } from "../../../db/deletions/accept.ts";
+import { createFolder } from "../../../commands/folders/create-folder.ts";
+import { deleteFolder } from "../../../commands/folders/delete-folder.ts";
+import { authorizeFolder, folderEtag } from "../../../commands/folders/folder.ts";
+import { updateFolder } from "../../../commands/folders/update-folder.ts";
 import {
   findFolder,
-  type FolderChange,
-  type FolderRow,
-  insertFolder,
-  isWithinFolder,
   listFolderDocuments,
   listFolders,
   listSubFolders,
-  lockFolderTree,
-  updateFolder,
 } from "../../../db/documents/folders.ts";
-import { inTenant, type Sql } from "../../../db/pool.ts";
-import { DomainError } from "../../../domain/errors.ts";
-import { newId } from "../../../domain/ids.ts";
-import type { Principal } from "../../../domain/tenancy/principal.ts";
+import { readTenant } from "../../../db/pool.ts";
 import { FolderParams, pageOf, SpaceParams } from "../../../schema/common.ts";
 import {
   Folder,
@@ -28,13 +21,11 @@ import {
   FolderPage,
   FolderPatch,
 } from "../../../schema/documents/folder.ts";
-import { etagOf, requireMatch } from "../../response.ts";
 import { defineRoute, type Route } from "../../route.ts";
 
-const etag = (folder: FolderRow): string => etagOf(folder.id, folder.updated_at);
 const ETAG = { ETag: "Changes with the folder; for If-Match" };
 
-const createFolder = defineRoute({
+const postFolder = defineRoute({
   method: "POST",
   path: "/folders",
   access: "keys",
@@ -47,34 +38,13 @@ const createFolder = defineRoute({
   response: Folder,
   replyHeaders: ETAG,
   errors: [404],
-  async handle({ deps, principal, body, request, reply }) {
-    authorize(principal, "folders:create", { space_id: body.space_id });
-    const { organization, user } = principal;
-    const id = newId();
-    const folder = await inTenant(deps.db, organization, async (sql) => {
-      await lockFolderTree(sql, body.space_id);
-      const parentFolderId = body.parent_folder_id ?? null;
-      if (parentFolderId !== null) await requireParent(sql, principal, body.space_id, parentFolderId);
-      await insertFolder(sql, {
-        id,
-        organizationId: organization.id,
-        spaceId: body.space_id,
-        parentFolderId,
-        name: body.name,
-        createdBy: user.id,
-      });
-      await appendAudit(sql, principal, {
-        action: "folders:create",
-        resource_type: "folder",
-        resource_id: id,
-        space_id: body.space_id,
-        request_id: request.id,
-        outcome: "success",
-      });
-      return findFolder(sql, principal.reach, id);
+  async handle({ deps, caller, body, reply }) {
+    const folder = await createFolder(deps, caller, {
+      spaceId: body.space_id,
+      name: body.name,
+      parentFolderId: body.parent_folder_id ?? null,
     });
-    authorizeFolder(principal, "folders:write", folder);
-    reply.header("ETag", etag(folder));
+    reply.header("ETag", folderEtag(folder));
     return folder;
   },
 });
@@ -93,7 +63,7 @@ const listSpaceFolders = defineRoute({
   response: FolderPage,
   async handle({ deps, principal, params, query }) {
     authorize(principal, "folders:read", { space_id: params.space_id }, "Space not found");
-    const { items, total } = await inTenant(deps.db, principal.organization, (sql) =>
+    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
       listFolders(sql, params.space_id, query.parent_folder_id, query),
     );
     return pageOf(items, total, query);
@@ -113,11 +83,11 @@ const getFolder = defineRoute({
   response: Folder,
   replyHeaders: ETAG,
   async handle({ deps, principal, params, reply }) {
-    const folder = await inTenant(deps.db, principal.organization, (sql) =>
+    const folder = await readTenant(deps.db, principal.organization, (sql) =>
       findFolder(sql, principal.reach, params.folder_id),
     );
     authorizeFolder(principal, "folders:read", folder);
-    reply.header("ETag", etag(folder));
+    reply.header("ETag", folderEtag(folder));
     return folder;
   },
 });
@@ -135,7 +105,7 @@ const getFolderContents = defineRoute({
   query: FolderContentsQuery,
   response: FolderContents,
   async handle({ deps, principal, params, query }) {
-    return inTenant(deps.db, principal.organization, async (sql) => {
+    return readTenant(deps.db, principal.organization, async (sql) => {
       const folder = await findFolder(sql, principal.reach, params.folder_id);
       authorizeFolder(principal, "folders:read", folder);
       const subFolders = await listSubFolders(sql, folder.id);
@@ -170,29 +140,18 @@ const patchFolder = defineRoute({
   headers: { "If-Match": "Change only while the folder has this ETag" },
   replyHeaders: ETAG,
   errors: [412],
-  async handle({ deps, principal, params, body, request, reply }) {
-    const folder = await inTenant(deps.db, principal.organization, async (sql) => {
-      const found = await lockFolder(sql, principal, params.folder_id);
-      requireMatch(request.headers, etag(found));
-      await requireMovable(sql, principal, found, body);
-      await updateFolder(sql, found.id, body);
-      await appendAudit(sql, principal, {
-        action: "folders:update",
-        resource_type: "folder",
-        resource_id: found.id,
-        space_id: found.home_space_id,
-        request_id: request.id,
-        outcome: "success",
-      });
-      return findFolder(sql, principal.reach, found.id);
+  async handle({ deps, caller, params, body, request, reply }) {
+    const folder = await updateFolder(deps, caller, {
+      id: params.folder_id,
+      ifMatch: request.headers["if-match"],
+      change: body,
     });
-    authorizeFolder(principal, "folders:write", folder);
-    reply.header("ETag", etag(folder));
+    reply.header("ETag", folderEtag(folder));
     return folder;
   },
 });
 
-const deleteFolder = defineRoute({
+const removeFolder = defineRoute({
   method: "DELETE",
   path: "/folders/:folder_id",
   access: "keys",
@@ -206,71 +165,16 @@ const deleteFolder = defineRoute({
   params: FolderParams,
   headers: { "If-Match": "Delete only while the folder has this ETag" },
   errors: [412],
-  async handle({ deps, principal, params, request }) {
-    const { organization, user } = principal;
-    await inTenant(deps.db, organization, async (sql) => {
-      const found = await lockFolder(sql, principal, params.folder_id);
-      requireMatch(request.headers, etag(found));
-      await markFolderDeleted(sql, { organization, userId: user.id, targetId: found.id });
-      await appendAudit(sql, principal, {
-        action: "folders:delete",
-        resource_type: "folder",
-        resource_id: found.id,
-        space_id: found.home_space_id,
-        request_id: request.id,
-        outcome: "success",
-      });
-    });
-    deps.dispatcher.wakeDeletions(organization.id);
+  async handle({ deps, caller, params, request }) {
+    await deleteFolder(deps, caller, { id: params.folder_id, ifMatch: request.headers["if-match"] });
   },
 });
 
-function authorizeFolder(
-  principal: Principal,
-  action: "folders:read" | "folders:write",
-  folder: FolderRow | undefined,
-): asserts folder is FolderRow {
-  authorize(principal, action, folder === undefined ? undefined : { space_id: folder.home_space_id });
-}
-
-/**
- * The folder as it is once nobody else changes the tree of its space.
- * @throws DomainError `not_found`, `permission_denied`
- */
-async function lockFolder(sql: Sql, principal: Principal, id: string): Promise<FolderRow> {
-  const found = await findFolder(sql, principal.reach, id);
-  authorizeFolder(principal, "folders:write", found);
-  await lockFolderTree(sql, found.home_space_id);
-  const locked = await findFolder(sql, principal.reach, id);
-  authorizeFolder(principal, "folders:write", locked);
-  return locked;
-}
-
-async function requireMovable(
-  sql: Sql,
-  principal: Principal,
-  folder: FolderRow,
-  { parent_folder_id: parentId }: FolderChange,
-): Promise<void> {
-  if (parentId === undefined || parentId === null) return;
-  await requireParent(sql, principal, folder.home_space_id, parentId);
-  if (await isWithinFolder(sql, parentId, folder.id))
-    throw new DomainError("bad_request", "A folder cannot be moved below itself.");
-}
-
-/** @throws DomainError `not_found` for a folder that is not reached, `bad_request` for one of another space. */
-async function requireParent(sql: Sql, principal: Principal, spaceId: string, id: string): Promise<void> {
-  const parent = await findFolder(sql, principal.reach, id);
-  authorizeFolder(principal, "folders:read", parent);
-  if (parent.home_space_id !== spaceId)
-    throw new DomainError("bad_request", "The folder belongs to another space.");
-}
-
 export const folderRoutes: readonly Route[] = [
-  createFolder,
+  postFolder,
   listSpaceFolders,
   getFolder,
   getFolderContents,
   patchFolder,
-  deleteFolder,
+  removeFolder,
 ];

@@ -35,7 +35,7 @@ import {
 import { acceptFileAtPath, discardFile, receiveFile } from "../../accept-upload.ts";
 import { fileEtag } from "../../downloads.ts";
 import { readForm } from "../../body/form.ts";
-import { requireMatch } from "../../response.ts";
+import { requireUnchanged } from "../../../commands/etag.ts";
 import { defineRoute, type Route } from "../../route.ts";
 
 const NO_SPACE = "Space not found";
@@ -185,7 +185,7 @@ const deleteRawFile = defineRoute({
     const { organization, user } = principal;
     await inTenant(deps.db, organization, async (sql) => {
       const file = await lockFile(sql, readAddress(params.space_id, query.path));
-      requireMatch(request.headers, fileEtag(file));
+      requireUnchanged(request.headers["if-match"], fileEtag(file));
       if (file.object_key === null) {
         if (!(await deleteEmptyPathFolder(sql, file.id)))
           throw new DomainError("bad_request", "The folder is not empty.");

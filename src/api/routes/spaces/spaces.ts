@@ -24,7 +24,7 @@ import {
   SpaceSearchQuery,
 } from "../../../schema/space.ts";
 import { auditChange } from "../../audit-change.ts";
-import { etagOf, requireMatch } from "../../response.ts";
+import { etagOf, requireUnchanged } from "../../../commands/etag.ts";
 import { defineRoute } from "../../route.ts";
 
 const ETAG = { ETag: "Changes with the space; for If-Match" };
@@ -119,7 +119,7 @@ const updateSpace = defineRoute({
   async handle({ deps, principal, params, body, request, reply }) {
     const space = await inTenant(deps.db, principal.organization, async (sql) => {
       const before = await requireManagedSpace(sql, principal, params.space_id);
-      requireMatch(request.headers, etagOfSpace(before));
+      requireUnchanged(request.headers["if-match"], etagOfSpace(before));
       if (body.name === undefined || body.name === before.name) return before;
       if (!before.is_private) requireSharedName(body.name);
       await auditChange(sql, { principal, request }, "spaces:update", {
@@ -150,7 +150,7 @@ const deleteSpace = defineRoute({
     const { organization, user } = principal;
     const memberIds = await inTenant(deps.db, organization, async (sql) => {
       const space = await requireManagedSpace(sql, principal, params.space_id);
-      requireMatch(request.headers, etagOfSpace(space));
+      requireUnchanged(request.headers["if-match"], etagOfSpace(space));
       if (space.is_private) throw new DomainError("bad_request", "A private space cannot be deleted.");
       await markSpaceDeleted(sql, { organization, userId: user.id, targetId: space.id });
       await auditChange(sql, { principal, request }, "spaces:delete", {

@@ -1,0 +1,26 @@
+/** Entity tags: what a client has read, and whether it is still so. */
+import { createHash } from "node:crypto";
+import { DomainError } from "../domain/errors.ts";
+
+/** The strong entity tag of a resource's state, from whatever changes with it. */
+export function etagOf(...parts: (string | number | Date | null)[]): string {
+  const state = parts.map((part) => (part instanceof Date ? part.getTime() : part)).join("\n");
+  return `"${createHash("sha256").update(state).digest("base64url").slice(0, 22)}"`;
+}
+
+/**
+ * True if one of a header's entity tags is `etag`, or if the header is `*`. Weak marks are ignored.
+ * @see https://www.rfc-editor.org/rfc/rfc9110#name-if-match
+ */
+export function listsEtag(header: string, etag: string): boolean {
+  return header.split(",").some((tag) => ["*", etag].includes(tag.trim().replace(/^W\//, "")));
+}
+
+/**
+ * @param ifMatch the request's `If-Match` header; without one every state is fine.
+ * @throws DomainError `precondition_failed` if the resource has changed since the caller read it.
+ */
+export function requireUnchanged(ifMatch: string | undefined, etag: string): void {
+  if (ifMatch !== undefined && !listsEtag(ifMatch, etag))
+    throw new DomainError("precondition_failed", "The resource has changed since it was read.");
+}

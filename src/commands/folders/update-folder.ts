@@ -1,0 +1,53 @@
+/** Renames a folder, or moves it with all that is in it to another place in its space. */
+import {
+  findFolder,
+  type FolderChange,
+  type FolderRow,
+  isWithinFolder,
+  updateFolder as writeFolder,
+} from "../../db/documents/folders.ts";
+import { inTenant, type Sql } from "../../db/pool.ts";
+import { DomainError } from "../../domain/errors.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
+import type { Caller } from "../caller.ts";
+import type { CommandDeps } from "../deps.ts";
+import { requireUnchanged } from "../etag.ts";
+import { recordChange } from "../record-change.ts";
+import { authorizeFolder, folderEtag, lockFolder, requireParent } from "./folder.ts";
+
+interface FolderUpdate {
+  readonly id: string;
+  readonly ifMatch: string | undefined;
+  readonly change: FolderChange;
+}
+
+/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a move below itself */
+export async function updateFolder(
+  deps: Pick<CommandDeps, "db">,
+  caller: Caller,
+  { id, ifMatch, change }: FolderUpdate,
+): Promise<FolderRow> {
+  const { principal } = caller;
+  const folder = await inTenant(deps.db, principal.organization, async (sql) => {
+    const found = await lockFolder(sql, principal, id);
+    requireUnchanged(ifMatch, folderEtag(found));
+    await requireMovable(sql, principal, found, change);
+    await writeFolder(sql, found.id, change);
+    await recordChange(sql, caller, "folders:update", { type: "folder", id, spaceId: found.home_space_id });
+    return findFolder(sql, principal.reach, found.id);
+  });
+  authorizeFolder(principal, "folders:write", folder);
+  return folder;
+}
+
+async function requireMovable(
+  sql: Sql,
+  principal: Principal,
+  folder: FolderRow,
+  { parent_folder_id: parentId }: FolderChange,
+): Promise<void> {
+  if (parentId === undefined || parentId === null) return;
+  await requireParent(sql, principal, folder.home_space_id, parentId);
+  if (await isWithinFolder(sql, parentId, folder.id))
+    throw new DomainError("bad_request", "A folder cannot be moved below itself.");
+}

@@ -1,0 +1,30 @@
+/** Writes the audit row of a change that a command makes. */
+import { appendAudit } from "../db/audit/append.ts";
+import type { Sql } from "../db/pool.ts";
+import type { Caller } from "./caller.ts";
+
+interface Changed {
+  readonly type: string;
+  readonly id: string;
+  readonly spaceId?: string | null;
+}
+
+/**
+ * Appends the row in the change's own transaction, so that neither exists without the other.
+ * @param action in the policy's words: `agents:create`.
+ */
+export async function recordChange(
+  sql: Sql,
+  { principal, requestId }: Caller,
+  action: string,
+  { type, id, spaceId = null }: Changed,
+): Promise<void> {
+  await appendAudit(sql, principal, {
+    action,
+    resource_type: type,
+    resource_id: id,
+    space_id: spaceId,
+    request_id: requestId,
+    outcome: "success",
+  });
+}
