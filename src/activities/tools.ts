@@ -10,15 +10,8 @@ import type { Passage, ToolCall, ToolResult } from "../domain/work/turn.ts";
 import type { SearchDeps } from "../search/hybrid.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { asActivityFailure } from "./failure.ts";
+import type { ToolCaller } from "../domain/work/chat-workflows.ts";
 import { withHeartbeat } from "./heartbeat.ts";
-
-/** For whom a tool runs. Rights are looked up anew for every call. */
-export interface ToolCaller {
-  readonly organization: { readonly id: string; readonly num: number };
-  readonly agentId: string;
-  readonly userId: string;
-  readonly apiKeyId: string | null;
-}
 
 interface RunToolInput {
   readonly turnId: string;
