@@ -3,7 +3,10 @@ import type { Sinks } from "@temporalio/workflow";
 
 export interface TraceSinks extends Sinks {
   tracing: {
-    /** The worker makes the workflow's span; `parent` is the `traceparent` under which the workflow was started. */
+    /**
+     * The worker makes the workflow's span; `parent` is the `traceparent` under which the workflow was
+     * started.
+     */
     ended(parent: string, isFailed: boolean): void;
   };
 }

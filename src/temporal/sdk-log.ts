@@ -44,7 +44,7 @@ function sayUnknown(log: Log, lastSaid: Map<string, number>, type: string): void
   lastSaid.set(type, now);
   log.warn(
     { type },
-    "a workflow asks for what this version does not know: processes of another version run beside this one; " +
-      "Temporal offers it again until one of them takes it",
+    "a workflow asks for what this version does not know: " +
+      "processes of another version run beside this one; Temporal offers it again until one of them takes it",
   );
 }

@@ -120,7 +120,9 @@ export async function terminateTurns(
   turns: readonly { id: string; organization_id: string }[],
 ): Promise<void> {
   const groups = client.workflow.list({
-    query: `ExecutionStatus = 'Running' AND WorkflowId STARTS_WITH '${chatTurnsWorkflowPrefix(apiProcessId)}'`,
+    query:
+      "ExecutionStatus = 'Running' " +
+      `AND WorkflowId STARTS_WITH '${chatTurnsWorkflowPrefix(apiProcessId)}'`,
   });
   const workflowIds = turns.map((turn) => chatTurnWorkflowId(turn.organization_id, turn.id));
   for await (const group of groups) workflowIds.push(group.workflowId);
