@@ -54,8 +54,10 @@ const AGAIN: OperationStep = { done: false, waitSeconds: 1 };
 const LIVES_ON = [
   "Postgres: write-ahead log and backups, until their own retention ends; text of chunks is readable in them",
   "Postgres: space of deleted rows, until vacuum and later writes overwrite it",
-  "Temporal: closed histories, until the namespace's retention ends; their payloads were encrypted under the deleted key",
-  "Object store: earlier generations where the bucket keeps them (versioning, soft delete); encrypted under the deleted key",
+  "Temporal: closed histories, until the namespace's retention ends; " +
+    "their payloads were encrypted under the deleted key",
+  "Object store: earlier generations where the bucket keeps them (versioning, soft delete); " +
+    "encrypted under the deleted key",
   "Anchors of the audit log: the organization's id, with the number and hash of its last row",
   "Logs: ids, until their own retention ends",
 ];
