@@ -19,8 +19,8 @@ async function main(): Promise<void> {
   const { environment, dataDir } = loadConfig();
   if (environment === "production")
     throw new Error(
-      "The development issuer gives anybody on this machine a token of any user; it does not run in production. " +
-        "Set OIDC_ISSUER and OIDC_AUDIENCE to a real one.",
+      "The development issuer gives anybody on this machine a token of any user; " +
+        "it does not run in production. Set OIDC_ISSUER and OIDC_AUDIENCE to a real one.",
     );
   const port = Number(process.argv[2] ?? "0");
   const server = createServer();

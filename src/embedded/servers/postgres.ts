@@ -15,6 +15,9 @@ import { StartError, messageOf } from "../start-error.ts";
 const MAJOR_VERSION = "18";
 const SUPERUSER = "postgres";
 const DATABASE = "holdfast";
+/** What the server says if another start may succeed a moment later. */
+const MAY_PASS =
+  /lock file "postmaster\.pid" already exists|pre-existing shared memory block|Address already in use/;
 /** After a kill the lock of the old server may stay for a moment. */
 const STALE_LOCK_MS = 10_000;
 /** Long, because replaying the log after a crash takes time. */
@@ -75,11 +78,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
         url: `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/${DATABASE}`,
       };
     const tail = await server.logTail();
-    const mayPass =
-      /lock file "postmaster\.pid" already exists|pre-existing shared memory block|Address already in use/.test(
-        tail,
-      );
-    if (!mayPass || Date.now() > deadline)
+    if (!MAY_PASS.test(tail) || Date.now() > deadline)
       throw new StartError(
         `Postgres did not start (${await server.exited}). Its last lines:\n${tail}\n` +
           `The whole log: ${logPath(options)}`,
