@@ -1,4 +1,4 @@
-/** The parts that commands need of the process they run in. A command names those it uses: `Pick<CommandDeps, "db">`. */
+/** What commands need of the process that they run in. Each names the parts that it uses: `Pick<CommandDeps, "db">`. */
 import type { Database, OrganizationKey } from "../db/pool.ts";
 
 export interface CommandDeps {
@@ -8,5 +8,9 @@ export interface CommandDeps {
     wake(organization: OrganizationKey): void;
     wakeBatches(organizationId: string): void;
     wakeDeletions(organizationId: string): void;
+  };
+  readonly authenticator: {
+    /** Makes the next request of a user read roles and keys again, in this process; others notice within 5 seconds. */
+    forgetUser(userId: string): void;
   };
 }
