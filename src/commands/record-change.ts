@@ -5,7 +5,8 @@ import type { Caller } from "./caller.ts";
 
 interface Changed {
   readonly type: string;
-  readonly id: string;
+  /** Null for a change of several at once, such as all files below a prefix. */
+  readonly id: string | null;
   readonly spaceId?: string | null;
 }
 
