@@ -1,5 +1,5 @@
 /** Callers of commands, the parts that commands are given, and what their audit rows say: for tests with a database alone. */
-import { type Mock, vi } from "vitest";
+import { vi } from "vitest";
 import { createAuthenticator } from "../../../src/auth/authenticate.ts";
 import type { Caller } from "../../../src/commands/caller.ts";
 import type { CommandDeps } from "../../../src/commands/deps.ts";
@@ -23,21 +23,23 @@ export async function loggedIn(
   return { principal: { ...principal, authMethod: "jwt", apiKeyId: null }, requestId: newId() };
 }
 
-type Parts = Pick<CommandDeps, "db" | "dispatcher" | "authenticator">;
-
-export interface WatchedParts extends Parts {
-  readonly dispatcher: { readonly [Name in keyof Parts["dispatcher"]]: Mock<Parts["dispatcher"][Name]> };
-  readonly authenticator: { readonly forgetUser: Mock<Parts["authenticator"]["forgetUser"]> };
-}
+type Dispatcher = CommandDeps["dispatcher"];
+type Authenticator = CommandDeps["authenticator"];
 
 /** The database, and mocks of what a command tells the rest of its process. */
-export function watchedParts(db: OwnedDatabase): WatchedParts {
+export function watchedParts(db: OwnedDatabase) {
   return {
     db,
-    dispatcher: { wake: vi.fn(), wakeBatches: vi.fn(), wakeDeletions: vi.fn() },
-    authenticator: { forgetUser: vi.fn() },
+    dispatcher: {
+      wake: vi.fn<Dispatcher["wake"]>(),
+      wakeBatches: vi.fn<Dispatcher["wakeBatches"]>(),
+      wakeDeletions: vi.fn<Dispatcher["wakeDeletions"]>(),
+    },
+    authenticator: { forgetUser: vi.fn<Authenticator["forgetUser"]>() },
   };
 }
+
+export type WatchedParts = ReturnType<typeof watchedParts>;
 
 /** What the audit log says of one caller's request. */
 export async function auditOf(
