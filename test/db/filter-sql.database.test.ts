@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { filterSql, orderSql, parameters } from "../../src/db/filter-sql.ts";
+import { OPERATORS } from "../../src/domain/conditions.ts";
 import {
   type FilterFields,
-  OPERATORS,
   parseFilters,
   parseOrderBy,
 } from "../../src/schema/requests/filters.ts";
