@@ -1,4 +1,4 @@
-/** What commands need of the process that they run in. Each names the parts that it uses: `Pick<CommandDeps, "db">`. */
+/** What commands need of the process that they run in. Each names what it uses: `Pick<CommandDeps, "db">`. */
 import type { Database, OrganizationKey } from "../db/pool.ts";
 
 export interface CommandDeps {
@@ -10,7 +10,7 @@ export interface CommandDeps {
     wakeDeletions(organizationId: string): void;
   };
   readonly authenticator: {
-    /** Makes the next request of a user read roles and keys again, in this process; others notice within 5 seconds. */
+    /** Makes this process read the user's roles and keys again; other processes do within 5 seconds. */
     forgetUser(userId: string): void;
   };
 }

@@ -12,7 +12,7 @@ interface Changed {
 
 /**
  * Appends the row in the change's own transaction, so that neither exists without the other.
- * @param action in the policy's words: `agents:create`.
+ * @param action subject and verb, such as `agents:create`.
  */
 export async function recordChange(
   sql: Sql,

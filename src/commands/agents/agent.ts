@@ -1,15 +1,10 @@
-/** What the commands of agents share: who may change one, which folders it may name, and the lock on its row. */
-import type { z } from "zod";
+/** What the commands of agents share: the right to change one, the folders it may name, the lock on its row. */
 import { authorize } from "../../auth/policy.ts";
 import { type AgentRecord, findAgentRecord, reachesFolders } from "../../db/agents/records.ts";
 import type { Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import type { AgentCreate } from "../../schema/agent.ts";
 import { etagOf } from "../etag.ts";
-
-/** The whole configuration of an agent, in the words of the API, with its defaults filled in. */
-export type AgentConfiguration = Omit<z.output<typeof AgentCreate>, "space_id">;
 
 export const agentEtag = (agent: AgentRecord): string => etagOf(agent.id, agent.version, agent.updated_at);
 

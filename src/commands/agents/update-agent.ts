@@ -1,29 +1,24 @@
 /** Changes the configuration of an agent. */
 import { type AgentRecord, updateAgent as writeAgent } from "../../db/agents/records.ts";
 import { inTenant } from "../../db/pool.ts";
+import type { AgentChanges } from "../../domain/tenancy/agent-values.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
-import {
-  agentEtag,
-  type AgentConfiguration,
-  lockWritableAgent,
-  readChangedAgent,
-  requireFolders,
-} from "./agent.ts";
+import { agentEtag, lockWritableAgent, readChangedAgent, requireFolders } from "./agent.ts";
 
 interface AgentUpdate {
   readonly id: string;
   readonly ifMatch: string | undefined;
-  /** What is absent or undefined stays as it is. */
-  readonly change: { readonly [Field in keyof AgentConfiguration]?: AgentConfiguration[Field] | undefined };
+  readonly change: AgentChanges;
 }
 
 /**
- * Each change raises the last part of the agent's `version`; a change to what it is already writes nothing.
- * @throws DomainError `permission_denied`, `precondition_failed`; `not_found` for an agent or a folder that the caller
- * does not reach; `bad_request` if the space has an agent of that name.
+ * Each change raises the last part of the agent's `version`; a change to the values that it has already
+ * writes nothing.
+ * @throws DomainError `permission_denied`, `precondition_failed`; `not_found` for an agent or a folder that
+ * the caller does not reach; `bad_request` if the space has an agent of that name.
  */
 export async function updateAgent(
   deps: Pick<CommandDeps, "db">,

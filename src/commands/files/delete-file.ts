@@ -1,4 +1,4 @@
-/** Deletes a file with its document, chunks and vectors, or an empty path folder. Storage is freed in the background. */
+/** Deletes a file with its document, or an empty path folder. Storage is freed in the background. */
 import { authorize } from "../../auth/policy.ts";
 import { markRawFileDeleted } from "../../db/deletions/accept.ts";
 import { findRawFile, lockDocumentOf, type RawFileRow } from "../../db/files/by-path.ts";
@@ -20,8 +20,8 @@ interface FileDeletion {
 }
 
 /**
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a path folder that
- * is not empty.
+ * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a path
+ * folder that is not empty.
  */
 export async function deleteFile(
   deps: Pick<CommandDeps, "db" | "dispatcher">,

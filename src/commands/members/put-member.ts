@@ -30,9 +30,10 @@ interface PutMember {
 }
 
 /**
- * Idempotent, but each call writes an audit row. A user who was removed comes back without the keys and roles of before.
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` if no admin would be left, if the e-mail address
- * is in use, or if it would let somebody else log in to the user's private space.
+ * Idempotent, but each call writes an audit row. A user who was removed comes back without the keys and roles
+ * of before.
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` if no admin would be left, if the
+ * e-mail address is in use, or if it would let somebody else log in to the user's private space.
  */
 export async function putMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,

@@ -15,7 +15,8 @@ interface OrganizationUpdate {
 }
 
 /**
- * Applies to keys that users make afterwards, and to new expiries of those that are rolled. Keys that exist keep theirs.
+ * Applies to keys that users make afterwards, and to new expiries of those that are rolled. Keys that exist
+ * keep theirs.
  * @throws DomainError `not_found`, `permission_denied`
  */
 export async function updateOrganization(

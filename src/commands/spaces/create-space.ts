@@ -13,7 +13,8 @@ interface NewSpace {
 
 /**
  * The caller is the owner of the new space.
- * @throws DomainError `permission_denied`; `bad_request` if the name is reserved or another shared space has it.
+ * @throws DomainError `permission_denied`; `bad_request` if the name is reserved or another shared space has
+ * it.
  */
 export async function createSpace(
   deps: Pick<CommandDeps, "db" | "authenticator">,

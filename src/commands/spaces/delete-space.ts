@@ -14,7 +14,10 @@ interface SpaceDeletion {
   readonly ifMatch: string | undefined;
 }
 
-/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a private space */
+/**
+ * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a private
+ * space
+ */
 export async function deleteSpace(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "authenticator">,
   caller: Caller,

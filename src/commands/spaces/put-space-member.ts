@@ -23,7 +23,8 @@ interface PutSpaceMember {
 
 /**
  * Idempotent, but each call writes an audit row.
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner would be left.
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner
+ * would be left.
  */
 export async function putSpaceMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,

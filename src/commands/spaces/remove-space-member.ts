@@ -13,7 +13,8 @@ interface SpaceMemberRemoval {
 }
 
 /**
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner would be left.
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner
+ * would be left.
  */
 export async function removeSpaceMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,

@@ -11,7 +11,8 @@ export const spaceEtag = (space: SpaceRow): string => etagOf(space.id, space.upd
 
 /**
  * Owners manage their space, and admins every shared space of the organization.
- * @throws DomainError `not_found` if the caller does not reach the space, `permission_denied` if the caller may not manage it.
+ * @throws DomainError `not_found` if the caller does not reach the space, `permission_denied` if the caller
+ * may not manage it.
  */
 export function authorizeManaging(
   principal: Principal,

@@ -16,8 +16,8 @@ interface SpaceUpdate {
 
 /**
  * @returns the space as it is after the change.
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a name that is
- * reserved or taken.
+ * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a name that
+ * is reserved or taken.
  */
 export async function updateSpace(
   deps: Pick<CommandDeps, "db">,

@@ -39,8 +39,8 @@ beforeEach(async () => {
 });
 
 function newAgent(name: string) {
-  const { space_id: _, ...configuration } = AgentCreate.parse({ name, space_id: spaceId });
-  return { spaceId, configuration };
+  const { space_id: _, ...values } = AgentCreate.parse({ name, space_id: spaceId });
+  return { spaceId, values };
 }
 
 async function written() {

@@ -75,8 +75,8 @@ const postAgent = defineRoute({
   response: AgentDetails,
   errors: [404],
   async handle({ deps, caller, body }) {
-    const { space_id: spaceId, ...configuration } = body;
-    return createAgent(deps, caller, { spaceId, configuration });
+    const { space_id: spaceId, ...values } = body;
+    return createAgent(deps, caller, { spaceId, values });
   },
 });
 
