@@ -1,7 +1,4 @@
-/**
- * Checks a provisioning file as a whole: names, ids and keys given twice, members and spaces that are not in
- * it.
- */
+/** Checks a provisioning file as a whole: names, ids and keys given twice, unknown members and spaces. */
 import { PRIVATE_SPACE } from "../../domain/tenancy/provision.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

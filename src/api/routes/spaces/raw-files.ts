@@ -1,4 +1,7 @@
-/** Raw files by their path in a space: upload, list, rename and move, delete. Their download is in download.ts. */
+/**
+ * Raw files by their path in a space: upload, list, rename and move, delete. Their download is in
+ * download.ts.
+ */
 import { authorize } from "../../../auth/policy.ts";
 import { deleteFile } from "../../../commands/files/delete-file.ts";
 import { fileNotFound } from "../../../commands/files/file.ts";
