@@ -45,8 +45,8 @@ export const createChatCompletion = defineRoute({
   summary: "Chat with an agent.",
   description:
     "The whole history is sent with every call. Tools run inside the service, so `tool_calls` is always " +
-    "null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a minute, " +
-    "and a repeat gets its answer.",
+    "null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a " +
+    "minute, and a repeat gets its answer.",
   replyHeaders: {
     [DROPPED_HEADER]:
       "Messages of the history that were left out because they did not fit the model's context; " +

@@ -38,8 +38,8 @@ const putMemberRoute = defineRoute({
   summary: "Add a member, or change one.",
   description:
     "The id is the caller's to choose. The first access token with the verified e-mail address binds its " +
-    "subject to the member. The address of somebody who never logged in, or was removed, and has a private space " +
-    "cannot be changed: 400.",
+    "subject to the member. The address of somebody who never logged in, or was removed, and has a private " +
+    "space cannot be changed: 400.",
   tags: ["Organizations"],
   params: MemberParams,
   body: MemberPut,

@@ -1,7 +1,4 @@
-/**
- * The route that downloads a file. Files leave through the API, which checks each request, not by signed
- * links.
- */
+/** The route that downloads a file. The bytes pass through the API, which checks each request. */
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { authorize } from "../../../auth/policy.ts";
