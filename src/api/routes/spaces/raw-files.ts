@@ -32,7 +32,8 @@ import {
   RawFileUpload,
   RawFileUploaded,
 } from "../../../schema/documents/raw-file.ts";
-import { acceptFileAtPath, discardFile, receiveFile } from "../../accept-upload.ts";
+import { acceptFile } from "../../../commands/documents/accept-file.ts";
+import { discardFile, receiveFile } from "../../body/stored-upload.ts";
 import { fileEtag } from "../../downloads.ts";
 import { readForm } from "../../body/form.ts";
 import { requireUnchanged } from "../../../commands/etag.ts";
@@ -66,7 +67,7 @@ const uploadRawFile = defineRoute({
     );
     if (file === undefined) throw new DomainError("not_found", NO_FILE);
   },
-  async handle({ deps, principal, params, request }) {
+  async handle({ deps, principal, caller, params, request }) {
     authorize(principal, "files:create", { space_id: params.space_id });
     const upload = await receiveFile(deps, principal, request);
     try {
@@ -80,7 +81,7 @@ const uploadRawFile = defineRoute({
             fields.path,
           ),
         ]);
-      return await acceptFileAtPath(deps, principal, request, {
+      return await acceptFile(deps, caller, {
         spaceId: params.space_id,
         path,
         stored: file.value,
