@@ -1,4 +1,4 @@
-/** The parts that commands need of the process they run in. A command names those it uses: `Pick<CommandDeps, "db">`. */
+/** What commands need of the process that they run in. Each names what it uses: `Pick<CommandDeps, "db">`. */
 import type { Database, OrganizationKey } from "../db/pool.ts";
 import type { StorageQuotas } from "../db/tenancy/storage-quotas.ts";
 import type { MasterKey } from "../storage/keys/keyring.ts";
@@ -12,7 +12,7 @@ export interface CommandDeps {
     wakeDeletions(organizationId: string): void;
   };
   readonly authenticator: {
-    /** Makes the next request of a user read roles and keys again, in this process; others notice within 5 seconds. */
+    /** Makes this process read the user's roles and keys again; other processes do within 5 seconds. */
     forgetUser(userId: string): void;
   };
   readonly config: {
