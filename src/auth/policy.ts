@@ -105,6 +105,15 @@ export function authorizeListing(principal: Principal, action: Action): void {
   if (!hasCapability(principal, action)) throw new DomainError("permission_denied", RULES[action].denial);
 }
 
+/**
+ * For what no key may do, such as issuing other keys: a user has to log in for it.
+ * @throws DomainError `permission_denied` if a key stands for the user.
+ */
+export function authorizeLogin(principal: Principal): void {
+  if (principal.authMethod !== "jwt")
+    throw new DomainError("permission_denied", "Permission denied: a user who has logged in is needed");
+}
+
 /** The part of the caller's reach in which it may do `action`; every query that lists or searches takes such a reach. */
 export function reachFor(principal: Principal, action: Action): Reach {
   return new Map(

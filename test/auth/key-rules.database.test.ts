@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createKeyText, hashKey } from "../../src/auth/api-keys.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
-import { issueApiKey, rollApiKey } from "../../src/auth/issue-api-key.ts";
+import { replaceKeyText } from "../../src/commands/keys/replace-key-text.ts";
+import { writeKey } from "../../src/commands/keys/write-key.ts";
 import { createLeakedKeys } from "../../src/auth/leaked-keys.ts";
 import { findApiKey } from "../../src/db/keys/api-keys.ts";
 import { appendAudit } from "../../src/db/audit/append.ts";
@@ -114,7 +115,7 @@ describe("a key that somebody else made for its owner", () => {
     const request = { userId: owner, name: "k", capabilities: null, expiresAt: null, allowedCidrs: null };
     const issue = (createdBy: string | null) =>
       inTenant(db, organization, (sql) =>
-        issueApiKey(sql, TEST_PEPPER, organization, { ...request, createdBy, spaces: [own] }),
+        writeKey(sql, TEST_PEPPER, organization, { ...request, createdBy, spaces: [own] }),
       );
     await expect(issue(admin)).rejects.toMatchObject({ code: "not_found", message: "Space not found" });
     expect((await issue(owner)).spaces).toEqual([own]);
@@ -173,12 +174,12 @@ describe("a key that somebody else made for its owner", () => {
 describe("a key that is rolled", () => {
   const roll = (id: string, overlapSeconds: number, userId = owner) =>
     inTenant(db, organization, (sql) =>
-      rollApiKey(sql, TEST_PEPPER, organization, {
+      replaceKeyText(sql, TEST_PEPPER, organization, {
         id,
         userId,
         isAdmin: userId === admin,
         overlapSeconds,
-        expiresAt: (before) => before,
+        expiresAt: undefined,
       }),
     );
 
@@ -327,12 +328,12 @@ describe("keys that are reported as leaked", () => {
     const [during, after] = [await makeKey(db, organization, owner), await makeKey(db, organization, owner)];
     const roll = (id: string, overlapSeconds: number) =>
       inTenant(db, organization, (sql) =>
-        rollApiKey(sql, TEST_PEPPER, organization, {
+        replaceKeyText(sql, TEST_PEPPER, organization, {
           id,
           userId: owner,
           isAdmin: false,
           overlapSeconds,
-          expiresAt: () => null,
+          expiresAt: undefined,
         }),
       );
     const [first, second] = [await roll(during.id, 60), await roll(after.id, 0)];

@@ -153,7 +153,12 @@ const NEXT_VERSION =
  * Changes what `patch` names, raises `version` and notes who edited it; where nothing differs it stays as it is.
  * @returns whether anything changed. @throws DomainError `bad_request` where the space has an agent of that name.
  */
-export async function updateAgent(sql: Sql, id: string, editorId: string, patch: AgentChanges): Promise<boolean> {
+export async function updateAgent(
+  sql: Sql,
+  id: string,
+  editorId: string,
+  patch: AgentChanges,
+): Promise<boolean> {
   const fields = Object.entries(columnsOf(patch));
   if (fields.length === 0) return false;
   const columns = fields.map(([column], index) => ({ column, value: `$${index + 3}` }));

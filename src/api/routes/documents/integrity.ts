@@ -2,7 +2,7 @@
 import { authorize } from "../../../auth/policy.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { type Finding, judge, readDocumentEvidence } from "../../../db/upkeep/document-integrity.ts";
-import { inTenant } from "../../../db/pool.ts";
+import { readTenant } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { DocumentParams } from "../../../schema/common.ts";
 import { DocumentIntegrity } from "../../../schema/documents/integrity.ts";
@@ -26,7 +26,7 @@ export const checkDocument = defineRoute({
   errors: [503],
   async handle({ deps, principal, params }) {
     const checkedAt = new Date();
-    const read = await inTenant(
+    const read = await readTenant(
       deps.db,
       principal.organization,
       async (sql) => {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { authorize } from "../../../auth/policy.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import type { PageRequest } from "../../../db/page.ts";
-import { type Database, inTenant, type Sql } from "../../../db/pool.ts";
+import { type Database, readTenant, type Sql } from "../../../db/pool.ts";
 import { listRuns } from "../../../db/runs/requests.ts";
 import { countChunks, countUnits, readChunks, readUnits, shownRunNum } from "../../../db/documents/text.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
@@ -30,7 +30,7 @@ async function readReached<T>(
   documentId: string,
   read: (sql: Sql) => Promise<T>,
 ): Promise<T> {
-  return inTenant(db, principal.organization, async (sql) => {
+  return readTenant(db, principal.organization, async (sql) => {
     const document = await findDocument(sql, principal, documentId);
     authorize(principal, "documents:read", document);
     return read(sql);
@@ -84,7 +84,7 @@ async function readParts<Item extends { readonly text: string }>(
       size = isSmall ? Math.min(LARGEST_PART, size * 2) : Math.max(LEAST_PART, size >> 1);
       const [next, limit] = [at, Math.min(size, until - at)];
       if (limit > 0)
-        part = await inTenant(db, principal.organization, (sql) => source.read(sql, runNum, next, limit));
+        part = await readTenant(db, principal.organization, (sql) => source.read(sql, runNum, next, limit));
     }
   }
   return { parts: parts(), total: begun.total };

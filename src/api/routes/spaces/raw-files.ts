@@ -26,7 +26,8 @@ import {
   RawFileUpload,
   RawFileUploaded,
 } from "../../../schema/documents/raw-file.ts";
-import { acceptFileAtPath, discardFile, receiveFile } from "../../accept-upload.ts";
+import { acceptFile } from "../../../commands/documents/accept-file.ts";
+import { discardFile, receiveFile } from "../../body/stored-upload.ts";
 import { readForm } from "../../body/form.ts";
 import { defineRoute, type Route } from "../../route.ts";
 
@@ -55,7 +56,7 @@ const uploadRawFile = defineRoute({
     );
     if (file === undefined) throw fileNotFound();
   },
-  async handle({ deps, principal, params, request }) {
+  async handle({ deps, principal, caller, params, request }) {
     authorize(principal, "files:create", { space_id: params.space_id });
     const upload = await receiveFile(deps, principal, request);
     try {
@@ -69,7 +70,7 @@ const uploadRawFile = defineRoute({
             fields.path,
           ),
         ]);
-      return await acceptFileAtPath(deps, principal, request, {
+      return await acceptFile(deps, caller, {
         spaceId: params.space_id,
         path,
         stored: file.value,
