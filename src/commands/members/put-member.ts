@@ -1,5 +1,5 @@
 /** Adds a member to an organization, or changes one. */
-import { authorize } from "../../auth/policy.ts";
+import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant } from "../../db/pool.ts";
 import {
   findMember,
@@ -41,6 +41,7 @@ export async function putMember(
   { organizationId, userId, email, name, role }: WantedMember,
 ): Promise<PutMember> {
   const { organization } = caller.principal;
+  authorizeLogin(caller.principal);
   authorize(caller.principal, "organization:manage", { organization_id: organizationId });
   const put = await inTenant(deps.db, organization, async (sql) => {
     await lockMembers(sql, organization.id);

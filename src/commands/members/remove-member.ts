@@ -1,5 +1,5 @@
 /** Removes a member from an organization, with the member's keys and roles. */
-import { authorize } from "../../auth/policy.ts";
+import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant } from "../../db/pool.ts";
 import {
   findMember,
@@ -27,6 +27,7 @@ export async function removeMember(
   { organizationId, userId }: MemberRemoval,
 ): Promise<void> {
   const { organization } = caller.principal;
+  authorizeLogin(caller.principal);
   authorize(caller.principal, "organization:manage", { organization_id: organizationId });
   await inTenant(deps.db, organization, async (sql) => {
     await lockMembers(sql, organization.id);

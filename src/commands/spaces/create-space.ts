@@ -1,5 +1,5 @@
 /** Makes a shared space. */
-import { authorize } from "../../auth/policy.ts";
+import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant } from "../../db/pool.ts";
 import { insertSpace, type SpaceRow } from "../../db/tenancy/spaces.ts";
 import type { Caller } from "../caller.ts";
@@ -22,6 +22,7 @@ export async function createSpace(
   { name }: NewSpace,
 ): Promise<SpaceRow> {
   const { organization, user } = caller.principal;
+  authorizeLogin(caller.principal);
   authorize(caller.principal, "spaces:create", { organization_id: organization.id });
   requireSharedName(name);
   const space = await inTenant(deps.db, organization, async (sql) => {
