@@ -1,4 +1,4 @@
-/** What the commands of agents share: the right to change one, the folders it may name, the lock on its row. */
+/** What the commands of agents share: the right to change one, its folders, and the lock on its row. */
 import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { type AgentRecord, findAgentRecord, reachesFolders } from "../../db/agents/records.ts";
 import type { Sql } from "../../db/pool.ts";

@@ -12,7 +12,10 @@ interface FolderDeletion {
   readonly ifMatch: string | undefined;
 }
 
-/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed` */
+/**
+ * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
+ * @see test/commands/folders/folders.database.test.ts
+ */
 export async function deleteFolder(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,

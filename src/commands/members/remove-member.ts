@@ -20,6 +20,7 @@ interface MemberRemoval {
 /**
  * Keys are revoked, and shared spaces without another owner pass to the first admin. The private space stays.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if no admin would be left.
+ * @see test/commands/members/members.database.test.ts
  */
 export async function removeMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,

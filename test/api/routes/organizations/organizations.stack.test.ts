@@ -168,7 +168,7 @@ describe("members", () => {
     const { owner } = database.db;
     const removals: readonly ((id: string) => Promise<unknown>)[] = [
       (id) => people.as("ada", "DELETE", `${AT}/members/${id}`),
-      // The state if another process removes the user in a transaction that begins before the turn is written.
+      // The state if another process removes the user before the turn is written.
       (id) => owner.query("update users set removed_at = now() where id = $1", [id]),
     ];
     for (const [index, remove] of removals.entries()) {
