@@ -155,8 +155,8 @@ function requireUsable(
   nowMs: number,
 ): asserts caller is KeyCaller {
   if (caller === null) throw unauthenticated("Invalid API key");
-  // Checked first, so that an address which may not use the key cannot tell it from an unknown one; and at each
-  // request, because a cached look-up serves every address.
+  // Checked first, so that an address which may not use the key cannot tell it from an unknown one; and at
+  // each request, because a cached look-up serves every address.
   if (caller.allowedNetworks !== null && !isWithin(caller.allowedNetworks, address))
     throw unauthenticated("Invalid API key");
   if (!caller.isHome)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { cancelBatch } from "../../../src/commands/batches/cancel-batch.ts";
 import { pauseBatch } from "../../../src/commands/batches/pause-batch.ts";
 import { resumeBatch } from "../../../src/commands/batches/resume-batch.ts";
@@ -174,7 +174,7 @@ describe("a new batch", () => {
 
   it("writes nothing if another request took the key over meanwhile", async () => {
     const before = await written();
-    const keepAnswer = vi.fn(() => Promise.reject(new DomainError("overloaded", "took over")));
+    const keepAnswer = () => Promise.reject(new DomainError("overloaded", "took over"));
 
     const batch = startBatch(parts, { ...editor, keepAnswer }, batchOf([documentId]));
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { acceptFile } from "../../../src/commands/documents/accept-file.ts";
 import { acceptUpload } from "../../../src/commands/documents/accept-upload.ts";
@@ -174,7 +174,7 @@ describe.each(repeatable)("%s with an Idempotency-Key", (_, _action, change) => 
 
   it("writes nothing if another request took the key over meanwhile", async () => {
     const before = await written();
-    const keepAnswer = vi.fn(() => Promise.reject(new DomainError("overloaded", "took over")));
+    const keepAnswer = () => Promise.reject(new DomainError("overloaded", "took over"));
 
     await expect(change({ ...editor, keepAnswer })).rejects.toMatchObject({ code: "overloaded" });
 
