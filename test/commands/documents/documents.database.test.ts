@@ -183,6 +183,15 @@ describe.each(repeatable)("%s with an Idempotency-Key", (_, _action, change) => 
   });
 });
 
+it("an upload and another run wake the dispatcher, and a deletion that of deletions", async () => {
+  await acceptUpload(parts, editor, upload("second.md"));
+  await reprocessDocument(parts, editor, reprocessing());
+  await deleteDocument(parts, editor, { id: documentId, ifMatch: undefined });
+
+  expect(parts.dispatcher.wake.mock.calls).toEqual([[organization], [organization]]);
+  expect(parts.dispatcher.wakeDeletions).toHaveBeenCalledExactlyOnceWith(organization.id);
+});
+
 it("a document of another organization does not exist for the caller", async () => {
   const other = await makeOrganization(test.db);
   const userId = await makeUser(test.db, other);

@@ -16,7 +16,7 @@ import {
   watchedParts,
 } from "../../support/tenants/commands.ts";
 
-const KEYS_PER_USER = 4;
+const KEYS_PER_USER = 10;
 const masterKey = localMasterKey(Buffer.alloc(32, 1));
 
 let test: TestDatabase;
