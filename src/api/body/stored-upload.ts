@@ -1,4 +1,7 @@
-/** Streams the file of a form to the object store, before anything of the form is decided, and removes it if it is refused. */
+/**
+ * Streams the file of a form to the object store, before anything of the form is decided, and removes it if
+ * it is refused.
+ */
 import type { StoredFile } from "../../commands/documents/stored-file.ts";
 import { declareUpload } from "../../db/documents/accept.ts";
 import type { Deps } from "../../deps.ts";
@@ -12,8 +15,8 @@ import type { RouteRequest } from "../route.ts";
 import { type ReceivedUpload, receiveUpload } from "./uploads.ts";
 
 /**
- * Encrypts the file for the caller's organization. The form's fields may come after the file, so the caller checks them
- * next, and calls {@link discardFile} if it then refuses the upload.
+ * Encrypts the file for the caller's organization. The form's fields may come after the file, so the caller
+ * checks them next, and calls {@link discardFile} if it then refuses the upload.
  * @throws DomainError `bad_request` over the size limit, `storage_unavailable`
  */
 export async function receiveFile(
@@ -50,8 +53,9 @@ export async function receiveFile(
 }
 
 /**
- * Removes what an upload that was refused for `reason` had stored. If the removal fails, the sweep of expired intents
- * removes it. It is also left to the sweep if the database went away: the commit may have succeeded unseen.
+ * Removes what an upload that was refused for `reason` had stored. If the removal fails, the sweep of expired
+ * intents removes it. It is also left to the sweep if the database went away: the commit may have succeeded
+ * unseen.
  */
 export async function discardFile(deps: Deps, { objectKey }: StoredFile, reason: unknown): Promise<void> {
   if (reason instanceof DomainError && reason.code === "database_unavailable") return;

@@ -7,7 +7,8 @@ import type { CommandDeps } from "../deps.ts";
 import { changeBatchStatus } from "./change-batch-status.ts";
 
 /**
- * Idempotent. The first runs are cancelled here, so that a small batch shows it at once; the workflow cancels the rest.
+ * Idempotent. The first runs are cancelled here, so that a small batch shows it at once; the workflow cancels
+ * the rest.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the batch has ended
  */
 export async function cancelBatch(

@@ -21,7 +21,8 @@ const PARTICIPLE = { paused: "paused", running: "resumed", cancelled: "cancelled
 
 /**
  * A change that was made before changes nothing.
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the batch is in none of the states `from`
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the batch is in none of the states
+ * `from`
  */
 export async function changeBatchStatus(
   deps: Pick<CommandDeps, "db">,

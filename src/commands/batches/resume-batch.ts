@@ -4,7 +4,10 @@ import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { changeBatchStatus } from "./change-batch-status.ts";
 
-/** Idempotent. @throws DomainError `not_found`, `permission_denied`; `bad_request` if the batch has ended or was cancelled */
+/**
+ * Idempotent.
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the batch has ended or was cancelled
+ */
 export async function resumeBatch(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

@@ -1,4 +1,7 @@
-/** Starts a batch: after the commit all of its runs are queued, and wait for the batch's workflow to release them. */
+/**
+ * Starts a batch: after the commit all of its runs are queued, and wait for the batch's workflow to release
+ * them.
+ */
 import { decide, reachFor } from "../../auth/policy.ts";
 import { type DocumentPlace, findDocumentPlaces, findMatchingDocuments } from "../../db/documents/search.ts";
 import type { Sql } from "../../db/pool.ts";
@@ -24,7 +27,10 @@ import {
 } from "./asked-documents.ts";
 
 interface BatchRequest extends Chunking {
-  /** As the caller sent them; an element that cannot be processed does not stop the others. Null: `filters` choose. */
+  /**
+   * As the caller sent them; an element that cannot be processed does not stop the others. Null: `filters`
+   * choose.
+   */
   readonly documentIds: readonly unknown[] | null;
   readonly filters: readonly Condition[];
 }
@@ -40,8 +46,9 @@ interface StartedBatch {
 }
 
 /**
- * @throws ValidationProblems if the filters match more than {@link MAX_BATCH_DOCUMENTS} documents, or if chunks would be
- * larger than the model takes. A document that the caller may not process is no error: it is answered in the results.
+ * @throws ValidationProblems if the filters match more than {@link MAX_BATCH_DOCUMENTS} documents, or if
+ * chunks would be larger than the model takes. A document that the caller may not process is no error: it is
+ * answered in the results.
  */
 export async function startBatch(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "embedding">,
@@ -98,7 +105,10 @@ async function queueBatch(
   return { batch_id: batchId, total, accepted: runs.size, rejected: rejected.length, results };
 }
 
-/** @returns the ids of the queued runs by those of their documents; a document that was deleted meanwhile has none. */
+/**
+ * @returns the ids of the queued runs by those of their documents; a document that was deleted meanwhile has
+ * none.
+ */
 async function queueWritable(
   sql: Sql,
   principal: Principal,

@@ -1,4 +1,7 @@
-/** Accepts a stored file as the one at a path of a space. A file that is there is replaced: its document gets a next version. */
+/**
+ * Accepts a stored file as the one at a path of a space. A file that is there is replaced: its document gets
+ * a next version.
+ */
 import { authorize } from "../../auth/policy.ts";
 import { markRawFileDeleted } from "../../db/deletions/accept.ts";
 import { acceptNewDocument, replaceFile } from "../../db/documents/accept.ts";
@@ -23,11 +26,12 @@ interface FileAtPath {
 }
 
 /**
- * Uploads to one path at the same time come one after the other. If it throws, the file is still in no table, and the
- * caller discards it.
- * @returns the file as the API answers with it; search serves its earlier version until the new one is published.
- * @throws DomainError `not_found` for the space, also if it was deleted meanwhile; `permission_denied`; `bad_request` if
- * a folder is at the path, and over the organization's quotas
+ * Uploads to one path at the same time come one after the other. If it throws, the file is still in no table,
+ * and the caller discards it.
+ * @returns the file as the API answers with it; search serves its earlier version until the new one is
+ * published.
+ * @throws DomainError `not_found` for the space, also if it was deleted meanwhile; `permission_denied`;
+ * `bad_request` if a folder is at the path, and over the organization's quotas
  */
 export async function acceptFile(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "config">,
@@ -52,7 +56,9 @@ export async function acceptFile(
   return accepted;
 }
 
-/** @returns the id of the document that the file belongs to: a new one, or that of the file which was there. */
+/**
+ * @returns the id of the document that the file belongs to: a new one, or that of the file which was there.
+ */
 async function writeFile(
   sql: Sql,
   principal: Principal,

@@ -1,4 +1,7 @@
-/** Accepts a stored file as a new document: after the commit it is never lost, and the pipeline makes it searchable. */
+/**
+ * Accepts a stored file as a new document: after the commit it is never lost, and the pipeline makes it
+ * searchable.
+ */
 import { authorize } from "../../auth/policy.ts";
 import { acceptNewDocument } from "../../db/documents/accept.ts";
 import { lockLiveFolder } from "../../db/documents/folders.ts";
@@ -24,8 +27,8 @@ interface Upload {
 /**
  * If it throws, the file is still in no table, and the caller discards it.
  * @returns the new document, with nothing done to it yet, even if a worker has begun meanwhile.
- * @throws DomainError `not_found` for the space or the folder, also if one was deleted meanwhile; `permission_denied`;
- * `bad_request` for a folder of another space, and over the organization's quotas
+ * @throws DomainError `not_found` for the space or the folder, also if one was deleted meanwhile;
+ * `permission_denied`; `bad_request` for a folder of another space, and over the organization's quotas
  */
 export async function acceptUpload(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "config">,

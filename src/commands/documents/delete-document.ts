@@ -1,4 +1,7 @@
-/** Deletes a document. Later requests and searches see none of it; its chunks and vectors are removed in the background. */
+/**
+ * Deletes a document. Later requests and searches see none of it; its chunks and vectors are removed in the
+ * background.
+ */
 import { markDocumentDeleted } from "../../db/deletions/accept.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import type { Caller } from "../caller.ts";

@@ -11,8 +11,10 @@ interface Reprocessing extends Chunking {
 }
 
 /**
- * The published version stays searchable until the new one replaces it. A run that is still active is superseded.
- * @throws DomainError `not_found`, `permission_denied`; ValidationProblems if chunks would be larger than the model takes
+ * The published version stays searchable until the new one replaces it. A run that is still active is
+ * superseded.
+ * @throws DomainError `not_found`, `permission_denied`; ValidationProblems if chunks would be larger than the
+ * model takes
  */
 export async function reprocessDocument(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "embedding">,

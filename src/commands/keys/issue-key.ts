@@ -28,9 +28,10 @@ interface KeyIssue {
 
 /**
  * @returns the key with its text, which nobody can read again.
- * @throws DomainError `permission_denied`; `not_found` for another organization, for a user who is no member, and for a
- * space that the owner has no role in or that is private to an owner who is not the caller; `bad_request` if the owner
- * has as many keys as are allowed; ValidationProblems for an expiry that is past or beyond the organization's maximum
+ * @throws DomainError `permission_denied`; `not_found` for another organization, for a user who is no member,
+ * and for a space that the owner has no role in or that is private to an owner who is not the caller;
+ * `bad_request` if the owner has as many keys as are allowed; ValidationProblems for an expiry that is past
+ * or beyond the organization's maximum
  */
 export async function issueKey(
   deps: Pick<CommandDeps, "db" | "masterKey" | "config">,

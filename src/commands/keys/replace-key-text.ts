@@ -21,8 +21,8 @@ interface Replacement {
 /**
  * The caller's transaction also writes the audit row.
  * @throws DomainError `not_found` if there is no such key, or it is another user's and `isAdmin` is false;
- * `permission_denied` if it is another user's and may reach that user's private space; `bad_request` if it is revoked,
- * or would have expired; `rate_limited` if it was rolled {@link MAX_ROLLS_A_DAY} times within a day.
+ * `permission_denied` if it is another user's and may reach that user's private space; `bad_request` if it is
+ * revoked, or would have expired; `rate_limited` if it was rolled {@link MAX_ROLLS_A_DAY} times within a day.
  */
 export async function replaceKeyText(
   sql: Sql,

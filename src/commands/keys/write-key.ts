@@ -1,4 +1,7 @@
-/** Makes the text of a new API key and writes the key, in a transaction of the caller. The text leaves here and is not stored. */
+/**
+ * Makes the text of a new API key and writes the key, in a transaction of the caller. The text leaves here
+ * and is not stored.
+ */
 import { createKeyText, hashKey, keyPrefix } from "../../auth/api-keys.ts";
 import { type ApiKeyRow, insertApiKey } from "../../db/keys/api-keys.ts";
 import type { OrganizationKey, Sql } from "../../db/pool.ts";
@@ -26,9 +29,10 @@ interface NewKey {
 export type IssuedKey = ApiKeyRow & { readonly key: string };
 
 /**
- * The caller's transaction also writes the audit row: `issueKey` for users, `holdfast keys create` for the operator.
- * @throws DomainError `not_found` for a space that the owner has no role in, and for the owner's private one if another
- * user asks.
+ * The caller's transaction also writes the audit row: `issueKey` for users, `holdfast keys create` for the
+ * operator.
+ * @throws DomainError `not_found` for a space that the owner has no role in, and for the owner's private one
+ * if another user asks.
  */
 export async function writeKey(
   sql: Sql,

@@ -84,8 +84,8 @@ const rollOwnKey = defineRoute({
     "Give one of the caller's API keys a new text, shown only in this answer; " +
     "the one of before is accepted for a while.",
   description:
-    "All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes both texts. " +
-    "At most 20 times a day, then 429.",
+    "All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes " +
+    "both texts. At most 20 times a day, then 429.",
   tags: ["API keys"],
   params: ApiKeyParams,
   body: ApiKeyRoll,

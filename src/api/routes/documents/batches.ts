@@ -27,8 +27,8 @@ const batchReprocess = defineRoute({
   status: 202,
   summary: "Process many documents again: 1–1,000 by their ids, or up to 100,000 that filters let through.",
   description:
-    "An id that cannot be reprocessed is answered in `results` and stops no other. Filters narrow to the documents " +
-    "that the caller may write.",
+    "An id that cannot be reprocessed is answered in `results` and stops no other. Filters narrow to the " +
+    "documents that the caller may write.",
   tags: ["Documents"],
   body: BatchReprocess,
   response: BatchAccepted,

@@ -69,8 +69,8 @@ export const deleteDocument = defineRoute({
   status: 204,
   summary: "Remove a document, its chunks and its search entries.",
   description:
-    "Later requests answer 404 and search finds nothing of it at once. The raw file stays, and so do the cached vectors, " +
-    "so that uploading the same content again costs nothing.",
+    "Later requests answer 404 and search finds nothing of it at once. The raw file stays, and so do the " +
+    "cached vectors, so that uploading the same content again costs nothing.",
   tags: ["Documents"],
   params: DocumentParams,
   headers: IF_MATCH,

@@ -27,8 +27,8 @@ export const reprocessDocument = defineRoute({
   status: 202,
   summary: "Process the stored original again, with another chunker where one is named.",
   description:
-    "The published version stays searchable until the new one replaces it. A run of the document that is still active " +
-    "is superseded.",
+    "The published version stays searchable until the new one replaces it. A run of the document that is " +
+    "still active is superseded.",
   tags: ["Documents"],
   params: DocumentParams,
   body: Reprocess,

@@ -46,8 +46,8 @@ const createKeyOfMember = defineRoute({
   status: 201,
   summary: "Make an API key for a member; its text is shown only in this answer.",
   description:
-    "Made for somebody else it reaches the member's shared spaces and never the private one. The member finds it in the " +
-    "own list, with who made it.",
+    "Made for somebody else it reaches the member's shared spaces and never the private one. The member " +
+    "finds it in the own list, with who made it.",
   tags: ["Organizations"],
   params: OrganizationParams,
   body: OrganizationKeyCreate,
@@ -90,8 +90,8 @@ const rollKeyOfMember = defineRoute({
     "Give an API key that an administrator made for a member a new text, shown only in this answer; " +
     "the one of before is accepted for a while.",
   description:
-    "Keys that members or the operator made may reach a private space, so that their owners alone roll them: 403. " +
-    "Revoking a key revokes both texts.",
+    "Keys that members or the operator made may reach a private space, so that their owners alone roll " +
+    "them: 403. Revoking a key revokes both texts.",
   tags: ["Organizations"],
   params: OrganizationKeyParams,
   body: ApiKeyRoll,
