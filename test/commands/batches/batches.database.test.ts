@@ -127,7 +127,7 @@ describe.each(commands)("%s", (_, change) => {
 });
 
 describe.each(changes)("%s", (_, change) => {
-  it("is refused to whoever asked for the batch and may no longer write, and nothing is written", async () => {
+  it("is refused to a maker who may no longer write, and nothing is written", async () => {
     const before = await written();
     const caller = await demoted();
 

@@ -125,7 +125,7 @@ describe.each(ownChanges)("%s", (_, action, change) => {
     expect(await auditOf(test.db, key)).toEqual([]);
   });
 
-  it("leaves neither itself nor an audit row if the transaction fails, and nothing is forgotten", async () => {
+  it("leaves no audit row either if the transaction fails, and forgets nobody", async () => {
     const before = await written();
     const refused = refusedAtCommit(owner);
 

@@ -186,7 +186,7 @@ describe("a batch of ids", () => {
 });
 
 describe("a batch of filters", () => {
-  test("reprocesses what they let through and the caller may write, and answers without results", async () => {
+  test("reprocess what they match and the caller may write, and are answered without results", async () => {
     const ids = await putMany("filtered", 5);
     await putMany("filtered elsewhere", 1, tenants.spaces.archive, tenants.keys.owner);
     const { status, body } = await start({

@@ -1,4 +1,4 @@
-/** Documents through the HTTP API: who reaches one, reading and deleting it. Changes are in document-changes. */
+/** Documents through the HTTP API: who reaches one, reading and deleting it. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../../../src/domain/ids.ts";
 import { type Answer, upload } from "../../../support/clients/client.ts";
