@@ -35,6 +35,7 @@ interface DocumentUpdate {
 /**
  * @throws DomainError `not_found` for the document or the folder, `permission_denied`, `precondition_failed`,
  * `bad_request` for a folder of another space; ValidationProblems if the metadata would become too large.
+ * @see test/commands/documents/documents.database.test.ts
  */
 export async function updateDocument(
   deps: Pick<CommandDeps, "db">,
