@@ -1,7 +1,4 @@
-/**
- * Accepts a stored file as a new document: after the commit it is never lost, and the pipeline makes it
- * searchable.
- */
+/** Accepts a stored file as a new document and queues its first run. It is not lost after the commit. */
 import { authorize } from "../../auth/policy.ts";
 import { acceptNewDocument } from "../../db/documents/accept.ts";
 import { lockLiveFolder } from "../../db/documents/folders.ts";

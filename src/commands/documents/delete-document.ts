@@ -1,7 +1,4 @@
-/**
- * Deletes a document. Later requests and searches see none of it; its chunks and vectors are removed in the
- * background.
- */
+/** Deletes a document. Later requests see none of it; chunks and vectors are purged in the background. */
 import { markDocumentDeleted } from "../../db/deletions/accept.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import type { Caller } from "../caller.ts";

@@ -1,6 +1,4 @@
-/**
- * Changes the metadata of a document, or moves it to another folder of its space. Nothing is processed again.
- */
+/** Changes the metadata of a document, or moves it to another folder. Nothing is processed again. */
 import { authorize } from "../../auth/policy.ts";
 import {
   type DocumentRow,

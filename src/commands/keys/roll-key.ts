@@ -1,4 +1,4 @@
-/** Rolls an API key: gives it a new text, while the one of before is accepted for some time. */
+/** Rolls an API key: gives it a new text, while the earlier one is accepted for some time. */
 import { PEPPER } from "../../auth/api-keys.ts";
 import { loadInstanceSecret } from "../../db/instance/secrets.ts";
 import { inTenant } from "../../db/pool.ts";
@@ -14,7 +14,7 @@ interface KeyRoll {
   readonly id: string;
   /** The organization whose administrator asks, for a key of any member; null: the caller, for an own key. */
   readonly asAdminOf: string | null;
-  /** For how long the text of before is accepted besides the new one. 0 ends it at once. */
+  /** Seconds for which the earlier text is accepted too; 0 ends it at once. */
   readonly overlapSeconds: number;
   /** ISO 8601; null leaves the key's expiry as it is. */
   readonly expiresAt: string | null;
