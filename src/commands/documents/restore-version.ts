@@ -1,4 +1,4 @@
-/** Publishes the version before the published one again, as a new version. No older ones are kept. */
+/** Publishes the version before the published one again, as a new version. No older version is kept. */
 import { queueRestore } from "../../db/documents/restore-version.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
