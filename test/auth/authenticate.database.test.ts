@@ -38,7 +38,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
 }
 
 describe("a key", () => {
-  it("stands for its owner, with all the owner's spaces and a private one made at first", async () => {
+  it("acts for its owner, with all the owner's spaces and a private one made at first", async () => {
     const owner = await makeUser(db, organization, { role: "admin" });
     const space = await makeSpace(db, organization, [[owner, "editor"]]);
     const { id, text } = await makeKey(db, organization, owner);
@@ -65,7 +65,7 @@ describe("a key", () => {
     expect(rows).toHaveLength(1);
   });
 
-  it("that was narrowed to spaces reaches those alone", async () => {
+  it("that was narrowed to spaces reaches only those", async () => {
     const owner = await makeUser(db, organization);
     const inside = await makeSpace(db, organization, [[owner, "owner"]]);
     await makeSpace(db, organization, [[owner, "owner"]]);

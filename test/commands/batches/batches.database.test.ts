@@ -164,7 +164,7 @@ describe("a new batch", () => {
     expect(parts.dispatcher.wakeBatches).toHaveBeenCalledExactlyOnceWith(organization.id);
   });
 
-  it("keeps its answer with the change, so that a repeat is told the same", async () => {
+  it("keeps its answer with the change, so that a repeat gets the same", async () => {
     const { caller, repeat } = await underKey(test.db, editor);
 
     const batch = await startBatch(parts, caller, batchOf([documentId]));

@@ -165,7 +165,7 @@ const repeatable = commands.filter(([name]) =>
 );
 
 describe.each(repeatable)("%s with an Idempotency-Key", (_, _action, change) => {
-  it("keeps its answer with the change, so that a repeat is told the same", async () => {
+  it("keeps its answer with the change, so that a repeat gets the same", async () => {
     const { caller, repeat } = await underKey(test.db, editor);
 
     const answer = await change(caller);

@@ -211,7 +211,7 @@ it("a user gets no more keys than are allowed", async () => {
   expect((await written()).keys).toEqual(keys);
 });
 
-it("a key is made for members alone", async () => {
+it("a key is made only for members", async () => {
   const stranger = await makeUser(test.db, await makeOrganization(test.db));
   const member = { organizationId: organization.id, userId: stranger };
 

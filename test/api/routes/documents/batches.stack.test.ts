@@ -158,7 +158,7 @@ describe("a batch of ids", () => {
     });
   });
 
-  test("is nobody's but the caller's", async () => {
+  test("does not exist for other users", async () => {
     const [id] = await putMany("private batch", 1);
     const { batch_id: batchId } = (await start({ document_ids: [id] })).body;
     const missing = { status: 404, body: { detail: "Batch not found" } };

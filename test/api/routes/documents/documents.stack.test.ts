@@ -50,7 +50,7 @@ describe("every endpoint of a document", () => {
     ]);
   });
 
-  test("a viewer reads everything and is told what it may not do", async () => {
+  test("a viewer reads everything, and each refusal names the missing permission", async () => {
     const denials: Record<string, string> = {
       PATCH: "documents:update",
       DELETE: "documents:delete",

@@ -133,7 +133,7 @@ test("a thousand document ids are taken, and one more is refused", async () => {
   expect((await search({ query: "otters", space_id: space, document_ids: ["otters"] })).status).toBe(422);
 });
 
-test("a space of others, of nobody or without chunks has no results, and that is no error", async () => {
+test("a space that is out of reach, unknown or empty has no results, and is no error", async () => {
   for (const space_id of [theirs.space, newId(), empty]) {
     expect(await search({ query: "otters", space_id, document_ids: null })).toMatchObject({
       status: 200,
@@ -142,7 +142,7 @@ test("a space of others, of nobody or without chunks has no results, and that is
   }
 });
 
-test("where the query cannot be embedded in time, words alone answer, and a Warning says so", async () => {
+test("if the query cannot be embedded in time, results are by words, with a Warning", async () => {
   expect(await search({ query: "sleeping otters", space_id: space })).toMatchObject({
     warning: null,
     body: { results: [{ dense_score: expect.any(Number) }] },

@@ -53,7 +53,7 @@ test("a document that is whole has no findings, and neither has its organization
 
 const RUN = "(select published_run_num from documents where id = $1)";
 test.each([
-  // First, while its postings are in a segment of their own.
+  // The first case, because its postings are still in a segment of their own.
   [
     "index_incomplete",
     `delete from postings where segment_num = (select segment_num from posting_runs where run_num = ${RUN})`,
@@ -124,7 +124,7 @@ test("a stored file that is gone, and statistics that are not those of the docum
   expect(await faults()).toMatchObject({ rows_without_object: 1, statistics_wrong: 1 });
 });
 
-test("is not told to who does not reach the document", async () => {
+test("is 404 for whoever does not reach the document", async () => {
   const id = await completed("reach");
   expect(await check(id, tenants.keys.rival)).toMatchObject({
     status: 404,

@@ -151,7 +151,7 @@ describe("reprocess", () => {
 });
 
 describe("a run", () => {
-  test("says where it stands and what it waits for", async () => {
+  test("shows its progress and what it waits for", async () => {
     const { id, runId } = await putWaiting("godwit");
     const { status, body } = await as(tenants.keys.viewer, "GET", `/data/runs/${runId}`);
     expect(status).toBe(200);
