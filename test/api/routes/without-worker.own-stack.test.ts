@@ -1,4 +1,4 @@
-/** Work that is asked for while no worker runs: it is accepted, shows its place, and is done once one runs. */
+/** Work that is asked for while no worker runs is accepted, shows its place, and is done later. */
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { BATCH_WINDOW_RUNS } from "../../../src/domain/work/batch.ts";
 import { type Answer, ended, fileForm, upload } from "../../support/clients/client.ts";
@@ -118,15 +118,16 @@ async function pretendMany(name: string, count: number): Promise<void> {
        from generate_series(1, $3) n
      ), run as (
        insert into pipeline_runs (id, organization_id, space_id, space_num, document_id, version, trigger,
-                                  status, object_key, file_name, file_type, file_size, chunker_name, created_by)
+                                  status, object_key, file_name, file_type, file_size, chunker_name,
+                                  created_by)
        select made.run_id, model.organization_id, model.space_id, model.space_num, made.id, 1, 'upload',
               'failed', model.object_key, model.name, model.file_type, model.file_size, 'page_based',
               model.created_by
        from model, made
        returning num, document_id
      )
-     insert into documents (id, organization_id, space_id, space_num, name, file_type, file_size, content_type,
-                            created_by, run_count, latest_run_num)
+     insert into documents (id, organization_id, space_id, space_num, name, file_type, file_size,
+                            content_type, created_by, run_count, latest_run_num)
      select made.id, model.organization_id, model.space_id, model.space_num, $1 || made.n, model.file_type,
             model.file_size, model.content_type, model.created_by, 1, run.num
      from model, made
@@ -136,7 +137,7 @@ async function pretendMany(name: string, count: number): Promise<void> {
 }
 
 describe("a batch under way", () => {
-  /** Starts a batch whose documents all wait, because the provider is down and their vectors are not cached. */
+  /** Starts a batch whose documents all wait: the provider is down and their vectors are not cached. */
   async function waitingBatch(name: string, count: number): Promise<string> {
     await pretendMany(name, count);
     stack.provider.failEmbeddings({ status: 503 });
