@@ -39,9 +39,9 @@ export async function readPage<Row extends pg.QueryResultRow>(
   const filters = filterSql(conditions, fields, params);
   const counted = await sql.query<{ total: number }>(
     `select count(*)::int as total
-       from ${query.from}
-      where ${query.where}
-        and ${filters}`,
+     from ${query.from}
+     where ${query.where}
+       and ${filters}`,
     [...params.values],
   );
   const total = counted.rows[0]!.total;
@@ -51,11 +51,11 @@ export async function readPage<Row extends pg.QueryResultRow>(
     typeof query.order === "string" ? query.order : orderSql(query.order.terms, query.order.fields, params);
   const { rows } = await sql.query<Row>(
     `select ${query.columns}
-       from ${query.from}
-      where ${query.where}
-        and ${filters}
-      order by ${order}
-      limit ${params.add(limit)}
+     from ${query.from}
+     where ${query.where}
+       and ${filters}
+     order by ${order}
+     limit ${params.add(limit)}
      offset ${params.add(offset)}`,
     params.values,
   );
