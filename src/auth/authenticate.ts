@@ -1,6 +1,6 @@
 /** The only place that turns credentials into a principal. */
 import { createSecretKey } from "node:crypto";
-import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/keys/api-keys.ts";
+import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/keys/callers.ts";
 import { type Database, inTenant } from "../db/pool.ts";
 import { ensurePrivateSpace } from "../db/tenancy/spaces.ts";
 import { findSubjectCaller } from "../db/tenancy/users.ts";

@@ -1,5 +1,5 @@
 /** The only place that notes when, from where and by what a key was used: written behind, within a second, one row a key and batch. */
-import { type KeyUse, touchApiKeys } from "../db/keys/api-keys.ts";
+import { type KeyUse, touchApiKeys } from "../db/keys/callers.ts";
 import type { Database } from "../db/pool.ts";
 import { canonicalAddress } from "../domain/tenancy/cidr.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";

@@ -1,5 +1,5 @@
 /** What an organization and the service allow of a key that a user asks for: its lifetime, and how many there may be. */
-import { findOrganization } from "../../db/keys/lifetimes.ts";
+import { findOrganization } from "../../db/tenancy/organizations.ts";
 import { countLiveKeys, findKeyOwner, hasExpired, lockKeysOfUser } from "../../db/keys/api-keys.ts";
 import type { Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";

@@ -1,12 +1,8 @@
 /** `holdfast keys create | revoke | list` */
 import type { Command } from "commander";
 import { issueApiKey } from "../../auth/issue-api-key.ts";
-import {
-  findOrganizationOfKey,
-  listAllApiKeys,
-  type ListedApiKey,
-  revokeApiKey,
-} from "../../db/keys/api-keys.ts";
+import { revokeApiKey } from "../../db/keys/api-keys.ts";
+import { findOrganizationOfKey, listAllApiKeys, type ListedApiKey } from "../../db/keys/operator.ts";
 import { appendAudit, type AuditEntry } from "../../db/audit/append.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { listSpacesOfUser } from "../../db/tenancy/spaces.ts";

@@ -1,6 +1,6 @@
 /** All SQL on `users`. */
 import type { OrganizationRole } from "../../domain/tenancy/principal.ts";
-import type { CallerRow } from "../keys/api-keys.ts";
+import type { CallerRow } from "../keys/callers.ts";
 import { type Database, type OrganizationKey, queryOnce } from "../pool.ts";
 
 interface UserRow {

@@ -1,6 +1,7 @@
 /** An organization and what its admins set for it. */
 import { authorize } from "../../../auth/policy.ts";
-import { findOrganization, setKeyLifetimes } from "../../../db/keys/lifetimes.ts";
+import { setKeyLifetimes } from "../../../db/keys/lifetimes.ts";
+import { findOrganization } from "../../../db/tenancy/organizations.ts";
 import { inTenant } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { OrganizationParams } from "../../../schema/common.ts";
