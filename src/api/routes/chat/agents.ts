@@ -3,6 +3,7 @@ import { authorize, authorizeListing } from "../../../auth/policy.ts";
 import {
   type AgentRecord,
   findAgentRecord,
+  lockAgentRecord,
   insertAgent,
   markAgentDeleted,
   reachesFolders,
@@ -164,7 +165,7 @@ function etagOfAgent(agent: AgentRecord): string {
 }
 
 async function lockWritableAgent(sql: Sql, principal: Principal, id: string): Promise<AgentRecord> {
-  const agent = await findAgentRecord(sql, principal.organization.id, id, "for no key update of a");
+  const agent = await lockAgentRecord(sql, principal.organization.id, id);
   authorize(principal, "agents:write", agent);
   return agent;
 }
