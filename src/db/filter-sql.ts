@@ -32,8 +32,8 @@ const CASTS: Record<FieldType, string> = {
 const COMPARISONS: Partial<Record<Operator, string>> = { gt: ">", gte: ">=", lt: "<", lte: "<=" };
 
 /**
- * Makes one expression for `where` of all conditions; `true` if there are none. With `ne`, a row without a value matches:
- * it differs from every value.
+ * Makes one expression for `where` of all conditions; `true` if there are none. With `ne`, a row without a
+ * value matches: it differs from every value.
  */
 export function filterSql(
   conditions: readonly Condition[],
@@ -69,7 +69,10 @@ function conditionSql(condition: Condition, columns: FieldColumns, params: Param
   return `${column} ${equality} ${params.add(encode(value))}::${cast}`;
 }
 
-/** A value inside jsonb is compared with values of its own type; in a row that has another type there it does not match. */
+/**
+ * A value inside jsonb is compared with values of its own type; in a row that has another type there it does
+ * not match.
+ */
 function comparisonSql(
   column: string,
   comparison: string,
@@ -78,7 +81,8 @@ function comparisonSql(
   if (type !== "json") return `${column} ${comparison} ${params.add(value)}::${CASTS[type]}`;
   const jsonType = typeof value;
   const cast = jsonType === "string" ? "text" : jsonType === "number" ? "numeric" : "boolean";
-  const comparable = `case when jsonb_typeof(${column}) = '${jsonType}' then (${column} #>> '{}')::${cast} end`;
+  const isOfType = `jsonb_typeof(${column}) = '${jsonType}'`;
+  const comparable = `case when ${isOfType} then (${column} #>> '{}')::${cast} end`;
   return `${comparable} ${comparison} ${params.add(value)}::${cast}`;
 }
 
@@ -114,8 +118,8 @@ function likePattern(operator: Operator, text: string): { pattern: string; isCas
 }
 
 /**
- * Makes the terms of an `order by`, newest first if none is given. Rows without a value come last. The order ends with `id`, so
- * it is total and pages do not overlap.
+ * Makes the terms of an `order by`, newest first if none is given. Rows without a value come last. The order
+ * ends with `id`, so it is total and pages do not overlap.
  */
 export function orderSql(terms: readonly OrderTerm[], columns: FieldColumns, params: Parameters): string {
   const named = terms.map(

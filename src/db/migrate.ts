@@ -1,6 +1,6 @@
 /**
- * Brings the database's schema up to date: applies `migrations/NNNN_*.sql` in order, each once, and repairs roles, policies and
- * rights.
+ * Brings the database's schema up to date: applies `migrations/NNNN_*.sql` in order, each once, and repairs
+ * roles, policies and rights.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,15 +24,19 @@ const INSUFFICIENT_PRIVILEGE = "42501";
 export interface Migrated {
   /** Names of migrations. */
   readonly applied: string[];
-  /** What was wrong with roles, policies and rights, a line each. Migrations that ran just now should leave nothing. */
+  /**
+   * What was wrong with roles, policies and rights, a line each. Migrations that ran just now should leave
+   * nothing.
+   */
   readonly mended: string[];
 }
 
 /**
- * Brings the schema up to date and makes roles, policies and rights what this version declares. Runs in one transaction under
- * a lock, so several processes may call it at once. Idempotent. If a later version migrated the schema, nothing of that is taken
- * away.
- * @throws ExpectedFailure if something is wrong that this login may not repair, or nobody can. Nothing is changed then.
+ * Brings the schema up to date and makes roles, policies and rights what this version declares. Runs in one
+ * transaction under a lock, so several processes may call it at once. Idempotent. If a later version migrated
+ * the schema, nothing of that is taken away.
+ * @throws ExpectedFailure if something is wrong that this login may not repair, or nobody can. Nothing is
+ *   changed then.
  * @see test/db/access/access.database.test.ts
  */
 export async function migrate(db: OwnerDatabase): Promise<Migrated> {
@@ -71,7 +75,8 @@ export async function ownMigrations(): Promise<string[]> {
 
 /**
  * Compares the migrations that were applied with those of this version.
- * @returns what the database lacks and what a later version applied to it; undefined if this login may not read that.
+ * @returns what the database lacks and what a later version applied to it; undefined if this login may not
+ *   read that.
  */
 export async function compareMigrations(
   db: Database,
@@ -87,7 +92,8 @@ export async function compareMigrations(
 }
 
 /**
- * Checks whether every role, policy and right is as this version declares it: two statements, by the application's login.
+ * Checks whether every role, policy and right is as this version declares it: two statements, by the
+ * application's login.
  * @returns what is wrong, a line each.
  */
 export async function describeAccessFaults(db: Database): Promise<string[]> {
@@ -117,8 +123,8 @@ async function appliedMigrations(db: Database): Promise<string[] | undefined> {
 }
 
 /**
- * Checks that the database is as this version needs it. Rights are checked once no migration is missing, because migrations
- * give them.
+ * Checks that the database is as this version needs it. Rights are checked once no migration is missing,
+ * because migrations give them.
  * @throws ExpectedFailure that says what is missing or wrong, and which command repairs it.
  */
 export async function assertSchema(db: Database): Promise<void> {

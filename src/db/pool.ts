@@ -21,8 +21,8 @@ export interface Database {
   /** For dispatchers and reconcilers: sees the bookkeeping of all organizations, but no content. */
   readonly system: pg.Pool;
   /**
-   * Sees directories, wrapped keys, the audit chain and vector indexes of all organizations. The command line has it,
-   * and workers of the queue `embed`.
+   * Sees directories, wrapped keys, the audit chain and vector indexes of all organizations. The command line
+   * has it, and workers of the queue `embed`.
    * @throws MissingLoginError if this process was not given its login.
    */
   readonly maintenance: pg.Pool;
@@ -99,8 +99,8 @@ function openPool(
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     ...(role === undefined ? {} : { options: `-c role=${role}` }),
   });
-  // A connection that is lost between two queries of a transaction emits an error that nobody else listens to, which
-  // would end the process. The next query fails anyway.
+  // A connection that is lost between two queries of a transaction emits an error that nobody else listens
+  // to, which would end the process. The next query fails anyway.
   pool.on("connect", (client) => client.on("error", () => undefined));
   pool.on("error", (error) => {
     // A log has no use for the whole client.
@@ -111,8 +111,8 @@ function openPool(
 }
 
 /**
- * A URL may name files of certificates, which `pg` reads when it makes a client: here, rather than in the midst of the
- * first request.
+ * A URL may name files of certificates, which `pg` reads when it makes a client: here, rather than in the
+ * midst of the first request.
  * @throws ExpectedFailure if one of them cannot be read.
  */
 function assertReadable(connectionString: string): void {
@@ -127,8 +127,8 @@ function assertReadable(connectionString: string): void {
 }
 
 /**
- * Opens the pools; connections are made when they are first needed. `poolSize` bounds those of the application, the
- * other logins have at most 4 each.
+ * Opens the pools; connections are made when they are first needed. `poolSize` bounds those of the
+ * application, the other logins have at most 4 each.
  * @throws ExpectedFailure if a URL names a file that cannot be read.
  */
 export function openDatabase({
@@ -186,12 +186,14 @@ export function openOwner(url: string, onIdleError: PoolSettings["onIdleError"])
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Runs `work` in one transaction of the application's role that sees the rows of `organization` and no others. Rolls
- * back if `work` throws.
+ * Runs `work` in one transaction of the application's role that sees the rows of `organization` and no
+ * others. Rolls back if `work` throws.
  * @throws DomainError `database_unavailable` if Postgres cannot be reached or goes away.
  * @see test/db/tenant-wall.database.test.ts
  * @example
- * const space = await inTenant(db, principal.organization, (sql) => insertSpace(sql, organization, userId, "Contracts"));
+ * const space = await inTenant(db, organization, (sql) =>
+ *   insertSpace(sql, organization, userId, "Contracts"),
+ * );
  */
 export async function inTenant<T>(
   db: Database,
@@ -211,7 +213,10 @@ export async function readTenant<T>(
   return inTenant(db, organization, work, "read only");
 }
 
-/** The expressions that a `select` at the start of a transaction needs, so that the rest sees one organization. */
+/**
+ * The expressions that a `select` at the start of a transaction needs, so that the rest sees one
+ * organization.
+ */
 export function asTenant({ id, num }: OrganizationKey): string {
   // They become part of the text of a statement: `begin; select …` takes no parameters.
   if (!UUID.test(id) || !Number.isInteger(num)) throw new TypeError("not an organization");

@@ -7,8 +7,8 @@ const PAUSE_MS = 20;
 const DEADLOCK = "40P01";
 
 /**
- * Like {@link inTenant}, for work that locks rows of several documents or runs while the pipeline locks them too. It runs up to
- * five times, so it must change nothing outside the database.
+ * Like {@link inTenant}, for work that locks rows of several documents or runs while the pipeline locks them
+ * too. It runs up to five times, so it must change nothing outside the database.
  */
 export async function inTenantContended<T>(
   db: Database,

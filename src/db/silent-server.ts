@@ -1,4 +1,7 @@
-/** Cuts connections to a Postgres that keeps them open and does not answer, so that nobody waits for it without end. */
+/**
+ * Cuts connections to a Postgres that keeps them open and does not answer, so that nobody waits for it
+ * without end.
+ */
 import pg from "pg";
 
 const LOOK_MS = 1_000;
@@ -10,8 +13,9 @@ const ANSWER_MS = 5_000;
 const LATE_MS = 500;
 
 /**
- * Watches the connections of `pools` while they are in use. If the server does not answer, it cuts those that were in use
- * before it was asked, and their queries fail. A slow statement alone is never cut: the server has its own time-out.
+ * Watches the connections of `pools` while they are in use. If the server does not answer, it cuts those that
+ * were in use before it was asked, and their queries fail. A slow statement alone is never cut: the server
+ * has its own time-out.
  * @returns what stops the watching.
  */
 export function cutWhenSilent(url: string, pools: readonly pg.Pool[]): () => void {

@@ -4,7 +4,8 @@ import { violates } from "./pool.ts";
 
 /**
  * Waits for `statement`.
- * @throws DomainError `bad_request` with `detail` if it violates the unique index `index`. Postgres has then aborted the transaction.
+ * @throws DomainError `bad_request` with `detail` if it violates the unique index `index`. Postgres has then
+ *   aborted the transaction.
  */
 export async function unlessTaken<T>(index: string, detail: string, statement: Promise<T>): Promise<T> {
   try {

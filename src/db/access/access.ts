@@ -1,6 +1,6 @@
 /**
- * Checks and repairs who may do what in a database. `holdfast migrate` repairs it each time; every process checks it before it
- * starts.
+ * Checks and repairs who may do what in a database. `holdfast migrate` repairs it each time; every process
+ * checks it before it starts.
  */
 import { ExpectedFailure } from "../../domain/expected-failure.ts";
 import { type OwnerDatabase, inTransaction, ROLES, type Sql } from "../pool.ts";
@@ -12,7 +12,10 @@ import { describeFault, mendingStatements } from "./statements.ts";
 const MOST_PASSES = 4;
 const FAULTS_SHOWN = 3;
 
-/** Passes over roles that exist: they belong to the whole server, and another database of it may be migrated at the same time. */
+/**
+ * Passes over roles that exist: they belong to the whole server, and another database of it may be migrated
+ * at the same time.
+ */
 const MAKE_ROLES = `do $$
 declare
   name text;
@@ -31,8 +34,8 @@ begin
 end $$`;
 
 /**
- * Makes the roles that are missing, and lets the login that makes them act as each. Idempotent; needs the right to create roles if
- * one is missing.
+ * Makes the roles that are missing, and lets the login that makes them act as each. Idempotent; needs the
+ * right to create roles if one is missing.
  */
 export async function makeRoles(db: OwnerDatabase): Promise<void> {
   await inTransaction(db.owner, ensureRoles);
@@ -64,8 +67,8 @@ export function isDenied(error: unknown): error is Error {
 }
 
 /**
- * Compares roles, owners, policies and rights of everything that this version knows with what it declares, by one statement that
- * any login may run.
+ * Compares roles, owners, policies and rights of everything that this version knows with what it declares, by
+ * one statement that any login may run.
  * @param isNewer whether a later version migrated the schema: what it added or changed is no fault.
  */
 export async function findAccessFaults(sql: Sql, isNewer: boolean): Promise<Fault[]> {
@@ -74,8 +77,8 @@ export async function findAccessFaults(sql: Sql, isNewer: boolean): Promise<Faul
 }
 
 /**
- * Makes what is missing, replaces what is wrong and revokes what is too much, in the transaction of `sql`, whose user owns the
- * schema or is a superuser.
+ * Makes what is missing, replaces what is wrong and revokes what is too much, in the transaction of `sql`,
+ * whose user owns the schema or is a superuser.
  * @returns what was wrong, a line each.
  * @throws ExpectedFailure if something is wrong that this login may not repair, or that no statement can.
  */
@@ -116,7 +119,10 @@ async function mend(sql: Sql, fault: Fault): Promise<void> {
   }
 }
 
-/** @returns who owns the table of migrations, which should own the whole schema; `otherwise` if that is a role of the service. */
+/**
+ * @returns who owns the table of migrations, which should own the whole schema; `otherwise` if that is a role
+ *   of the service.
+ */
 function ownerIn(found: readonly Fact[], otherwise: string): string {
   const owner = found.find(({ kind, object }) => kind === "owner" && object === "public.migrations")?.value;
   return owner === undefined || ROLE_NAMES.includes(owner) ? otherwise : owner;

@@ -1,12 +1,16 @@
-/** Reads from Postgres' catalogue, which every login may read, what this version's roles, tables and functions are. */
+/**
+ * Reads from Postgres' catalogue, which every login may read, what this version's roles, tables and functions
+ * are.
+ */
 import type { Sql } from "../sql.ts";
 import { FUNCTIONS, SCHEMAS, TABLES, TRIGGERS, VECTOR_TABLES, WALL } from "./declared.ts";
 import { type Fact, type FactKind, printedBody, printedPolicy, ROLE_NAMES } from "./facts.ts";
 
 /**
- * A condition on a row `more` of `pg_roles`: whether that role may do more than a role of the service should. It may by an
- * attribute, by being one of Postgres' or the service's own roles, or because a table, function or policy of this database belongs
- * to it or gives it something. Groups that merely let somebody log in have none of that.
+ * A condition on a row `more` of `pg_roles`: whether that role may do more than a role of the service should.
+ * It may by an attribute, by being one of Postgres' or the service's own roles, or because a table, function
+ * or policy of this database belongs to it or gives it something. Groups that merely let somebody log in have
+ * none of that.
  */
 export const IS_POWERFUL = `(
   more.rolsuper
@@ -250,8 +254,8 @@ const PRINTED: Readonly<Partial<Record<FactKind, (value: string) => string>>> = 
 };
 
 /**
- * Reads all facts by one statement over the catalogue, in some milliseconds. Leaves out what belongs to no table, function or role
- * of this version.
+ * Reads all facts by one statement over the catalogue, in some milliseconds. Leaves out what belongs to no
+ * table, function or role of this version.
  */
 export async function readFacts(sql: Sql): Promise<Fact[]> {
   const tables = [...Object.keys(TABLES).map((table) => `public.${table}`), ...VECTOR_TABLES];

@@ -1,7 +1,8 @@
 /**
- * Declares who may do what in the database: the policies and rights of each table, function and schema. Numbered migrations gave
- * them once, but a database that was restored or changed by hand may lack some. A migration that adds a table or a right adds it
- * here too; test/db/access/access.database.test.ts compares the two.
+ * Declares who may do what in the database: the policies and rights of each table, function and schema.
+ * Numbered migrations gave them once, but a database that was restored or changed by hand may lack some. A
+ * migration that adds a table or a right adds it here too; test/db/access/access.database.test.ts compares
+ * the two.
  */
 import type { RoleName } from "../pool.ts";
 
@@ -52,7 +53,10 @@ const every = (role: RoleName): Policy => ({
   check: "true",
 });
 
-/** A table whose rows belong to organizations. By default the application has all rights to those of its organization. */
+/**
+ * A table whose rows belong to organizations. By default the application has all rights to those of its
+ * organization.
+ */
 function tenant(
   expression: string,
   more: {
@@ -82,7 +86,8 @@ const ofInstance = (grants: Grants): TableAccess => ({ policies: [], grants });
 
 const KEY_LIFETIMES = "max_key_lifetime_seconds, default_key_lifetime_seconds";
 const CLOSED =
-  "EXISTS ( SELECT FROM organizations o WHERE ((o.id = spaces.organization_id) AND (o.deleted_at IS NOT NULL)))";
+  "EXISTS ( SELECT FROM organizations o " +
+  "WHERE ((o.id = spaces.organization_id) AND (o.deleted_at IS NOT NULL)))";
 
 /** Tables of the schema `public`. The roles of the service may have no right to any other. */
 export const TABLES: Readonly<Record<string, TableAccess>> = {
@@ -192,8 +197,8 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
 };
 
 /**
- * Partitions of `embeddings`, in the schema `vectors`. Maintenance owns them, since it builds their indexes; everybody else reads
- * them through `embeddings`.
+ * Partitions of `embeddings`, in the schema `vectors`. Maintenance owns them, since it builds their indexes;
+ * everybody else reads them through `embeddings`.
  */
 export const VECTOR_TABLES: readonly string[] = Array.from(
   { length: 64 },
@@ -240,7 +245,10 @@ export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
   "touch_caller_keys(uuid[], timestamp with time zone[], inet[], text[])": definer(["app"]),
 };
 
-/** The functions that all policies of tenants use: what they return, and their expression as Postgres prints it. */
+/**
+ * The functions that all policies of tenants use: what they return, and their expression as Postgres prints
+ * it.
+ */
 export const WALL: Readonly<Record<string, { readonly returns: string; readonly expression: string }>> = {
   "current_organization_id()": {
     returns: "uuid",

@@ -1,4 +1,6 @@
-/** Brings what a database has and what this version declares into one form, facts, and compares them. Pure. */
+/**
+ * Brings what a database has and what this version declares into one form, facts, and compares them. Pure.
+ */
 import { ROLES, type RoleName } from "../pool.ts";
 import {
   FUNCTIONS,
@@ -144,10 +146,16 @@ export function printedPolicy(value: string): string {
   return [kind, command, roles, expression(using), expression(check)].join(" | ");
 }
 
-/** Brings the body of a function into the form of {@link declaredFacts}. Null if it is not a single expression. */
+/**
+ * Brings the body of a function into the form of {@link declaredFacts}. Null if it is not a single
+ * expression.
+ */
 export const printedBody = (value: string | null): string => expression(value);
 
-/** Leaves out what versions of Postgres print differently, and what these expressions do not need: parentheses, blanks, schema. */
+/**
+ * Leaves out what versions of Postgres print differently, and what these expressions do not need:
+ * parentheses, blanks, schema.
+ */
 function expression(text: string | null): string {
   return text === null ? "none" : text.replaceAll(/[\s()]|\bpublic\./g, "").toLowerCase();
 }

@@ -1,4 +1,7 @@
-/** Lists, finds and changes agents as their owners manage them. For chat they are read by `turns/agents-in-chat.ts`. */
+/**
+ * Lists, finds and changes agents as their owners manage them. For chat they are read by
+ * `turns/agents-in-chat.ts`.
+ */
 import { newId } from "../../domain/ids.ts";
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import type { AgentChanges, NewAgent } from "../../domain/tenancy/agent-values.ts";
@@ -99,8 +102,8 @@ interface Search {
 }
 
 /**
- * Lists the agents that the caller may use: those of spaces that the caller reaches, and public ones, unless the key was narrowed to
- * chosen spaces.
+ * Lists the agents that the caller may use: those of spaces that the caller reaches, and public ones, unless
+ * the key was narrowed to chosen spaces.
  */
 export async function searchAgents(
   sql: Sql,
@@ -130,7 +133,10 @@ export async function searchAgents(
   );
 }
 
-/** Finds an agent of the organization, whether or not the caller may see it: that is for `auth/policy.ts` to decide. */
+/**
+ * Finds an agent of the organization, whether or not the caller may see it: that is for `auth/policy.ts` to
+ * decide.
+ */
 export async function findAgentRecord(
   sql: Sql,
   organizationId: string,
@@ -183,7 +189,11 @@ export async function reachesFolders(
   return rows[0]!.count === wanted.length;
 }
 
-/** Makes an agent. @returns its id. @throws DomainError `bad_request` if the space has an agent of that name. */
+/**
+ * Makes an agent.
+ * @returns its id.
+ * @throws DomainError `bad_request` if the space has an agent of that name.
+ */
 export async function insertAgent(
   sql: Sql,
   { organization, user }: Principal,
@@ -216,7 +226,8 @@ const NEXT_VERSION =
   "regexp_replace(version, '\\d+$', (coalesce(substring(version from '\\d+$'), '0')::numeric + 1)::text)";
 
 /**
- * Changes what `patch` names, raises `version` and notes who edited the agent. If nothing differs, it stays as it is.
+ * Changes what `patch` names, raises `version` and notes who edited the agent. If nothing differs, it stays
+ * as it is.
  * @returns whether anything changed.
  * @throws DomainError `bad_request` if the space has an agent of that name.
  */

@@ -64,9 +64,10 @@ export async function appendAuditRows(db: Database, rows: readonly AuditRow[]): 
 }
 
 /**
- * Writes one row for each organization whose payloads an operator has decrypted, in one statement. An operator may be no user, so
- * the row names the subject of the access token as its resource.
- * @throws DomainError `overloaded` if an organization was deleted meanwhile; at the next attempt its payloads do not open any more.
+ * Writes one row for each organization whose payloads an operator has decrypted, in one statement. An
+ * operator may be no user, so the row names the subject of the access token as its resource.
+ * @throws DomainError `overloaded` if an organization was deleted meanwhile; at the next attempt its payloads
+ *   do not open any more.
  */
 export async function appendDecryption(
   db: Database,

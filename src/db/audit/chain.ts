@@ -1,12 +1,15 @@
 /**
- * Chains the audit log: a keyed hash binds each committed row to the one before. Runs as the login `maintenance`, which sees all
- * organizations.
+ * Chains the audit log: a keyed hash binds each committed row to the one before. Runs as the login
+ * `maintenance`, which sees all organizations.
  * @see test/db/audit/chain.database.test.ts
  */
 import { createHmac } from "node:crypto";
 import { type Database, inTransaction, type Sql } from "../pool.ts";
 
-/** The instance secret that keys the chain: whoever can write the database but has no master key cannot forge it. */
+/**
+ * The instance secret that keys the chain: whoever can write the database but has no master key cannot forge
+ * it.
+ */
 export const AUDIT_CHAIN_SECRET = "audit-chain";
 
 interface ChainedRow {
@@ -46,8 +49,8 @@ function linkHash(secret: Uint8Array, before: Buffer, seq: number, content: stri
 }
 
 /**
- * Chains up to `limit` rows of the organization that are not chained yet, oldest first, in one transaction. Chainers of one
- * organization wait for each other; whoever appends rows waits for none.
+ * Chains up to `limit` rows of the organization that are not chained yet, oldest first, in one transaction.
+ * Chainers of one organization wait for each other; whoever appends rows waits for none.
  * @returns how many rows were chained.
  */
 export async function chainAuditRows(
@@ -124,7 +127,8 @@ async function lockChain(sql: Sql, organizationId: string): Promise<Chain> {
 }
 
 /**
- * Deletes up to `limit` chained rows of the organization that are older than `days`; the chain then begins after them.
+ * Deletes up to `limit` chained rows of the organization that are older than `days`; the chain then begins
+ * after them.
  * @returns how many rows were deleted.
  */
 export async function deleteOldAuditRows(

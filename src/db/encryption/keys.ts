@@ -1,4 +1,7 @@
-/** Keeps the data-encryption keys of organizations, wrapped by the master key: the database never has their plain bytes. */
+/**
+ * Keeps the data-encryption keys of organizations, wrapped by the master key: the database never has their
+ * plain bytes.
+ */
 import type { WrappedKey } from "../../domain/wrapped-keys.ts";
 import { type Database, inTenant, inTransaction, queryOnce, type Sql } from "../pool.ts";
 
@@ -7,7 +10,9 @@ interface NewKey {
   readonly wrapped: Buffer;
 }
 
-/** Lists all keys of the organization. Some objects may still be encrypted with those that are not current. */
+/**
+ * Lists all keys of the organization. Some objects may still be encrypted with those that are not current.
+ */
 export async function listOrganizationKeys(db: Database, organizationId: string): Promise<WrappedKey[]> {
   return inOrganization(db, organizationId, async (sql) => {
     const { rows } = await sql.query<WrappedKey & { id: string }>(
@@ -36,7 +41,10 @@ export async function insertFirstOrganizationKey(
   );
 }
 
-/** Makes `key` the organization's current one. Older keys stay for what they encrypted. Idempotent by the key's id. */
+/**
+ * Makes `key` the organization's current one. Older keys stay for what they encrypted. Idempotent by the
+ * key's id.
+ */
 export async function replaceOrganizationKey(
   db: Database,
   organizationId: string,
@@ -92,8 +100,8 @@ export async function findCurrentKey(db: Database, organizationId: string): Prom
 }
 
 /**
- * Deletes all keys but the current one: what is still encrypted with them can never be read again. Does nothing if `currentId` is
- * not the current key any more.
+ * Deletes all keys but the current one: what is still encrypted with them can never be read again. Does
+ * nothing if `currentId` is not the current key any more.
  * @returns how many keys were deleted.
  */
 export async function deleteKeysBefore(
@@ -161,7 +169,10 @@ export async function rewrapOrganizationKey(
   );
 }
 
-/** The keyring knows organizations by their id. The policies of its tables do not look at the number, and no organization has 0. */
+/**
+ * The keyring knows organizations by their id. The policies of its tables do not look at the number, and no
+ * organization has 0.
+ */
 async function inOrganization<T>(db: Database, id: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   return inTenant(db, { id, num: 0 }, work);
 }

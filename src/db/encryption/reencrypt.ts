@@ -1,9 +1,12 @@
-/** Finds the objects that are to be encrypted anew, exchanges one for its copy, and counts what still needs an older key. */
+/**
+ * Finds the objects that are to be encrypted anew, exchanges one for its copy, and counts what still needs an
+ * older key.
+ */
 import type { Sql } from "../sql.ts";
 
 /**
- * A condition on `holder`, a row that names an object: nothing that it belongs to is being deleted. A deletion knows the names of
- * objects beforehand, so they must not change.
+ * A condition on `holder`, a row that names an object: nothing that it belongs to is being deleted. A
+ * deletion knows the names of objects beforehand, so they must not change.
  */
 const IS_LIVE = `
   exists (
@@ -23,7 +26,10 @@ const IS_LIVE = `
       and (document.deleted_at is not null or folder.deleted_at is not null)
   )`;
 
-/** The sweep of intents adds most of a day to it. Until then, whoever has read a row can still read the object that it names. */
+/**
+ * The sweep of intents adds most of a day to it. Until then, whoever has read a row can still read the object
+ * that it names.
+ */
 const KEPT_FOR = "1 hour";
 
 const NAMED_OBJECTS = `
@@ -52,8 +58,8 @@ const NAMED_OBJECTS = `
   limit $3`;
 
 /**
- * Lists names of objects that rows of the organization have, after the name `after`, in byte order. It lists none if the organization
- * is being deleted.
+ * Lists names of objects that rows of the organization have, after the name `after`, in byte order. It lists
+ * none if the organization is being deleted.
  */
 export async function listNamedObjects(
   sql: Sql,
@@ -92,9 +98,10 @@ export async function countNamedObjects(sql: Sql, organizationId: string): Promi
 }
 
 /**
- * Gives every row that names the object `from` the name `to`, deletes the intent of `to`, and leaves `from` to the sweep of intents,
- * which deletes the object a day later.
- * @returns false, with nothing changed, if no row names `from` any more, or what it belongs to is being deleted.
+ * Gives every row that names the object `from` the name `to`, deletes the intent of `to`, and leaves `from`
+ * to the sweep of intents, which deletes the object a day later.
+ * @returns false, with nothing changed, if no row names `from` any more, or what it belongs to is being
+ *   deleted.
  */
 export async function exchangeObject(
   sql: Sql,

@@ -46,8 +46,8 @@ interface KeyRow {
 const entryOf = ({ callerId, route, key }: IdempotencyKey): unknown[] => [callerId, route, key];
 
 /**
- * Claims the key for `token` if no other request has it: it is new, older than 24 hours, or the request that had it died without an
- * answer.
+ * Claims the key for `token` if no other request has it: it is new, older than 24 hours, or the request that
+ * had it died without an answer.
  * @param token names this request, so that it can tell later whether the key is still its own.
  * @param bodyHash null if the body is still to come.
  */
@@ -142,7 +142,8 @@ export async function keepAnswer(
 }
 
 /**
- * Gives the key up if no answer was kept, so that a repeat can start at once. Waits for a transaction that is about to keep one.
+ * Gives the key up if no answer was kept, so that a repeat can start at once. Waits for a transaction that is
+ * about to keep one.
  */
 export async function releaseKey(system: pg.Pool, key: IdempotencyKey, token: string): Promise<void> {
   await queryOnce(

@@ -205,12 +205,12 @@ function advice({ faults, statements }: StrongLogins): string {
 }
 
 /**
- * Lets the three users of the URLs log in with the passwords that the URLs have. They are the roles themselves, or members of them,
- * which are made if they are missing. Idempotent; open connections stay. The server never sees the passwords, only what it stores
- * of them.
+ * Lets the three users of the URLs log in with the passwords that the URLs have. They are the roles
+ * themselves, or members of them, which are made if they are missing. Idempotent; open connections stay. The
+ * server never sees the passwords, only what it stores of them.
  * @returns the names of the users.
- * @throws TypeError if a URL names no user or no password, the owner, the role of another part, or the user of another URL. Nothing
- *   is changed then.
+ * @throws TypeError if a URL names no user or no password, the owner, the role of another part, or the user
+ *   of another URL. Nothing is changed then.
  */
 export async function makeLogins(
   db: OwnerDatabase,
@@ -251,7 +251,8 @@ async function makeLogin(sql: Sql, { name, login, password }: NewLogin): Promise
     await sql.query(`grant ${ROLES[name]} to ${quoted}`);
   }
   await sql.query(`alter role ${quoted} login password ${pg.escapeLiteral(scramVerifier(password))}`);
-  // A role may change its own settings, so an injected statement could have left some that no connection can work with.
+  // A role may change its own settings, so an injected statement could have left some that no connection can
+  // work with.
   const { rows } = await sql.query<{ database: string }>("select current_database() as database");
   await sql.query(`alter role ${quoted} reset all`);
   await sql.query(`alter role ${quoted} in database ${pg.escapeIdentifier(rows[0]!.database)} reset all`);

@@ -1,6 +1,6 @@
 /**
- * Gates in front of model providers: one row for each provider says until when no process may ask it, and whether its last answer
- * was a failure.
+ * Gates in front of model providers: one row for each provider says until when no process may ask it, and
+ * whether its last answer was a failure.
  */
 import type { ErrorCode } from "../../domain/errors.ts";
 import { type Database, queryOnce } from "../pool.ts";
@@ -15,11 +15,14 @@ interface Entrance {
 }
 
 export interface ProviderGate {
-  /** Asks whether the provider may be asked. The row is read at most once a second, so most requests cost no query. */
+  /**
+   * Asks whether the provider may be asked. The row is read at most once a second, so most requests cost no
+   * query.
+   */
   enter(): Promise<Entrance>;
   /**
-   * Keeps every process from asking for so long, at most {@link MAX_CLOSED_SECONDS}; if the database is away, this process alone.
-   * Never shortens an earlier call.
+   * Keeps every process from asking for so long, at most {@link MAX_CLOSED_SECONDS}; if the database is away,
+   * this process alone. Never shortens an earlier call.
    * @returns the seconds, within the bound.
    */
   close(seconds: number, code: ErrorCode): Promise<number>;
@@ -49,8 +52,8 @@ const UNSAID: ErrorCode = "provider_rate_limited";
 const OPEN: Entrance = { closedForMs: 0, isTrial: false, code: UNSAID };
 
 /**
- * Makes the gate of `provider`, which all processes of the database share. While the database is away, the gate stays as it was last
- * read.
+ * Makes the gate of `provider`, which all processes of the database share. While the database is away, the
+ * gate stays as it was last read.
  */
 export function createProviderGate(db: Database, provider: string): ProviderGate {
   const state: GateState = { openAt: 0, isFailing: false, code: UNSAID, readAt: -Infinity, changes: 0 };

@@ -1,4 +1,7 @@
-/** Lists what is under way in the whole instance: operations, deletions and batches, and documents by what they wait for. */
+/**
+ * Lists what is under way in the whole instance: operations, deletions and batches, and documents by what
+ * they wait for.
+ */
 import { type Database, queryOnce } from "../pool.ts";
 import { WAITING_SINCE } from "../runs/waits.ts";
 
@@ -136,7 +139,10 @@ export async function findWork(db: Database, id: string): Promise<WorkRow | unde
   return rows[0];
 }
 
-/** Lists the `limit` groups of documents that wait for longest. @throws DomainError `database_unavailable`. */
+/**
+ * Lists the `limit` groups of documents that wait for longest.
+ * @throws DomainError `database_unavailable`.
+ */
 export async function listWaitingDocuments(db: Database, limit: number): Promise<WaitingDocuments[]> {
   const { rows } = await queryOnce<WaitingDocuments>(
     db.system,

@@ -1,4 +1,7 @@
-/** Finds out who calls with an API key, and notes when keys are used. Key texts never come here, only their hashes. */
+/**
+ * Finds out who calls with an API key, and notes when keys are used. Key texts never come here, only their
+ * hashes.
+ */
 import type { Capability, OrganizationRole, SpaceRole } from "../../domain/tenancy/principal.ts";
 import { type Database, queryOnce } from "../pool.ts";
 
@@ -59,7 +62,10 @@ export interface KeyUse {
   readonly userAgent: string | null;
 }
 
-/** Notes when, from where and by what client each key was last used. An earlier use than the stored one changes nothing. */
+/**
+ * Notes when, from where and by what client each key was last used. An earlier use than the stored one
+ * changes nothing.
+ */
 export async function touchApiKeys(db: Database, uses: readonly KeyUse[]): Promise<void> {
   await queryOnce(db.app, "select touch_caller_keys($1::uuid[], $2::timestamptz[], $3::inet[], $4::text[])", [
     uses.map((use) => use.id),

@@ -8,7 +8,8 @@ const MAX_WAITING = 10_000;
 const TAKEN_AT_ONCE = 1_000;
 
 /**
- * Stores the hashes of reported keys. It takes the same time whether or not such keys exist, so it does not tell.
+ * Stores the hashes of reported keys. It takes the same time whether or not such keys exist, so it does not
+ * tell.
  * @returns false if too many reports wait already.
  */
 export async function reportLeakedKeys(db: Database, hashes: readonly Buffer[]): Promise<boolean> {
@@ -27,8 +28,8 @@ interface RevokedKey {
 }
 
 /**
- * Revokes the keys that the oldest reports name, each with a row in its organization's audit log. Several processes may call it at
- * once.
+ * Revokes the keys that the oldest reports name, each with a row in its organization's audit log. Several
+ * processes may call it at once.
  */
 export async function revokeLeakedKeys(db: Database): Promise<readonly RevokedKey[]> {
   return inTransaction(db.app, async (sql) => {

@@ -12,7 +12,9 @@ export interface NewKeyText {
 /** Each roll leaves a row for good, so the number of rolls is bounded. */
 export const MAX_ROLLS_A_DAY = 20;
 
-/** @returns seconds until the key may be rolled again, 0 for now. The caller must have locked the key's row. */
+/**
+ * @returns seconds until the key may be rolled again, 0 for now. The caller must have locked the key's row.
+ */
 export async function secondsUntilRoll(sql: Sql, keyId: string): Promise<number> {
   const { rows } = await sql.query<{ seconds: number }>(
     `select ceil(extract(epoch from created_at + interval '1 day' - now()))::int as seconds
@@ -28,8 +30,8 @@ export async function secondsUntilRoll(sql: Sql, keyId: string): Promise<number>
 }
 
 /**
- * Gives the key a new text. Its present text is accepted for the overlap, all earlier ones end at once. The caller must have locked
- * the key's row.
+ * Gives the key a new text. Its present text is accepted for the overlap, all earlier ones end at once. The
+ * caller must have locked the key's row.
  */
 export async function replaceKeyText(
   sql: Sql,
@@ -59,9 +61,9 @@ export async function replaceKeyText(
 }
 
 /**
- * Ends the key's present text and all earlier ones at once, unless the present one is `hash` already. Ended texts are remembered, so
- * that no provisioning file brings them back. Idempotent. The caller must have locked the key's row, and writes `hash` to it after
- * this.
+ * Ends the key's present text and all earlier ones at once, unless the present one is `hash` already. Ended
+ * texts are remembered, so that no provisioning file brings them back. Idempotent. The caller must have
+ * locked the key's row, and writes `hash` to it after this.
  */
 export async function supersedeKeyText(sql: Sql, keyId: string, hash: Buffer): Promise<void> {
   const { rowCount } = await sql.query(

@@ -17,8 +17,8 @@ export interface ProvisionResult {
   /** Keys that were made now. Their texts are stored nowhere. */
   readonly keys: readonly MadeKey[];
   /**
-   * What differs from the file and stays so: keys that were revoked or rolled since, or that share a name. They look like the
-   * mistakes of a {@link ProvisionError}.
+   * What differs from the file and stays so: keys that were revoked or rolled since, or that share a name.
+   * They look like the mistakes of a {@link ProvisionError}.
    */
   readonly warnings: readonly string[];
   /** Everything that the file names, and what became of it. */
@@ -28,8 +28,8 @@ export interface ProvisionResult {
 }
 
 /**
- * Adds and updates what the file names and deletes nothing; for the fields that it names, the file wins over the database.
- * Idempotent; runs in one transaction, so several processes may apply files at once.
+ * Adds and updates what the file names and deletes nothing; for the fields that it names, the file wins over
+ * the database. Idempotent; runs in one transaction, so several processes may apply files at once.
  * @throws ProvisionError with every mistake that the database shows. Nothing is changed then.
  * @see test/db/provisioning/apply.database.test.ts
  */
@@ -67,7 +67,9 @@ export async function lockProvisioning(sql: Sql): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtext('holdfast provision'))");
 }
 
-/** Like {@link applyProvisionFile}, in a transaction of the login `maintenance` that the caller may roll back. */
+/**
+ * Like {@link applyProvisionFile}, in a transaction of the login `maintenance` that the caller may roll back.
+ */
 export async function provisionWithin(
   sql: Sql,
   file: ProvisionFile,

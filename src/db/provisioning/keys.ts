@@ -22,8 +22,8 @@ export interface NamedKey {
   /** Ids of the chosen spaces; null means all, undefined that the file does not say. */
   readonly spaces: readonly string[] | null | undefined;
   /**
-   * All texts that the file gives to keys of this user. A key that has one of them belongs to the entry with that text, so it is
-   * not found by its name.
+   * All texts that the file gives to keys of this user. A key that has one of them belongs to the entry with
+   * that text, so it is not found by its name.
    */
   readonly texts: readonly string[];
 }
@@ -45,10 +45,12 @@ interface KeyRow {
 }
 
 /**
- * Finds the key by its text, else by its name among those that the operator made, and updates it; or makes it.
+ * Finds the key by its text, else by its name among those that the operator made, and updates it; or makes
+ * it.
  *
- * A revoked key stays revoked, and a key that was rolled keeps its new text while the file has an older one: both give a warning.
- * An entry without a text makes a key only if the operator never made one of that name for the user.
+ * A revoked key stays revoked, and a key that was rolled keeps its new text while the file has an older one:
+ * both give a warning. An entry without a text makes a key only if the operator never made one of that name
+ * for the user.
  * @returns the text of a key that was made without one in the file, else undefined.
  * @see test/db/provisioning/keys.database.test.ts
  */
@@ -88,8 +90,8 @@ function findByName(rows: readonly KeyRow[], hasText: boolean): KeyRow | undefin
 }
 
 /**
- * Whether the file still decides about a key that was rolled: not if a user made it, who has the new text, nor if it has another
- * name by now.
+ * Whether the file still decides about a key that was rolled: not if a user made it, who has the new text,
+ * nor if it has another name by now.
  */
 function isOperatorsStill(known: KeyRow, { key }: NamedKey): boolean {
   return !known.is_users && known.name === key.name;

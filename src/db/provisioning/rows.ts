@@ -22,7 +22,9 @@ export interface ProvisionChange {
   readonly outcome: "made" | "changed" | "unchanged";
 }
 
-/** Counts a change and keeps it for the report. Several changes of one row appear there as the first of them. */
+/**
+ * Counts a change and keeps it for the report. Several changes of one row appear there as the first of them.
+ */
 export function noteChange(run: Run, change: ProvisionChange): void {
   if (change.outcome === "made") run.created += 1;
   if (change.outcome === "changed") run.updated += 1;
@@ -36,8 +38,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 interface Kind {
   /**
-   * Finds candidates by id, `$1` (null if the file gives none), or by name, `$2`, within their parent, `$3`. Those that are not
-   * gone come first. All are locked.
+   * Finds candidates by id, `$1` (null if the file gives none), or by name, `$2`, within their parent, `$3`.
+   * Those that are not gone come first. All are locked.
    */
   readonly candidates: string;
   /** Whether a row that is gone still holds its name. */
@@ -203,7 +205,8 @@ function nameField(table: Table): string {
 }
 
 /**
- * Adds the row with `fields`, and `defaults` for what the file does not name; or updates `fields` of the row that exists.
+ * Adds the row with `fields`, and `defaults` for what the file does not name; or updates `fields` of the row
+ * that exists.
  * @returns whether anything changed.
  */
 export async function save(
@@ -238,8 +241,8 @@ async function insertRow(sql: Sql, table: Table, fields: Fields): Promise<void> 
 }
 
 /**
- * Writes `fields` if one of them differs, so that applying a file twice changes nothing. The columns come from the code that reads
- * the file, never from its text.
+ * Writes `fields` if one of them differs, so that applying a file twice changes nothing. The columns come
+ * from the code that reads the file, never from its text.
  * @returns whether anything changed.
  */
 export async function updateRow(

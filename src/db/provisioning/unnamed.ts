@@ -83,8 +83,8 @@ const UNNAMED = `
   limit $3`;
 
 /**
- * Finds organizations, users, shared spaces, roles in them, agents, and keys that the operator made and that still work. If the
- * file does not name an organization, that one line stands for all that belongs to it.
+ * Finds organizations, users, shared spaces, roles in them, agents, and keys that the operator made and that
+ * still work. If the file does not name an organization, that one line stands for all that belongs to it.
  * @param named the organizations of the file.
  * @param changes everything that the file names.
  */

@@ -45,8 +45,9 @@ async function isSubjectTaken(run: Run, subject: string | null, userId: string):
 }
 
 /**
- * Counts the operator's word as the confirmation of an address, if the file names the user by id or has the address that was
- * confirmed before. A user who was found by an address that an administrator chose still has to confirm it by a login.
+ * Counts the operator's word as the confirmation of an address, if the file names the user by id or has the
+ * address that was confirmed before. A user who was found by an address that an administrator chose still has
+ * to confirm it by a login.
  */
 async function confirmEmail(run: Run, located: Located, { id, email }: ProvisionUser): Promise<void> {
   const { rowCount } = await run.sql.query(

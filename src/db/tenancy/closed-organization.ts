@@ -1,4 +1,6 @@
-/** Deletes a closed organization's rows from every table that the catalogue names, and counts what is left. */
+/**
+ * Deletes a closed organization's rows from every table that the catalogue names, and counts what is left.
+ */
 import pg from "pg";
 import { type Database, type OrganizationKey, queryOnce } from "../pool.ts";
 
@@ -18,8 +20,8 @@ export async function deleteOrganizationRows(
     db.maintenance,
     "select tenant_table::text as name from tenant_tables()",
   );
-  // The audit log's chain goes first: a log without a chain shows that its organization is being deleted, while a chain without its
-  // log would look like one that somebody had cut.
+  // The audit log's chain goes first: a log without a chain shows that its organization is being deleted,
+  // while a chain without its log would look like one that somebody had cut.
   let left = ["audit_chains", "spaces", ...rows.map(({ name }) => name)];
   while (left.length > 0) {
     const later: string[] = [];
@@ -36,9 +38,9 @@ export async function deleteOrganizationRows(
 }
 
 /**
- * Deletes vectors as the login `maintenance`, which owns their partitions. No function with the schema owner's rights may touch
- * them, because a trigger planted there would run with those rights. It goes partition by partition, since their common parent
- * belongs to the schema's owner.
+ * Deletes vectors as the login `maintenance`, which owns their partitions. No function with the schema
+ * owner's rights may touch them, because a trigger planted there would run with those rights. It goes
+ * partition by partition, since their common parent belongs to the schema's owner.
  */
 async function deleteVectors(db: Database, { id, num }: OrganizationKey): Promise<Record<string, number>> {
   const deleted: Record<string, number> = {};
@@ -56,7 +58,12 @@ async function deleteVectors(db: Database, { id, num }: OrganizationKey): Promis
       const result = await queryOnce(
         db.maintenance,
         `delete from ${name}
-         where ctid = any(array(select ctid from ${name} where organization_num = $1 limit ${ROWS_A_STATEMENT}))
+         where ctid = any(array(
+             select ctid
+             from ${name}
+             where organization_num = $1
+             limit ${ROWS_A_STATEMENT}
+           ))
            and exists (
              select
              from organizations organization
@@ -117,7 +124,10 @@ export async function countOrganizationRows(db: Database, { id, num }: Organizat
   return rows[0]!.count;
 }
 
-/** Deletes the wrapped keys: nothing that was encrypted for the organization can be read afterwards. Idempotent. */
+/**
+ * Deletes the wrapped keys: nothing that was encrypted for the organization can be read afterwards.
+ * Idempotent.
+ */
 export async function deleteOrganizationKeys(db: Database, organization: OrganizationKey): Promise<number> {
   const { rowCount } = await queryOnce(
     db.maintenance,

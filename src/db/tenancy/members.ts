@@ -54,7 +54,10 @@ export async function findMember(
   return rows[0];
 }
 
-/** Lets one transaction at a time change who belongs to the organization, so two admins cannot remove each other. */
+/**
+ * Lets one transaction at a time change who belongs to the organization, so two admins cannot remove each
+ * other.
+ */
 export async function lockMembers(sql: Sql, organizationId: string): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtextextended('members ' || $1::text, 0))", [
     organizationId,
@@ -81,11 +84,11 @@ const EMAIL_STAYS =
 /**
  * Makes or changes a member. A user who was removed comes back, without the keys and roles of before.
  *
- * A new address of a user who has logged in must be confirmed by a login with it. Until then, a user who is removed can come back
- * only under the last confirmed address.
+ * A new address of a user who has logged in must be confirmed by a login with it. Until then, a user who is
+ * removed can come back only under the last confirmed address.
  * @returns whether the user was no member before.
- * @throws DomainError `bad_request` if the e-mail address is in use, or would let somebody else log in to the user's private space;
- *   `not_found` if the id belongs to a user of another organization.
+ * @throws DomainError `bad_request` if the e-mail address is in use, or would let somebody else log in to the
+ *   user's private space; `not_found` if the id belongs to a user of another organization.
  * @see test/db/tenancy/members.database.test.ts
  */
 export async function putMember(
@@ -182,9 +185,9 @@ function unlessEmail<T>(statement: Promise<T>): Promise<T> {
 }
 
 /**
- * Removes a member: keys are revoked, running turns cancelled, roles in shared spaces end, and spaces without another owner pass to
- * the admin who has been in the organization for longest. The private space stays as it is. Needs {@link lockMembers} and
- * {@link requireAnotherAdmin}.
+ * Removes a member: keys are revoked, running turns cancelled, roles in shared spaces end, and spaces without
+ * another owner pass to the admin who has been in the organization for longest. The private space stays as it
+ * is. Needs {@link lockMembers} and {@link requireAnotherAdmin}.
  */
 export async function removeMember(sql: Sql, organization: OrganizationKey, userId: string): Promise<void> {
   const heir = await firstAdmin(sql, organization.id, userId);

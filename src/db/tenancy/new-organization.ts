@@ -55,7 +55,10 @@ export async function createOrganization(
   });
 }
 
-/** Whether the instance is empty, so that nobody can be served yet. @throws DomainError `database_unavailable`. */
+/**
+ * Whether the instance is empty, so that nobody can be served yet.
+ * @throws DomainError `database_unavailable`.
+ */
 export async function hasNoOrganization(db: Database): Promise<boolean> {
   const { rowCount } = await queryOnce(
     db.system,

@@ -83,7 +83,10 @@ export async function setSpaceRole(
   await requireOwner(sql, spaceId);
 }
 
-/** The caller must have locked the space's row. @throws DomainError `bad_request` if no owner would be left. */
+/**
+ * The caller must have locked the space's row.
+ * @throws DomainError `bad_request` if no owner would be left.
+ */
 export async function removeSpaceMember(sql: Sql, spaceId: string, userId: string): Promise<void> {
   await sql.query("delete from space_members where space_id = $1 and user_id = $2", [spaceId, userId]);
   await requireOwner(sql, spaceId);
@@ -102,7 +105,10 @@ async function requireOwner(sql: Sql, spaceId: string): Promise<void> {
   await settleOwners(sql, [spaceId]);
 }
 
-/** Makes the longest-standing owner of each space its owner of record, unless that is one of its owners already. */
+/**
+ * Makes the longest-standing owner of each space its owner of record, unless that is one of its owners
+ * already.
+ */
 export async function settleOwners(sql: Sql, spaceIds: readonly string[]): Promise<void> {
   await sql.query(
     `update spaces space

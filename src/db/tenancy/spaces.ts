@@ -21,7 +21,8 @@ const COLUMNS = "id, name, is_private, owner_id, organization_id, created_at, up
 const PRIVATE_NAME = "Private";
 
 /**
- * Makes the user's private space if there is none. Idempotent; of several callers at the same time one makes it.
+ * Makes the user's private space if there is none. Idempotent; of several callers at the same time one makes
+ * it.
  * @returns whether this call made it.
  */
 export async function ensurePrivateSpace(
@@ -110,7 +111,10 @@ export async function findSpaceOfOrganization(
   return rows[0];
 }
 
-/** Like {@link findSpaceOfOrganization}, and locks the row, so that one transaction at a time changes the space's roles. */
+/**
+ * Like {@link findSpaceOfOrganization}, and locks the row, so that one transaction at a time changes the
+ * space's roles.
+ */
 export async function lockSpace(sql: Sql, organizationId: string, id: string): Promise<SpaceRow | undefined> {
   const { rows } = await sql.query<SpaceRow>(
     `select ${COLUMNS}
@@ -124,7 +128,10 @@ export async function lockSpace(sql: Sql, organizationId: string, id: string): P
   return rows[0];
 }
 
-/** Makes a shared space with the user as its owner. @throws DomainError `bad_request` if the organization has one of that name. */
+/**
+ * Makes a shared space with the user as its owner.
+ * @throws DomainError `bad_request` if the organization has one of that name.
+ */
 export async function insertSpace(
   sql: Sql,
   organization: OrganizationKey,

@@ -15,8 +15,8 @@ interface Stored {
 }
 
 /**
- * Checks what is stored, including what this transaction has written. Uploads of one organization do so one at a time: until the
- * transaction ends, others wait.
+ * Checks what is stored, including what this transaction has written. Uploads of one organization do so one
+ * at a time: until the transaction ends, others wait.
  * @throws DomainError `bad_request` if that is more than the organization may store.
  */
 export async function requireWithinQuotas(

@@ -14,13 +14,16 @@ interface UserRow {
 
 interface FoundSubject {
   readonly caller: CallerRow | null;
-  /** Ids of users who wait for a first login with the same e-mail address, if there are several. Nobody is bound then. */
+  /**
+   * Ids of users who wait for a first login with the same e-mail address, if there are several. Nobody is
+   * bound then.
+   */
   readonly ambiguous: readonly string[];
 }
 
 /**
- * Finds the user who is bound to the token's subject. If nobody is, binds the one user who waits for a first login with
- * `verifiedEmail`.
+ * Finds the user who is bound to the token's subject. If nobody is, binds the one user who waits for a first
+ * login with `verifiedEmail`.
  */
 export async function findSubjectCaller(
   db: Database,
@@ -43,7 +46,9 @@ export interface FoundUser {
   readonly organization: OrganizationKey & { readonly name: string };
 }
 
-/** Finds users by e-mail address for the command line: at most one in each organization, at most 100 in all. */
+/**
+ * Finds users by e-mail address for the command line: at most one in each organization, at most 100 in all.
+ */
 export async function findUsersByEmail(db: Database, email: string): Promise<FoundUser[]> {
   const { rows } = await queryOnce<
     UserRow & { organization_id: string; organization_num: number; organization_name: string }

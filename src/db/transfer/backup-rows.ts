@@ -20,8 +20,8 @@ export interface RowCounts {
 }
 
 /**
- * Rate limits change every minute. Vectors are never read with the owner's rights, because code that is planted on their tables
- * would run with those; `backup verify` compares them with their documents instead.
+ * Rate limits change every minute. Vectors are never read with the owner's rights, because code that is
+ * planted on their tables would run with those; `backup verify` compares them with their documents instead.
  */
 const NOT_COUNTED: readonly string[] = ["rate_limits", "embeddings"];
 const COUNTED = Object.keys(TABLES).filter((table) => !NOT_COUNTED.includes(table));
@@ -33,7 +33,8 @@ function organizationColumn(table: string): string | undefined {
 
 /**
  * Counts everything but vectors with the owner's rights, in the transaction of `sql`. Reads every table once.
- * @param only counts these tables and no others. A schema that is not migrated yet lacks some. Default: all that this version counts.
+ * @param only counts these tables and no others. A schema that is not migrated yet lacks some. Default: all
+ *   that this version counts.
  */
 export async function countAllRows(sql: Sql, only: readonly string[] = COUNTED): Promise<RowCounts> {
   await sql.query("set local row_security = off");
@@ -70,7 +71,10 @@ export async function countAllRows(sql: Sql, only: readonly string[] = COUNTED):
   return { rows: total, organizations };
 }
 
-/** Counts one organization's rows, by table, with the application's login. Its statements may take an hour each. */
+/**
+ * Counts one organization's rows, by table, with the application's login. Its statements may take an hour
+ * each.
+ */
 export async function countOwnRows(
   db: Database,
   organization: OrganizationKey,
@@ -92,7 +96,10 @@ const INSTANCE_TABLES = COUNTED.filter(
     TABLES[table]!.policies.length === 0 && TABLES[table]!.grants.maintenance?.split(", ").includes("select"),
 );
 
-/** Counts what belongs to no organization, such as the instance's secrets, by table, with the login `maintenance`. */
+/**
+ * Counts what belongs to no organization, such as the instance's secrets, by table, with the login
+ * `maintenance`.
+ */
 export async function countInstanceRows(db: Database): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const table of INSTANCE_TABLES) {
@@ -112,7 +119,10 @@ export interface Server {
   readonly hasVectors: boolean;
   /** Up to three of our tables and schemas that exist already. */
   readonly taken: string[];
-  /** Whether a pg_dump or pg_restore of ours runs in the database: if its command was killed, it goes on all the same, and commits. */
+  /**
+   * Whether a pg_dump or pg_restore of ours runs in the database: if its command was killed, it goes on all
+   * the same, and commits.
+   */
   readonly isBusy: boolean;
 }
 

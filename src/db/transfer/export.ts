@@ -63,8 +63,8 @@ const DIRECTORY = `
   where organization.id = $1`;
 
 /**
- * Reads everything but documents and files. The subjects of users are left out, because another instance may have another issuer
- * of tokens.
+ * Reads everything but documents and files. The subjects of users are left out, because another instance may
+ * have another issuer of tokens.
  */
 export async function readDirectory(sql: Sql, organizationId: string): Promise<Directory> {
   const { rows } = await sql.query<{ directory: Directory }>(DIRECTORY, [organizationId]);
@@ -206,7 +206,10 @@ export async function readLooseFiles(
   return rows;
 }
 
-/** Reads chunks of a published run with their vectors, from index `from` on. A chunk that the provider refused has no vector. */
+/**
+ * Reads chunks of a published run with their vectors, from index `from` on. A chunk that the provider refused
+ * has no vector.
+ */
 export async function readChunks(
   sql: Sql,
   run: { run_num: number; space_num: number },

@@ -1,4 +1,7 @@
-/** Writes what an archive holds, under the ids that it had. Each function may be repeated: what is there already stays. */
+/**
+ * Writes what an archive holds, under the ids that it had. Each function may be repeated: what is there
+ * already stays.
+ */
 import type { ArchivedOrganization, Directory, Row } from "../../domain/archive.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
@@ -157,7 +160,10 @@ interface ImportedDocument {
   readonly embeddingModel: string;
 }
 
-/** $1 organization, $2 document, $3 run or null, $4 id of the new run, $5 object, $6 embedding model, $7 priority, $8 chunker. */
+/**
+ * $1 organization, $2 document, $3 run or null, $4 id of the new run, $5 object, $6 embedding model, $7
+ * priority, $8 chunker.
+ */
 const INSERT_DOCUMENT = `
   with given as (
     select archived.*
@@ -200,8 +206,8 @@ const INSERT_DOCUMENT = `
   returning latest_run_num as num`;
 
 /**
- * Writes the document with a queued run. If the archive has its chunks, the run counts as parsed and chunked and has only to be
- * published.
+ * Writes the document with a queued run. If the archive has its chunks, the run counts as parsed and chunked
+ * and has only to be published.
  * @returns the number of the run.
  */
 export async function insertDocument(
@@ -221,7 +227,10 @@ export async function insertDocument(
   return rows[0]!.num;
 }
 
-/** Keeps vectors, as Postgres prints them, under the hashes of their texts, so that equal texts are not embedded again. */
+/**
+ * Keeps vectors, as Postgres prints them, under the hashes of their texts, so that equal texts are not
+ * embedded again.
+ */
 export async function keepVectors(
   sql: Sql,
   organizationId: string,

@@ -76,8 +76,8 @@ export interface ModelListEntry {
 }
 
 /**
- * Lists at most `limit` agents that the caller may use, oldest first, without system agents: those of spaces that the caller reaches,
- * and public ones, unless the key was narrowed to chosen spaces.
+ * Lists at most `limit` agents that the caller may use, oldest first, without system agents: those of spaces
+ * that the caller reaches, and public ones, unless the key was narrowed to chosen spaces.
  */
 export async function listUsableAgents(
   sql: Sql,
@@ -101,8 +101,8 @@ export async function listUsableAgents(
 }
 
 /**
- * Finds the agent, and the spaces that the user reaches now, through the key if one is given. Tools of a running turn begin with
- * it.
+ * Finds the agent, and the spaces that the user reaches now, through the key if one is given. Tools of a
+ * running turn begin with it.
  * @returns undefined if the agent, the user or the key is gone.
  */
 export async function findAgentAndReach(

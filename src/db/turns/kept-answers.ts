@@ -1,6 +1,6 @@
 /**
- * Keeps the answers of chat turns that were asked for with an Idempotency-Key: which process runs the turn, the encrypted pieces of
- * its answer, and its encrypted end.
+ * Keeps the answers of chat turns that were asked for with an Idempotency-Key: which process runs the turn,
+ * the encrypted pieces of its answer, and its encrypted end.
  */
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../pool.ts";
 
@@ -45,7 +45,8 @@ interface FoundTurn {
 }
 
 /**
- * Takes the key for a new turn, unless another turn has it. A turn that failed without a piece, or is over a day old, loses it.
+ * Takes the key for a new turn, unless another turn has it. A turn that failed without a piece, or is over a
+ * day old, loses it.
  * @returns the turn that has the key; undefined if the new one has got it.
  */
 export async function claimKeptTurn(
@@ -107,7 +108,8 @@ export async function dropKeptTurn(
 }
 
 /**
- * Adds pieces and the documents that they may be based on, and with `end` closes the turn, in one transaction. Idempotent.
+ * Adds pieces and the documents that they may be based on, and with `end` closes the turn, in one
+ * transaction. Idempotent.
  */
 export async function writeKeptTurn(
   db: Database,
@@ -148,7 +150,10 @@ export async function writeKeptTurn(
   });
 }
 
-/** Reads what follows piece `afterNo`, in one snapshot. @returns undefined if the turn is not kept any more. */
+/**
+ * Reads what follows piece `afterNo`, in one snapshot.
+ * @returns undefined if the turn is not kept any more.
+ */
 export async function readKeptTurn(
   db: Database,
   organization: OrganizationKey,

@@ -1,4 +1,7 @@
-/** Writes down chat turns: which process has them open, how they ended, and what they used. It never holds messages. */
+/**
+ * Writes down chat turns: which process has them open, how they ended, and what they used. It never holds
+ * messages.
+ */
 import type { TurnStatus } from "../../domain/work/turn.ts";
 import { type Database, inTransaction, queryOnce, type Sql } from "../pool.ts";
 
@@ -111,8 +114,9 @@ export async function insertOpenTurns(db: Database, turns: readonly TurnRow[]): 
 }
 
 /**
- * Writes how turns ended and what their calls used, in one transaction. Idempotent: a turn ends once, a call is noted once, and a
- * conversation is counted when its turn ends. If a turn was taken for lost, its own process may still say how it ended.
+ * Writes how turns ended and what their calls used, in one transaction. Idempotent: a turn ends once, a call
+ * is noted once, and a conversation is counted when its turn ends. If a turn was taken for lost, its own
+ * process may still say how it ended.
  */
 export async function writeTurnEnds(
   db: Database,
@@ -210,7 +214,10 @@ export async function loseTurns(db: Database, apiProcessId: string): Promise<Tur
 /** No turn lasts longer. */
 const LONGEST_TURN = "1 hour";
 
-/** Ends the open turns of a user as cancelled, in the tenant's transaction. The processes that run them notice within about a second. */
+/**
+ * Ends the open turns of a user as cancelled, in the tenant's transaction. The processes that run them notice
+ * within about a second.
+ */
 export async function cancelTurnsOfUser(sql: Sql, organizationId: string, userId: string): Promise<void> {
   await sql.query(
     `update turns
@@ -224,7 +231,10 @@ export async function cancelTurnsOfUser(sql: Sql, organizationId: string, userId
   );
 }
 
-/** Finds those of the running turns that were cancelled, or whose user was removed before they were noted as open. */
+/**
+ * Finds those of the running turns that were cancelled, or whose user was removed before they were noted as
+ * open.
+ */
 export async function findCancelledTurns(
   db: Database,
   turns: readonly Pick<TurnRow, "id" | "user_id">[],

@@ -1,4 +1,7 @@
-/** Adds up what an organization used: turns and tokens from the ledger of chat turns, documents from the audit log. */
+/**
+ * Adds up what an organization used: turns and tokens from the ledger of chat turns, documents from the audit
+ * log.
+ */
 import { parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import type { Sql } from "../pool.ts";
@@ -19,8 +22,8 @@ export interface UsageRow {
 }
 
 /**
- * What was used by day, user, key and agent. $1 is the organization, $2 and $3 bound the time. A document counts on the day of its
- * upload, even if it was deleted since.
+ * What was used by day, user, key and agent. $1 is the organization, $2 and $3 bound the time. A document
+ * counts on the day of its upload, even if it was deleted since.
  */
 const USAGE = `(
   select to_char(at at time zone 'UTC', 'YYYY-MM-DD') as day,
@@ -89,8 +92,9 @@ const TOKENS_OF_ORGANIZATION = `
     and call.at >= $2::timestamp at time zone 'UTC'`;
 
 /**
- * Goes by the turns of the user, of which there are few, and not by the calls of the organization. Calls are written down when
- * their turn has ended, or later after an outage, so turns of the day before the month count too.
+ * Goes by the turns of the user, of which there are few, and not by the calls of the organization. Calls are
+ * written down when their turn has ended, or later after an outage, so turns of the day before the month
+ * count too.
  */
 const TOKENS_OF_USER = `
   select coalesce(sum(call.prompt_tokens + call.completion_tokens), 0)::bigint as tokens
@@ -104,7 +108,8 @@ const TOKENS_OF_USER = `
     and turn.started_at >= $2::timestamp at time zone 'UTC' - interval '1 day'`;
 
 /**
- * Adds up prompt and completion tokens since the beginning of a month: of one user, one key of theirs, or the whole organization.
+ * Adds up prompt and completion tokens since the beginning of a month: of one user, one key of theirs, or the
+ * whole organization.
  * @param firstDay the first day of the month in UTC, `YYYY-MM-01`.
  */
 export async function tokensOfMonth(
