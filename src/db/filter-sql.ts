@@ -2,7 +2,7 @@
  * Turns filters and orders into SQL. Every value becomes a parameter, and no value can make a cast fail.
  * @see test/db/filter-sql.database.test.ts
  */
-import type { Condition, FieldType, Operator, OrderTerm } from "../domain/conditions.ts";
+import type { Condition, FieldType, Operator, OrderTerm } from "../domain/requests/conditions.ts";
 
 /**
  * The SQL expression of each field; that of `x.*` is a jsonb object, whose keys are the fields.

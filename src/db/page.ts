@@ -1,6 +1,6 @@
 /** Reads one page of a list: its rows in the order asked for, and how many rows match over all pages. */
 import type pg from "pg";
-import type { Condition, OrderTerm } from "../domain/conditions.ts";
+import type { Condition, OrderTerm } from "../domain/requests/conditions.ts";
 import { type FieldColumns, type Parameters, filterSql, orderSql } from "./filter-sql.ts";
 import type { Sql } from "./pool.ts";
 

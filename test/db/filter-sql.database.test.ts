@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { filterSql, orderSql, parameters } from "../../src/db/filter-sql.ts";
-import { OPERATORS } from "../../src/domain/conditions.ts";
+import { OPERATORS } from "../../src/domain/requests/conditions.ts";
 import { type FilterFields, parseFilters, parseOrderBy } from "../../src/schema/requests/filters.ts";
 import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
 

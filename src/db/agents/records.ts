@@ -5,7 +5,7 @@
 import { newId } from "../../domain/ids.ts";
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import type { AgentChanges, NewAgent } from "../../domain/tenancy/agent-values.ts";
-import type { Condition, OrderTerm } from "../../domain/conditions.ts";
+import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import type { Agent } from "../turns/agents-in-chat.ts";
 import { type FieldColumns, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";

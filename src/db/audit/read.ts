@@ -1,5 +1,5 @@
 /** Reads the audit log of an organization, in pages or as a whole. */
-import type { Condition, OrderTerm } from "../../domain/conditions.ts";
+import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import { type FieldColumns, filterSql, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import type { Sql } from "../pool.ts";

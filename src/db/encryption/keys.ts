@@ -2,7 +2,7 @@
  * Keeps the data-encryption keys of organizations, wrapped by the master key: the database never has their
  * plain bytes.
  */
-import type { WrappedKey } from "../../domain/wrapped-keys.ts";
+import type { WrappedKey } from "../../domain/tenancy/wrapped-keys.ts";
 import { type Database, inTenant, inTransaction, queryOnce, type Sql } from "../pool.ts";
 
 interface NewKey {

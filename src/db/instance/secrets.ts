@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { DomainError } from "../../domain/errors.ts";
 import { ExpectedFailure } from "../../domain/expected-failure.ts";
-import type { MasterKey } from "../../domain/wrapped-keys.ts";
+import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
 import { type Database, inTransaction, queryOnce } from "../pool.ts";
 
 const SECRET_BYTES = 32;

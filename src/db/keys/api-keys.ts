@@ -1,5 +1,5 @@
 /** Makes, reads, lists and revokes API keys and the spaces that they are narrowed to. */
-import type { Condition, OrderTerm } from "../../domain/conditions.ts";
+import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import type { Capability } from "../../domain/tenancy/principal.ts";
 import { type FieldColumns, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";

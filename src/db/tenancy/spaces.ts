@@ -1,5 +1,5 @@
 /** Makes, finds, lists and renames spaces. Their deletion is in `db/deletions`. */
-import type { Condition, OrderTerm } from "../../domain/conditions.ts";
+import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import { newId } from "../../domain/ids.ts";
 import { type Reach, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import { type FieldColumns, parameters } from "../filter-sql.ts";
