@@ -1,12 +1,12 @@
-/** The second wall: every tenant table is behind row-level security, for each of the three roles. */
+/** Every table of tenants has row-level security for each of the three roles, as a second wall after queries. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inTenant } from "../../src/db/pool.ts";
 import { makeOrganization, makeSpace, makeUser } from "../support/tenants/callers.ts";
 import { type TestDatabase, createTestDatabase } from "../support/servers/database.ts";
 
 /**
- * Tables that belong to the instance, not to a tenant; what `app` may do with them. A new table is either
- * here or has an organization.
+ * What `app` may do with the tables that belong to the instance. A new table is listed here or has an
+ * organization.
  */
 const INSTANCE_TABLES = [
   "api_processes",
@@ -89,7 +89,7 @@ test("partitions cannot be read past their table", () => {
   ).toEqual([]);
 });
 
-test("`system` reads bookkeeping alone: no text, no vector, no person, no key", () => {
+test("`system` reads bookkeeping, but no text, vector, person or key", () => {
   const readable = tables.filter((table) => table.system_may_read).map((table) => table.name);
   for (const content of [
     "chunks",

@@ -3,7 +3,7 @@ import { inTenant, inTransaction } from "../../src/db/pool.ts";
 import { makeKey, makeOrganization, makeSpace, makeUser } from "../support/tenants/callers.ts";
 import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
 
-/** Tables of the instance, not of a tenant. */
+/** Tables that belong to the instance and not to an organization. */
 const WITHOUT_TENANT = new Set([
   "migrations",
   "cut_overs",
@@ -51,7 +51,7 @@ it("every table whose rows name an organization has a policy that compares it", 
   expect(rows.filter((table) => !isWalled(table))).toEqual([]);
 });
 
-it("the application has no right to a table without such a policy, except tables of the instance", async () => {
+it("the application has no right to other tables, except those of the instance", async () => {
   const { rows } = await test.db.owner.query<{ name: string }>(
     `select c.relname as name
      from pg_class c

@@ -216,7 +216,7 @@ test("if something cannot be repaired, migrate says what, and changes nothing", 
   expect(await describeAccessFaults(database.db)).toContain("table documents lacks the policy tenant");
 });
 
-test("a database without rights says which it lacks, and one without tables says which migrations", async () => {
+test("a database without rights or without migrations says which it lacks", async () => {
   await run(TAKE_ALL);
   await expect(assertSchema(database.db)).rejects.toThrow(
     /: schema public lacks the right of holdfast_app to usage; /,

@@ -200,7 +200,7 @@ describe("in every tenant table", () => {
     expect(found).toEqual([]);
   });
 
-  it("the system's login reads bookkeeping, that of maintenance directories, and neither any content", async () => {
+  it("the system reads bookkeeping, maintenance reads directories, and neither reads content", async () => {
     const readable = async (login: "system" | "maintenance") => {
       const found = await Promise.all(
         tables.map(async ({ name, column }) =>

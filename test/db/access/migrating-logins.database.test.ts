@@ -52,7 +52,8 @@ test("an owner that is no superuser repairs its own restore, and says what it ma
     await expect(migrate({ owner: pool })).rejects.toThrow(
       new RegExp(
         "^table documents lacks the policy tenant, " +
-          "and this login may not mend it \\(must be owner of [^)]*\\)\\. As a superuser run, and then `holdfast migrate`: .*;$",
+          "and this login may not mend it \\(must be owner of [^)]*\\)\\. " +
+          "As a superuser run, and then `holdfast migrate`: .*;$",
       ),
     );
     await run(ownedBy(owner));

@@ -1,5 +1,6 @@
 /**
- * Maintenance makes indexes, so it owns the tables of vectors: what code it could plant there runs as whom.
+ * Maintenance makes indexes, so it owns the tables of vectors. Code that it plants there never runs with more
+ * rights than its own or those of the application.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countFaults, findOrphanRuns } from "../../../src/db/upkeep/organization-integrity.ts";
@@ -13,7 +14,7 @@ import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/cal
 import { type OwnedDatabase, type TestDatabase, createTestDatabase } from "../../support/servers/database.ts";
 
 /**
- * A space with one vector, which names a run that is not there.
+ * Makes a space with one vector, which names a run that does not exist.
  * @returns its id, its number and the table of its vector.
  */
 async function makeSpaceWithVector(

@@ -78,7 +78,7 @@ describe("a file that is applied", () => {
     expect(await apply(full)).toEqual({ created: 0, updated: 0, keys: [], warnings: [] });
   });
 
-  it("confirms addresses of users whom it names by id or by their confirmed address, and no others", async () => {
+  it("confirms the addresses of users whom it names by id or by their confirmed address", async () => {
     const id = newId();
     const waiting = (address: string) =>
       rows("update users set confirmed_email = $2 where id = $1", [id, address]);

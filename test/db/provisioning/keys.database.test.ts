@@ -1,4 +1,6 @@
-/** Keys that a provisioning file names: which ones it means, and which it leaves alone. */
+/**
+ * Keys that a provisioning file names: which ones it finds, changes and makes, and which stay as they are.
+ */
 import { describe, expect, it } from "vitest";
 import { createKeyText, isWellFormedKey, keyPrefix } from "../../../src/auth/api-keys.ts";
 import { replaceKeyText } from "../../../src/db/keys/rolls.ts";
@@ -105,7 +107,7 @@ describe("keys", () => {
     expect(kept).toEqual({ hash: rolled!.hash, cidrs: ["192.0.2.7/32", "10.0.0.0/8"] });
   });
 
-  it("that users made are not found by their name: the operator gets one more of that name, once", async () => {
+  it("that users made are not found by name: the operator gets one more of that name, once", async () => {
     await apply(acme([ada(), { email: email("root"), role: "admin" }], [research()]));
     const byName = { "by admin": await made("by admin", "root"), "by owner": await made("by owner", "ada") };
     const named = (text: string | undefined) =>
@@ -145,7 +147,7 @@ describe("keys", () => {
     expect(await keysOf()).toHaveLength(4);
   });
 
-  it("that a user made are found by their text in the file, and stay as they are once that is old", async () => {
+  it("that a user made are found by their text, and stay as they are after a roll", async () => {
     await apply(acme([ada(), { email: email("root"), role: "admin" }], [research()]));
     const text = await made("by admin", "root");
     const named = (rest: Part) =>
@@ -232,7 +234,7 @@ describe("keys", () => {
     expect((await keysOf())[0]!.hash.equals(maker.hash(next))).toBe(true);
   });
 
-  it("that are new and expired already are told; those that are there stay expired", async () => {
+  it("that are new and expired already give a warning; existing ones stay expired", async () => {
     const named = (name: string) => acme([ada({ api_keys: [{ name, expires_at: "2001-01-01T00:00:00Z" }] })]);
     expect((await apply(named("old"))).warnings).toEqual([
       "organizations[0].users[0].api_keys[0].expires_at: is past, so that the new key can never be used",
@@ -248,7 +250,7 @@ describe("keys", () => {
   });
 });
 
-/** A key of Ada that a user made, narrowed to no space. @returns its text. */
+/** Makes a key of Ada as the user `by`, without any space. @returns its text. */
 async function made(name: string, by: string): Promise<string> {
   const text = createKeyText();
   await rows(
@@ -264,7 +266,7 @@ async function made(name: string, by: string): Promise<string> {
   return text;
 }
 
-/** What the API's roll writes. @returns the new text. */
+/** Rolls a key like the API. @returns the new text. */
 async function roll(text: string, meanwhile: () => Promise<void> = async () => undefined): Promise<string> {
   const [key] = await rows<{ id: string; organization_id: string }>(
     "select id, organization_id from api_keys where hash = $1",

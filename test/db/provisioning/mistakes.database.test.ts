@@ -1,6 +1,6 @@
 /**
- * Whatever is wrong with a provisioning file is told as its list of mistakes, and never ends in an error of
- * Postgres.
+ * Whatever is wrong with a provisioning file is reported in its list of mistakes; it never ends in an error
+ * of Postgres.
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -44,8 +44,8 @@ it("a key's time may have any offset of ISO 8601, and an agent's version any len
 });
 
 /**
- * The same file without what is refused before the database is asked: names, ids and keys given twice,
- * members and spaces that it does not name.
+ * Removes what is refused before the database is asked: names, ids and keys that occur twice, and members and
+ * spaces that the file does not name.
  */
 function consistent(organizations: readonly Part[]): Part[] {
   const seen = new Set<string>();
@@ -91,7 +91,7 @@ function consistent(organizations: readonly Part[]): Part[] {
   });
 }
 
-/** Few names, ids and keys, so that they meet those of files before. */
+/** There are few names, ids and keys, so that files often name what earlier files named. */
 it("of any file", async () => {
   const ids = Array.from({ length: 5 }, newId);
   const keys = Array.from({ length: 3 }, createKeyText);

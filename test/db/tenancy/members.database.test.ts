@@ -1,4 +1,4 @@
-/** Who may become whom: the e-mail addresses by which users are bound, here and in an archive. */
+/** By which e-mail addresses a first login binds users, also after an import. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDirectory } from "../../../src/db/transfer/export.ts";
 import { insertDirectory, insertOrganization } from "../../../src/db/transfer/import.ts";
@@ -73,7 +73,7 @@ describe("the e-mail address of a user who is not bound", () => {
 });
 
 describe("an archive", () => {
-  it("has lifetimes of keys and addresses that no login confirmed; an older archive has neither", async () => {
+  it("has lifetimes of keys and unconfirmed addresses; an older archive has neither", async () => {
     await db.owner.query(
       `update organizations
        set max_key_lifetime_seconds = 3600,

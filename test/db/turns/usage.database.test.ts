@@ -8,7 +8,7 @@ import { createTestDatabase } from "../../support/servers/database.ts";
 const TURNS = 20_000;
 const USERS = 200;
 
-test("the month of a user or key is added up from the user's turns, not from all of the organization", async () => {
+test("the month of a user or key is added up from the user's turns, not from all turns", async () => {
   const database = await createTestDatabase();
   try {
     const organization = await makeOrganization(database.db);
