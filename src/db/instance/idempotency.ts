@@ -38,7 +38,7 @@ interface KeyRow {
   readonly body_hash: Buffer | null;
   readonly status: number | null;
   readonly response: string | null;
-  /** Whether the key can be claimed again. */
+  /** Whether another request may take the key. */
   readonly is_over: boolean;
 }
 
@@ -46,7 +46,7 @@ interface KeyRow {
 const entryOf = ({ callerId, route, key }: IdempotencyKey): unknown[] => [callerId, route, key];
 
 /**
- * Claims the key for `token` if no other request has it: it is new, older than 24 hours, or the request that
+ * Takes the key for `token` if no other request has it: it is new, older than 24 hours, or the request that
  * had it died without an answer.
  * @param token names this request, so that it can tell later whether the key is still its own.
  * @param bodyHash null if the body is still to come.
@@ -118,7 +118,7 @@ export async function renewKey(system: pg.Pool, key: IdempotencyKey, token: stri
 
 /**
  * Keeps the answer for repeats, in the transaction of the request's effect: so both are stored or neither.
- * @returns false if the key is not of `token` any more: its lease ended and another request claimed it.
+ * @returns false if the key is not of `token` any more: its lease ended and another request took it.
  */
 export async function keepAnswer(
   sql: Sql,

@@ -72,9 +72,9 @@ export async function provisionKey(run: Run, maker: KeyMaker, named: NamedKey): 
     return addKey(run, maker, named, hash);
   }
   run.warnings.push(...warningsOf(known, named.path));
-  const isLeft = known.is_revoked || (known.is_superseded && !isOperatorsStill(known, named));
+  const isKept = known.is_revoked || (known.is_superseded && !fileStillDecides(known, named));
   const isChanged =
-    !isLeft && (await updateKey(run, { named, maker, id: known.id, hasText: !known.is_superseded }));
+    !isKept && (await updateKey(run, { named, maker, id: known.id, hasText: !known.is_superseded }));
   noteChange(run, { ...changeOfKey(named, known.id), outcome: isChanged ? "changed" : "unchanged" });
   return undefined;
 }
@@ -93,7 +93,7 @@ function findByName(rows: readonly KeyRow[], hasText: boolean): KeyRow | undefin
  * Whether the file still decides about a key that was rolled: not if a user made it, who has the new text,
  * nor if it has another name by now.
  */
-function isOperatorsStill(known: KeyRow, { key }: NamedKey): boolean {
+function fileStillDecides(known: KeyRow, { key }: NamedKey): boolean {
   return !known.is_users && known.name === key.name;
 }
 
