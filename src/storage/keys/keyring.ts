@@ -10,9 +10,9 @@ import {
 } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { DomainError } from "../../domain/errors.ts";
-import type { MasterKey, WrappedKey } from "../../domain/wrapped-keys.ts";
+import type { MasterKey, WrappedKey } from "../../domain/tenancy/wrapped-keys.ts";
 
-export type { MasterKey, WrappedKey } from "../../domain/wrapped-keys.ts";
+export type { MasterKey, WrappedKey } from "../../domain/tenancy/wrapped-keys.ts";
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
