@@ -64,8 +64,8 @@ const CODE_EXTENSIONS = new Set(
   (
     "js mjs cjs jsx ts mts cts tsx py pyi rb go rs java kt kts scala groovy c h cc cpp cxx hh hpp cs fs vb " +
     "swift m mm php pl pm lua r jl dart ex exs erl hs clj lisp scm ml sql sh bash zsh fish ps1 bat cmd css " +
-    "scss sass less vue svelte proto graphql tf yaml yml toml ini cfg conf properties tex bib diff patch asm " +
-    "s dockerfile makefile cmake gradle nix zig"
+    "scss sass less vue svelte proto graphql tf yaml yml toml ini cfg conf properties tex bib diff patch " +
+    "asm s dockerfile makefile cmake gradle nix zig"
   ).split(" "),
 );
 
