@@ -1,4 +1,4 @@
-/** The only place that turns HTML into text units: web pages, chapters of books and the bodies of mails. */
+/** Turns HTML into text units: web pages, chapters of books and the bodies of mails. */
 
 import { fenced, listItem, pipeTables, quoted } from "../text/markdown-format.ts";
 import {
@@ -15,21 +15,25 @@ const names = (list: string): ReadonlySet<string> => new Set(list.split(" "));
 
 const SKIPPED = names("head script style noscript template svg iframe object embed audio video canvas");
 const BLOCKS = names(
-  "address article aside body caption center dd details dialog div dl dt fieldset figcaption figure footer form header hgroup hr html legend li main menu nav " +
-    "option p search section select summary table tbody td tfoot th thead tr ul ol pre blockquote h1 h2 h3 h4 h5 h6",
+  "address article aside body caption center dd details dialog div dl dt fieldset figcaption figure footer form " +
+    "header hgroup hr html legend li main menu nav option p search section select summary table tbody td tfoot " +
+    "th thead tr ul ol pre blockquote h1 h2 h3 h4 h5 h6",
 );
 const LISTS = names("ul ol menu");
-/** What no cell of a table of data holds: a table with one of them only lays out the page. */
+/** A table that contains one of these holds no data but lays out the page. */
 const LAYOUT_ONLY = names("table h1 h2 h3 h4 h5 h6 form");
 
 const MAX_IMAGE_ADDRESS_CHARS = 200;
 
 export interface HtmlOptions {
-  /** Added to the level of every heading. */
+  /** Added to the level of every heading. Default: 0. */
   readonly headingOffset?: number;
 }
 
-/** Writes what a reader of the page sees, in order; scripts, styles and embedded media are left out, and menus are for the text alone. */
+/**
+ * Writes what a reader of the page sees, in order. Scripts, styles and embedded media are left out; menus are
+ * marked as text that repeats.
+ */
 export function writeHtml(root: MarkupElement, writer: UnitWriter, options: HtmlOptions = {}): void {
   const walk: Walk = {
     writer,
@@ -45,11 +49,11 @@ export function writeHtml(root: MarkupElement, writer: UnitWriter, options: Html
 interface Walk {
   readonly writer: UnitWriter;
   readonly offset: number;
-  /** Text since the last block. */
+  /** Inline text since the last block. */
   inline: string[];
-  /** Open elements that hold a site's menu. */
+  /** The number of open elements that are a site's menu. */
   menus: number;
-  /** What {@link holdsBlock} has found out, so that it looks at each element once. */
+  /** Results of {@link holdsBlock}, which looks at each element once. */
   readonly holdsBlock: Map<MarkupElement, boolean>;
 }
 
@@ -101,14 +105,17 @@ function holdsBlock(walk: Walk, element: MarkupElement): boolean {
   return holds;
 }
 
-/** Without the line break behind a tag, and all before the next. */
+/** Without the line break after the opening tag, and without all line breaks before the closing one. */
 function withoutBreaksAround(text: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === "\n") end--;
   return text.slice(text.startsWith("\n") ? 1 : 0, end);
 }
 
-/** Text of inline content, white space as written; a line break is a vertical tab until the space around it is collapsed. */
+/**
+ * Inline text with white space as written. A line break is a vertical tab, until {@link collapsed} is
+ * applied.
+ */
 function inlineText(element: MarkupElement): string {
   const parts: string[] = [];
   addInline(parts, element);
@@ -145,10 +152,12 @@ function imageText(element: MarkupElement): string {
   const alternative = collapsed(attribute(element, "alt") ?? "");
   const source = attribute(element, "src") ?? "";
   if (alternative === "") return "";
-  return `![${alternative.replace(/[[\]]/g, "")}](${source.startsWith("data:") || source.length > MAX_IMAGE_ADDRESS_CHARS ? "" : source.replace(/[()\s]/g, encodeURIComponent)})`;
+  const isLeftOut = source.startsWith("data:") || source.length > MAX_IMAGE_ADDRESS_CHARS;
+  const address = isLeftOut ? "" : source.replace(/[()\s]/g, encodeURIComponent);
+  return `![${alternative.replace(/[[\]]/g, "")}](${address})`;
 }
 
-/** White space as a browser shows it: runs are one space, line breaks stay. */
+/** White space as a browser shows it: each run becomes one space, and line breaks stay. */
 function collapsed(text: string): string {
   return text
     .replace(/[\t\n\f\r ]+/g, " ")
@@ -195,14 +204,14 @@ function listText(list: MarkupElement, level: number): string {
   return lines.filter((line) => line !== "").join("\n");
 }
 
-/** Text of an item without the lists directly in it. */
+/** The text of an item without the lists that are its children. */
 function ownText(item: MarkupElement): string {
   const parts: string[] = [];
   for (const child of item.children) if (!isElement(child) || !LISTS.has(child.name)) addNode(parts, child);
   return collapsed(parts.join(""));
 }
 
-/** Lists directly in an item; those deeper inside other blocks come as text of the item. */
+/** The lists that are children of an item; deeper ones become text of the item. */
 function nestedLists(item: MarkupElement): MarkupElement[] {
   return item.children.filter((child): child is MarkupElement => isElement(child) && LISTS.has(child.name));
 }
@@ -222,7 +231,7 @@ function walkTable(walk: Walk, table: MarkupElement): void {
   for (const part of pipeTables(rowTexts(rows))) walk.writer.add("table", part);
 }
 
-/** Text that stands in a table but in no cell comes before it, as in a browser. */
+/** Text in a table but in no cell. It is written before the table, as browsers do. */
 function strayText(table: MarkupElement): string {
   return table.children
     .map((child) =>
@@ -235,7 +244,7 @@ function laysOut(table: MarkupElement): boolean {
   return table.children.some((child) => isElement(child) && (LAYOUT_ONLY.has(child.name) || laysOut(child)));
 }
 
-/** Cells of the table's own rows. */
+/** The cells of the table's own rows, without those of tables inside it. */
 function tableRows(table: MarkupElement): MarkupElement[][] {
   const rows: MarkupElement[][] = [];
   for (const child of table.children) {
@@ -253,33 +262,37 @@ function tableRows(table: MarkupElement): MarkupElement[][] {
 }
 
 const MAX_SPAN = 100;
-/** Cells that spans leave empty, for each that is written; a table with more of them has a meaning for its layout only. */
+/** Empty cells made by spans for each cell of the source; the spans of a table with more are only layout. */
 const MAX_SPANNED_SHARE = 8;
 const MIN_SPANNED_CELLS = 10_000;
 
-/** Texts by column: a cell over several columns or rows stands in the first and leaves the others empty. */
+/** Texts by column. A cell that spans several columns or rows is in the first; the others are empty. */
 function rowTexts(rows: readonly (readonly MarkupElement[])[]): string[][] {
+  /** For each column, the number of further rows that a cell above covers. */
   const taken: number[] = [];
   let spare = rows.reduce((sum, cells) => sum + cells.length * MAX_SPANNED_SHARE, MIN_SPANNED_CELLS);
   return rows.map((cells) => {
     const row: string[] = [];
     let column = 0;
     const skipTaken = (): void => {
-      for (; spare > 0 && (taken[column] ?? 0) > 0; column++) {
+      while (spare > 0 && (taken[column] ?? 0) > 0) {
         taken[column] = (taken[column] ?? 0) - 1;
         row[column] = "";
         spare--;
+        column++;
       }
     };
     for (const cell of cells) {
       skipTaken();
-      const below = span(cell, "rowspan") - 1;
+      const further = span(cell, "rowspan") - 1;
       row[column] = blockText(cell);
       const columns = Math.min(span(cell, "colspan"), spare + 1);
       spare -= columns - 1;
-      for (let end = column + columns; column < end; column++) {
+      const end = column + columns;
+      while (column < end) {
         row[column] ??= "";
-        taken[column] = below;
+        taken[column] = further;
+        column++;
       }
     }
     skipTaken();
