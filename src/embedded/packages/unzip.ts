@@ -8,8 +8,8 @@ import { type Entry, type ZipFile, getFileNameLowLevel, openPromise, validateFil
 const EXECUTE_BITS = 0o111;
 
 /**
- * Unpacks `zipPath` into `folder`; executable bits are kept, everything is readable by all users. Files that are
- * already there are written over.
+ * Unpacks `zipPath` into `folder`; executable bits are kept, everything is readable by all users. Files that
+ * are already there are written over.
  * @throws Error if the file is no zip, is damaged, or holds a path that leads out of `folder`.
  * @see test/embedded/packages/fetch.test.ts
  */
@@ -17,7 +17,8 @@ export async function unzip(zipPath: string, folder: string): Promise<void> {
   const zip = await openZip(zipPath);
   try {
     const made = new Set<string>([resolve(folder)]);
-    for await (const entry of entriesOf(zip)) await unpackEntry(zip, entry, { folder: resolve(folder), made });
+    for await (const entry of entriesOf(zip))
+      await unpackEntry(zip, entry, { folder: resolve(folder), made });
   } finally {
     zip.close();
   }

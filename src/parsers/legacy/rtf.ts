@@ -140,8 +140,8 @@ const SKIPPED = new Set(
     "colortbl info pict object objdata themedata colorschememapping latentstyles datastore generator " +
     "listtable listoverridetable rsidtbl xmlnstbl mmathPr header headerl headerr headerf footer footerl " +
     "footerr footerf fldinst bkmkstart bkmkend nonshppict filetbl revtbl pnseclvl operator company " +
-    "category keywords subject comment doccomm creatim revtim printim buptim pgdsctbl panose falt ftnsep ftnsepc " +
-    "aftnsep aftnsepc sp xe tc"
+    "category keywords subject comment doccomm creatim revtim printim buptim pgdsctbl panose falt ftnsep " +
+    "ftnsepc aftnsep aftnsepc sp xe tc"
   ).split(" "),
 );
 /** Destinations after `\*` that hold text of the document. */

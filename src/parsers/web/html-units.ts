@@ -15,9 +15,9 @@ const names = (list: string): ReadonlySet<string> => new Set(list.split(" "));
 
 const SKIPPED = names("head script style noscript template svg iframe object embed audio video canvas");
 const BLOCKS = names(
-  "address article aside body caption center dd details dialog div dl dt fieldset figcaption figure footer form " +
-    "header hgroup hr html legend li main menu nav option p search section select summary table tbody td tfoot " +
-    "th thead tr ul ol pre blockquote h1 h2 h3 h4 h5 h6",
+  "address article aside body caption center dd details dialog div dl dt fieldset figcaption figure footer " +
+    "form header hgroup hr html legend li main menu nav option p search section select summary table tbody " +
+    "td tfoot th thead tr ul ol pre blockquote h1 h2 h3 h4 h5 h6",
 );
 const LISTS = names("ul ol menu");
 /** A table that contains one of these holds no data but lays out the page. */
