@@ -5,6 +5,7 @@ import { listItem, pipeTables } from "../text/markdown-format.ts";
 import { described } from "../metadata.ts";
 import { readInput, type Parser } from "../parser.ts";
 import { codePageOfFont, rtfTokens } from "./rtf-tokens.ts";
+import { CHARACTERS, DESTINATIONS, INFO, SKIPPED, STARRED_TEXT } from "./rtf-words.ts";
 import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
 
 const DEFAULT_CODE_PAGE = 1252;
@@ -125,45 +126,6 @@ function nameStyle(reader: Reader, name: string): void {
   if (level !== undefined) reader.headings.set(reader.entry, Number(level));
   else if (/^title;?$/i.test(name.trim())) reader.headings.set(reader.entry, 1);
 }
-
-const INFO = new Set(["title", "author"]);
-const DESTINATIONS: Readonly<Record<string, string>> = {
-  title: "title",
-  author: "author",
-  stylesheet: "stylesheet",
-  fonttbl: "fonttbl",
-  listtext: "listtext",
-  pntext: "listtext",
-};
-const SKIPPED = new Set(
-  (
-    "colortbl info pict object objdata themedata colorschememapping latentstyles datastore generator " +
-    "listtable listoverridetable rsidtbl xmlnstbl mmathPr header headerl headerr headerf footer footerl " +
-    "footerr footerf fldinst bkmkstart bkmkend nonshppict filetbl revtbl pnseclvl operator company " +
-    "category keywords subject comment doccomm creatim revtim printim buptim pgdsctbl panose falt ftnsep " +
-    "ftnsepc aftnsep aftnsepc sp xe tc"
-  ).split(" "),
-);
-/** Destinations after `\*` that hold text of the document. */
-const STARRED_TEXT = new Set(["shptxt", "fldrslt", "atrfstart", "annotation", "shppict"]);
-
-const CHARACTERS: Readonly<Record<string, string>> = {
-  tab: "\t",
-  line: "\n",
-  emdash: "—",
-  endash: "–",
-  bullet: "•",
-  lquote: "‘",
-  rquote: "’",
-  ldblquote: "“",
-  rdblquote: "”",
-  emspace: "\u2003",
-  enspace: "\u2002",
-  "~": "\u00a0",
-  _: "‑",
-  "\n": "\n",
-  "\r": "\n",
-};
 
 function readWord(reader: Reader, name: string, value: number | undefined): void {
   const characters = CHARACTERS[name];

@@ -1,6 +1,17 @@
 /** Turns HTML into text units: web pages, chapters of books and the bodies of mails. */
 
 import { fenced, listItem, pipeTables, quoted } from "../text/markdown-format.ts";
+import { laysOut, rowTexts, strayText, tableRows } from "./html-tables.ts";
+import {
+  addNode,
+  BLOCKS,
+  blockText,
+  collapsed,
+  inlineText,
+  names,
+  preformatted,
+  SKIPPED,
+} from "./html-text.ts";
 import {
   attribute,
   childrenNamed,
@@ -11,19 +22,7 @@ import {
 } from "./markup-tree.ts";
 import type { UnitWriter } from "../unit-writer.ts";
 
-const names = (list: string): ReadonlySet<string> => new Set(list.split(" "));
-
-const SKIPPED = names("head script style noscript template svg iframe object embed audio video canvas");
-const BLOCKS = names(
-  "address article aside body caption center dd details dialog div dl dt fieldset figcaption figure footer " +
-    "form header hgroup hr html legend li main menu nav option p search section select summary table tbody " +
-    "td tfoot th thead tr ul ol pre blockquote h1 h2 h3 h4 h5 h6",
-);
 const LISTS = names("ul ol menu");
-/** A table that contains one of these holds no data but lays out the page. */
-const LAYOUT_ONLY = names("table h1 h2 h3 h4 h5 h6 form");
-
-const MAX_IMAGE_ADDRESS_CHARS = 200;
 
 export interface HtmlOptions {
   /** Added to the level of every heading. Default: 0. */
@@ -112,69 +111,6 @@ function withoutBreaksAround(text: string): string {
   return text.slice(text.startsWith("\n") ? 1 : 0, end);
 }
 
-/**
- * Inline text with white space as written. A line break is a vertical tab, until {@link collapsed} is
- * applied.
- */
-function inlineText(element: MarkupElement): string {
-  const parts: string[] = [];
-  addInline(parts, element);
-  return parts.join("");
-}
-
-function addInline(parts: string[], element: MarkupElement): void {
-  if (SKIPPED.has(element.name)) return;
-  if (element.name === "br") parts.push("\v");
-  else if (element.name === "img") parts.push(imageText(element));
-  else if (element.name === "input") parts.push(checkboxText(element));
-  else for (const child of element.children) addNode(parts, child);
-}
-
-function addNode(parts: string[], node: MarkupNode): void {
-  if (!isElement(node)) parts.push(node);
-  else {
-    parts.push(gap(node));
-    addInline(parts, node);
-    parts.push(gap(node));
-  }
-}
-
-function checkboxText(element: MarkupElement): string {
-  if (attribute(element, "type") !== "checkbox") return "";
-  return "checked" in element.attributes ? "[x] " : "[ ] ";
-}
-
-function gap(element: MarkupElement): string {
-  return BLOCKS.has(element.name) ? "\v" : "";
-}
-
-function imageText(element: MarkupElement): string {
-  const alternative = collapsed(attribute(element, "alt") ?? "");
-  const source = attribute(element, "src") ?? "";
-  if (alternative === "") return "";
-  const isLeftOut = source.startsWith("data:") || source.length > MAX_IMAGE_ADDRESS_CHARS;
-  const address = isLeftOut ? "" : source.replace(/[()\s]/g, encodeURIComponent);
-  return `![${alternative.replace(/[[\]]/g, "")}](${address})`;
-}
-
-/** White space as a browser shows it: each run becomes one space, and line breaks stay. */
-function collapsed(text: string): string {
-  return text
-    .replace(/[\t\n\f\r ]+/g, " ")
-    .replace(/ ?\v[ \v]*/g, "\n")
-    .trim();
-}
-
-function blockText(element: MarkupElement): string {
-  return collapsed(inlineText({ ...element, name: "div" }));
-}
-
-function preformatted(element: MarkupElement): string {
-  return element.children
-    .map((child) => (isElement(child) ? (child.name === "br" ? "\n" : preformatted(child)) : child))
-    .join("");
-}
-
 function codeLanguage(element: MarkupElement): string {
   const marked = [element, ...descendantsNamed(element, "code")]
     .map((code) => attribute(code, "class") ?? "")
@@ -229,79 +165,4 @@ function walkTable(walk: Walk, table: MarkupElement): void {
     return;
   }
   for (const part of pipeTables(rowTexts(rows))) walk.writer.add("table", part);
-}
-
-/** Text in a table but in no cell. It is written before the table, as browsers do. */
-function strayText(table: MarkupElement): string {
-  return table.children
-    .map((child) =>
-      isElement(child) ? (/^(?:tr|thead|tbody|tfoot)$/.test(child.name) ? strayText(child) : "") : child,
-    )
-    .join(" ");
-}
-
-function laysOut(table: MarkupElement): boolean {
-  return table.children.some((child) => isElement(child) && (LAYOUT_ONLY.has(child.name) || laysOut(child)));
-}
-
-/** The cells of the table's own rows, without those of tables inside it. */
-function tableRows(table: MarkupElement): MarkupElement[][] {
-  const rows: MarkupElement[][] = [];
-  for (const child of table.children) {
-    if (!isElement(child)) continue;
-    if (child.name === "tr")
-      rows.push(
-        child.children.filter(
-          (cell): cell is MarkupElement => isElement(cell) && (cell.name === "td" || cell.name === "th"),
-        ),
-      );
-    else if (child.name === "thead" || child.name === "tbody" || child.name === "tfoot")
-      for (const row of tableRows(child)) rows.push(row);
-  }
-  return rows;
-}
-
-const MAX_SPAN = 100;
-/** Empty cells made by spans for each cell of the source; the spans of a table with more are only layout. */
-const MAX_SPANNED_SHARE = 8;
-const MIN_SPANNED_CELLS = 10_000;
-
-/** Texts by column. A cell that spans several columns or rows is in the first; the others are empty. */
-function rowTexts(rows: readonly (readonly MarkupElement[])[]): string[][] {
-  /** For each column, the number of further rows that a cell above covers. */
-  const taken: number[] = [];
-  let spare = rows.reduce((sum, cells) => sum + cells.length * MAX_SPANNED_SHARE, MIN_SPANNED_CELLS);
-  return rows.map((cells) => {
-    const row: string[] = [];
-    let column = 0;
-    const skipTaken = (): void => {
-      while (spare > 0 && (taken[column] ?? 0) > 0) {
-        taken[column] = (taken[column] ?? 0) - 1;
-        row[column] = "";
-        spare--;
-        column++;
-      }
-    };
-    for (const cell of cells) {
-      skipTaken();
-      const further = span(cell, "rowspan") - 1;
-      row[column] = blockText(cell);
-      const columns = Math.min(span(cell, "colspan"), spare + 1);
-      spare -= columns - 1;
-      const end = column + columns;
-      while (column < end) {
-        row[column] ??= "";
-        taken[column] = further;
-        column++;
-      }
-    }
-    skipTaken();
-    while (row.at(-1) === "") row.pop();
-    return row;
-  });
-}
-
-function span(cell: MarkupElement, name: string): number {
-  const value = Number.parseInt(attribute(cell, name) ?? "1", 10);
-  return Number.isNaN(value) ? 1 : Math.min(Math.max(value, 1), MAX_SPAN);
 }

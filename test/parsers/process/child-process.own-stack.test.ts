@@ -1,4 +1,6 @@
-/** What the pool guarantees whatever a document does to its parser: an outcome with a code, and no process left behind. */
+/**
+ * Whatever a document does to its parser, the pool gives a result or a code, and leaves no process behind.
+ */
 
 import { execFileSync, fork } from "node:child_process";
 import { chmodSync, globSync, mkdtempSync, rmSync } from "node:fs";

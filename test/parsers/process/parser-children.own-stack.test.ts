@@ -68,7 +68,7 @@ async function orderBehind(
 }
 
 describe("one process", () => {
-  test("goes to who has had least of it: another organization, then another user, before the next of the same", async () => {
+  test("goes to the owner that has used it least: another organization, then another user", async () => {
     open({ spares: 0 });
     const order = await orderBehind(ann, [
       ["ann 1", ann],

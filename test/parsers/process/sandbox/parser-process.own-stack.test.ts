@@ -1,4 +1,6 @@
-/** What code that has taken over a parser process cannot do, tried from inside of it, and that parsing goes on as before. */
+/**
+ * What code that has taken over a parser process cannot do, tried inside of it; and that parsing still works.
+ */
 
 import {
   chmodSync,
@@ -138,10 +140,10 @@ describe("code in a parser process is refused", () => {
 
 describe("a document as a file", () => {
   const secret = "x".repeat(100);
-  // Small ones go by message.
+  // Small documents are sent in a message.
   const large = Buffer.concat([Buffer.alloc(2 * 1024 * 1024, " "), Buffer.from(secret)]);
 
-  test("is read by the process that it was given to, which cannot change it, and is gone afterwards", async () => {
+  test("can be read and not changed by the process that got it, and is removed afterwards", async () => {
     const path = join(folder, "mine.txt");
     writeFileSync(path, large, { mode: 0o600 });
     expect(await triesWithFile("readInput", path)).toBe(secret);
@@ -150,18 +152,18 @@ describe("a document as a file", () => {
     expect(readdirSync(join(await tries("ownFolder"), "input"))).toEqual([]);
   });
 
-  test("is not read by any other process meanwhile, neither where it was nor where it is put", async () => {
+  test("cannot be read by another parser process, neither at its origin nor where it is placed", async () => {
     const holder = poolOf({});
     const path = join(folder, "theirs.txt");
     writeFileSync(path, secret, { mode: 0o644 });
     const placed = join(await tries("ownFolder", holder), "input", "document.txt");
-    // Where a placed document would be.
+    // The path at which a document would be placed.
     writeFileSync(placed, secret, { mode: 0o644 });
     expect(await tries(`read ${placed}`)).toMatch(REFUSED);
     expect(await tries(`read ${path}`)).toMatch(REFUSED);
   });
 
-  test("may be as large as it likes, given as bytes", async () => {
+  test("may have any size if it is given as bytes", async () => {
     const { units } = await pool.parse({
       fileType: "TEXT",
       bytes: large,
@@ -171,7 +173,7 @@ describe("a document as a file", () => {
   });
 });
 
-test("a process writes in its own scratch folder, which ends with it", async () => {
+test("a process can write to its own scratch folder, which is removed with it", async () => {
   expect(await tries("writeScratch")).toBe("written");
   const own = await tries("ownFolder");
   expect(own.startsWith(folder)).toBe(true);
@@ -179,7 +181,7 @@ test("a process writes in its own scratch folder, which ends with it", async () 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("a document of each kind gives behind all layers what it gives without", async () => {
+test("a document of each kind gives the same behind all layers as without", async () => {
   const [page] = await new LiteParse({ quiet: true, dpi: 130 }).screenshot(
     makePdf([[{ text: "The harbour office opens at seven.", size: 16, y: 700 }]]),
     [1],
