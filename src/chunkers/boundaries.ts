@@ -4,8 +4,8 @@
  * Characters beside which a cut is harmless: white space, and those that tokenizers take alone (punctuation,
  * ideographs). Any other cut splits a word, whose halves have other tokens than the whole.
  */
-const SEPARATOR = String.raw`[\t\n\r\p{Z}\p{P}$+<=>^\x60|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF]`;
-const SEPARATE = new RegExp(`(?<=${SEPARATOR})|(?=${SEPARATOR})`, "uy");
+const SEPARATE =
+  /(?<=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])|(?=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])/uy;
 
 /** Whether a cut at this position splits a word. */
 export function cutsWord(text: string, at: number): boolean {
