@@ -23,8 +23,8 @@ export type ChunkerName = keyof typeof CHUNKERS;
 export const CHUNKER_NAMES = Object.keys(CHUNKERS) as readonly ChunkerName[];
 
 /**
- * The chunker of a name. Throws `invalid`, with the known names, for a name that is none of {@link
- * CHUNKER_NAMES}.
+ * The chunker of a name. Throws `invalid`, with the known names, for a name that is none of
+ * {@link CHUNKER_NAMES}.
  *
  * @example chunkerNamed("recursive")(units, { maxTokens: 512, overlapTokens: 64 }, tokenizer)
  * @see test/chunkers/chunkers.test.ts

@@ -69,8 +69,8 @@ interface Job {
 
 /**
  * Memory that Node, V8 and PDFium reserve as writable and never touch: 1.7 GB in a process that has read PDF
- * files. The kernel's limit is on reserved memory, and is there for what grows faster than {@link
- * MEMORY_POLL_MS} can notice.
+ * files. The kernel's limit is on reserved memory, and is there for what grows faster than
+ * {@link MEMORY_POLL_MS} can notice.
  */
 const RESERVED_BYTES = 2 * 1024 ** 3;
 
