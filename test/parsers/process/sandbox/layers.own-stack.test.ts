@@ -98,14 +98,14 @@ describe.runIf(has("user"))("as a user of its own", () => {
     },
   );
 
-  test("what the worker alone may read is closed, and it is sent no signals", async () => {
+  test("it cannot read files that only the worker may read, nor send signals to the worker", async () => {
     const path = join(folder, "private");
     writeFileSync(path, "private", { mode: 0o600 });
     expect(await behind(only("user"), reads(path))).toBe("EACCES");
     expect(await behind(only("user"), `tried(() => process.kill(${process.pid}, 0))`)).toBe("EPERM");
   });
 
-  test("no capability is left, to it or to what it runs", async () => {
+  test("neither it nor a program that it runs has a capability", async () => {
     const status = await behind(
       only("user"),
       `tried(() => require("fs").readFileSync("/proc/self/status", "utf8"))`,
@@ -186,7 +186,7 @@ describe.runIf(has("calls"))("with rules over system calls", () => {
     expect(await behind(only("calls"), code())).toMatch(refusal);
   });
 
-  test("a signal to itself and threads of its own are not", async () => {
+  test("signals to itself and threads of its own are allowed", async () => {
     expect(await behind(only("calls"), `tried(() => process.kill(process.pid, 0))`)).toBe("true");
     expect(
       await behind(

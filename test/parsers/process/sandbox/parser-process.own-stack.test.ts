@@ -48,13 +48,13 @@ function poolOf(options: Partial<ParserPoolOptions>): ParserPool {
   return made;
 }
 
-/** What code in a parser process gets when it tries. */
+/** The result of an attempt by code in a parser process. */
 async function tries(attempt: string, from = pool): Promise<string> {
   const { units } = await from.parse({ fileType: "TEXT", bytes: Buffer.from(attempt) });
   return units[0]?.text ?? "";
 }
 
-/** The same while the process has a document as a file. */
+/** The result of an attempt while the process has a document as a file. */
 async function triesWithFile(attempt: string, path: string, from = pool): Promise<string> {
   const { units } = await from.parse({ fileType: "TEXT", path, name: attempt });
   return units[0]?.text ?? "";
@@ -66,7 +66,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "sandbox-test-"));
-  // A parser of another user passes through.
+  // A parser process with a user of its own must be able to enter it.
   chmodSync(folder, 0o711);
   pool = poolOf({});
 });
@@ -74,7 +74,9 @@ afterEach(async () => {
   for (const made of open.splice(0)) await made.close();
   rmSync(folder, { recursive: true });
 });
-afterAll(() => void server.close());
+afterAll(() => {
+  server.close();
+});
 
 const port = (): number => (server.address() as AddressInfo).port;
 
@@ -90,16 +92,16 @@ const BY_NODE = [
     `read ${fileURLToPath(new URL("../../../../README.md", import.meta.url))}`,
   ],
   ["writing its own code", `write ${fileURLToPath(escaping)}`],
-  ["writing where everybody may", `write ${join(tmpdir(), "sandbox-test-written")}`],
+  ["writing where every user may", `write ${join(tmpdir(), "sandbox-test-written")}`],
   ["a program", "spawn /bin/true"],
-  ["a thread, which Node's model would not hold", "thread /etc/passwd"],
+  ["a thread, to which Node's permission model does not apply", "thread /etc/passwd"],
 ] as const;
 
-describe("where the kernel gives nothing, code in a parser process is refused", () => {
+describe("without layers of the kernel, code in a parser process is refused", () => {
   test.each(BY_NODE)("%s", async (_what, attempt) => {
-    const alone = prepareSandbox({ entry: escaping, folder, layers: [] });
-    expect((await alone).on).toEqual(["permissions"]);
-    expect(await tries(attempt, poolOf({ sandbox: alone }))).toBe("stopped: ERR_ACCESS_DENIED");
+    const withoutLayers = prepareSandbox({ entry: escaping, folder, layers: [] });
+    expect((await withoutLayers).on).toEqual(["permissions"]);
+    expect(await tries(attempt, poolOf({ sandbox: withoutLayers }))).toBe("stopped: ERR_ACCESS_DENIED");
   });
 });
 
@@ -116,7 +118,7 @@ describe("code in a parser process is refused", () => {
     expect(await tries(`send 127.0.0.1 ${port()}`)).toMatch(REFUSED);
   });
 
-  test("an addon that lies where it may not read, which Node alone would load", async () => {
+  test("an addon outside of its readable folders, which Node's permission model would load", async () => {
     const [addon] = globSync(
       fileURLToPath(new URL("../../../../node_modules/@llamaindex/liteparse-*/*.node", import.meta.url)),
     );

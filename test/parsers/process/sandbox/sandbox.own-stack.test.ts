@@ -76,7 +76,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-describe.runIf(isLinux)("this machine gives everything that holds one document off from others", () => {
+describe.runIf(isLinux)("this machine has all layers that keep documents apart", () => {
   test("to this user", () =>
     expect([isWhole(all), describeSandbox(all)]).toEqual([true, expect.stringContaining("on: permissions")]));
 
