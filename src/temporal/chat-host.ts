@@ -1,4 +1,7 @@
-/** The two Temporal workers inside an API process: workflows of chat turns, and the activities of the turns that it holds. */
+/**
+ * The two Temporal workers inside an API process: workflows of chat turns, and the activities of the turns
+ * that it holds.
+ */
 import type { Client } from "@temporalio/client";
 import {
   type DataConverter,

@@ -1,4 +1,7 @@
-/** The only place that encrypts what Temporal keeps: every payload under the key of its organization, and bound to the one place that it was sealed for. */
+/**
+ * The only place that encrypts what Temporal keeps: every payload under the key of its organization, and
+ * bound to the one place that it was sealed for.
+ */
 import {
   METADATA_ENCODING_KEY,
   type Payload,
@@ -30,7 +33,10 @@ const METADATA_BYTES_MAX = 4_000;
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
-/** All that a seal is bound to besides its organization and key; an activity's id is empty where there is none. */
+/**
+ * All that a seal is bound to besides its organization and key; an activity's id is empty where there is
+ * none.
+ */
 interface Binding {
   readonly place: Place;
   readonly workflowId: string;
@@ -149,7 +155,10 @@ async function openClaimed(claimed: Claimed, sealer: PayloadSealer): Promise<Pay
   return PayloadMessage.decode(await sealer.open(claimed, textOf(claimed.binding)));
 }
 
-/** Never throws but for an outage: what cannot be opened is replaced, so that the one work that it belongs to fails and not the worker's task. */
+/**
+ * Never throws but for an outage: what cannot be opened is replaced, so that the one work that it belongs to
+ * fails and not the worker's task.
+ */
 async function decodeForWorker(
   payload: Payload,
   context: SerializationContext | undefined,
@@ -179,7 +188,10 @@ function refusalOfError(error: unknown): Refusal {
   throw error;
 }
 
-/** Without a context, as of an operator who looks at payloads, a payload is opened for what it says of itself, and a plain one is left as it is. */
+/**
+ * Without a context, as of an operator who looks at payloads, a payload is opened for what it says of itself,
+ * and a plain one is left as it is.
+ */
 async function decodeForClient(
   payload: Payload,
   context: SerializationContext | undefined,
@@ -196,7 +208,10 @@ function toBytes(fields: Readonly<Record<string, string>>): Record<string, Uint8
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, Buffer.from(value)]));
 }
 
-/** The module that makes failure messages and stacks payloads too, so that they are encrypted; given to bundles as well. */
+/**
+ * The module that makes failure messages and stacks payloads too, so that they are encrypted; given to
+ * bundles as well.
+ */
 export const FAILURE_CONVERTER_PATH = new URL("failure-converter.cjs", import.meta.url).pathname;
 const PAYLOAD_CONVERTER_PATH = new URL("seals/payload-converter.ts", import.meta.url).pathname;
 
@@ -206,8 +221,9 @@ interface Parts {
 }
 
 /**
- * Encrypts every argument, result and failure. Workflow ids, search attributes and type names stay readable. For clients: throws an outage
- * where keys cannot be read, and `corrupt` for what was not sealed for the workflow that it is read from.
+ * Encrypts every argument, result and failure. Workflow ids, search attributes and type names stay readable.
+ * For clients: throws an outage where keys cannot be read, and `corrupt` for what was not sealed for the
+ * workflow that it is read from.
  */
 export function createDataConverter({ sealer, cutOver }: Parts): DataConverter {
   return converterOf({
@@ -217,7 +233,10 @@ export function createDataConverter({ sealer, cutOver }: Parts): DataConverter {
   });
 }
 
-/** For workers: what a payload was sealed for goes with it to whoever uses it, and one that is refused is replaced. */
+/**
+ * For workers: what a payload was sealed for goes with it to whoever uses it, and one that is refused is
+ * replaced.
+ */
 export function createWorkerDataConverter({ sealer, cutOver }: Parts): DataConverter {
   return converterOf({
     encode: (payloads, context) => encodeAll(payloads, context, { sealer, cutOver }),

@@ -39,7 +39,8 @@ export function lazyClient(settings: TemporalSettings, dataConverter: DataConver
 }
 
 /**
- * Connects the core of workers; retries every second until it is connected or `signal` aborts (then it throws the signal's reason).
+ * Connects the core of workers; retries every second until it is connected or `signal` aborts (then it throws
+ * the signal's reason).
  * @param log is told once that Temporal is waited for, and why, and once when it is there.
  */
 export async function connectWorkers(

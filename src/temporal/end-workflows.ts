@@ -4,7 +4,10 @@ import { withDeadline } from "./connection.ts";
 
 const REASON = "the organization is deleted";
 
-/** Terminates what runs for the organization. Temporal lists with a delay: call until it finds none. @returns how many ran. */
+/**
+ * Terminates what runs for the organization. Temporal lists with a delay: call until it finds none.
+ * @returns how many ran.
+ */
 export async function endWorkflowsOf(client: Client, organizationId: string): Promise<number> {
   let ended = 0;
   const running = await withDeadline(client, async () => {

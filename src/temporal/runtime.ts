@@ -11,8 +11,8 @@ const READ_TIMEOUT_MS = 2_000;
 const LOOPBACK = "127.0.0.1";
 
 /**
- * Before the first worker. Signals stay with the process itself, which drains in its own order. The core serves its metrics itself,
- * on a free port of loopback.
+ * Before the first worker. Signals stay with the process itself, which drains in its own order. The core
+ * serves its metrics itself, on a free port of loopback.
  * @param log takes what the SDK and its core say from `level` on.
  */
 export async function installRuntime(

@@ -59,7 +59,10 @@ const SCHEDULES = [
 
 const UNREADABLE: ReadonlySet<string> = new Set(["corrupt", "not_found"]);
 
-/** Makes the schedules, or brings those that exist up to date; one that an operator paused stays paused. Any process, at any time. */
+/**
+ * Makes the schedules, or brings those that exist up to date; one that an operator paused stays paused. Any
+ * process, at any time.
+ */
 export async function ensureSchedules(client: Client): Promise<void> {
   for (const schedule of SCHEDULES) {
     try {

@@ -1,4 +1,7 @@
-/** The only place that takes what Temporal's SDK and its core say into the log of this process: a line each, and no task's payloads. */
+/**
+ * The only place that takes what Temporal's SDK and its core say into the log of this process: a line each,
+ * and no task's payloads.
+ */
 import { DefaultLogger, type LogEntry } from "@temporalio/worker";
 import type { Log } from "../process/log.ts";
 

@@ -1,4 +1,7 @@
-/** The only place where a trace goes to Temporal and comes back from it: interceptors of clients and workers, and the spans of workflows. */
+/**
+ * The only place where a trace goes to Temporal and comes back from it: interceptors of clients and workers,
+ * and the spans of workflows.
+ */
 import type { WorkflowClientInterceptor } from "@temporalio/client";
 import { defaultPayloadConverter } from "@temporalio/common";
 import type { ActivityInterceptors, InjectedSinks, WorkerOptions } from "@temporalio/worker";

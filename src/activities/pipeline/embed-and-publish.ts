@@ -12,7 +12,7 @@ import {
 import { PartlyEmbedded } from "../../models/embedding/caller.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { cacheLookups } from "../../telemetry/instruments.ts";
-import { below } from "../../telemetry/span.ts";
+import { continueTrace } from "../../telemetry/span.ts";
 import { pipelineStage } from "../../telemetry/stage.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
 import { type EmbeddedText, distinctTexts, everyTextRefused, keepOutcomes } from "./embedding-outcomes.ts";
@@ -77,7 +77,7 @@ async function memberEmbedding(
     try {
       await deps.disk.assertRoom();
       const first = missing.filter((chunk) => chunk.run_num === member.num);
-      const asked = await below(member.traceparent, () =>
+      const asked = await continueTrace(member.traceparent, () =>
         pipelineStage("embed", () =>
           embedMember(deps, input, {
             member,

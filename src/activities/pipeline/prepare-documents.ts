@@ -16,7 +16,7 @@ import { newId } from "../../domain/ids.ts";
 import { type AttemptInput, type GroupOutcome, MAX_DOCUMENT_CHUNKS } from "../../domain/work/processing.ts";
 import type { ParsedDocument, TextUnit } from "../../domain/text-unit.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
-import { below } from "../../telemetry/span.ts";
+import { continueTrace } from "../../telemetry/span.ts";
 import { pipelineStage } from "../../telemetry/stage.ts";
 import { mayParseInWorker, parserFor } from "../../parsers/index.ts";
 import { parsePages } from "../../parsers/page-range.ts";
@@ -64,7 +64,7 @@ export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput):
     await Promise.all(
       attempt.members.map(async (member) => {
         try {
-          await below(member.traceparent, () => prepare(member));
+          await continueTrace(member.traceparent, () => prepare(member));
         } catch (error) {
           attempt.ended(member, "parsing", error);
         }
