@@ -7,7 +7,7 @@ import { inTenantContended } from "../db/retry-deadlocks.ts";
 import { type DocumentPlace, findDocumentPlaces, findMatchingDocuments } from "../db/documents/search.ts";
 import type { Sql } from "../db/pool.ts";
 import { queueRuns } from "../db/runs/requests.ts";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "./deps.ts";
 import { MAX_BATCH_DOCUMENTS } from "../domain/work/batch.ts";
 import { newId } from "../domain/ids.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";

@@ -12,7 +12,7 @@ import {
   declareUpload,
   replaceFile,
 } from "../db/documents/accept.ts";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "./deps.ts";
 import { DomainError } from "../domain/errors.ts";
 import { newId } from "../domain/ids.ts";
 import { dataObjectName, nameOf } from "../domain/paths.ts";

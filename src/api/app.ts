@@ -1,7 +1,7 @@
 /** Puts the HTTP API together: the order of everything that a request passes, in one list. */
 import { Router } from "@koa/router";
 import Koa from "koa";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "./deps.ts";
 import { knownPaths, trailingSlash } from "./middleware/addresses.ts";
 import { errorAnswers } from "./middleware/error-answers.ts";
 import { cors } from "./middleware/cors.ts";

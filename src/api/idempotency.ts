@@ -12,7 +12,7 @@ import {
   renewKey,
 } from "../db/instance/idempotency.ts";
 import { type Sql, inTenant } from "../db/pool.ts";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "./deps.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";
 import { ValidationProblems, valueError } from "../schema/requests/problem.ts";

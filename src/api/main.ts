@@ -2,7 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import { loadConfig, requireReal } from "../config/config.ts";
 import { hasNoOrganization } from "../db/tenancy/new-organization.ts";
-import { type Deps, openApiDeps } from "../deps.ts";
+import { type Deps, openApiDeps } from "./deps.ts";
 import { EMPTY_INSTANCE } from "../domain/tenancy/empty-instance.ts";
 import { createLog } from "../process/log.ts";
 import { serveMetrics } from "../metrics/serve.ts";

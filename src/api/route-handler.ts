@@ -1,7 +1,7 @@
 /** Runs one route for one request: authenticate, parse (all problems at once), handle, present. */
 import { pipeline } from "node:stream/promises";
 import type { Context, Middleware } from "koa";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "./deps.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";
 import { type Problem, valueError } from "../schema/requests/problem.ts";

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
 import type { Caller } from "../commands/caller.ts";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "./deps.ts";
 import type { Capability, Principal } from "../domain/tenancy/principal.ts";
 import type { Idempotency, RepeatCheck } from "./idempotency.ts";
 import type { Parts } from "./json-answer.ts";

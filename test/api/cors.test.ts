@@ -19,7 +19,7 @@ let open: TinyApp;
 let shut: TinyApp;
 beforeAll(async () => {
   open = await startTinyApp([route], {
-    config: { api: { trustedProxies: 0, corsOrigins: [APP] }, limits: {} } as never,
+    settings: { CORS_ORIGINS: APP },
   });
   shut = await startTinyApp([route]);
 });

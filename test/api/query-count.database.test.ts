@@ -3,7 +3,6 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { getDocument } from "../../src/api/routes/documents/documents.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
-import type { Deps } from "../../src/deps.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { makeKey, makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "../support/tenants/callers.ts";
 import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
@@ -29,15 +28,9 @@ beforeAll(async () => {
      select $1, $2, id, num, 'a.md', 'MARKDOWN', 1, 'text/markdown', $3 from spaces where id = $4`,
     [documentId, organization.id, user, space],
   );
-  // What is written behind the answer, in batches for all requests, is not the read's.
-  const behind = {
-    audit: { record: () => undefined },
-    lastUsed: { note: () => undefined },
-  } as unknown as Pick<Deps, "audit" | "lastUsed">;
   app = await startTinyApp([getDocument], {
     db,
     authenticator: createAuthenticator({ db, pepper: TEST_PEPPER, now: () => now }),
-    ...behind,
   });
 });
 afterAll(async () => {

@@ -46,11 +46,8 @@ describe.each(closed.map((route) => ({ name: `${route.method} ${route.fullPath}`
   ({ route }) => {
     test("counts its refusals, and answers 429 when an address has had its share", async () => {
       const limited = await startTinyApp(ROUTES, {
-        config: {
-          api: { trustedProxies: 0, corsOrigins: [] },
-          limits: { refusalsPerMinute: REFUSALS_A_MINUTE },
-        } as never,
-        // In one minute that never ends.
+        settings: { REFUSAL_RATE_LIMIT_RPM: String(REFUSALS_A_MINUTE) },
+        // The clock stands still, so that the minute never ends.
         callerCounts: createSharedCounter({ add: async () => [], now: () => 0 }),
       });
       const statuses: number[] = [];

@@ -4,7 +4,7 @@ import { PEPPER } from "../../../auth/api-keys.ts";
 import { listApiKeys, revokeApiKey } from "../../../db/keys/api-keys.ts";
 import { loadInstanceSecret } from "../../../db/instance/secrets.ts";
 import { inTenant } from "../../../db/pool.ts";
-import type { Deps } from "../../../deps.ts";
+import type { Deps } from "../../deps.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import type { Capability, Principal } from "../../../domain/tenancy/principal.ts";
 import { pageOf } from "../../../schema/common.ts";

@@ -5,7 +5,7 @@ import { type BatchRow, findBatch, listBatchResults, steerBatch } from "../../..
 import { inTenantContended } from "../../../db/retry-deadlocks.ts";
 import { inTenant, type Sql } from "../../../db/pool.ts";
 import { cancelRunsOfBatch } from "../../../db/runs/requests.ts";
-import type { Deps } from "../../../deps.ts";
+import type { Deps } from "../../deps.ts";
 import { type BatchStatus, CANCELS_A_STEP, describeBatch } from "../../../domain/work/batch.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";

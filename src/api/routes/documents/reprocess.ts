@@ -6,7 +6,7 @@ import { findDocument, lockDocument } from "../../../db/documents/read.ts";
 import { inTenant, type Sql } from "../../../db/pool.ts";
 import { queueRestore } from "../../../db/documents/restore-version.ts";
 import { queueRun } from "../../../db/runs/requests.ts";
-import type { Deps } from "../../../deps.ts";
+import type { Deps } from "../../deps.ts";
 import { newId } from "../../../domain/ids.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
 import { PRIORITY } from "../../../domain/work/processing.ts";

@@ -4,7 +4,7 @@ import { authorize, RULES } from "../../../auth/policy.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { findFolder } from "../../../db/documents/folders.ts";
 import { inTenant } from "../../../db/pool.ts";
-import type { Deps } from "../../../deps.ts";
+import type { Deps } from "../../deps.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
 import { Uuid } from "../../../schema/common.ts";
