@@ -1,4 +1,5 @@
 /** Counts callers over all API processes: locally at once, in the database after the request; before it if a limit is near. */
+import { LRUCache } from "lru-cache";
 import type { CallerCount } from "../../db/instance/rate-limits.ts";
 
 /** How long a count stays known to this process alone. */
@@ -65,25 +66,24 @@ interface Wanted {
 const emptyBatch = (): Batch => ({ size: 0 });
 
 export function createSharedCounter({ add, now = Date.now }: CounterParts): SharedCounter {
-  const entries = new Map<string, Entry>();
+  // A bound by size instead of number: the cache would make room for `max` entries at once, which are 5.6 MB.
+  const entries = new LRUCache<string, Entry>({ maxSize: MAX_CALLERS, sizeCalculation: () => 1 });
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
 
   function entryOf(caller: string): Entry {
     const minute = Math.floor(now() / MINUTE_MS);
-    const known = entries.get(caller);
+    const known = entries.peek(caller);
     if (known !== undefined && known.minute === minute) return known;
     const fresh: Entry = { minute, shared: 0, sent: emptyBatch(), open: emptyBatch() };
-    entries.delete(caller);
     entries.set(caller, fresh);
-    const oldest = entries.keys().next();
-    if (entries.size > MAX_CALLERS && oldest.done !== true) entries.delete(oldest.value);
     return fresh;
   }
 
   async function send(): Promise<void> {
-    const waiting = [...entries].filter(([, { open }]) => open.size > 0);
+    // The cache lists what was set last first.
+    const waiting = [...entries.entries()].toReversed().filter(([, { open }]) => open.size > 0);
     if (waiting.length === 0) return;
     for (const [, entry] of waiting) [entry.sent, entry.open] = [entry.open, emptyBatch()];
     const sums = await add(

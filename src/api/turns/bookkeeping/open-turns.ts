@@ -1,4 +1,5 @@
 /** The only list of the turns that this process holds: from their first model call until their books have adopted the end. */
+import { LRUCache } from "lru-cache";
 import type { AdoptedEnd, HeldTurns } from "../../../activities/chat.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import type { StepResult } from "../../../domain/work/turn.ts";
@@ -28,7 +29,7 @@ export function createOpenTurns(): OpenTurns {
   const held = new Map<string, Turn>();
   const behind = new Map<string, NodeJS.Timeout>();
   const waiting = new Set<() => void>();
-  const ends = boundedMap<StepResult>(ENDS_KEPT);
+  const ends = new LRUCache<string, StepResult>({ max: ENDS_KEPT });
 
   const release = (turnId: string): void => {
     clearTimeout(behind.get(turnId));
@@ -96,18 +97,5 @@ export function createOpenTurns(): OpenTurns {
       return step;
     },
     abortedSignal: (turnId) => held.get(turnId)?.aborted,
-  };
-}
-
-/** Forgets what was set first. */
-function boundedMap<Value>(maxEntries: number): Pick<Map<string, Value>, "get" | "set"> {
-  const entries = new Map<string, Value>();
-  return {
-    get: (key) => entries.get(key),
-    set(key, value) {
-      const [oldest] = entries.keys();
-      if (oldest !== undefined && entries.size >= maxEntries) entries.delete(oldest);
-      return entries.set(key, value);
-    },
   };
 }
