@@ -1,4 +1,7 @@
-/** How a batch is accepted: what is asked for is told apart from what may be done, and all of its runs are queued in one transaction. */
+/**
+ * How a batch is accepted: what is asked for is told apart from what may be done, and all of its runs are
+ * queued in one transaction.
+ */
 import type { z } from "zod";
 import { RULES, decide, reachFor } from "../auth/policy.ts";
 import { appendAudit } from "../db/audit/append.ts";

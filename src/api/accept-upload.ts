@@ -1,4 +1,7 @@
-/** How a file becomes a document: streamed to the store under an intent, decided when the form is whole, accepted in one transaction. */
+/**
+ * How a file becomes a document: streamed to the store under an intent, decided when the form is whole,
+ * accepted in one transaction.
+ */
 import { appendAudit } from "../db/audit/append.ts";
 import { type DocumentRow, findDocument } from "../db/documents/read.ts";
 import { markRawFileDeleted } from "../db/deletions/accept.ts";
@@ -32,8 +35,9 @@ export interface StoredUpload extends StoredObject {
 }
 
 /**
- * Streams the form's file to the store, encrypted for the caller's organization, before anything of the form is decided.
- * The fields may come behind the file. The caller discards the object where it then refuses the upload.
+ * Streams the form's file to the store, encrypted for the caller's organization, before anything of the form
+ * is decided. The fields may come behind the file. The caller discards the object where it then refuses the
+ * upload.
  * @throws DomainError `bad_request` over the size limit, `storage_unavailable`.
  */
 export async function receiveFile(
@@ -70,8 +74,9 @@ export async function receiveFile(
 }
 
 /**
- * Removes what an upload that was refused for `reason` had stored. A failure here leaves the object to the sweep of expired
- * intents, and so does a database that went away: the upload may have been accepted with its last word.
+ * Removes what an upload that was refused for `reason` had stored. A failure here leaves the object to the
+ * sweep of expired intents, and so does a database that went away: the upload may have been accepted with its
+ * last word.
  */
 export async function discardFile(deps: Deps, { objectKey }: StoredUpload, reason: unknown): Promise<void> {
   if (reason instanceof DomainError && reason.code === "database_unavailable") return;
@@ -90,7 +95,8 @@ interface NewDocument {
 /**
  * Accepts the upload: with the commit it is never lost, and a workflow will take it.
  * @returns the new document, with nothing done to it yet.
- * @throws DomainError `not_found` where the folder or the space was deleted meanwhile, `bad_request` over the organization's quotas.
+ * @throws DomainError `not_found` where the folder or the space was deleted meanwhile, `bad_request` over the
+ *   organization's quotas.
  */
 export async function acceptDocument(
   deps: Deps,
@@ -136,10 +142,11 @@ interface FileAtPath {
 }
 
 /**
- * Accepts the upload as the file at a path. Where one is there, its document gets a next version; uploads to one path at the same
- * time come one after the other.
+ * Accepts the upload as the file at a path. Where one is there, its document gets a next version; uploads to
+ * one path at the same time come one after the other.
  * @returns the file as the upload answers with it.
- * @throws DomainError `bad_request` where a path folder is there and over the organization's quotas, `not_found` where the space was deleted meanwhile.
+ * @throws DomainError `bad_request` where a path folder is there and over the organization's quotas,
+ *   `not_found` where the space was deleted meanwhile.
  */
 export async function acceptFileAtPath(
   deps: Deps,

@@ -15,7 +15,10 @@ interface Changed {
   readonly spaceId?: string | null;
 }
 
-/** Runs in the change's own transaction: the row is there exactly where the change is. `action` is in the policy's words: `agents:create`. */
+/**
+ * Runs in the change's own transaction: the row is there exactly where the change is. `action` is in the
+ * policy's words: `agents:create`.
+ */
 export async function auditChange(
   sql: Sql,
   { principal, request }: Caller,

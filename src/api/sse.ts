@@ -1,27 +1,31 @@
-/** The only writer of server-sent events: frames, pings, back pressure, and noticing that the client went away. */
+/**
+ * Writes server-sent events: frames, pings, back pressure, and noticing that the client went away.
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
 import type { ServerResponse } from "node:http";
 
 export interface EventStream {
   /**
-   * Sends one event. Resolves at once while the client keeps up, else when it has read what waits. False once the stream is closed.
-   * `id` becomes the event's `id:` line.
+   * Sends one event. Resolves at once while the client keeps up, else when it has read what was sent before.
+   * @param id becomes the event's `id:` line.
+   * @returns false once the stream is closed.
    */
   send(data: string, id?: string): Promise<boolean>;
-  /** Sends a comment, which clients pass over. */
+  /** Sends a comment, which clients ignore. */
   comment(text: string): void;
-  /** Ends the stream as a whole answer. */
+  /** Ends the stream in order. */
   end(): void;
-  /** Aborted when the client goes away; not by {@link EventStream.end}. */
+  /** Aborted if the client goes away, not by {@link EventStream.end}. */
   readonly closed: AbortSignal;
 }
 
 interface EventStreamOptions {
-  /** Between two comments that keep the connection alive. */
+  /** The time between two comments that keep the connection alive. */
   readonly pingMs: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Writes the head of `res` at once. `data` of events must be one line or more without carriage returns. */
+/** Writes the head of `res` at once. The `data` of events must not hold carriage returns. */
 export function openEventStream(
   res: ServerResponse,
   { pingMs, headers = {} }: EventStreamOptions,
@@ -29,7 +33,7 @@ export function openEventStream(
   const gone = new AbortController();
   let isEnded = false;
   let isCorked = false;
-  /** What is sent before the event loop goes on leaves in one packet, and nothing waits for longer. */
+  /** Everything that is sent before the next tick leaves in one packet. */
   const gather = (): void => {
     if (isCorked) return;
     isCorked = true;
@@ -37,7 +41,10 @@ export function openEventStream(
     process.nextTick(release);
   };
   const { socket } = res;
-  /** Without the socket held too, Node would send the length, the text and the end of a chunk in packets of their own. */
+  /**
+   * Corks the socket too: otherwise Node sends the length, the text and the end of a chunk in separate
+   * packets.
+   */
   const inOnePacket = (write: () => void): void => {
     socket?.cork();
     write();
@@ -52,7 +59,7 @@ export function openEventStream(
     ...headers,
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-cache, no-store, no-transform",
-    // Proxies of the nginx family would else hold events back.
+    // Otherwise proxies of the nginx family buffer events.
     "X-Accel-Buffering": "no",
   });
   res.flushHeaders();
@@ -65,7 +72,7 @@ export function openEventStream(
     if (!isEnded) gone.abort();
   });
   res.on("error", () => gone.abort());
-  // It left before the head was written: nothing of that would be told again.
+  // The client left before the head was written, so that there is no further event for it.
   if (res.destroyed) gone.abort();
 
   return {
@@ -85,7 +92,7 @@ export function openEventStream(
       isEnded = true;
       clearInterval(ping);
       inOnePacket(() => {
-        // An end would overtake what is still gathered.
+        // What is still corked would otherwise come after the end.
         release();
         res.end();
       });

@@ -1,4 +1,7 @@
-/** What an organization and the service allow of a key that a user asks for: its lifetime, and how many there may be. */
+/**
+ * What an organization and the service allow of a key that a user asks for: its lifetime, and how many there
+ * may be.
+ */
 import { findOrganization } from "../../db/keys/lifetimes.ts";
 import { countLiveKeys, findKeyOwner, hasExpired, lockKeysOfUser } from "../../db/keys/api-keys.ts";
 import type { Sql } from "../../db/pool.ts";
@@ -8,7 +11,8 @@ import { ValidationProblems, valueError } from "../../schema/requests/problem.ts
 const EXPIRES_AT = ["body", "expires_at"];
 
 /**
- * The expiry of a new key: what is asked for, else the organization's default, else its maximum; null is none.
+ * The expiry of a new key: what is asked for, else the organization's default, else its maximum; null is
+ * none.
  * @throws ValidationProblems for one that is past, or beyond the organization's maximum.
  */
 export async function boundedExpiry(
@@ -36,7 +40,10 @@ export async function boundedExpiry(
   return expiresAt;
 }
 
-/** Holds until the transaction ends. @throws DomainError `bad_request` if the user has `max` keys that are neither revoked nor expired. */
+/**
+ * Holds until the transaction ends. @throws DomainError `bad_request` if the user has `max` keys that are
+ * neither revoked nor expired.
+ */
 export async function requireRoomForKey(sql: Sql, userId: string, max: number): Promise<void> {
   await lockKeysOfUser(sql, userId);
   if ((await countLiveKeys(sql, userId)) >= max) {
@@ -55,8 +62,8 @@ interface RevivedKey {
 }
 
 /**
- * As {@link requireRoomForKey}, for a key that is given a new expiry: one that has expired counts as a new one. Comes before the key's own
- * lock. Says nothing of a key that is not there.
+ * As {@link requireRoomForKey}, for a key that is given a new expiry: one that has expired counts as a new
+ * one. Comes before the key's own lock. Says nothing of a key that is not there.
  */
 export async function requireRoomForNewExpiry(
   sql: Sql,

@@ -6,7 +6,8 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { receiveUpload } from "../../../src/api/body/uploads.ts";
-import type { ArrivingFile, UploadOptions } from "../../../src/api/body/uploads.ts";
+import type { ArrivingFile } from "../../../src/api/body/arriving-file.ts";
+import type { UploadOptions } from "../../../src/api/body/uploads.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 
 interface Sunk {
