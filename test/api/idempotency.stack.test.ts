@@ -1,4 +1,7 @@
-/** Idempotency-Keys on the real stack: repeats of a request are one effect and one answer, whatever is killed or down. */
+/**
+ * Idempotency-Keys on the real stack: repeats of a request are one effect and one answer, whatever dies
+ * meanwhile.
+ */
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -27,7 +27,7 @@ async function* inParts<T>(items: readonly T[], size: number): AsyncGenerator<re
   for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }
 
-test("the text is that of the whole value, however its lists come, and holds nothing that the schema does not name", async () => {
+test("the text is that of the whole value, without what the schema does not name", async () => {
   const item = fc.record({
     text: fc.string(),
     at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }),
@@ -51,7 +51,7 @@ test("the text is that of the whole value, however its lists come, and holds not
   );
 });
 
-test("no piece is larger than its bound and one element, and other work has its turn after each", async () => {
+test("no piece exceeds its bound by more than one element, and other work runs after each", async () => {
   const items = Array.from({ length: 500 }, () => ({ text: "x".repeat(10_000), at: new Date(0) }));
   let turns = 0;
   let isOver = false;
@@ -157,7 +157,7 @@ test("a client that does not read a large answer neither holds up others nor fil
   expect(bytes).toBeGreaterThan(MANY * 256 * 1_024);
 });
 
-test("an answer that goes wrong behind its first pieces is cut, never ended as if it were whole", async () => {
+test("an answer that fails after its first pieces is cut off, not ended as if it were whole", async () => {
   const response = await fetch(`${app.url}/v1/broken`);
   expect(response.status).toBe(200);
   await expect(response.text()).rejects.toThrow("terminated");

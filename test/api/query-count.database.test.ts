@@ -1,4 +1,4 @@
-/** How many queries a plain read costs: every statement counts, but not what begins and ends its transaction. */
+/** How many queries a plain read costs. All statements count but those that begin and end its transaction. */
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { getDocument } from "../../src/api/routes/documents/documents.ts";
@@ -24,8 +24,11 @@ beforeAll(async () => {
   const space = await makeSpace(db, organization, [[user, "viewer"]]);
   ({ text: key } = await makeKey(db, organization, user));
   await db.owner.query(
-    `insert into documents (id, organization_id, space_id, space_num, name, file_type, file_size, content_type, created_by)
-     select $1, $2, id, num, 'a.md', 'MARKDOWN', 1, 'text/markdown', $3 from spaces where id = $4`,
+    `insert into documents
+       (id, organization_id, space_id, space_num, name, file_type, file_size, content_type, created_by)
+     select $1, $2, id, num, 'a.md', 'MARKDOWN', 1, 'text/markdown', $3
+     from spaces
+     where id = $4`,
     [documentId, organization.id, user, space],
   );
   app = await startTinyApp([getDocument], {
@@ -56,7 +59,7 @@ async function statementsOfRead(): Promise<string[]> {
   }
 }
 
-test(`a document is read with at most ${AT_MOST} queries, whether or not the key was looked up before`, async () => {
+test(`a document is read with at most ${AT_MOST} queries, also if its key is not cached`, async () => {
   // The first caller's private space is made on first sight.
   await statementsOfRead();
   const known = await statementsOfRead();

@@ -56,7 +56,9 @@ test("who sends its headers byte by byte is cut off, and others are served meanw
   const slow = Array.from({ length: 50 }, () => {
     const socket = connect(server.port, "127.0.0.1");
     let answer = "";
-    socket.on("data", (data) => void (answer += data.toString()));
+    socket.on("data", (data) => {
+      answer += data.toString();
+    });
     socket.on("error", () => undefined);
     socket.write("GET /quick HTTP/1.1\r\nHost: x\r\n");
     const drip = setInterval(() => socket.writable && socket.write("X-A: b\r\n"), 20);

@@ -42,7 +42,9 @@ test("a slow sink slows its client, at constant memory", async () => {
   }
   const before = process.memoryUsage.rss();
   let peak = before;
-  const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 10);
+  const watch = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 10);
   const sent = request(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
     method: "POST",
     headers: { "content-type": "multipart/form-data; boundary=b" },

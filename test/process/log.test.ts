@@ -9,7 +9,7 @@ const JWT = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl";
 
 function logged(write: (log: ReturnType<typeof createLog>) => void): string {
   const lines: string[] = [];
-  write(createLog({ level: "debug", name: "test", destination: { write: (line) => void lines.push(line) } }));
+  write(createLog({ level: "debug", name: "test", destination: { write: (line) => lines.push(line) } }));
   expect(lines).toHaveLength(1);
   return lines[0]!;
 }

@@ -1,4 +1,4 @@
-/** What tools show a model of names and headers that others chose stands inside the fence, which it cannot close. */
+/** Tools show names and headers that others chose inside lines that mark data, which these cannot close. */
 import { expect, test } from "vitest";
 import { showPage } from "../../../src/agents/tools/http-fetch.ts";
 import { fenceSources } from "../../../src/agents/sources.ts";

@@ -37,7 +37,7 @@ const run = async (name: string, args: unknown, signal = AbortSignal.timeout(5_0
 };
 
 describe("the tools of an MCP server", () => {
-  it("are those that only read, by the server's word or the operator's, under the server's name", async () => {
+  it("are those that the server or the operator calls read-only, under the server's name", async () => {
     expect(await names(agentWith({ server: "city" }))).toEqual([
       "mcp_city_broken",
       "mcp_city_endless",
@@ -73,7 +73,10 @@ describe("the tools of an MCP server", () => {
 
   it("are not looked for where the server redirects to, and its secrets go nowhere else", async () => {
     let isAsked = false;
-    const inside = createServer((_, response) => ((isAsked = true), response.end())).listen(0, "127.0.0.1");
+    const inside = createServer((_, response) => {
+      isAsked = true;
+      response.end();
+    }).listen(0, "127.0.0.1");
     await once(inside, "listening");
     const location = `http://127.0.0.1:${(inside.address() as AddressInfo).port}/mcp`;
     const redirecting = createServer((_, response) => response.writeHead(307, { location }).end()).listen(

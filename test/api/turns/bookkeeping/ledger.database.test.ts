@@ -19,7 +19,8 @@ beforeAll(async () => {
   const spaceId = await makeSpace(db, organization, [[userId, "owner"]]);
   const agentId = newId();
   await db.owner.query(
-    "insert into agents (id, organization_id, space_id, name, created_by, last_edited_by) values ($1, $2, $3, 'Agent', $4, $4)",
+    `insert into agents (id, organization_id, space_id, name, created_by, last_edited_by)
+     values ($1, $2, $3, 'Agent', $4, $4)`,
     [agentId, organization.id, spaceId, userId],
   );
   makeTurn = () => ({
