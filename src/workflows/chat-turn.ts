@@ -10,23 +10,9 @@ import {
   isCancellation,
   sleep,
 } from "@temporalio/workflow";
-import type { ToolCaller } from "../activities/tools.ts";
+import type { ChatTurnInput } from "../domain/work/chat-workflows.ts";
 import { type StepResult, type ToolCall, type ToolResult, resultBytesPerCall } from "../domain/work/turn.ts";
 import { apiProcess, local, toolRunners } from "./chat-proxies.ts";
-
-export interface ChatTurnInput {
-  readonly apiQueue: string;
-  readonly toolQueue: string;
-  readonly turnId: string;
-  readonly caller: ToolCaller;
-  /** What the first model call asked for. */
-  readonly calls: readonly ToolCall[];
-  /**
-   * True if the turn was cancelled while others of its group went on: this workflow then only ends as
-   * cancelled in Temporal.
-   */
-  readonly isCancelled?: boolean;
-}
 
 /** Far above the steps that the API process allows a turn; it stops a loop that only a bug could cause. */
 const STEPS_MAX = 32;

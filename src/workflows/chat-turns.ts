@@ -3,13 +3,8 @@
  * being started.
  */
 import type { AdoptedTurns } from "../activities/chat.ts";
+import type { ChatTurnsInput } from "../domain/work/chat-workflows.ts";
 import { apiProcess } from "./chat-proxies.ts";
-
-export interface ChatTurnsInput {
-  /** The queue of the API process that holds the turns. */
-  readonly apiQueue: string;
-  readonly turnIds: readonly string[];
-}
 
 /** Completes when each turn of the group has ended or continues in a `chatTurn` of its own. */
 export async function chatTurns(input: ChatTurnsInput): Promise<AdoptedTurns> {

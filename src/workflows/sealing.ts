@@ -4,7 +4,6 @@
  */
 import {
   ApplicationFailure,
-  type Sinks,
   type WorkflowInterceptors,
   proxySinks,
   workflowInfo,
@@ -19,19 +18,13 @@ import {
   openedOf,
   refusalOfAll,
 } from "../domain/payloads/places.ts";
+import type { SealSinks } from "../domain/payloads/seal-sinks.ts";
 import { forgedFailure, trustedFailure } from "../domain/payloads/failures.ts";
 import { type Sent, placeCommand } from "./placing.ts";
 
 type Job = coresdk.workflow_activation.IWorkflowActivationJob;
 type Payloads = NonNullable<coresdk.workflow_activation.ISignalWorkflow["input"]>;
 type Resolution = coresdk.activity_result.IActivityResolution | coresdk.child_workflow.IChildWorkflowResult;
-
-/** Sent to the worker, which counts and logs each refusal. */
-export interface SealSinks extends Sinks {
-  seals: {
-    refused(what: string, refusal: Refusal): void;
-  };
-}
 
 interface Run {
   readonly sent: Sent;

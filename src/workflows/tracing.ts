@@ -3,16 +3,9 @@
  * without the trace header.
  */
 import { defaultPayloadConverter } from "@temporalio/common";
-import { type Sinks, type WorkflowInterceptors, proxySinks, workflowInfo } from "@temporalio/workflow";
+import { type WorkflowInterceptors, proxySinks, workflowInfo } from "@temporalio/workflow";
+import type { TraceSinks } from "../domain/trace-sinks.ts";
 import { TRACE_HEADER, carriedTraceparent, spanIdOfRun, withSpanId } from "../domain/trace-header.ts";
-
-/** Sent to the worker, which makes the span: code in the sandbox has no real clock and no network. */
-export interface TraceSinks extends Sinks {
-  tracing: {
-    /** `parent` is the `traceparent` under which the workflow was started. */
-    ended(parent: string, isFailed: boolean): void;
-  };
-}
 
 /**
  * Temporal calls this for each workflow. It adds headers and no commands, so histories that were recorded
