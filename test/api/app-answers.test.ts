@@ -88,7 +88,7 @@ test("every answer forbids browsers to sniff its type", async () => {
   expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
 });
 
-test("the request log holds no query and no body", async () => {
+test("the request log has no query strings and no bodies", async () => {
   await ask("POST", "/v1/things/search?page=1&secret=queryword", json({ name: "bodyword" }));
   await expect.poll(() => app.logged.some((line) => line.includes("/v1/things/search"))).toBe(true);
   expect(app.logged.join("")).not.toMatch(/queryword|bodyword/);

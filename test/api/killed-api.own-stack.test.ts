@@ -88,7 +88,7 @@ describe("in the middle of an upload", () => {
     await rows("drop function held_commit() cascade");
   });
 
-  test("while the body streams leaves the key to a repeat, once its lease has ended", async () => {
+  test("while the body streams, it leaves the key to a repeat after its lease", async () => {
     const stream = httpRequest(`${stack.url}/v1/data/upload`, {
       method: "POST",
       headers: {

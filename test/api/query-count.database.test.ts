@@ -60,7 +60,7 @@ async function statementsOfRead(): Promise<string[]> {
 }
 
 test(`a document is read with at most ${AT_MOST} queries, also if its key is not cached`, async () => {
-  // The first caller's private space is made on first sight.
+  // The first request makes the private space of its caller.
   await statementsOfRead();
   const known = await statementsOfRead();
   expect(known.length).toBeGreaterThan(0);

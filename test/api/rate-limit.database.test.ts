@@ -55,7 +55,7 @@ test("the request above the minute's budget is refused until the minute is over"
   expect(Number(headers["RateLimit-Reset"])).toBeGreaterThan(0);
 });
 
-test("users and addresses are counted each by itself", async () => {
+test("each user and each address is counted separately", async () => {
   const { ask, refuse } = limiter();
   for (let turn = 0; turn < 3; turn++) await ask(caller("one"));
   expect((await ask(caller("one"))).error).toBeDefined();
@@ -102,7 +102,7 @@ test("a key's refused requests take nothing from the larger budget of its user",
   expect((await ask(caller("two", "ada"))).error).toMatchObject({ code: "rate_limited" });
 });
 
-test("an organization has a budget only where a setting says so, and it names itself", async () => {
+test("an organization has a budget if a setting says so, and a refusal names it", async () => {
   const unlimited = limiter();
   for (let at = 0; at < 10; at += 1) expect((await unlimited.ask(caller(`key ${at}`))).error).toBeUndefined();
   const { ask } = limiter({ requestsPerOrganizationAndMinute: 4, chatTurnsPerOrganizationAndMinute: 2 });
@@ -182,7 +182,7 @@ test("two processes share one limit, and far from it no request asks the databas
   }
 });
 
-test("near the limit the count is exact, however many ask at once in however many processes", async () => {
+test("near the limit the count is exact over parallel requests of several processes", async () => {
   const database = await createTestDatabase();
   try {
     const processes = Array.from({ length: 3 }, () =>

@@ -9,7 +9,7 @@ import { ValidationProblems } from "../../src/schema/requests/problem.ts";
 import { record } from "../../src/schema/requests/record.ts";
 import { type NamedSchema, partsOf, requestSchemas } from "../support/clients/request-schemas.ts";
 
-/** By a check of its own, or by a format that is of one length. */
+/** True if a text has a bound: a check, or a format whose texts have one length. */
 const hasMaximum = (schema: z.ZodType): boolean =>
   schema instanceof z.ZodGUID ||
   (schema.def.checks ?? []).some((check) => check._zod.def.check === "max_length");
@@ -46,7 +46,7 @@ test("the walk finds what has no bound", () => {
   expect(unbounded(schema, "x")).toEqual(["x.a.?", "x.b", "x.c.?.?", "x.d.|0"]);
 });
 
-test("of a list that is too long no element is looked at", () => {
+test("no element of a list that is too long is checked", () => {
   let looks = 0;
   const element = z.custom(() => (looks += 1) < 0);
   const parsed = parsePart(
@@ -60,7 +60,7 @@ test("of a list that is too long no element is looked at", () => {
   expect(looks).toBe(0);
 });
 
-test("of an object with too many keys no member is looked at", () => {
+test("no member of an object with too many keys is checked", () => {
   let looks = 0;
   const value = z.custom(() => (looks += 1) < 0);
   const given = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, 1]));

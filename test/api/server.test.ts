@@ -39,14 +39,14 @@ test("closing lets running requests end, and drops idle connections at once", as
   await closed;
 });
 
-test("what has not ended within the grace is cut", async () => {
+test("a request that outlasts the grace is cut off", async () => {
   const server = await start(new Promise(() => {}));
   const response = await fetch(`http://127.0.0.1:${server.port}/v1/slow`);
   const text = response.text();
   await Promise.all([expect(text).rejects.toThrow("terminated"), server.close(50)]);
 });
 
-test("who sends its headers byte by byte is cut off, and others are served meanwhile", async () => {
+test("a client that sends its headers byte by byte is cut off, and others are served meanwhile", async () => {
   const server = await listen(createApp(tinyDeps(), [quick]), {
     host: "127.0.0.1",
     port: 0,

@@ -50,7 +50,7 @@ it("the password of a database URL is not in the line, the rest of it is", () =>
   expect(line).toContain("db.example:5432");
 });
 
-it("what is no secret stays as it is, on one line of JSON with level, time and name", () => {
+it("what is not secret stays as it is, on one line of JSON with level, time and name", () => {
   const line = logged((log) =>
     log.info(
       { request_id: "task-sk-1", queue: "task-queue-pipeline-long-name", url: "http://127.0.0.1:8080/v1" },
@@ -69,7 +69,7 @@ it("what is no secret stays as it is, on one line of JSON with level, time and n
   expect(JSON.parse(line)).toHaveProperty("time", expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/));
 });
 
-it("an outage is a sentence without a stack; what nobody expected keeps its own", () => {
+it("an outage is a sentence without a stack; an unexpected error keeps its stack", () => {
   const cause = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" });
   const outage = logged((log) =>
     log.warn(

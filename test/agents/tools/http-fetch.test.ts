@@ -23,7 +23,7 @@ afterAll(() => {
 });
 
 const never = new AbortController().signal;
-/** 127.0.0.1 stands for a public address: everything else is judged as it is. */
+/** 127.0.0.1 counts as public here; all other addresses are judged as usual. */
 const isPublic = (address: string): boolean => address === "127.0.0.1" || isPublicAddress(address);
 const resolve = async (host: string) => [
   { address: host === "public.test" ? "127.0.0.1" : "10.0.0.7", family: 4 },
@@ -81,7 +81,7 @@ describe("what is refused", () => {
     expect(asked).toEqual([]);
   });
 
-  it("is an allowed name that resolves to a private address, even beside a public one", async () => {
+  it("is an allowed name that resolves to a private address, even if it has a public one too", async () => {
     asked = [];
     await expect(get("/", {}, "inside.test")).rejects.toThrow(/no public address/);
     const both = async () => [

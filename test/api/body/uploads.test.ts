@@ -40,7 +40,7 @@ describe("a form", () => {
     });
   });
 
-  test("may carry its fields behind the file", async () => {
+  test("may have fields after the file", async () => {
     const { body } = await uploads.post(
       filePart("hello") + textPart("space_id", "später") + textPart("path", "") + END,
     );
@@ -50,7 +50,7 @@ describe("a form", () => {
     });
   });
 
-  test("may be cut into single bytes on its way", async () => {
+  test("may arrive in single bytes", async () => {
     const whole = Buffer.from(textPart("space_id", "1") + filePart("a\r\n--c\r\n-") + END);
     async function* bytes(): AsyncGenerator<Buffer> {
       for (let index = 0; index < whole.byteLength; index += 1) yield whole.subarray(index, index + 1);
@@ -87,18 +87,18 @@ describe("a form", () => {
     });
   });
 
-  test("holds odd field names without harm", async () => {
+  test("may have odd field names", async () => {
     expect(
       (await uploads.post(textPart("__proto__", "x") + textPart("constructor", "y") + END)).body.fields,
     ).toMatchObject({ constructor: "y" });
   });
 
-  test("leaves its connection in use for the next request", async () => {
+  test("leaves its connection to the next request", async () => {
     for (let index = 0; index < 3; index += 1)
       expect((await uploads.post(`${filePart("x")}${END}epilogue`)).status).toBe(200);
   });
 
-  test("whose file nobody reads is read to its end all the same", async () => {
+  test("is read to its end even if nobody reads its file", async () => {
     uploads.options = { maxBytes: 5_000_000, onFile: async () => "not read" };
     expect(
       (await uploads.post(filePart("x".repeat(3_000_000)) + textPart("space_id", "1") + END)).body,
@@ -109,7 +109,7 @@ describe("a form", () => {
   });
 });
 
-describe("what is no form", () => {
+describe("a body that is not a form", () => {
   test.each(["application/json", "text/plain", "multipart/mixed; boundary=b"])(
     "of type %s has no fields",
     async (type) => {
