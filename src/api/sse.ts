@@ -32,29 +32,8 @@ export function openEventStream(
 ): EventStream {
   const gone = new AbortController();
   let isEnded = false;
-  let isCorked = false;
-  /** Everything that is sent before the next tick leaves in one packet. */
-  const gather = (): void => {
-    if (isCorked) return;
-    isCorked = true;
-    res.cork();
-    process.nextTick(release);
-  };
-  const { socket } = res;
-  /**
-   * Corks the socket too: otherwise Node sends the length, the text and the end of a chunk in separate
-   * packets.
-   */
-  const inOnePacket = (write: () => void): void => {
-    socket?.cork();
-    write();
-    socket?.uncork();
-  };
-  const release = (): void => {
-    if (isCorked) inOnePacket(() => res.uncork());
-    isCorked = false;
-  };
-  gather();
+  const packets = createPackets(res);
+  packets.gather();
   res.writeHead(200, {
     ...headers,
     "Content-Type": "text/event-stream; charset=utf-8",
@@ -63,7 +42,7 @@ export function openEventStream(
     "X-Accel-Buffering": "no",
   });
   res.flushHeaders();
-  socket?.setNoDelay(true);
+  res.socket?.setNoDelay(true);
   const ping = setInterval(() => {
     if (!res.writableNeedDrain) res.write(": ping\n\n");
   }, pingMs);
@@ -79,7 +58,7 @@ export function openEventStream(
     closed: gone.signal,
     async send(data, id) {
       if (isEnded || gone.signal.aborted) return false;
-      gather();
+      packets.gather();
       const lines = data.split("\n").map((line) => `data: ${line}\n`);
       const hasRoom = res.write(`${id === undefined ? "" : `id: ${id}\n`}${lines.join("")}\n`);
       if (!hasRoom) await drained(res, gone.signal);
@@ -91,11 +70,46 @@ export function openEventStream(
     end() {
       isEnded = true;
       clearInterval(ping);
-      inOnePacket(() => {
+      packets.inOne(() => {
         // What is still corked would otherwise come after the end.
-        release();
+        packets.release();
         res.end();
       });
+    },
+  };
+}
+
+interface Packets {
+  /** Sends everything that is written before the next tick in one packet. */
+  gather(): void;
+  /** Sends what has gathered. */
+  release(): void;
+  /** Sends what `write` writes in one packet. */
+  inOne(write: () => void): void;
+}
+
+function createPackets(res: ServerResponse): Packets {
+  // Kept here, because a response that has ended has no socket any more.
+  const { socket } = res;
+  let isCorked = false;
+  /** Corks the socket too: otherwise Node sends the length, the text and the end of a chunk separately. */
+  const inOne = (write: () => void): void => {
+    socket?.cork();
+    write();
+    socket?.uncork();
+  };
+  const release = (): void => {
+    if (isCorked) inOne(() => res.uncork());
+    isCorked = false;
+  };
+  return {
+    inOne,
+    release,
+    gather() {
+      if (isCorked) return;
+      isCorked = true;
+      res.cork();
+      process.nextTick(release);
     },
   };
 }

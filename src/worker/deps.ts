@@ -1,6 +1,6 @@
 /**
- * Opens what activities need besides the shared parts: parser processes, a temporary folder, and rate-limited
- * models.
+ * Opens what the worker needs besides the shared parts: the activities with their parser processes, temporary
+ * folder and rate-limited models.
  */
 import { rm } from "node:fs/promises";
 import { type Activities, createActivities } from "../activities/index.ts";

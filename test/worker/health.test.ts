@@ -12,7 +12,7 @@ async function ask(port: number, path: string): Promise<[number, object]> {
   return [response.status, (await response.json()) as object];
 }
 
-test("a worker is ready while it polls and its dependencies answer, and else alive but not ready", async () => {
+test("a worker is ready while it polls and its dependencies answer, else alive but not ready", async () => {
   const state = { polls: true, database: answering, workflows: answering };
   const health = await serveHealth({
     port: 0,

@@ -92,30 +92,13 @@ export function createSharedCounter({ add, now = Date.now }: CounterParts): Shar
     return fresh;
   }
 
-  async function send(): Promise<void> {
+  const flush = coalesce(async () => {
     clearTimeout(timer);
     timer = undefined;
     // The cache lists what was set last first.
     const waiting = [...entries.entries()].toReversed().filter(([, { open }]) => open.size > 0);
-    if (waiting.length === 0) return;
-    for (const [, entry] of waiting) {
-      entry.sent = entry.open;
-      entry.open = emptyBatch();
-    }
-    const sums = await add(
-      waiting.map(([caller, { minute, sent }]) => ({ caller, minute, count: sent.size })),
-    ).catch(() => []);
-    const byCaller = new Map(sums.map((sum) => [sum.caller, sum]));
-    for (const [caller, entry] of waiting) {
-      const sum = byCaller.get(caller);
-      const total = sum?.minute === entry.minute ? sum.count : entry.shared + entry.sent.size;
-      entry.sent.base = total - entry.sent.size;
-      entry.shared = total;
-      entry.sent = emptyBatch();
-    }
-  }
-
-  const flush = coalesce(send);
+    if (waiting.length > 0) await sendBatches(waiting, add);
+  });
 
   /**
    * The request's number within the minute, or the last of its numbers if it counts as several, for each of
@@ -152,6 +135,30 @@ export function createSharedCounter({ add, now = Date.now }: CounterParts): Shar
     },
     close: () => flush(),
   };
+}
+
+/**
+ * Adds the open batch of each entry to the counts of all processes. If that fails, this process counts by
+ * itself.
+ */
+async function sendBatches(
+  waiting: readonly (readonly [caller: string, entry: Entry])[],
+  add: CounterParts["add"],
+): Promise<void> {
+  for (const [, entry] of waiting) {
+    entry.sent = entry.open;
+    entry.open = emptyBatch();
+  }
+  const counts = waiting.map(([caller, { minute, sent }]) => ({ caller, minute, count: sent.size }));
+  const sums = await add(counts).catch(() => []);
+  const byCaller = new Map(sums.map((sum) => [sum.caller, sum]));
+  for (const [caller, entry] of waiting) {
+    const sum = byCaller.get(caller);
+    const total = sum?.minute === entry.minute ? sum.count : entry.shared + entry.sent.size;
+    entry.sent.base = total - entry.sent.size;
+    entry.shared = total;
+    entry.sent = emptyBatch();
+  }
 }
 
 function standingOf({ minute }: Entry, limit: number, at: Position): Standing {

@@ -94,9 +94,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   const openTurns = createOpenTurns();
   const ledger = createLedger(db, log);
   const records = createTurnRecords(deps);
-  const abortTurns: AbortTurns = (error, which = () => true) => {
-    for (const turn of openTurns.all()) if (turn.status === undefined && which(turn)) turn.abort(error);
-  };
+  const abortTurns = abortingTurnsOf(openTurns);
   const lease = await holdLease(db, apiProcessId, {
     lost: () => abortTurns(new DomainError("turn_lost", "The turn was given up by its API process.")),
     error: (error) => log.warn({ err: error }, "the lease of this API process could not be renewed"),
@@ -153,6 +151,12 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
 
 /** Aborts the turns that have not ended, all of them or those for which `which` says so. */
 type AbortTurns = (error: DomainError, which?: (turn: Turn) => boolean) => void;
+
+function abortingTurnsOf(openTurns: OpenTurns): AbortTurns {
+  return (error, which = () => true) => {
+    for (const turn of openTurns.all()) if (turn.status === undefined && which(turn)) turn.abort(error);
+  };
+}
 
 interface HostParts {
   readonly apiProcessId: string;
