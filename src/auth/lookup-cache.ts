@@ -1,4 +1,4 @@
-/** A cache of look-ups: bounded, short-lived, and one look-up for all who ask at the same time. */
+/** A cache of look-ups: bounded, short-lived, and with one look-up for all who ask at the same time. */
 import { LRUCache } from "lru-cache";
 
 interface Entry<T> {
@@ -8,9 +8,9 @@ interface Entry<T> {
 }
 
 export interface LookupCache<T> {
-  /** What is kept under `key`, else what `look` finds. A look-up that fails is not kept. */
+  /** The cached value of `key`, else what `look` finds. A look-up that fails is not cached. */
   get(key: string, look: () => Promise<T>): Promise<T>;
-  /** Drops what `matches`, and what is being looked up right now: it may have been read before the change. */
+  /** Drops the values that match, and every look-up under way: it may have read the state before a change. */
   forget(matches: (value: T) => boolean): void;
 }
 
@@ -18,11 +18,11 @@ interface LookupCacheSettings<T> {
   readonly maxEntries: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Counted from the start of the look-up, so that an answer is never older than this. */
+  /** Counted from the start of the look-up, so that a value is never older than this. */
   readonly maxAgeMs: (value: T) => number;
 }
 
-/** Beyond `maxEntries` the entry that was asked for least recently goes. */
+/** If there is no room, the entry that was used least recently is dropped. */
 export function createLookupCache<T>({ maxEntries, now, maxAgeMs }: LookupCacheSettings<T>): LookupCache<T> {
   const entries = new LRUCache<string, Entry<T>>({ max: maxEntries });
 
@@ -36,7 +36,9 @@ export function createLookupCache<T>({ maxEntries, now, maxAgeMs }: LookupCacheS
     const entry: Entry<T> = { answer, settled: undefined };
     entries.set(key, entry);
     answer.then(
-      (value) => (entry.settled = { value, goodUntilMs: startedMs + maxAgeMs(value) }),
+      (value) => {
+        entry.settled = { value, goodUntilMs: startedMs + maxAgeMs(value) };
+      },
       () => drop(key, entry),
     );
     return answer;
@@ -50,7 +52,8 @@ export function createLookupCache<T>({ maxEntries, now, maxAgeMs }: LookupCacheS
       return known.answer;
     },
     forget(matches) {
-      for (const [key, entry] of [...entries.entries()]) {
+      const all = [...entries.entries()];
+      for (const [key, entry] of all) {
         if (entry.settled === undefined || matches(entry.settled.value)) entries.delete(key);
       }
     },
