@@ -45,11 +45,9 @@ const SPACE = /^\s$/u;
 const PUNCTUATION = /^[\p{P}$+<=>^`|~]$/u;
 const MARKS = /\p{Mn}/gu;
 /** The ideographs that BERT makes words of their own; kana and hangul are not among them. */
-const IDEOGRAPH_RANGES = [
-  String.raw`\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF`,
-  String.raw`\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\u{2F800}-\u{2FA1F}`,
-];
-const IDEOGRAPH = new RegExp(`^[${IDEOGRAPH_RANGES.join("")}]$`, "u");
+const IDEOGRAPH = /^[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF]$/u;
+const RARE_IDEOGRAPH =
+  /^[\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\u{2F800}-\u{2FA1F}]$/u;
 
 type Kind = "drop" | "space" | "alone" | "letter";
 interface Normalised {
@@ -69,7 +67,8 @@ function normalise(character: string): Normalised {
   if (character === "\t" || character === "\n" || character === "\r") kind = "space";
   else if (DROPPED.test(character)) kind = "drop";
   else if (SPACE.test(character)) kind = "space";
-  else if (IDEOGRAPH.test(character) || PUNCTUATION.test(text)) kind = "alone";
+  else if (IDEOGRAPH.test(character) || RARE_IDEOGRAPH.test(character)) kind = "alone";
+  else if (PUNCTUATION.test(text)) kind = "alone";
   const made = { kind, text };
   if (normalisedCharacters.size < MAX_MEMO) normalisedCharacters.set(character, made);
   return made;
