@@ -1,28 +1,40 @@
-/** How payloads for Temporal are sealed: with the organization's key, or the instance's where a workflow serves several organizations. */
+/**
+ * Seals payloads for Temporal with the organization's key, or with the instance's if a workflow serves
+ * several organizations.
+ *
+ * @see docs/decisions/0022-payloads-bound-to-their-place.md
+ */
 import { createSecretKey } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorClass } from "../../domain/errors.ts";
 import { type Keyring, openBytes, sealBytes } from "./keyring.ts";
 
 export interface Sealed {
-  /** Whose key it is; null for the instance's. */
+  /** The organization whose key it is; null for the instance's key. */
   readonly organizationId: string | null;
   readonly keyId: string;
   readonly sealed: Uint8Array;
 }
 
-/** Seals payloads with AES-256-GCM; a null organization stands for workflows that serve several. */
+/** Seals payloads with AES-256-GCM; the organization is null for workflows that serve several. */
 export interface PayloadSealer {
-  /** @param boundTo what the seal is authenticated with besides the organization and its key; without it the seal has the old form. */
+  /**
+   * @param boundTo authenticated with the seal, besides the organization and its key. Absent: the seal has
+   *   the old form, which is bound to the organization alone.
+   * @throws a DomainError of class outage if keys cannot be read.
+   */
   seal(organizationId: string | null, bytes: Uint8Array, boundTo?: string): Promise<Sealed>;
-  /** @throws DomainError `not_found` where the key was deleted with its organization, `corrupt` where a bit was changed or it was bound to something else. */
+  /**
+   * @throws DomainError `not_found` if the key was deleted with its organization, `corrupt` if a bit was
+   *   changed or the payload was bound to something else; one of class outage if keys cannot be read.
+   */
   open(sealed: Sealed, boundTo?: string): Promise<Uint8Array>;
 }
 
 const INSTANCE_KEY_ID = "instance";
 const RETRY_MS = 500;
 
-/** Of the old form, bound to its organization; of the other one, to its key and to what the caller says as well. */
+/** The old form is bound to the organization; the new one also to the key and to what the caller names. */
 function aadOf(organizationId: string | null, keyId: string, boundTo: string | undefined): Buffer {
   const organization = organizationId ?? "";
   return Buffer.from(
@@ -32,10 +44,7 @@ function aadOf(organizationId: string | null, keyId: string, boundTo: string | u
   );
 }
 
-/**
- * `instanceSecret` has 32 bytes. Opening throws `not_found` for a deleted key and `corrupt` for a changed bit or where it was bound to something else; both
- * throw an outage where keys cannot be read.
- */
+/** @param instanceSecret 32 bytes. */
 export function createPayloadSealer(keyring: Keyring, instanceSecret: Uint8Array): PayloadSealer {
   const instanceKey = createSecretKey(instanceSecret);
   return {
@@ -59,8 +68,9 @@ export function createPayloadSealer(keyring: Keyring, instanceSecret: Uint8Array
 }
 
 /**
- * The same for workers, whose SDK ends a whole worker, and everybody's work in it, where a failure cannot be sealed: waits for keys that
- * cannot be read now, for as long as that lasts, and takes the instance's key where the organization has none any more.
+ * The same for workers. If a failure cannot be sealed, Temporal's SDK ends the whole worker and all work in
+ * it. Therefore this waits for keys that cannot be read, for as long as that lasts, and takes the instance's
+ * key if the organization has none any more.
  */
 export function sealerForWorkers(sealer: PayloadSealer): PayloadSealer {
   return {
@@ -73,7 +83,7 @@ export function sealerForWorkers(sealer: PayloadSealer): PayloadSealer {
   };
 }
 
-/** Tries again every half second while what `call` needs is down, however long that lasts. */
+/** Calls again every half second while it fails with an outage, however long that lasts. */
 export async function outlastingOutages<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
