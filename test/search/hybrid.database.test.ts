@@ -196,7 +196,7 @@ test("a space without chunks has no results", async () => {
   ).toEqual([]);
 });
 
-test("chunks in one language are found by a query's words in their own forms, in a space of many languages", async () => {
+test("in a space of many languages, a query finds chunks with other forms of its words", async () => {
   const space = await createSpace(foxes.database.db, foxes.organization);
   const texts = {
     de: "Die Zahlungen wurden von der Bank nicht ausgeführt.",

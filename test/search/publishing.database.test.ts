@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => foxes.drop());
 
 test(
-  "while a document is published a thousand times, a search sees one version of it, whole: never two, never none",
+  "while a document is published a thousand times, each search sees one whole version of it",
   { timeout: 300_000 },
   async () => {
     const space = await createSpace(foxes.database.db, foxes.organization);

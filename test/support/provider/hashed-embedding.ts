@@ -1,4 +1,7 @@
-/** Embeds texts without a model: a hashed bag of words, similar for texts that share words, and the same on every run. */
+/**
+ * Embeds texts without a model: a hashed bag of words, similar for texts that share words, and the same on
+ * every run.
+ */
 
 /** FNV-1a, 32 bits. */
 function hash(word: string): number {

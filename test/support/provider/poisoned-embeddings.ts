@@ -1,9 +1,11 @@
-/** Makes the scripted provider's answers to texts: their vectors, or the fault that it was told a text causes. */
+/**
+ * Makes the scripted provider's answers to texts: their vectors, or the fault that it was told a text causes.
+ */
 import { hashedEmbedding } from "./hashed-embedding.ts";
 
 /**
- * What a text does to its request: a fault is the answer to the whole request, the others spoil the vector of this text
- * alone. `missing` leaves it out of the answer.
+ * What a text does to its request: a fault is the answer to the whole request, the others spoil the vector of
+ * this text alone. `missing` leaves it out of the answer.
  */
 export type Poison = PoisonFault | "zeros" | "nan" | "short" | "missing";
 

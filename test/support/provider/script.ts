@@ -4,8 +4,8 @@
 export type Json = Record<string, any>;
 
 /**
- * A failure instead of an answer. `hang` never answers, `garbage` is status 200 with a body that is no JSON, and `cut` ends
- * the connection.
+ * A failure instead of an answer. `hang` never answers, `garbage` is status 200 with a body that is no JSON,
+ * and `cut` ends the connection.
  */
 export type Fault =
   | { status: number; headers?: Record<string, string>; body?: unknown }
@@ -27,7 +27,10 @@ export interface ChatAnswer {
   usage?: boolean;
   /** How many pieces of a stream come before it breaks; 0 by default. */
   after?: number;
-  /** How a stream breaks: the connection is cut, nothing more comes, an error event comes, or a line that is no JSON. */
+  /**
+   * How a stream breaks: the connection is cut, nothing more comes, an error event comes, or a line that is
+   * no JSON.
+   */
   breakWith?: "cut" | "hang" | "error" | "garbage";
 }
 export type ChatReply = ChatAnswer | Fault;
