@@ -3,7 +3,7 @@
  * them.
  */
 import { refusedTexts } from "../../telemetry/instruments.ts";
-import { FailedBesideOthers, MayBeOfOneText } from "../provider/error.ts";
+import { FailedWhileOthersSucceed, MayBeOfOneText } from "../provider/error.ts";
 import { createKnownText } from "../provider/known-text.ts";
 import { type EmbeddingRequest, kindOf, receive, textsOf } from "./caller.ts";
 import { halve, isSingle } from "./split-request.ts";
@@ -19,7 +19,7 @@ export interface SentRequest {
  * A function that sends a request of the model. Each caller gets what came of its texts; what has to be asked
  * again in smaller requests is returned. It never rejects: errors go to the callers.
  *
- * A text on which the provider breaks ({@link FailedBesideOthers}) is separated from the others like a
+ * A text on which the provider breaks ({@link FailedWhileOthersSucceed}) is separated from the others like a
  * refused one. Its caller then meets an outage and waits, since the provider may take the text another day.
  */
 export function createAsker(model: EmbeddingModel): (sent: SentRequest) => Promise<EmbeddingRequest[]> {
@@ -43,11 +43,11 @@ export function createAsker(model: EmbeddingModel): (sent: SentRequest) => Promi
     const sentAt = performance.now();
     const since = request.since ?? sentAt;
     const vectors = await model.embed(textsOf(request), kindOf(request), signal).catch((error: unknown) => {
-      if (error instanceof FailedBesideOthers && isSingle(request)) return error;
-      if (error instanceof MayBeOfOneText || error instanceof FailedBesideOthers) return null;
+      if (error instanceof FailedWhileOthersSucceed && isSingle(request)) return error;
+      if (error instanceof MayBeOfOneText || error instanceof FailedWhileOthersSucceed) return null;
       throw error;
     });
-    if (vectors instanceof FailedBesideOthers) {
+    if (vectors instanceof FailedWhileOthersSucceed) {
       const { caller, from } = request.parts[0]!;
       receive(caller, from, vectors);
       return [];

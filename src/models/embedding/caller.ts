@@ -1,7 +1,7 @@
 /** One call of a merging model with its texts, and requests that are made of the texts of several calls. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { EmbeddingKind } from "./types.ts";
-import { FailedBesideOthers } from "../provider/error.ts";
+import { FailedWhileOthersSucceed } from "../provider/error.ts";
 
 /** `now` if somebody waits for it (an upload, a question); `batch` for work in bulk. */
 export type EmbeddingPriority = "now" | "batch";
@@ -32,7 +32,7 @@ export interface Caller {
   received: number;
   settled: boolean;
   /** Set if the provider broke on one of the texts while it took others. */
-  broken: FailedBesideOthers | undefined;
+  broken: FailedWhileOthersSucceed | undefined;
   readonly settle: (ended: { readonly outcomes: Outcome[] } | { readonly error: unknown }) => void;
   /** Runs `work` in the caller's asynchronous context: a request belongs to the trace of its first caller. */
   readonly inContext: <T>(work: () => T) => T;
@@ -65,20 +65,20 @@ export const userKey = ({ organizationId, userId }: EmbeddingWork): string =>
  * Thrown after all texts of a call were asked for and some broke the provider; the others have their outcomes
  * here.
  */
-export class PartlyEmbedded extends FailedBesideOthers {
+export class PartlyEmbedded extends FailedWhileOthersSucceed {
   /** In the order of the texts; undefined for a text on which the provider broke. */
   readonly outcomes: ReadonlyArray<Outcome | undefined>;
 
-  constructor(failure: FailedBesideOthers, outcomes: ReadonlyArray<Outcome | undefined>) {
+  constructor(failure: FailedWhileOthersSucceed, outcomes: ReadonlyArray<Outcome | undefined>) {
     super(failure.code, failure.message, { cause: failure.cause });
     this.outcomes = outcomes;
   }
 }
 
 /** Notes the outcome of one text, and settles the caller after its last one. */
-export function receive(caller: Caller, position: number, outcome: Outcome | FailedBesideOthers): void {
+export function receive(caller: Caller, position: number, outcome: Outcome | FailedWhileOthersSucceed): void {
   if (caller.settled) return;
-  if (outcome instanceof FailedBesideOthers) caller.broken = outcome;
+  if (outcome instanceof FailedWhileOthersSucceed) caller.broken = outcome;
   else caller.outcomes[position] = outcome;
   caller.received++;
   if (caller.received < caller.texts.length) return;

@@ -19,7 +19,7 @@ export class ProviderBroke extends DomainError {}
  * What looks like an outage, although the provider answers other requests at the same time. Whoever asked for
  * a single text waits as in an outage; a request of several texts is split.
  */
-export class FailedBesideOthers extends DomainError {}
+export class FailedWhileOthersSucceed extends DomainError {}
 
 /**
  * Malformed, too large, or understood but not to be processed (RFC 9110, sections 15.5.1, 15.5.14 and

@@ -1,10 +1,10 @@
 /**
- * Keeps an embedding model from a provider that is down: if one process was told to wait, all processes wait.
+ * Keeps an embedding model from a provider that is down: if the provider asks one process to wait, all wait.
  */
 import { DomainError, type ErrorCode } from "../../domain/errors.ts";
 import type { EmbeddingModel } from "../embedding/types.ts";
 import { KNOWN_TEXT } from "./known-text.ts";
-import { FailedBesideOthers, ProviderBroke } from "./error.ts";
+import { FailedWhileOthersSucceed, ProviderBroke } from "./error.ts";
 
 /** The state that all processes share. */
 interface Gate {
@@ -34,8 +34,8 @@ const JUST_MS = 2_000;
  * - An answer that speaks of an outage closes the gate for as long as it asks for, within the gate's bound.
  *   After that, one request a second tries the provider, until one succeeds and opens the gate.
  * - The gate stays open if the provider broke on a request without asking for a pause, and has just answered
- *   another or answers a text that is known to work. `embed` then throws {@link FailedBesideOthers}: a text
- *   that breaks the provider must not keep everybody else from it.
+ *   another or answers a text that is known to work. `embed` then throws {@link FailedWhileOthersSucceed}: a
+ *   text that breaks the provider must not keep everybody else from it.
  *
  * @example `test/models/provider/gate.database.test.ts`
  */
@@ -75,7 +75,7 @@ export function behindGate(model: EmbeddingModel, gate: Gate): EmbeddingModel {
         if (!isOutageOfProvider(error)) throw error;
         if (await mayBeOfTheText(error, askedAt, signal)) {
           if (isTrial) await gate.open();
-          throw new FailedBesideOthers(error.code, error.message, { cause: error.cause });
+          throw new FailedWhileOthersSucceed(error.code, error.message, { cause: error.cause });
         }
         const seconds = error.retryAfterSeconds ?? DEFAULT_CLOSED_SECONDS;
         throw new DomainError(error.code, error.message, {
