@@ -52,6 +52,7 @@ export function createLookupCache<T>({ maxEntries, now, maxAgeMs }: LookupCacheS
       return known.answer;
     },
     forget(matches) {
+      // A copy, since the cache cannot be iterated while entries are deleted.
       const all = [...entries.entries()];
       for (const [key, entry] of all) {
         if (entry.settled === undefined || matches(entry.settled.value)) entries.delete(key);

@@ -13,7 +13,8 @@ const FLUSH_MS = 200;
 const NEAR_SHARE = 0.1;
 const NEAR_REQUESTS = 5;
 const MINUTE_MS = 60_000;
-const MAX_CALLERS = 200_000;
+/** A bound by size instead of number: the cache would make room for `max` entries at once, which are 5.6 MB. */
+const CALLERS_KEPT = { maxSize: 200_000, sizeCalculation: () => 1 };
 
 export interface Standing {
   readonly isWithin: boolean;
@@ -79,8 +80,7 @@ interface Position {
 const emptyBatch = (): Batch => ({ size: 0 });
 
 export function createSharedCounter({ add, now = Date.now }: CounterParts): SharedCounter {
-  // A bound by size instead of number: the cache would make room for `max` entries at once, which are 5.6 MB.
-  const entries = new LRUCache<string, Entry>({ maxSize: MAX_CALLERS, sizeCalculation: () => 1 });
+  const entries = new LRUCache<string, Entry>(CALLERS_KEPT);
   let timer: NodeJS.Timeout | undefined;
 
   function entryOf(caller: string): Entry {
