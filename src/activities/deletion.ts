@@ -2,17 +2,15 @@
 import {
   type Deletion,
   completeDeletion,
-  countLeft,
   deleteContainers,
   deleteDocumentRows,
   deleteFileRows,
   deleteText,
   findDeletion,
-  looseFiles,
   objectsOf,
   runsOf,
-  takeDocuments,
 } from "../db/deletions/purge.ts";
+import { countLeft, looseFiles, takeDocuments } from "../db/deletions/target.ts";
 import { type Database, inTenant } from "../db/pool.ts";
 import { deleteEmbeddings } from "../db/search/embeddings.ts";
 import { findSegmentsToPurge, purgeSegment } from "../db/search/index/segments.ts";

@@ -1,14 +1,7 @@
 /** The only place that turns queued runs into workflows: claims them in groups and starts each claim, in any process, at any time. */
 import type { Client } from "@temporalio/client";
-import {
-  type Claim,
-  claimRuns,
-  endLease,
-  markStarted,
-  releaseClaim,
-  takeExpiredClaims,
-  waitingOrganizations,
-} from "../db/runs/claim.ts";
+import { type Claim, claimRuns, releaseClaim, waitingOrganizations } from "../db/runs/claim.ts";
+import { endLease, markStarted, takeExpiredClaims } from "../db/runs/claim-leases.ts";
 import { takePendingBatches } from "../db/runs/batches.ts";
 import { takePendingDeletions } from "../db/deletions/accept.ts";
 import { takePendingOperations } from "../db/outbox/operations.ts";

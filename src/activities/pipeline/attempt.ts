@@ -8,12 +8,12 @@ import {
   type Member,
   type Step,
   beginAttempt,
-  claimStanding,
   membersInHand,
   recordFailures,
   recordWaiting,
   releaseAttempt,
 } from "../../db/runs/attempt.ts";
+import { claimStanding } from "../../db/runs/claim-standing.ts";
 import { closeClaimIfDone, setClaimWaiting } from "../../db/runs/claim.ts";
 import type { Log } from "../../process/log.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";

@@ -5,7 +5,7 @@ import { authorize } from "../../../auth/policy.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import type { PageRequest } from "../../../db/page.ts";
 import { type Database, inTenant, type Sql } from "../../../db/pool.ts";
-import { listRuns } from "../../../db/runs/requests.ts";
+import { listRuns } from "../../../db/runs/read.ts";
 import { countChunks, countUnits, readChunks, readUnits, shownRunNum } from "../../../db/documents/text.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
 import { type TextUnit, unitsAsMarkdown } from "../../../domain/text-unit.ts";
