@@ -10,7 +10,7 @@ import {
   readSearchScope,
 } from "../db/search/scope.ts";
 import { createTimeSlice } from "../db/search/time-slice.ts";
-import { type Beside, inTwoTenantReads } from "../db/search/snapshot.ts";
+import { type OnSecondConnection, inTwoTenantReads } from "../db/search/snapshot.ts";
 import type { FileType } from "../domain/file-type.ts";
 import { type FusionConstants, type Scores, fuse } from "../domain/fusion.ts";
 import { settleAll } from "../domain/settle-all.ts";
@@ -151,7 +151,7 @@ type Found =
   | { readonly hits: SearchHit[]; readonly isWhole: boolean }
   | { readonly missing: readonly SearchedModel[] };
 
-async function searchIn(search: Search, sql: Sql, beside: Beside): Promise<Found> {
+async function searchIn(search: Search, sql: Sql, beside: OnSecondConnection): Promise<Found> {
   const { space, request, query, vectors } = search;
   const filter = { documentIds: request.document_ids ?? null, folderIds: request.folder_ids ?? null };
   const scope = await searchStage("scope", () => readSearchScope(sql, { space, filter }));

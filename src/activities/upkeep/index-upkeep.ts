@@ -7,9 +7,8 @@ import { listSpacesToIndex, tendVectorIndexes } from "../../db/search/index/vect
 import {
   findSegmentsToPurge,
   listSpacesToTend as listDueSpaces,
-  mergeSegments,
-  purgeSegment,
-} from "../../db/search/index/segments.ts";
+} from "../../db/search/index/due-segments.ts";
+import { mergeSegments, purgeSegment } from "../../db/search/index/segments.ts";
 import { SPACES_A_ROUND, type SpaceInput } from "../../domain/work/index-upkeep.ts";
 import { type MaintenanceCounts, addCounts } from "../../domain/work/maintenance.ts";
 import { ANALYZER_VERSION, analyze } from "../../search/text/analyzer.ts";

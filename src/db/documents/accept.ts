@@ -6,7 +6,10 @@ import { type Sql, queryOnce } from "../pool.ts";
 import { queueRun } from "../runs/requests.ts";
 import type pg from "pg";
 
-/** Longer than the API lets pass between two renewals. */
+/**
+ * Maintenance takes the object for abandoned if the lease ended a day before and nothing refers to the
+ * object.
+ */
 const INTENT_LEASE = "1 hour";
 
 /**

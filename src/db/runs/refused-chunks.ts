@@ -13,12 +13,12 @@ import type { EntriesOfRuns } from "./publish.ts";
 const MAX_NAMED = 100;
 
 /**
- * The warnings of pipeline_runs `run` that are not about vectors. Shared by the statements that start from
+ * Column `warnings` of pipeline_runs without those about vectors. Shared by the statements that start from
  * the text of a run and embed it anew.
  */
 export const WARNINGS_OF_TEXT = `coalesce((
       select jsonb_agg(warning)
-      from jsonb_array_elements(run.warnings) warning
+      from jsonb_array_elements(warnings) warning
       where warning ->> 'code' is distinct from '${NOT_EMBEDDED}'
     ), '[]')`;
 
@@ -102,8 +102,8 @@ export async function noteRefused(sql: Sql, refused: Iterable<RefusedOfRun>): Pr
   await sql.query(
     `update pipeline_runs run
      set embedded_chunk_count = run.chunk_count - refused.count,
-         warnings = ${WARNINGS_OF_TEXT} || refused.warnings
-     from unnest($1::int[], $2::int[], $3::jsonb[]) refused(num, count, warnings)
+         warnings = ${WARNINGS_OF_TEXT} || refused.added
+     from unnest($1::int[], $2::int[], $3::jsonb[]) refused(num, count, added)
      where run.num = refused.num`,
     [
       runs.map((run) => run.run_num),

@@ -18,10 +18,12 @@ interface RunRequest {
   readonly held: boolean;
 }
 
-export interface NewRun extends RunRequest {
+interface RunOfDocument {
   readonly runId: string;
   readonly documentId: string;
 }
+
+export interface NewRun extends RunRequest, RunOfDocument {}
 
 /**
  * Queues a run of each document's current file, in the order given, and ends a run of it that is active as
@@ -31,7 +33,7 @@ export interface NewRun extends RunRequest {
  */
 export async function queueRuns(
   sql: Sql,
-  runs: readonly { readonly runId: string; readonly documentId: string }[],
+  runs: readonly RunOfDocument[],
   request: RunRequest,
 ): Promise<Set<string>> {
   const locked = await sql.query<{ id: string }>(
@@ -48,7 +50,16 @@ export async function queueRuns(
   if (locked.rows.length === 0) return new Set();
   const living = locked.rows.map((row) => row.id);
   await endActiveRuns(sql, living, "superseded", "A newer run of the document took its place.");
-  const queued = await sql.query<{ id: string }>(
+  return insertRuns(sql, { runs, documentIds: living }, request);
+}
+
+/** Inserts the runs of the given documents. @returns the ids of the documents that got one. */
+async function insertRuns(
+  sql: Sql,
+  { runs, documentIds }: { runs: readonly RunOfDocument[]; documentIds: readonly string[] },
+  request: RunRequest,
+): Promise<Set<string>> {
+  const { rows } = await sql.query<{ id: string }>(
     `with wanted as (
        select document.*,
               request.run_id,
@@ -98,7 +109,7 @@ export async function queueRuns(
     [
       runs.map((run) => run.documentId),
       runs.map((run) => run.runId),
-      living,
+      documentIds,
       request.trigger,
       request.priority,
       request.held,
@@ -109,7 +120,7 @@ export async function queueRuns(
       traceparent(),
     ],
   );
-  return new Set(queued.rows.map((row) => row.id));
+  return new Set(rows.map((row) => row.id));
 }
 
 /** Does what {@link queueRuns} does for one document. @returns false if the document is deleted. */

@@ -5,12 +5,8 @@ import { hideRun, unhideRun } from "../../../../src/db/search/hidden.ts";
 import { countIndexedTerms } from "../../../../src/db/search/index/indexed-terms.ts";
 import { insertPostings } from "../../../../src/db/search/index/postings.ts";
 import { type SearchScope, readSearchScope } from "../../../../src/db/search/scope.ts";
-import {
-  findSegmentsToPurge,
-  listSpacesToTend,
-  mergeSegments,
-  purgeSegment,
-} from "../../../../src/db/search/index/segments.ts";
+import { findSegmentsToPurge, listSpacesToTend } from "../../../../src/db/search/index/due-segments.ts";
+import { mergeSegments, purgeSegment } from "../../../../src/db/search/index/segments.ts";
 import { addStatistics, foldStatistics } from "../../../../src/db/search/index/statistics.ts";
 import { scoreSparse } from "../../../../src/search/bm25.ts";
 import { createChunkSet } from "../../../../src/search/chunk-set.ts";
