@@ -4,6 +4,7 @@
  *
  * Both walk the organizations with open rows by index (a recursive query, since Postgres has no skip scan),
  * take the oldest rows of each as far as it has room, and lease the oldest of all of these.
+ * @see https://wiki.postgresql.org/wiki/Loose_indexscan
  */
 import { START_LEASE } from "./leases.ts";
 

@@ -1,6 +1,7 @@
 /**
  * The leases of outbox rows. Whoever takes a row leases it before starting its workflow, so that no second
  * process starts it at the same time.
+ * @see https://microservices.io/patterns/data/transactional-outbox.html
  */
 import type pg from "pg";
 import { queryOnce } from "../pool.ts";

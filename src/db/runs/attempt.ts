@@ -37,6 +37,7 @@ export interface Member {
 /**
  * Which claim and attempt may write to a run. Every write compares both, so an attempt that lost its members
  * (a worker that was taken for dead and comes back late) matches no row and changes nothing.
+ * @see https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html (fencing tokens)
  */
 export interface Fence {
   readonly claimId: string;

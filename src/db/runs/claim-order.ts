@@ -142,6 +142,7 @@ export async function takeQueued(
  * At most `$4` runs of lane `$3`, round robin over their users: the oldest run of each, then the second of
  * each. If the lane is full (`$5`), only runs of users who have nothing under way in it. The recursive query
  * finds each next user by index, since Postgres has no skip scan.
+ * @see https://wiki.postgresql.org/wiki/Loose_indexscan
  */
 const RUNS_BY_USER = `
   with recursive users as (

@@ -1,3 +1,6 @@
+/**
+ * Vector indexes of large spaces: when they are built and dropped, and that search finds the same with them.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inTenant } from "../../../../src/db/pool.ts";
 import { type DenseCandidate, denseCandidates } from "../../../../src/db/search/embeddings.ts";
@@ -9,7 +12,7 @@ import { type TestDatabase, createTestDatabase } from "../../../support/servers/
 import { until } from "../../../support/until.ts";
 import { type SearchSpace, createOrganization, createSpace } from "../../../support/stack/search-space.ts";
 
-/** As few vectors as are worth an index: large ones. */
+/** Large vectors, because fewer of them are worth an index. */
 const DIMENSIONS = 1_536;
 const VECTORS = 5_200;
 const A_RUN = 10;
@@ -20,14 +23,26 @@ let target: SearchSpace;
 let modelNum: number;
 const query = Float32Array.from({ length: DIMENSIONS }, (_, at) => Math.sin(at * 1.3));
 
-/** Clustered vectors, made where they are kept: each is the center of its cluster and a step away from it. */
+/**
+ * Inserts clustered vectors, computed in the database: each is the center of its cluster and a step away from
+ * it.
+ */
 const insertVectors = (firstRun: number, count: number) =>
   database.db.owner.query(
     `with center as materialized (
-       select c, array(select sin(c * 7.7 + i * (1 + c * 0.01)) from generate_series(1, ${DIMENSIONS}) i)::halfvec as v
+       select c,
+              array(
+                select sin(c * 7.7 + i * (1 + c * 0.01))
+                from generate_series(1, ${DIMENSIONS}) i
+              )::halfvec as v
        from generate_series(0, ${CLUSTERS - 1}) c),
      step as materialized (
-       select s, array(select (random() - 0.5) * 1.5 from generate_series(1, ${DIMENSIONS}) where s >= 0)::halfvec as v
+       select s,
+              array(
+                select (random() - 0.5) * 1.5
+                from generate_series(1, ${DIMENSIONS})
+                where s >= 0
+              )::halfvec as v
        from generate_series(0, $5 / ${CLUSTERS}) s)
      insert into embeddings (organization_num, space_num, run_num, chunk_index, model_num, embedding)
      select $1, $2, $3 + n / ${A_RUN}, n % ${A_RUN}, $4, center.v + step.v
@@ -67,7 +82,7 @@ const unindexed = (scope: SearchScope): SearchScope => ({
   models: scope.models.map((model) => ({ ...model, hasIndex: false })),
 });
 
-/** Of the ten nearest, how many the search finds. */
+/** Returns the share of the ten nearest chunks that the search finds. */
 async function recall(scope: SearchScope): Promise<number> {
   const exact = await nearest(unindexed(scope));
   const found = await nearest(scope);
@@ -95,7 +110,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 test(
-  "a large space gets an index of its own, finds what reading all finds, and loses it when it is small again",
+  "a large space gets an index, finds with it what a scan finds, and loses it when it is small again",
   { timeout: 240_000 },
   async () => {
     await insertVectors(1, 1_000);
@@ -118,11 +133,11 @@ test(
       return rows[0].scans > 0;
     });
 
-    // Narrowed by documents, it is read as it is.
+    // A search narrowed to documents scans their vectors.
     const few = { ...whole, runs: [1, 1_001, 1_002] };
     expect((await nearest(few)).length).toBe(30);
 
-    // Half of it reprocessed: new vectors beside dead ones, which nobody has cleaned up.
+    // Half of it is reprocessed: the graph has new vectors and dead ones that vacuum has not removed.
     await database.db.owner.query("delete from embeddings where space_num = $1 and run_num < 1300", [
       target.space.num,
     ]);
@@ -134,7 +149,7 @@ test(
     await insertVectors(5_000, VECTORS - left);
     expect(await recall(await scopeOf())).toBeGreaterThanOrEqual(0.9);
 
-    // Nine of ten hidden or deleted: what is left is found, all of it.
+    // Nine of ten are hidden or deleted: everything that is left is found.
     await inTenant(database.db, target.organization, (sql) =>
       hideRun(sql, {
         organizationNum: target.organization.num,
@@ -144,7 +159,10 @@ test(
       }),
     );
     await database.db.owner.query(
-      "delete from embeddings where space_num = $1 and run_num <> 5000 and run_num < (select max(run_num) - 50 from embeddings)",
+      `delete from embeddings
+       where space_num = $1
+         and run_num <> 5000
+         and run_num < (select max(run_num) - 50 from embeddings)`,
       [target.space.num],
     );
     await count(-VECTORS * 0.9);
