@@ -81,7 +81,7 @@ const NEEDS_MORE = new Set([
   "runs/publish.noteModel",
   "files/by-path.retireHidden",
   "encryption/reencrypt.countKeyUsers",
-  "runs/attempt.membersInHand",
+  "runs/attempt.membersOfAttempt",
   "runs/attempt.recordFailures",
   "runs/attempt.recordWaiting",
   "runs/attempt.releaseAttempt",

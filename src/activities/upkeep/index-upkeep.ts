@@ -3,7 +3,7 @@ import { Context } from "@temporalio/activity";
 import { type Sql, inTenant } from "../../db/pool.ts";
 import { listSpacesToEmbed, queueOutdated } from "../../db/search/index/outdated-models.ts";
 import { findOutdatedSegment, readSegmentTexts, rewriteSegment } from "../../db/search/index/reindex.ts";
-import { listSpacesToIndex, tendVectorIndexes } from "../../db/search/index/vector-indexes.ts";
+import { listSpacesToIndex, updateVectorIndexes } from "../../db/search/index/vector-indexes.ts";
 import {
   findSegmentsToPurge,
   listSpacesToTend as listDueSpaces,
@@ -64,7 +64,7 @@ async function tend(
   const queued = await tenant((sql) => queueOutdated(sql, spaceNum, embedding.name));
   if (queued > 0) wakeBatchRuns(organization);
   counts = addCounts(counts, { queued_runs: queued });
-  return addCounts(counts, { vector_indexes: await tendVectorIndexes(db, organization.num, spaceNum) });
+  return addCounts(counts, { vector_indexes: await updateVectorIndexes(db, organization.num, spaceNum) });
 }
 
 /** Analyzes the text before it locks anything, because that takes most of the time. */

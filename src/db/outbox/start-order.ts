@@ -19,6 +19,8 @@ interface DueRowsQuestion {
  * Leases rows that are not complete and have no lease: those that were started before, and the oldest others
  * as far as their organization has room. Two processes never lease the same row. The room is counted without
  * a lock, so processes that count at the same time may exceed it, each by as much.
+ *
+ * `test/db/outbox/start-order.database.test.ts` shows the order.
  * @param statement one of `due-rows.ts`.
  */
 export async function leaseDueRows<Columns>(

@@ -162,7 +162,7 @@ export async function clearSuspicion(sql: Sql, fence: Fence): Promise<void> {
 /**
  * Returns the ids of the members that the attempt still has; others were cancelled, superseded or deleted.
  */
-export async function membersInHand(sql: Sql, fence: Fence): Promise<Set<string>> {
+export async function membersOfAttempt(sql: Sql, fence: Fence): Promise<Set<string>> {
   const { rows } = await sql.query<{ id: string }>({
     name: "attempts.in-hand",
     text: `select id

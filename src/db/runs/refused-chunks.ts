@@ -65,6 +65,8 @@ export interface RefusedOfRun {
 /**
  * Returns, by run number, the chunks that the model refuses and that have no vector of it. A run without such
  * chunks is left out.
+ *
+ * `test/db/runs/refused-chunks.database.test.ts` shows which count.
  */
 export async function readRefused(
   sql: Sql,

@@ -96,6 +96,8 @@ interface Nearest {
  * Returns the `limit` nearest chunks, nearest first, equal ones by run and index. The result is exact unless
  * the space is large enough to have a vector index, which misses about 1% of the nearest chunks. It always
  * has `limit` chunks if there are as many.
+ *
+ * `test/db/search/index/vector-indexes.database.test.ts` compares both ways.
  */
 export async function denseCandidates(
   sql: Sql,

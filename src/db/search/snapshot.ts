@@ -13,6 +13,7 @@ export type OnSecondConnection = <T>(work: (sql: Sql) => Promise<T>) => Promise<
  * Runs `work` in a transaction of the tenant, and opens its snapshot on a second connection at the
  * same time. `work` may use that connection once. Each call holds one connection while it waits for another,
  * so callers must bound the calls at the same time to half of the pool.
+ * @see https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-SNAPSHOT-SYNCHRONIZATION
  */
 export async function inTwoTenantReads<T>(
   db: Database,

@@ -117,7 +117,10 @@ export interface Scoring {
   readonly visible: Uint8Array | null;
 }
 
-/** Adds the BM25 score of each posting to its place: weight * count / (count + fixed + perTerm * length). */
+/**
+ * Adds the BM25 score of each posting to its place: weight * count / (count + fixed + perTerm * length).
+ * @see https://doi.org/10.1561/1500000019 (The Probabilistic Relevance Framework: BM25 and Beyond)
+ */
 export function addScores(
   block: Uint8Array,
   lengths: Int32Array,

@@ -87,6 +87,8 @@ export const LIST_ROW = "";
 /**
  * Indexes chunks of any number of runs as one segment. Skips a part of a run that is indexed already,
  * recognized by its first chunk, so that of two attempts that index the same part only one does.
+ *
+ * `test/db/search/index/postings.database.test.ts` shows what search finds then.
  * @returns how many terms were indexed, with repetitions, by run number.
  */
 export async function insertPostings(

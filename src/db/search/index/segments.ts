@@ -44,6 +44,8 @@ function chooseMerge(segments: readonly SegmentRow[]): SegmentRow[] {
 /**
  * Merges several segments of about the same size into one, in the caller's transaction, so that a search sees
  * either all of them or the one. Skips segments that another transaction has locked.
+ *
+ * `test/db/search/index/segments.database.test.ts` shows when.
  * @returns how many were merged; 0 if none are due.
  */
 export async function mergeSegments(sql: Sql, organizationNum: number, spaceNum: number): Promise<number> {

@@ -1,6 +1,7 @@
 /**
  * Builds and drops the vector indexes of large spaces, one HNSW graph for each space and model, without
  * blocking search.
+ * @see https://arxiv.org/abs/1603.09320 (HNSW)
  */
 import type pg from "pg";
 import { VECTOR_INDEX_NUMBERS } from "../../../domain/work/index-upkeep.ts";
@@ -150,7 +151,7 @@ function actionFor({ rows, dimensions, builtRows, addedRows }: Vectors): Action 
  * a publish would wait for. Does nothing while another worker builds one.
  * @returns how many indexes were changed.
  */
-export async function tendVectorIndexes(
+export async function updateVectorIndexes(
   { maintenance }: Pick<Database, "maintenance">,
   organizationNum: number,
   spaceNum: number,

@@ -7,7 +7,7 @@ import { type DenseCandidate, denseCandidates } from "../../../../src/db/search/
 import { hideRun } from "../../../../src/db/search/hidden.ts";
 import { type SearchScope, readSearchScope } from "../../../../src/db/search/scope.ts";
 import { addStatistics } from "../../../../src/db/search/index/statistics.ts";
-import { listSpacesToIndex, tendVectorIndexes } from "../../../../src/db/search/index/vector-indexes.ts";
+import { listSpacesToIndex, updateVectorIndexes } from "../../../../src/db/search/index/vector-indexes.ts";
 import { type TestDatabase, createTestDatabase } from "../../../support/servers/database.ts";
 import { until } from "../../../support/until.ts";
 import { type SearchSpace, createOrganization, createSpace } from "../../../support/stack/search-space.ts";
@@ -91,7 +91,7 @@ async function recall(scope: SearchScope): Promise<number> {
   return exact.slice(0, 10).filter((hit) => names.has(`${hit.run_num}/${hit.chunk_index}`)).length / 10;
 }
 
-const tend = () => tendVectorIndexes(database.db, target.organization.num, target.space.num);
+const update = () => updateVectorIndexes(database.db, target.organization.num, target.space.num);
 const isListed = async () =>
   (await listSpacesToIndex(database.db.system, 100)).some((space) => space.spaceNum === target.space.num);
 const indexes = async () =>
@@ -116,12 +116,12 @@ test(
     await insertVectors(1, 1_000);
     await count(1_000);
     expect(await isListed()).toBe(false);
-    expect([await tend(), await indexes()]).toEqual([0, 0]);
+    expect([await update(), await indexes()]).toEqual([0, 0]);
 
     await insertVectors(1_001, VECTORS - 1_000);
     await count(VECTORS - 1_000);
     expect(await isListed()).toBe(true);
-    expect([await tend(), await indexes()]).toEqual([1, 1]);
+    expect([await update(), await indexes()]).toEqual([1, 1]);
     expect(await isListed()).toBe(false);
     const whole = await scopeOf();
     expect(whole.models[0]!.hasIndex).toBe(true);
@@ -171,7 +171,7 @@ test(
     const found = await nearest(small);
     expect(found).toEqual(await nearest(unindexed(small)));
     expect(found.some((hit) => hit.run_num === 5_000)).toBe(false);
-    expect([await tend(), await indexes()]).toEqual([1, 0]);
+    expect([await update(), await indexes()]).toEqual([1, 0]);
     expect((await scopeOf()).models[0]!.hasIndex).toBe(false);
     expect(await nearest(await scopeOf())).toEqual(found);
   },

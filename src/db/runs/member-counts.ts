@@ -3,7 +3,7 @@ import type { GroupWait } from "../../domain/work/processing.ts";
 import type { Sql } from "../pool.ts";
 
 /** How many members of a claim are in each state. */
-interface ClaimStanding {
+interface MemberCounts {
   readonly total: number;
   readonly completed: number;
   readonly failed: number;
@@ -11,23 +11,23 @@ interface ClaimStanding {
   /** Active members that are chunked. */
   readonly ready: number;
   /** Active members that an attempt has. */
-  readonly in_hand: number;
+  readonly taken: number;
   readonly waits: readonly GroupWait[];
 }
 
-const NO_MEMBERS: ClaimStanding = {
+const NO_MEMBERS: MemberCounts = {
   total: 0,
   completed: 0,
   failed: 0,
   active: 0,
   ready: 0,
-  in_hand: 0,
+  taken: 0,
   waits: [],
 };
 
 /** Counts the claim's members by state; everything is 0 if the claim does not exist. */
-export async function claimStanding(sql: Sql, claimId: string): Promise<ClaimStanding> {
-  const { rows } = await sql.query<ClaimStanding>({
+export async function countMembers(sql: Sql, claimId: string): Promise<MemberCounts> {
+  const { rows } = await sql.query<MemberCounts>({
     name: "attempts.standing",
     text: `select cardinality(claim.run_ids) as total,
                   count(run.id) filter (where run.status = 'completed')::int as completed,
@@ -42,7 +42,7 @@ export async function claimStanding(sql: Sql, claimId: string): Promise<ClaimSta
                   count(run.id) filter (
                     where run.status in ('queued', 'parsing', 'chunking', 'embedding')
                       and run.attempt_id is not null
-                  )::int as in_hand,
+                  )::int as taken,
                   coalesce((
                     select jsonb_agg(wait)
                     from (
