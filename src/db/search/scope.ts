@@ -67,8 +67,8 @@ export function spaceLiteral(spaceNum: number): string {
 }
 
 /**
- * The columns of a {@link SearchScope} but `runs`, of space `$1` with number `$2`, to be read from {@link
- * TOTALS}.
+ * The columns of a {@link SearchScope} but `runs`, of space `$1` with number `$2`.
+ * To be read from {@link TOTALS}.
  */
 const SCOPE_COLUMNS = `array(
               select run_num
