@@ -15,7 +15,7 @@ import {
 } from "../db/deletions/purge.ts";
 import { countLeft, looseFiles, takeDocuments } from "../db/deletions/target.ts";
 import { type Database, inTenant } from "../db/pool.ts";
-import { deleteEmbeddings } from "../db/search/embeddings.ts";
+import { deleteEmbeddings } from "../db/search/write-embeddings.ts";
 import { findSegmentsToPurge } from "../db/search/index/due-segments.ts";
 import { purgeSegment } from "../db/search/index/segments.ts";
 import type { DeletionInput, PurgeOutcome } from "../domain/work/deletion.ts";

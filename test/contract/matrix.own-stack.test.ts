@@ -86,7 +86,7 @@ const NEEDS_MORE = new Set([
   "runs/attempt.recordWaiting",
   "runs/attempt.releaseAttempt",
   "runs/requests.endActiveRun",
-  "search/embeddings.deleteOtherVectors",
+  "search/write-embeddings.deleteOtherVectors",
   "search/embeddings.denseScores",
   "search/hidden.hideRun",
   "search/hidden.unhideRun",

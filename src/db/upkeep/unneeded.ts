@@ -5,7 +5,7 @@
 import { KEPT_RUNS, ROWS_A_PURGE } from "../../domain/work/maintenance.ts";
 import type { Sql } from "../pool.ts";
 import { deleteText } from "../deletions/purge.ts";
-import { deleteEmbeddings } from "../search/embeddings.ts";
+import { deleteEmbeddings } from "../search/write-embeddings.ts";
 import { forgetHiddenRuns } from "../search/hidden.ts";
 import { foldStatistics } from "../search/index/statistics.ts";
 
