@@ -3,7 +3,7 @@
  * in reach are found.
  */
 import { type Reach, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
-import type { Condition, OrderTerm } from "../../schema/requests/filters.ts";
+import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import { DOCUMENT_COLUMNS, DOCUMENT_IS_VISIBLE, DOCUMENT_TABLES, type DocumentRow } from "./read.ts";
 import { type FieldColumns, filterSql, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
