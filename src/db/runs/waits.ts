@@ -1,4 +1,4 @@
-/** SQL expressions for what a run waits for, as callers and operators read it. */
+/** The SQL expression for what a run waits for, as callers and operators read it. */
 
 export interface WaitingFor {
   /** The code of the error that the last attempt met. */
@@ -23,7 +23,3 @@ export const WAITING_FOR = `case when run.waiting_for is not null then jsonb_bui
     'attempts', greatest(run.waiting_attempts, 1),
     'next_attempt_at', to_char(run.next_attempt_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
   ) end`;
-
-/** Since when pipeline_runs `r` waits, or null if it waits for nothing. */
-export const WAITING_SINCE =
-  "(case when r.waiting_for is not null then coalesce(r.waiting_since, r.started_at, r.created_at) end)";
