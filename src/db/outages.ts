@@ -3,6 +3,9 @@ import { DomainError } from "../domain/errors.ts";
 
 const RETRY_AFTER_SECONDS = 2;
 
+/** A statement that writes, in a transaction that may only read. */
+const READ_ONLY = "25006";
+
 /** Codes of Node for the network, and of Postgres; class 08 (connection exceptions) counts as a whole. */
 const OUTAGE_CODES = new Set([
   "ECONNREFUSED",
@@ -22,7 +25,7 @@ const OUTAGE_CODES = new Set([
   "58030",
   "25P03",
   // The server takes no writes, such as a standby after a failover.
-  "25006",
+  READ_ONLY,
   // The login is refused, such as while its password is changed.
   "28P01",
   "28000",
@@ -39,10 +42,14 @@ const OUTAGE_MESSAGES = [
   "Cannot use a pool after calling end",
 ];
 
-/** @returns `database_unavailable` with `error` as its cause if Postgres is away, else `error` itself. */
-export function asDatabaseError(error: unknown): unknown {
+/**
+ * @param isReadOnly true if the transaction itself was begun as read-only: a write in it is our own mistake, and
+ * no sign of a standby.
+ * @returns `database_unavailable` with `error` as its cause if Postgres is away, else `error` itself.
+ */
+export function asDatabaseError(error: unknown, isReadOnly = false): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
-  if (!isOutage(error)) return error;
+  if (!isOutage(error) || (isReadOnly && "code" in error && error.code === READ_ONLY)) return error;
   return new DomainError("database_unavailable", "The database is not reachable.", {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     cause: error,

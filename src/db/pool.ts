@@ -255,7 +255,7 @@ export async function inTransaction<T>(
     await client.query("rollback").catch((rollbackError: Error) => {
       broken = rollbackError;
     });
-    throw asDatabaseError(error);
+    throw asDatabaseError(error, begin.includes("read only"));
   } finally {
     client.release(broken);
   }
