@@ -1,4 +1,4 @@
-/** The commands of the README's section on trying it, run as they stand against a running Holdfast. */
+/** Runs every command of the tour, unchanged, against a running Holdfast. */
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -34,15 +34,14 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** The lines of the section that are indented as code, as one script. */
+/** The tour's code blocks as one script. */
 async function commands(): Promise<string> {
-  const readme = await readFile(join(ROOT, "README.md"), "utf8");
-  const section = /^## Try it\n(.*?)^## /ms.exec(readme)?.[1] ?? "";
-  const lines = section.split("\n").filter((line) => line.startsWith("    "));
+  const tour = await readFile(join(ROOT, "docs/tour.md"), "utf8");
+  const lines = tour.split("\n").filter((line) => line.startsWith("    "));
   return lines.map((line) => line.slice(4)).join("\n");
 }
 
-test("every command of the README answers without an error", { timeout: SCRIPT_MS + 10_000 }, async () => {
+test("every command of the tour answers without an error", { timeout: SCRIPT_MS + 10_000 }, async () => {
   const script = (await commands())
     .replaceAll("http://127.0.0.1:8080", stack.url)
     .replaceAll(".data/", `${stack.dataDir}/`);
