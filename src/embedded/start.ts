@@ -3,7 +3,8 @@
  * calls it, the API and the worker start again with each edit of `src/`.
  */
 import { join } from "node:path";
-import { type Config, ConfigError, loadConfig, localAddress, unknownSettings } from "../config/config.ts";
+import { type Config, ConfigError, loadConfig, unknownSettings } from "../config/config.ts";
+import { localAddress } from "../config/local-address.ts";
 import { EMPTY_INSTANCE } from "../domain/tenancy/empty-instance.ts";
 import { describeFailure } from "../domain/expected-failure.ts";
 import { HOPELESS_EXIT, aborted } from "../process/stop.ts";
