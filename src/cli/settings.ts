@@ -1,4 +1,4 @@
-/** Writes docs/settings.md from the settings of `src/config`, or with `--check` compares the file with them. */
+/** Writes docs/settings.md from the settings in `src/config`; with `--check` compares the file with them. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { describeSettings } from "../config/settings/document.ts";

@@ -19,11 +19,11 @@ const TESTS = globSync(["test/**/*.ts", ".ci/run"], { cwd: ROOT })
 
 const NOT_RUN = /not run here/i;
 const PROGRAMS = (
-  "holdfast node npm npx docker helm kubectl pg_dump pg_dumpall pg_restore psql gcloud aws mc rsync systemctl " +
-  "journalctl temporal promtool git curl tcld openssl tar install skopeo crane caddy nginx buildah"
+  "holdfast node npm npx docker helm kubectl pg_dump pg_dumpall pg_restore psql gcloud aws mc rsync " +
+  "systemctl journalctl temporal promtool git curl tcld openssl tar install skopeo crane caddy nginx buildah"
 ).split(" ");
 
-/** Commands that tests write differently than the documents, by their first two words: the text of such a call. */
+/** Commands that tests write in another way, by their first two words: the text of such a call. */
 const RUN_AS: Readonly<Record<string, string>> = {
   "pg_dump -Fc": '(await postgresTool("pg_dump"), ["-Fc"',
   "pg_restore --exit-on-error": 'await postgresTool("pg_restore"), [ "--exit-on-error"',

@@ -5,20 +5,24 @@ import { SETTING_GROUPS } from "./index.ts";
 
 const HEAD = `# Settings
 
-<!-- Written by \`npm run settings\` from src/config/settings; \`npm run check\` compares. Change it there. -->
+<!-- Written by \`npm run settings\` from src/config/settings, and compared by \`npm run check\`. -->
 
-Every setting is an environment variable. A variable that is empty counts as not set. Wrong or contradictory settings
-stop the start, and every problem is named at once; a variable that looks like a setting and is none is warned of.
+Every setting is an environment variable. An empty variable counts as not set. Wrong or contradictory
+settings stop the start, and every problem is named at once. A variable that looks like a setting and is none
+is warned of.
 
 *Default* in italics says what holds while the setting is not set. *Read by* names the processes: the API
-(\`src/api/main.ts\`), the worker (\`src/worker/main.ts\`), \`npm start\`, and the command line \`holdfast\`. 🔒 marks a
-secret: keep it out of repositories, logs and the plain values of the chart.
+(\`src/api/main.ts\`), the worker (\`src/worker/main.ts\`), \`npm start\`, and the command line \`holdfast\`.
+🔒 marks a secret: keep it out of repositories, logs and the plain values of the chart.
 `;
 
 const FOOT = `
 What a library reads by itself is no setting of Holdfast: \`AWS_ACCESS_KEY_ID\`, \`AWS_SECRET_ACCESS_KEY\` and
-\`AWS_SESSION_TOKEN\` by AWS's client, \`OTEL_EXPORTER_OTLP_HEADERS\` by the exporter of traces. They are secrets.
+\`AWS_SESSION_TOKEN\` by AWS's client, and \`OTEL_EXPORTER_OTLP_HEADERS\` by the exporter of traces. They are
+secrets.
 `;
+
+const COLUMNS = "| setting | default | values | read by | what it does |\n|---|---|---|---|---|";
 
 const READERS: readonly Reader[] = ["API", "worker", "npm start", "holdfast"];
 
@@ -26,7 +30,7 @@ const READERS: readonly Reader[] = ["API", "worker", "npm start", "holdfast"];
 export function describeSettings(): string {
   const sections = Object.entries(SETTING_GROUPS).map(([heading, settings]) => {
     const rows = Object.entries(settings).map(([name, schema]) => row(name, schema));
-    return `## ${heading}\n\n| setting | default | values | read by | what it does |\n|---|---|---|---|---|\n${rows.join("\n")}\n`;
+    return `## ${heading}\n\n${COLUMNS}\n${rows.join("\n")}\n`;
   });
   return `${[HEAD, ...sections].join("\n")}${FOOT}`;
 }

@@ -41,8 +41,8 @@ export const MODELS = {
     .optional()
     .register(ABOUT, {
       what:
-        "the whole address of a `/rerank` endpoint as Jina and Cohere have it; it orders the best 50 hits of " +
-        "a search",
+        "the whole address of a `/rerank` endpoint as Jina and Cohere have it; it orders the best 50 " +
+        "hits of a search",
       unset: "no reranking",
     }),
   RERANK_MODEL: z.string().optional().register(ABOUT, { what: "the model that the endpoint is asked for" }),

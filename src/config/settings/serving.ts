@@ -24,7 +24,7 @@ export const PROCESSES = {
     .string()
     .optional()
     .register(ABOUT, {
-      what: "a YAML file of organizations, users, spaces, agents and keys that is applied at each `npm start`",
+      what: "a YAML file of organizations, users, spaces, agents and keys, applied at each `npm start`",
       unset: "the demo, once",
       readBy: ["npm start"],
     }),

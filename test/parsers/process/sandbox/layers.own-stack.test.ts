@@ -16,6 +16,7 @@ import {
   prepareSandbox,
   type Sandbox,
 } from "../../../../src/parsers/process/sandbox/sandbox.ts";
+import { UNLESS_LINUX, UNLESS_ROOT, unless } from "../../../support/run/unless.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const entry = new URL("../../../support/processes/escaping-child.ts", import.meta.url);
@@ -45,9 +46,12 @@ afterAll(() => {
 
 const port = (): number => (server.address() as AddressInfo).port;
 const only = (name: LayerName): Layer[] => layers.filter((layer) => layer.name === name);
-const has = (name: LayerName): boolean =>
-  isLinux &&
-  layers.some((layer) => layer.name === name && layer.tool !== undefined && layer.impossible === undefined);
+/** Why this machine does not have the layer; undefined if it does. */
+function whyNot(name: LayerName): string | undefined {
+  const layer = isLinux ? layers.find((each) => each.name === name) : undefined;
+  if (layer === undefined) return "needs Linux";
+  return layer.tool === undefined ? `the tool of the layer ${name} is not installed` : layer.impossible;
+}
 
 function commandBehind(
   sandbox: Sandbox,
@@ -79,14 +83,14 @@ const connects = (): string =>
 const reads = (path: string): string =>
   `tried(() => require("fs").readFileSync(${JSON.stringify(path)}).length)`;
 
-describe.runIf(has("network"))("without a network", () => {
+describe("without a network", unless(whyNot("network")), () => {
   test("nothing on this machine and nothing beyond it is reached", async () => {
     expect(await behind([], connects())).toBe("connected");
     expect(await behind(only("network"), connects())).toBe("ENETUNREACH");
   });
 });
 
-describe.runIf(has("user"))("as a user of its own", () => {
+describe("as a user of its own", unless(whyNot("user")), () => {
   test.each(["environ", "mem", "maps", "fd/0", "cwd/package.json"])(
     "the worker's /proc/…/%s is closed",
     async (name) => {
@@ -111,7 +115,7 @@ describe.runIf(has("user"))("as a user of its own", () => {
   });
 });
 
-describe.runIf(has("privileges"))("without privileges", () => {
+describe("without privileges", unless(whyNot("privileges")), () => {
   test("no program that it runs gains any", async () => {
     expect(
       await behind(
@@ -132,7 +136,7 @@ describe.runIf(has("privileges"))("without privileges", () => {
   });
 });
 
-describe.runIf(has("files"))("with rules over files", () => {
+describe("with rules over files", unless(whyNot("files")), () => {
   test("nothing but code, libraries and its own folder is read", async () => {
     const own = join(folder, "own.txt");
     writeFileSync(own, "own");
@@ -162,7 +166,7 @@ describe.runIf(has("files"))("with rules over files", () => {
   });
 });
 
-describe.runIf(has("calls"))("with rules over system calls", () => {
+describe("with rules over system calls", unless(whyNot("calls")), () => {
   test.each([
     ["a socket", () => connects(), /^EPERM$/],
     [
@@ -188,7 +192,7 @@ describe.runIf(has("calls"))("with rules over system calls", () => {
   });
 });
 
-describe.runIf(has("limits"))("with limits", () => {
+describe("with limits", unless(whyNot("limits")), () => {
   const ends = async (
     code: string,
     limits: { cpuSeconds: number; dataBytes: number },
@@ -253,8 +257,9 @@ test("a layer behind which Node does not start is off", async () => {
   });
 });
 
-test.runIf(process.getuid?.() === 0)(
+test(
   "code that another user cannot reach leaves the parser with the worker's user, and says so",
+  UNLESS_ROOT,
   async () => {
     const closed = join(folder, "closed");
     mkdirSync(closed, { mode: 0o700 });
@@ -264,11 +269,11 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-describe.runIf(isLinux)("this machine gives everything that holds one document off from others", () => {
+describe("this machine gives everything that holds one document off from others", UNLESS_LINUX, () => {
   test("to this user", () =>
     expect([isWhole(all), describeSandbox(all)]).toEqual([true, expect.stringContaining("on: permissions")]));
 
-  test.runIf(process.getuid?.() === 0)("to one without privileges", async (context) => {
+  test("to one without privileges", UNLESS_ROOT, async (context) => {
     if (!all.on.includes("user")) context.skip("the code lies where other users do not reach it");
     const code = `import("${MODULE}").then(async (m) => { const found = await m.prepareSandbox({ entry: new URL("${entry.href}"), folder: "${folder}" }); console.log(JSON.stringify({ ...found, isWhole: m.isWhole(found) })); })`;
     const { stdout } = await run(process.execPath, ["--eval", code], {
