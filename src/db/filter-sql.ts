@@ -1,5 +1,5 @@
 /** The only place that makes SQL of filters and orders: parameters for every value, and casts that no value can break. */
-import type { Condition, FieldType, Operator, OrderTerm } from "../schema/requests/filters.ts";
+import type { Condition, FieldType, Operator, OrderTerm } from "../domain/conditions.ts";
 
 /** The SQL expression of each field; for `x.*` a jsonb object whose keys are meant. Written by us, never from a request. */
 export type FieldColumns = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /** How a page of any list is read: its rows and the total behind them, in the order asked for. */
 import type pg from "pg";
-import type { Condition, OrderTerm } from "../schema/requests/filters.ts";
+import type { Condition, OrderTerm } from "../domain/conditions.ts";
 import { type FieldColumns, type Parameters, filterSql, orderSql } from "./filter-sql.ts";
 import type { Sql } from "./pool.ts";
 

@@ -178,6 +178,9 @@ export function openOwner(url: string, onIdleError: PoolSettings["onIdleError"])
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** All statements of a transaction see the same state of the database. */
+type Snapshot = "isolation level repeatable read";
+
 /**
  * Runs `work` in one transaction of the `app` role that sees `organization` alone. Rolls back if `work` throws.
  * @throws DomainError `database_unavailable` if Postgres cannot be reached or goes away.
@@ -186,7 +189,7 @@ export async function inTenant<T>(
   db: Database,
   organization: OrganizationKey,
   work: (sql: Sql) => Promise<T>,
-  mode: "" | "isolation level repeatable read" | "read only" = "",
+  mode: "" | Snapshot | "read only" | `${Snapshot}, read only` = "",
 ): Promise<T> {
   return inTransaction(db.app, work, `begin ${mode}; select ${asTenant(organization)}`);
 }
@@ -196,8 +199,9 @@ export async function readTenant<T>(
   db: Database,
   organization: OrganizationKey,
   work: (sql: Sql) => Promise<T>,
+  isolation?: Snapshot,
 ): Promise<T> {
-  return inTenant(db, organization, work, "read only");
+  return inTenant(db, organization, work, isolation ? `${isolation}, read only` : "read only");
 }
 
 /** What a `select` at the start of a transaction has in it, for the rest of it to see the organization alone. */

@@ -1,12 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { filterSql, orderSql, parameters } from "../../src/db/filter-sql.ts";
-import {
-  type FilterFields,
-  OPERATORS,
-  parseFilters,
-  parseOrderBy,
-} from "../../src/schema/requests/filters.ts";
+import { OPERATORS } from "../../src/domain/conditions.ts";
+import { type FilterFields, parseFilters, parseOrderBy } from "../../src/schema/requests/filters.ts";
 import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
 
 const FIELDS: FilterFields = {

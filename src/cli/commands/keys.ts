@@ -1,6 +1,6 @@
 /** `holdfast keys create | revoke | list` */
 import type { Command } from "commander";
-import { issueApiKey } from "../../auth/issue-api-key.ts";
+import { writeKey } from "../../commands/keys/write-key.ts";
 import {
   findOrganizationOfKey,
   listAllApiKeys,
@@ -74,6 +74,7 @@ export function addKeysCommand(program: Command): void {
     .action(listKeys);
 }
 
+/** The operator has no principal for a policy to judge, so this and `revokeKey` write the audit row of the system. */
 async function createKey(options: CreateOptions): Promise<void> {
   const capabilities = parseCapabilities(options.capabilities);
   const expiresAt = parseTime(options.expires);
@@ -83,7 +84,7 @@ async function createKey(options: CreateOptions): Promise<void> {
     const secret = await pepper();
     return inTenant(db, organization, async (sql) => {
       const spaces = await chosenSpaces(sql, user.id, options.spaces);
-      const key = await issueApiKey(sql, secret, organization, {
+      const key = await writeKey(sql, secret, organization, {
         userId: user.id,
         createdBy: null,
         name: options.name,

@@ -1,4 +1,4 @@
-/** Deletes a folder with everything below it. Later requests see none of it; its storage is freed in the background. */
+/** Deletes a folder with all that is in it, at once for readers; storage is freed in the background. */
 import { markFolderDeleted } from "../../db/deletions/accept.ts";
 import { inTenant } from "../../db/pool.ts";
 import type { Caller } from "../caller.ts";

@@ -1,9 +1,8 @@
 /** All SQL on agents as they are shown and managed; what a chat turn needs of them is read elsewhere. */
-import type { z } from "zod";
 import { newId } from "../../domain/ids.ts";
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
-import type { AgentCreate, AgentPatch } from "../../schema/agent.ts";
-import type { Condition, OrderTerm } from "../../schema/requests/filters.ts";
+import type { AgentChanges, NewAgent } from "../../domain/tenancy/agent-values.ts";
+import type { Condition, OrderTerm } from "../../domain/conditions.ts";
 import type { Agent } from "../turns/agents-in-chat.ts";
 import { type FieldColumns, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
@@ -124,13 +123,11 @@ export async function reachesFolders(
   return rows[0]!.count === wanted.length;
 }
 
-type Patch = z.output<typeof AgentPatch>;
-
 /** @returns the id of the new agent. @throws DomainError `bad_request` where the space has an agent of that name. */
 export async function insertAgent(
   sql: Sql,
   { organization, user }: Principal,
-  agent: z.output<typeof AgentCreate>,
+  agent: NewAgent,
 ): Promise<string> {
   const id = newId();
   const { space_id: spaceId, ...configuration } = agent;
@@ -156,7 +153,12 @@ const NEXT_VERSION =
  * Changes what `patch` names, raises `version` and notes who edited it; where nothing differs it stays as it is.
  * @returns whether anything changed. @throws DomainError `bad_request` where the space has an agent of that name.
  */
-export async function updateAgent(sql: Sql, id: string, editorId: string, patch: Patch): Promise<boolean> {
+export async function updateAgent(
+  sql: Sql,
+  id: string,
+  editorId: string,
+  patch: AgentChanges,
+): Promise<boolean> {
   const fields = Object.entries(columnsOf(patch));
   if (fields.length === 0) return false;
   const columns = fields.map(([column], index) => ({ column, value: `$${index + 3}` }));
@@ -181,7 +183,7 @@ function columnsOf({
   reasoning_config: reasoning,
   tool_attachments: tools,
   ...plain
-}: Patch): Record<string, unknown> {
+}: AgentChanges): Record<string, unknown> {
   const all = {
     ...plain,
     reasoning_config: reasoning && JSON.stringify(reasoning),

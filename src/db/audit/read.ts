@@ -1,5 +1,5 @@
 /** All SQL that reads `audit_log`. */
-import type { Condition, OrderTerm } from "../../schema/requests/filters.ts";
+import type { Condition, OrderTerm } from "../../domain/conditions.ts";
 import { type FieldColumns, filterSql, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import type { Sql } from "../pool.ts";

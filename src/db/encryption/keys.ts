@@ -1,5 +1,5 @@
 /** All SQL on `organization_keys`: each organization's data-encryption keys, stored only as wrapped by the master key. */
-import type { WrappedKey } from "../../storage/keys/keyring.ts";
+import type { WrappedKey } from "../../domain/wrapped-keys.ts";
 import { type Database, inTenant, inTransaction, queryOnce, type Sql } from "../pool.ts";
 
 interface NewKey {

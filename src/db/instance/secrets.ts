@@ -1,8 +1,8 @@
 /** All SQL on `instance_secrets`: secrets of the whole instance, stored only as wrapped by the master key. */
 import { randomBytes } from "node:crypto";
-import type { MasterKey } from "../../storage/keys/keyring.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { ExpectedFailure } from "../../domain/expected-failure.ts";
+import type { MasterKey } from "../../domain/wrapped-keys.ts";
 import { type Database, inTransaction, queryOnce } from "../pool.ts";
 
 const SECRET_BYTES = 32;

@@ -1,7 +1,7 @@
 /** All SQL on `api_keys` and `api_key_spaces`. Key texts never come here, only their hashes. */
 import { PRIVATE_SPACE } from "../../domain/tenancy/provision.ts";
 import type { Capability, OrganizationRole, SpaceRole } from "../../domain/tenancy/principal.ts";
-import type { Condition, OrderTerm } from "../../schema/requests/filters.ts";
+import type { Condition, OrderTerm } from "../../domain/conditions.ts";
 import { type FieldColumns, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import { type Database, type OrganizationKey, queryOnce, type Sql } from "../pool.ts";

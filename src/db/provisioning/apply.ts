@@ -6,7 +6,7 @@ import type {
   ProvisionOrganization,
   ProvisionSpace,
   ProvisionUser,
-} from "../../schema/files/provision.ts";
+} from "../../domain/tenancy/provision-file.ts";
 import { appendAudit } from "../audit/append.ts";
 import { type Database, inTransaction, type OrganizationKey, type Sql } from "../pool.ts";
 import { type KeyMaker, provisionKey } from "./keys.ts";

@@ -1,7 +1,7 @@
 /** The only place that adds and updates the keys that a provisioning file names. */
 import { newId } from "../../domain/ids.ts";
 import { CAPABILITIES } from "../../domain/tenancy/principal.ts";
-import type { ProvisionApiKey } from "../../schema/files/provision.ts";
+import type { ProvisionApiKey } from "../../domain/tenancy/provision-file.ts";
 import { insertApiKey, setKeySpaces } from "../keys/api-keys.ts";
 import { supersedeKeyText } from "../keys/rolls.ts";
 import type { OrganizationKey } from "../pool.ts";

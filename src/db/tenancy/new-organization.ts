@@ -1,5 +1,5 @@
 /** The only place that makes an organization by itself, with what its first administrator needs. */
-import type { ProvisionFile } from "../../schema/files/provision.ts";
+import type { ProvisionFile } from "../../domain/tenancy/provision-file.ts";
 import { ExpectedFailure } from "../../domain/expected-failure.ts";
 import { type Database, inTransaction, queryOnce } from "../pool.ts";
 import { lockProvisioning, provisionWithin } from "../provisioning/apply.ts";

@@ -1,7 +1,7 @@
 /** All SQL on `spaces`, except their deletion. */
 import { newId } from "../../domain/ids.ts";
 import { type Reach, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
-import type { Condition, OrderTerm } from "../../schema/requests/filters.ts";
+import type { Condition, OrderTerm } from "../../domain/conditions.ts";
 import { type FieldColumns, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import type { OrganizationKey, Sql } from "../pool.ts";

@@ -3,6 +3,7 @@ import { parse, YAMLParseError } from "yaml";
 import { z } from "zod";
 import { CAPABILITIES } from "../../domain/tenancy/principal.ts";
 import { ProvisionError } from "../../domain/tenancy/provision.ts";
+import type { ProvisionFile } from "../../domain/tenancy/provision-file.ts";
 import { TOOL_IDS } from "../../domain/tool-ids.ts";
 import { Uuid } from "../common.ts";
 import { MAX_CIDRS, cidr } from "../key.ts";
@@ -103,14 +104,7 @@ const Organization = z.strictObject({
   spaces: z.array(Space).optional(),
 });
 
-const ProvisionFile = z.strictObject({ organizations: z.array(Organization) });
-
-export type ProvisionFile = z.infer<typeof ProvisionFile>;
-export type ProvisionOrganization = z.infer<typeof Organization>;
-export type ProvisionUser = z.infer<typeof User>;
-export type ProvisionApiKey = z.infer<typeof ApiKey>;
-export type ProvisionSpace = z.infer<typeof Space>;
-export type ProvisionAgent = z.infer<typeof Agent>;
+const File = z.strictObject({ organizations: z.array(Organization) });
 
 interface Surroundings {
   /** What `${NAME}` stands for. */
@@ -131,7 +125,7 @@ export function parseProvisionFile(text: string, { environment, isKey }: Surroun
       mistakes.push(`${showPath(path)}: the environment variable ${name} is not set`);
     return value === "" ? undefined : value;
   });
-  const parsed = ProvisionFile.safeParse(data);
+  const parsed = File.safeParse(data);
   if (!parsed.success) mistakes.push(...parsed.error.issues.flatMap((issue) => describe(issue, data)));
   mistakes.push(...brokenReferences(data, isKey), ...unusableTexts(data, []));
   if (!parsed.success || mistakes.length > 0) throw new ProvisionError([...new Set(mistakes)]);

@@ -1,52 +1,19 @@
 /** The only reader of `filters` and `order_by`: white lists of fields, operators by type, and a 422 for everything else. */
 import { z } from "zod";
+import {
+  type Condition,
+  type FieldType,
+  type Operator,
+  OPERATORS,
+  type OrderTerm,
+  type Scalar,
+} from "../../domain/conditions.ts";
 import { parseTimestamp } from "../common.ts";
 import type { Problem } from "./problem.ts";
 import { withFewKeys } from "./record.ts";
 
-/** `json` is a scalar inside an object whose keys are not known: it takes values of any type. */
-export type FieldType = "text" | "uuid" | "number" | "boolean" | "timestamp" | "json";
-
-export const OPERATORS = [
-  "exact",
-  "iexact",
-  "ne",
-  "in",
-  "contains",
-  "icontains",
-  "startswith",
-  "istartswith",
-  "endswith",
-  "gt",
-  "gte",
-  "lt",
-  "lte",
-  "isnull",
-] as const;
-export type Operator = (typeof OPERATORS)[number];
-
 /** Fields by name; `doc_metadata.*` stands for every key below `doc_metadata`. */
 export type FilterFields = Readonly<Record<string, FieldType>>;
-
-type Scalar = string | number | boolean;
-
-/** One condition that holds for a row or not; all conditions of a request must hold. */
-export interface Condition {
-  /** As in the white list: `file_type`, `doc_metadata.*`. */
-  readonly field: string;
-  /** What stood for the `*`. */
-  readonly jsonKey: string | null;
-  readonly type: FieldType;
-  readonly operator: Operator;
-  /** A list for `in`, a boolean for `isnull`, else of the field's type; timestamps are ISO strings in UTC. */
-  readonly value: Scalar | readonly Scalar[];
-}
-
-export interface OrderTerm {
-  readonly field: string;
-  readonly jsonKey: string | null;
-  readonly descending: boolean;
-}
 
 const MAX_CONDITIONS = 50;
 const MAX_ORDER_TERMS = 10;

@@ -10,6 +10,9 @@ import {
 } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { DomainError } from "../../domain/errors.ts";
+import type { MasterKey, WrappedKey } from "../../domain/wrapped-keys.ts";
+
+export type { MasterKey, WrappedKey } from "../../domain/wrapped-keys.ts";
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -17,28 +20,11 @@ const TAG_BYTES = 16;
 const CACHE_MS = 60_000;
 const CACHE_ORGANIZATIONS = 1_000;
 
-/** What wraps organization keys: a key of this machine, or one that never leaves a key management system. */
-export interface MasterKey {
-  /** Names the key, so that rotation knows what is still wrapped by an older one. Not secret. */
-  readonly id: string;
-  /** Whether it opens what the key with that id wrapped. */
-  opens(id: string): boolean;
-  wrap(bytes: Uint8Array, aad: Uint8Array): Promise<Buffer>;
-  /** Throws `corrupt` where the bytes or their aad are not what was wrapped by this key. */
-  unwrap(wrapped: Uint8Array, aad: Uint8Array): Promise<Buffer>;
-}
-
 export interface OrganizationKey {
   /** UUID in lower case. */
   readonly id: string;
   /** 256 bits. A KeyObject, so that it cannot slip into a log. */
   readonly secret: KeyObject;
-}
-
-export interface WrappedKey {
-  readonly id: string;
-  readonly wrapped: Uint8Array;
-  readonly isCurrent: boolean;
 }
 
 export interface Keyring {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { isWellFormedKey } from "../../../src/auth/api-keys.ts";
 import { ProvisionError } from "../../../src/domain/tenancy/provision.ts";
-import { parseProvisionFile, type ProvisionFile } from "../../../src/schema/files/provision.ts";
+import type { ProvisionFile } from "../../../src/domain/tenancy/provision-file.ts";
+import { parseProvisionFile } from "../../../src/schema/files/provision.ts";
 
 const KEY = "sk-0123456789abcdef0123456789abcdef";
 const parse = (text: string, environment: Record<string, string> = {}): ProvisionFile =>

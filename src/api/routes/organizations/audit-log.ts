@@ -4,11 +4,11 @@ import { pipeline } from "node:stream/promises";
 import { setImmediate as pause } from "node:timers/promises";
 import { authorize } from "../../../auth/policy.ts";
 import { type AuditCursor, readAuditLog, searchAuditLog } from "../../../db/audit/read.ts";
-import { inTenant } from "../../../db/pool.ts";
+import { readTenant } from "../../../db/pool.ts";
 import type { Deps } from "../../../deps.ts";
+import type { Condition, OrderTerm } from "../../../domain/conditions.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
 import { OrganizationParams, pageOf } from "../../../schema/common.ts";
-import type { Condition, OrderTerm } from "../../../schema/requests/filters.ts";
 import { AuditPage, AuditQuery, AuditRow } from "../../../schema/organization.ts";
 import { ValidationProblems, valueError } from "../../../schema/requests/problem.ts";
 import { stream, type StreamAnswer } from "../../response.ts";
@@ -36,7 +36,7 @@ const getAuditLog = defineRoute({
   async handle({ deps, principal, params, query }) {
     authorize(principal, "organization:manage", params);
     if (query.format === "ndjson") return exportRows(deps, principal, query);
-    const { items, total } = await inTenant(deps.db, principal.organization, (sql) =>
+    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
       searchAuditLog(sql, params.organization_id, query, query),
     );
     return pageOf(items, total, query);
@@ -63,7 +63,7 @@ async function exportRows(
   const until = new Date();
   const descending = order[0]?.descending ?? true;
   const read = (after: AuditCursor | null) =>
-    inTenant(db, organization, (sql) =>
+    readTenant(db, organization, (sql) =>
       readAuditLog(sql, {
         organizationId: organization.id,
         filters,

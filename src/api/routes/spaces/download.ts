@@ -2,14 +2,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { authorize } from "../../../auth/policy.ts";
-import { inTenant } from "../../../db/pool.ts";
+import { listsEtag } from "../../../commands/etag.ts";
+import { fileEtag, fileNotFound } from "../../../commands/files/file.ts";
+import { readTenant } from "../../../db/pool.ts";
 import { findRawFile } from "../../../db/files/by-path.ts";
-import { DomainError } from "../../../domain/errors.ts";
 import { nameOf, readAddress } from "../../../domain/paths.ts";
 import { FilePart, SpaceParams } from "../../../schema/common.ts";
 import { RawFileAddress } from "../../../schema/documents/raw-file.ts";
-import { attachment, type ByteRange, fileEtag, readRange } from "../../downloads.ts";
-import { listsEtag } from "../../../commands/etag.ts";
+import { attachment, type ByteRange, readRange } from "../../downloads.ts";
 import { raw, stream } from "../../response.ts";
 import { defineRoute } from "../../route.ts";
 
@@ -46,11 +46,10 @@ export const downloadRawFile = defineRoute({
   async handle({ deps, principal, params, query, request, reply }) {
     authorize(principal, "files:read", { space_id: params.space_id }, "Space not found");
     const { organization } = principal;
-    const file = await inTenant(deps.db, organization, (sql) =>
+    const file = await readTenant(deps.db, organization, (sql) =>
       findRawFile(sql, readAddress(params.space_id, query.path)),
     );
-    if (file === undefined || file.object_key === null || file.size === null)
-      throw new DomainError("not_found", "File not found");
+    if (file === undefined || file.object_key === null || file.size === null) throw fileNotFound();
     const etag = fileEtag(file);
     const caching = { ETag: etag, "Cache-Control": "private, no-cache" };
     if (listsEtag(request.headers["if-none-match"] ?? "", etag))

@@ -37,7 +37,7 @@ test("refuses a token of a subject that nobody knows", async () => {
   });
 });
 
-test("binds a subject at first sight by its verified e-mail address, and makes the private space", async () => {
+test("the first login binds a user by the verified e-mail and makes the private space", async () => {
   const id = "01900000-0000-7000-8000-0000000000f1";
   expect(
     (

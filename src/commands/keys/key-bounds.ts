@@ -1,4 +1,7 @@
-/** What an organization and the service allow of a key that a user asks for: its lifetime, and how many there may be. */
+/**
+ * What an organization and the service allow of the keys that users ask for: how long one lives, and how many
+ * there may be.
+ */
 import { findOrganization } from "../../db/keys/lifetimes.ts";
 import { countLiveKeys, findKeyOwner, hasExpired, lockKeysOfUser } from "../../db/keys/api-keys.ts";
 import type { Sql } from "../../db/pool.ts";
@@ -8,27 +11,32 @@ import { ValidationProblems, valueError } from "../../schema/requests/problem.ts
 const EXPIRES_AT = ["body", "expires_at"];
 
 /**
- * The expiry of a new key: what is asked for, else the organization's default, else its maximum; null is none.
+ * The expiry of a new key for which none is asked: the organization's default, else its maximum; null is
+ * none.
+ */
+export async function defaultExpiry(sql: Sql, organizationId: string): Promise<Date | null> {
+  const organization = await findOrganization(sql, organizationId);
+  const maxSeconds = organization?.max_key_lifetime_seconds ?? Infinity;
+  const seconds = Math.min(organization?.default_key_lifetime_seconds ?? Infinity, maxSeconds);
+  return seconds === Infinity ? null : new Date(Date.now() + seconds * 1_000);
+}
+
+/**
+ * The expiry that is asked for, if the organization allows it.
+ * @param wanted ISO 8601
  * @throws ValidationProblems for one that is past, or beyond the organization's maximum.
  */
-export async function boundedExpiry(
-  sql: Sql,
-  organizationId: string,
-  wanted: string | null | undefined,
-): Promise<Date | null> {
+export async function boundedExpiry(sql: Sql, organizationId: string, wanted: string): Promise<Date> {
   const organization = await findOrganization(sql, organizationId);
-  const max = organization?.max_key_lifetime_seconds ?? Infinity;
-  const seconds = Math.min(organization?.default_key_lifetime_seconds ?? Infinity, max);
-  if (wanted === null || wanted === undefined)
-    return seconds === Infinity ? null : new Date(Date.now() + seconds * 1_000);
+  const maxSeconds = organization?.max_key_lifetime_seconds ?? Infinity;
   const expiresAt = new Date(wanted);
   if (expiresAt.getTime() <= Date.now())
     throw new ValidationProblems([valueError(EXPIRES_AT, "must be in the future", wanted)]);
-  if (expiresAt.getTime() > Date.now() + max * 1_000) {
+  if (expiresAt.getTime() > Date.now() + maxSeconds * 1_000) {
     throw new ValidationProblems([
       valueError(
         EXPIRES_AT,
-        `must be at most ${max} seconds from now: the organization's keys live no longer`,
+        `must be at most ${maxSeconds} seconds from now: the organization's keys live no longer`,
         wanted,
       ),
     ]);
@@ -36,7 +44,11 @@ export async function boundedExpiry(
   return expiresAt;
 }
 
-/** Holds until the transaction ends. @throws DomainError `bad_request` if the user has `max` keys that are neither revoked nor expired. */
+/**
+ * Locks the user's keys until the transaction ends, so that two requests at once cannot both take the last
+ * place.
+ * @throws DomainError `bad_request` if the user has `max` keys that are neither revoked nor expired.
+ */
 export async function requireRoomForKey(sql: Sql, userId: string, max: number): Promise<void> {
   await lockKeysOfUser(sql, userId);
   if ((await countLiveKeys(sql, userId)) >= max) {
@@ -50,13 +62,14 @@ export async function requireRoomForKey(sql: Sql, userId: string, max: number): 
 interface RevivedKey {
   readonly id: string;
   readonly organizationId: string;
-  /** Whose it must be; null is anybody's in the organization. */
+  /** The owner it must have; null: any in the organization. */
   readonly userId: string | null;
 }
 
 /**
- * As {@link requireRoomForKey}, for a key that is given a new expiry: one that has expired counts as a new one. Comes before the key's own
- * lock. Says nothing of a key that is not there.
+ * As {@link requireRoomForKey}, for a key that is given a new expiry: one that has expired counts as a new
+ * one. Call it before the key itself is locked, because that is the order of all locks on keys. A key that is
+ * not there passes.
  */
 export async function requireRoomForNewExpiry(
   sql: Sql,
