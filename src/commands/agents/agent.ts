@@ -1,5 +1,5 @@
-/** What the commands of agents share: the right to change one, the folders it may name, the lock on its row. */
-import { authorize } from "../../auth/policy.ts";
+/** What the commands of agents share: the right to change one, its folders, and the lock on its row. */
+import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { type AgentRecord, findAgentRecord, reachesFolders } from "../../db/agents/records.ts";
 import type { Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -13,6 +13,7 @@ export const agentEtag = (agent: AgentRecord): string => etagOf(agent.id, agent.
  * @throws DomainError `not_found`, `permission_denied`
  */
 export async function lockWritableAgent(sql: Sql, principal: Principal, id: string): Promise<AgentRecord> {
+  authorizeLogin(principal);
   const agent = await findAgentRecord(sql, principal.organization.id, id, "for no key update of a");
   authorize(principal, "agents:write", agent);
   return agent;

@@ -1,5 +1,5 @@
 /** Makes an agent in a space. */
-import { authorize } from "../../auth/policy.ts";
+import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { type AgentRecord, insertAgent } from "../../db/agents/records.ts";
 import { inTenant } from "../../db/pool.ts";
 import type { AgentValues } from "../../domain/tenancy/agent-values.ts";
@@ -16,6 +16,7 @@ interface NewAgent {
 /**
  * @throws DomainError `permission_denied`; `not_found` for a space or a folder that the caller does not
  * reach; `bad_request` if the space has an agent of that name.
+ * @see test/commands/agents/agents.database.test.ts
  */
 export async function createAgent(
   deps: Pick<CommandDeps, "db">,
@@ -23,6 +24,7 @@ export async function createAgent(
   { spaceId, values }: NewAgent,
 ): Promise<AgentRecord> {
   const { principal } = caller;
+  authorizeLogin(principal);
   authorize(principal, "agents:create", { space_id: spaceId });
   return inTenant(deps.db, principal.organization, async (sql) => {
     await requireFolders(sql, principal, values.allowed_folder_ids);

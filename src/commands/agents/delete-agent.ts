@@ -12,7 +12,10 @@ interface AgentDeletion {
   readonly ifMatch: string | undefined;
 }
 
-/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed` */
+/**
+ * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
+ * @see test/commands/agents/agents.database.test.ts
+ */
 export async function deleteAgent(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

@@ -1,5 +1,5 @@
 /** Adds a member to an organization, or changes one. */
-import { authorize } from "../../auth/policy.ts";
+import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant } from "../../db/pool.ts";
 import {
   findMember,
@@ -34,6 +34,7 @@ interface PutMember {
  * of before.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if no admin would be left, if the
  * e-mail address is in use, or if it would let somebody else log in to the user's private space.
+ * @see test/commands/members/members.database.test.ts
  */
 export async function putMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,
@@ -41,6 +42,7 @@ export async function putMember(
   { organizationId, userId, email, name, role }: WantedMember,
 ): Promise<PutMember> {
   const { organization } = caller.principal;
+  authorizeLogin(caller.principal);
   authorize(caller.principal, "organization:manage", { organization_id: organizationId });
   const put = await inTenant(deps.db, organization, async (sql) => {
     await lockMembers(sql, organization.id);

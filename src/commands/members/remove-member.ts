@@ -1,5 +1,5 @@
 /** Removes a member from an organization, with the member's keys and roles. */
-import { authorize } from "../../auth/policy.ts";
+import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant } from "../../db/pool.ts";
 import {
   findMember,
@@ -20,6 +20,7 @@ interface MemberRemoval {
 /**
  * Keys are revoked, and shared spaces without another owner pass to the first admin. The private space stays.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if no admin would be left.
+ * @see test/commands/members/members.database.test.ts
  */
 export async function removeMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,
@@ -27,6 +28,7 @@ export async function removeMember(
   { organizationId, userId }: MemberRemoval,
 ): Promise<void> {
   const { organization } = caller.principal;
+  authorizeLogin(caller.principal);
   authorize(caller.principal, "organization:manage", { organization_id: organizationId });
   await inTenant(deps.db, organization, async (sql) => {
     await lockMembers(sql, organization.id);

@@ -1,5 +1,5 @@
 /** Changes how long the API keys of an organization may live. */
-import { authorize } from "../../auth/policy.ts";
+import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { type OrganizationRow, setKeyLifetimes } from "../../db/keys/lifetimes.ts";
 import { inTenant } from "../../db/pool.ts";
 import type { Caller } from "../caller.ts";
@@ -18,12 +18,14 @@ interface OrganizationUpdate {
  * Applies to keys that users make afterwards, and to new expiries of those that are rolled. Keys that exist
  * keep theirs.
  * @throws DomainError `not_found`, `permission_denied`
+ * @see test/commands/organizations/organizations.database.test.ts
  */
 export async function updateOrganization(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,
   { id, maxKeyLifetimeSeconds, defaultKeyLifetimeSeconds }: OrganizationUpdate,
 ): Promise<OrganizationRow> {
+  authorizeLogin(caller.principal);
   authorize(caller.principal, "organization:manage", { organization_id: id });
   return inTenant(deps.db, caller.principal.organization, async (sql) => {
     const organization = await setKeyLifetimes(sql, id, {

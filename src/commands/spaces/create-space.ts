@@ -1,5 +1,5 @@
 /** Makes a shared space. */
-import { authorize } from "../../auth/policy.ts";
+import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant } from "../../db/pool.ts";
 import { insertSpace, type SpaceRow } from "../../db/tenancy/spaces.ts";
 import type { Caller } from "../caller.ts";
@@ -15,6 +15,7 @@ interface NewSpace {
  * The caller is the owner of the new space.
  * @throws DomainError `permission_denied`; `bad_request` if the name is reserved or another shared space has
  * it.
+ * @see test/commands/spaces/spaces.database.test.ts
  */
 export async function createSpace(
   deps: Pick<CommandDeps, "db" | "authenticator">,
@@ -22,6 +23,7 @@ export async function createSpace(
   { name }: NewSpace,
 ): Promise<SpaceRow> {
   const { organization, user } = caller.principal;
+  authorizeLogin(caller.principal);
   authorize(caller.principal, "spaces:create", { organization_id: organization.id });
   requireSharedName(name);
   const space = await inTenant(deps.db, organization, async (sql) => {

@@ -17,6 +17,7 @@ interface SpaceDeletion {
 /**
  * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a private
  * space
+ * @see test/commands/spaces/spaces.database.test.ts
  */
 export async function deleteSpace(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "authenticator">,

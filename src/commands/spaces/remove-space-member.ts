@@ -15,6 +15,7 @@ interface SpaceMemberRemoval {
 /**
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner
  * would be left.
+ * @see test/commands/spaces/spaces.database.test.ts
  */
 export async function removeSpaceMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,

@@ -1,5 +1,5 @@
 /** What the commands of spaces share: who may change one, what it may be called, and the lock on its row. */
-import { authorize } from "../../auth/policy.ts";
+import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import type { Sql } from "../../db/pool.ts";
 import { lockSpace, type SpaceRow } from "../../db/tenancy/spaces.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -26,6 +26,7 @@ export function authorizeManaging(
  * @throws DomainError `not_found`, `permission_denied`
  */
 export async function lockManagedSpace(sql: Sql, principal: Principal, id: string): Promise<SpaceRow> {
+  authorizeLogin(principal);
   const space = await lockSpace(sql, principal.organization.id, id);
   authorizeManaging(principal, space);
   return space;

@@ -8,7 +8,13 @@ import { newId } from "../../../src/domain/ids.ts";
 import { AgentCreate } from "../../../src/schema/agent.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
 import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
-import { auditOf, loggedIn, refusedAtCommit, refuseSomeCommits } from "../../support/tenants/commands.ts";
+import {
+  auditOf,
+  loggedIn,
+  refusedAtCommit,
+  refuseSomeCommits,
+  withKey,
+} from "../../support/tenants/commands.ts";
 
 let test: TestDatabase;
 let organization: OrganizationKey;
@@ -68,6 +74,14 @@ describe.each(commands)("%s", (_, change) => {
 
     expect(await written()).toEqual(before);
     expect(await auditOf(test.db, viewer)).toEqual([]);
+  });
+
+  it("is refused to a key, whoever has it", async () => {
+    const before = await written();
+
+    await expect(change(withKey(editor))).rejects.toMatchObject({ code: "permission_denied" });
+
+    expect(await written()).toEqual(before);
   });
 
   it("leaves neither itself nor an audit row if the transaction fails", async () => {

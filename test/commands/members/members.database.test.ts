@@ -13,6 +13,7 @@ import {
   refuseSomeCommits,
   watchedParts,
   type WatchedParts,
+  withKey,
 } from "../../support/tenants/commands.ts";
 
 let test: TestDatabase;
@@ -84,6 +85,14 @@ describe.each(commands)("%s", (_, change) => {
     const before = await written();
 
     await expect(change(stranger)).rejects.toMatchObject({ code: "not_found" });
+
+    expect(await written()).toEqual(before);
+  });
+
+  it("is refused to a key, whoever has it", async () => {
+    const before = await written();
+
+    await expect(change(withKey(admin))).rejects.toMatchObject({ code: "permission_denied" });
 
     expect(await written()).toEqual(before);
   });

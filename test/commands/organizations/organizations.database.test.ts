@@ -4,7 +4,13 @@ import { updateOrganization } from "../../../src/commands/organizations/update-o
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
 import { makeOrganization, makeUser } from "../../support/tenants/callers.ts";
-import { auditOf, loggedIn, refusedAtCommit, refuseSomeCommits } from "../../support/tenants/commands.ts";
+import {
+  auditOf,
+  loggedIn,
+  refusedAtCommit,
+  refuseSomeCommits,
+  withKey,
+} from "../../support/tenants/commands.ts";
 
 let test: TestDatabase;
 let organization: OrganizationKey;
@@ -55,6 +61,12 @@ it("a member is refused, and nothing is written", async () => {
 
   expect(await lifetimes()).toEqual({ max: null, usual: null });
   expect(await auditOf(test.db, member)).toEqual([]);
+});
+
+it("a key is refused, whoever has it", async () => {
+  await expect(change(withKey(admin), 3_600, 60)).rejects.toMatchObject({ code: "permission_denied" });
+
+  expect(await lifetimes()).toEqual({ max: null, usual: null });
 });
 
 it("a transaction that fails leaves neither the lifetimes nor an audit row", async () => {

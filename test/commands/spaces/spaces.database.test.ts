@@ -15,6 +15,7 @@ import {
   refuseSomeCommits,
   watchedParts,
   type WatchedParts,
+  withKey,
 } from "../../support/tenants/commands.ts";
 
 let test: TestDatabase;
@@ -73,6 +74,14 @@ describe.each(commands)("%s", (_, change) => {
     expect(await written()).toEqual(before);
     expect(await auditOf(test.db, viewer)).toEqual([]);
     expect(parts.authenticator.forgetUser).not.toHaveBeenCalled();
+  });
+
+  it("is refused to a key, whoever has it", async () => {
+    const before = await written();
+
+    await expect(change(withKey(owner))).rejects.toMatchObject({ code: "permission_denied" });
+
+    expect(await written()).toEqual(before);
   });
 
   it("leaves neither itself nor an audit row if the transaction fails", async () => {

@@ -23,6 +23,11 @@ export async function loggedIn(
   return { principal: { ...principal, authMethod: "jwt", apiKeyId: null }, requestId: newId() };
 }
 
+/** The same caller with an API key instead of a login. */
+export function withKey({ principal, ...rest }: Caller): Caller {
+  return { ...rest, principal: { ...principal, authMethod: "api_key", apiKeyId: newId() } };
+}
+
 type Dispatcher = CommandDeps["dispatcher"];
 type Authenticator = CommandDeps["authenticator"];
 

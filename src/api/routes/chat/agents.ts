@@ -1,4 +1,4 @@
-/** Agents: search and details for whoever may use them, changes for the editors of their space. */
+/** Routes of agents: search and details for those who may use them, changes for editors of their space. */
 import { authorize, authorizeListing } from "../../../auth/policy.ts";
 import { agentEtag } from "../../../commands/agents/agent.ts";
 import { createAgent } from "../../../commands/agents/create-agent.ts";

@@ -1,4 +1,4 @@
-/** The list of agents as OpenAI's clients ask for models. */
+/** The list of agents, in the form in which OpenAI's clients list models. */
 import { listUsableAgents } from "../../../db/turns/agents-in-chat.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { ModelList } from "../../../schema/agent.ts";
@@ -16,7 +16,9 @@ export const listModels = defineRoute({
   response: ModelList,
   tags: ["Chat"],
   summary: "List the agents that can be chatted with.",
-  description: `At most ${MODELS_MAX}, oldest first, without system agents. The \`id\` is what chat completions take as \`model\`.`,
+  description:
+    `At most ${MODELS_MAX}, oldest first, without system agents. ` +
+    "The `id` is what chat completions take as `model`.",
   async handle({ deps, principal }) {
     const agents = await readTenant(deps.db, principal.organization, (sql) =>
       listUsableAgents(sql, principal, MODELS_MAX),

@@ -1,4 +1,4 @@
-/** The members of an organization, for its admins. */
+/** Routes of an organization's members, for its admins. */
 import { authorize } from "../../../auth/policy.ts";
 import { putMember } from "../../../commands/members/put-member.ts";
 import { removeMember } from "../../../commands/members/remove-member.ts";
@@ -37,7 +37,9 @@ const putMemberRoute = defineRoute({
   otherStatuses: { 201: "The user is a member from now on" },
   summary: "Add a member, or change one.",
   description:
-    "The id is the caller's to choose. The first access token with the verified e-mail address binds its subject to the member. The address of somebody who never logged in, or was removed, and has a private space cannot be changed: 400.",
+    "The id is the caller's to choose. The first access token with the verified e-mail address binds its " +
+    "subject to the member. The address of somebody who never logged in, or was removed, and has a private " +
+    "space cannot be changed: 400.",
   tags: ["Organizations"],
   params: MemberParams,
   body: MemberPut,

@@ -1,4 +1,4 @@
-/** An organization and what its admins set for it. */
+/** Routes of an organization and its settings. */
 import { authorize } from "../../../auth/policy.ts";
 import { updateOrganization } from "../../../commands/organizations/update-organization.ts";
 import { findOrganization } from "../../../db/keys/lifetimes.ts";
@@ -36,7 +36,8 @@ const patchOrganization = defineRoute({
   status: 200,
   summary: "Change how long an organization's API keys may live.",
   description:
-    "Holds for keys that users make from then on, and for new expiries of those that are rolled. Keys that exist keep their expiry; keys of the operator are not bound.",
+    "Holds for keys that users make from then on, and for new expiries of those that are rolled. " +
+    "Keys that exist keep their expiry; keys of the operator are not bound.",
   tags: ["Organizations"],
   params: OrganizationParams,
   body: OrganizationPatch,

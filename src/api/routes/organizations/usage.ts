@@ -1,4 +1,4 @@
-/** What an organization used, for its admins. */
+/** The route that adds up what an organization used, for its admins. */
 import { authorize } from "../../../auth/policy.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { readUsage } from "../../../db/turns/usage.ts";

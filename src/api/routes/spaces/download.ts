@@ -1,4 +1,4 @@
-/** GET /spaces/{space_id}/data/download: the only way in which a file's bytes leave, always through this process and with its checks. */
+/** The route that downloads a file. The bytes pass through the API, which checks each request. */
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { authorize } from "../../../auth/policy.ts";
@@ -13,7 +13,7 @@ import { attachment, type ByteRange, readRange } from "../../downloads.ts";
 import { raw, stream } from "../../response.ts";
 import { defineRoute } from "../../route.ts";
 
-/** Nothing of a file is ever run or shown as a page of this origin, whatever a browser makes of it. */
+/** Keeps a browser from running a file or showing it as a page of this origin, whatever its type. */
 const CSP = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
 export const downloadRawFile = defineRoute({
@@ -80,7 +80,7 @@ export const downloadRawFile = defineRoute({
   },
 });
 
-/** A range of a file that has changed since `If-Range` is no use: the whole is sent. */
+/** The whole file is sent if it has changed since the client read the ETag of `If-Range`. */
 function wantedRange(headers: IncomingHttpHeaders, etag: string): string | undefined {
   const condition = headers["if-range"];
   return condition === undefined || condition === etag ? headers.range : undefined;

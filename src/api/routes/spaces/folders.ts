@@ -1,4 +1,4 @@
-/** Resource folders: a tree in each space, changed by one request at a time, so that it always stays a tree. */
+/** Routes of folders, which are a tree in each space. */
 import { authorize } from "../../../auth/policy.ts";
 import { createFolder } from "../../../commands/folders/create-folder.ts";
 import { deleteFolder } from "../../../commands/folders/delete-folder.ts";

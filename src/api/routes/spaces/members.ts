@@ -1,4 +1,4 @@
-/** Who has which role in a space, for its owners. */
+/** Routes of the roles in a space, for its owners. */
 import { putSpaceMember } from "../../../commands/spaces/put-space-member.ts";
 import { removeSpaceMember } from "../../../commands/spaces/remove-space-member.ts";
 import { authorizeManaging } from "../../../commands/spaces/space.ts";

@@ -1,5 +1,6 @@
-/** Raw files by their path in a space: upload, list, rename and move, delete. Their download is in download.ts. */
+/** Routes of raw files by their path in a space, except the download. */
 import { authorize } from "../../../auth/policy.ts";
+import { acceptFile } from "../../../commands/documents/accept-file.ts";
 import { deleteFile } from "../../../commands/files/delete-file.ts";
 import { fileNotFound } from "../../../commands/files/file.ts";
 import { renameFile } from "../../../commands/files/rename-file.ts";
@@ -23,9 +24,8 @@ import {
   RawFileUpload,
   RawFileUploaded,
 } from "../../../schema/documents/raw-file.ts";
-import { acceptFile } from "../../../commands/documents/accept-file.ts";
-import { discardFile, receiveFile } from "../../body/stored-upload.ts";
 import { readForm } from "../../body/form.ts";
+import { discardFile, receiveFile } from "../../body/stored-upload.ts";
 import { defineRoute, type Route } from "../../route.ts";
 
 const uploadRawFile = defineRoute({
@@ -37,7 +37,8 @@ const uploadRawFile = defineRoute({
   status: 201,
   summary: "Upload a file to a path of a space; the pipeline makes it searchable.",
   description:
-    "A file that is at the path already is replaced: its document gets a next version, and search serves the one before until then.",
+    "A file that is at the path already is replaced: its document gets a next version, " +
+    "and search serves the one before until then.",
   tags: ["Raw files"],
   params: SpaceParams,
   multipart: RawFileUpload,

@@ -1,4 +1,4 @@
-/** Spaces: search by everyone who reaches them, changes by their owners. */
+/** Routes of spaces: search for those who reach them, changes for their owners. */
 import { authorize, authorizeListing, decide } from "../../../auth/policy.ts";
 import { createSpace } from "../../../commands/spaces/create-space.ts";
 import { deleteSpace } from "../../../commands/spaces/delete-space.ts";
