@@ -18,7 +18,7 @@ const MIGRATIONS = "db/migrations/";
 /** Code of the process that watches, and of the servers that it keeps: it cannot start itself again. */
 const OWN = "embedded/";
 /** Read by the API and the worker, and by the process that watches. */
-const SHARED = new Set(["config.ts", "setting-forms.ts", "process-stop.ts", "process-ready.ts"]);
+const SHARED = /^(?:config|process)\//;
 /** Commands read their code each time they are called. */
 const COMMANDS = "cli/";
 const SHOWN_FILES = 3;
@@ -44,7 +44,7 @@ async function restartFor(
   { supervisor, migrate, onProgress }: RestartDeps,
   owed: { migration: boolean },
 ): Promise<void> {
-  const own = files.filter((file) => file.startsWith(OWN) || SHARED.has(file));
+  const own = files.filter((file) => file.startsWith(OWN) || SHARED.test(file));
   if (own.length > 0)
     onProgress(`${shown(own)}: stop this and start it again where "npm run dev" itself is to use the edit`);
   const others = files.filter((file) => !file.startsWith(OWN) && !file.startsWith(COMMANDS));
