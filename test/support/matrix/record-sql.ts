@@ -8,7 +8,7 @@ import { type SqlRecord, pack } from "./sql-records.ts";
 
 const folder = process.env["SQL_RECORD_FOLDER"];
 const QUERY_FUNCTION =
-  /at (?:async )?(?:\w+\.)?(\w+)(?: \[as \w+\])? \(.*\/src\/db\/((?:search\/)?[\w-]+)\.ts/;
+  /at (?:async )?(?:\w+\.)?(\w+)(?: \[as \w+\])? \(.*\/src\/db\/((?:[\w-]+\/)*[\w-]+)\.ts/;
 const NEW_TENANT = /set_config\('app\.organization_id', '([^']+)'/;
 const STACK_FRAMES = 40;
 
