@@ -1,4 +1,4 @@
-/** What the documents say of the project's files is true of them: paths, links, and the tables of ARCHITECTURE.md. */
+/** Holds what documents say about the project's files: paths, links, and the tables of ARCHITECTURE.md. */
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
