@@ -10,7 +10,7 @@ export type Reader = "API" | "worker" | "npm start" | "holdfast";
 interface About {
   /** What the setting does, as Markdown without a full stop; links are relative to docs/. */
   readonly what: string;
-  /** What holds while it is not set, if the setting has no default value. */
+  /** What applies while it is not set, if the setting has no default value. */
   readonly unset?: string;
   /** All of them, if left out. */
   readonly readBy?: readonly Reader[];

@@ -11,7 +11,7 @@ Every setting is an environment variable. An empty variable counts as not set. W
 settings stop the start, and every problem is named at once. A variable that looks like a setting and is none
 is warned of.
 
-*Default* in italics says what holds while the setting is not set. *Read by* names the processes: the API
+*Default* in italics says what applies while the setting is not set. *Read by* names the processes: the API
 (\`src/api/main.ts\`), the worker (\`src/worker/main.ts\`), \`npm start\`, and the command line \`holdfast\`.
 🔒 marks a secret: keep it out of repositories, logs and the plain values of the chart.
 `;

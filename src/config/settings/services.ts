@@ -78,7 +78,7 @@ export const CHAT = {
   }),
   MCP_SERVERS: mcpServers.default({}).register(ABOUT, {
     what:
-      "Model Context Protocol servers that agents may name in the tool `mcp`. `headers` holds its secrets; " +
+      "Model Context Protocol servers that agents may name in the tool `mcp`. `headers` has its secrets; " +
       "`tools` names those that only read, if the server does not say so itself",
     readBy: ["API", "worker"],
     isSecret: true,
@@ -88,7 +88,8 @@ export const CHAT = {
 export const IDENTITY = {
   OIDC_ISSUER: issuer.optional().register(ABOUT, {
     what: "the OpenID issuer that signs access tokens",
-    unset: "`npm start` runs one for development, which production refuses; else keys alone let callers in",
+    unset:
+      "`npm start` runs one for development, which production refuses; otherwise only keys let callers in",
     readBy: ["API", "npm start", "holdfast"],
   }),
   OIDC_AUDIENCE: z
