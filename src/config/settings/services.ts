@@ -29,8 +29,8 @@ export const MODELS = {
     .optional()
     .register(ABOUT, {
       what:
-        "the provider's embedding model; after a change all documents are embedded again while search goes " +
-        "on",
+        "the provider's embedding model; after a change all documents are embedded again while search " +
+        "continues",
       unset: "all-MiniLM-L6-v2 in the process",
     }),
   EMBEDDING_DIMENSIONS: integer(1, MAX_EMBEDDING_DIMENSIONS).optional().register(ABOUT, {
