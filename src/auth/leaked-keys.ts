@@ -35,51 +35,26 @@ interface LeakedKeysSettings {
   readonly onRevoked: (userId: string) => void;
 }
 
-export function createLeakedKeys({ db, pepper, log, onRevoked }: LeakedKeysSettings): LeakedKeys {
+/**
+ * Takes reports, and looks every 2 seconds for those of processes that died.
+ * @see test/auth/leaked-keys.database.test.ts
+ */
+export function createLeakedKeys(settings: LeakedKeysSettings): LeakedKeys {
+  const { db, pepper, log } = settings;
   const pepperKey = createSecretKey(pepper);
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
   let isFailing = false;
 
-  async function revoke(): Promise<void> {
-    const revoked = await revokeLeakedKeys(db);
-    for (const key of revoked) {
-      onRevoked(key.user_id);
-      log.warn(
-        { api_key_id: key.id, organization_id: key.organization_id },
-        "an API key was reported as leaked and is revoked",
-      );
-    }
-  }
-
-  /** The next round tries again after a failure. Only the first of several failures in a row is logged. */
-  async function round(): Promise<void> {
+  const flush = sharingRounds(async () => {
     try {
-      await revoke();
+      await revokeReported(settings);
       isFailing = false;
     } catch (error) {
+      // The next round tries again. Only the first of several failures in a row is logged.
       if (!isFailing) log.error({ err: error }, "reported keys cannot be revoked; trying again");
       isFailing = true;
       throw error;
     }
-  }
-
-  /** Runs one round at a time. All calls during a round share the next one. */
-  function flush(): Promise<void> {
-    if (running === undefined) {
-      running = round().finally(() => {
-        running = undefined;
-      });
-      return running;
-    }
-    next ??= running
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined;
-        return flush();
-      });
-    return next;
-  }
+  });
 
   function flushInBackground(): void {
     flush().catch(() => undefined);
@@ -103,4 +78,38 @@ export function createLeakedKeys({ db, pepper, log, onRevoked }: LeakedKeysSetti
       await flush().catch(() => undefined);
     },
   };
+}
+
+async function revokeReported({ db, log, onRevoked }: LeakedKeysSettings): Promise<void> {
+  const revoked = await revokeLeakedKeys(db);
+  for (const key of revoked) {
+    onRevoked(key.user_id);
+    log.warn(
+      { api_key_id: key.id, organization_id: key.organization_id },
+      "an API key was reported as leaked and is revoked",
+    );
+  }
+}
+
+/** Makes a function that runs one round at a time. All calls during a round share the next one. */
+function sharingRounds(round: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  function run(): Promise<void> {
+    if (running === undefined) {
+      running = round().finally(() => {
+        running = undefined;
+      });
+      return running;
+    }
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined;
+        return run();
+      });
+    return next;
+  }
+  return run;
 }

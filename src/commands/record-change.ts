@@ -5,7 +5,7 @@ import type { Caller } from "./caller.ts";
 
 interface Changed {
   readonly type: string;
-  /** Null for a change of several at once, such as all files below a prefix. */
+  /** Null for a change of several at once, such as all files under a prefix. */
   readonly id: string | null;
   readonly spaceId?: string | null;
 }

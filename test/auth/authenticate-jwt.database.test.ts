@@ -36,7 +36,7 @@ describe("a JWT", () => {
       verifyJwt: async () => ({ subject: sub, verifiedEmail, roles: [] }),
     });
 
-  it("binds the user with its verified e-mail at first, and is known by its subject from then on", async () => {
+  it("binds the user with its verified e-mail, and is known by its subject from then on", async () => {
     const user = await makeUser(db, organization, { email: "First.Sight@example.org" });
     expect(await refusal(subject("sub-1", null).authenticate(BEARER))).toBe("unauthenticated");
     const principal = await subject("sub-1", "first.sight@example.org").authenticate(BEARER);
@@ -64,7 +64,7 @@ describe("a JWT", () => {
     expect((await subject("sub-7", "unconfirmed@example.org").authenticate(BEARER)).user.id).toBe(user);
   });
 
-  it("binds nobody if users of two organizations wait with its e-mail, and reports who they are", async () => {
+  it("binds nobody if users of two organizations wait with its e-mail, and names them", async () => {
     const told: string[][] = [];
     const verifyJwt = async () => ({ subject: "sub-4", verifiedEmail: "Twice@example.org", roles: [] });
     const authenticator = createAuthenticator({

@@ -38,7 +38,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
 }
 
 describe("a key", () => {
-  it("stands for its owner, with every space of the owner and a private one made on first sight", async () => {
+  it("acts for its owner, with all the owner's spaces and a private one made at first", async () => {
     const owner = await makeUser(db, organization, { role: "admin" });
     const space = await makeSpace(db, organization, [[owner, "editor"]]);
     const { id, text } = await makeKey(db, organization, owner);
@@ -57,7 +57,7 @@ describe("a key", () => {
     ]);
   });
 
-  it("gets one private space for its owner, however many requests come first at once", async () => {
+  it("gets one private space for its owner, however many requests come at once", async () => {
     const owner = await makeUser(db, organization);
     const keys = await Promise.all([1, 2, 3, 4].map(() => makeKey(db, organization, owner)));
     await Promise.all(keys.map((key) => fresh().authenticate(bearer(key.text))));
@@ -65,7 +65,7 @@ describe("a key", () => {
     expect(rows).toHaveLength(1);
   });
 
-  it("that was narrowed to spaces reaches those alone", async () => {
+  it("that was narrowed to spaces reaches only those", async () => {
     const owner = await makeUser(db, organization);
     const inside = await makeSpace(db, organization, [[owner, "owner"]]);
     await makeSpace(db, organization, [[owner, "owner"]]);
@@ -99,7 +99,7 @@ describe("401", () => {
     ["another scheme", "Basic c2stOnNr"],
     ["an empty token", "Bearer "],
     ["two tokens", "Bearer a b"],
-    ["a JWT where no issuer is configured", "Bearer a.b.c"],
+    ["a JWT if no issuer is configured", "Bearer a.b.c"],
   ])("for %s", async (_what, authorization) => {
     expect(
       await refusal(fresh().authenticate({ authorization, organizationId: undefined, address: HERE })),
@@ -133,7 +133,7 @@ describe("401", () => {
 describe("a key with a list of addresses", () => {
   const from = (address: string, text: string) => fresh().authenticate(bearer(text, undefined, address));
 
-  it("works from them, and from elsewhere is refused exactly as an unknown key, also if its owner left", async () => {
+  it("works from them, and is refused from elsewhere exactly as an unknown key", async () => {
     const owner = await makeUser(db, organization);
     const { id, text } = await makeKey(db, organization, owner, {
       allowedCidrs: ["192.0.2.0/24", "2001:db8::/32"],
@@ -147,7 +147,7 @@ describe("a key with a list of addresses", () => {
     expect(await from("192.0.3.7", text).catch((error: unknown) => error)).toEqual(unknown);
   });
 
-  it("is looked at for each request, also where the key is known from an earlier one", async () => {
+  it("is checked at each request, also if the key is known from an earlier one", async () => {
     const { text } = await makeKey(db, organization, await makeUser(db, organization), {
       allowedCidrs: ["192.0.2.0/24"],
     });

@@ -1,4 +1,9 @@
-/** `holdfast keys create | revoke | list` */
+/**
+ * `holdfast keys create | revoke | list`
+ *
+ * They act for the operator, who is no member of an organization: there is no caller whose rights a command
+ * of src/commands could check, so the audit rows are those of the system.
+ */
 import type { Command } from "commander";
 import { writeKey } from "../../commands/keys/write-key.ts";
 import {
@@ -74,7 +79,6 @@ export function addKeysCommand(program: Command): void {
     .action(listKeys);
 }
 
-/** The operator has no principal for a policy to judge, so this and `revokeKey` write the audit row of the system. */
 async function createKey(options: CreateOptions): Promise<void> {
   const capabilities = parseCapabilities(options.capabilities);
   const expiresAt = parseTime(options.expires);

@@ -12,9 +12,7 @@ export interface AskedDocument {
   readonly id: string | null;
 }
 
-/**
- * What is answered about an element; its names are those of the API, because the answer is kept for repeats.
- */
+/** Has the names of the API, because the answer is kept for repeats. */
 export type DocumentResult = z.input<typeof BatchResult>;
 
 const REFUSALS = {

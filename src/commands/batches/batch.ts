@@ -8,8 +8,7 @@ import type { Principal } from "../../domain/tenancy/principal.ts";
 const MISSING = "Batch not found";
 
 /**
- * Reads a batch that the caller asked for, if the caller still reaches each of its spaces that is not
- * deleted.
+ * Reads a batch that the caller started, if the caller still reaches all of its spaces but deleted ones.
  * @throws DomainError `not_found`, `permission_denied`
  */
 export async function readBatch(

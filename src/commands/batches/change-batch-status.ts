@@ -1,4 +1,4 @@
-/** Writes what a batch's workflow acts upon: what pausing, resuming and cancelling a batch have in common. */
+/** Changes the status of a batch: what pausing, resuming and cancelling it have in common. */
 import { type BatchRow, steerBatch } from "../../db/runs/batches.ts";
 import type { Sql } from "../../db/pool.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
@@ -13,7 +13,7 @@ interface StatusChange {
   readonly id: string;
   readonly from: readonly BatchStatus[];
   readonly to: "paused" | "running" | "cancelled";
-  /** More that changes in the same transaction. */
+  /** Further changes in the same transaction. */
   readonly andThen?: (sql: Sql) => Promise<unknown>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Starts a batch: after the commit all of its runs are queued, and wait for the batch's workflow to release
- * them.
- */
+/** Starts a batch: queues all of its runs, which wait for the batch's workflow to release them. */
 import { decide, reachFor } from "../../auth/policy.ts";
 import { type DocumentPlace, findDocumentPlaces, findMatchingDocuments } from "../../db/documents/search.ts";
 import type { Sql } from "../../db/pool.ts";
@@ -27,15 +24,12 @@ import {
 } from "./asked-documents.ts";
 
 interface BatchRequest extends Chunking {
-  /**
-   * As the caller sent them; an element that cannot be processed does not stop the others. Null: `filters`
-   * choose.
-   */
+  /** As the caller sent them; an invalid element does not stop the others. Null: `filters` choose. */
   readonly documentIds: readonly unknown[] | null;
   readonly filters: readonly Condition[];
 }
 
-/** A batch as it is answered; its names are those of the API, because the answer is kept for repeats. */
+/** Has the names of the API, because the answer is kept for repeats. */
 interface StartedBatch {
   readonly batch_id: string;
   readonly total: number;
@@ -49,6 +43,7 @@ interface StartedBatch {
  * @throws ValidationProblems if the filters match more than {@link MAX_BATCH_DOCUMENTS} documents, or if
  * chunks would be larger than the model takes. A document that the caller may not process is no error: it is
  * answered in the results.
+ * @see test/commands/batches/batches.database.test.ts
  */
 export async function startBatch(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "embedding">,
@@ -105,10 +100,7 @@ async function queueBatch(
   return { batch_id: batchId, total, accepted: runs.size, rejected: rejected.length, results };
 }
 
-/**
- * @returns the ids of the queued runs by those of their documents; a document that was deleted meanwhile has
- * none.
- */
+/** @returns ids of runs by ids of documents; a document that was deleted meanwhile has none. */
 async function queueWritable(
   sql: Sql,
   principal: Principal,

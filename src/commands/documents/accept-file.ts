@@ -1,7 +1,4 @@
-/**
- * Accepts a stored file as the one at a path of a space. A file that is there is replaced: its document gets
- * a next version.
- */
+/** Accepts a stored file at a path of a space. A file that is there already gets its next version. */
 import { authorize } from "../../auth/policy.ts";
 import { markRawFileDeleted } from "../../db/deletions/accept.ts";
 import { acceptNewDocument, replaceFile } from "../../db/documents/accept.ts";
@@ -32,6 +29,7 @@ interface FileAtPath {
  * published.
  * @throws DomainError `not_found` for the space, also if it was deleted meanwhile; `permission_denied`;
  * `bad_request` if a folder is at the path, and over the organization's quotas
+ * @see test/commands/documents/documents.database.test.ts
  */
 export async function acceptFile(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "config">,
@@ -56,9 +54,7 @@ export async function acceptFile(
   return accepted;
 }
 
-/**
- * @returns the id of the document that the file belongs to: a new one, or that of the file which was there.
- */
+/** @returns the id of the file's document: a new one, or that of the file at the path. */
 async function writeFile(
   sql: Sql,
   principal: Principal,

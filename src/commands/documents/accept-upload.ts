@@ -1,7 +1,4 @@
-/**
- * Accepts a stored file as a new document: after the commit it is never lost, and the pipeline makes it
- * searchable.
- */
+/** Accepts a stored file as a new document and queues its first run. It is not lost after the commit. */
 import { authorize } from "../../auth/policy.ts";
 import { acceptNewDocument } from "../../db/documents/accept.ts";
 import { lockLiveFolder } from "../../db/documents/folders.ts";
@@ -29,6 +26,7 @@ interface Upload {
  * @returns the new document, with nothing done to it yet, even if a worker has begun meanwhile.
  * @throws DomainError `not_found` for the space or the folder, also if one was deleted meanwhile;
  * `permission_denied`; `bad_request` for a folder of another space, and over the organization's quotas
+ * @see test/commands/documents/documents.database.test.ts
  */
 export async function acceptUpload(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "config">,

@@ -9,7 +9,10 @@ import { recordChange } from "../record-change.ts";
 
 const MISSING = "Run not found";
 
-/** @throws DomainError `not_found`, `permission_denied`; `bad_request` if the run has ended */
+/**
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the run has ended
+ * @see test/commands/documents/documents.database.test.ts
+ */
 export async function cancelRun(deps: Pick<CommandDeps, "db">, caller: Caller, id: string): Promise<RunRow> {
   const { principal } = caller;
   const cancelled = await inTenantContended(deps.db, principal.organization, async (sql) => {

@@ -1,7 +1,7 @@
 /** How a caller wants documents to be chunked, and the bound that the embedding model sets. */
 import { ValidationProblems } from "../../schema/requests/problem.ts";
 
-/** As the API takes it and a run keeps it. */
+/** Has the names of the API, in which a run stores it. */
 type ChunkerConfig = Readonly<Record<"max_tokens" | "overlap_tokens", number>>;
 
 export interface Chunking {

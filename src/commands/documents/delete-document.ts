@@ -1,7 +1,4 @@
-/**
- * Deletes a document. Later requests and searches see none of it; its chunks and vectors are removed in the
- * background.
- */
+/** Deletes a document. Later requests see none of it; chunks and vectors are purged in the background. */
 import { markDocumentDeleted } from "../../db/deletions/accept.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import type { Caller } from "../caller.ts";
@@ -18,6 +15,7 @@ interface DocumentDeletion {
 /**
  * The raw file stays, and so do the cached vectors: uploading the same content again costs nothing.
  * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
+ * @see test/commands/documents/documents.database.test.ts
  */
 export async function deleteDocument(
   deps: Pick<CommandDeps, "db" | "dispatcher">,

@@ -1,6 +1,4 @@
-/**
- * What the commands of documents share: the lock on a document, and the entity tag that a client sends back.
- */
+/** What the commands of documents share: the lock on a document, and its entity tag. */
 import { type Action, authorize } from "../../auth/policy.ts";
 import { type DocumentRow, lockDocument } from "../../db/documents/read.ts";
 import type { Sql } from "../../db/pool.ts";

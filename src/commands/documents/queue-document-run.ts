@@ -1,7 +1,4 @@
-/**
- * Queues a run of a document for a caller: what reprocessing a document and restoring a version of it have in
- * common.
- */
+/** Queues a run of a document: what reprocessing it and restoring a version have in common. */
 import type { Sql } from "../../db/pool.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { newId } from "../../domain/ids.ts";
@@ -10,9 +7,7 @@ import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";
 import { lockDocumentFor } from "./document.ts";
 
-/**
- * A run as the caller is told of it; its names are those of the API, because the answer is kept for repeats.
- */
+/** Has the names of the API, because the answer is kept for repeats. */
 export interface QueuedRun {
   readonly document_id: string;
   readonly pipeline_run_id: string;

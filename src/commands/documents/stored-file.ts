@@ -1,6 +1,4 @@
-/**
- * A file that is in the object store and in no table yet, and the rows that an accepted upload makes of it.
- */
+/** A file that is in the object store and in no table yet, and what is written when it is accepted. */
 import type { AcceptedUpload } from "../../db/documents/accept.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";

@@ -1,6 +1,4 @@
-/**
- * Changes the metadata of a document, or moves it to another folder of its space. Nothing is processed again.
- */
+/** Changes the metadata of a document, or moves it to another folder. Nothing is processed again. */
 import { authorize } from "../../auth/policy.ts";
 import {
   type DocumentRow,
@@ -35,6 +33,7 @@ interface DocumentUpdate {
 /**
  * @throws DomainError `not_found` for the document or the folder, `permission_denied`, `precondition_failed`,
  * `bad_request` for a folder of another space; ValidationProblems if the metadata would become too large.
+ * @see test/commands/documents/documents.database.test.ts
  */
 export async function updateDocument(
   deps: Pick<CommandDeps, "db">,

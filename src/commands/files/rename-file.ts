@@ -1,4 +1,4 @@
-/** Renames or moves a file, or all files below a prefix, to another path of the space. */
+/** Renames or moves a file, or all files under a prefix, to another path of the space. */
 import { authorize } from "../../auth/policy.ts";
 import { findRawFile, lockAllPaths } from "../../db/files/by-path.ts";
 import { moveFile, movePrefix } from "../../db/files/moves.ts";
@@ -37,19 +37,19 @@ export async function renameFile(
   });
 }
 
-/** @returns the id of the one file that was moved, or null if it was all below a prefix. */
+/** @returns the id of the one file that was moved, or null if it was all under a prefix. */
 async function move(sql: Sql, { spaceId, oldPath, newPath }: FileRename): Promise<string | null> {
-  if (oldPath.endsWith("/")) return moveBelow(sql, spaceId, oldPath, newPath);
+  if (oldPath.endsWith("/")) return moveAll(sql, spaceId, oldPath, newPath);
   const file = await findRawFile(sql, readAddress(spaceId, oldPath));
   if (file === undefined) throw fileNotFound();
   if (file.path === newPath) return file.id;
   const isPathFolder = file.object_key === null;
-  if (isPathFolder) return moveBelow(sql, spaceId, `${file.path}/`, `${newPath}/`);
+  if (isPathFolder) return moveAll(sql, spaceId, `${file.path}/`, `${newPath}/`);
   if (!(await moveFile(sql, file, newPath))) throw fileNotFound();
   return file.id;
 }
 
-async function moveBelow(sql: Sql, spaceId: string, oldPrefix: string, newPrefix: string): Promise<null> {
+async function moveAll(sql: Sql, spaceId: string, oldPrefix: string, newPrefix: string): Promise<null> {
   if (newPrefix !== oldPrefix && newPrefix.startsWith(oldPrefix))
     throw new DomainError("bad_request", "A folder cannot be moved below itself.");
   const moved = await movePrefix(sql, spaceId, oldPrefix, newPrefix);

@@ -1,7 +1,4 @@
-/**
- * What an organization and the service allow of the keys that users ask for: how long one lives, and how many
- * there may be.
- */
+/** Bounds of the keys that users ask for: how long one lives, and how many there may be. */
 import { findOrganization } from "../../db/keys/lifetimes.ts";
 import { countLiveKeys, findKeyOwner, hasExpired, lockKeysOfUser } from "../../db/keys/api-keys.ts";
 import type { Sql } from "../../db/pool.ts";
@@ -10,10 +7,7 @@ import { ValidationProblems, valueError } from "../../schema/requests/problem.ts
 
 const EXPIRES_AT = ["body", "expires_at"];
 
-/**
- * The expiry of a new key for which none is asked: the organization's default, else its maximum; null is
- * none.
- */
+/** The expiry of a key if none is asked for: the organization's default, else its maximum; null is none. */
 export async function defaultExpiry(sql: Sql, organizationId: string): Promise<Date | null> {
   const organization = await findOrganization(sql, organizationId);
   const maxSeconds = organization?.max_key_lifetime_seconds ?? Infinity;
@@ -45,8 +39,7 @@ export async function boundedExpiry(sql: Sql, organizationId: string, wanted: st
 }
 
 /**
- * Locks the user's keys until the transaction ends, so that two requests at once cannot both take the last
- * place.
+ * Locks the user's keys until the transaction ends, so that two requests cannot both take the last place.
  * @throws DomainError `bad_request` if the user has `max` keys that are neither revoked nor expired.
  */
 export async function requireRoomForKey(sql: Sql, userId: string, max: number): Promise<void> {

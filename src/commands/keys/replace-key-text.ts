@@ -1,4 +1,4 @@
-/** Gives an API key a new text, in a transaction of the caller. All else of the key stays. */
+/** Gives an API key a new text, in a transaction of the caller. Everything else of the key stays. */
 import { createKeyText, hashKey, keyPrefix } from "../../auth/api-keys.ts";
 import { type ApiKeyRow, findApiKey, lockApiKey } from "../../db/keys/api-keys.ts";
 import { MAX_ROLLS_A_DAY, replaceKeyText as writeKeyText, secondsUntilRoll } from "../../db/keys/rolls.ts";
@@ -10,9 +10,9 @@ interface Replacement {
   readonly id: string;
   /** The user who asks. */
   readonly userId: string;
-  /** True lets the user roll those of others too. */
+  /** True if the user may roll keys of others too. */
   readonly isAdmin: boolean;
-  /** For how long the text of before is accepted besides the new one. */
+  /** Seconds for which the earlier text is accepted too. */
   readonly overlapSeconds: number;
   /** The key's new expiry; undefined leaves it as it is. */
   readonly expiresAt: Date | undefined;

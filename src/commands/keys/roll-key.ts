@@ -1,4 +1,4 @@
-/** Rolls an API key: gives it a new text, while the one of before is accepted for some time. */
+/** Rolls an API key: gives it a new text, while the earlier one is accepted for some time. */
 import { PEPPER } from "../../auth/api-keys.ts";
 import { loadInstanceSecret } from "../../db/instance/secrets.ts";
 import { inTenant } from "../../db/pool.ts";
@@ -14,7 +14,7 @@ interface KeyRoll {
   readonly id: string;
   /** The organization whose administrator asks, for a key of any member; null: the caller, for an own key. */
   readonly asAdminOf: string | null;
-  /** For how long the text of before is accepted besides the new one. 0 ends it at once. */
+  /** Seconds for which the earlier text is accepted too; 0 ends it at once. */
   readonly overlapSeconds: number;
   /** ISO 8601; null leaves the key's expiry as it is. */
   readonly expiresAt: string | null;
@@ -24,6 +24,7 @@ interface KeyRoll {
  * @returns the key with its new text, which nobody can read again.
  * @throws as {@link replaceKeyText} does; DomainError `bad_request` also if a new expiry would give its owner
  * one live key too many; ValidationProblems for an expiry that is past or beyond the organization's maximum
+ * @see test/commands/keys/keys.database.test.ts
  */
 export async function rollKey(
   deps: Pick<CommandDeps, "db" | "masterKey" | "config" | "authenticator">,

@@ -1,7 +1,4 @@
-/**
- * Makes the text of a new API key and writes the key, in a transaction of the caller. The text leaves here
- * and is not stored.
- */
+/** Makes an API key in a transaction of the caller. Its text is returned once and not stored. */
 import { createKeyText, hashKey, keyPrefix } from "../../auth/api-keys.ts";
 import { type ApiKeyRow, insertApiKey } from "../../db/keys/api-keys.ts";
 import type { OrganizationKey, Sql } from "../../db/pool.ts";

@@ -1,6 +1,6 @@
 /** What a caller may set of an agent, after the contract has checked it. */
 
-export interface AgentToolAttachment {
+interface AgentToolAttachment {
   readonly tool_id: string;
   /** Narrows what the tool reaches: `hosts` of `http_fetch`, `server` and `tools` of `mcp`. */
   readonly config?: Readonly<Record<string, unknown>> | null | undefined;

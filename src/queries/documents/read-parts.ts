@@ -44,6 +44,7 @@ interface Begun<Item> {
  * @returns the parts, and the number of items over all pages: of the published version, or before the first
  * one is published of the run under way.
  * @throws DomainError `not_found` if the caller does not reach the document.
+ * @see test/api/routes/documents/parts.stack.test.ts
  */
 export async function readParts<Item extends { readonly text: string }>(
   request: PartsRequest,

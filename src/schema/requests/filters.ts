@@ -1,4 +1,4 @@
-/** Reads the `filters` and `order_by` of a request: known fields, operators by type, a problem for all else. */
+/** Reads `filters` and `order_by` of a request: known fields, operators by type, a problem for all else. */
 import { z } from "zod";
 import {
   type Condition,

@@ -127,7 +127,7 @@ describe.each(commands)("%s", (_, change) => {
 });
 
 describe.each(changes)("%s", (_, change) => {
-  it("is refused to whoever asked for the batch and may no longer write, and nothing is written", async () => {
+  it("is refused to a maker who may no longer write, and nothing is written", async () => {
     const before = await written();
     const caller = await demoted();
 
@@ -164,7 +164,7 @@ describe("a new batch", () => {
     expect(parts.dispatcher.wakeBatches).toHaveBeenCalledExactlyOnceWith(organization.id);
   });
 
-  it("keeps its answer with the change, so that a repeat is told the same", async () => {
+  it("keeps its answer with the change, so that a repeat gets the same", async () => {
     const { caller, repeat } = await underKey(test.db, editor);
 
     const batch = await startBatch(parts, caller, batchOf([documentId]));

@@ -78,7 +78,8 @@ async function publishFirstVersion(): Promise<void> {
        set status = 'completed', parsed = true, chunked = true, chunk_count = 1, parser_name = 'markdown'
        where document_id = $1
        returning num, organization_id, document_id)
-     insert into chunks (organization_id, run_num, chunk_index, id, document_id, text, token_count, content_hash)
+     insert into chunks
+       (organization_id, run_num, chunk_index, id, document_id, text, token_count, content_hash)
      select organization_id, num, 0, $2, document_id, 'text', 1, '\\x00'
      from completed`,
     [documentId, newId()],
@@ -164,7 +165,7 @@ const repeatable = commands.filter(([name]) =>
 );
 
 describe.each(repeatable)("%s with an Idempotency-Key", (_, _action, change) => {
-  it("keeps its answer with the change, so that a repeat is told the same", async () => {
+  it("keeps its answer with the change, so that a repeat gets the same", async () => {
     const { caller, repeat } = await underKey(test.db, editor);
 
     const answer = await change(caller);

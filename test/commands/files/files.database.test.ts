@@ -128,7 +128,7 @@ it("a deletion is started at once", async () => {
   expect(parts.dispatcher.wakeDeletions).toHaveBeenCalledExactlyOnceWith(organization.id);
 });
 
-it("a path folder that is there already is answered in the same way, without a second audit row", async () => {
+it("a path folder that exists is answered in the same way, without a second audit row", async () => {
   const make = () => createPathFolder(parts, editor, { spaceId, path: "plans" });
 
   const answers = [await make(), await make()];

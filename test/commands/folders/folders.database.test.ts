@@ -46,6 +46,9 @@ beforeEach(async () => {
   viewer = await loggedIn(test.db, organization, viewerId);
 });
 
+/** A change of the folder that leaves it as it is. */
+const unchanged = () => ({ id: folderId, ifMatch: undefined, name: undefined, parentFolderId: undefined });
+
 async function written() {
   const { rows } = await test.db.owner.query(
     "select id, name, parent_folder_id, deleted_at from folders where organization_id = $1 order by id",
@@ -59,10 +62,7 @@ const commands: [string, (caller: Caller) => Promise<unknown>][] = [
     "a new folder",
     (caller) => createFolder(parts, caller, { spaceId, name: "2026", parentFolderId: folderId }),
   ],
-  [
-    "a new name",
-    (caller) => updateFolder(parts, caller, { id: folderId, ifMatch: undefined, change: { name: "New" } }),
-  ],
+  ["a new name", (caller) => updateFolder(parts, caller, { ...unchanged(), name: "New" })],
   ["a deletion", (caller) => deleteFolder(parts, caller, { id: folderId, ifMatch: undefined })],
 ];
 
@@ -100,9 +100,8 @@ it("a folder is neither made in nor moved to a folder of another space", async (
 
   const creation = createFolder(parts, editor, { spaceId, name: "2026", parentFolderId: elsewhere });
   const move = updateFolder(parts, editor, {
-    id: folderId,
-    ifMatch: undefined,
-    change: { parent_folder_id: elsewhere },
+    ...unchanged(),
+    parentFolderId: elsewhere,
   });
 
   await expect(creation).rejects.toMatchObject({ code: "bad_request" });

@@ -125,7 +125,7 @@ describe.each(ownChanges)("%s", (_, action, change) => {
     expect(await auditOf(test.db, key)).toEqual([]);
   });
 
-  it("leaves neither itself nor an audit row if the transaction fails, and nothing is forgotten", async () => {
+  it("leaves no audit row either if the transaction fails, and forgets nobody", async () => {
     const before = await written();
     const refused = refusedAtCommit(owner);
 
@@ -211,7 +211,7 @@ it("a user gets no more keys than are allowed", async () => {
   expect((await written()).keys).toEqual(keys);
 });
 
-it("a key is made for members alone", async () => {
+it("a key is made only for members", async () => {
   const stranger = await makeUser(test.db, await makeOrganization(test.db));
   const member = { organizationId: organization.id, userId: stranger };
 

@@ -56,7 +56,7 @@ async function insertAsBefore(
 }
 
 describe("a key that somebody else made for its owner", () => {
-  it("reaches only shared spaces, also in the version before; other keys reach the private one too", async () => {
+  it("reaches only shared spaces, also in the version before; other keys reach all", async () => {
     const both = [shared, own].toSorted();
     for (const [createdBy, reach] of [
       [admin, [shared]],

@@ -32,7 +32,9 @@ beforeEach(async () => {
 
 async function lifetimes() {
   const { rows } = await test.db.owner.query(
-    "select max_key_lifetime_seconds as max, default_key_lifetime_seconds as usual from organizations where id = $1",
+    `select max_key_lifetime_seconds as max, default_key_lifetime_seconds as usual
+     from organizations
+     where id = $1`,
     [organization.id],
   );
   return rows[0];

@@ -144,7 +144,8 @@ const patchFolder = defineRoute({
     const folder = await updateFolder(deps, caller, {
       id: params.folder_id,
       ifMatch: request.headers["if-match"],
-      change: body,
+      name: body.name,
+      parentFolderId: body.parent_folder_id,
     });
     reply.header("ETag", folderEtag(folder));
     return folder;

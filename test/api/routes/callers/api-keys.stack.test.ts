@@ -120,7 +120,7 @@ describe("own keys", () => {
       expect((await make("wrong", { allowed_cidrs })).status).toBe(422);
   });
 
-  test("are listed by age and last use, and those that nobody uses are found", async () => {
+  test("are listed by age and last use, and unused ones are found", async () => {
     const list = async (query: Record<string, string>) => {
       const { body } = await people.as("vic", "GET", `/me/api-keys?${new URLSearchParams(query).toString()}`);
       return body.items?.map((key: { name: string }) => key.name) ?? body.detail[0].loc;

@@ -149,7 +149,7 @@ test("a user gets at most 50 live keys, also at once, and whoever has more keeps
   await owner.query("delete from api_keys where name = 'many' and user_id = $1", [people.ids.rob]);
 });
 
-test("a key that was made by nobody is refused", async () => {
+test("a key that was never made is refused", async () => {
   expect(await call(stack.url, `${tenants.keys.owner}x`, "GET", "/models")).toMatchObject({
     status: 401,
     body: { detail: "Invalid API key" },

@@ -54,7 +54,7 @@ describe("a report of leaked keys", () => {
     expect(list.items).toMatchObject([{ id: leaked.id, revoked_reason: "leaked" }]);
   });
 
-  test("finds keys in what stands around them, and passes over what is no text of one", async () => {
+  test("finds keys in the text around them, and ignores what is no key", async () => {
     const keys: string[] = [];
     for (const name of ["bearer", "quoted", "url", "beside"]) keys.push((await make(name)).body.key);
     const [bearer, quoted, url, beside] = keys;

@@ -31,7 +31,7 @@ test("refuses a key in the specification's words", async () => {
   expect(await routesOpenToKeys(people, [getMe])).toEqual([]);
 });
 
-test("refuses a token of a subject that nobody knows", async () => {
+test("refuses a token of an unknown subject", async () => {
   expect(await call(stack.url, await stack.issuer.token("stranger"), "GET", "/me")).toMatchObject({
     status: 401,
   });

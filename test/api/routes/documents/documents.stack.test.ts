@@ -1,4 +1,4 @@
-/** Documents through the HTTP API: who reaches one, reading and deleting it. Changes are in document-changes. */
+/** Documents through the HTTP API: who reaches one, reading and deleting it. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../../../src/domain/ids.ts";
 import { type Answer, upload } from "../../../support/clients/client.ts";
@@ -50,7 +50,7 @@ describe("every endpoint of a document", () => {
     ]);
   });
 
-  test("a viewer reads everything and is told what it may not do", async () => {
+  test("a viewer reads everything, and each refusal names the missing permission", async () => {
     const denials: Record<string, string> = {
       PATCH: "documents:update",
       DELETE: "documents:delete",

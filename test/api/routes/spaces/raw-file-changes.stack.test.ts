@@ -1,13 +1,13 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import { call, upload } from "../../support/clients/client.ts";
-import { at, rawFileClient, sorted } from "../../support/clients/raw-file-client.ts";
-import { onSharedStack } from "../../support/stack/shared-stack.ts";
-import { until } from "../../support/until.ts";
+/** Renames, moves and deletions of raw files on the real stack, also several at once. */
+import { describe, expect, test } from "vitest";
+import { call, upload } from "../../../support/clients/client.ts";
+import { at, rawFileClient, sorted } from "../../../support/clients/raw-file-client.ts";
+import { onSharedStack } from "../../../support/stack/shared-stack.ts";
+import { until } from "../../../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
 const client = rawFileClient({ stack, tenants });
 
-beforeAll(async () => {});
 describe("a rename", () => {
   test("moves the file, and the document's name follows", async () => {
     const file = await client.stored("ren", "old.md", "An echidna was seen.");
@@ -53,7 +53,7 @@ describe("a rename", () => {
     expect((await client.rename("con/a.txt", "con/a.txt")).status).toBe(204);
   });
 
-  test("of what is not there is 404; of a bad path 422; of a viewer 403; of a stranger 404", async () => {
+  test("of an unknown file is 404, of a bad path 422, by a viewer 403, by a stranger 404", async () => {
     expect(await client.rename("con/none.txt", "con/c.txt")).toMatchObject({
       status: 404,
       body: { detail: "File not found" },
@@ -85,7 +85,7 @@ describe("a rename", () => {
     );
   });
 
-  test("of a prefix moves all below it and nothing beside it", async () => {
+  test("of a prefix moves all files under it and no others", async () => {
     for (const [folder, name] of [
       ["tree/a", "1.txt"],
       ["tree/a/b", "2.txt"],
@@ -112,14 +112,14 @@ describe("a rename", () => {
     ]);
   });
 
-  test("of a prefix to above itself works where paths cross, and to below itself is 400", async () => {
+  test("of a prefix to one that it begins with works if paths cross, and the reverse is 400", async () => {
     for (const folder of ["n/n", "n/n/n"]) await client.put(folder, "x.txt", folder);
     expect((await client.rename("n/n/", "n/")).status).toBe(204);
     expect([await client.content("n/x.txt"), await client.content("n/n/x.txt")]).toEqual(["n/n", "n/n/n"]);
     expect(await client.rename("n/", "n/deeper/")).toMatchObject({ status: 400 });
   });
 
-  test("of a prefix to where paths would be too long is 422", async () => {
+  test("of a prefix is 422 if paths would be too long", async () => {
     const long = Array.from({ length: 5 }, () => "p".repeat(190)).join("/");
     await client.put("long/folder-with-a-name", `${"n".repeat(100)}.txt`, "x");
     expect((await client.rename("long/", `${long}/`)).status).toBe(422);
@@ -143,11 +143,12 @@ describe("a rename", () => {
 });
 
 describe("a deletion", () => {
-  test("takes the file, its document and its search entries at once, and everything else in the end", async () => {
+  test("hides the file and its document at once, and later nothing of them is left", async () => {
     const file = await client.stored("del", "secret.md", "A firebird was seen.");
     expect(await client.found("firebird")).toHaveLength(1);
     const { rows } = await stack.database.db.owner.query(
-      "select object_key from raw_files where id in (select id from raw_files where path = 'del/secret.md')",
+      "select object_key from raw_files where space_id = $1 and path = 'del/secret.md'",
+      [tenants.spaces.research],
     );
     expect((await client.remove("del/secret.md")).status).toBe(204);
     expect(await client.found("firebird")).toEqual([]);
@@ -160,7 +161,9 @@ describe("a deletion", () => {
     });
     await until("nothing of it is left", async () => {
       const left = await stack.database.db.owner.query(
-        "select (select count(*) from documents where id = $1) + (select count(*) from chunks where document_id = $1) + (select count(*) from raw_files where object_key = $2) as left",
+        `select (select count(*) from documents where id = $1)
+              + (select count(*) from chunks where document_id = $1)
+              + (select count(*) from raw_files where object_key = $2) as left`,
         [file.document_id, rows[0].object_key],
       );
       return Number(left.rows[0].left) === 0;
@@ -180,7 +183,7 @@ describe("a deletion", () => {
     expect((await client.request("GET", `/data/${document.id}`)).status).toBe(404);
   });
 
-  test("is refused where the file has changed since", async () => {
+  test("is refused if the file has changed since it was read", async () => {
     await client.put("match", "a.txt", "a");
     const etag = (await client.get("match/a.txt", {}, "HEAD")).headers.get("etag")!;
     await client.put("match", "a.txt", "b");
@@ -236,7 +239,12 @@ test("every change is in the audit log with the key that made it, refusals too",
   ];
   const seen = await until("the refusals are written", async () => {
     const { rows } = await stack.database.db.owner.query(
-      "select distinct action || ' ' || outcome as entry from audit_log where action in ('files:create', 'files:rename', 'files:delete') and auth_method = 'api_key' and api_key_id is not null and space_id = $1",
+      `select distinct action || ' ' || outcome as entry
+       from audit_log
+       where action in ('files:create', 'files:rename', 'files:delete')
+         and auth_method = 'api_key'
+         and api_key_id is not null
+         and space_id = $1`,
       [tenants.spaces.research],
     );
     return rows.length >= expected.length && rows.map((row): string => row.entry);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
-import { type ChatHarness, startChat } from "../../support/stack/chat-harness.ts";
-import { type ScriptedProvider, startScriptedProvider } from "../../support/provider/scripted-provider.ts";
-import { until } from "../../support/until.ts";
+import { type ChatHarness, startChat } from "../../../support/stack/chat-harness.ts";
+import { type ScriptedProvider, startScriptedProvider } from "../../../support/provider/scripted-provider.ts";
+import { until } from "../../../support/until.ts";
 
 let chat: ChatHarness;
 let spare: ScriptedProvider;
@@ -56,7 +56,7 @@ describe("a provider that is down before the first token", () => {
     },
   );
 
-  it("does not where it is the request that is refused, or the answer has begun", async () => {
+  it("does not if the request itself is refused, or the answer has begun", async () => {
     chat.provider.failChat({ status: 400 });
     expect((await chat.chat({ model: agent, messages: user("hi") })).status).toBe(502);
     chat.provider.clearFaults();
@@ -89,7 +89,7 @@ describe("a conversation longer than the model's context", () => {
     },
   );
 
-  it("is 400 where the last question alone is too long", async () => {
+  it("is 400 if the last question alone is too long", async () => {
     const response = await chat.chat({ model: agent, messages: user("word ".repeat(2_000)) });
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({ detail: expect.stringContaining("context of 1000 tokens") });

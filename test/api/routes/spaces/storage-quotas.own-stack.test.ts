@@ -1,7 +1,7 @@
-/** What an organization may store at most, on the real stack. */
+/** Quotas of what an organization stores, on the real stack. */
 import { expect, test } from "vitest";
-import { type Answer, call, fileForm } from "../../support/clients/client.ts";
-import { onOwnStack } from "../../support/stack/own-stack.ts";
+import { type Answer, call, fileForm } from "../../../support/clients/client.ts";
+import { onOwnStack } from "../../../support/stack/own-stack.ts";
 
 const { stack, tenants } = onOwnStack({
   withoutWorker: true,
@@ -53,7 +53,7 @@ test("uploads at once never exceed the documents of an organization; another one
   expect((await putAt("", "ten bytes!")).status).toBe(201);
 });
 
-test("bytes count as they are stored: a file that is replaced gives its own back", async () => {
+test("bytes count as they are stored: those of a file that is replaced are given back", async () => {
   expect(await putAt("", "x".repeat(81))).toMatchObject(over("100 bytes"));
   expect((await putAt("", "x".repeat(80))).status).toBe(201);
   expect((await putAt("", "y".repeat(80))).status).toBe(201);
