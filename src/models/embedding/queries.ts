@@ -1,4 +1,5 @@
 /** The only place where questions are embedded for search: kept, shared and bounded in time. */
+import { LRUCache } from "lru-cache";
 import { cacheLookups } from "../../telemetry/instruments.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { EmbeddingModel } from "./embedding-model.ts";
@@ -49,7 +50,7 @@ function bounded<T>(work: Promise<T>, timeoutMs: number, signal?: AbortSignal): 
 export function cacheQueries(model: EmbeddingModel, options: CacheOptions): QueryEmbeddings {
   const { maxEntries = 10_000, timeoutMs } = options;
   const others = new Map<string, Promise<QueryEmbeddings | null>>();
-  const kept = new Map<string, Float32Array>();
+  const kept = new LRUCache<string, Float32Array>({ max: maxEntries });
   const underWay = new Map<string, Promise<Float32Array>>();
   const merged = mergeEmbeddings(model, {
     maxWaitMs: 2,
@@ -57,19 +58,13 @@ export function cacheQueries(model: EmbeddingModel, options: CacheOptions): Quer
     maxInFlight: 4,
   });
 
-  const keep = (text: string, vector: Float32Array): void => {
-    kept.delete(text);
-    kept.set(text, vector);
-    const oldest = kept.size > maxEntries ? kept.keys().next().value : undefined;
-    if (oldest !== undefined) kept.delete(oldest);
-  };
   const ask = async (text: string, organizationId: string): Promise<Float32Array> => {
     const [vector] = await merged
       .forWork({ priority: "now", organizationId, userId: null })
       .embed([text], "query");
     if (!vector)
       throw new DomainError("rejected_by_provider", "The model provider refuses to embed the question.");
-    keep(text, vector);
+    kept.set(text, vector);
     return vector;
   };
   return {
@@ -78,10 +73,7 @@ export function cacheQueries(model: EmbeddingModel, options: CacheOptions): Quer
       signal?.throwIfAborted();
       const known = kept.get(text);
       cacheLookups.inc({ cache: "query_embedding", result: known === undefined ? "miss" : "hit" });
-      if (known !== undefined) {
-        keep(text, known);
-        return known;
-      }
+      if (known !== undefined) return known;
       const name = `${organizationId} ${text}`;
       const work = underWay.get(name) ?? ask(text, organizationId).finally(() => underWay.delete(name));
       underWay.set(name, work);

@@ -9,6 +9,7 @@ import {
   randomUUID,
 } from "node:crypto";
 import type { KeyObject } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { DomainError } from "../../domain/errors.ts";
 import type { MasterKey, WrappedKey } from "../../domain/wrapped-keys.ts";
 
@@ -128,7 +129,7 @@ interface CacheEntry {
 
 /** Unwrapped keys of at most 1,000 organizations, each for at most 60 s. Simultaneous callers share one look-up. */
 export function createKeyring({ master, load, create }: KeyringParts): Keyring {
-  const cache = new Map<string, CacheEntry>();
+  const cache = new LRUCache<string, CacheEntry>({ max: CACHE_ORGANIZATIONS });
 
   async function loadOrCreate(organizationId: string): Promise<readonly WrappedKey[]> {
     const rows = await load(organizationId);
@@ -144,7 +145,6 @@ export function createKeyring({ master, load, create }: KeyringParts): Keyring {
   function lookUp(organizationId: string, read: typeof load): CacheEntry {
     const known = cache.get(organizationId);
     if (known !== undefined && known.expiresAt > Date.now()) return known;
-    cache.delete(organizationId);
     const entry: CacheEntry = {
       expiresAt: Date.now() + CACHE_MS,
       rows: read(organizationId),
@@ -152,13 +152,11 @@ export function createKeyring({ master, load, create }: KeyringParts): Keyring {
     };
     cache.set(organizationId, entry);
     entry.rows.catch(() => drop(organizationId, entry));
-    const oldest = cache.keys().next();
-    if (cache.size > CACHE_ORGANIZATIONS && oldest.done !== true) cache.delete(oldest.value);
     return entry;
   }
 
   function drop(organizationId: string, entry: CacheEntry): void {
-    if (cache.get(organizationId) === entry) cache.delete(organizationId);
+    if (cache.peek(organizationId) === entry) cache.delete(organizationId);
   }
 
   function unwrap(organizationId: string, entry: CacheEntry, row: WrappedKey): Promise<OrganizationKey> {
