@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import proto from "@temporalio/proto";
 import { Worker } from "@temporalio/worker";
-import { workflowBundle } from "../../../src/worker/bundle.ts";
+import { workflowBundle } from "../../../src/temporal/workflow-bundle.ts";
 import { replayConverter } from "./replay-converter.ts";
 import { quietRuntime } from "./temporal-runtime.ts";
 
