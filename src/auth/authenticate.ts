@@ -2,7 +2,7 @@
  * Turns the credentials of a request into a principal: an API key or an access token of the OpenID issuer.
  */
 import { createSecretKey } from "node:crypto";
-import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/keys/api-keys.ts";
+import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/keys/callers.ts";
 import { type Database, inTenant } from "../db/pool.ts";
 import { ensurePrivateSpace } from "../db/tenancy/spaces.ts";
 import { findSubjectCaller } from "../db/tenancy/users.ts";

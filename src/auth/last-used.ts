@@ -2,7 +2,7 @@
  * Notes when, from which address and by which client a key was used last. Written in batches, within a
  * second.
  */
-import { type KeyUse, touchApiKeys } from "../db/keys/api-keys.ts";
+import { type KeyUse, touchApiKeys } from "../db/keys/callers.ts";
 import type { Database } from "../db/pool.ts";
 import { canonicalAddress } from "../domain/tenancy/cidr.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";

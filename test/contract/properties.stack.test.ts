@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { createOpenApi } from "../../src/api/openapi.ts";
 import { API_ROUTES } from "../../src/api/routes/index.ts";
 import { contractStack } from "../support/stack/contract-stack.ts";
-import { OPERATORS } from "../../src/domain/conditions.ts";
+import { OPERATORS } from "../../src/domain/requests/conditions.ts";
 import {
   type Document,
   type Operation,

@@ -6,12 +6,8 @@
  */
 import type { Command } from "commander";
 import { writeKey } from "../../commands/keys/write-key.ts";
-import {
-  findOrganizationOfKey,
-  listAllApiKeys,
-  type ListedApiKey,
-  revokeApiKey,
-} from "../../db/keys/api-keys.ts";
+import { revokeApiKey } from "../../db/keys/api-keys.ts";
+import { findOrganizationOfKey, listAllApiKeys, type ListedApiKey } from "../../db/keys/operator.ts";
 import { appendAudit, type AuditEntry } from "../../db/audit/append.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { listSpacesOfUser } from "../../db/tenancy/spaces.ts";

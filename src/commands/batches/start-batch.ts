@@ -9,7 +9,7 @@ import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { MAX_BATCH_DOCUMENTS } from "../../domain/work/batch.ts";
 import { PRIORITY } from "../../domain/work/processing.ts";
-import type { Condition } from "../../domain/conditions.ts";
+import type { Condition } from "../../domain/requests/conditions.ts";
 import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";

@@ -1,5 +1,5 @@
 /** Bounds of the keys that users ask for: how long one lives, and how many there may be. */
-import { findOrganization } from "../../db/keys/lifetimes.ts";
+import { findOrganization } from "../../db/tenancy/organizations.ts";
 import { countLiveKeys, findKeyOwner, hasExpired, lockKeysOfUser } from "../../db/keys/api-keys.ts";
 import type { Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";

@@ -1,6 +1,6 @@
 /** All SQL that finds documents by their fields: white-listed filters and orders, narrowed by reach before anything else. */
 import { type Reach, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
-import type { Condition, OrderTerm } from "../../domain/conditions.ts";
+import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import { DOCUMENT_COLUMNS, DOCUMENT_LIVES, DOCUMENT_TABLES, type DocumentRow } from "./read.ts";
 import { type FieldColumns, filterSql, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";

@@ -7,7 +7,7 @@ import {
   OPERATORS,
   type OrderTerm,
   type Scalar,
-} from "../../domain/conditions.ts";
+} from "../../domain/requests/conditions.ts";
 import { parseTimestamp } from "../common.ts";
 import type { Problem } from "./problem.ts";
 import { withFewKeys } from "./record.ts";

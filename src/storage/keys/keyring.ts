@@ -11,9 +11,9 @@ import {
 import type { KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { DomainError } from "../../domain/errors.ts";
-import type { MasterKey, WrappedKey } from "../../domain/wrapped-keys.ts";
+import type { MasterKey, WrappedKey } from "../../domain/tenancy/wrapped-keys.ts";
 
-export type { MasterKey, WrappedKey } from "../../domain/wrapped-keys.ts";
+export type { MasterKey, WrappedKey } from "../../domain/tenancy/wrapped-keys.ts";
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;

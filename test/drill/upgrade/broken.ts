@@ -59,8 +59,8 @@ export const BROKEN_UPGRADES: Readonly<Record<string, BrokenUpgrade>> = {
       },
       {
         file: "db/transfer/import.ts",
-        from: "select g.id, $1, g.space_id",
-        to: "select 'import', g.id, $1, g.space_id",
+        from: "select given.id, $1, given.space_id",
+        to: "select 'import', given.id, $1, given.space_id",
       },
     ],
     migration:

@@ -1,7 +1,7 @@
 /** Routes of an organization and its settings. */
 import { authorize } from "../../../auth/policy.ts";
 import { updateOrganization } from "../../../commands/organizations/update-organization.ts";
-import { findOrganization } from "../../../db/keys/lifetimes.ts";
+import { findOrganization } from "../../../db/tenancy/organizations.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { OrganizationParams } from "../../../schema/common.ts";

@@ -1,14 +1,17 @@
-/** Whatever is wrong with a provisioning file is told as its list of mistakes, and never ends in an error of Postgres. */
+/**
+ * Whatever is wrong with a provisioning file is reported in its list of mistakes; it never ends in an error
+ * of Postgres.
+ */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createKeyText } from "../../src/auth/api-keys.ts";
-import { newId } from "../../src/domain/ids.ts";
-import { ProvisionError } from "../../src/domain/tenancy/provision.ts";
-import { type Part, provisioning } from "../support/tenants/provisioning.ts";
+import { createKeyText } from "../../../src/auth/api-keys.ts";
+import { newId } from "../../../src/domain/ids.ts";
+import { ProvisionError } from "../../../src/domain/tenancy/provision.ts";
+import { type Part, provisioning } from "../../support/tenants/provisioning.ts";
 
 const { tag, email, apply, acme, ada, research, mistakes, rows } = provisioning();
 
-it("a space without an owner that a key names, and a user whose subject is taken, are the mistakes they are, and no more", async () => {
+it("a space without an owner that a key names, and a taken subject, are one mistake each", async () => {
   const key = { name: "k", spaces: ["Lonely"] };
   expect(
     await mistakes(acme([ada({ api_keys: [key] })], [{ name: "Lonely", members: { [email()]: "viewer" } }])),
@@ -22,7 +25,7 @@ it("a space without an owner that a key names, and a user whose subject is taken
   expect(await rows("select from spaces where name = 'Lonely'")).toEqual([]);
 });
 
-it("a key's time in any offset of ISO 8601 is taken, the second time too, and an agent's version of any length", async () => {
+it("a key's time may have any offset of ISO 8601, and an agent's version any length", async () => {
   const [key, id] = [createKeyText(), newId()];
   const file = (temperature: number) =>
     acme(
@@ -40,7 +43,10 @@ it("a key's time in any offset of ISO 8601 is taken, the second time too, and an
   expect((await apply(file(1))).updated).toBe(0);
 });
 
-/** The same file without what is refused before the database is asked: names, ids and keys given twice, members and spaces that it does not name. */
+/**
+ * Removes what is refused before the database is asked: names, ids and keys that occur twice, and members and
+ * spaces that the file does not name.
+ */
 function consistent(organizations: readonly Part[]): Part[] {
   const seen = new Set<string>();
   const isFirst = (value: unknown): boolean =>
@@ -85,7 +91,7 @@ function consistent(organizations: readonly Part[]): Part[] {
   });
 }
 
-/** Few names, ids and keys, so that they meet those of files before. */
+/** There are few names, ids and keys, so that files often name what earlier files named. */
 it("of any file", async () => {
   const ids = Array.from({ length: 5 }, newId);
   const keys = Array.from({ length: 3 }, createKeyText);
