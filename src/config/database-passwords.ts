@@ -4,24 +4,47 @@
  */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { ABOUT, type Reader } from "./settings/about.ts";
 
 const LOGINS = ["DATABASE", "DATABASE_SYSTEM", "DATABASE_MAINTENANCE", "DATABASE_OWNER"] as const;
 type Login = (typeof LOGINS)[number];
 type Variable = `${Login}_${"URL" | "PASSWORD" | "PASSWORD_FILE"}`;
 type Given = Partial<Record<Variable, string>>;
 
-const text = z.string().optional();
+const EVERYBODY: readonly Reader[] = ["API", "worker", "npm start", "holdfast"];
+const READERS: Readonly<Record<Login, readonly Reader[]>> = {
+  DATABASE: EVERYBODY,
+  DATABASE_SYSTEM: EVERYBODY,
+  DATABASE_MAINTENANCE: ["worker", "npm start", "holdfast"],
+  DATABASE_OWNER: ["npm start", "holdfast"],
+};
+
+const passwordOf = (login: Login) =>
+  z
+    .string()
+    .optional()
+    .register(ABOUT, {
+      what: `the password of \`${login}_URL\`, as any text: in the URL it would have to be percent-encoded`,
+      readBy: READERS[login],
+      isSecret: true,
+    });
+
+const passwordFileOf = (login: Login) =>
+  z
+    .string()
+    .optional()
+    .register(ABOUT, { what: `a file that has \`${login}_PASSWORD\``, readBy: READERS[login] });
 
 export const PASSWORD_SETTINGS = {
-  DATABASE_PASSWORD: text,
-  DATABASE_SYSTEM_PASSWORD: text,
-  DATABASE_MAINTENANCE_PASSWORD: text,
-  DATABASE_OWNER_PASSWORD: text,
-  DATABASE_PASSWORD_FILE: text,
-  DATABASE_SYSTEM_PASSWORD_FILE: text,
-  DATABASE_MAINTENANCE_PASSWORD_FILE: text,
-  DATABASE_OWNER_PASSWORD_FILE: text,
-} as const satisfies Record<Exclude<Variable, `${Login}_URL`>, typeof text>;
+  DATABASE_PASSWORD: passwordOf("DATABASE"),
+  DATABASE_SYSTEM_PASSWORD: passwordOf("DATABASE_SYSTEM"),
+  DATABASE_MAINTENANCE_PASSWORD: passwordOf("DATABASE_MAINTENANCE"),
+  DATABASE_OWNER_PASSWORD: passwordOf("DATABASE_OWNER"),
+  DATABASE_PASSWORD_FILE: passwordFileOf("DATABASE"),
+  DATABASE_SYSTEM_PASSWORD_FILE: passwordFileOf("DATABASE_SYSTEM"),
+  DATABASE_MAINTENANCE_PASSWORD_FILE: passwordFileOf("DATABASE_MAINTENANCE"),
+  DATABASE_OWNER_PASSWORD_FILE: passwordFileOf("DATABASE_OWNER"),
+} as const satisfies Record<Exclude<Variable, `${Login}_URL`>, z.ZodOptional<z.ZodString>>;
 
 /**
  * @returns the settings with each password put into its URL, and a line for each that cannot be; no line has

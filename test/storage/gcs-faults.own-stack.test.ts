@@ -5,9 +5,10 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createGcsStore } from "../../src/storage/stores/gcs.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
-import { findGo, startFakeGcs } from "../support/servers/fake-gcs.ts";
+import { findGo, NO_GO, startFakeGcs } from "../support/servers/fake-gcs.ts";
 import type { FakeGcs } from "../support/servers/fake-gcs.ts";
 import { newName, read, readResting } from "../support/servers/object-store-promises.ts";
+import { unless } from "../support/run/unless.ts";
 
 const go = await findGo();
 /** Milliseconds without a byte after which a connection counts as silent. */
@@ -20,7 +21,7 @@ async function* pieces(body: Buffer): AsyncGenerator<Uint8Array> {
 
 type Fault = { status: number } | { cutAfterBytes: number } | { silentAfterBytes: number } | undefined;
 
-describe.runIf(go !== undefined)("gcs store behind a bad connection", () => {
+describe("gcs store behind a bad connection", unless(go === undefined ? NO_GO : undefined), () => {
   let emulator: FakeGcs;
   let proxy: Server;
   let store: ObjectStore;

@@ -15,7 +15,8 @@ import {
   startFaultyConnection,
 } from "../support/servers/faulty-connection.ts";
 import { newName, pieces, read, readResting } from "../support/servers/object-store-promises.ts";
-import { hasSeaweedfs, sharedSeaweedfs } from "../support/servers/seaweedfs.ts";
+import { missingSeaweedfs, sharedSeaweedfs } from "../support/servers/seaweedfs.ts";
+import { unless } from "../support/run/unless.ts";
 
 const STALL_MS = 400;
 /** Milliseconds; longer than a part takes on a busy machine. */
@@ -30,7 +31,7 @@ const isAbort = ({ method, url }: Asked): boolean => method === "DELETE" && url.
 const isRead = ({ method }: Asked): boolean => method === "GET";
 const anything = (): boolean => true;
 
-describe.runIf(hasSeaweedfs)("s3 store behind a bad connection", () => {
+describe("s3 store behind a bad connection", unless(missingSeaweedfs), () => {
   let connection: FaultyConnection;
   let store: ObjectStore;
   let client: S3Client;

@@ -1,8 +1,24 @@
 /** Every setting, by subject: its name, its form and its default. */
 import { z } from "zod";
-import { API, LIMITS, OBSERVATION, PROCESSES } from "./serving.ts";
+import { LIMITS } from "./limits.ts";
+import { API, OBSERVATION, PROCESSES } from "./serving.ts";
 import { CHAT, IDENTITY, MODELS } from "./services.ts";
 import { DATABASE, KEYS, OBJECTS, TEMPORAL } from "./stores.ts";
+
+/** The groups in the order of docs/settings.md, each under its heading. */
+export const SETTING_GROUPS = {
+  Processes: PROCESSES,
+  "The API": API,
+  Postgres: DATABASE,
+  Temporal: TEMPORAL,
+  Objects: OBJECTS,
+  "Master key": KEYS,
+  Models: MODELS,
+  "Access tokens": IDENTITY,
+  "Chat and its tools": CHAT,
+  Limits: LIMITS,
+  "Logs, metrics, traces": OBSERVATION,
+} as const;
 
 const Environment = z.object({
   ...PROCESSES,

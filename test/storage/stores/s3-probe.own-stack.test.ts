@@ -15,9 +15,10 @@ import {
   STRANGER,
   type Seaweedfs,
   credentialsOf,
-  hasSeaweedfs,
+  missingSeaweedfs,
   sharedSeaweedfs,
 } from "../../support/servers/seaweedfs.ts";
+import { unless } from "../../support/run/unless.ts";
 
 const XML_OF_SUCCESS =
   '<CompleteMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">' +
@@ -31,7 +32,7 @@ const UNSET = {
   AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
 };
 
-describe.runIf(hasSeaweedfs)("the probe of a store that speaks S3", () => {
+describe("the probe of a store that speaks S3", unless(missingSeaweedfs), () => {
   let seaweedfs: Seaweedfs;
   let connection: FaultyConnection;
   const restore: Record<string, string | undefined> = {};

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kernelLayers, type Layer, type LayerName } from "../../../../src/parsers/process/sandbox/layers.ts";
 import { probeUserId } from "../../../../src/parsers/process/sandbox/own-user.ts";
 import { prepareSandbox, type Sandbox } from "../../../../src/parsers/process/sandbox/sandbox.ts";
+import { unless } from "../../../support/run/unless.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const entry = new URL("../../../support/processes/escaping-child.ts", import.meta.url);
@@ -36,9 +37,12 @@ afterAll(() => {
 
 const port = (): number => (server.address() as AddressInfo).port;
 const only = (name: LayerName): Layer[] => layers.filter((layer) => layer.name === name);
-const has = (name: LayerName): boolean =>
-  isLinux &&
-  layers.some((layer) => layer.name === name && layer.tool !== undefined && layer.impossible === undefined);
+/** Why this machine does not have the layer; undefined if it does. */
+function whyNot(name: LayerName): string | undefined {
+  const layer = isLinux ? layers.find((each) => each.name === name) : undefined;
+  if (layer === undefined) return "needs Linux";
+  return layer.tool === undefined ? `the tool of the layer ${name} is not installed` : layer.impossible;
+}
 
 function commandBehind(
   sandbox: Sandbox,
@@ -83,14 +87,14 @@ const connects = (): string => `tried(() => new Promise((resolve, reject) => {
 const reads = (path: string): string =>
   `tried(() => require("fs").readFileSync(${JSON.stringify(path)}).length)`;
 
-describe.runIf(has("network"))("without a network", () => {
+describe("without a network", unless(whyNot("network")), () => {
   test("nothing on this machine and nothing beyond it is reached", async () => {
     expect(await behind([], connects())).toBe("connected");
     expect(await behind(only("network"), connects())).toBe("ENETUNREACH");
   });
 });
 
-describe.runIf(has("user"))("as a user of its own", () => {
+describe("as a user of its own", unless(whyNot("user")), () => {
   test.each(["environ", "mem", "maps", "fd/0", "cwd/package.json"])(
     "the worker's /proc/…/%s is closed",
     async (name) => {
@@ -115,7 +119,7 @@ describe.runIf(has("user"))("as a user of its own", () => {
   });
 });
 
-describe.runIf(has("privileges"))("without privileges", () => {
+describe("without privileges", unless(whyNot("privileges")), () => {
   test("no program that it runs gains any", async () => {
     expect(
       await behind(
@@ -141,7 +145,7 @@ describe.runIf(has("privileges"))("without privileges", () => {
   });
 });
 
-describe.runIf(has("files"))("with rules over files", () => {
+describe("with rules over files", unless(whyNot("files")), () => {
   test("nothing but code, libraries and its own folder is read", async () => {
     const own = join(folder, "own.txt");
     writeFileSync(own, "own");
@@ -171,7 +175,7 @@ describe.runIf(has("files"))("with rules over files", () => {
   });
 });
 
-describe.runIf(has("calls"))("with rules over system calls", () => {
+describe("with rules over system calls", unless(whyNot("calls")), () => {
   test.each([
     ["a socket", () => connects(), /^EPERM$/],
     [
@@ -200,7 +204,7 @@ describe.runIf(has("calls"))("with rules over system calls", () => {
   });
 });
 
-describe.runIf(has("limits"))("with limits", () => {
+describe("with limits", unless(whyNot("limits")), () => {
   const ends = async (
     code: string,
     limits: { cpuSeconds: number; dataBytes: number },

@@ -32,9 +32,9 @@ import { prepareSandbox } from "../../../../src/parsers/process/sandbox/sandbox.
 import { makeDoc } from "../../../support/files/compound.ts";
 import { makeLongPdf, makePdf } from "../../../support/files/text.ts";
 import { makeDocx, makeEpub, makeOdf, makePptx, makeSheets, makeZip } from "../../../support/files/office.ts";
+import { UNLESS_ROOT } from "../../../support/run/unless.ts";
 
 const escaping = new URL("../../../support/processes/escaping-child.ts", import.meta.url);
-const isRoot = process.getuid?.() === 0;
 const REFUSED = /^stopped: (ERR_ACCESS_DENIED|EACCES|EPERM|ENETUNREACH)$/;
 
 let folder: string;
@@ -129,7 +129,7 @@ describe("code in a parser process is refused", () => {
     expect(await tries(`load ${addon}`)).not.toMatch(/denied|restricted|ERR_ACCESS/i);
   });
 
-  test.runIf(isRoot)("the worker's user, its groups, and the user of any other parser", async () => {
+  test("the worker's user, its groups, and the user of any other parser", UNLESS_ROOT, async () => {
     const [one, other] = await Promise.all([tries("user"), tries("user", poolOf({}))]);
     const ids = [one, other].map((text) => text.split(" "));
     for (const [user, group, groups] of ids) {

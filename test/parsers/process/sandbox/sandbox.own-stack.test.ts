@@ -13,12 +13,12 @@ import {
   prepareSandbox,
   type Sandbox,
 } from "../../../../src/parsers/process/sandbox/sandbox.ts";
+import { UNLESS_LINUX, UNLESS_ROOT } from "../../../support/run/unless.ts";
 
 const entry = new URL("../../../support/processes/escaping-child.ts", import.meta.url);
 const MODULE = new URL("../../../../src/parsers/process/sandbox/sandbox.ts", import.meta.url).href;
 const LIMITS = kernelLayers().filter((layer) => layer.name === "limits");
 const UNPRIVILEGED = 65_534;
-const isLinux = process.platform === "linux";
 const run = promisify(execFile);
 
 let folder: string;
@@ -65,8 +65,9 @@ test("a layer behind which Node does not start is off", async () => {
   });
 });
 
-test.runIf(process.getuid?.() === 0)(
+test(
   "code that another user cannot reach leaves the parser with the worker's user, and says so",
+  UNLESS_ROOT,
   async () => {
     const closed = join(folder, "closed");
     mkdirSync(closed, { mode: 0o700 });
@@ -76,11 +77,11 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-describe.runIf(isLinux)("this machine has all layers that keep documents apart", () => {
+describe("this machine has all layers that keep documents apart", UNLESS_LINUX, () => {
   test("to this user", () =>
     expect([isWhole(all), describeSandbox(all)]).toEqual([true, expect.stringContaining("on: permissions")]));
 
-  test.runIf(process.getuid?.() === 0)("to one without privileges", async (context) => {
+  test("to one without privileges", UNLESS_ROOT, async (context) => {
     if (!all.on.includes("user")) context.skip("the code is where other users cannot read it");
     const code = `import("${MODULE}").then(async ({ isWhole, prepareSandbox }) => {
       const found = await prepareSandbox({ entry: new URL("${entry.href}"), folder: "${folder}" });

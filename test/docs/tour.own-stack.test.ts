@@ -1,4 +1,4 @@
-/** The commands of the README's section on trying it, run as they stand against a running Holdfast. */
+/** Runs every command of the tour, and the first conversation of the README, against a running Holdfast. */
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -34,19 +34,19 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** The lines of the section that are indented as code, as one script. */
-async function commands(): Promise<string> {
-  const readme = await readFile(join(ROOT, "README.md"), "utf8");
-  const section = /^## Try it\n(.*?)^## /ms.exec(readme)?.[1] ?? "";
-  const lines = section.split("\n").filter((line) => line.startsWith("    "));
+/** The code blocks of a document, or of what follows one of its headings, as one script. */
+async function commandsOf(path: string, heading?: string): Promise<string> {
+  const document = await readFile(join(ROOT, path), "utf8");
+  const text = heading === undefined ? document : document.split(`\n## ${heading}\n`)[1]!.split("\n## ")[0]!;
+  const lines = text.split("\n").filter((line) => line.startsWith("    "));
   return lines.map((line) => line.slice(4)).join("\n");
 }
 
-test("every command of the README answers without an error", { timeout: SCRIPT_MS + 10_000 }, async () => {
-  const script = (await commands())
+/** Runs the commands against this test's stack. @throws Error with the last output, if one of them fails. */
+async function run(commands: string): Promise<string> {
+  const script = commands
     .replaceAll("http://127.0.0.1:8080", stack.url)
     .replaceAll(".data/", `${stack.dataDir}/`);
-  expect(script.match(/^(?:\w+=\$\()?curl /gm)?.length).toBeGreaterThan(40);
   const strict = 'set -euo pipefail\ncurl() { command curl --fail-with-body "$@" && echo; }\n';
   const env = { ...stack.env, PATH: process.env["PATH"], HOME: process.env["HOME"] };
   const { stdout } = await promisify(execFile)("bash", ["-c", strict + script], {
@@ -56,7 +56,20 @@ test("every command of the README answers without an error", { timeout: SCRIPT_M
   }).catch((error: { message: string; stdout: string }) => {
     throw new Error(`${error.message}\n${error.stdout.slice(-1_000)}`);
   });
-  expect(stdout).toContain('"total_results":');
-  expect(stdout).toContain("data: [DONE]");
-  expect(stdout).toContain('"auth_method":"jwt"');
+  return stdout;
+}
+
+test("every command of the tour answers without an error", { timeout: SCRIPT_MS + 10_000 }, async () => {
+  const commands = await commandsOf("docs/tour.md");
+  expect(commands.match(/^(?:\w+=\$\()?curl /gm)?.length).toBeGreaterThan(40);
+  const printed = await run(commands);
+  expect(printed).toContain('"total_results":');
+  expect(printed).toContain("data: [DONE]");
+  expect(printed).toContain('"auth_method":"jwt"');
+});
+
+test("the first conversation of the README gets an answer", { timeout: SCRIPT_MS + 10_000 }, async () => {
+  const printed = await run(await commandsOf("README.md", "A first conversation"));
+  expect(printed).toContain('"file_type":"PDF"');
+  expect(printed).toContain("data: [DONE]");
 });
