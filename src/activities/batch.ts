@@ -1,4 +1,4 @@
-/** The step of a batch's workflow. */
+/** The activity of a batch's workflow. */
 import { stepBatch as stepInDatabase } from "../db/runs/batches.ts";
 import { inTenantContended } from "../db/retry-deadlocks.ts";
 import type { Database } from "../db/pool.ts";
@@ -15,7 +15,7 @@ interface BatchDeps {
   wakeBatches(organizationId: string): void;
 }
 
-/** Releases, cancels or waits, as the batch's row asks for. Idempotent. */
+/** Releases runs, cancels runs, or does nothing, depending on the state in the batch's row. Idempotent. */
 export async function stepBatch(deps: BatchDeps, input: BatchInput): Promise<BatchStep> {
   try {
     const step = await withHeartbeat(() =>

@@ -1,4 +1,4 @@
-/** The activities of an API process's own queue: they adopt turns that are under way in its memory. */
+/** The activities of an API process's own queue: they take over turns that already run in its memory. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { CancelledFailure, Context } from "@temporalio/activity";
 import type { StepResult, ToolResult } from "../domain/work/turn.ts";
@@ -6,7 +6,10 @@ import { drillPoint } from "../telemetry/drill-point.ts";
 import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
-/** Ends of a group's turns by state; `handed_over` ones went on in a workflow of their own. */
+/**
+ * How many turns of a group ended in each way. Turns that were `handed_over` continue in a workflow of their
+ * own.
+ */
 export interface AdoptedTurns {
   readonly completed: number;
   readonly failed: number;
@@ -19,18 +22,24 @@ export type AdoptedEnd = keyof AdoptedTurns;
 
 interface CallModelInput {
   readonly turnId: string;
-  /** From 1, after the first tools. */
+  /** Counted from 1, for the call after the first tools. */
   readonly no: number;
   readonly results: readonly ToolResult[];
 }
 
-/** The turns that this process holds, as its activities see them. */
+/** The turns in this process's memory, as its activities see them. */
 export interface HeldTurns {
-  /** Waits for the part of the turn that runs without a workflow of its own, then lets go of it. `unknown` at once for others. */
+  /**
+   * Waits until the turn has ended or needs a workflow of its own. Returns `unknown` at once for a turn of
+   * another process.
+   */
   adopt(turnId: string): Promise<AdoptedEnd>;
-  /** Makes model call `no` of a turn with the results of its tools; asked once more, it is the same call. */
+  /**
+   * Makes model call `no` of a turn with the results of its tools. Idempotent: a repeat gets the result of
+   * the same call.
+   */
   step(turnId: string, no: number, results: readonly ToolResult[]): Promise<StepResult>;
-  /** Aborted when the turn is; undefined for turns of other processes. */
+  /** A signal that aborts with the turn; undefined for a turn of another process. */
   abortedSignal(turnId: string): AbortSignal | undefined;
 }
 
@@ -39,7 +48,7 @@ export interface ChatActivities {
   callModel(input: CallModelInput): Promise<StepResult>;
 }
 
-/** For processes that hold no turns, and run the workflows of those that died. */
+/** For workers, which have no turns of their own but run the workflows of API processes that died. */
 export const NO_TURNS: HeldTurns = {
   adopt: async () => "unknown",
   step: async () => ({ type: "unknown" }),
@@ -47,32 +56,38 @@ export const NO_TURNS: HeldTurns = {
 };
 
 const HEARTBEAT_MS = 1_000;
-/** Groups stay open for as long as their longest answer, hundreds at once, and each heartbeat is a write in Temporal. */
+/**
+ * Less often, because hundreds of groups are open at once, each as long as its longest answer, and each
+ * heartbeat is a write in Temporal.
+ */
 const ADOPTION_HEARTBEAT_MS = 3_000;
 const FAST_HEARTBEAT_MS = 250;
-/** Closing the books leaves the request the way that follows on an answer. */
+/** Lets the next request, which often follows an answer at once, go before the bookkeeping. */
 const BEHIND_ANSWER_MS = 20;
-/** How long a group whose turns were all cancelled waits for Temporal's word of it, so that it ends as cancelled there too. */
+/**
+ * How long a group whose turns were all cancelled waits for Temporal's cancel request, so that the workflow
+ * ends as cancelled too.
+ */
 const CANCEL_WAIT_MS = 3_000;
 
 export function createChatActivities(turns: HeldTurns): ChatActivities {
   return {
     adoptTurns: (turnIds) =>
-      told(ADOPTION_HEARTBEAT_MS, async () => {
+      withFailures(ADOPTION_HEARTBEAT_MS, async () => {
         const ends = await Promise.all(turnIds.map((turnId) => turns.adopt(turnId)));
         await drillPoint("chatTurns: turns ended, workflow not told");
         const counts = { completed: 0, failed: 0, cancelled: 0, handed_over: 0, unknown: 0 };
         for (const end of ends) counts[end] += 1;
-        // Turns that were cancelled are let go of at once: they may be unknown by now.
+        // Cancelled turns are dropped from memory at once, so they may be unknown by now.
         if (counts.cancelled + counts.unknown === turnIds.length) await untilCancelled();
         else await sleep(BEHIND_ANSWER_MS);
         return counts;
       }),
     callModel: (input) =>
-      told(HEARTBEAT_MS, async () => {
+      withFailures(HEARTBEAT_MS, async () => {
         const step = await turns.step(input.turnId, input.no, input.results);
         await drillPoint("chatTurn: model answered, workflow not told");
-        // Beside its workflow it hears of no cancel; the workflow waits for it then.
+        // A local activity is not told of a cancel; its workflow waits for the cancel instead.
         if (step.type === "ended" && step.status === "cancelled" && !Context.current().info.isLocal)
           await untilCancelled();
         return step;
@@ -80,7 +95,8 @@ export function createChatActivities(turns: HeldTurns): ChatActivities {
   };
 }
 
-async function told<T>(heartbeatMs: number, work: () => Promise<T>): Promise<T> {
+/** Runs `work` with heartbeats, and throws its errors in the form that Temporal keeps. */
+async function withFailures<T>(heartbeatMs: number, work: () => Promise<T>): Promise<T> {
   try {
     return await withHeartbeat(work, heartbeatMs);
   } catch (error) {
@@ -88,7 +104,7 @@ async function told<T>(heartbeatMs: number, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Throws where the server says that the workflow was cancelled, and returns where it does not say so in time. */
+/** @throws CancelledFailure when the cancel request arrives. Returns if it does not arrive in time. */
 async function untilCancelled(): Promise<void> {
   const context = Context.current();
   const beat = setInterval(() => context.heartbeat(), FAST_HEARTBEAT_MS);

@@ -1,4 +1,7 @@
-/** The steps of a deletion's workflow: each removes a bounded part of what is left, and may be repeated. */
+/**
+ * The activity of a deletion's workflow: each step removes a bounded part of what is left, and may be
+ * repeated.
+ */
 import {
   type Deletion,
   completeDeletion,
@@ -27,7 +30,7 @@ interface DeletionDeps {
   readonly db: Database;
   readonly log: Log;
   readonly storage: Storage;
-  /** Called when a deletion is complete, so that the organization's next one has its turn. */
+  /** Called when a deletion is complete, so that the organization's next one starts. */
   wakeDeletions(organizationId: string): void;
 }
 
@@ -35,7 +38,10 @@ const DOCUMENTS_A_STEP = 50;
 const FILES_A_STEP = 200;
 const ROWS_A_STATEMENT = 5_000;
 
-/** Removes up to 50 documents of the target, or up to 200 loose files, or the empty container. Idempotent. */
+/**
+ * Removes up to 50 documents of the target, or up to 200 files without a document, or the empty folder or
+ * space. Idempotent.
+ */
 export async function purgeStep(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutcome> {
   try {
     const outcome = await withHeartbeat(() => step(deps, input));
@@ -64,7 +70,10 @@ async function step(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutc
   return isPurged ? finish(deps, input, deletion) : { purged: 0, done: false };
 }
 
-/** Objects go first, then entries, then text, then rows: what names a thing outlives it, so that a crash in between is made up for. */
+/**
+ * Deletes objects first, then search entries, text, and rows: what names a thing goes after it, so that a
+ * step after a crash finds the rest.
+ */
 async function purgeDocument(
   deps: DeletionDeps,
   input: DeletionInput,
@@ -112,7 +121,10 @@ async function purgeLooseFiles(
   return files.length;
 }
 
-/** Many deletions share segments: whoever comes first purges for all. @returns false where another has a segment in hand. */
+/**
+ * Deletions share segments of the index, and the first one purges for all.
+ * @returns false if another process has locked a segment.
+ */
 async function purgePostings({ db }: DeletionDeps, { organization }: DeletionInput): Promise<boolean> {
   let isPurged = true;
   for (const segment of await inTenant(db, organization, (sql) => findSegmentsToPurge(sql, "deleted"))) {

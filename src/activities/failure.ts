@@ -1,4 +1,4 @@
-/** The twin of the API's error mapping: a thrown error as what Temporal is told. Messages of unknown errors stay out of history. */
+/** Maps a thrown error to a failure for Temporal. Messages of unknown errors are left out of the history. */
 import { ApplicationFailure } from "@temporalio/common";
 import { DomainError } from "../domain/errors.ts";
 

@@ -1,9 +1,12 @@
-/** The only place that says for an activity that its worker lives: a worker that is gone is noticed by its silence. */
+/** Heartbeats of activities: Temporal notices a dead worker because they stop. */
 import { Context } from "@temporalio/activity";
 
 const HEARTBEAT_MS = 1_000;
 
-/** Runs `work` with a heartbeat a second, or every `everyMs`. Proxies that bound heartbeats give silence ten seconds. */
+/**
+ * Runs `work` with a heartbeat every `everyMs`, by default every second. Temporal waits ten seconds for one
+ * (workflows/proxies.ts).
+ */
 export async function withHeartbeat<T>(work: () => Promise<T>, everyMs = HEARTBEAT_MS): Promise<T> {
   const context = Context.current();
   const timer = setInterval(() => context.heartbeat(), everyMs);

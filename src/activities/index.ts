@@ -1,4 +1,4 @@
-/** Every activity of the worker process, each bound to what it needs. */
+/** The activities of the worker process, each with its dependencies. */
 import type { BatchInput, BatchStep } from "../domain/work/batch.ts";
 import type { DeletionInput, PurgeOutcome } from "../domain/work/deletion.ts";
 import type { SpaceInput } from "../domain/work/index-upkeep.ts";

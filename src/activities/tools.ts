@@ -1,4 +1,4 @@
-/** The activity that runs one tool of a turn, with what its caller reaches at that moment. */
+/** The activity that runs one tool of a turn, with the rights that its caller has at that moment. */
 import { Context } from "@temporalio/activity";
 import { knowledgeScope } from "../agents/reach.ts";
 import type { Toolbox } from "../agents/tools/index.ts";
@@ -10,15 +10,8 @@ import type { Passage, ToolCall, ToolResult } from "../domain/work/turn.ts";
 import type { SearchDeps } from "../search/hybrid.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { asActivityFailure } from "./failure.ts";
+import type { ToolCaller } from "../domain/work/chat-workflows.ts";
 import { withHeartbeat } from "./heartbeat.ts";
-
-/** For whom a tool runs. Rights are looked up anew for every call. */
-export interface ToolCaller {
-  readonly organization: { readonly id: string; readonly num: number };
-  readonly agentId: string;
-  readonly userId: string;
-  readonly apiKeyId: string | null;
-}
 
 interface RunToolInput {
   readonly turnId: string;
@@ -31,13 +24,16 @@ export interface ToolActivities {
   runTool(input: RunToolInput): Promise<ToolResult>;
 }
 
-/** A reader waits for it. Below the activity's own limit, so that the model is told and the tool is not tried again. */
+/**
+ * A person waits for the answer. Shorter than the activity's time-out, so that the model gets an error and
+ * the tool is not retried.
+ */
 const TOOL_TIMEOUT_MS = 25_000;
 
 export interface ToolDeps extends SearchDeps {
   readonly toolbox: Toolbox;
   readonly toolTimeoutMs?: number;
-  /** Of the turns that this process holds. */
+  /** The signal of a turn in this process's memory. */
   readonly abortedSignal?: (turnId: string) => AbortSignal | undefined;
 }
 
@@ -53,7 +49,7 @@ export function createToolActivities(deps: ToolDeps): ToolActivities {
           withinTime(deps.toolTimeoutMs ?? TOOL_TIMEOUT_MS, stop, (signal) => run(deps, input, signal)),
         );
       } catch (error) {
-        // Nobody reads it any more, and no other tool is to run.
+        // Nobody reads the result any more, and no other tool is to run.
         if (turnAborted?.aborted)
           return { id: input.call.id, type: "error", text: "The turn was cancelled." };
         if (error instanceof DomainError && error.code === "invalid")
@@ -64,7 +60,7 @@ export function createToolActivities(deps: ToolDeps): ToolActivities {
   };
 }
 
-/** Lets go of `work` even where it does not look at its signal. */
+/** Stops waiting for `work` after `timeoutMs` or a cancel, even if it ignores its signal. */
 async function withinTime<T>(
   timeoutMs: number,
   cancelled: AbortSignal,

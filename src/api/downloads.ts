@@ -1,11 +1,4 @@
-/** The only place that knows how a stored file is offered over HTTP: its entity tag, its name, and the part of it that was asked for. */
-import type { RawFileRow } from "../db/files/by-path.ts";
-import { etagOf } from "../commands/etag.ts";
-
-/** Changes with the file's content alone, so that a rename keeps caches. */
-export function fileEtag(file: Pick<RawFileRow, "id" | "sha256">): string {
-  return etagOf(file.id, file.sha256);
-}
+/** Offers a stored file over HTTP: its name for the browser, and the part of it that was asked for. */
 
 /** `attachment` with the name for every client (RFC 6266): in ASCII, and as it is where that is not enough. */
 export function attachment(name: string): string {

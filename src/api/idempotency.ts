@@ -27,7 +27,7 @@ export interface Idempotency {
    * Keeps the handler's answer in the transaction of its effect, so that a repeat gets it even where this process dies now.
    * @throws DomainError `overloaded` where another request took the key over meanwhile; the transaction must end with it.
    */
-  keep(sql: Sql, answer: unknown): Promise<void>;
+  readonly keep: (sql: Sql, answer: unknown) => Promise<void>;
   /** Says what was in a form, once it is whole. */
   bindBody(hash: Buffer): void;
 }

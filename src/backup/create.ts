@@ -1,4 +1,4 @@
-/** Makes a back-up: the database as one snapshot shows it, then the objects, then the manifest. */
+/** Makes a back-up: a dump of one snapshot of the database, then the objects, then the manifest. */
 import { chmod, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { countAllRows, describeServer, type RowCounts } from "../db/transfer/backup-rows.ts";
@@ -15,26 +15,32 @@ import { findPostgresTools, type PostgresTools, runPostgresTool } from "./postgr
 
 export interface Source {
   readonly db: OwnerDatabase;
-  /** The owner's, for pg_dump. */
+  /** The owner's URL, for pg_dump. */
   readonly url: string;
   readonly store: ObjectStore;
-  /** Where `npm start` may keep a Postgres of its own, whose programs are used where PATH has none that fit. */
+  /** The cache of `npm start`, whose Postgres programs are used if PATH has none that fit. */
   readonly cacheDirs: readonly string[];
   readonly onObjects: (copied: number) => void;
-  /** Where the service writes, and what must stay free there. */
+  /** The disk that the service writes to, and what must stay free on it. */
   readonly dataDir: string;
   readonly floorBytes: number;
 }
 
-/** All that pg_dump and the counts see is of one moment; the time-out of a transaction that waits would end it before a long dump does. */
+/**
+ * pg_dump and the counts read this one snapshot. Without the setting the idle transaction would time out
+ * during a long dump.
+ */
 const ONE_MOMENT =
-  "begin isolation level repeatable read read only; set local idle_in_transaction_session_timeout = 0; select pg_export_snapshot() as snapshot, now() as at";
+  "begin isolation level repeatable read read only; " +
+  "set local idle_in_transaction_session_timeout = 0; " +
+  "select pg_export_snapshot() as snapshot, now() as at";
 const LOCK_TIMEOUT = "60s";
 
 /**
- * Makes `folder`, which must not exist or be empty, whole or not at all: everything is written beside it and renamed at the end.
- * Documents that are deleted while it runs may lack their objects in it. The service may go on meanwhile.
- * @throws ExpectedFailure where the folder is not empty, no pg_dump suits the server, or it fails.
+ * Makes the back-up in `folder`, which must be empty or not exist. Everything is written under another name
+ * and renamed at the end, so a failure leaves nothing. The service may run meanwhile; documents that are
+ * deleted while this runs may lack their objects in it.
+ * @throws ExpectedFailure if the folder is not empty, no pg_dump fits the server, or it fails
  */
 export async function createBackup(source: Source, folder: string): Promise<Manifest> {
   const target = resolve(folder);
@@ -126,7 +132,7 @@ async function saveDatabase(
       url,
       signal,
     });
-    // Whichever fails first, the snapshot is not left before pg_dump is done with it.
+    // The snapshot must stay open until pg_dump has ended, whichever of the two fails first.
     const [dump, counted] = await Promise.allSettled([dumped, countIn(sql)]);
     if (dump.status === "rejected") throw dump.reason;
     if (counted.status === "rejected") throw counted.reason;

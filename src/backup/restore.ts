@@ -1,4 +1,7 @@
-/** Restores a back-up into a database and an object store that have nothing of Holdfast: everything of it is looked at before anything is changed. */
+/**
+ * Restores a back-up into an empty database and an object store. The whole back-up is checked before anything
+ * is changed.
+ */
 import { join, resolve } from "node:path";
 import { makeRoles } from "../db/access/access.ts";
 import { countAllRows, describeServer, type RowCounts } from "../db/transfer/backup-rows.ts";
@@ -12,7 +15,10 @@ import { type Copied, checkObjects, restoreObjects } from "./objects.ts";
 import { findPostgresTools, type PostgresTools, runPostgresTool } from "./postgres-tools.ts";
 
 export interface RestoreOptions {
-  /** Tables that pg_restore fills and indexes at once; with more than one a failure leaves a database that must be made anew. */
+  /**
+   * How many tables pg_restore fills and indexes in parallel. With more than one it cannot use a single
+   * transaction, so a failure leaves a database that must be made anew.
+   */
   readonly jobs: number;
 }
 
@@ -21,8 +27,10 @@ export interface Restored extends Migrated {
 }
 
 /**
- * Hashes first, then objects, then the database in one transaction, which comes last so that a repeat after a failure finds it empty still.
- * @throws ExpectedFailure where the back-up is not whole or of a later version, the database is not empty, or pg_restore has any error.
+ * Checks all hashes, then copies the objects, then restores the database in one transaction. The database
+ * comes last, so that it is still empty for a repeat after a failure.
+ * @throws ExpectedFailure if the back-up is not whole or of a later version, the database is not empty, or
+ * pg_restore reports any error
  */
 export async function restoreBackup(
   target: Source,
@@ -47,7 +55,8 @@ async function fitTools({ db, cacheDirs }: Source, { database }: Manifest): Prom
   const later = database.migrations.filter((name) => !own.has(name));
   if (later.length > 0)
     throw new ExpectedFailure(
-      `The back-up is of a later version of Holdfast: it has the migration ${later[0]}. Restore it with that version.`,
+      `The back-up is of a later version of Holdfast: it has the migration ${later[0]}. ` +
+        "Restore it with that version.",
     );
   const { version } = await describeServer(db);
   const [here, there] = [Math.floor(version / 10_000), Math.floor(database.server_version / 10_000)];
@@ -62,11 +71,14 @@ async function assertEmpty({ db }: Source): Promise<void> {
   const { hasVectors, taken, isBusy } = await describeServer(db);
   if (isBusy)
     throw new ExpectedFailure(
-      "A restore is at work in this database, perhaps of a command that was killed: wait until its pg_restore has ended, or end it.",
+      "A restore is at work in this database, perhaps of a command that was killed: " +
+        "wait until its pg_restore has ended, or end it.",
     );
-  // One that was killed between the commit of its rows and `migrate` leaves them whole, and without the rights that a start asks for.
+  // A restore that was killed between its commit and `migrate` leaves all rows, but without the rights that a
+  // start requires.
   const wayOut =
-    "Restore into a new one; where a restore was killed once its rows were there, `holdfast migrate` and `holdfast backup verify --manifest` end it.";
+    "Restore into a new one; where a restore was killed once its rows were there, " +
+    "`holdfast migrate` and `holdfast backup verify --manifest` end it.";
   if (taken.length > 0)
     throw new ExpectedFailure(`The database is not empty: it has ${taken.join(", ")}. ${wayOut}`);
   if (!hasVectors)
@@ -114,7 +126,7 @@ async function fillDatabase(
   await runPostgresTool(tools, { name: "pg_restore", args, url });
 }
 
-/** Before the schema is migrated: what a later version than the back-up's adds is not there yet. */
+/** Called before the schema is migrated, so that tables of later versions are not there yet. */
 async function compareRows({ db }: Source, { database }: Manifest): Promise<void> {
   const count = (sql: Sql): Promise<RowCounts> => countAllRows(sql, Object.keys(database.rows));
   const { rows } = await inTransaction(db.owner, count, "begin isolation level repeatable read read only");
@@ -122,6 +134,7 @@ async function compareRows({ db }: Source, { database }: Manifest): Promise<void
   if (other.length === 0) return;
   const [table, saved] = other[0]!;
   throw new ExpectedFailure(
-    `${other.length} tables have other rows than the manifest says: ${table} has ${rows[table] ?? 0}, and not ${saved}. Do not start Holdfast on this database.`,
+    `${other.length} tables have other rows than the manifest says: ${table} has ${rows[table] ?? 0}, ` +
+      `and not ${saved}. Do not start Holdfast on this database.`,
   );
 }

@@ -1,4 +1,7 @@
-/** Keeps a back-up from filling the disk that the service writes to: Postgres ends where its log finds no room, and uploads stop before that. */
+/**
+ * Keeps a back-up from filling the disk that the service writes to: Postgres ends if its log finds no room,
+ * and uploads stop before that.
+ */
 import { stat } from "node:fs/promises";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
@@ -7,7 +10,10 @@ const LOOK_EVERY_MS = 1_000;
 
 export type AssertRoom = () => Promise<void>;
 
-/** @returns what throws an ExpectedFailure where less is free than the floor. A disk that the service has nothing on may be filled. */
+/**
+ * @returns a function that throws an ExpectedFailure if less is free than the floor. It allows filling a disk
+ * that the service does not use.
+ */
 export async function roomBeside(
   folder: string,
   dataDir: string,
@@ -18,7 +24,8 @@ export async function roomBeside(
   return () =>
     disk.assertRoom().catch((error: unknown) => {
       throw new ExpectedFailure(
-        `The back-up would leave too little free on the disk of DATA_DIR, where the service writes (MIN_FREE_DISK_BYTES): name a folder on another disk.`,
+        "The back-up would leave too little free on the disk of DATA_DIR, where the service writes " +
+          "(MIN_FREE_DISK_BYTES): name a folder on another disk.",
         error,
       );
     });
@@ -31,7 +38,7 @@ async function deviceOf(folder: string): Promise<number | undefined> {
   );
 }
 
-/** Runs `work` and looks for room meanwhile; the signal ends it where there is none. */
+/** Runs `work` and checks the room meanwhile; its signal aborts when there is too little. */
 export async function whileRoom<T>(
   assertRoom: AssertRoom,
   work: (signal: AbortSignal) => Promise<T>,
@@ -43,7 +50,7 @@ export async function whileRoom<T>(
   try {
     return await work(full.signal);
   } catch (error) {
-    // What was ended says only that it was.
+    // The error of the aborted work only says that it was aborted.
     throw full.signal.aborted ? full.signal.reason : error;
   } finally {
     clearInterval(timer);

@@ -1,4 +1,7 @@
-/** Reads anchors of the audit log from a file, a folder or the object store, one at a time, and holds the chains against them. */
+/**
+ * Reads anchors of the audit log from a file, a folder or the object store, one at a time, and compares the
+ * chains with them.
+ */
 import { readFile, readdir, stat } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { openAnchor } from "../auth/audit-anchor.ts";
@@ -10,30 +13,33 @@ import { AnchorStatementForm } from "../schema/files/anchor.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { CommandError } from "./output.ts";
 
-/** Where anchors are read from instead of a path. */
+/** Read the anchors from the object store instead of a path. */
 export const IN_STORE = "store";
 const ANCHORS_A_PAGE = 1_000;
-/** An anchor of 100,000 organizations has about 18 MB. */
+/** The most bytes of an anchor; one of 100,000 organizations has about 18 MB. */
 const MAX_ANCHOR_BYTES = 128 * 1024 * 1024;
-/** Of one anchor that are named; all are counted. */
+/** How many differing heads of an anchor are named; all are counted. */
 const MAX_NAMED = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
-/** A row may be chained so many days after it was written, and is then deleted by its age while its anchor is still younger. */
+/**
+ * A row may be chained this many days after it was written, and is deleted by its age while its anchor is
+ * still younger.
+ */
 const LATE_DAYS = 7;
 
 type FaultKind = Extract<HeadState, "cut" | "missing" | "changed"> | "removed";
 
 export interface AnchorReport {
   readonly anchor: string;
-  /** Null where the anchor itself cannot be believed. */
+  /** Null if the anchor itself cannot be trusted. */
   readonly made_at: string | null;
-  /** What is wrong with the anchor itself: `forged` was changed or signed by another key. */
+  /** What is wrong with the anchor itself. `forged`: it was changed, or signed with another key. */
   readonly problem: "forged" | "unreadable" | "too_large" | null;
-  /** Heads that the chains still have. */
+  /** How many heads the chains still have. */
   readonly intact: number;
-  /** Heads whose rows were deleted by their age: nothing to compare. */
+  /** How many heads have no row left to compare, because it was deleted by its age. */
   readonly expired: number;
-  /** Organizations that were deleted since: no fault. */
+  /** How many organizations were deleted since, which is no fault. */
   readonly deleted_count: number;
   readonly deleted: readonly string[];
   readonly fault_count: number;
@@ -46,14 +52,14 @@ export interface AnchorReport {
 
 export interface AnchorCheck {
   readonly db: Database;
-  /** The 32 bytes of the instance's anchor key. */
+  /** The instance's anchor key, 32 bytes. */
   readonly secret: Uint8Array;
   readonly store: ObjectStore;
-  /** This organization alone. */
+  /** Compare only this organization. */
   readonly organizationId: string | undefined;
 }
 
-/** Opens one anchor after the other and compares it. @throws CommandError where there is none. */
+/** Opens and compares one anchor after the other. @throws CommandError if there is none */
 export async function* checkAnchors(check: AnchorCheck, where: string): AsyncGenerator<AnchorReport> {
   let count = 0;
   for await (const { name, text } of where === IN_STORE ? storedAnchors(check.store) : anchorFiles(where)) {
@@ -65,7 +71,7 @@ export async function* checkAnchors(check: AnchorCheck, where: string): AsyncGen
 
 interface FoundAnchor {
   readonly name: string;
-  /** Null where it is too large. */
+  /** Null if it is too large. */
   readonly text: string | null;
 }
 
@@ -90,7 +96,7 @@ async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** Of a folder all files that end in `.jws`, at any depth. */
+/** The file itself, or all files below a folder that end in `.jws`. */
 async function* anchorFiles(path: string): AsyncGenerator<FoundAnchor> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) throw new CommandError(`There is no file or folder ${path}.`);
@@ -130,7 +136,7 @@ async function checkAnchor(check: AnchorCheck, anchor: string, text: string | nu
   return { anchor, made_at: statement.made_at, problem: null, ...(await compareStatement(check, statement)) };
 }
 
-/** Null for what this version does not know. */
+/** Null if this version does not know the statement. */
 function parseStatement(signed: Uint8Array): AnchorStatement | null {
   try {
     return AnchorStatementForm.parse(JSON.parse(Buffer.from(signed).toString()));
@@ -174,7 +180,10 @@ async function compareStatement(
   return { intact, expired, deleted_count: deletedCount, deleted, fault_count: faultCount, faults };
 }
 
-/** Whether rows went from the front of the chain since the anchor that were not over their time: the oldest that it had, its last, or one behind that. */
+/**
+ * True if rows that had not outlived their retention are missing from the front of the chain: the oldest one
+ * that the anchor had, its last one, or a later one.
+ */
 function wereRemovedEarly(
   { seq, at, base_seq: baseThen, oldest_at: oldestAt }: ChainHead,
   { state, base_seq: base }: ComparedHead,
@@ -186,7 +195,7 @@ function wereRemovedEarly(
   );
 }
 
-/** Of a row of that time or later: not to be deleted yet. */
+/** True if a row of that time or later must not have been deleted yet. */
 function isKept(time: string | null): boolean {
   return time !== null && Date.now() - Date.parse(time) < (KEPT_AUDIT_DAYS - LATE_DAYS) * DAY_MS;
 }

@@ -1,4 +1,7 @@
-/** The only place where a command finds the database and the master key: by the settings, else those of the embedded start in DATA_DIR. */
+/**
+ * How commands find the database and the master key: by the settings, else those of the embedded start in
+ * DATA_DIR.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PEPPER } from "../auth/api-keys.ts";
@@ -13,22 +16,23 @@ import { openMasterKey } from "../storage/keys/master-key.ts";
 import { CommandError } from "./output.ts";
 
 const POOL_SIZE = 2;
-/** Where Postgres writes its port into postmaster.pid. */
+/** The line of postmaster.pid with the port. */
 const PORT_LINE = 3;
 
 export interface Connection {
   readonly config: Config;
   readonly db: Database;
   readonly masterKey: () => Promise<MasterKey>;
-  /** The secret that key hashes are made with. */
+  /** The secret for hashes of API keys. */
   readonly pepper: () => Promise<Buffer>;
-  /** The instance secret with that name. */
+  /** Loads the instance secret with that name. */
   readonly secret: (name: string) => Promise<Buffer>;
 }
 
 /**
  * Runs `work` with a connection and closes it.
- * @throws CommandError where no database is configured or running, ExpectedFailure where it lacks migrations, policies or rights.
+ * @throws CommandError if no database is configured or running, ExpectedFailure if it lacks migrations,
+ * policies or rights
  */
 export async function withDatabase<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
   const config = loadConfig();
@@ -51,7 +55,7 @@ export async function withDatabase<T>(work: (connection: Connection) => Promise<
 
 /**
  * Runs `work` as the owner of the schema and closes the connection.
- * @throws CommandError where the owner's login is not configured, and no embedded database runs.
+ * @throws CommandError if the owner's login is not configured and no embedded database runs
  */
 export async function withOwner<T>(
   work: (db: OwnerDatabase, config: Config, ownerUrl: string) => Promise<T>,
@@ -60,7 +64,8 @@ export async function withOwner<T>(
   const { url, systemUrl, ownerUrl } = config.database;
   if (ownerUrl === undefined && systemUrl !== undefined)
     throw new CommandError(
-      "Set DATABASE_OWNER_URL: DATABASE_URL is the login of the application, which may not change the schema.",
+      "Set DATABASE_OWNER_URL: DATABASE_URL is the login of the application, " +
+        "which may not change the schema.",
     );
   const own = ownerUrl ?? url ?? (await embeddedOwnerUrl(config.dataDir));
   const owner = openOwner(own, () => undefined);
@@ -71,12 +76,19 @@ export async function withOwner<T>(
   }
 }
 
-/** The database of the settings or of the embedded start; it connects when first used, and the caller closes it. @throws CommandError where there is none. */
+/**
+ * Opens the database of the settings or of the embedded start. It connects when first used; the caller closes
+ * it.
+ * @throws CommandError if there is none
+ */
 export async function openConfigured(config: Config): Promise<Database> {
   return openDatabase({ ...(await databaseUrls(config)), poolSize: POOL_SIZE, onIdleError: () => undefined });
 }
 
-/** Those of the settings, else of the embedded database; one that was started by a release before 0.4 has a single login. */
+/**
+ * The URLs of the settings, else of the embedded database, which has a single login if a release before 0.4
+ * started it.
+ */
 async function databaseUrls({ database, dataDir }: Config): Promise<DatabaseUrls> {
   if (database.url !== undefined) return { ...database, url: database.url };
   const ownerUrl = await embeddedOwnerUrl(dataDir);
@@ -99,13 +111,14 @@ async function embeddedOwnerUrl(dataDir: string): Promise<string> {
   return `postgres://postgres:${password}@127.0.0.1:${port.trim()}/holdfast`;
 }
 
-/** The master key of the settings or of the embedded start. @throws CommandError where there is none. */
+/** The master key of the settings or of the embedded start. @throws CommandError if there is none */
 export async function configuredMasterKey({ keys, dataDir }: Config): Promise<MasterKey> {
   if (keys.master !== undefined || keys.kmsKeyName !== undefined) return openMasterKey(keys);
   const kept = await readText(join(dataDir, "master.key"));
   if (kept === undefined)
     throw new CommandError(
-      "No master key: set MASTER_KEY or KMS_KEY_NAME to that of the running service, or DATA_DIR to its folder.",
+      "No master key: set MASTER_KEY or KMS_KEY_NAME to that of the running service, " +
+        "or DATA_DIR to its folder.",
     );
   return openMasterKey({ ...keys, master: Buffer.from(kept, "base64") });
 }

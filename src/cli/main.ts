@@ -3,7 +3,10 @@
 import { describeFailure } from "../domain/expected-failure.ts";
 import { createProgram } from "./program.ts";
 
-/** What a command gave up on, as a store that does not answer, may hold the process for minutes; a clean-up that is under way gets so long. */
+/**
+ * After this time the process ends, although a call that the command gave up on may still be open; a running
+ * clean-up gets this long.
+ */
 const LONGEST_REST_MS = 5_000;
 
 try {

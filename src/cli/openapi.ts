@@ -1,4 +1,4 @@
-/** Writes the OpenAPI document: to standard output, to a file, or with `--check` compares the file with what it should be. */
+/** Writes the OpenAPI document to standard output or a file. With `--check` it compares the file instead. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { createOpenApi } from "../api/openapi.ts";

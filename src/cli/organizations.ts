@@ -1,11 +1,11 @@
-/** The only place where a command goes through all organizations, or picks one by its id. */
+/** How commands list all organizations, or find one by its id. */
 import type { Database, OrganizationKey } from "../db/pool.ts";
 import { listOrganizationKeys } from "../db/upkeep/retention.ts";
 import { CommandError } from "./output.ts";
 
 const ORGANIZATIONS_A_PAGE = 100;
 
-/** @throws CommandError where there is none with that id. */
+/** @throws CommandError if there is none with that id */
 export async function everyOrganization(db: Database, id: string | undefined): Promise<OrganizationKey[]> {
   const all: OrganizationKey[] = [];
   for (;;) {

@@ -1,7 +1,7 @@
-/** The only place where commands print. */
+/** How commands print, and parse numbers. */
 import { ExpectedFailure } from "../domain/expected-failure.ts";
 
-/** A failure whose message is all that the user needs; any other is printed with its stack. */
+/** A failure whose message is all that the user needs. Any other failure is printed with its stack. */
 export class CommandError extends ExpectedFailure {
   constructor(message: string) {
     super(message);
@@ -9,7 +9,7 @@ export class CommandError extends ExpectedFailure {
   }
 }
 
-/** An option's text as a number from 1 to `most`. @throws CommandError that names the option. */
+/** Parses an option as a number from 1 to `most`. @throws CommandError that names the option */
 export function wholeNumber(option: string, text: string, most: number): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < 1 || value > most)
@@ -25,7 +25,7 @@ export function printJson(value: unknown): void {
   printLine(JSON.stringify(value, null, 2));
 }
 
-/** Columns as wide as their widest cell. */
+/** Prints columns, each as wide as its widest cell. */
 export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),

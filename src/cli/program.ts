@@ -1,4 +1,4 @@
-/** The only list of the commands of `holdfast`. */
+/** The commands of `holdfast`. */
 import { Command } from "commander";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addBackupCommand } from "./commands/backup.ts";
@@ -15,7 +15,7 @@ import { addTokenCommand } from "./commands/token.ts";
 import { addOperationsCommand } from "./commands/work.ts";
 import { addTransferCommands } from "./commands/transfer.ts";
 
-/** All of them, yet to be given their arguments. */
+/** @returns the program with all commands, before it has parsed any arguments. */
 export function createProgram(): Command {
   const program = new Command("holdfast").description(
     "Commands for those who run Holdfast. Settings come from the environment, as for the service.",

@@ -1,10 +1,10 @@
-/** The only place that shows how far a command is: on standard error, on a terminal alone, and never beside JSON. */
+/** Shows the progress of a command: on standard error, only on a terminal, and never together with JSON. */
 import { Presets, SingleBar } from "cli-progress";
 
 export interface Progress {
-  /** A bar where `total` is known, else the counts alone. */
+  /** Shows a bar if `total` is known, else only the counts. */
   show(counts: Readonly<Record<string, unknown>>, done?: number, total?: number): void;
-  /** Takes it off the terminal. */
+  /** Removes it from the terminal. */
   stop(): void;
 }
 
@@ -37,7 +37,7 @@ export function startProgress(what: string, { json }: { readonly json?: boolean 
   };
 }
 
-/** Does `work` for one item after the other, and shows how many of them are done. */
+/** Does `work` for one item after the other and shows how many are done. */
 export async function eachShown<T, R>(
   progress: Progress,
   items: readonly T[],

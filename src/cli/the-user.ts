@@ -1,9 +1,12 @@
-/** Who a command means by an e-mail address: users of several organizations may have the same. */
+/** Finds the user with an e-mail address, which users of several organizations may share. */
 import type { Database } from "../db/pool.ts";
 import { findUsersByEmail, type FoundUser } from "../db/tenancy/users.ts";
 import { CommandError } from "./output.ts";
 
-/** @param organization its id or name; may be absent where only one has the address. @throws CommandError where nobody is meant, or one of several. */
+/**
+ * @param organization its id or name; may be absent if only one user has the address.
+ * @throws CommandError if no user or several have it
+ */
 export async function theUser(
   db: Database,
   email: string,
@@ -19,11 +22,13 @@ export async function theUser(
   const [first, ...others] = found;
   if (first === undefined)
     throw new CommandError(
-      `There is no user with the e-mail address ${email}${wanted === undefined ? "" : ` in ${organization}`}.`,
+      `There is no user with the e-mail address ${email}` +
+        `${wanted === undefined ? "" : ` in ${organization}`}.`,
     );
   if (others.length > 0)
     throw new CommandError(
-      `Users of ${found.map((one) => one.organization.name).join(", ")} have the e-mail address ${email}: name one with --organization.`,
+      `Users of ${found.map((one) => one.organization.name).join(", ")} have the e-mail address ${email}: ` +
+        "name one with --organization.",
     );
   return first;
 }

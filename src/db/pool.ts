@@ -185,6 +185,9 @@ export function openOwner(url: string, onIdleError: PoolSettings["onIdleError"])
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** All statements of a transaction see the same state of the database. */
+type Snapshot = "isolation level repeatable read";
+
 /**
  * Runs `work` in one transaction of the application's role that sees the rows of `organization` and no
  * others. Rolls back if `work` throws.
@@ -199,7 +202,7 @@ export async function inTenant<T>(
   db: Database,
   organization: OrganizationKey,
   work: (sql: Sql) => Promise<T>,
-  mode: "" | "isolation level repeatable read" | "read only" = "",
+  mode: "" | Snapshot | "read only" | `${Snapshot}, read only` = "",
 ): Promise<T> {
   return inTransaction(db.app, work, `begin ${mode}; select ${asTenant(organization)}`);
 }
@@ -209,8 +212,9 @@ export async function readTenant<T>(
   db: Database,
   organization: OrganizationKey,
   work: (sql: Sql) => Promise<T>,
+  isolation?: Snapshot,
 ): Promise<T> {
-  return inTenant(db, organization, work, "read only");
+  return inTenant(db, organization, work, isolation ? `${isolation}, read only` : "read only");
 }
 
 /**

@@ -1,20 +1,25 @@
-/** What an anchor of the audit log is: the heads of all chains at one time, and what its object is called. */
+/**
+ * An anchor of the audit log: the heads of all chains at one time, and the name of the object that keeps it.
+ */
 
 export interface ChainHead {
   readonly organization_id: string;
   /** Number of the chain's last row; at least 1. */
   readonly seq: number;
-  /** Of that row, in hexadecimal. */
+  /** The hash of that row, in hexadecimal. */
   readonly hash: string;
-  /** When that row was written (ISO 8601); null where it had been deleted by its age already. */
+  /** When that row was written (ISO 8601); null if it had already been deleted by its age. */
   readonly at: string | null;
   /** Number of the last row that had been deleted by its age; 0 before the first. */
   readonly base_seq: number;
-  /** When the oldest row that was still kept was written; null where none was. Rows from here on may not go before their time. */
+  /**
+   * When the oldest kept row was written; null if there was none. No row after this one may be deleted before
+   * its time.
+   */
   readonly oldest_at: string | null;
 }
 
-/** What is signed. */
+/** The statement that is signed. */
 export interface AnchorStatement {
   readonly type: "holdfast-audit-anchor";
   readonly version: 1;
@@ -25,9 +30,9 @@ export interface AnchorStatement {
 
 /** The instance secret that anchors are signed with: the 32 bytes of an Ed25519 private key. */
 export const ANCHOR_SECRET = "audit-anchor";
-/** Anchors of all years lie below it. */
+/** The prefix of the objects of all anchors. */
 export const ANCHOR_PREFIX = "anchors/";
-/** Three parts like every object, because versions before this one list the whole store to that depth. */
+/** Three parts like every object name, because version 0.3.0 lists the whole store to that depth. */
 export const ANCHOR_NAME = /^anchors\/\d{4}\/\d{4}-\d{2}-\d{2}(?:T\d{6}Z)?\.jws$/;
 
 /** The one anchor of the day, in UTC, that maintenance writes. */
@@ -35,7 +40,7 @@ export function dailyAnchorName(now: Date): string {
   return nameOf(now, now.toISOString().slice(0, 10));
 }
 
-/** An anchor that an operator asked for: named by the second. */
+/** An anchor that an operator asked for; its name has the second. */
 export function anchorName(now: Date): string {
   return nameOf(now, `${now.toISOString().slice(0, 19).replaceAll(":", "")}Z`);
 }

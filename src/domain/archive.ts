@@ -1,11 +1,14 @@
-/** What an archive of an organization holds; its parts name one another. Ids stay as they are; numbers of one instance are not in it. */
+/**
+ * The parts of an organization's archive, which refer to each other by name. Ids are kept; an instance's
+ * internal numbers are left out.
+ */
 
 export const ARCHIVE_VERSION = 1;
 
-/** A row as the database writes it in JSON. */
+/** A row as Postgres writes it in JSON. */
 export type Row = Record<string, unknown>;
 
-/** Of the folder; readable by whoever has it. */
+/** The manifest of the archive's folder; it is not encrypted. */
 export interface Manifest {
   readonly version: typeof ARCHIVE_VERSION;
   readonly organization_id: string;
@@ -16,7 +19,7 @@ export interface Manifest {
   readonly last_page: string | null;
 }
 
-/** The lifetimes are not in archives of 0.3.0, which passes over them. */
+/** Archives of 0.3.0 have no lifetimes, and 0.3.0 ignores them. */
 export interface ArchivedOrganization {
   readonly name: string;
   readonly max_key_lifetime_seconds?: number | null;
@@ -40,13 +43,13 @@ export interface Page {
 
 export interface ArchivedFile {
   readonly raw_file: Row & { readonly id: string; readonly sha256: string | null };
-  /** Parts of the content, in order; null where it has none. */
+  /** The parts of the content, in order; null if it has none. */
   readonly content: readonly string[] | null;
 }
 
 export interface ArchivedDocument extends ArchivedFile {
   readonly document: Row & { readonly id: string };
-  /** Null: it is parsed again where it is imported. */
+  /** Null: the document is parsed again when it is imported. */
   readonly published: ArchivedRun | null;
 }
 
@@ -66,7 +69,7 @@ export interface ArchivedChunk {
   readonly page_start: number | null;
   readonly page_end: number | null;
   readonly metadata: Record<string, unknown>;
-  /** As Postgres writes it: `[0.1,…]`; null for a text that the model's provider refuses. */
+  /** As Postgres writes a vector: `[0.1,…]`; null for a text that the model's provider refuses. */
   readonly vector: string | null;
 }
 

@@ -1,18 +1,18 @@
-/** What a budget of requests, chat turns or tokens is called and how large it is, as callers are told it. */
+/** A budget of requests, chat turns or tokens, as callers see it in headers and answers. */
 
 export interface Budget {
   /** Whose budget it is and of what: `user-requests`. */
   readonly name: string;
   readonly quota: number;
-  /** After so many seconds the whole quota is there again. */
+  /** The seconds after which the whole quota is available again. */
   readonly windowSeconds: number;
   /** What is counted; absent for requests. */
   readonly unit?: "tokens";
 }
 
 /**
- * The budget as an item of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): `"user-requests";q=600;w=60`. Names are made by us, of
- * lower case letters and hyphens, and need no escapes.
+ * The budget as an item of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers):
+ * `"user-requests";q=600;w=60`. Names are made by us, of lower case letters and hyphens, and need no escapes.
  */
 export function policyItem({ name, quota, windowSeconds, unit }: Budget): string {
   return `"${name}";q=${quota};w=${windowSeconds}${unit === undefined ? "" : `;qu="${unit}"`}`;

@@ -1,4 +1,4 @@
-/** The only list of failures Holdfast knows: each code's HTTP status and its class, which decides whether work is tried again. */
+/** All error codes: each one's HTTP status and its class, which decides whether work is tried again. */
 import type { Budget } from "./budget.ts";
 
 /**
@@ -9,14 +9,14 @@ import type { Budget } from "./budget.ts";
 export type ErrorClass = "hopeless" | "outage" | "unknown";
 
 interface ClassRule {
-  /** Milliseconds since a run was taken in hand for which it is tried again. */
+  /** For how long a run is tried again, in milliseconds since its first attempt began. */
   readonly retryForMs: number;
   /** For the table in docs/operations.md. */
   readonly retriedFor: string;
   readonly callerSees: string;
 }
 
-/** What a document's run does about an error of each class. */
+/** How a document's run handles an error of each class. */
 export const ERROR_CLASSES: Readonly<Record<ErrorClass, ClassRule>> = {
   hopeless: {
     retryForMs: 0,
@@ -71,7 +71,7 @@ const ERRORS = {
   worker_crashed: hopeless(422),
   superseded: hopeless(409),
   cancelled: hopeless(409),
-  // Somebody else is down.
+  // A service that this one depends on is down.
   provider_rate_limited: outage(429),
   provider_timeout: outage(504),
   provider_unavailable: outage(502),
@@ -80,21 +80,24 @@ const ERRORS = {
   database_unavailable: outage(503),
   workflows_unavailable: outage(503),
   issuer_unavailable: outage(503),
-  // Nobody expected it.
+  // A failure that nobody expected.
   internal: { status: 500, class: "unknown" },
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
 interface DomainErrorOptions {
-  /** Seconds after which the other side said that trying again may help. */
+  /** The seconds after which trying again may help, if the other side named them. */
   readonly retryAfterSeconds?: number | undefined;
   /** The budget that is used up. */
   readonly budget?: Budget | undefined;
   readonly cause?: unknown;
 }
 
-/** A failure with a code of {@link ERRORS}. Its message is shown to callers: it never holds document text, chat content or secrets. */
+/**
+ * A failure with a code of {@link ERRORS}. Its message is shown to callers: it never holds document text,
+ * chat content or secrets.
+ */
 export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
@@ -117,7 +120,7 @@ export class DomainError extends Error {
   }
 }
 
-/** The class of anything thrown; what is no {@link DomainError} is `unknown`. */
+/** The class of anything that was thrown; `unknown` if it is not a {@link DomainError}. */
 export function errorClass(error: unknown): ErrorClass {
   return error instanceof DomainError ? error.class : "unknown";
 }

@@ -1,7 +1,10 @@
-/** The only place that decides which failures of a process or a command are expected: they are told in a line, without a stack. */
+/**
+ * Failures that are expected, such as a wrong setting or a database that is down: they are reported in one
+ * line, without a stack.
+ */
 import { DomainError } from "./errors.ts";
 
-/** A failure whose message is all that its reader needs: it says what is wrong and names the way out. */
+/** A failure whose message says all that its reader needs: what is wrong, and what to do about it. */
 export class ExpectedFailure extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -9,7 +12,9 @@ export class ExpectedFailure extends Error {
   }
 }
 
-/** Of the system: the machine or somebody else is in the way, never our code. Node's message names the path or the address. */
+/**
+ * Errors of the system, for which our code is never to blame. Node's message names the path or the address.
+ */
 const SYSTEM_CODES = new Set([
   "EACCES",
   "EADDRINUSE",
@@ -30,19 +35,19 @@ const SYSTEM_CODES = new Set([
   "EROFS",
   "ETIMEDOUT",
 ]);
-/** Postgres: an undefined table, column, function or schema, and a missing right. */
+/** Postgres codes: an undefined table, column, function or schema, and a missing right. */
 const NOT_MIGRATED = new Set(["42P01", "42703", "42883", "3F000", "42501"]);
-/** gRPC: DEADLINE_EXCEEDED, PERMISSION_DENIED, UNAVAILABLE, UNAUTHENTICATED. */
+/** gRPC codes: DEADLINE_EXCEEDED, PERMISSION_DENIED, UNAVAILABLE, UNAUTHENTICATED. */
 const TEMPORAL_AWAY = new Set([4, 7, 14, 16]);
-/** As the server and the core say it. */
+/** The messages of the server and of the core. */
 const NO_NAMESPACE = /^(?:5 NOT_FOUND: )?Namespace (\S{1,200}) (?:is|was) not found/;
-/** A cause has causes of its own; no real chain is longer. */
+/** A bound on chains of causes; no real one is longer. */
 const DEEPEST_CAUSE = 5;
 
 /**
- * What to print of a failure that can be expected, e.g. wrong settings or a database that is away: without a stack, and a single line
- * unless it lists mistakes. Never a secret: no connection string, no value of a setting.
- * @returns undefined where nobody expected it: then its stack is worth printing.
+ * Describes an expected failure, in one line unless it lists several mistakes. It never contains a secret: no
+ * connection string, no value of a setting.
+ * @returns undefined if the failure was not expected, so that its stack should be printed.
  */
 export function describeFailure(error: unknown): string | undefined {
   if (error instanceof ExpectedFailure) return error.message;
@@ -51,8 +56,10 @@ export function describeFailure(error: unknown): string | undefined {
 }
 
 /**
- * What the log says of a failure that somebody else's outage is the reason of, or that names its way out: its stack is of no use to anybody.
- * @returns undefined where the stack is worth a line. Unlike at a start, a table that is missing or a file that is closed may be our mistake.
+ * Describes, for the log, a failure whose stack helps nobody: an outage elsewhere, or a message that says
+ * what to do.
+ * @returns undefined if the stack should be logged. Unlike at a start, a missing table or a closed file may
+ * be our own mistake here.
  */
 export function describeOutage(error: unknown): string | undefined {
   if (error instanceof ExpectedFailure || (error instanceof DomainError && error.class === "outage"))
@@ -60,7 +67,10 @@ export function describeOutage(error: unknown): string | undefined {
   return error instanceof Error ? describeTemporal(error) : undefined;
 }
 
-/** True where trying again is of no use until somebody changes something: not for what the machine or somebody else may mend meanwhile, as a port that is taken. */
+/**
+ * True if trying again cannot help until somebody changes something. False for what may pass by itself, such
+ * as a port that is in use.
+ */
 export function isHopeless(error: unknown): boolean {
   return error instanceof ExpectedFailure && !SYSTEM_CODES.has(codeOf(error.cause));
 }
@@ -75,7 +85,7 @@ function describeDomainError(error: DomainError): string | undefined {
   return reason === undefined ? error.message : `${error.message.replace(/\.$/, "")}: ${reason}`;
 }
 
-/** Why somebody else is away, in their own words, of which only the first line is taken. */
+/** The first line of the other side's own message. */
 function reasonOf(cause: unknown): string | undefined {
   if (cause instanceof AggregateError && cause.message === "") return reasonOf(cause.errors[0]);
   if (!(cause instanceof Error) || cause.message === "") return undefined;
@@ -85,7 +95,7 @@ function reasonOf(cause: unknown): string | undefined {
 function describeForeign(error: unknown, depth: number): string | undefined {
   if (!(error instanceof Error) || depth > DEEPEST_CAUSE) return undefined;
   const known = describeSystem(error) ?? describeTemporal(error);
-  // What wraps a failure of the system, as `fetch failed` does, says less than what it wraps.
+  // A wrapper such as `fetch failed` says less than the failure that it wraps.
   return known ?? describeForeign(error instanceof AggregateError ? error.errors[0] : error.cause, depth + 1);
 }
 
@@ -93,7 +103,11 @@ function describeSystem(error: Error): string | undefined {
   const code = codeOf(error);
   if (SYSTEM_CODES.has(code)) return reasonOf(error);
   if (!NOT_MIGRATED.has(code) || !("severity" in error)) return undefined;
-  return `The database lacks migrations of this version, or this login lacks a right (${reasonOf(error)}): run \`holdfast migrate\` first.`;
+  const reason = reasonOf(error);
+  return (
+    `The database lacks migrations of this version, or this login lacks a right (${reason}): ` +
+    "run `holdfast migrate` first."
+  );
 }
 
 function describeTemporal(error: Error): string | undefined {

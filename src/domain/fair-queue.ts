@@ -1,4 +1,7 @@
-/** The only rule by which work of several organizations and users takes turns: each has an equal share of the time, small pieces first. */
+/**
+ * A queue in which organizations, and users within one, get equal shares of the time; a user's small pieces
+ * go first.
+ */
 
 export interface Owner {
   readonly organizationId: string;
@@ -8,21 +11,27 @@ export interface Owner {
 
 interface Piece {
   readonly owner: Owner;
-  /** Smaller ones of a user go first; any measure that all pieces of a queue share. */
+  /** A user's smaller pieces go first. Any unit will do, if all pieces of a queue share it. */
   readonly size: number;
 }
 
-/** Every so manieth turn of a user goes to the piece that has waited longest, so that endless small ones hold up no large one. */
+/**
+ * Each fourth turn of a user goes to the piece that has waited longest, so that a stream of small ones never
+ * blocks a large one.
+ */
 export const OLDEST_EVERY = 4;
 
-/** Beyond so many owners, those that wait for nothing are forgotten. */
+/** Above this many owners, those that wait for nothing are forgotten. */
 const MAX_SHARES = 10_000;
 
 interface Share {
-  /** Time had, in the unit of `charge`; an owner who comes back does not catch up on what it did not ask for. */
+  /**
+   * The time it got, in the unit of `charge`. An owner that comes back does not catch up on time it did not
+   * ask for.
+   */
   used: number;
   turns: number;
-  /** Pieces that wait. */
+  /** How many of its pieces wait. */
   waiting: number;
 }
 
@@ -32,15 +41,16 @@ export interface FairQueue<T extends Piece> {
   /** @returns whether it was still in the queue. */
   remove(piece: T): boolean;
   /**
-   * The next piece that `may` lets through: of the organization that has had least, of its user who has had least, the smallest, or by turns
-   * the oldest. Linear in what waits.
+   * Takes the next piece that `may` allows: from the organization that has had the least time, from its user
+   * who has had the least, the smallest piece (each fourth time the oldest). Takes time linear in the number
+   * of pieces.
    */
   take(may?: (piece: T) => boolean): T | undefined;
-  /** Whether `take` would find one. */
+  /** True if `take` would find a piece. */
   some(may: (piece: T) => boolean): boolean;
-  /** Says what a piece cost, once that is known. */
+  /** Adds what a piece has cost, once that is known. */
   charge(owner: Owner, cost: number): void;
-  /** All that waits, which is then empty. */
+  /** Removes and returns all pieces. */
   drain(): T[];
 }
 
@@ -72,7 +82,7 @@ export function createFairQueue<T extends Piece>(): FairQueue<T> {
       const ofOrganization = candidates.filter((piece) => piece.owner.organizationId === organization);
       const user = users.least(ofOrganization.map((piece) => userOf(piece.owner)));
       const ofUser = ofOrganization.filter((piece) => userOf(piece.owner) === user);
-      // In the order they came, so that the first is the oldest.
+      // A set keeps the order of insertion, so the first is the oldest.
       const [oldest] = ofUser;
       if (oldest === undefined || organization === undefined || user === undefined) return undefined;
       const isTurnOfOldest = users.turn(user) % OLDEST_EVERY === 0;
@@ -96,7 +106,10 @@ export function createFairQueue<T extends Piece>(): FairQueue<T> {
   };
 }
 
-/** Start-time fair queueing: who enters anew starts where the one served last stands (Goyal, Vin and Cheng, 1996). */
+/**
+ * Start-time fair queueing: an owner that starts to wait begins at the time of the one that was served last.
+ * @see Goyal, Vin and Cheng, "Start-time fair queueing", SIGCOMM 1996
+ */
 function createShares() {
   const shares = new Map<string, Share>();
   let now = 0;

@@ -1,4 +1,4 @@
-/** The only list of file types: `file_type` of a document, and the media type that stands for each. */
+/** The file types that a document may have, with the media type of each. */
 
 export const MEDIA_TYPES = {
   MARKDOWN: "text/markdown",

@@ -1,17 +1,17 @@
-/** The only place that makes one score of a chunk's dense and sparse relevance. */
+/** Combines the dense and the sparse relevance of a chunk into one score. */
 
-/** Constants of an embedding model. */
+/** Constants that were measured for an embedding model. */
 export interface FusionConstants {
   /** Weight of the dense side, 0 to 1. */
   readonly alpha: number;
-  /** The BM25 score that counts half of its side. */
+  /** The BM25 score at which the sparse side reaches half of its weight. */
   readonly bm25Saturation: number;
 }
 
 export interface Relevance {
-  /** -1 to 1; null where the chunk has no vector of the query's model. */
+  /** -1 to 1; null if the chunk has no vector of the query's model. */
   readonly cosine: number | null;
-  /** Null where the chunk has no term of the query. */
+  /** Null if the chunk contains no term of the query. */
   readonly bm25: number | null;
 }
 
@@ -25,8 +25,11 @@ export interface Scores {
 }
 
 /**
- * alpha * max(cosine, 0) + (1 - alpha) * bm25 / (bm25 + saturation): a convex combination that takes nothing from other
- * candidates, so that scores compare across queries. As good as normalising by the candidates, and better than reciprocal ranks.
+ * alpha * max(cosine, 0) + (1 - alpha) * bm25 / (bm25 + saturation): a convex combination that does not
+ * depend on other candidates, so scores can be compared across queries. Measured as good as normalising by
+ * the candidates, and better than reciprocal rank fusion.
+ * @see https://arxiv.org/abs/2210.11934 (Bruch, Gai and Ingber, "An analysis of fusion functions for hybrid
+ * retrieval")
  */
 export function fuse({ cosine, bm25 }: Relevance, { alpha, bm25Saturation }: FusionConstants): Scores {
   const dense = cosine === null ? null : alpha * Math.min(1, Math.max(0, cosine));

@@ -1,10 +1,13 @@
-/** JSON merge patch, RFC 7396. */
+/** JSON merge patch. @see https://www.rfc-editor.org/rfc/rfc7396 */
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** `target` with `patch` applied: null removes a key, objects are merged, everything else replaces. Neither argument is changed. */
+/**
+ * `target` with `patch` applied: null removes a key, objects are merged, everything else replaces. Neither
+ * argument is changed.
+ */
 export function mergePatch(target: JsonObject, patch: JsonObject): Record<string, unknown> {
-  // Through a map and entries, so that a key such as `__proto__` is a key like any other.
+  // A map, so that a key such as `__proto__` is a key like any other.
   const merged = new Map(Object.entries(target));
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) merged.delete(key);

@@ -1,4 +1,4 @@
-/** The only rules of paths in a space: what may be one, and the object names that stand for it. */
+/** Paths of files in a space: which are valid, and the object names that address them. */
 
 export const MAX_PATH_BYTES = 1_024;
 const MAX_NAME_BYTES = 255;
@@ -10,7 +10,7 @@ const DATA_OBJECT_NAME = new RegExp(`^spaces/${UUID}/data/(.+)$`);
 const encoder = new TextEncoder();
 const bytesOf = (text: string): number => encoder.encode(text).byteLength;
 
-/** Why a path in NFC cannot be one, or null. */
+/** @param path in Unicode NFC. @returns why it is not valid; null if it is. */
 export function pathFault(path: string): string | null {
   if (bytesOf(path) > MAX_PATH_BYTES) return `a path has at most ${MAX_PATH_BYTES} bytes`;
   if (path.startsWith("/")) return "a path does not begin with a slash";
@@ -25,12 +25,15 @@ export function pathFault(path: string): string | null {
     : null;
 }
 
-/** Why neither a path nor an object name can be this, or null. The name is longer than its path, which alone is bounded. */
+/**
+ * @returns why it is neither a valid path nor a valid object name; null if it is one. Of an object name only
+ * its path is bounded.
+ */
 export function addressFault(address: string): string | null {
   return pathFault(DATA_OBJECT_NAME.exec(address)?.[1] ?? address);
 }
 
-/** The path of `name` in `folder`, where `''` is the root. */
+/** The path of `name` in `folder`; `''` is the root. */
 export function joinPath(folder: string, name: string): string {
   return folder === "" ? name : `${folder}/${name}`;
 }
@@ -40,28 +43,31 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** The name that a file is listed with: the document's own where it lies at its document's own place, else one below `data`. */
+/**
+ * The object name of a file in listings: that of its document if it is the document's original, else one
+ * under `data/`.
+ */
 export function objectNameOf(spaceId: string, path: string): string {
   return DOCUMENT_PLACE.test(path) ? `spaces/${spaceId}/${path}` : dataObjectName(spaceId, path);
 }
 
-/** `spaces/<space_id>/data/<path>`, which every file may be asked for by. */
+/** `spaces/<space_id>/data/<path>`, which addresses any file. */
 export function dataObjectName(spaceId: string, path: string): string {
   return `spaces/${spaceId}/data/${path}`;
 }
 
-/** What an address may mean in a space. */
+/** What an address in a space may refer to. */
 export interface FileAddress {
   readonly spaceId: string;
-  /** The address as it is; a file with this very path goes before all others. */
+  /** The address as it was given; a file with exactly this path wins over all others. */
   readonly path: string;
-  /** The path that an object name stands for; the address itself where it is none of this space. */
+  /** The path of an object name; the address itself if it is not an object name of this space. */
   readonly namedPath: string;
   /** The document whose `file_path` the address is. */
   readonly document: { readonly id: string; readonly name: string } | null;
 }
 
-/** Reads a path, or any object name of a file of the space. */
+/** Reads a path, or an object name of a file in the space. */
 export function readAddress(spaceId: string, path: string): FileAddress {
   const root = `spaces/${spaceId}/`;
   const inSpace = path.startsWith(root) ? path.slice(root.length) : null;

@@ -1,4 +1,4 @@
-/** As `Promise.all`, but a failure is told once all have ended: nothing of them is under way any more. */
+/** Like `Promise.all`, but it rejects only after all have ended, so that nothing of them still runs. */
 export async function settleAll<T extends readonly unknown[] | []>(
   work: T,
 ): Promise<{ -readonly [At in keyof T]: Awaited<T[At]> }> {

@@ -1,4 +1,4 @@
-/** The only shape that parsed text has: what every parser returns, and what chunkers and the text endpoint read. */
+/** Parsed text: what every parser returns, and what chunkers and the text endpoint read. */
 
 export const UNIT_TYPES = ["heading", "paragraph", "list", "table", "code", "quote", "image"] as const;
 export type UnitType = (typeof UNIT_TYPES)[number];
@@ -6,29 +6,30 @@ export type UnitType = (typeof UNIT_TYPES)[number];
 /**
  * One block of a document.
  *
- * `text` is the block as Markdown: a table as a pipe table, code with its fence, a quote with its `>`; only a heading stands without
- * its `#` marks, since `level` says them. Units joined by blank lines are the document as Markdown.
+ * `text` is the block as Markdown: a table as a pipe table, code with its fence, a quote with its `>`. A
+ * heading has no `#` marks, because `level` has their number. Units joined by blank lines are the document as
+ * Markdown.
  */
 export interface TextUnit {
   readonly type: UnitType;
   readonly text: string;
-  /** 1-based; null where the format has no pages. */
+  /** Counted from 1; null if the format has no pages. */
   readonly page: number | null;
   /**
-   * The headings that the unit stands under, outermost first, six at most; a heading's own path ends with itself. Empty where long
-   * headings over many short units would make the paths longer than the text.
+   * The headings above the unit, outermost first, at most six; the path of a heading ends with itself. Empty
+   * if long headings over many short units would make the paths longer than the text.
    */
   readonly heading_path: readonly string[];
   /** 1–6, headings only. */
   readonly level?: number;
-  /** UTF-16 offsets of `text` in the document as one Markdown text; set when it is kept. */
+  /** UTF-16 offsets of `text` in the whole document as Markdown; set when the text is stored. */
   readonly start?: number;
   readonly end?: number;
-  /** A running header or footer: part of the text, but of no chunk. */
+  /** True for a running header or footer, which belongs to the text but to no chunk. */
   readonly repeats?: boolean;
 }
 
-/** What a format says about its document; dates are ISO 8601. */
+/** The document properties that a format has; dates are ISO 8601. */
 export interface ExtractedMetadata {
   readonly title?: string;
   readonly author?: string;
@@ -39,7 +40,7 @@ export interface ExtractedMetadata {
 
 /** Something that was left out of a document that is otherwise whole. */
 export interface ParseWarning {
-  /** First and last page, both included; null where it concerns the document as a whole. */
+  /** The first and the last page, inclusive; null if it concerns the whole document. */
   readonly pages: readonly [number, number] | null;
   readonly code: string;
 }
@@ -47,15 +48,15 @@ export interface ParseWarning {
 export interface ParsedDocument {
   readonly parser_name: string;
   readonly units: readonly TextUnit[];
-  /** Pages of the whole document, also when only a range of them was parsed; null where the format has no pages. */
+  /** The pages of the whole document, even if only a range was parsed; null if the format has no pages. */
   readonly page_count: number | null;
-  /** The last page that was read, where that is not the last one asked for. */
+  /** The last page that was read, if it is not the last one asked for. */
   readonly last_page?: number;
   readonly metadata: ExtractedMetadata;
   readonly warnings: readonly ParseWarning[];
 }
 
-/** The document, or a part of it, as one Markdown text. */
+/** The units of a document, or of a part of it, as one Markdown text. */
 export function unitsAsMarkdown(units: readonly TextUnit[]): string {
   return units
     .map((unit) => (unit.type === "heading" ? `${"#".repeat(unit.level ?? 1)} ${unit.text}` : unit.text))

@@ -1,4 +1,4 @@
-/** The only list of the tools that an agent may be given. */
+/** The tools that an agent may be given. */
 export const TOOL_IDS = [
   "knowledge_search",
   "read_document",

@@ -1,4 +1,4 @@
-/** The only text that a start ends with: where everything is, and commands to paste. */
+/** The text that a start ends with: the addresses of everything, and commands to paste. */
 import { join } from "node:path";
 import { DEMO_ADMIN, DEMO_AGENT_ID, DEMO_DOCUMENTS, DEMO_SPACE_ID } from "./demo-ingest.ts";
 import { PROJECT_ROOT } from "./processes/node-process.ts";
@@ -6,12 +6,12 @@ import { PROJECT_ROOT } from "./processes/node-process.ts";
 interface BannerOptions {
   readonly address: string;
   readonly temporalUi: string | undefined;
-  /** Undefined where tenants come from a file of the user. */
+  /** Undefined if tenants come from a provisioning file of the user. */
   readonly demoKey: string | undefined;
-  /** The development issuer runs. */
+  /** True if the development issuer runs. */
   readonly hasIssuer: boolean;
   readonly dataDir: string;
-  /** Of the API and the worker; empty where they serve none. */
+  /** The metrics pages of the API and the worker; empty if they serve none. */
   readonly metrics: readonly string[];
   readonly hasChatModel: boolean;
   readonly seconds: number;
@@ -36,7 +36,8 @@ export function banner(options: BannerOptions): string {
     ...(options.hasChatModel
       ? []
       : [
-          "  chat model    none configured: answers quote the best-matching sentences. Set OPENAI_API_KEY and CHAT_MODEL for one.",
+          "  chat model    none configured: answers quote the best-matching sentences. " +
+            "Set OPENAI_API_KEY and CHAT_MODEL for one.",
         ]),
     ...(options.demoKey === undefined ? [] : demoCommands(options.address, options.demoKey)),
     "",
@@ -46,7 +47,7 @@ export function banner(options: BannerOptions): string {
   return lines.join("\n");
 }
 
-/** For use in another command too, hence without npm's own lines. */
+/** `--silent` leaves out npm's own lines, so that the output can be used in another command. */
 function tokenCommand(dataDir: string): string {
   const setting = dataDir === join(PROJECT_ROOT, ".data") ? "" : `DATA_DIR=${quote(dataDir)} `;
   return `${setting}npm run --silent holdfast -- token ${DEMO_ADMIN}`;
@@ -56,13 +57,14 @@ function tokenCommand(dataDir: string): string {
 function demoCommands(address: string, key: string): string[] {
   const authorization = `-H ${quote(`Authorization: Bearer ${key}`)}`;
   const json = `-H ${quote("Content-Type: application/json")}`;
+  const file = quote(`file=@${join(DEMO_DOCUMENTS, "meridian-4-manual.md")}`);
   const search = { query: QUESTION, space_id: DEMO_SPACE_ID };
   const chat = { model: DEMO_AGENT_ID, messages: [{ role: "user", content: QUESTION }] };
   return [
     "",
     "Upload a document, search, ask an agent:",
     "",
-    `curl -sS ${address}/v1/data/upload ${authorization} -F ${quote(`file=@${join(DEMO_DOCUMENTS, "meridian-4-manual.md")}`)} -F space_id=${DEMO_SPACE_ID}`,
+    `curl -sS ${address}/v1/data/upload ${authorization} -F ${file} -F space_id=${DEMO_SPACE_ID}`,
     "",
     `curl -sS ${address}/v1/data/hybrid-search ${authorization} ${json} -d ${quote(JSON.stringify(search))}`,
     "",

@@ -1,4 +1,4 @@
-/** The only place that sets the demo up on the first start: what has been done of it, and how its documents are taken in. */
+/** Sets up the demo on the first start: uploads its documents, and keeps what has been done. */
 import { readFile, readdir, rename, writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { messageOf } from "./start-error.ts";
 
 export const DEMO_FILE = join(PROJECT_ROOT, "demo", "tenants.yaml");
 export const DEMO_DOCUMENTS = join(PROJECT_ROOT, "demo", "documents");
-/** As demo/tenants.yaml has them. */
+/** The ids in demo/tenants.yaml. */
 export const DEMO_SPACE_ID = "01900000-0000-7000-8000-000000000010";
 export const DEMO_ADMIN = "ada@acme.example";
 export const DEMO_AGENT_ID = "01900000-0000-7000-8000-000000000020";
@@ -19,27 +19,30 @@ const MEDIA_TYPES: Record<string, string> = {
 };
 const CALL_TIMEOUT_MS = 30_000;
 const INGEST_TIMEOUT_MS = 180_000;
-/** Four documents asked for at once stay within the key's own 600 requests a minute, however long a slow machine takes. */
+/**
+ * At this interval four documents stay within the key's 600 requests a minute, however long a slow machine
+ * takes.
+ */
 const POLL_MS = 500;
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 
-/** What earlier starts have done of the demo; it is done once for each data folder. */
+/** How much of the demo earlier starts have done; it is done once in each data folder. */
 export interface DemoState {
   readonly isProvisioned: boolean;
-  /** File name → document id. */
+  /** Document ids by file name. */
   readonly uploaded: Readonly<Record<string, string>>;
   readonly isComplete: boolean;
 }
 
 const NOTHING_DONE: DemoState = { isProvisioned: false, uploaded: {}, isComplete: false };
 
-/** Nothing done where this data folder is new. */
+/** The stored state; that of a new data folder if there is none. */
 export async function readDemoState(dataDir: string): Promise<DemoState> {
   const text = await readFile(statePath(dataDir), "utf8").catch(() => undefined);
   return text === undefined ? NOTHING_DONE : (JSON.parse(text) as DemoState);
 }
 
-/** Replaces what was kept, whole. */
+/** Replaces the stored state atomically. */
 export async function writeDemoState(dataDir: string, state: DemoState): Promise<void> {
   await writeFile(`${statePath(dataDir)}.new`, `${JSON.stringify(state)}\n`);
   await rename(`${statePath(dataDir)}.new`, statePath(dataDir));
@@ -59,8 +62,9 @@ interface IngestOptions {
 }
 
 /**
- * Uploads the demo documents that are not there yet and waits until all are processed. A document that fails is reported, not thrown.
- * @throws Error where the API refuses an upload or does not answer.
+ * Uploads the demo documents that are missing and waits until all are processed. A document that fails is
+ * reported, not thrown.
+ * @throws Error if the API refuses an upload or does not answer
  */
 export async function ingestDemoDocuments(options: IngestOptions): Promise<void> {
   let state = options.state;

@@ -1,4 +1,4 @@
-/** `npm run demo`: the main job against a running service, step by step — upload, processing, search, a cited answer. */
+/** `npm run demo`: the main job against a running service: upload, processing, search, a cited answer. */
 import { readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 
@@ -39,7 +39,9 @@ interface ChatAnswer {
   readonly citations?: Array<{ index: number; document_name: string; page: number | null }>;
 }
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
 
 async function request<T>(
   { url, key }: Settings,
@@ -103,7 +105,10 @@ function excerpt(text: string): string {
   return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
 }
 
-/** The service of `npm start` with the same DATA_DIR and PORT, or the one that HOLDFAST_URL and HOLDFAST_API_KEY name. */
+/**
+ * The service that `npm start` runs with the same DATA_DIR and PORT, or the one that HOLDFAST_URL and
+ * HOLDFAST_API_KEY name.
+ */
 async function findService(): Promise<Settings> {
   // oxlint-disable-next-line node/no-process-env -- a client of the service, not a part of it
   const { HOLDFAST_URL, HOLDFAST_API_KEY, PORT = "8080", DATA_DIR = join(ROOT, ".data") } = process.env;
@@ -121,9 +126,9 @@ async function findService(): Promise<Settings> {
 }
 
 function showHit(hit: Hit): void {
-  say(
-    `   score ${hit.score.toFixed(3)} = dense ${hit.dense_score?.toFixed(3) ?? "none"} + sparse ${hit.sparse_score?.toFixed(3) ?? "none"}  ${hit.document_name}`,
-  );
+  const dense = hit.dense_score?.toFixed(3) ?? "none";
+  const sparse = hit.sparse_score?.toFixed(3) ?? "none";
+  say(`   score ${hit.score.toFixed(3)} = dense ${dense} + sparse ${sparse}  ${hit.document_name}`);
   say(`     ${excerpt(hit.text)}`);
 }
 

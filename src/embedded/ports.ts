@@ -1,15 +1,18 @@
-/** The only place that looks at which ports are free. */
+/** Finds free ports, and checks that ports are free. */
 import { randomInt } from "node:crypto";
 import { connect, createServer } from "node:net";
 import { StartError, hasCode } from "./start-error.ts";
 
 const LOOPBACK = "127.0.0.1";
 const LOWEST = 10_000;
-/** From here on Linux hands ports out to connections that go out, so that a port seen as free may be taken before a server listens on it. */
+/**
+ * Linux gives ports from here on to outgoing connections, so a port that was seen as free could be taken
+ * before a server listens on it.
+ */
 const LOWEST_OF_THE_SYSTEM = 32_768;
 const TRIES = 50;
 
-/** Undefined where `port` can be listened on, else the system's code, e.g. `EADDRINUSE`. */
+/** @returns the system's code, e.g. `EADDRINUSE`, if `port` cannot be listened on; undefined if it can. */
 async function portProblem(port: number, host: string = LOOPBACK): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = createServer();
@@ -22,7 +25,10 @@ async function portProblem(port: number, host: string = LOOPBACK): Promise<strin
   });
 }
 
-/** `preferred` where it is free, else any free port on loopback between 10000 and 32767. @throws StartError where none was found. */
+/**
+ * @returns `preferred` if it is free, else any free port on loopback between 10000 and 32767.
+ * @throws StartError if it finds none
+ */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await portProblem(preferred)) === undefined) return preferred;
   for (let tries = 0; tries < TRIES; tries += 1) {
@@ -34,7 +40,7 @@ export async function freePort(preferred?: number): Promise<number> {
   );
 }
 
-/** True if something on loopback takes connections at the port. */
+/** True if something on loopback accepts connections at the port. */
 export async function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: LOOPBACK });
@@ -47,25 +53,27 @@ export async function isListening(port: number): Promise<boolean> {
   });
 }
 
-/** @throws StartError where the address of the API is taken or not allowed. */
+/** @throws StartError if the port is in use or not allowed */
 export async function assertPortFree(variable: string, port: number, host: string): Promise<void> {
   const problem = await portProblem(port, host);
   if (problem === undefined) return;
   if (problem === "EADDRINUSE")
     throw new StartError(
-      `Port ${port} on ${host} is in use. Stop what listens there, or choose another: ${variable}=${port + 1} npm start`,
+      `Port ${port} on ${host} is in use. ` +
+        `Stop what listens there, or choose another: ${variable}=${port + 1} npm start`,
     );
   if (problem === "EACCES")
     throw new StartError(
-      `Port ${port} may not be listened on by this user. Choose one above 1023, e.g. ${variable}=8080 npm start`,
+      `Port ${port} may not be listened on by this user. ` +
+        `Choose one above 1023, e.g. ${variable}=8080 npm start`,
     );
   throw new StartError(`${host}:${port} cannot be listened on (${problem}). Check HOST and ${variable}.`);
 }
 
-/** What a start is to listen on: the setting's name and the port; undefined where nothing listens. */
+/** A setting and the port it names; undefined if nothing is to listen. */
 type Wanted = readonly [variable: string, port: number | undefined];
 
-/** @throws StartError where two of them are one port, or one is taken or not allowed. */
+/** @throws StartError if two settings name the same port, or one is in use or not allowed */
 export async function assertPortsFree(wanted: readonly Wanted[], host: string): Promise<void> {
   const seen = new Map<number, string>();
   for (const [variable, port] of wanted) {

@@ -1,4 +1,4 @@
-/** The only place that makes secrets on the first start and keeps them: one file each, readable by its owner alone. */
+/** Secrets that the first start makes and keeps: each in a file that only its owner can read. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +20,10 @@ export async function postgresPassword(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "postgres-password"), () => randomBytes(PASSWORD_BYTES).toString("hex"));
 }
 
-/** The passwords of the logins of the embedded Postgres that serve. A data folder of an older release gets them with its next start. */
+/**
+ * The passwords of the logins of API and worker. A data folder of an older release gets them at its next
+ * start.
+ */
 export async function loginPasswords(dataDir: string): Promise<LoginPasswords> {
   const [app, system, maintenance] = await Promise.all(
     LOGIN_FILES.map((name) =>
@@ -30,7 +33,7 @@ export async function loginPasswords(dataDir: string): Promise<LoginPasswords> {
   return { app: app!, system: system!, maintenance: maintenance! };
 }
 
-/** Undefined where a release that knew none of them made the folder. */
+/** The same passwords, but undefined if the folder was made by a release without them. */
 export async function keptLoginPasswords(dataDir: string): Promise<LoginPasswords | undefined> {
   const [app, system, maintenance] = await Promise.all(
     LOGIN_FILES.map((name) => readSecret(join(dataDir, name))),
@@ -48,7 +51,7 @@ export async function demoKey(dataDir: string): Promise<string> {
   );
 }
 
-/** Safe from several processes at once: all get the same secret. */
+/** Safe for several processes at once: all get the same secret. */
 async function readOrMake(path: string, make: () => string): Promise<string> {
   const kept = await readSecret(path);
   if (kept !== undefined) return kept;

@@ -1,8 +1,8 @@
-/** What a start of the embedded parts can expect to go wrong, and small helpers around errors. */
+/** The expected failures of an embedded start. */
 import { ExpectedFailure } from "../domain/expected-failure.ts";
 import { HOPELESS_EXIT } from "../process/stop.ts";
 
-/** Says what is wrong and names the way out. */
+/** The message says what is wrong and what to do about it. */
 export class StartError extends ExpectedFailure {
   constructor(message: string, cause?: unknown) {
     super(message, cause);
@@ -10,7 +10,7 @@ export class StartError extends ExpectedFailure {
   }
 }
 
-/** Starting again is of no use until somebody changes something: a part said so by its exit code. */
+/** A part said by its exit code that another start cannot help until somebody changes something. */
 export class HopelessStartError extends StartError {
   constructor(message: string) {
     super(message);
@@ -18,7 +18,7 @@ export class HopelessStartError extends StartError {
   }
 }
 
-/** @param ended how a process ended, in the words of `Running.exited`. */
+/** @param ended how a process ended, as `Running.exited` says it */
 export function isHopelessEnd(ended: string): boolean {
   return ended.startsWith(`exit code ${HOPELESS_EXIT}`);
 }

@@ -1,4 +1,4 @@
-/** The only place that measures the disk: what is free, and below which the process takes no more. */
+/** Gauges of the disk: what is free, and the floor under which the process refuses uploads. */
 import type { DiskSpace } from "../storage/disk-space.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 

@@ -1,4 +1,4 @@
-/** The only place that measures whether work is stuck or lost: queues and their age, runs that wait, and what belongs to nothing. */
+/** Gauges that show whether work is stuck or lost: queues and their age, runs that wait, and orphans. */
 import type { Client } from "@temporalio/client";
 import { countFaults } from "../db/upkeep/organization-integrity.ts";
 import type { Database } from "../db/pool.ts";
@@ -15,7 +15,11 @@ interface DurabilityDeps {
 
 const ORGANIZATIONS_A_PAGE = 100;
 
-/** Registers the gauges. @returns the round that counts orphans: it reads much, so that a scrape shows what the last round found. */
+/**
+ * Registers the gauges.
+ * @returns a function that counts orphans. It reads much, so it runs every few minutes and a scrape shows
+ * what it last found.
+ */
 export function measureDurability(
   metrics: Metrics,
   { db, temporal, namespace }: DurabilityDeps,
@@ -44,7 +48,9 @@ export function measureDurability(
     (await readQueue(db.system)).map((one) => ({ labels: { state: one.state }, value: one[value] }));
   metrics.gauge({
     name: "holdfast_runs",
-    help: "Runs of the pipeline that have not ended, by where they stand: queued, at work, or what they wait for.",
+    help:
+      "Runs of the pipeline that have not ended, by where they stand: " +
+      "queued, at work, or what they wait for.",
     labels: ["state"],
     read: queue("runs"),
   });
@@ -56,7 +62,9 @@ export function measureDurability(
   });
   metrics.gauge({
     name: "holdfast_longest_wait_seconds",
-    help: "Seconds since the first of the runs that wait for the same began to, by the code of what they wait for.",
+    help:
+      "Seconds since the first of the runs that wait for the same began to, " +
+      "by the code of what they wait for.",
     labels: ["code"],
     read: async () =>
       (await readQueue(db.system)).flatMap((one) =>

@@ -1,9 +1,12 @@
-/** The only place that measures what a process holds: database connections, and chat turns where it runs them. */
+/** Gauges of what a process holds: database connections and, in the API, chat turns. */
 import type { Database } from "../db/pool.ts";
 import type { Metrics, Sample } from "../telemetry/metrics.ts";
 
 export interface OpenTurnCounts {
-  /** Turns that are held, and those of them whose answer is out. */
+  /**
+   * `open`: all turns in memory; `behind`: those of them whose answer is sent while their bookkeeping is not
+   * done.
+   */
   counts(): { open: number; behind: number };
 }
 

@@ -1,4 +1,4 @@
-/** The only place that says which layers stand around the parser processes of a worker. */
+/** A gauge of the sandbox layers around the parser processes of a worker. */
 import type { Metrics } from "../telemetry/metrics.ts";
 
 export interface ParserLayers {
@@ -9,7 +9,9 @@ export interface ParserLayers {
 export function measureSandbox(metrics: Metrics, found: Promise<ParserLayers>): void {
   metrics.gauge({
     name: "holdfast_parser_sandbox",
-    help: "Whether a layer stands around the parser processes of this worker: 1, or 0 where this machine refuses it.",
+    help:
+      "Whether a layer stands around the parser processes of this worker: " +
+      "1, or 0 where this machine refuses it.",
     labels: ["layer"],
     async read() {
       const { on, off } = await found;

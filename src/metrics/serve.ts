@@ -1,4 +1,4 @@
-/** The only place that begins and ends the metrics of a process: nothing where no port is set. */
+/** Starts and stops the metrics of a process; does nothing if no port is set. */
 import type { Client } from "@temporalio/client";
 import type { Database } from "../db/pool.ts";
 import { describeFailure } from "../domain/expected-failure.ts";
@@ -20,17 +20,20 @@ interface MetricsDeps {
   readonly db: Database;
   readonly temporal: Client;
   readonly disk: DiskSpace;
-  /** Where the process runs chat turns. */
+  /** Only in a process that runs chat turns. */
   readonly chat?: OpenTurnCounts;
-  /** Where the process has parsers. */
+  /** Only in a process that has parsers. */
   readonly sandbox?: Promise<ParserLayers>;
-  /** The page of Temporal's core. */
+  /** The metrics page of Temporal's native core. */
   readonly coreMetrics: () => Promise<string>;
 }
 
 const COUNT_EVERY_MS = 10 * 60_000;
 
-/** A port that is in use costs the metrics and not the process. @returns what ends them. */
+/**
+ * If the port is in use, the process goes on without metrics and says so in the log.
+ * @returns a function that stops serving.
+ */
 export async function serveMetrics({
   config,
   log,
@@ -44,7 +47,15 @@ export async function serveMetrics({
   const { port } = config.metrics;
   if (port === undefined) return () => Promise.resolve();
   const warn = (error: unknown): void => log.warn({ err: error }, "a metric could not be read");
-  const metrics = createMetrics(warn, () => coreMetrics().catch((error: unknown) => (warn(error), "")));
+  const corePage = async (): Promise<string> => {
+    try {
+      return await coreMetrics();
+    } catch (error) {
+      warn(error);
+      return "";
+    }
+  };
+  const metrics = createMetrics(warn, corePage);
   measureProcess(metrics, db, chat);
   measureDisk(metrics, disk);
   if (sandbox !== undefined) measureSandbox(metrics, sandbox);
@@ -58,7 +69,9 @@ export async function serveMetrics({
     return () => Promise.resolve();
   }
   let counting = countOrphans().catch(warn);
-  const timer = setInterval(() => void (counting = counting.then(countOrphans).catch(warn)), COUNT_EVERY_MS);
+  const timer = setInterval(() => {
+    counting = counting.then(countOrphans).catch(warn);
+  }, COUNT_EVERY_MS);
   return async () => {
     clearInterval(timer);
     await served.close();

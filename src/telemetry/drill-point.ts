@@ -1,9 +1,9 @@
 /**
- * Named places in the code at which the drill holds a process while a fault begins. Production passes them: only code that is
- * loaded into the process can listen, and no setting loads any.
+ * Named points in the code where the drill pauses a process to inject a fault. In production they do nothing:
+ * only code that was loaded into the process can listen to them, and no setting loads any.
  */
 
-/** All points. A workflow's points begin with its name, in the order in which its work passes them. */
+/** A workflow's points begin with its name and are listed in the order in which its work reaches them. */
 export const DRILL_POINTS = [
   "documentPipeline: object stored, nothing accepted",
   "documentPipeline: accepted, nothing claimed",
@@ -49,17 +49,22 @@ export const DRILL_POINTS = [
 
 export type DrillPoint = (typeof DRILL_POINTS)[number];
 
-/** Holds the caller until the promise resolves. What it throws or rejects with, the caller throws: so a disk can be full. */
+/**
+ * Pauses the caller until the promise resolves. The caller throws what the listener throws, which is how a
+ * drill fakes a full disk.
+ */
 export type DrillListener = (point: DrillPoint) => Promise<void> | undefined;
 
 let listener: DrillListener | undefined;
 
-/** Says that the caller has come to this point. Await it; without a listener it returns undefined at once. */
+/**
+ * Reports that the caller has reached the point. Await it; without a listener it returns undefined at once.
+ */
 export function drillPoint(point: DrillPoint): Promise<void> | undefined {
   return listener?.(point);
 }
 
-/** From now on the listener is told of every point; undefined ends it. */
+/** Replaces the listener; undefined removes it. */
 export function onDrillPoint(one: DrillListener | undefined): void {
   listener = one;
 }

@@ -1,4 +1,7 @@
-/** The only list of the counters and histograms of this project. Labels are routes, stages and codes: nothing that a caller has sent. */
+/**
+ * The counters and histograms of all processes. Labels are routes, stages and codes, never something that a
+ * caller sent.
+ */
 import { Counter, Histogram } from "prom-client";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -15,7 +18,7 @@ function counter<Label extends string>(name: string, help: string, labels: reado
   return new Counter({ name, help, labelNames: labels });
 }
 
-/** `status` is a class, as 2xx, or `closed` where the client went away before the answer was out. */
+/** `status` is a class such as `2xx`, or `closed` if the client left before the answer was sent. */
 export const httpRequests = histogram(
   "holdfast_http_request_duration_seconds",
   "Time from a request to the end of its answer, by the route's pattern.",
@@ -36,7 +39,8 @@ export const ambiguousLogins = counter(
 
 export const pipelineStages = histogram(
   "holdfast_pipeline_stage_duration_seconds",
-  "Time of one stage of the pipeline: of one document, or of one group of small ones where they are written and published together.",
+  "Time of one stage of the pipeline: of one document, or of one group of small ones " +
+    "where they are written and published together.",
   ["stage"],
 );
 
@@ -52,7 +56,10 @@ export const searchStages = histogram(
   ["stage"],
 );
 
-/** `outcome` is `ok`, an error code, or `aborted` where nobody wanted the answer any more; 429s are `provider_rate_limited`. */
+/**
+ * `outcome` is `ok`, an error code (`provider_rate_limited` for a 429), or `aborted` if nobody wanted the
+ * answer any more.
+ */
 export const providerCalls = histogram(
   "holdfast_provider_call_duration_seconds",
   "Time of one call of a model, to the end of its answer.",
@@ -71,7 +78,10 @@ export const providerTokens = counter(
   ["operation", "direction"],
 );
 
-/** `reason` is `rejected` (the provider answered 400, 413 or 422) or `unusable` (it answered with nothing that can be used). */
+/**
+ * `reason` is `rejected` (the provider answered 400, 413 or 422) or `unusable` (it answered with nothing that
+ * can be used).
+ */
 export const refusedTexts = counter(
   "holdfast_provider_refused_texts_total",
   "Texts that a provider refuses while it takes others.",
@@ -102,7 +112,7 @@ export const logLinesDropped = counter(
   [],
 );
 
-/** `what` is the kind of payload, `reason` why: `unsealed`, `moved`, `damaged`, `key_gone` or `old_form`. */
+/** `what` is the kind of payload; `reason` is `unsealed`, `moved`, `damaged`, `key_gone` or `old_form`. */
 export const refusedPayloads = counter(
   "holdfast_refused_payloads_total",
   "Payloads from Temporal that were not sealed for where they were found.",

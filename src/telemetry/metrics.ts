@@ -1,4 +1,7 @@
-/** The only place that serves metrics: what the instruments hold and what is read anew, behind an HTTP server of its own. */
+/**
+ * Serves the metrics of a process on an HTTP server of its own: the instruments, and gauges that are read for
+ * each scrape.
+ */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Gauge, collectDefaultMetrics, register as registry } from "prom-client";
@@ -12,13 +15,16 @@ interface GaugeOptions {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
-  /** Reads the value anew for each scrape. What throws is left out of the scrape, and told to `onError`. */
+  /**
+   * Called for each scrape. If it throws, the gauge is left out of the scrape and the error goes to
+   * `onError`.
+   */
   readonly read: () => Promise<readonly Sample[]> | readonly Sample[];
 }
 
 export interface Metrics {
   gauge(options: GaugeOptions): void;
-  /** @throws Error where the port cannot be listened on. */
+  /** @throws Error if the port cannot be listened on. */
   serve(port: number, host: string): Promise<ServedMetrics>;
 }
 
@@ -27,13 +33,17 @@ export interface ServedMetrics {
   close(): Promise<void>;
 }
 
-/** A page of metrics that somebody else makes; empty where it cannot be had. */
+/** A page of metrics in the Prometheus text format. */
 type Page = () => Promise<string>;
 
-/** Once a process. `beside` is put behind the process's own page, which tells of CPU, memory and event loop too. */
-export function createMetrics(onError: (error: unknown) => void, beside: Page): Metrics {
+/**
+ * Call it once in a process.
+ * @param corePage is appended to the process's own page, which also has CPU, memory and event loop; it must
+ * not reject.
+ */
+export function createMetrics(onError: (error: unknown) => void, corePage: Page): Metrics {
   collectDefaultMetrics();
-  const page: Page = async () => `${await registry.metrics()}${await beside()}`;
+  const page: Page = async () => `${await registry.metrics()}${await corePage()}`;
   return {
     gauge({ name, help, labels, read }) {
       const gauge = new Gauge({

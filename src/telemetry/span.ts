@@ -1,4 +1,7 @@
-/** The only place that makes spans; without a tracer each call is its work alone. Attributes are names, codes and counts, never content. */
+/**
+ * Makes spans. Without a tracer each function just runs its work. Attributes are names, codes and counts,
+ * never content.
+ */
 import {
   type Attributes,
   type Context,
@@ -11,13 +14,16 @@ import {
   trace,
 } from "@opentelemetry/api";
 
-/** What may be carried from process to process: W3C `traceparent` and `tracestate`. */
+/**
+ * The W3C headers `traceparent` and `tracestate`, which carry a trace from process to process.
+ * @see https://www.w3.org/TR/trace-context/
+ */
 export type TraceHeaders = Readonly<Record<string, string>>;
 
 export interface SpanOptions {
   readonly kind?: "internal" | "client" | "server";
   readonly attributes?: Attributes;
-  /** Of another process, in the place of the span around; absent or empty: the span around. */
+  /** The parent span in another process; absent or empty: the active span is the parent. */
   readonly parent?: TraceHeaders | undefined;
 }
 
@@ -25,7 +31,7 @@ const KINDS = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, server: Sp
 
 let tracer: Tracer | undefined;
 
-/** From now on spans are made; undefined ends it. */
+/** Starts making spans with this tracer; undefined stops it. */
 export function useTracer(one: Tracer | undefined): void {
   tracer = one;
 }
@@ -40,12 +46,14 @@ function parentOf(headers: TraceHeaders | undefined): Context {
     : propagation.extract(context.active(), headers);
 }
 
-/** A span that its caller ends; `run` makes it the one around for what `work` does. */
+/** A span that its caller ends; inside `run` it is the active span. */
 export interface OpenSpan {
   run<T>(work: () => T): T;
   set(attributes: Attributes): void;
   rename(name: string): void;
-  /** Once. `error`: what went wrong, of which its code or name is kept, never its message. */
+  /**
+   * Call it once. Of an error only the code or the name is kept, never the message, which may hold content.
+   */
   end(error?: unknown): void;
 }
 
@@ -59,7 +67,7 @@ const NO_SPAN: OpenSpan = {
 export function openSpan(name: string, options: SpanOptions = {}): OpenSpan {
   if (tracer === undefined) return NO_SPAN;
   const parent = parentOf(options.parent);
-  // Only requests begin a trace: what a process does for itself would be noise.
+  // Only requests begin a trace; traces of what a process does for itself would be noise.
   if (options.kind !== "server" && trace.getSpan(parent) === undefined) return NO_SPAN;
   const span = tracer.startSpan(
     name,
@@ -110,20 +118,22 @@ export async function inSpan<T>(
   }
 }
 
-/** Of the span around, for the headers of a request or the row of what is done later; empty without one. */
+/** The active span as headers of a request; empty without one. */
 export function traceHeaders(): TraceHeaders {
   const carrier: Record<string, string> = {};
   if (tracer !== undefined) propagation.inject(context.active(), carrier);
   return carrier;
 }
 
-/** The W3C `traceparent` of the span around, for the row of what is done later; null without one. */
+/** The active span as a W3C `traceparent`, to be stored with work that is done later; null without one. */
 export function traceparent(): string | null {
   return traceHeaders()["traceparent"] ?? null;
 }
 
-/** Runs `work` below a span that an earlier request began, unless it runs in that request's trace already; null changes nothing. */
-export function below<T>(parent: string | null | undefined, work: () => T): T {
+/**
+ * Runs `work` as part of the trace that an earlier request began, unless it already is; null changes nothing.
+ */
+export function continueTrace<T>(parent: string | null | undefined, work: () => T): T {
   if (tracer === undefined || typeof parent !== "string") return work();
   const current = trace.getActiveSpan()?.spanContext().traceId;
   return current !== undefined && parent.includes(current)
@@ -135,7 +145,7 @@ interface EndedSpan {
   readonly name: string;
   /** A W3C `traceparent`. */
   readonly parent: string;
-  /** Under which others know it already. */
+  /** The id that its children already name as their parent. */
   readonly spanId: string;
   readonly startedAt: Date;
   readonly attributes: Attributes;
@@ -144,14 +154,14 @@ interface EndedSpan {
 
 let givenSpanId: string | undefined;
 
-/** The id that the span which is being made must have; undefined: any. */
+/** The id for the span that is being made; undefined: a random one. */
 export function takeGivenSpanId(): string | undefined {
   const id = givenSpanId;
   givenSpanId = undefined;
   return id;
 }
 
-/** Makes a span of what has ended now. */
+/** Makes the span of something that has just ended. */
 export function recordSpan({ name, parent, spanId, startedAt, attributes, isFailed }: EndedSpan): void {
   if (tracer === undefined) return;
   givenSpanId = spanId;

@@ -1,4 +1,4 @@
-/** The only place that measures a stage of work: its seconds in a histogram, and a span of the same name. */
+/** Measures a stage of work: its seconds go into a histogram and its trace gets a span of the same name. */
 import type { Histogram } from "prom-client";
 import { pipelineStages, searchStages } from "./instruments.ts";
 import { inSpan } from "./span.ts";
@@ -14,7 +14,7 @@ export async function pipelineStage<T>(stage: PipelineStage, work: () => Promise
   return measured(pipelineStages, `pipeline ${stage}`, stage, work);
 }
 
-/** A stage that fails counts too: it took its time. */
+/** Failed stages count too. */
 // oxlint-disable-next-line max-params -- one place, two callers above
 async function measured<T>(
   histogram: Histogram<"stage">,

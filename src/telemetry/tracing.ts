@@ -1,4 +1,4 @@
-/** The only place that sends spans away: in batches over OTLP/HTTP, where an endpoint is set. */
+/** Sends spans to a collector, in batches over OTLP/HTTP, if an endpoint is set. */
 import { context, propagation } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
@@ -14,7 +14,7 @@ import {
 import { takeGivenSpanId, useTracer } from "./span.ts";
 
 export interface TracingSettings {
-  /** Of a collector, without `/v1/traces`; undefined: nothing is traced. */
+  /** The collector's URL without `/v1/traces`; undefined: nothing is traced. */
   readonly otlpEndpoint: string | undefined;
   /** Share of the requests without a trace of their own that begin one, 0 to 1. */
   readonly sampleRatio: number;
@@ -23,15 +23,16 @@ export interface TracingSettings {
 const FLUSH_MS = 3_000;
 
 /**
- * Begins tracing in this process. A collector that is down costs its spans and nothing else. Headers of the collector come from
- * `OTEL_EXPORTER_OTLP_HEADERS`, which the exporter reads itself. @returns what sends the rest, for three seconds at most, and ends it.
+ * Begins tracing in this process. While the collector is down its spans are lost and nothing else is. The
+ * exporter reads headers for the collector from `OTEL_EXPORTER_OTLP_HEADERS` itself.
+ * @returns a function that ends tracing, after at most three seconds for sending what is left.
  */
 export function startTracing(
   { otlpEndpoint, sampleRatio }: TracingSettings,
   process: "api" | "worker",
 ): () => Promise<void> {
   if (otlpEndpoint === undefined) return async () => undefined;
-  // A connection that is kept may be closed by the collector just as a batch goes out, which would be lost.
+  // The collector may close a kept-alive connection just as a batch is sent, and the batch would be lost.
   const exporter = new OTLPTraceExporter({
     url: `${otlpEndpoint.replace(/\/+$/, "")}/v1/traces`,
     httpAgentOptions: { keepAlive: false },

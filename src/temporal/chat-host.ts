@@ -1,4 +1,7 @@
-/** The two Temporal workers inside an API process: workflows of chat turns, and the activities of the turns that it holds. */
+/**
+ * The two Temporal workers in an API process: for workflows of chat turns, and for the activities of its own
+ * turns.
+ */
 import type { Client } from "@temporalio/client";
 import {
   type DataConverter,
@@ -6,26 +9,25 @@ import {
   Worker,
   type WorkflowBundleOption,
 } from "@temporalio/worker";
-import type { ChatActivities } from "../activities/chat.ts";
-import type { ToolActivities } from "../activities/tools.ts";
 import type { WorkerHooks } from "./hooks.ts";
 import { workerIdentity } from "./seals/identity.ts";
 import { eagerClient } from "./start/chat.ts";
 
 interface ChatHostSettings {
-  /** Connects, however long that takes; rejects once `signal` is aborted. */
+  /** Tries until it is connected; rejects when `signal` aborts. */
   readonly connect: (signal: AbortSignal) => Promise<NativeConnection>;
   readonly namespace: string;
-  /** Of the client that starts turns. */
+  /** For the client that starts turns. */
   readonly dataConverter: DataConverter;
   readonly workerDataConverter: DataConverter;
   readonly workerHooks: WorkerHooks;
   readonly workflowBundle: () => Promise<WorkflowBundleOption>;
   readonly queues: { readonly chat: string; readonly api: string };
-  readonly activities: ChatActivities & ToolActivities;
-  /** Told once the workers poll, and again when they have stopped. */
+  /** Functions by the name of the activity. */
+  readonly activities: object;
+  /** Called with true when the workers poll, and with false when they have stopped. */
   readonly onConnected: (isConnected: boolean) => void;
-  /** Workers that stopped by themselves; they are started again. */
+  /** Called when workers stopped by themselves; they are then started again. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -34,16 +36,19 @@ export interface ChatWorkers {
   client(): Client;
   /** Resolves when the workers poll for the first time. */
   readonly ready: Promise<void>;
-  /** Stops polling; activities under way are waited for, for ten seconds. */
+  /** Stops polling, and waits up to ten seconds for running activities. */
   shutdown(): Promise<void>;
 }
 
 const RESTART_MS = 1_000;
-/** A workflow of a process that died is picked up by another one after this. */
+/** How soon another process takes over a workflow of a process that died. */
 const STICKY_TIMEOUT = "1s";
-/** Each group of turns, and each call after tools, holds an activity open without work of its own. */
+/**
+ * Each bookkeeping workflow, and each model call after tools, keeps an activity open that does no work of its
+ * own.
+ */
 const ACTIVITIES_AT_ONCE = 2_000;
-/** A turn's second and later model calls each hold a workflow task open. */
+/** The second and later model calls of a turn each keep a workflow task open. */
 const WORKFLOW_TASKS_AT_ONCE = 1_000;
 const WORKFLOWS_CACHED = 1_000;
 const GRACE = "10 seconds";
@@ -60,7 +65,7 @@ export function hostChat(settings: ChatHostSettings): ChatWorkers {
       workers = await createWorkers(settings, connection);
       client = eagerClient(connection, settings.namespace, settings.dataConverter);
       const running = workers.map((worker) => worker.run());
-      // The shutdown came while the workers were made.
+      // A shutdown may have come while the workers were being made.
       if (stop.signal.aborted) shutDown(workers);
       settings.onConnected(true);
       ready.resolve();

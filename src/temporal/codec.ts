@@ -1,4 +1,7 @@
-/** The only place that encrypts what Temporal keeps: every payload under the key of its organization, and bound to the one place that it was sealed for. */
+/**
+ * Encrypts what Temporal stores: every payload under the key of its organization, and bound to the one place
+ * that it was sealed for.
+ */
 import {
   METADATA_ENCODING_KEY,
   type Payload,
@@ -19,18 +22,18 @@ import {
   takePlace,
 } from "../domain/payloads/places.ts";
 import { organizationOfWorkflow, scheduledWorkflowOf } from "../domain/work/workflow-ids.ts";
-import type { PayloadSealer, Sealed } from "../storage/keys/payload-sealer.ts";
+import type { PayloadSealer, Sealed } from "../domain/payloads/sealer.ts";
 import type { CutOver } from "./seals/cut-over.ts";
 
-/** The form of version 0.3.0, bound to the organization alone. */
+/** The encoding of version 0.3.0, which binds a payload to its organization only. */
 const OLD_ENCODING = "binary/holdfast-aes256gcm";
 const ENCODING = "binary/holdfast-aes256gcm-bound";
-/** What is longer was not written here: Temporal's own ids have at most 1,000 characters. */
+/** Longer metadata was not written by us: Temporal's ids have at most 1,000 characters. */
 const METADATA_BYTES_MAX = 4_000;
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
-/** All that a seal is bound to besides its organization and key; an activity's id is empty where there is none. */
+/** What a seal is bound to besides its organization and key. `activityId` is empty outside of activities. */
 interface Binding {
   readonly place: Place;
   readonly workflowId: string;
@@ -45,7 +48,7 @@ async function encrypt(
 ): Promise<Payload> {
   const { place, payload: plain } = takePlace(payload);
   const workflowId = context?.workflowId ?? "";
-  // What nothing has marked: an activity's sign of life, or a text for people.
+  // Nothing marks heartbeats of activities, nor notes for people.
   const unmarked: Place = { kind: context?.type === "activity" ? "heartbeat" : "note", name: "", slot: ONLY };
   const binding: Binding | null = isBound
     ? { place: place ?? unmarked, workflowId, activityId: activityOf(context) }
@@ -68,7 +71,7 @@ async function encrypt(
 const activityOf = (context: SerializationContext | undefined): string =>
   context?.type === "activity" ? (context.activityId ?? "") : "";
 
-/** What is authenticated besides the organization and its key; nothing in the old form. */
+/** The additional authenticated data of the encryption; undefined in the old encoding. */
 function textOf(binding: Binding | null): string | undefined {
   if (binding === null) return undefined;
   const { workflowId, activityId, place } = binding;
@@ -82,7 +85,7 @@ function textOf(binding: Binding | null): string | undefined {
   ]);
 }
 
-/** The same as metadata, readable for operators. */
+/** The same as readable metadata, for operators. */
 function fieldsOf({
   workflowId,
   activityId,
@@ -98,13 +101,13 @@ function fieldsOf({
   };
 }
 
-/** What a payload says of itself; nothing of it is to be believed before it is opened. */
+/** What a payload says about itself. None of it may be trusted before the payload has been decrypted. */
 interface Claimed extends Sealed {
-  /** Null: the old form. */
+  /** Null: the old encoding. */
   readonly binding: Binding | null;
 }
 
-/** @returns null for what is no payload of ours. */
+/** @returns null if it is not a payload of ours. */
 function readClaims({ metadata, data }: Payload): Claimed | null {
   const field = (name: string): string => Buffer.from(metadata?.[name] ?? []).toString("utf8");
   if (Object.values(metadata ?? {}).reduce((sum, value) => sum + value.byteLength, 0) > METADATA_BYTES_MAX)
@@ -130,14 +133,14 @@ function readClaims({ metadata, data }: Payload): Claimed | null {
   };
 }
 
-/** @returns why a payload that claims this may not be opened there; null if it may. */
+/** @returns why a payload with these claims must not be opened in this context; null if it may be. */
 function refusalOfClaims(
   { organizationId, binding }: Claimed,
   context: SerializationContext,
 ): Refusal | null {
   const workflowId = context.workflowId ?? "";
   if (binding === null) return organizationId === organizationOfWorkflow(workflowId) ? null : "moved";
-  // The instance's key seals for an organization that has lost its own.
+  // For an organization whose key is gone the instance's key is used.
   if (organizationId !== null && organizationId !== organizationOfWorkflow(workflowId)) return "moved";
   const isScheduled =
     binding.place.kind === "input" && binding.workflowId === scheduledWorkflowOf(workflowId);
@@ -149,7 +152,11 @@ async function openClaimed(claimed: Claimed, sealer: PayloadSealer): Promise<Pay
   return PayloadMessage.decode(await sealer.open(claimed, textOf(claimed.binding)));
 }
 
-/** Never throws but for an outage: what cannot be opened is replaced, so that the one work that it belongs to fails and not the worker's task. */
+/**
+ * Replaces a payload that cannot be opened, so that its own activity or workflow fails and not the worker's
+ * task.
+ * @throws DomainError only for an outage.
+ */
 async function decodeForWorker(
   payload: Payload,
   context: SerializationContext | undefined,
@@ -172,14 +179,17 @@ async function decodeForWorker(
   }
 }
 
-/** @throws the error itself, unless it is the payload's own: another attempt may help. */
+/** @throws the error, unless the payload is to blame for it: another attempt may help then. */
 function refusalOfError(error: unknown): Refusal {
   if (error instanceof DomainError && error.code === "not_found") return "key_gone";
   if (error instanceof DomainError && error.code === "corrupt") return "damaged";
   throw error;
 }
 
-/** Without a context, as of an operator who looks at payloads, a payload is opened for what it says of itself, and a plain one is left as it is. */
+/**
+ * Without a context, which an operator who looks at payloads does not have, a payload is opened as what it
+ * claims to be, and an unencrypted one is returned as it is.
+ */
 async function decodeForClient(
   payload: Payload,
   context: SerializationContext | undefined,
@@ -196,7 +206,10 @@ function toBytes(fields: Readonly<Record<string, string>>): Record<string, Uint8
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, Buffer.from(value)]));
 }
 
-/** The module that makes failure messages and stacks payloads too, so that they are encrypted; given to bundles as well. */
+/**
+ * The module that turns failure messages and stacks into payloads, so that they are encrypted too; workflow
+ * bundles need it as well.
+ */
 export const FAILURE_CONVERTER_PATH = new URL("failure-converter.cjs", import.meta.url).pathname;
 const PAYLOAD_CONVERTER_PATH = new URL("seals/payload-converter.ts", import.meta.url).pathname;
 
@@ -206,8 +219,10 @@ interface Parts {
 }
 
 /**
- * Encrypts every argument, result and failure. Workflow ids, search attributes and type names stay readable. For clients: throws an outage
- * where keys cannot be read, and `corrupt` for what was not sealed for the workflow that it is read from.
+ * For clients: encrypts every argument, result and failure. Workflow ids, search attributes and type names
+ * stay readable. Its decoding throws an outage if keys cannot be read, and `corrupt` for a payload that was
+ * not sealed for the workflow it is read from.
+ * @see test/temporal/codec.test.ts
  */
 export function createDataConverter({ sealer, cutOver }: Parts): DataConverter {
   return converterOf({
@@ -217,7 +232,10 @@ export function createDataConverter({ sealer, cutOver }: Parts): DataConverter {
   });
 }
 
-/** For workers: what a payload was sealed for goes with it to whoever uses it, and one that is refused is replaced. */
+/**
+ * For workers: passes on what each payload was sealed for, to be checked by its user, and replaces refused
+ * ones.
+ */
 export function createWorkerDataConverter({ sealer, cutOver }: Parts): DataConverter {
   return converterOf({
     encode: (payloads, context) => encodeAll(payloads, context, { sealer, cutOver }),

@@ -1,4 +1,4 @@
-/** The only place that connects to Temporal. */
+/** Connections to Temporal: for clients, which connect when first used, and for workers. */
 import { Client, Connection, type TLSConfig } from "@temporalio/client";
 import { clientHooks } from "./hooks.ts";
 import { type DataConverter, NativeConnection } from "@temporalio/worker";
@@ -13,7 +13,7 @@ export interface TemporalSettings {
 }
 
 const CALL_TIMEOUT_MS = 5_000;
-/** Without it a channel that was down for long tries again only every two minutes. */
+/** By default a channel that was down for long tries again only every two minutes. */
 const RECONNECT = { "grpc.initial_reconnect_backoff_ms": 100, "grpc.max_reconnect_backoff_ms": 1_000 };
 
 function connectionOptions(settings: TemporalSettings): {
@@ -39,8 +39,9 @@ export function lazyClient(settings: TemporalSettings, dataConverter: DataConver
 }
 
 /**
- * Connects the core of workers; retries every second until it is connected or `signal` aborts (then it throws the signal's reason).
- * @param log is told once that Temporal is waited for, and why, and once when it is there.
+ * Connects the core of workers, and tries again every second until it is connected.
+ * @param log gets one line when it begins to wait, with the reason, and one when it is connected.
+ * @throws the signal's reason when `signal` aborts.
  */
 export async function connectWorkers(
   settings: TemporalSettings,
@@ -62,7 +63,11 @@ export async function connectWorkers(
         );
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 1_000);
-        signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+        const stopWaiting = (): void => {
+          clearTimeout(timer);
+          resolve();
+        };
+        signal.addEventListener("abort", stopWaiting, { once: true });
       });
     }
   }

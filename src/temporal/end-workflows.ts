@@ -1,10 +1,13 @@
-/** The only place that ends the workflows of an organization that is deleted. */
+/** Ends the workflows of an organization that is being deleted. */
 import type { Client } from "@temporalio/client";
 import { withDeadline } from "./connection.ts";
 
 const REASON = "the organization is deleted";
 
-/** Terminates what runs for the organization. Temporal lists with a delay: call until it finds none. @returns how many ran. */
+/**
+ * Terminates all running workflows of the organization. Temporal's lists lag, so call it until it finds none.
+ * @returns how many it found.
+ */
 export async function endWorkflowsOf(client: Client, organizationId: string): Promise<number> {
   let ended = 0;
   const running = await withDeadline(client, async () => {
@@ -16,7 +19,7 @@ export async function endWorkflowsOf(client: Client, organizationId: string): Pr
     return found;
   });
   for (const { workflowId, runId } of running) {
-    // One that has closed meanwhile is what was wanted.
+    // It may have closed meanwhile, which is fine.
     await withDeadline(client, () => client.workflow.getHandle(workflowId, runId).terminate(REASON)).catch(
       () => undefined,
     );

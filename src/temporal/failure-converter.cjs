@@ -1,4 +1,5 @@
-// The only place that tells Temporal to treat failure messages and stacks as payloads, marked as those of a failure. CommonJS, because Temporal requires it by path.
+// Makes failure messages and stacks payloads, so that they are encrypted, and marks them as parts of a failure.
+// CommonJS, because Temporal requires it by its path.
 const { DefaultFailureConverter } = require("@temporalio/common");
 const { placedFailure } = require("../domain/payloads/failures.ts");
 

@@ -1,8 +1,8 @@
-/** What every client and every worker of ours hangs into Temporal: seals first, then traces. */
+/** The interceptors of all our clients and workers: seals first, then traces. */
 import type { ClientInterceptors } from "@temporalio/client";
 import type { ActivityInterceptorsFactory, InjectedSinks } from "@temporalio/worker";
-import type { SealSinks } from "../workflows/sealing.ts";
-import type { TraceSinks } from "../workflows/tracing.ts";
+import type { SealSinks } from "../domain/payloads/seal-sinks.ts";
+import type { TraceSinks } from "../domain/trace-sinks.ts";
 import type { CutOver } from "./seals/cut-over.ts";
 import { type ReportRefused, clientSealing, workerSealing } from "./seals/interceptors.ts";
 import { clientTracing, workerTracing } from "./tracing.ts";
@@ -16,7 +16,7 @@ export interface WorkerHooks {
   readonly sinks: InjectedSinks<SealSinks & TraceSinks>;
 }
 
-/** @param report is told of each payload that was refused. */
+/** @param report is called for each refused payload. */
 export function createWorkerHooks(cutOver: CutOver, report: ReportRefused): WorkerHooks {
   const sealing = workerSealing(cutOver, report);
   return {

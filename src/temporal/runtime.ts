@@ -1,19 +1,19 @@
-/** The only place that sets up Temporal's core in this process. */
+/** Sets up Temporal's native core in this process. */
 import { createServer } from "node:net";
 import { Runtime } from "@temporalio/worker";
 import type { Log } from "../process/log.ts";
 import { sdkLogger } from "./sdk-log.ts";
 
-/** Reads the page of the core's own metrics: workers, their slots, tasks and calls of the server. */
+/** Reads the metrics page of the core: workers, their slots, tasks, and calls of the server. */
 export type CoreMetrics = () => Promise<string>;
 
 const READ_TIMEOUT_MS = 2_000;
 const LOOPBACK = "127.0.0.1";
 
 /**
- * Before the first worker. Signals stay with the process itself, which drains in its own order. The core serves its metrics itself,
- * on a free port of loopback.
- * @param log takes what the SDK and its core say from `level` on.
+ * Call it before the first worker is made. The process handles signals itself, because it drains in its own
+ * order. The core serves its metrics on a free port of loopback.
+ * @param log gets the lines of the SDK and its core, from `level` on.
  */
 export async function installRuntime(
   log: Log,

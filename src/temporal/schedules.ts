@@ -1,4 +1,4 @@
-/** The only list of schedules: what Temporal starts by the clock. */
+/** The schedules: workflows that Temporal starts by the clock. */
 import {
   type Client,
   ScheduleAlreadyRunning,
@@ -14,7 +14,7 @@ import { withDeadline } from "./connection.ts";
 import { QUEUES } from "../domain/work/queues.ts";
 import { ATTRIBUTES } from "./search-attributes.ts";
 
-/** A round that is missed by longer than this is left to the next. */
+/** A round that is missed by more than this is skipped. */
 const CATCHUP_WINDOW = "1 minute";
 
 function maintenanceSchedule(name: string, every: "10 minutes" | "1 day", input: MaintenanceInput) {
@@ -59,7 +59,10 @@ const SCHEDULES = [
 
 const UNREADABLE: ReadonlySet<string> = new Set(["corrupt", "not_found"]);
 
-/** Makes the schedules, or brings those that exist up to date; one that an operator paused stays paused. Any process, at any time. */
+/**
+ * Creates the schedules, or updates them; one that an operator paused stays paused. Idempotent: any process
+ * may call it at any time.
+ */
 export async function ensureSchedules(client: Client): Promise<void> {
   for (const schedule of SCHEDULES) {
     try {
@@ -78,7 +81,7 @@ async function bringUpToDate(client: Client, schedule: (typeof SCHEDULES)[number
     await withDeadline(client, () => handle.update(({ state }) => ({ spec, action, policies, state })));
   } catch (error) {
     if (!(error instanceof DomainError) || !UNREADABLE.has(error.code)) throw error;
-    // Somebody else has written it: nothing of it is to be kept.
+    // Its payloads were not written by us, so nothing of it is kept.
     await withDeadline(client, () => handle.delete());
     await withDeadline(client, () => client.schedule.create(schedule));
   }

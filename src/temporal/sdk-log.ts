@@ -1,19 +1,25 @@
-/** The only place that takes what Temporal's SDK and its core say into the log of this process: a line each, and no task's payloads. */
+/**
+ * Brings the messages of Temporal's SDK and its core into the log of this process, one line each, without
+ * payloads of tasks.
+ */
 import { DefaultLogger, type LogEntry } from "@temporalio/worker";
 import type { Log } from "../process/log.ts";
 
 const UNKNOWN_ACTIVITY = /Activity function (\S+) is not registered on this Worker/;
 const UNKNOWN_WORKFLOW = /Failed to initialize workflow of type '([^']+)': no such function/;
-/** Of the core: a queue that this process serves for one of the two on purpose. */
+/**
+ * The core's message about a queue that this process serves only for workflows, or only for activities, on
+ * purpose.
+ */
 const ON_PURPOSE = /^No (?:activities|workflows) registered, not polling/;
-/** Temporal offers an unknown type again and again, and each that waits. */
+/** Temporal offers a task of an unknown type again and again; it is logged at most this often. */
 const REPEAT_MS = 60_000;
-/** Types are named by whoever starts workflows. */
+/** A bound on the memory: whoever starts a workflow chooses the name of its type. */
 const MOST_TYPES = 1_000;
 
 type Level = "trace" | "debug" | "info" | "warn" | "error";
 
-/** @param level of what is taken; the log has a level of its own besides. */
+/** @param level the least level that is taken over; the log has a level of its own as well. */
 export function sdkLogger(log: Log, level: "WARN" | "ERROR"): DefaultLogger {
   const lastSaid = new Map<string, number>();
   return new DefaultLogger(level, ({ level: severity, message, meta }: LogEntry) => {
@@ -26,7 +32,7 @@ export function sdkLogger(log: Log, level: "WARN" | "ERROR"): DefaultLogger {
   });
 }
 
-/** An error of the workflow sandbox is of another realm: no `Error` of this one. */
+/** Errors of the workflow sandbox come from another realm, so `instanceof Error` is false for them. */
 function errorText(error: unknown): string {
   return typeof error === "object" && error !== null && "message" in error ? String(error.message) : "";
 }
@@ -38,6 +44,7 @@ function sayUnknown(log: Log, lastSaid: Map<string, number>, type: string): void
   lastSaid.set(type, now);
   log.warn(
     { type },
-    "a workflow asks for what this version does not know: processes of another version run beside this one; Temporal offers it again until one of them takes it",
+    "a workflow asks for what this version does not know: " +
+      "processes of another version run beside this one; Temporal offers it again until one of them takes it",
   );
 }

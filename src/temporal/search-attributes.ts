@@ -1,4 +1,4 @@
-/** The only place where search attributes become typed keys, and are registered with a namespace. */
+/** The search attributes as typed keys, and their registration with a namespace. */
 import type { Client } from "@temporalio/client";
 import { SearchAttributeType, defineSearchAttributeKey } from "@temporalio/common";
 import proto from "@temporalio/proto";
@@ -25,7 +25,7 @@ export const ATTRIBUTES = {
 
 const INDEXED = { Keyword: INDEXED_VALUE_TYPE_KEYWORD, KeywordList: INDEXED_VALUE_TYPE_KEYWORD_LIST };
 
-/** Registers with the namespace those that it does not have yet. Idempotent. */
+/** Registers the search attributes that the namespace lacks. Idempotent. */
 export async function registerSearchAttributes(client: Client, namespace: string): Promise<void> {
   const operator = client.connection.operatorService;
   const present = await withDeadline(client, () => operator.listSearchAttributes({ namespace }));

@@ -1,12 +1,12 @@
-/** The only place where a trace goes to Temporal and comes back from it: interceptors of clients and workers, and the spans of workflows. */
+/** Carries traces through Temporal: interceptors of clients and workers, and the spans of workflows. */
 import type { WorkflowClientInterceptor } from "@temporalio/client";
 import { defaultPayloadConverter } from "@temporalio/common";
 import type { ActivityInterceptors, InjectedSinks, WorkerOptions } from "@temporalio/worker";
 import { TRACE_HEADER, carriedTraceparent, spanIdOfRun } from "../domain/trace-header.ts";
 import { inSpan, recordSpan, traceparent } from "../telemetry/span.ts";
-import type { TraceSinks } from "../workflows/tracing.ts";
+import type { TraceSinks } from "../domain/trace-sinks.ts";
 
-/** Workflows that are started within a trace carry it on. */
+/** Workflows that are started within a trace continue it. */
 export const clientTracing = {
   workflow: [
     {
@@ -43,7 +43,7 @@ const sinks: InjectedSinks<TraceSinks> = {
   },
 };
 
-/** For every worker. An activity is a span where its workflow carries a trace. */
+/** For every worker: an activity gets a span if its workflow is part of a trace. */
 export const workerTracing = {
   interceptors: {
     activity: [

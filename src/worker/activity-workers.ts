@@ -1,4 +1,4 @@
-/** The only place that says which activities a queue has, and how many a process runs at once. */
+/** Which activities run on which task queue, and how many of them a process runs at once. */
 import { type NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
 import type { Activities } from "../activities/index.ts";
 import type { SharedDeps } from "../deps.ts";
@@ -8,8 +8,9 @@ import { workerIdentity } from "../temporal/seals/identity.ts";
 const SHUTDOWN_GRACE = "20 seconds";
 
 /**
- * More than the claims that a few organizations may have open (db/runs/claim-order.ts): one of slow documents keeps its slot for as long as they take, and what it
- * really uses, processes, embeddings and connections, is shared where that is.
+ * More slots than the claims that a few organizations may have open (db/runs/claim-order.ts), because a claim
+ * of slow documents keeps its slot until they are done. Slots are not the bottleneck: parser processes,
+ * embedding calls and database connections each have a limit of their own.
  */
 const DOCUMENT_SLOTS = 64;
 
@@ -29,7 +30,7 @@ const HOSTED = {
     ],
     atOnce: DOCUMENT_SLOTS,
   },
-  // One, so that a process which is lost was lost with this one in hand.
+  // One at a time, so that whatever kills the process was this document.
   isolated: { activities: ["prepareDocuments", "embedAndPublish"], atOnce: 1 },
   tools: { activities: ["runTool"], atOnce: 20 },
 } as const satisfies Record<string, { activities: ReadonlyArray<keyof Activities>; atOnce: number }>;
@@ -38,7 +39,7 @@ export type ActivityQueue = keyof typeof HOSTED;
 
 type ConnectedDeps = Pick<SharedDeps, "config" | "workerDataConverter" | "workerHooks">;
 
-/** What workers of all kinds in this process have in common. */
+/** The options that all workers of this process share. */
 export function workerOptions(
   { config, workerDataConverter, workerHooks }: ConnectedDeps,
   connection: NativeConnection,

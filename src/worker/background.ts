@@ -1,15 +1,22 @@
-/** The only place where the worker steps back behind what somebody waits for on the same machine: the API and the databases. */
+/**
+ * Lowers the worker's priority, so that the API and the databases on the same machine, which people wait for,
+ * go first.
+ */
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
 
 const { PRIORITY_BELOW_NORMAL } = constants.priority;
 
-/** Its parsers, started later, inherit it. A system that counts otherwise leaves all as it was. */
+/**
+ * Parser processes that are started afterwards inherit the priority. On systems without `/proc` only the main
+ * thread is lowered.
+ */
 export async function workInBackground(): Promise<void> {
-  // Linux counts each thread for itself, and those of V8 run already.
+  // Linux has a priority for each thread, and those of V8 are running already.
   const threads = await readdir("/proc/self/task").catch(() => [String(process.pid)]);
   for (const thread of threads) lower(Number(thread));
-  // Where it shares out the processor by sessions first, as on desktops, only that of a process which leads its own may be lowered.
+  // On desktops Linux shares the processor among sessions first; a process may lower only a session that it
+  // leads.
   if (await leadsSession().catch(() => false))
     await writeFile("/proc/self/autogroup", String(PRIORITY_BELOW_NORMAL)).catch(() => undefined);
 }
@@ -18,13 +25,13 @@ function lower(thread: number): void {
   try {
     setPriority(thread, PRIORITY_BELOW_NORMAL);
   } catch {
-    // It has ended meanwhile.
+    // The thread has ended meanwhile.
   }
 }
 
 async function leadsSession(): Promise<boolean> {
   const stat = await readFile("/proc/self/stat", "latin1");
-  // Behind the name, which may hold anything: state, parent, group, session.
-  const [, , , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return Number(session) === process.pid;
+  // After the name in parentheses, which may hold anything: state, parent, group, session.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return Number(fields[3]) === process.pid;
 }

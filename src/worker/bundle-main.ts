@@ -1,4 +1,4 @@
-/** Makes the workflow bundle ahead: for the processes of this folder, or with `--image` for those of the image that is being built. */
+/** Builds the workflow bundle ahead of time: into the cache, or with `--image` to where an image has it. */
 import { workflowBundle, writeBundle } from "./bundle.ts";
 
 if (process.argv.includes("--image")) process.stdout.write(`${await writeBundle()}\n`);

@@ -1,4 +1,7 @@
-/** The only place that makes the workflow bundle: built ahead in an image, elsewhere made once for each state of the sources. */
+/**
+ * The workflow bundle: an image brings it; elsewhere it is built once for each state of the sources and kept
+ * in a cache.
+ */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, rename, writeFile } from "node:fs/promises";
@@ -10,16 +13,19 @@ const BUILT = join(ROOT, "build/workflow-bundle.js");
 const WORKFLOWS = join(ROOT, "src/workflows");
 export const WORKFLOW_INTERCEPTORS = [join(WORKFLOWS, "sealing.ts"), join(WORKFLOWS, "tracing.ts")];
 const FAILURE_CONVERTER = join(ROOT, "src/temporal/failure-converter.cjs");
-/** As safe as the packages beside it, and gone with them. */
+/** In node_modules, so that it is as well protected as the packages there, and is removed with them. */
 const CACHE = join(ROOT, "node_modules/.cache/holdfast");
 
-/** The bundle of all workflows; takes a second or two where the sources have changed since the last one. */
+/**
+ * The bundle of all workflows. Takes a second or two if the sources have changed since the last one was
+ * built.
+ */
 export async function workflowBundle(): Promise<WorkflowBundleOption> {
   if (existsSync(BUILT)) return { codePath: BUILT };
   const kept = join(CACHE, `workflows-${await fingerprint()}.js`);
   if (existsSync(kept)) return { codePath: kept };
   const code = await buildBundle();
-  // A folder that may not be written costs the next start its second, no more.
+  // If the cache cannot be written, the next start builds the bundle again.
   const isKept = await replaceFile(kept, code).then(
     () => true,
     () => false,
@@ -27,7 +33,10 @@ export async function workflowBundle(): Promise<WorkflowBundleOption> {
   return isKept ? { codePath: kept } : { code };
 }
 
-/** Writes the bundle that an image ships; every process that starts from this folder then takes it, whatever the sources say. */
+/**
+ * Writes the bundle for an image. Every process that starts from this folder uses it then, even if the
+ * sources change.
+ */
 export async function writeBundle(): Promise<string> {
   await replaceFile(BUILT, await buildBundle());
   return BUILT;
@@ -44,7 +53,10 @@ async function buildBundle(): Promise<string> {
   return code;
 }
 
-/** Of everything that goes into the bundle: workflows, the domain that they import, the failure converter, the versions of packages. */
+/**
+ * A hash of all that goes into the bundle: workflows, the domain that they import, the failure converter,
+ * versions of packages.
+ */
 async function fingerprint(): Promise<string> {
   const hash = createHash("sha256");
   const folders = await Promise.all(
@@ -61,7 +73,7 @@ async function fingerprint(): Promise<string> {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Whole or not at all, also where two processes write at once. */
+/** Writes the file atomically, so that two processes may do it at once. */
 async function replaceFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;

@@ -1,4 +1,4 @@
-/** Tells an orchestrator's probes over HTTP whether this worker lives, and whether it gets work done, on a port of its own. */
+/** Answers the liveness and readiness probes of an orchestrator, on a port of its own. */
 import { type Probe, answersInTime } from "../process/answers-in-time.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,26 +9,30 @@ interface HealthDeps {
   readonly host: string;
   /** Whether every queue of this worker is polled. */
   readonly isPolling: () => boolean;
-  /** For so long an answer of the dependencies is told to whoever asks; 1,000 ms where absent. */
+  /** How long an answer of the dependencies is reused; 1,000 ms by default. */
   readonly freshMs?: number;
-  /** What it can do nothing without. */
+  /** The services that the worker can do nothing without. */
   readonly probes: Readonly<Record<"database" | "workflows", Probe>>;
 }
 
 export interface ServedHealth {
   readonly port: number;
-  /** From now on the worker says that it takes no more work; it still lives. */
+  /** Makes the worker report that it takes no more work; it stays alive. */
   drain(): void;
   close(): Promise<void>;
 }
 
-/** Whoever asks more often is told what was seen: the port asks for no key, and each look takes a connection of the pool. */
+/**
+ * The port asks for no key and each check takes a connection of the pool, so checks are not made more often
+ * than this.
+ */
 const FRESH_MS = 1_000;
 
 /**
- * `GET /health` answers 200 as long as this process gets round to it. `GET /health/ready` answers 200 while the worker polls its
- * queues and Postgres and Temporal answer, else 503; both say in JSON what was seen.
- * @throws ExpectedFailure if the port cannot be listened on: probes would end a worker that nothing else is wrong with. Its cause says why: another start may find the port free.
+ * `GET /health` answers 200 while the event loop runs. `GET /health/ready` answers 200 while the worker polls
+ * its queues and Postgres and Temporal answer, else 503. Both answer with JSON that says what was found.
+ * @throws ExpectedFailure if the port cannot be listened on, because probes would then kill a healthy worker.
+ * The cause says why.
  */
 export async function serveHealth({
   port,
@@ -62,8 +66,9 @@ export async function serveHealth({
     };
   };
   const server = createServer((request, response) => {
-    const send = (status: number, body: object): void =>
-      void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    const send = (status: number, body: object): void => {
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    };
     if (request.url === "/health") send(200, { status: "ok" });
     else if (request.url === "/health/ready")
       void readiness().then(({ isReady, body }) => send(isReady ? 200 : 503, body));
@@ -76,7 +81,9 @@ export async function serveHealth({
   });
   return {
     port: (server.address() as AddressInfo).port,
-    drain: () => void (isDraining = true),
+    drain() {
+      isDraining = true;
+    },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();

@@ -1,4 +1,7 @@
-/** The process of suspected documents: one at a time, nothing beside it, so that whatever ends this process was that document's doing. */
+/**
+ * The process for suspected documents. It works on one at a time and on nothing else, so whatever kills it
+ * was that document.
+ */
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
 import { loadConfig, requireReal } from "../config/config.ts";
 import { openSharedDeps } from "../deps.ts";
@@ -11,7 +14,7 @@ import { createActivityWorker, workerOptions } from "./activity-workers.ts";
 import type { IsolationMessage } from "./isolation.ts";
 import { openActivities } from "./open-activities.ts";
 
-/** A document goes on later where it is stopped in order. */
+/** Short, because a document that is stopped in order goes on later. */
 const SHUTDOWN = { shutdownGraceTime: "1 second", shutdownForceTime: "15 seconds" } as const;
 const PARSER_CHILDREN = 1;
 const PULSE_MS = 1_000;
@@ -22,22 +25,23 @@ async function tell(message: IsolationMessage): Promise<void> {
     await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
 }
 
-/** Says what is in hand before it is begun, and that it is no more once it has ended. */
-const toldBefore: ActivityInterceptorsFactory = ({ info }) => ({
+/** Reports an attempt before it begins, and its end. */
+const reportAttempts: ActivityInterceptorsFactory = ({ info }) => ({
   inbound: {
     async execute(input, next) {
       const { workflowId, runId } = info.workflowExecution!;
-      await tell({ inHand: { workflowId, runId, activityId: info.activityId } });
+      await tell({ current: { workflowId, runId, activityId: info.activityId } });
       try {
         return await next(input);
       } finally {
-        await tell({ inHand: null });
+        await tell({ current: null });
       }
     },
   },
 });
 
-// The worker that started it was killed. What is in hand is let go of in order: it was not this document's doing.
+// The worker that started this process was killed. The current attempt ends in order, because its document is
+// not to blame.
 process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
 
 async function main(): Promise<void> {
@@ -51,7 +55,7 @@ async function main(): Promise<void> {
   const worker = await createActivityWorker("isolated", opened.activities, {
     ...workerOptions(deps, connection),
     ...SHUTDOWN,
-    interceptors: { activity: [...deps.workerHooks.interceptors.activity, toldBefore] },
+    interceptors: { activity: [...deps.workerHooks.interceptors.activity, reportAttempts] },
   });
   const running = worker.run();
   stop.started();

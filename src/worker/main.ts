@@ -1,4 +1,4 @@
-/** The worker process: pipelines, parsing, embedding and tools, and the rounds of the dispatcher. */
+/** The worker process: runs workflows, parses, embeds and runs tools, and sweeps the queues. */
 import { type NativeConnection, Worker } from "@temporalio/worker";
 import type { Activities } from "../activities/index.ts";
 import { NO_TURNS, createChatActivities } from "../activities/chat.ts";
@@ -43,8 +43,8 @@ async function createWorkers(
     stickyQueueScheduleToStartTimeout: "5s",
     maxCachedWorkflows: 500,
   } as const;
-  // For what runs with a workflow's task.
-  const near = {
+  // Local activities run together with a workflow task.
+  const localActivities = {
     ...createChatActivities(NO_TURNS),
     runTool: (input: Parameters<Activities["runTool"]>[0]) => activities.runTool(input),
   };
@@ -54,7 +54,7 @@ async function createWorkers(
       return Worker.create({
         ...workflows,
         taskQueue: QUEUES.chat,
-        activities: near,
+        activities: localActivities,
         enableNonLocalActivities: false,
       });
     return createActivityWorker(queue, activities, shared);
@@ -64,7 +64,7 @@ async function createWorkers(
   );
 }
 
-/** Nothing if no port is set for it. */
+/** @returns undefined if no port is set for it. */
 async function openHealth(
   { config, db, temporal }: SharedDeps,
   isPolling: () => boolean,
@@ -81,7 +81,7 @@ async function openHealth(
 async function main(): Promise<void> {
   const stop = watchSignals();
   const config = requireWorker(loadConfig());
-  // First of all: nothing has been begun then whose threads the end of the process would cut.
+  // Before anything else, while no native threads run that a failure here would cut off.
   await prepareOcrData(config.ocr.languages, config.ocr.dataFolder);
   const coreMetrics = await installRuntime(
     createLog({ level: config.log.level, name: "worker" }),
@@ -99,7 +99,7 @@ async function work(deps: SharedDeps, stop: ProcessStop, coreMetrics: CoreMetric
   const opened = await openActivities(deps, PARSER_CHILDREN);
 
   let workers: readonly Worker[] | undefined;
-  // From here on it lives, also while it waits for Temporal: a restart would not bring that back.
+  // Served while it still waits for Temporal: a restart of the worker would not bring Temporal back.
   const health = await openHealth(
     deps,
     () => workers?.every((worker) => worker.getState() === "RUNNING") === true,
@@ -128,13 +128,14 @@ async function work(deps: SharedDeps, stop: ProcessStop, coreMetrics: CoreMetric
     every(1_000, createTurnSweeper({ db, client: deps.temporal }), (error) =>
       log.warn({ err: error }, "a round over lost chat turns failed"),
     ),
-    // A Temporal whose database was replaced knows neither any more.
+    // A Temporal whose database was replaced has lost both.
     every(PREPARE_MS, prepare, (error) =>
       log.warn({ err: error }, "search attributes and schedules could not be looked after"),
     ),
   ];
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics, sandbox: opened.sandbox });
-  // Not before: on a busy machine a worker that starts, perhaps after a kill, would wait for everything else.
+  // Not earlier: on a busy machine a worker that starts, perhaps after a kill, would wait for everything
+  // else.
   await workInBackground();
   stop.started();
   log.info({ queues: config.worker.queues }, "worker is up");

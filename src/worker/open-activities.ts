@@ -1,4 +1,7 @@
-/** Opens what activities need besides the shared parts: a pool of parsers, a folder, and models behind their gates. */
+/**
+ * Opens what activities need besides the shared parts: parser processes, a temporary folder, and rate-limited
+ * models.
+ */
 import { rm } from "node:fs/promises";
 import { type Activities, createActivities } from "../activities/index.ts";
 import { createChunking } from "../activities/pipeline/chunking.ts";
@@ -25,13 +28,13 @@ import { openTemporaryFolder } from "./temporary-folder.ts";
 
 interface OpenActivities {
   readonly activities: Activities;
-  /** What stands around the parser processes; nothing waits for it but the first document. */
+  /** The sandbox around the parser processes. Only the first document waits for it. */
   readonly sandbox: Promise<Sandbox>;
-  /** Once no activity runs any more. */
+  /** Call it when no activity runs any more. */
   close(): Promise<void>;
 }
 
-/** @param parserChildren processes that parse at once. */
+/** @param parserChildren how many parser processes run at once. */
 export async function openActivities(deps: SharedDeps, parserChildren: number): Promise<OpenActivities> {
   const { config } = deps;
   const temporaryFolder = await openTemporaryFolder(config.dataDir);
@@ -65,12 +68,14 @@ export async function openActivities(deps: SharedDeps, parserChildren: number): 
   };
 }
 
-/** One line at start; a warning if the kernel leaves open how one document could reach others. */
+/**
+ * Logs one line at the start: a warning if this machine lacks a layer, so that a document could reach others.
+ */
 function reportSandbox(log: Log, sandbox: Sandbox): void {
   log[isWhole(sandbox) ? "info" : "warn"]({ on: sandbox.on, off: sandbox.off }, describeSandbox(sandbox));
 }
 
-/** A provider's model stands behind the gate that all workers share; the model that ships asks nobody. */
+/** Calls of a provider pass the gate that all workers share; the built-in model needs none. */
 function gated({ config, db, embedding }: SharedDeps): EmbeddingModel {
   const { embeddingModel, baseUrl } = config.models;
   return embeddingModel === undefined
@@ -78,7 +83,7 @@ function gated({ config, db, embedding }: SharedDeps): EmbeddingModel {
     : behindGate(embedding, createProviderGate(db, `${baseUrl ?? ""} ${embeddingModel}`));
 }
 
-/** A claim that closes makes room for runs of both priorities. */
+/** `wakeDispatcher` wakes both priorities, because a claim that closes makes room for either. */
 function wakesOf(
   dispatcher: Dispatcher,
 ): Pick<PipelineDeps, "wakeDispatcher" | "wakeBatchRuns" | "wakeBatches" | "wakeDeletions"> {

@@ -1,11 +1,14 @@
-/** How a process does something again and again: one round at a time, a pause between rounds, stopped in order. */
+/** Repeats a round of work with pauses in between, one round at a time. */
 
 export interface Rounds {
-  /** Resolves when the round under way has ended; none begins after it. */
+  /** Lets no further round begin, and resolves when the running one has ended. */
   stop(): Promise<void>;
 }
 
-/** Calls `round` with `pauseMs` between the end of one and the beginning of the next; a round that throws is told to `onError`. */
+/**
+ * Calls `round`, pauses for `pauseMs` after its end, and so on. If a round throws, `onError` gets the error
+ * and the rounds go on.
+ */
 export function every(
   pauseMs: number,
   round: () => Promise<void>,

@@ -1,8 +1,11 @@
-/** The worker's folder for files that a parser child reads: decrypted, so it is the process's own and ends with it. */
+/**
+ * The worker's folder for files that parser processes read. They are decrypted, so the folder belongs to this
+ * process alone and is removed at its end.
+ */
 import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Makes the folder of this process below `dataDir`, and removes what processes that are gone left there. */
+/** Makes the folder of this process in `dataDir/tmp`, and removes folders of processes that no longer run. */
 export async function openTemporaryFolder(dataDir: string): Promise<string> {
   const shared = join(dataDir, "tmp");
   await makeFolder(shared);
@@ -14,7 +17,10 @@ export async function openTemporaryFolder(dataDir: string): Promise<string> {
   return own;
 }
 
-/** Closed to others; under root, whose parser processes have users of their own, open for them to pass through to what is theirs. */
+/**
+ * Closed to other users. If this runs as root, parser processes have users of their own, who may pass through
+ * to their files.
+ */
 async function makeFolder(path: string): Promise<void> {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   await mkdir(path, { recursive: true, mode });

@@ -1,8 +1,14 @@
-/** How a workflow takes an outage and a lost attempt: the first by waiting, for as long as it lasts, the second by telling the next attempt. */
+/**
+ * How a workflow tells an outage from a lost attempt. It waits for an outage to end, however long that takes;
+ * after a lost attempt it starts the next one at once and says that the one before was lost.
+ */
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, isCancellation } from "@temporalio/workflow";
 import { PROCESS_LOST } from "../domain/work/processing.ts";
 
-/** True where the activity's worker fell silent, because it was killed or its machine was lost, and where somebody saw its process die. */
+/**
+ * True if the worker stopped sending heartbeats (it was killed, or its machine was lost) or if its process
+ * was seen to die.
+ */
 function isLost(error: unknown): boolean {
   if (!(error instanceof ActivityFailure)) return false;
   const { cause } = error;
@@ -13,8 +19,11 @@ function isLost(error: unknown): boolean {
 }
 
 /**
- * Runs one activity that records outcomes itself. After a lost attempt the next one is told so, at once.
- * @returns null where the attempt failed in order (nothing could be recorded): the caller waits and tries again.
+ * Runs one activity that writes its outcomes to the database itself, again and again while its attempts are
+ * lost.
+ * @param step gets `lost: true` if the attempt before it was lost.
+ * @returns null if the activity failed without losing its worker, so that no outcome was written: the caller
+ * waits and tries again.
  * @throws only on cancellation.
  */
 export async function attempt<Outcome>(step: (lost: boolean) => Promise<Outcome>): Promise<Outcome | null> {

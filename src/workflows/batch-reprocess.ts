@@ -1,4 +1,7 @@
-/** The workflow of a batch: releases its runs in a bounded window, as the database says that there is room, until the last has ended. */
+/**
+ * The workflow of a batch: releases its runs a few at a time, as the database reports room for them, until
+ * the last has ended.
+ */
 import {
   continueAsNew,
   defineQuery,
@@ -14,7 +17,7 @@ import { batch } from "./proxies.ts";
 interface BatchProgress {
   readonly status: BatchStatus;
   readonly released: number;
-  /** Released runs that have not ended. */
+  /** Runs that were released and have not ended. */
   readonly open: number;
 }
 
@@ -23,7 +26,11 @@ const batchProgress = defineQuery<BatchProgress>("batchProgress");
 const SHORTEST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 2_000;
 
-/** Pause, resume and cancel are facts in the database; each step reads them, so that none is lost while no worker runs. */
+/**
+ * Pause, resume and cancel are columns in the database, not signals: each step reads them, so none is lost
+ * while no worker runs. The pause between steps doubles while nothing happens, from 0.5 to 2 seconds.
+ * @param releasedBefore runs that earlier executions of this workflow released, before it continued as new.
+ */
 export async function batchReprocess(input: BatchInput, releasedBefore = 0): Promise<BatchProgress> {
   let progress: BatchProgress = { status: "running", released: releasedBefore, open: 0 };
   setHandler(batchProgress, () => progress);

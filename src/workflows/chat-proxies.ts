@@ -1,13 +1,17 @@
-/** The only list of time-outs and retry policies of chat's activities. Queues come with the input: an API process has one of its own. */
+/**
+ * Time-outs and retry policies of the activities of chat. Their queues come with the workflow's input: each
+ * API process has its own.
+ */
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from "@temporalio/workflow";
 import type { ChatActivities } from "../activities/chat.ts";
 import type { ToolActivities } from "../activities/tools.ts";
 
 /**
- * What only one API process can do, since it holds the turn. One attempt: a second one would find nothing, or pay twice. No limit on
- * the wait for a start: a busy process adopts late what it has delivered long ago. A dead one falls silent, or its lease ends.
+ * For work that only the API process with the turn in memory can do. One attempt: a second would find no
+ * turn, or pay for a model call twice. There is no schedule-to-start time-out, because a busy process may
+ * come to it long after it has sent the answer; a process that died stops its heartbeats, or its lease ends.
  */
-const held = {
+const inApiProcess = {
   startToCloseTimeout: "15 minutes",
   heartbeatTimeout: "10 seconds",
   retry: { maximumAttempts: 1 },
@@ -15,20 +19,24 @@ const held = {
 } as const;
 
 /**
- * Activities that run with the workflow's own task, which is as a rule in the API process that holds the turn: two round trips and half
- * of the server's work less than through a queue. One attempt: what fails goes to the queue, with its retries.
+ * Local activities: they run together with the workflow task, usually in the API process that has the turn in
+ * memory. That saves two round trips and half of the Temporal server's work. One attempt: after a failure the
+ * call goes through a queue, with retries.
  */
-export const here = proxyLocalActivities<Pick<ChatActivities, "callModel"> & ToolActivities>({
+export const local = proxyLocalActivities<Pick<ChatActivities, "callModel"> & ToolActivities>({
   startToCloseTimeout: "15 minutes",
   retry: { maximumAttempts: 1 },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
 export function apiProcess(taskQueue: string) {
-  return proxyActivities<ChatActivities>({ ...held, taskQueue });
+  return proxyActivities<ChatActivities>({ ...inApiProcess, taskQueue });
 }
 
-/** Tools only read, so a lost attempt is simply repeated; hopeless errors say so themselves and are not. */
+/**
+ * Tools only read, so a lost attempt is repeated. Errors that no retry can mend are marked as non-retryable
+ * where they are thrown.
+ */
 export function toolRunners(taskQueue: string) {
   return proxyActivities<ToolActivities>({
     taskQueue,

@@ -1,4 +1,7 @@
-/** The workflow of one turn that runs tools: tools side by side, then the next model call, until the model answers. */
+/**
+ * The workflow of a turn with tools: runs the tools that the model asked for, in parallel, then calls the
+ * model again, until it answers.
+ */
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -7,24 +10,16 @@ import {
   isCancellation,
   sleep,
 } from "@temporalio/workflow";
-import type { ToolCaller } from "../activities/tools.ts";
+import type { ChatTurnInput } from "../domain/work/chat-workflows.ts";
 import { type StepResult, type ToolCall, type ToolResult, resultBytesPerCall } from "../domain/work/turn.ts";
-import { apiProcess, here, toolRunners } from "./chat-proxies.ts";
+import { apiProcess, local, toolRunners } from "./chat-proxies.ts";
 
-export interface ChatTurnInput {
-  readonly apiQueue: string;
-  readonly toolQueue: string;
-  readonly turnId: string;
-  readonly caller: ToolCaller;
-  /** What the first model call asked for. */
-  readonly calls: readonly ToolCall[];
-  /** The turn is over: it was cancelled while others of its group were not, and these are its books. */
-  readonly isCancelled?: boolean;
-}
-
-/** Far above the budget that the API process keeps: only stops a loop that should not exist. */
+/** Far above the steps that the API process allows a turn; it stops a loop that only a bug could cause. */
 const STEPS_MAX = 32;
-/** A cancel that the caller asked for is on its way; without it the turn ends as it is. */
+/**
+ * How long to wait for Temporal's cancel request, which is already on its way; without it the workflow just
+ * completes.
+ */
 const CANCEL_WAIT = "5 seconds";
 
 export async function chatTurn(input: ChatTurnInput): Promise<{ status: string; steps: number }> {
@@ -41,17 +36,17 @@ export async function chatTurn(input: ChatTurnInput): Promise<{ status: string; 
   throw ApplicationFailure.nonRetryable("The turn did not end within its steps.", "internal");
 }
 
-/** In the process that holds the turn, wherever this workflow runs. */
+/** Calls the model in the API process that has the turn in memory, wherever this workflow runs. */
 async function callModel(
   { apiQueue, turnId }: ChatTurnInput,
   no: number,
   results: readonly ToolResult[],
 ): Promise<StepResult> {
-  const step = await here.callModel({ turnId, no, results });
+  const step = await local.callModel({ turnId, no, results });
   return step.type === "unknown" ? apiProcess(apiQueue).callModel({ turnId, no, results }) : step;
 }
 
-/** A tool that fails is told to the model; it never ends the turn. */
+/** A failed tool becomes a result that the model reads; it never ends the turn. */
 async function runTool(
   { toolQueue, turnId, caller }: ChatTurnInput,
   call: ToolCall,
@@ -59,7 +54,7 @@ async function runTool(
 ): Promise<ToolResult> {
   const run = { turnId, caller, call, maxBytes };
   try {
-    const near = call.isNear === true ? await here.runTool(run).catch(unlessHopeless) : undefined;
+    const near = call.isNear === true ? await local.runTool(run).catch(unlessHopeless) : undefined;
     return near ?? (await toolRunners(toolQueue).runTool(run));
   } catch (error) {
     if (isCancellation(error)) throw error;
@@ -67,7 +62,10 @@ async function runTool(
   }
 }
 
-/** Nothing, where another attempt may help. */
+/**
+ * Returns if another attempt may help, so that the tool runs again through its queue.
+ * @throws the error if it cannot.
+ */
 function unlessHopeless(error: unknown): undefined {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (isCancellation(error) || (cause instanceof ApplicationFailure && cause.nonRetryable === true))

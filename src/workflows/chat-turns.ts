@@ -1,14 +1,12 @@
-/** The workflow that keeps the books of a group of plain turns: one for all that were opened while the last start was under way. */
+/**
+ * The bookkeeping workflow of plain turns: one for all turns that began while the last such workflow was
+ * being started.
+ */
 import type { AdoptedTurns } from "../activities/chat.ts";
+import type { ChatTurnsInput } from "../domain/work/chat-workflows.ts";
 import { apiProcess } from "./chat-proxies.ts";
 
-export interface ChatTurnsInput {
-  /** The queue of the API process that holds the turns. */
-  readonly apiQueue: string;
-  readonly turnIds: readonly string[];
-}
-
-/** Ends when every turn of the group has ended, or has gone on in a `chat-turn` of its own. */
+/** Completes when each turn of the group has ended or continues in a `chatTurn` of its own. */
 export async function chatTurns(input: ChatTurnsInput): Promise<AdoptedTurns> {
   return apiProcess(input.apiQueue).adoptTurns(input.turnIds);
 }

@@ -1,4 +1,7 @@
-/** The workflow of a deletion: step by step until a read finds nothing left of the document, file, folder or space. */
+/**
+ * The workflow of a deletion: purges in steps until a read finds nothing left of the document, file, folder
+ * or space.
+ */
 import {
   continueAsNew,
   defineQuery,

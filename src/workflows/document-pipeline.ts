@@ -1,15 +1,16 @@
-/** The workflow of a claim: a group of documents, or one that goes alone, from queued to published. */
+/** The workflow of a claim: takes a group of documents, or a single one, from queued to published. */
 import { setCurrentDetails, sleep, upsertSearchAttributes } from "@temporalio/workflow";
 import { type GroupOutcome, type PipelineInput, waitMs } from "../domain/work/processing.ts";
 import { attempt } from "./attempts.ts";
 import { embed, isolated, parse } from "./proxies.ts";
 
 /**
- * Each step takes the members that the database says are left for it, so that none is prepared or published twice, and one
- * that waits for an outage holds up no other.
+ * Each step asks the database which members of the claim still need it, so none is prepared or published
+ * twice, and a member that waits for an outage delays no other.
  */
 export async function documentPipeline(input: PipelineInput): Promise<GroupOutcome> {
-  const [parsing, embedding] = input.isolated ? [isolated, isolated] : [parse, embed];
+  const parsing = input.isolated ? isolated : parse;
+  const embedding = input.isolated ? isolated : embed;
   for (let count = 0; ; count += 1) {
     let outcome = await attempt((lost) => parsing.prepareDocuments({ ...input, lost, round: count }));
     if (outcome && outcome.ready > 0)
@@ -17,15 +18,15 @@ export async function documentPipeline(input: PipelineInput): Promise<GroupOutco
     if (outcome?.active === 0) return finish(outcome);
     const pauseMs = waitMs(count, outcome?.retryAfterSeconds ?? null);
     setCurrentDetails(
-      `${standing(outcome)}; attempt ${count + 2} follows at ${new Date(Date.now() + pauseMs).toISOString()}`,
+      `${describe(outcome)}; attempt ${count + 2} follows at ${new Date(Date.now() + pauseMs).toISOString()}`,
     );
     if (count === 0) upsertSearchAttributes({ Stage: ["waiting"] });
     await sleep(pauseMs);
   }
 }
 
-/** In words, for whoever looks at the workflow. */
-function standing(outcome: GroupOutcome | null): string {
+/** What the Temporal UI shows as the details of the workflow. */
+function describe(outcome: GroupOutcome | null): string {
   if (outcome === null) return "waits: the last step could not write down what came of it";
   const ended = `${outcome.completed} completed, ${outcome.failed} failed, ${outcome.gone} gone elsewhere`;
   if (outcome.active === 0) return ended;
@@ -37,7 +38,7 @@ function standing(outcome: GroupOutcome | null): string {
 
 function finish(outcome: GroupOutcome): GroupOutcome {
   const name = outcome.failed > 0 ? "failed" : outcome.completed > 0 ? "completed" : "gone";
-  setCurrentDetails(standing(outcome));
+  setCurrentDetails(describe(outcome));
   upsertSearchAttributes({ Outcome: [name], Stage: ["done"] });
   return outcome;
 }

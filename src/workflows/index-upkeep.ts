@@ -1,14 +1,20 @@
-/** The workflow that a schedule starts every minute: tends the search indexes of spaces that need it. */
+/**
+ * The workflow that a schedule starts every minute: merges, purges and rewrites segments of the search
+ * indexes that need it.
+ */
 import { isCancellation } from "@temporalio/workflow";
 import { type MaintenanceCounts, addCounts } from "../domain/work/maintenance.ts";
-import { tend } from "./proxies.ts";
+import { upkeep } from "./proxies.ts";
 
-/** A space that fails holds up no other: it is due in the next round again. @returns what was done, by kind. */
+/**
+ * A space that fails delays no other; the next round takes it again.
+ * @returns how much was done, by kind of work.
+ */
 export async function indexUpkeep(): Promise<MaintenanceCounts> {
   let counts: MaintenanceCounts = {};
-  for (const space of await tend.listSpacesToTend()) {
+  for (const space of await upkeep.listSpacesToTend()) {
     try {
-      counts = addCounts(counts, await tend.tendSpace(space));
+      counts = addCounts(counts, await upkeep.tendSpace(space));
     } catch (error) {
       if (isCancellation(error)) throw error;
       counts = addCounts(counts, { failed_steps: 1 });

@@ -1,4 +1,4 @@
-/** The workflow bundle: what is not exported here is no workflow. */
+/** The entry of the workflow bundle: workers know the workflows that are exported here. */
 export { batchReprocess } from "./batch-reprocess.ts";
 export { chatTurn } from "./chat-turn.ts";
 export { chatTurns } from "./chat-turns.ts";

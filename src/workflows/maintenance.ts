@@ -1,9 +1,17 @@
-/** The workflow that a schedule starts again and again: removes what is over its time, organization by organization. */
+/**
+ * The workflow that a schedule starts: removes what has outlived its retention, one organization after the
+ * other.
+ */
 import { continueAsNew, isCancellation, workflowInfo } from "@temporalio/workflow";
 import { type MaintenanceCounts, type MaintenanceInput, addCounts } from "../domain/work/maintenance.ts";
 import { maintain } from "./proxies.ts";
 
-/** An organization that fails holds up no other: the next round comes to it again. @returns what was done, by kind. */
+/**
+ * An organization that fails delays no other; the next round takes it again.
+ * @param after the number of the last organization that an earlier execution finished, before it continued as
+ * new.
+ * @returns how much was done, by kind of work.
+ */
 export async function maintenance(
   input: MaintenanceInput,
   after = 0,

@@ -1,9 +1,14 @@
-/** The workflow of what an operator asked for: rotating keys, or deleting an organization. Step by step, until a step says that all is done. */
+/**
+ * The workflow of an operator's request, such as rotating keys or deleting an organization: runs steps until
+ * one reports the end.
+ */
 import { continueAsNew, sleep, upsertSearchAttributes, workflowInfo } from "@temporalio/workflow";
 import type { OperationInput } from "../domain/work/operation.ts";
 import { operator } from "./proxies.ts";
 
-/** Belongs to no organization, so that it is not encrypted under a key that it deletes. */
+/**
+ * It runs without an organization, because its payloads must not be encrypted under a key that it may delete.
+ */
 export async function operation(input: OperationInput): Promise<void> {
   for (;;) {
     const { done, waitSeconds } = await operator.operationStep(input);

@@ -1,4 +1,7 @@
-/** Says for each payload in a workflow's commands what it is, so that its seal holds there alone. */
+/**
+ * Marks each payload in a workflow's commands with its place, which the seal then binds it to: a payload
+ * moved elsewhere is refused.
+ */
 import type { Payload } from "@temporalio/common";
 import type { coresdk } from "@temporalio/proto";
 import { ONLY, type Place, noArguments, placed, slotOf } from "../domain/payloads/places.ts";
@@ -7,7 +10,10 @@ import { placedFailure } from "../domain/payloads/failures.ts";
 type Command = coresdk.workflow_commands.IWorkflowCommand;
 type NamedPlace = Omit<Place, "slot">;
 
-/** What a workflow has asked for and has no answer to, by Temporal's number of it: answers have to fit. */
+/**
+ * What the workflow has asked for and not got an answer to yet, by Temporal's sequence number: an answer must
+ * fit its question.
+ */
 export interface Sent {
   readonly activities: Map<number, { readonly name: string; readonly isLocal: boolean }>;
   /** Types of child workflows. */
@@ -39,7 +45,7 @@ function single<P extends Payload | null | undefined>(payload: P, place: NamedPl
   return payload ? placed(payload, { ...place, slot: ONLY }) : payload;
 }
 
-/** What the workflow asks of activities, children and other workflows. */
+/** Marks what the workflow sends to activities, child workflows and other workflows. */
 function placeCalls(sent: Sent, change: Command): void {
   const {
     scheduleActivity,
@@ -81,7 +87,7 @@ function placeCalls(sent: Sent, change: Command): void {
   }
 }
 
-/** How the workflow's run ends. */
+/** Marks what the run ends with: a result, a failure, or the input of the run that continues it. */
 function placeEnds(workflowType: string, change: Command): void {
   const { completeWorkflowExecution, failWorkflowExecution, continueAsNewWorkflowExecution } = change;
   if (completeWorkflowExecution) {
@@ -107,7 +113,7 @@ function placeEnds(workflowType: string, change: Command): void {
   }
 }
 
-/** What queries and updates are answered. */
+/** Marks the answers to queries and updates. */
 function placeAnswers({ queries }: Sent, change: Command): void {
   const { respondToQuery, updateResponse } = change;
   if (respondToQuery)
@@ -146,7 +152,7 @@ function placeUpdateResult(
   };
 }
 
-/** For people: none of them is read by a program. */
+/** Marks the summary and the details, which only people read. */
 function placeNotes({
   summary,
   details,

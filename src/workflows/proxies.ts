@@ -1,10 +1,11 @@
-/** The only list of time-outs and retry policies of pipeline activities, by class of work. */
+/** Time-outs and retry policies of the activities of the pipeline and of upkeep, by class of work. */
 import { proxyActivities } from "@temporalio/workflow";
 import type { Activities } from "../activities/index.ts";
 
 /**
- * One attempt at a time: the workflow itself starts the next, because it alone can tell an attempt that was lost with its
- * worker (no heartbeat, or its process was seen to die) from one that ended in order. Bounded by heartbeats, not by how long a large document takes.
+ * One attempt: the workflow starts the next one itself, because it can tell an attempt that was lost with its
+ * worker (no heartbeats, or its process was seen to die) from one that failed in order. Heartbeats bound it,
+ * since a large document may take hours.
  */
 const attempt = {
   startToCloseTimeout: "24 hours",
@@ -18,13 +19,13 @@ export const parse = proxyActivities<Pick<Activities, "prepareDocuments">>({
 });
 export const embed = proxyActivities<Pick<Activities, "embedAndPublish">>({ ...attempt, taskQueue: "embed" });
 
-/** Both steps of a document that may have ended its worker. */
+/** Both steps of a document that is suspected of having killed its worker. */
 export const isolated = proxyActivities<Pick<Activities, "prepareDocuments" | "embedAndPublish">>({
   ...attempt,
   taskQueue: "isolated",
 });
 
-/** A deletion is never given up: whatever is down, it goes on when it is back. */
+/** Retried without end: a deletion goes on when what was down is back. */
 export const purge = proxyActivities<Pick<Activities, "purgeStep">>({
   taskQueue: "embed",
   startToCloseTimeout: "10 minutes",
@@ -32,7 +33,7 @@ export const purge = proxyActivities<Pick<Activities, "purgeStep">>({
   retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
 });
 
-/** A batch goes on for as long as it has runs; its steps are short. */
+/** Retried without end, in short steps: a batch lasts as long as it has runs. */
 export const batch = proxyActivities<Pick<Activities, "stepBatch">>({
   taskQueue: "embed",
   startToCloseTimeout: "1 minute",
@@ -40,7 +41,7 @@ export const batch = proxyActivities<Pick<Activities, "stepBatch">>({
   retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
 });
 
-/** What fails is left to the next round: a schedule brings it. */
+/** A few attempts: the schedule brings the next round. */
 export const maintain = proxyActivities<
   Pick<Activities, "listOrganizations" | "maintainInstance" | "maintainOrganization">
 >({
@@ -50,15 +51,15 @@ export const maintain = proxyActivities<
   retry: { initialInterval: "1 second", maximumAttempts: 3 },
 });
 
-/** What fails is left to the next round, a minute later. */
-export const tend = proxyActivities<Pick<Activities, "listSpacesToTend" | "tendSpace">>({
+/** Two attempts: the schedule brings the next round a minute later. */
+export const upkeep = proxyActivities<Pick<Activities, "listSpacesToTend" | "tendSpace">>({
   taskQueue: "embed",
   startToCloseTimeout: "2 hours",
   heartbeatTimeout: "20 seconds",
   retry: { initialInterval: "1 second", maximumAttempts: 2 },
 });
 
-/** What an operator asked for is never given up. */
+/** Retried without end: an operator asked for it. */
 export const operator = proxyActivities<Pick<Activities, "operationStep">>({
   taskQueue: "embed",
   startToCloseTimeout: "2 hours",

@@ -1,7 +1,9 @@
-/** Looks at every payload that comes into a workflow, whether it was sealed for that place, and says for every one that leaves where it belongs. */
+/**
+ * Checks that every payload that enters a workflow was sealed for that place, and marks every payload that
+ * leaves with its place.
+ */
 import {
   ApplicationFailure,
-  type Sinks,
   type WorkflowInterceptors,
   proxySinks,
   workflowInfo,
@@ -16,6 +18,7 @@ import {
   openedOf,
   refusalOfAll,
 } from "../domain/payloads/places.ts";
+import type { SealSinks } from "../domain/payloads/seal-sinks.ts";
 import { forgedFailure, trustedFailure } from "../domain/payloads/failures.ts";
 import { type Sent, placeCommand } from "./placing.ts";
 
@@ -23,17 +26,9 @@ type Job = coresdk.workflow_activation.IWorkflowActivationJob;
 type Payloads = NonNullable<coresdk.workflow_activation.ISignalWorkflow["input"]>;
 type Resolution = coresdk.activity_result.IActivityResolution | coresdk.child_workflow.IChildWorkflowResult;
 
-/** Told to the worker, which counts it and writes it down. */
-export interface SealSinks extends Sinks {
-  seals: {
-    refused(what: string, refusal: Refusal): void;
-  };
-}
-
-/** Of one run of a workflow. */
 interface Run {
   readonly sent: Sent;
-  /** Why its input was refused. */
+  /** Why the workflow's input was refused; null if it was not. */
   refusal: Refusal | null;
   /** Queries and updates whose arguments were refused, by id. */
   readonly refusedCalls: Set<string>;
@@ -41,8 +36,9 @@ interface Run {
 }
 
 /**
- * Of the bundle; called for each workflow. What is refused is replaced before anything of it is converted: a workflow without a sealed input fails
- * for good, a signal is dropped, a query or an update fails, and a result becomes a failure. Adds no commands, so that histories without it replay.
+ * Temporal calls this for each workflow. A refused payload is replaced before anything of it is converted: a
+ * workflow whose input was not sealed for it fails for good, a signal is dropped, a query or an update fails,
+ * and a result becomes a failure. It adds no commands, so histories that were recorded without it replay.
  */
 export function interceptors(): WorkflowInterceptors {
   const { seals } = proxySinks<SealSinks>();
@@ -57,7 +53,7 @@ export function interceptors(): WorkflowInterceptors {
       {
         activate(input, next) {
           const jobs = input.activation.jobs ?? [];
-          // In place: Temporal goes on with this very list.
+          // Changed in place, because Temporal goes on to use this same array.
           jobs.splice(0, jobs.length, ...jobs.filter((job) => !isDropped(run, job)));
           for (const job of jobs) receive(run, job);
           next(input);
@@ -85,7 +81,7 @@ function fail(): never {
 
 const begunAt = (): number => workflowInfo().startTime.getTime();
 
-/** A signal that was refused is as if it had not come. */
+/** True for a refused signal: the workflow runs as if it had never arrived. */
 function isDropped(run: Run, { signalWorkflow }: Job): boolean {
   if (!signalWorkflow) return false;
   const input = signalWorkflow.input ?? [];
@@ -99,7 +95,7 @@ function isDropped(run: Run, { signalWorkflow }: Job): boolean {
   return refusal !== null;
 }
 
-/** The arguments as the workflow's code gets them. */
+/** The arguments for the workflow's code: none, if the sender marked that it sent none. */
 function given(payloads: Payloads): Payloads {
   return payloads.length === 1 && isAbsence(openedOf(payloads[0])) ? [] : payloads;
 }
@@ -134,7 +130,8 @@ function receiveInput(run: Run, job: coresdk.workflow_activation.IInitializeWork
   const input = job.arguments ?? [];
   const name = workflowInfo().workflowType;
   if (input.length === 0 && BARE_WORKFLOWS.has(name)) {
-    // Only version 0.3.0 starts one so: its activities look whether it began in time for that.
+    // Version 0.3.0 starts these workflows without a sealed input; their activities check that the workflow
+    // began early enough for that.
     run.sent.unsealedSince = begunAt();
     return;
   }
@@ -147,12 +144,13 @@ function receiveInput(run: Run, job: coresdk.workflow_activation.IInitializeWork
   job.arguments = run.refusal === null ? given(input) : [];
 }
 
-/** A query without arguments may come from Temporal's own UI; its answer is sealed. */
+/** A query without arguments is let through, because Temporal's UI sends one; its answer is sealed. */
 function receiveQuery(run: Run, job: coresdk.workflow_activation.IQueryWorkflow): void {
   const input = job.arguments ?? [];
-  const [id, name] = [job.queryId ?? "", job.queryType ?? ""];
+  const id = job.queryId ?? "";
+  const name = job.queryType ?? "";
   run.sent.queries.set(id, name);
-  // Temporal gives the same id to one query after the other.
+  // Temporal reuses query ids.
   run.refusedCalls.delete(id);
   if (input.length === 0) return;
   const refusal = refusalOfAll(input.map(openedOf), { kinds: ["query"], name, begunAt: begunAt() });

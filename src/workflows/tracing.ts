@@ -1,17 +1,16 @@
-/** The only place where a trace passes through workflows: from what started one to what it starts. Without the header it does nothing. */
+/**
+ * Carries a trace through a workflow, from what started it to what it starts. Does nothing for a workflow
+ * without the trace header.
+ */
 import { defaultPayloadConverter } from "@temporalio/common";
-import { type Sinks, type WorkflowInterceptors, proxySinks, workflowInfo } from "@temporalio/workflow";
+import { type WorkflowInterceptors, proxySinks, workflowInfo } from "@temporalio/workflow";
+import type { TraceSinks } from "../domain/trace-sinks.ts";
 import { TRACE_HEADER, carriedTraceparent, spanIdOfRun, withSpanId } from "../domain/trace-header.ts";
 
-/** Told to the worker, which makes the span: code in the sandbox has no clock and no network of its own. */
-export interface TraceSinks extends Sinks {
-  tracing: {
-    /** `parent` is the `traceparent` under which the workflow was started. */
-    ended(parent: string, isFailed: boolean): void;
-  };
-}
-
-/** Of the bundle; called for each workflow. Adds headers and no commands, so that histories without it replay. */
+/**
+ * Temporal calls this for each workflow. It adds headers and no commands, so histories that were recorded
+ * without it replay.
+ */
 export function interceptors(): WorkflowInterceptors {
   const { tracing } = proxySinks<TraceSinks>();
   let parent: string | undefined;

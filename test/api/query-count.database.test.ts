@@ -57,7 +57,7 @@ async function statementsOfRead(): Promise<string[]> {
     );
     return texts
       .flatMap((text) => text.split(";").map((statement) => statement.trim()))
-      .filter((statement) => !/^(begin|commit)?$/.test(statement));
+      .filter((statement) => !/^(begin( read only)?|commit)?$/.test(statement));
   } finally {
     asked.mockRestore();
   }

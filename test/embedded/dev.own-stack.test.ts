@@ -72,7 +72,7 @@ test("a syntax error stops the API until it is mended", async () => {
   await dev.says("waiting for the next edit", from);
   const told = dev.printed().slice(from);
   expect(told).toContain("The api process did not start");
-  expect(told).toMatch(/routes\/health\.ts:\d+/);
+  expect(told).toMatch(/service\/health\.ts:\d+/);
   expect(told).toContain(MISTAKE.trim());
   await expect(status("/health")).rejects.toThrow("fetch failed");
   const mended = dev.printed().length;

@@ -1,4 +1,7 @@
-/** The steps that write an organization into an archive, vectors included. A step that is repeated writes the same parts. */
+/**
+ * The steps that write an organization into an archive, with its vectors. A repeated step writes the same
+ * parts.
+ */
 import type { Archive } from "../../storage/archive.ts";
 import {
   type ExportedDocument,
@@ -32,14 +35,14 @@ interface ExportDeps {
   readonly storage: Storage;
 }
 
-/** Kept between steps. */
+/** Stored between steps. */
 export interface ExportProgress {
   readonly directory?: string;
   readonly last_page?: string | null;
   readonly after_document?: number;
   readonly after_file?: string | null;
   readonly documents: number;
-  /** When it began. */
+  /** How many there were when the export began. */
   readonly documents_total?: number;
   readonly files: number;
 }
@@ -50,7 +53,10 @@ interface ExportWork {
   readonly archive: Archive;
 }
 
-/** One page, or what comes before and behind the pages. @returns where the export stands, and whether it has ended. */
+/**
+ * Writes the directory, then one page a step, then the manifest.
+ * @returns the progress to store, and whether it was the last step.
+ */
 export async function exportStep(
   work: ExportWork,
   progress: ExportProgress,
@@ -98,7 +104,7 @@ export async function exportStep(
     documents: await inOrder(documents, (one) => archiveDocument(work, one)),
     files: await inOrder(files, (one) => archiveFile(work, one)),
   };
-  const standing = {
+  const next = {
     ...progress,
     last_page: await archive.put(jsonBytes(page)),
     after_document: documents.at(-1)?.num ?? progress.after_document ?? 0,
@@ -106,12 +112,12 @@ export async function exportStep(
     documents: progress.documents + documents.length,
     files: progress.files + files.length,
   };
-  return { progress: standing, done: false };
+  return { progress: next, done: false };
 }
 
 const jsonBytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
-/** One after the other: each may be large. */
+/** One after the other, because each may be large. */
 async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const done: R[] = [];
   for (const item of items) done.push(await work(item));

@@ -1,4 +1,7 @@
-/** The steps that write an archive into this instance. Vectors are kept by content, so that publishing asks no provider. */
+/**
+ * The steps that write an archive into this instance. Its vectors go into the embedding cache, so that
+ * publishing calls no provider.
+ */
 import type { Archive } from "../../storage/archive.ts";
 import { embeddingModelNum, writeImported } from "../../db/runs/chunks.ts";
 import {
@@ -34,11 +37,11 @@ export interface ImportDeps {
   contentSecret(organizationId: string): Promise<Buffer>;
 }
 
-/** Kept between steps. */
+/** Stored between steps. */
 export interface ImportProgress {
   readonly organization_num?: number;
   readonly has_directory?: boolean;
-  /** The page that is next; null behind the last. */
+  /** The next page; null after the last. */
   readonly next_page?: string | null;
   readonly documents: number;
   readonly files: number;
@@ -51,7 +54,11 @@ interface ImportWork {
   readonly archive: Archive;
 }
 
-/** @throws DomainError `conflict` where the organization, or somebody of it, is here already; `corrupt` where the archive is not as it was written. */
+/**
+ * Imports the organization, then its directory, then one page a step.
+ * @throws DomainError `conflict` if the organization or one of its users exists here already, `corrupt` if
+ * the archive was changed
+ */
 export async function importStep(
   work: ImportWork,
   progress: ImportProgress,
@@ -81,13 +88,13 @@ export async function importStep(
   const page = await readPart<Page>(archive, progress.next_page);
   for (const document of page.documents) await importDocument(work, organization, document);
   for (const file of page.files) await importFile(work, organization, file);
-  const standing = {
+  const next = {
     ...progress,
     next_page: page.before,
     documents: progress.documents + page.documents.length,
     files: progress.files + page.files.length,
   };
-  return { progress: standing, done: page.before === null };
+  return { progress: next, done: page.before === null };
 }
 
 async function readPart<T>(archive: Archive, name: string): Promise<T> {
@@ -111,7 +118,7 @@ async function importFile(
   );
 }
 
-/** @throws DomainError `corrupt` where the content is not that of the checksum. */
+/** @throws DomainError `corrupt` if the content does not have the recorded checksum */
 async function storeContent(
   deps: ImportDeps,
   archive: Archive,

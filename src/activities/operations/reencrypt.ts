@@ -1,4 +1,7 @@
-/** The steps that encrypt an organization's objects anew under its current key and destroy the keys before it. Each may be repeated. */
+/**
+ * The steps that encrypt an organization's objects under its current key, and then destroy its older keys.
+ * Each may be repeated.
+ */
 import type { Client } from "@temporalio/client";
 import { deleteIntents } from "../../db/upkeep/unneeded.ts";
 import { type Operation, completeOperation, noteProgress } from "../../db/outbox/operations.ts";
@@ -30,24 +33,24 @@ interface ReencryptionDeps {
 const OBJECTS_A_STEP = 20;
 const OBJECTS_AT_ONCE = 4;
 const OBJECTS_A_PAGE = 1_000;
-/** Other processes know the key before for 60 s. */
+/** Other processes cache the key before for 60 s. */
 const CACHES_SECONDS = 65;
 const LOOK_AGAIN_SECONDS = 3_600;
 const DONE: OperationStep = { done: true, waitSeconds: 0 };
 const NEXT: OperationStep = { done: false, waitSeconds: 0 };
 
-/** Kept between steps. */
+/** Stored between steps. */
 interface Progress {
   readonly objects_seen: number;
-  /** When it began. */
+  /** How many objects there were when it began. */
   readonly objects_seen_total?: number;
   readonly objects_encrypted_anew: number;
   readonly bytes_encrypted_anew: number;
-  /** Missing or damaged before, or deleted meanwhile. */
+  /** Objects that were missing or damaged before, or were deleted meanwhile. */
   readonly objects_unreadable: number;
-  /** Name of the last object that was looked at; null before the first. */
+  /** The name of the last object that was looked at; null before the first. */
   readonly after: string | null;
-  /** Every object was looked at; what still needs an older key is waited for. */
+  /** True when every object was looked at, and the operation waits for what still needs an older key. */
   readonly has_ended?: boolean;
 }
 
@@ -66,7 +69,10 @@ interface Work {
   readonly current: CurrentKey;
 }
 
-/** @returns how long to wait for the next step: until caches are over, or until what needs an older key may be gone. */
+/**
+ * @returns how long to wait before the next step: until caches have expired, or until what needs an older key
+ * may be gone.
+ */
 export async function reencryptStep(
   deps: ReencryptionDeps,
   operation: Operation,
@@ -87,7 +93,7 @@ async function complete(
   progress: Progress,
   more: Readonly<Record<string, unknown>>,
 ): Promise<OperationStep> {
-  const { after: _, has_ended: __, objects_seen_total: ___, ...counts } = progress;
+  const { after: _after, has_ended: _hasEnded, objects_seen_total: _total, ...counts } = progress;
   await completeOperation(deps.db, operation.id, { organization_id: organization.id, ...counts, ...more });
   return DONE;
 }
@@ -97,25 +103,26 @@ async function encryptPage(work: Work, progress: Progress): Promise<OperationSte
   const names = await inTenant(deps.db, organization, (sql) =>
     listNamedObjects(sql, organization.id, { after: progress.after, limit: OBJECTS_A_STEP }),
   );
-  let {
-    objects_encrypted_anew: anew,
-    bytes_encrypted_anew: bytes,
-    objects_unreadable: unreadable,
-  } = progress;
+  let encryptedObjects = progress.objects_encrypted_anew;
+  let encryptedBytes = progress.bytes_encrypted_anew;
+  let unreadable = progress.objects_unreadable;
   await eachOf(names, OBJECTS_AT_ONCE, async (name) => {
     const size = await encryptAnew(work, name);
     if (size === "unreadable") unreadable += 1;
-    else if (size !== undefined) [anew, bytes] = [anew + 1, bytes + size];
+    else if (size !== undefined) {
+      encryptedObjects += 1;
+      encryptedBytes += size;
+    }
   });
   const total =
     progress.objects_seen_total ??
     (await inTenant(deps.db, organization, (sql) => countNamedObjects(sql, organization.id)));
   const seen: Progress = {
-    // A copy whose name lies behind is come by again, and is none of those that were to be looked at.
+    // A new copy may be listed again under its own name, and must not count beyond the total.
     objects_seen: Math.min(progress.objects_seen + names.length, total),
     objects_seen_total: total,
-    objects_encrypted_anew: anew,
-    bytes_encrypted_anew: bytes,
+    objects_encrypted_anew: encryptedObjects,
+    bytes_encrypted_anew: encryptedBytes,
     objects_unreadable: unreadable,
     after: names.at(-1) ?? progress.after,
   };
@@ -128,7 +135,10 @@ async function encryptPage(work: Work, progress: Progress): Promise<OperationSte
   return NEXT;
 }
 
-/** Writes a copy under a new name and gives it to all rows at once. @returns its bytes; undefined where there was nothing to do. */
+/**
+ * Writes a copy under a new name and points all rows to it at once.
+ * @returns its bytes; undefined if there was nothing to do.
+ */
 async function encryptAnew(
   { deps, organization, current }: Work,
   from: string,
@@ -148,14 +158,17 @@ async function encryptAnew(
     await inTenant(db, organization, (sql) => deleteIntents(sql, [to]));
     return undefined;
   } catch (error) {
-    // Gone with its rows meanwhile, or damaged before: neither is mended by another attempt.
+    // The file was deleted meanwhile or was already damaged; retrying cannot help.
     if (error instanceof DomainError && (error.code === "not_found" || error.code === "corrupt"))
       return "unreadable";
     throw error;
   }
 }
 
-/** Never before nothing is left that an older key opens: what is counted here is read from every place that keeps something. */
+/**
+ * Destroys older keys only when nothing is left that they decrypt, in any of the places where encrypted data
+ * is kept.
+ */
 async function destroyOldKeys(work: Work, progress: Progress): Promise<OperationStep> {
   const { deps, organization, operation, current } = work;
   if (current.older === 0) return complete(work, progress, { key_id: current.id, keys_destroyed: 0 });
@@ -167,10 +180,10 @@ async function destroyOldKeys(work: Work, progress: Progress): Promise<Operation
   );
   const workflows = await countWorkflowsBefore(deps.temporal, organization.id, until);
   const isFree = users.uploads + users.kept_answers + workflows === 0;
-  // Every header is read for this one: not while something else has to be waited for anyway.
+  // This reads the header of every object, so it is left out while something else must be waited for.
   const objects = isFree ? await countObjectsOfOldKeys(work) : undefined;
   if (objects !== 0) {
-    // What was written meanwhile is found by going through all objects again.
+    // Going through all objects again finds those that were written meanwhile.
     const again =
       objects === undefined
         ? { has_ended: true }
@@ -187,7 +200,7 @@ async function destroyOldKeys(work: Work, progress: Progress): Promise<Operation
   return complete(work, progress, { key_id: current.id, keys_destroyed: destroyed });
 }
 
-/** Of all that the store holds, named by a row or not. */
+/** Counts all objects in the store, also those that no row names. */
 async function countObjectsOfOldKeys({ deps: { storage }, organization, current }: Work): Promise<number> {
   let count = 0;
   for (let after: string | undefined; ;) {
@@ -204,7 +217,7 @@ async function countObjectsOfOldKeys({ deps: { storage }, organization, current 
   }
 }
 
-/** Deleted meanwhile: needs no key. Damaged: no key opens it. */
+/** @returns undefined if the object was deleted meanwhile or is damaged: no key is kept for it. */
 async function keyIdOf(storage: Storage, name: string): Promise<string | undefined> {
   return storage.keyId(name).catch((error: unknown) => {
     if (error instanceof DomainError && (error.code === "not_found" || error.code === "corrupt"))

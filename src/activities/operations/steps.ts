@@ -1,4 +1,7 @@
-/** The steps of what operators ask for: rotating keys, and deleting an organization with everything that it has. Each may be repeated. */
+/**
+ * The activity of operations: steps that rotate keys, or delete an organization with all that it has. Each
+ * may be repeated.
+ */
 import { randomBytes } from "node:crypto";
 import type { Client } from "@temporalio/client";
 import { rewrapInstanceSecrets } from "../../db/instance/secrets.ts";
@@ -47,12 +50,14 @@ const OBJECTS_A_PAGE = 1_000;
 const DONE: OperationStep = { done: true, waitSeconds: 0 };
 const AGAIN: OperationStep = { done: false, waitSeconds: 1 };
 
-/** What deleting here does not reach, for the report. */
+/** What a deletion cannot reach, for its report. */
 const LIVES_ON = [
   "Postgres: write-ahead log and backups, until their own retention ends; text of chunks is readable in them",
   "Postgres: space of deleted rows, until vacuum and later writes overwrite it",
-  "Temporal: closed histories, until the namespace's retention ends; their payloads were encrypted under the deleted key",
-  "Object store: earlier generations where the bucket keeps them (versioning, soft delete); encrypted under the deleted key",
+  "Temporal: closed histories, until the namespace's retention ends; " +
+    "their payloads were encrypted under the deleted key",
+  "Object store: earlier generations where the bucket keeps them (versioning, soft delete); " +
+    "encrypted under the deleted key",
   "Anchors of the audit log: the organization's id, with the number and hash of its last row",
   "Logs: ids, until their own retention ends",
 ];
@@ -82,7 +87,10 @@ async function stepOf(deps: OperationDeps, operationId: string): Promise<Operati
     : transferStep(deps, operation, organization);
 }
 
-/** Wraps anew, by the current master key, what another one wraps. What is wrapped stays, so that readers notice nothing. */
+/**
+ * Rewraps with the current master key what another one has wrapped. The wrapped keys stay the same, so
+ * readers are not affected.
+ */
 async function rotateMaster(
   { db, masterKey }: OperationDeps,
   { id, report }: Operation,
@@ -107,7 +115,7 @@ async function rotateMaster(
   return DONE;
 }
 
-/** The new key has the operation's id, so that a repeated step makes no second one. */
+/** The new key gets the operation's id, so that a repeated step makes no second one. */
 async function rotateOrganization(
   { db, masterKey, keyring }: OperationDeps,
   { id }: Operation,
@@ -136,7 +144,7 @@ async function deleteOrganization(
     rows_deleted: addedRows(report, rows),
   };
   await noteProgress(db, id, sums);
-  // Something was still at work: the key goes only once nothing is.
+  // Something still ran; the key is deleted only when nothing does.
   if (ended > 0 || objects > 0) return AGAIN;
   const keys = await deleteOrganizationKeys(db, organization);
   keyring.forget(organization.id);

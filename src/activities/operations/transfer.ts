@@ -1,4 +1,4 @@
-/** The only place that runs an export or an import step by step, as an operation: each step ends with its progress written down. */
+/** Runs an export or an import as an operation: each step stores its progress. */
 import { type Operation, completeOperation, noteProgress } from "../../db/outbox/operations.ts";
 import type { Database, OrganizationKey } from "../../db/pool.ts";
 import { ARCHIVE_VERSION, type Manifest } from "../../domain/archive.ts";
@@ -18,7 +18,7 @@ const NEXT: OperationStep = { done: false, waitSeconds: 0 };
 const DONE: OperationStep = { done: true, waitSeconds: 0 };
 const NOTHING = { documents: 0, files: 0 };
 
-/** What can never succeed ends the operation with `failed` in its report; what is an outage is tried again. */
+/** A hopeless error ends the operation with `failed` in its report; an outage is retried. */
 export async function transferStep(
   deps: TransferDeps,
   operation: Operation,
@@ -44,18 +44,18 @@ export async function transferStep(
   }
 }
 
-type Standing = { readonly progress: ExportProgress | ImportProgress; readonly done: boolean };
+type StepOutcome = { readonly progress: ExportProgress | ImportProgress; readonly done: boolean };
 
 async function exported(
   deps: TransferDeps,
   { parameters, report }: Operation,
   organization: OrganizationKey,
-): Promise<Standing> {
+): Promise<StepOutcome> {
   const archive = openArchive(folderOf(parameters), await keyOf(deps.masterKey, parameters));
   return exportStep({ deps, organization, archive }, { ...NOTHING, ...(report as Partial<ExportProgress>) });
 }
 
-async function imported(deps: TransferDeps, { id, parameters, report }: Operation): Promise<Standing> {
+async function imported(deps: TransferDeps, { id, parameters, report }: Operation): Promise<StepOutcome> {
   const folder = folderOf(parameters);
   const manifest = await manifestOf(folder, report["organization_num"] !== undefined);
   const version: number = manifest.version;
@@ -71,7 +71,7 @@ async function imported(deps: TransferDeps, { id, parameters, report }: Operatio
   );
 }
 
-/** @throws DomainError `storage_unavailable` where it was there when the import began. */
+/** @throws DomainError `not_found`; `storage_unavailable` if the manifest was there when the import began */
 async function manifestOf(folder: string, hasBegun: boolean): Promise<Manifest> {
   try {
     return (await readManifest(folder)) as Manifest;

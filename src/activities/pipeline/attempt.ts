@@ -1,4 +1,7 @@
-/** The only place that watches over members of a group while an activity works on them: heartbeats, cancels, and an outcome for each. */
+/**
+ * One attempt at a step for the members of a claim: takes them, watches for cancels while the work runs, and
+ * records an outcome for each.
+ */
 import { Context } from "@temporalio/activity";
 import { DomainError, ERROR_CLASSES, type ErrorCode } from "../../domain/errors.ts";
 import { type AttemptInput, type GroupOutcome, type RunError, waitMs } from "../../domain/work/processing.ts";
@@ -28,23 +31,29 @@ interface MemberDeps {
   readonly log: Log;
 }
 
-/** What a step is given to work with. Its result for a member that throws is recorded by its class; nothing it throws ends the group. */
+/**
+ * What a step works with. An error of one member is recorded by its class and does not end the work on the
+ * others.
+ */
 export interface Attempt {
   readonly fence: Fence;
   readonly members: readonly Member[];
-  /** Aborted when the member was cancelled, superseded or deleted, or when the worker stops. */
+  /** Aborts when the member is cancelled, superseded or deleted, or when the worker stops. */
   signalOf(member: Member): AbortSignal;
-  /** Notes what became of a member whose work threw. */
+  /** Records the error of a member. */
   ended(member: Member, stage: RunError["stage"], error: unknown): void;
 }
 
-/** Ends the turn of a run that got on in isolation, once its progress is kept and it was put back into the queue. */
+/**
+ * Thrown when a run made progress in isolation: the progress is stored and the run is queued again, to go on
+ * without isolation.
+ */
 export function backInQueue(): DomainError {
   return new DomainError("cancelled", "The run got on in isolation; it goes on beside others.");
 }
 
 export interface StepInput extends AttemptInput {
-  /** Members that another attempt has in hand are left to it. */
+  /** True: take only members that no other attempt works on. */
   readonly onlyFree?: boolean;
 }
 
@@ -55,8 +64,8 @@ interface Ended {
 }
 
 /**
- * Takes the claim's members in hand, lets `work` do the step, and records every member's outcome.
- * @throws ApplicationFailure only where the outcome itself could not be recorded (the database is away).
+ * Takes the claim's members for a new attempt, lets `work` do the step, and records every member's outcome.
+ * @throws ApplicationFailure only if the outcomes could not be recorded, because the database is down
  */
 export async function attemptStep(
   deps: MemberDeps,
@@ -100,9 +109,9 @@ async function watched(
   context.cancellationSignal.addEventListener("abort", abortAll, { once: true });
   let checking = false;
   const check = async (): Promise<void> => {
-    const inHand = await inTenant(deps.db, input.organization, (sql) => membersInHand(sql, fence));
+    const ours = await inTenant(deps.db, input.organization, (sql) => membersInHand(sql, fence));
     for (const [id, controller] of controllers)
-      if (!inHand.has(id)) controller.abort(new DomainError("cancelled", "The run was cancelled."));
+      if (!ours.has(id)) controller.abort(new DomainError("cancelled", "The run was cancelled."));
   };
   const timer = setInterval(() => {
     context.heartbeat();
@@ -112,14 +121,18 @@ async function watched(
       .catch((error: unknown) =>
         deps.log.warn({ err: error, claim_id: input.claimId }, "members could not be checked"),
       )
-      .finally(() => (checking = false));
+      .finally(() => {
+        checking = false;
+      });
   }, HEARTBEAT_MS);
   try {
     await work({
       fence,
       members,
       signalOf: (member) => controllers.get(member.id)!.signal,
-      ended: (member, stage, error) => void ended.push({ member, stage, error }),
+      ended(member, stage, error) {
+        ended.push({ member, stage, error });
+      },
     });
   } finally {
     clearInterval(timer);

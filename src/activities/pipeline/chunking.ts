@@ -1,4 +1,7 @@
-/** Where chunking runs: short texts here, longer ones in threads, in turns of organizations and users, so that other work goes on. */
+/**
+ * Chunks short texts on the event loop and longer ones in threads, which organizations and users share
+ * fairly.
+ */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { type Chunk, chunkerNamed } from "../../chunkers/index.ts";
@@ -12,7 +15,7 @@ export interface ChunkingJob {
   readonly units: readonly TextUnit[];
   readonly maxTokens: number;
   readonly overlapTokens: number;
-  /** As the document says it. */
+  /** The language that the document declares. */
   readonly language?: string | undefined;
 }
 
@@ -21,12 +24,18 @@ export type ChunkingAnswer =
   | { readonly code: ErrorCode; readonly message: string }
   | { readonly error: unknown };
 
-/** Rejects with the signal's reason once it is aborted, else with what the chunker threw. */
+/** Rejects with the reason of the signal when it aborts, or with what the chunker threw. */
 export type Chunking = (job: ChunkingJob, owner: Owner, signal: AbortSignal) => Promise<Chunk[]>;
 
-/** Chunking takes up to half a second for each megabyte: of a text below this some milliseconds, as much as handing it to a thread costs. */
+/**
+ * Chunking takes up to 0.5 s a megabyte: for shorter texts a few milliseconds, which is what passing them to
+ * a thread costs.
+ */
 const MAX_INLINE_CHARACTERS = 8_192;
-/** One more than there are processors, so that a long text leaves some of them to others; each holds a tokenizer of its own, of up to 60 MB. */
+/**
+ * One more than there are processors, so that long texts leave some to others. Each has its own tokenizer of
+ * up to 60 MB.
+ */
 const THREADS = Math.min(availableParallelism() + 1, 8);
 const IDLE_MS = 60_000;
 const THREAD = new URL("chunking-thread.ts", import.meta.url);
@@ -37,7 +46,10 @@ interface Waiter {
   start(thread: Worker): void;
 }
 
-/** `models` tells the threads which tokenizer to load; it is `embedding`'s own. Threads end that were idle for `idleMs`, and hold up no process that ends. */
+/**
+ * @param models tells the threads which tokenizer to load: the one of `embedding`.
+ * @param idleMs threads that are idle for longer end. They never keep the process alive.
+ */
 export function createChunking(models: ModelsConfig, embedding: EmbeddingModel, idleMs = IDLE_MS): Chunking {
   const threads = createThreads({ ...models, embeddingDimensions: embedding.dimensions }, idleMs);
   return async (job, owner, signal) => {
@@ -57,7 +69,10 @@ export function createChunking(models: ModelsConfig, embedding: EmbeddingModel, 
   };
 }
 
-/** Threads are opened as they are needed; documents take turns as {@link createFairQueue} says, by the milliseconds that their owners' took. */
+/**
+ * Opens threads as they are needed. Documents wait in a {@link createFairQueue}, which shares the threads by
+ * milliseconds used.
+ */
 function createThreads(workerData: ModelsConfig, idleMs: number) {
   const waiting = createFairQueue<Waiter>();
   const idle = new Map<Worker, NodeJS.Timeout>();
@@ -66,7 +81,7 @@ function createThreads(workerData: ModelsConfig, idleMs: number) {
   const open = (): Worker => {
     const thread = new Worker(THREAD, { workerData });
     count++;
-    // What ends it in the middle is told by whoever waits for its answer.
+    // Whoever waits for its answer reports an error; see `ask`.
     thread
       .on("error", () => undefined)
       .once("exit", () => {
@@ -78,7 +93,7 @@ function createThreads(workerData: ModelsConfig, idleMs: number) {
     return thread;
   };
   const takeIdle = (): Worker | undefined => {
-    // The one that has rested least, so that those that nobody needs end.
+    // The one that was idle for the shortest time, so that superfluous ones end.
     const thread = [...idle.keys()].at(-1);
     if (thread === undefined) return undefined;
     clearTimeout(idle.get(thread));
@@ -109,11 +124,11 @@ function createThreads(workerData: ModelsConfig, idleMs: number) {
         waiting.add(waiter);
         startNext();
       }),
-    /** For a thread that has answered. */
+    /** Call it when a thread has answered. */
     rest(thread: Worker): void {
       thread.unref();
       const end = (): void => {
-        // It ends a while later: nobody may be given it meanwhile.
+        // It takes a while to end, and must not be given out meanwhile.
         idle.delete(thread);
         void thread.terminate();
       };
@@ -124,7 +139,7 @@ function createThreads(workerData: ModelsConfig, idleMs: number) {
   };
 }
 
-/** A thread that is aborted, or fails, is gone. */
+/** Terminates the thread if the signal aborts. After an error or an abort the thread cannot be used again. */
 async function ask(thread: Worker, job: ChunkingJob, signal: AbortSignal): Promise<ChunkingAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<ChunkingAnswer>();
   const stop = (): void => {

@@ -2,7 +2,10 @@
 import { setImmediate } from "node:timers/promises";
 import { type Owner, createFairQueue } from "../../domain/fair-queue.ts";
 
-/** Runs `work` for every item, at most `limit` at a time. Rejects with the first rejection, once all that started have ended. */
+/**
+ * Runs `work` for every item, at most `limit` at a time. Rejects with the first rejection, once all that
+ * started have ended.
+ */
 export async function eachOf<T>(
   items: readonly T[],
   limit: number,
@@ -17,8 +20,9 @@ export async function eachOf<T>(
 }
 
 /**
- * Natural batching of writes: one write is under way at a time, and what comes meanwhile, or in the same turn of the event loop, shares the next.
- * The returned function resolves when the write that held its item is done, and rejects with that write's error.
+ * Natural batching of writes: one write is under way at a time, and what comes meanwhile, or in the same turn
+ * of the event loop, shares the next. The returned function resolves when the write that held its item is
+ * done, and rejects with that write's error.
  */
 export function inTurns<T>(write: (items: T[]) => Promise<void>): (item: T) => Promise<void> {
   let gathered: T[] = [];
@@ -48,7 +52,10 @@ export interface Demand {
 
 export type FairGate = <T>(demand: Demand, work: () => Promise<T>) => Promise<T>;
 
-/** Lets `limit` pieces of work run at once, of all callers; the others wait for their turn as {@link createFairQueue} says, by the time that their owners' took. */
+/**
+ * Lets `limit` pieces of work run at once, of all callers; the others wait for their turn as {@link
+ * createFairQueue} says, by the time that their owners' took.
+ */
 export function createFairGate(limit: number): FairGate {
   const waiting = createFairQueue<Demand & { start(): void }>();
   let running = 0;
@@ -76,7 +83,10 @@ export function createFairGate(limit: number): FairGate {
 /** Chunks of many small documents, or of one that is over in moments. */
 const SMALL_CHUNKS = 64;
 
-/** Half of `connections` for transactions that write chunks, by their number: in turns, and those that write little do not wait for those that write much. */
+/**
+ * Half of `connections` for transactions that write chunks, by their number: in turns, and those that write
+ * little do not wait for those that write much.
+ */
 export function createWriteGate(connections: number): FairGate {
   const places = Math.max(2, Math.floor(connections / 2));
   const large = createFairGate(Math.floor(places / 2));

@@ -1,4 +1,7 @@
-/** The only place that names a chunk's text by its content: under a secret, so that nobody can tell what text a name stands for. */
+/**
+ * The keyed hash under which the embedding of a text is cached. Without the secret nobody can tell which text
+ * a hash stands for.
+ */
 import { createHmac } from "node:crypto";
 
 const HASH_BYTES = 16;

@@ -1,16 +1,18 @@
-/** The only place that divides a long document into parts, so that memory stays flat and what is done is kept. */
+/**
+ * Divides a long document into parts, so that memory stays flat and finished parts are kept after a crash.
+ */
 import type { ParsedDocument, ParseWarning, ExtractedMetadata, TextUnit } from "../../domain/text-unit.ts";
 import { createHeadingPath, type OpenHeading } from "../../parsers/heading-path.ts";
 
 const PAGES_A_PART = 50;
 
-/** Where a document goes on: all that the next part must know of those before it. */
+/** Where a document goes on, and all that the next part must know about those before it. */
 export interface Checkpoint {
   readonly next_page: number;
   readonly page_count: number;
   readonly units: number;
   readonly chunks: number;
-  /** Of the text so far, with what separates it from the next unit. */
+  /** The length of the text so far, including the separator before the next unit. */
   readonly text_length: number;
   readonly headings: readonly OpenHeading[];
   readonly warnings: readonly ParseWarning[];
@@ -21,13 +23,16 @@ export interface Checkpoint {
 type ParsePart = (pages: readonly [number, number]) => Promise<ParsedDocument>;
 
 export interface DocumentPart {
-  /** With the warnings and metadata of all parts so far. */
+  /** Has the warnings and metadata of all parts so far. */
   readonly document: ParsedDocument;
-  /** Null with the last part. `chunks` is yet to be counted. */
+  /** Null in the last part. `chunks` is not counted yet. */
   readonly next: Omit<Checkpoint, "chunks"> | null;
 }
 
-/** Parts of a document with pages, from the checkpoint on. Put together they are the whole, under the same headings. */
+/**
+ * The parts of a document with pages, starting at the checkpoint. Together they are the whole document, with
+ * the same headings.
+ */
 export async function* documentParts(
   parse: ParsePart,
   from: Checkpoint | null,
@@ -46,12 +51,12 @@ export async function* documentParts(
   }
 }
 
-/** A document that is read as a whole. */
+/** A document that is parsed as a whole. */
 export function onlyPart(document: ParsedDocument): DocumentPart {
   return { document: continued(document, null).document, next: null };
 }
 
-/** Units with their places in the whole text and the headings of the parts before. */
+/** Adds to the units their offsets in the whole text and the headings of the parts before. */
 function continued(
   document: ParsedDocument,
   before: Checkpoint | null,

@@ -1,4 +1,7 @@
-/** The second step of the pipeline: embed what has no embedding yet, in checkpointed batches, and publish each member whole. */
+/**
+ * The second step of the pipeline: embeds what has no embedding yet, in batches that are stored as they come,
+ * and publishes each member.
+ */
 import { type ChunkToEmbed, chunksToEmbed, embeddingModelNum } from "../../db/runs/chunks.ts";
 import { inTenant } from "../../db/pool.ts";
 import { isRefusedWhole } from "../../db/runs/refused-chunks.ts";
@@ -12,7 +15,7 @@ import {
 import { PartlyEmbedded } from "../../models/embedding/caller.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { cacheLookups } from "../../telemetry/instruments.ts";
-import { below } from "../../telemetry/span.ts";
+import { continueTrace } from "../../telemetry/span.ts";
 import { pipelineStage } from "../../telemetry/stage.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
 import { type EmbeddedText, distinctTexts, everyTextRefused, keepOutcomes } from "./embedding-outcomes.ts";
@@ -25,8 +28,8 @@ const TEXTS_A_REQUEST = 64;
 const CHUNKS_A_QUERY = 1_024;
 
 /**
- * Idempotent: embeddings and refusals are kept as they come, and a member that is published is not taken again. Each member is published as soon as its
- * own chunks are embedded.
+ * Publishes each member as soon as its own chunks are embedded.
+ * Idempotent: embeddings and refusals are stored as they come, and a published member is not taken again.
  */
 export async function embedAndPublish(deps: PipelineDeps, input: StepInput): Promise<GroupOutcome> {
   const outcome = await attemptStep(deps, input, "embed", async (attempt) => {
@@ -47,7 +50,10 @@ export async function embedAndPublish(deps: PipelineDeps, input: StepInput): Pro
   return outcome;
 }
 
-/** Embeds a member, and says whether its chunks all have an embedding now; what became of it otherwise is noted. */
+/**
+ * @returns a function that embeds a member. It resolves with true if all its chunks are embedded; otherwise
+ * its error was recorded.
+ */
 async function memberEmbedding(
   deps: PipelineDeps,
   input: AttemptInput,
@@ -77,7 +83,7 @@ async function memberEmbedding(
     try {
       await deps.disk.assertRoom();
       const first = missing.filter((chunk) => chunk.run_num === member.num);
-      const asked = await below(member.traceparent, () =>
+      const asked = await continueTrace(member.traceparent, () =>
         pipelineStage("embed", () =>
           embedMember(deps, input, {
             member,
@@ -106,13 +112,14 @@ interface MemberWork {
   readonly member: Member;
   readonly signal: AbortSignal;
   readonly modelNum: number;
-  /** Chunks to embed as far as the group's query saw them, and whether it saw all. */
+  /** The member's chunks to embed that the query for all members found. */
   readonly first: readonly ChunkToEmbed[];
+  /** True if that query found all of them. */
   readonly whole: boolean;
   readonly keep: (batch: EmbeddedText[]) => Promise<void>;
 }
 
-/** @returns texts that had no embedding yet. */
+/** @returns how many texts had no embedding yet. */
 async function embedMember(deps: PipelineDeps, input: AttemptInput, work: MemberWork): Promise<number> {
   const { member } = work;
   const model = deps.embedding.forWork({
@@ -131,12 +138,13 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
     const requests = Array.from({ length: Math.ceil(distinct.length / TEXTS_A_REQUEST) }, (_, index) =>
       distinct.slice(index * TEXTS_A_REQUEST, (index + 1) * TEXTS_A_REQUEST),
     );
-    // In isolation one after the other: what ends the process is tried first each time, with nothing kept beside it.
+    // In isolation one after the other, so that each attempt begins with the text that kills the process.
     await eachOf(requests, input.isolated ? 1 : 2, async (batch) => {
       work.signal.throwIfAborted();
       const texts = batch.map(({ text }) => text);
       const vectors = await model.embed(texts, "passage", work.signal).catch(async (error: unknown) => {
-        // What was paid for is not asked for again with the text that the provider breaks on.
+        // Vectors that were paid for are stored, so that they are not asked for again together with the text
+        // that failed.
         const known = error instanceof PartlyEmbedded ? error.outcomes : [];
         const kept = batch.flatMap((text, index) =>
           known[index] === undefined ? [] : [{ ...text, vector: known[index] }],
@@ -164,7 +172,7 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
   return asked;
 }
 
-/** @throws DomainError `rejected_by_provider` where nothing of the document has a vector. */
+/** @throws DomainError `rejected_by_provider` if no chunk of the document has a vector */
 async function noteRefusals(
   deps: PipelineDeps,
   input: AttemptInput,

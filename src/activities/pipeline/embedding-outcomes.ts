@@ -1,10 +1,10 @@
-/** What the embedding of a member's texts came to: vectors are kept by content, refusals with the chunks, each as it comes. */
+/** Stores the outcomes of embedding: vectors in the cache by content, refusals with the chunks. */
 import { type ChunkToEmbed, keepEmbeddings } from "../../db/runs/chunks.ts";
 import { markRefused } from "../../db/runs/refused-chunks.ts";
 import type { Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 
-/** A text of one run, and the chunks that consist of it. */
+/** A text, and the chunks of a run that have this text. */
 export interface TextToEmbed {
   readonly hash: Buffer;
   readonly text: string;
@@ -12,11 +12,11 @@ export interface TextToEmbed {
 }
 
 export interface EmbeddedText extends TextToEmbed {
-  /** Null where the provider refuses it. */
+  /** Null if the provider refuses the text. */
   readonly vector: Float32Array | null;
 }
 
-/** Each text of one run once. */
+/** Each distinct text once. */
 export function distinctTexts(chunks: readonly ChunkToEmbed[]): TextToEmbed[] {
   return [...Map.groupBy(chunks, (chunk) => chunk.content_hash.toString("hex")).values()].map((alike) => ({
     hash: alike[0]!.content_hash,
@@ -37,7 +37,7 @@ export async function keepOutcomes(
   if (refused.length > 0) await markRefused(sql, modelNum, refused);
 }
 
-/** Hopeless: a document of which nothing can be found by meaning is not published. */
+/** A hopeless error: a document without any vector is not published. */
 export function everyTextRefused(): DomainError {
   return new DomainError("rejected_by_provider", "The model provider refuses every text of the document.");
 }

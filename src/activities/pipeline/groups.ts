@@ -1,7 +1,10 @@
-/** The only rule by which many documents become transactions of a bounded size. */
+/** Groups documents into transactions of a bounded size. */
 import { MAX_PUBLISH_CHUNKS } from "../../domain/work/processing.ts";
 
-/** Groups of consecutive items that have at most {@link MAX_PUBLISH_CHUNKS} chunks together; an item that has more is a group by itself. */
+/**
+ * Groups consecutive items with at most {@link MAX_PUBLISH_CHUNKS} chunks in total. An item that has more is
+ * a group by itself.
+ */
 export function inGroups<T>(items: readonly T[], chunksOf: (item: T) => number): T[][] {
   const groups: T[][] = [];
   let chunks = 0;

@@ -1,4 +1,4 @@
-/** What the pipeline's activities need of the process that runs them. */
+/** What the activities of the pipeline need from their process. */
 import type { Database } from "../../db/pool.ts";
 import type { Log } from "../../process/log.ts";
 import type { MergingEmbeddingModel } from "../../models/embedding/merge.ts";
@@ -16,17 +16,19 @@ export interface PipelineDeps {
   readonly embedding: MergingEmbeddingModel;
   readonly parserPool: ParserPool;
   readonly chunking: Chunking;
-  /** Where transactions that write chunks take turns, so that others, of everybody, find a connection. */
+  /** Limits concurrent transactions that write chunks, so that everybody else still finds a connection. */
   readonly writes: FairGate;
-  /** A folder of this process for files that a parser child reads; what is in it dies with the member. */
+  /**
+   * A folder of this process for files that parser processes read. A file is removed when its member ends.
+   */
   readonly temporaryFolder: string;
-  /** 32 bytes that key the organization's embedding cache: nobody can tell from an entry what text it stands for. */
+  /** The 32-byte key of `contentHash` (content-hash.ts) for the organization. */
   contentSecret(organizationId: string): Promise<Buffer>;
-  /** Called when a claim may have closed, so that what gathered meanwhile is claimed. */
+  /** Called when a claim may have closed, so that runs that were queued meanwhile are claimed. */
   wakeDispatcher(organization: { id: string; num: number }): void;
-  /** Called when a deletion is complete, so that the organization's next one has its turn. */
+  /** Called when a deletion is complete, so that the organization's next one starts. */
   wakeDeletions(organizationId: string): void;
-  /** Called when a batch is complete, for the same reason. */
+  /** Called when a batch is complete, so that the organization's next one starts. */
   wakeBatches(organizationId: string): void;
   /** Called when a batch has released runs. */
   wakeBatchRuns(organization: { id: string; num: number }): void;

@@ -1,4 +1,7 @@
-/** The first step of the pipeline: read the stored file, parse it, cut it into chunks, and write both for each member of the group. */
+/**
+ * The first step of the pipeline: reads the stored file of each member, parses it, chunks it, and writes text
+ * and chunks.
+ */
 import { createWriteStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +19,7 @@ import { newId } from "../../domain/ids.ts";
 import { type AttemptInput, type GroupOutcome, MAX_DOCUMENT_CHUNKS } from "../../domain/work/processing.ts";
 import type { ParsedDocument, TextUnit } from "../../domain/text-unit.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
-import { below } from "../../telemetry/span.ts";
+import { continueTrace } from "../../telemetry/span.ts";
 import { pipelineStage } from "../../telemetry/stage.ts";
 import { mayParseInWorker, parserFor } from "../../parsers/index.ts";
 import { parsePages } from "../../parsers/page-range.ts";
@@ -31,14 +34,20 @@ import type { PipelineDeps } from "./pipeline-deps.ts";
 import { publishMeanwhile } from "./publish-meanwhile.ts";
 
 const DEFAULT_MAX_TOKENS = 240;
-/** A part of a document with pages takes little longer: then it is another's turn. Fewer pages would hide which lines recur on each. */
+/**
+ * After this time a part ends and another document gets its turn. Parts of fewer pages would hide which lines
+ * recur on each page.
+ */
 const PART_BUDGET_MS = 10_000;
-/** Smaller files are parsed in a millisecond or two. */
+/** A smaller file is parsed in a millisecond or two. */
 const SMALL_BYTES = 16_384;
-/** Files that this process reads whole and parses itself at once, of all groups; each takes milliseconds. */
+/**
+ * Bounds how many small files this process reads whole and parses itself at the same time; each takes
+ * milliseconds.
+ */
 const inWorker = createFairGate(8);
 
-/** Idempotent: members whose text and chunks are written already are not taken again. */
+/** Idempotent: a member whose text and chunks are written is not taken again. */
 export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput): Promise<GroupOutcome> {
   return attemptStep(deps, input, "prepare", async (attempt) => {
     const secret = await deps.contentSecret(input.organization.id);
@@ -64,7 +73,7 @@ export async function prepareDocuments(deps: PipelineDeps, input: AttemptInput):
     await Promise.all(
       attempt.members.map(async (member) => {
         try {
-          await below(member.traceparent, () => prepare(member));
+          await continueTrace(member.traceparent, () => prepare(member));
         } catch (error) {
           attempt.ended(member, "parsing", error);
         }
@@ -97,7 +106,7 @@ function writeRuns(
   );
 }
 
-/** @throws DomainError `cancelled` where the run is no longer in this attempt's hand. */
+/** @throws DomainError `cancelled` if another attempt has taken the run */
 async function keepPart(
   deps: PipelineDeps,
   input: AttemptInput,
@@ -115,7 +124,7 @@ interface MemberWork {
   readonly signal: AbortSignal;
 }
 
-/** What is to be written of a member: of a long document one part after the other, from its checkpoint on. */
+/** What is to be written for a member: a long document part by part, starting at its checkpoint. */
 async function* preparedParts(
   deps: PipelineDeps,
   organizationId: string,
@@ -182,7 +191,10 @@ async function chunkPart(
   return deps.chunking(job, { organizationId, userId: member.created_by }, signal);
 }
 
-/** Running headers and footers would be in the way of every search; where there is nothing else, they are the text. */
+/**
+ * Leaves out running headers and footers, which would disturb every search, unless the document has nothing
+ * else.
+ */
 function chunkedUnits(units: readonly TextUnit[]): readonly TextUnit[] {
   const own = units.filter((unit) => unit.repeats !== true);
   return own.some((unit) => unit.type !== "heading") ? own : units;
@@ -234,7 +246,7 @@ async function* parsedParts(
   const folder = join(deps.temporaryFolder, member.id);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
-    // Parsers of native code tell formats by the name.
+    // Native parsers tell the format by the file's extension.
     const path = join(folder, `original.${fileType.toLowerCase()}`);
     await pipelineStage("read", async () =>
       pipeline(await open(), createWriteStream(path, { mode: 0o600 }), { signal }),

@@ -1,17 +1,21 @@
-/** The only place that embeds and publishes members of a group while others of it are still prepared: no document waits for a slower one. */
+/**
+ * Embeds and publishes members of a claim while others are still being prepared, so that no document waits
+ * for a slower one.
+ */
 import { embedAndPublish } from "./embed-and-publish.ts";
 import type { StepInput } from "./attempt.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 
-/** Members that are ready so soon after each other go on together; where all of a group are, the next activity takes them. */
+/** Members that become ready within this time go on together. If all do, the next activity takes them. */
 const TOGETHER_MS = 100;
 
 interface Meanwhile {
-  /** Says that members were prepared. */
+  /** Call it when a member was prepared. */
   ready(): void;
   /**
-   * Says that the last member was prepared. Where a pass is still under way those behind it go on here too, since the next activity could begin
-   * only after it. Resolves when all passes have ended; never rejects, since what they leave the next activity takes.
+   * Call it when the last member was prepared. If a pass is still running, waiting members get a pass of
+   * their own here, because the next activity begins only after this one. Resolves when all passes have
+   * ended. Never rejects: the next activity takes what they left.
    */
   end(): Promise<void>;
 }
@@ -33,11 +37,13 @@ export function publishMeanwhile(deps: PipelineDeps, input: StepInput): Meanwhil
     void pass.finally(() => passes.delete(pass));
   };
   return {
-    ready: () => void (timer ??= setTimeout(begin, TOGETHER_MS)),
+    ready() {
+      timer ??= setTimeout(begin, TOGETHER_MS);
+    },
     async end() {
-      const isOwed = timer !== undefined;
+      const isScheduled = timer !== undefined;
       clearTimeout(timer);
-      if (isOwed && passes.size > 0) begin();
+      if (isScheduled && passes.size > 0) begin();
       await Promise.all(passes);
     },
   };

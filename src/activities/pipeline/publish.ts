@@ -1,4 +1,7 @@
-/** The last step of the pipeline: index a member's chunks and make its run the one that search serves, in one transaction. */
+/**
+ * The last step of the pipeline: indexes a member's chunks and makes its run the one that search serves, in
+ * one transaction.
+ */
 import { chunkTexts } from "../../db/runs/chunks.ts";
 import { type OrganizationKey, type Sql, inTenant } from "../../db/pool.ts";
 import {
@@ -35,15 +38,16 @@ interface PublishWork {
 }
 
 interface Publisher {
-  /** Resolves when the member is published, or what became of it is noted. */
+  /** Resolves when the member is published or its error was recorded. */
   publish(member: Member): Promise<void>;
-  /** Once everything given was published: resolves when what was written is merged. */
+  /** Call it after the last `publish` has resolved. Resolves when the written segments are merged. */
   end(): Promise<void>;
 }
 
 /**
- * Publishes members as they come: small ones that come together in one transaction, a large one by itself, after its entries were written under cover, so
- * that nobody waits for it. Where a group's transaction fails for a reason of one member, each is tried alone, so that one cannot hold up the others.
+ * Publishes members as they come. Small ones share a transaction; a large one has its own, after its entries
+ * were written while hidden, so that nobody waits for it. If a shared transaction fails because of one
+ * member, each member is tried alone.
  */
 export function createPublisher(deps: PipelineDeps, work: PublishWork): Publisher {
   const small = inTurns<Member>(async (members) => {
@@ -53,9 +57,9 @@ export function createPublisher(deps: PipelineDeps, work: PublishWork): Publishe
         deps.writes(demandOf(work, group), () => publishGroup(deps, work, group)),
       );
     }
+    // Nobody waits for the merge, and it never rejects.
     for (const spaceNum of new Set(members.map((member) => member.space_num))) void merge(spaceNum);
   });
-  // Nobody waits for it, and it never rejects.
   const merge = inTurns<number>(async (spaceNums) => {
     for (const spaceNum of new Set(spaceNums)) await mergeWritten(deps, work.input.organization, spaceNum);
   });
@@ -89,8 +93,8 @@ async function beginPublishing(): Promise<void> {
 }
 
 /**
- * A query reads a block of every segment, so that many small ones do not wait for the next round of upkeep.
- * What was written stays so; what is not merged here, upkeep merges.
+ * Merges small segments at once, because each query reads a block of every segment. What fails here is left
+ * to the upkeep workflow.
  */
 async function mergeWritten(
   deps: PipelineDeps,
@@ -100,12 +104,10 @@ async function mergeWritten(
   try {
     const merge = (): Promise<number> =>
       inTenant(deps.db, organization, (sql) => mergeSegments(sql, organization.num, spaceNum));
-    while (
-      (await deps.writes(
-        { owner: { organizationId: organization.id, userId: null }, size: MAX_PUBLISH_CHUNKS },
-        merge,
-      )) > 0
-    );
+    const demand = { owner: { organizationId: organization.id, userId: null }, size: MAX_PUBLISH_CHUNKS };
+    let merged: number;
+    do merged = await deps.writes(demand, merge);
+    while (merged > 0);
   } catch (error) {
     deps.log.warn({ err: error, space_num: spaceNum }, "segments were not merged");
   }
@@ -115,8 +117,8 @@ async function publishGroup(deps: PipelineDeps, work: PublishWork, group: readon
   try {
     await publishSmall(deps, work, group);
   } catch (error) {
-    const isOfOne = group.length > 1 && !(error instanceof DomainError && error.class === "outage");
-    if (!isOfOne) return noteAll(work.attempt, group, error);
+    const mayBeOne = group.length > 1 && !(error instanceof DomainError && error.class === "outage");
+    if (!mayBeOne) return noteAll(work.attempt, group, error);
     for (const member of group)
       await publishSmall(deps, work, [member]).catch((alone: unknown) =>
         noteAll(work.attempt, [member], alone),
@@ -172,7 +174,10 @@ function countPublished(documents: number): void {
   pipelineOutcomes.inc({ outcome: "published", code: "none" }, documents);
 }
 
-/** Entries of a large run are written in batches that search does not see; a batch that was written stays. */
+/**
+ * Writes the entries of a large run in batches that search does not see yet; after a crash, written batches
+ * stay.
+ */
 async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Member): Promise<void> {
   const { organization, claimId } = work.input;
   const total = member.chunk_count ?? 0;
@@ -193,7 +198,7 @@ async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Membe
   while (from < total) {
     work.attempt.signalOf(member).throwIfAborted();
     from = await deps.writes(demandOf(work, [member]), () => writeBatch(deps, work, member, from));
-    // Searches read what they do not see, too.
+    // Searches also read segments whose entries are hidden, so these are merged as well.
     await mergeWritten(deps, organization, member.space_num);
     if (work.input.isolated) throw backInQueue();
   }
@@ -208,7 +213,7 @@ async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Membe
   countPublished(published);
 }
 
-/** @returns where the next batch begins. */
+/** @returns the index of the first chunk of the next batch. */
 function writeBatch(deps: PipelineDeps, work: PublishWork, member: Member, from: number): Promise<number> {
   return inTenant(deps.db, work.input.organization, async (sql) => {
     const chunks = await analyzedChunks(sql, member.num, from, MAX_PUBLISH_CHUNKS);
@@ -260,7 +265,10 @@ async function writeEntries(
   await addTermCounts(sql, terms, ANALYZER_VERSION);
 }
 
-/** What is published has as many entries as chunks, but for those that the provider refuses, which are noted: nothing was lost between the steps. */
+/**
+ * @throws Error if a run has fewer search entries and noted refusals than chunks: then something was lost
+ * between the steps
+ */
 async function assertWhole(sql: Sql, runs: readonly Publishable[], modelNum: number): Promise<void> {
   for (const [spaceNum, ofSpace] of bySpace(runs)) {
     const entries = await countEntries(sql, {

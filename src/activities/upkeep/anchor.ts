@@ -14,19 +14,20 @@ interface AnchorDeps {
 }
 
 /**
- * Signs the heads of all chains once a day in UTC, with the first round that finds no anchor of the day. An anchor is never written over.
- * @returns 1 where it wrote one, else 0.
+ * Signs the heads of all chains once a day (UTC): the first round that finds no anchor of the day writes one.
+ * An anchor is never overwritten.
+ * @returns 1 if it wrote one, else 0.
  */
 export async function anchorToday({ db, store, masterKey }: AnchorDeps, now: Date): Promise<number> {
   const name = dailyAnchorName(now);
-  // Listed, since a store that holds nothing yet has no answer to whether it has one object.
+  // Listed, because an empty store cannot say whether it has a certain object.
   if ((await store.list(name, { limit: 1 })).length > 0) return 0;
   const { jws } = await makeAnchor(db, await loadInstanceSecret(db, ANCHOR_SECRET, masterKey), now);
   try {
     await storeAnchor(store, name, jws);
     return 1;
   } catch (error) {
-    // Another worker's round was first.
+    // A round of another worker was faster.
     if (error instanceof DomainError && error.code === "conflict") return 0;
     throw error;
   }

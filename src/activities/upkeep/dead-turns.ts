@@ -1,4 +1,4 @@
-/** The only place that ends the chat turns of API processes that died. */
+/** Ends the chat turns of API processes that died. */
 import type { Client } from "@temporalio/client";
 import type { Database } from "../../db/pool.ts";
 import {
@@ -9,7 +9,7 @@ import {
 } from "../../db/turns/ledger.ts";
 import { listRunningTurns, terminateTurns } from "../../temporal/start/chat.ts";
 
-/** A lease is renewed each second; with a sweep each second a dead process is seen within five. */
+/** Leases are renewed every second; with a sweep every second a dead process is noticed within five. */
 const LEASE_SECONDS = 3;
 
 interface SweeperDeps {
@@ -19,8 +19,10 @@ interface SweeperDeps {
 }
 
 /**
- * One round: turns of dead leases end as `lost`, their workflows and those of turns that had ended just before are terminated, and the lease goes once both are done; what fails is
- * done by the next round. After an outage of the database it waits for as long as a lease lasts, since nobody could renew meanwhile.
+ * Returns a round of the sweep. Turns of an expired lease end as `lost`; their workflows, and those of turns
+ * that had ended just before, are terminated; then the lease is deleted. The next round does what failed.
+ * After an outage of the database it waits for the length of a lease, because no process could renew its own
+ * meanwhile.
  */
 export function createTurnSweeper({ db, client, nowMs = Date.now }: SweeperDeps): () => Promise<void> {
   let reachableSinceMs: number | null = nowMs();
@@ -33,7 +35,8 @@ export function createTurnSweeper({ db, client, nowMs = Date.now }: SweeperDeps)
     if (dead.length === 0 || nowMs() - reachableSinceMs < LEASE_SECONDS * 1_000) return;
     for (const apiProcessId of dead) {
       const lost = await loseTurns(db, apiProcessId);
-      // The books may have had a turn's end before its workflow was told, which nobody does any more.
+      // The turn may have ended in the ledger before its workflow was told, and nobody will tell the workflow
+      // now.
       const untold = await findTurnsOfProcess(db, apiProcessId, await listRunningTurns(client));
       await terminateTurns(client, apiProcessId, [...lost, ...untold]);
       await deleteApiProcess(db, apiProcessId);

@@ -1,4 +1,4 @@
-/** The steps of the workflow that tends search indexes, in bounded transactions; each may be repeated, and several may run at once. */
+/** The steps of index upkeep, in bounded transactions. Each may be repeated, and several may run at once. */
 import { Context } from "@temporalio/activity";
 import { type Sql, inTenant } from "../../db/pool.ts";
 import { listSpacesToEmbed, queueOutdated } from "../../db/search/index/outdated-models.ts";
@@ -36,9 +36,9 @@ export async function listSpacesToTend({ db, embedding }: UpkeepDeps): Promise<S
 type Tenant = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
 /**
- * Purges, writes anew and merges what is due in the space, until nothing is, queues what another model embedded, and builds or drops
- * the index of its vectors.
- * @returns how many, by kind.
+ * Purges, rewrites and merges segments of the space until nothing is due, queues documents that another model
+ * embedded, and builds or drops the vector index.
+ * @returns how much was done, by kind of work.
  */
 export async function tendSpace(deps: UpkeepDeps, space: SpaceInput): Promise<MaintenanceCounts> {
   try {
@@ -68,7 +68,7 @@ async function tend(
   return addCounts(counts, { vector_indexes: await tendVectorIndexes(db, organization.num, spaceNum) });
 }
 
-/** The text is analyzed before anything is locked: that takes the time. */
+/** Analyzes the text before it locks anything, because that takes most of the time. */
 async function rewriteOutdated(tenant: Tenant, organizationNum: number, spaceNum: number): Promise<number> {
   for (let rewritten = 0; ; rewritten++) {
     Context.current().cancellationSignal.throwIfAborted();

@@ -1,4 +1,7 @@
-/** The steps of the maintenance workflow: each goes on until nothing of its kind is due, in bounded transactions, and may be repeated. */
+/**
+ * The steps of the maintenance workflow. Each works in bounded transactions until nothing of its kind is due,
+ * and may be repeated.
+ */
 import { AUDIT_CHAIN_SECRET, chainAuditRows, deleteOldAuditRows } from "../../db/audit/chain.ts";
 import { loadInstanceSecret } from "../../db/instance/secrets.ts";
 import { findOrphanRuns } from "../../db/upkeep/organization-integrity.ts";
@@ -51,18 +54,18 @@ const RUNS_A_STEP = 100;
 const OBJECTS_A_STEP = 200;
 const ROWS_A_CHAINING = 1_000;
 const OBJECTS_A_PAGE = 1_000;
-/** Each step reads all chunks of the organization once. */
+/** Each step reads all chunks of the organization once, so it takes many embeddings at a time. */
 const EMBEDDINGS_A_STEP = 20_000;
-/** Deleted while their rows are locked, which must not take long. */
+/** Few, because their objects are deleted while the rows are locked. */
 const INTENTS_A_STEP = 10;
 const ORPHAN_AGE_MS = 24 * 60 * 60_000;
 
-/** Organizations behind number `after`, at most a page of them. */
+/** The next page of organizations, whose numbers are greater than `after`. */
 export async function listOrganizations(deps: MaintenanceDeps, after: number): Promise<OrganizationKey[]> {
   return told(() => listOrganizationKeys(deps.db.system, after, ORGANIZATIONS_A_PAGE));
 }
 
-/** What belongs to no organization's own transaction: bookkeeping that is over its time, and runs that no workflow has. */
+/** Maintenance across organizations: expired bookkeeping rows, and runs that no workflow has. */
 export async function maintainInstance(deps: MaintenanceDeps): Promise<MaintenanceCounts> {
   return told(async () => {
     let counts: MaintenanceCounts = { requeued_runs: await requeueStrayRuns(deps.db.system) };
@@ -73,12 +76,12 @@ export async function maintainInstance(deps: MaintenanceDeps): Promise<Maintenan
       counts = addCounts(counts, deleted.counts);
       hasMore = deleted.hasMore;
     }
-    // Last: a store that is away holds up nothing else.
+    // Last, so that an outage of the store delays nothing else.
     return addCounts(counts, { audit_anchors: await anchorToday(deps, new Date()) });
   });
 }
 
-/** Everything that is due in one organization. @returns what was done, by kind. */
+/** Does everything that is due in one organization. @returns how much was done, by kind of work. */
 export async function maintainOrganization(
   deps: MaintenanceDeps,
   { organization, isThorough }: OrganizationInput,
@@ -125,7 +128,7 @@ async function chainRows({ db, masterKey }: MaintenanceDeps, organizationId: str
 
 type Tenant = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
-/** Repeats `step` while it does as much as it may at once. @returns how much it did. */
+/** Repeats `step` until it does less than `most`. @returns how much it did in total. */
 async function untilNone(step: () => Promise<number>, most: number): Promise<number> {
   let total = 0;
   for (;;) {
@@ -147,7 +150,7 @@ async function purgeRuns(
   }, RUNS_A_STEP);
 }
 
-/** A segment that somebody else has in hand is left to the next round. */
+/** Leaves a segment that another process has locked to the next round. */
 async function purgeSegments(tenant: Tenant): Promise<number> {
   const segments = await tenant((sql) => findSegmentsToPurge(sql, "any"));
   for (const segment of segments) await tenant((sql) => purgeSegment(sql, segment));
@@ -168,7 +171,7 @@ async function deleteObjects(deps: MaintenanceDeps, names: readonly string[]): P
   }
 }
 
-/** The object goes before the row that remembers it. */
+/** Deletes each object before the row that remembers it. */
 async function purgeIntents(deps: MaintenanceDeps, tenant: Tenant): Promise<number> {
   return tenant(async (sql) => {
     const intents = await lockExpiredIntents(sql, INTENTS_A_STEP);
@@ -196,7 +199,7 @@ async function purgeEmbeddings(organizationId: string, tenant: Tenant): Promise<
   return purged;
 }
 
-/** Objects that are a day old and that nothing names. */
+/** Deletes objects that are at least a day old and that no row names. */
 async function purgeUnnamedObjects(
   deps: MaintenanceDeps,
   organizationId: string,
@@ -219,7 +222,10 @@ async function purgeUnnamedObjects(
   }
 }
 
-/** Removes what runs left behind that are gone, and hides entries that no version serves, so that they are purged as such. */
+/**
+ * Removes the remains of runs that no longer exist, and hides entries that no version serves, so that they
+ * are purged.
+ */
 async function removeOrphans({ db }: MaintenanceDeps, organization: OrganizationKey): Promise<number> {
   const orphans = await findOrphanRuns(db, organization);
   for (const { run_num: runNum, space_num: spaceNum } of orphans) {
@@ -233,7 +239,7 @@ async function removeOrphans({ db }: MaintenanceDeps, organization: Organization
   return orphans.length;
 }
 
-/** Repeats `step` for as long as it says that there is more to do. */
+/** Repeats `step` until it reports that nothing is left. */
 async function untilDone(step: () => Promise<boolean>): Promise<void> {
   for (let isMore = true; isMore;) isMore = await step();
 }

@@ -1,4 +1,8 @@
-/** `holdfast organization create` */
+/**
+ * `holdfast organization create`
+ *
+ * It acts for the operator, before there is a member who could ask a command of src/commands for it.
+ */
 import type { Command } from "commander";
 import { isWellFormedKey } from "../../auth/api-keys.ts";
 import { createOrganization } from "../../db/tenancy/new-organization.ts";

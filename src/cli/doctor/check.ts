@@ -1,25 +1,25 @@
-/** What a check of `holdfast doctor` is, and the only place that runs them: side by side, each with an end of its own. */
+/** The checks of `holdfast doctor`: they run in parallel, each with a time-out of its own. */
 import { reasonOf } from "./reason.ts";
 
 type State = "ok" | "warn" | "fail";
 
 export interface Finding {
   readonly state: State;
-  /** What was seen; no secret, no text of a tenant. */
+  /** What was found; never a secret or text of a tenant. */
   readonly seen: string;
-  /** What to do about it; absent where nothing is to be done. */
+  /** What to do about it; absent if nothing is to be done. */
   readonly remedy?: string;
 }
 
 export interface Check {
   readonly name: string;
-  /** The name of the check that says already what is wrong where this one cannot be made. */
+  /** The check that this one depends on: if it fails, this one has nothing to add. */
   readonly needs?: string;
-  /** Default {@link TIMEOUT_MS}. */
+  /** {@link TIMEOUT_MS} by default. */
   readonly timeoutMs?: number;
-  /** What to do where it throws or does not end. */
+  /** What to do if the check throws or times out. */
   readonly remedy: string;
-  /** Changes nothing that stays. Whatever it throws is a finding: `fail`, with the reason. */
+  /** Leaves nothing changed. If it throws, the result is `fail` with the reason. */
   run(signal: AbortSignal): Promise<Finding>;
 }
 
@@ -34,11 +34,14 @@ export const warn = (seen: string, remedy: string): Finding => ({ state: "warn",
 export const fail = (seen: string, remedy: string): Finding => ({ state: "fail", seen, remedy });
 
 interface Outcome extends Result {
-  /** It could not be made to its end. */
+  /** True if the check itself did not complete. */
   readonly isBroken: boolean;
 }
 
-/** Never throws; the results are in the order of the checks, whichever ends first. What fails for another's reason alone does not say it again. */
+/**
+ * Runs all checks. Never throws. The results are in the order of the checks; one that failed only because of
+ * another does not repeat its reason.
+ */
 export async function runChecks(checks: readonly Check[]): Promise<Result[]> {
   const outcomes = await Promise.all(checks.map(async (check) => ({ check, outcome: await bounded(check) })));
   const failed = new Set(

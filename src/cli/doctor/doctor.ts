@@ -1,4 +1,4 @@
-/** `holdfast doctor`: one line for each thing that an installation needs, and what to do where it is not so. */
+/** `holdfast doctor`: one line for each thing that an installation needs, and what to do if it is missing. */
 import type { Command } from "commander";
 import { type Config, unknownSettings } from "../../config/config.ts";
 import type { Database } from "../../db/pool.ts";
@@ -25,16 +25,17 @@ export function addDoctorCommand(program: Command): void {
   program
     .command("doctor")
     .description(
-      "look at settings, Postgres, Temporal, the object store, keys, issuer, clocks, disk and model providers; exits with 1 where something fails",
+      "look at settings, Postgres, Temporal, the object store, keys, issuer, clocks, disk and " +
+        "model providers; exits with 1 where something fails",
     )
     .option("--no-provider-calls", "ask no model provider: each is asked one tiny thing, which may cost")
     .option("--json", "print JSON")
     .action(examine);
 }
 
-/** Changes nothing that stays, and prints in a fixed order. */
+/** Leaves nothing changed. Prints in a fixed order. */
 async function examine({ providerCalls, json }: Options): Promise<void> {
-  // oxlint-disable-next-line node/no-process-env -- it looks at the settings themselves
+  // oxlint-disable-next-line node/no-process-env -- it checks the settings themselves
   const { config, findings } = checkSettings(process.env, unknownSettings);
   const settings = findings.map((finding) => ({ name: "settings", ...finding }));
   const results = [
@@ -87,7 +88,7 @@ async function checksOf(config: Config, { db, client, hasProviderCalls }: Parts)
   ];
 }
 
-/** Temporal's packages are loaded where they are needed. @throws CommandError where no address is known. */
+/** Loads Temporal's packages only now, because they take long. @throws CommandError if no address is known */
 async function openTemporal({ temporal, dataDir }: Config) {
   const address = temporal.address ?? (await announcedTemporal(dataDir));
   if (address === undefined) throw new CommandError("no Temporal is configured, and none runs here");
@@ -95,7 +96,7 @@ async function openTemporal({ temporal, dataDir }: Config) {
   return lazyClient({ ...temporal, address }, {});
 }
 
-/** What was opened once is shared; what could not be opened is told to each who asks. */
+/** Opens at most once; every caller gets the same result or the same error. */
 function once<T>(open: () => Promise<T>): () => Promise<T> {
   let opened: Promise<T> | undefined;
   return () => (opened ??= open());
@@ -105,6 +106,7 @@ function printResults(results: readonly Result[]): void {
   const width = Math.max(...results.map(({ name }) => name.length));
   for (const { state, name, seen, remedy } of results)
     printLine(
-      `${state.padEnd(STATE_WIDTH)}  ${name.padEnd(width)}  ${seen}${remedy === undefined ? "" : ` — ${remedy}`}`,
+      `${state.padEnd(STATE_WIDTH)}  ${name.padEnd(width)}  ${seen}` +
+        `${remedy === undefined ? "" : ` — ${remedy}`}`,
     );
 }

@@ -1,4 +1,7 @@
-/** Checks of this machine and of the object store: Node, room on the disk, OCR's data, and a probe object that is written, read and deleted. */
+/**
+ * Checks of this machine and of the object store: Node, room on the disk, OCR's data, and a probe object that
+ * is written, read and deleted.
+ */
 import { randomUUID } from "node:crypto";
 import { access } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -13,7 +16,7 @@ import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
 const MIN_NODE = 24;
 const GIB = 2 ** 30;
-/** As the alert HoldfastDiskFillsUp. */
+/** The same as in the alert HoldfastDiskFillsUp. */
 const DISK_WARNS_FLOORS = 3;
 const STORE_TIMEOUT_MS = 20_000;
 const PROBE = Buffer.from("holdfast doctor");
@@ -35,8 +38,10 @@ export function nodeCheck(version = process.versions.node): Check {
 export function storeCheck(config: Config, open: () => ObjectStore | Promise<ObjectStore>): Check {
   const isFolder = storeKind(config.storage) === "directory";
   const remedy = isFolder
-    ? `let the user of the processes read and write ${config.storage.directory}, and see that its disk is mounted and not full`
-    : "give the credentials of the processes the right to create, read, list and delete objects in the bucket (docs/storage.md), and see that it exists";
+    ? `let the user of the processes read and write ${config.storage.directory}, ` +
+      "and see that its disk is mounted and not full"
+    : "give the credentials of the processes the right to create, read, list and delete objects in the " +
+      "bucket (docs/storage.md), and see that it exists";
   return {
     name: "object store",
     remedy,
@@ -48,7 +53,7 @@ export function storeCheck(config: Config, open: () => ObjectStore | Promise<Obj
   };
 }
 
-/** A probe would make it, with the rights of whoever looks. */
+/** Checked first, because a probe would make the folder, with the rights of whoever runs the command. */
 function noFolder(folder: string): Finding {
   return warn(
     `${folder} is not there yet`,
@@ -56,7 +61,7 @@ function noFolder(folder: string): Finding {
   );
 }
 
-/** The object lies under an organization that nobody has, and is gone again whatever comes. */
+/** The object belongs to an organization that does not exist, and is deleted again in any case. */
 async function probe(store: ObjectStore, signal: AbortSignal): Promise<Finding> {
   await store.prove?.();
   const name = objectName(randomUUID(), randomUUID());
@@ -90,7 +95,7 @@ async function* one(piece: Buffer): AsyncGenerator<Buffer> {
   yield Buffer.from(piece);
 }
 
-/** @param folders by name, as `watchDisk` takes them: those in which the processes write. */
+/** @param folders the folders that the processes write to, by name, as `watchDisk` takes them. */
 export function diskCheck(folders: Readonly<Record<string, string>>, floorBytes: number): Check {
   return {
     name: "disk",
@@ -110,7 +115,10 @@ export function diskCheck(folders: Readonly<Record<string, string>>, floorBytes:
   };
 }
 
-/** Speaks of the one that has least room over its floor. Below the floor uploads are refused, and a warning comes before, where the alert does. */
+/**
+ * Reports the folder with the least room above its floor, under which uploads are refused. It warns at the
+ * same point as the alert.
+ */
 export function judgeDisks(
   folders: Readonly<Record<string, string>>,
   readings: readonly DiskReading[],
@@ -122,14 +130,16 @@ export function judgeDisks(
     (a, b) =>
       a.freeBytes - DISK_WARNS_FLOORS * a.floorBytes - (b.freeBytes - DISK_WARNS_FLOORS * b.floorBytes),
   )[0]!;
-  const seen = `${(freeBytes / GIB).toFixed(1)} GiB free under ${folders[name]}; uploads stop at ${(floorBytes / GIB).toFixed(1)} (MIN_FREE_DISK_BYTES)`;
+  const seen =
+    `${(freeBytes / GIB).toFixed(1)} GiB free under ${folders[name]}; ` +
+    `uploads stop at ${(floorBytes / GIB).toFixed(1)} (MIN_FREE_DISK_BYTES)`;
   if (freeBytes < floorBytes) return fail(seen, "make room: uploads answer 507 until then");
   return freeBytes < DISK_WARNS_FLOORS * floorBytes
     ? warn(seen, "make room, or move it to a larger disk")
     : ok(seen);
 }
 
-/** A folder that is yet to be made will lie on the disk of the nearest one above it. */
+/** A folder that does not exist yet will be on the disk of its nearest existing parent. */
 async function nearestFolder(folder: string): Promise<string> {
   return (await exists(folder)) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
 }
@@ -150,7 +160,8 @@ export function ocrCheck({ ocr }: Config): Check {
       if (missing.length === 0) return ok(ocr.languages.join(", "));
       return fail(
         `there is none for ${missing.join(", ")}`,
-        `npm install ${missing.map((language) => `@tesseract.js-data/${language}`).join(" ")}, or take it out of OCR_LANGUAGES`,
+        `npm install ${missing.map((language) => `@tesseract.js-data/${language}`).join(" ")}, ` +
+          "or take it out of OCR_LANGUAGES",
       );
     },
   };

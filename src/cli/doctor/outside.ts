@@ -1,4 +1,6 @@
-/** Checks of what others run: the OpenID issuer, and the providers of models, each asked one tiny thing. */
+/**
+ * Checks of services that others run: the OpenID issuer and the model providers, each with one tiny request.
+ */
 import type { Config } from "../../config/config.ts";
 import { lookAtIssuer } from "../../auth/jwt.ts";
 import { createEmbeddingModel, type ModelsConfig } from "../../models/embedding/embedding-model.ts";
@@ -9,9 +11,13 @@ import { clock } from "./postgres.ts";
 
 const PROVIDER_TIMEOUT_MS = 20_000;
 const PROVIDER =
-  "look at OPENAI_BASE_URL, OPENAI_API_KEY and the name of the model; documents wait and searches go by words until it answers";
+  "look at OPENAI_BASE_URL, OPENAI_API_KEY and the name of the model; " +
+  "documents wait and searches go by words until it answers";
 
-/** @param issuer of the settings, or of the development issuer beside an embedded start; undefined where there is none. */
+/**
+ * @param issuer the one of the settings, or the development issuer of an embedded start; undefined if there
+ * is none.
+ */
 export function issuerChecks(issuer: string | undefined): Check[] {
   if (issuer === undefined)
     return [
@@ -22,9 +28,10 @@ export function issuerChecks(issuer: string | undefined): Check[] {
       },
     ];
   const remedy =
-    "let this machine reach OIDC_ISSUER, and let it be the issuer's name exactly as its discovery document has it";
+    "let this machine reach OIDC_ISSUER, " +
+    "and let it be the issuer's name exactly as its discovery document has it";
   const look = lookAtIssuer(issuer);
-  // Both checks await it; whichever comes first reports.
+  // Both checks await it, so an error is always reported.
   look.catch(() => undefined);
   return [
     { name: "issuer", remedy, run: async () => keysFound((await look).keys) },

@@ -1,4 +1,6 @@
-/** Checks of Postgres: its version, the schema, what its logins may do, the instance's secrets, and its clock. */
+/**
+ * Checks of Postgres: its version, the schema, what its logins may do, the instance's secrets, and its clock.
+ */
 import type { Config } from "../../config/config.ts";
 import { tryInstanceSecrets } from "../../db/instance/secrets.ts";
 import { findStrongLogins } from "../../db/instance/logins.ts";
@@ -17,9 +19,9 @@ const SHOWN = 3;
 
 export interface PostgresParts {
   readonly config: Config;
-  /** @throws CommandError where none is configured. */
+  /** @throws CommandError if none is configured */
   readonly db: () => Promise<Database>;
-  /** @throws where none is configured. */
+  /** @throws CommandError if none is configured */
   readonly masterKey: () => Promise<MasterKey>;
 }
 
@@ -38,7 +40,8 @@ export function postgresChecks(parts: PostgresParts): Check[] {
       name: "master key",
       needs: "Postgres",
       remedy:
-        "set MASTER_KEY or KMS_KEY_NAME to that of the running service; after a restore, to that of the backup",
+        "set MASTER_KEY or KMS_KEY_NAME to that of the running service; " +
+        "after a restore, to that of the backup",
       run: () => masterKey(parts),
     },
     {
@@ -86,7 +89,7 @@ async function migrations({ db }: PostgresParts): Promise<Finding> {
   return ok("up to date");
 }
 
-/** What processes look at when they start. */
+/** The same checks that processes make when they start. */
 async function policies({ db }: PostgresParts): Promise<Finding> {
   const faults = await describeAccessFaults(await db());
   return faults.length === 0
@@ -133,7 +136,7 @@ async function masterKey({ db, masterKey: open }: PostgresParts): Promise<Findin
   );
 }
 
-/** @param ahead seconds. */
+/** @param ahead in seconds. */
 export function clock(ahead: number, whose: string): Finding {
   const seconds = Math.abs(ahead);
   const shown = `${seconds.toFixed(1)} s ${ahead < 0 ? "behind" : "ahead of"} this machine`;

@@ -1,9 +1,9 @@
-/** The only place that says in one line why something failed, without what may be secret. */
+/** Says in one line why something failed, without secrets. */
 import { redactText } from "../../process/log.ts";
 
 const MAX_CAUSES = 5;
 const MAX_CHARACTERS = 300;
-/** The innermost reason that says more than the outer one: `fetch failed` alone helps nobody. */
+/** Prefers the innermost reason, because an outer one such as `fetch failed` helps nobody. */
 export function reasonOf(error: unknown): string {
   const said = [...messages(error)];
   const text = said.join(": ").replaceAll(/\s+/g, " ").trim() || "an error without a message";
@@ -17,7 +17,7 @@ function* messages(error: unknown): Generator<string> {
     const message = messageOf(at);
     if (message !== "" && !seen.has(message)) yield message.replace(/\.$/, "");
     seen.add(message);
-    // Of several addresses that were tried, one stands for all.
+    // If several addresses were tried, the first error stands for all.
     at =
       at instanceof AggregateError ? (at.errors[0] as unknown) : at instanceof Error ? at.cause : undefined;
   }

@@ -1,14 +1,17 @@
-/** Checks of the settings themselves, without which no other check can be made. */
+/** Checks of the settings, which all other checks need. */
 import { type Config, ConfigError, loadConfig } from "../../config/config.ts";
 import { type Finding, fail, ok, warn } from "./check.ts";
 
 interface SettingsFound {
-  /** Undefined where they cannot be used. */
+  /** Undefined if they cannot be used. */
   readonly config: Config | undefined;
   readonly findings: readonly Finding[];
 }
 
-/** @param unknownSettings says one line for each variable that looks like ours and is none, with the nearest known name. */
+/**
+ * @param unknownSettings one line for each variable that looks like a setting of ours but is unknown, with
+ * the nearest known name.
+ */
 export function checkSettings(
   env: NodeJS.ProcessEnv,
   unknownSettings: (env: NodeJS.ProcessEnv) => readonly string[],

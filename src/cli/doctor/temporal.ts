@@ -1,4 +1,4 @@
-/** Checks of Temporal: its version, the namespace, its search attributes, and who takes work. */
+/** Checks of Temporal: its version, the namespace, its search attributes, and its workers. */
 import type { Client } from "@temporalio/client";
 import {
   missingSearchAttributes,
@@ -10,12 +10,13 @@ import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
 export interface TemporalParts {
   readonly namespace: string;
-  /** @throws CommandError where no address is known. */
+  /** @throws CommandError if no address is known */
   readonly client: () => Promise<Client>;
 }
 
 const REACH =
-  "start Temporal, or correct TEMPORAL_ADDRESS and the settings of TLS or the API key; `npm start` brings one of its own";
+  "start Temporal, or correct TEMPORAL_ADDRESS and the settings of TLS or the API key; " +
+  "`npm start` brings one of its own";
 
 export function temporalChecks(parts: TemporalParts): Check[] {
   return [
@@ -41,7 +42,8 @@ async function namespaceOf({ namespace, client }: TemporalParts): Promise<Findin
   if (days === null)
     return fail(
       `${namespace} is not there`,
-      `temporal operator namespace create --namespace ${namespace} --retention 7d, or set TEMPORAL_NAMESPACE to one that is`,
+      `temporal operator namespace create --namespace ${namespace} --retention 7d, ` +
+        "or set TEMPORAL_NAMESPACE to one that is",
     );
   return ok(`${namespace}, which keeps histories for ${Number(days.toFixed(1))} days`);
 }

@@ -1,4 +1,7 @@
-/** Failures as Temporal writes them: their payloads marked for the seal, and what nobody of ours sealed taken out of them. Runs in the workflow sandbox too. */
+/**
+ * Temporal's failures: marks their payloads for the seal, and removes what we did not seal. Runs in the
+ * workflow sandbox too.
+ */
 import type { Payload } from "@temporalio/common";
 import type { temporal } from "@temporalio/proto";
 import {
@@ -15,10 +18,13 @@ import {
 export type Failure = temporal.api.failure.v1.IFailure;
 type Details = "details" | "lastHeartbeatDetails";
 
-/** A chain of causes is no longer than this; what follows is cut off. */
+/** A chain of causes is cut off after this many. */
 const CAUSES_MAX = 20;
 
-/** The failure, its messages, stacks and details marked as those of a failure. What a time-out carries along is a heartbeat, and is sealed anew as a failure's. */
+/**
+ * Marks messages, stacks and details as those of a failure. The heartbeat that a time-out carries is sealed
+ * again, as part of the failure.
+ */
 export function placedFailure(failure: Failure, depth = 0): Failure {
   const place = { kind: "failure", name: "", slot: ONLY } as const;
   const { encodedAttributes, cause } = failure;
@@ -30,9 +36,10 @@ export function placedFailure(failure: Failure, depth = 0): Failure {
 }
 
 /**
- * The failure without what was not sealed as a failure of this workflow. Its class cannot be sealed (Temporal reads it), so that one who may
- * call Temporal can make a step fail, as such a one can terminate it; but no text of theirs goes on.
- * @param begunAt milliseconds since 1970 at which the workflow began.
+ * Removes what was not sealed as a failure of this workflow. The class of a failure cannot be sealed, because
+ * Temporal reads it: whoever may call Temporal can make a step fail, as they can terminate a workflow, but no
+ * text of theirs gets through.
+ * @param begunAt when the workflow began, in milliseconds since 1970.
  */
 export function trustedFailure(
   failure: Failure,
@@ -55,7 +62,7 @@ export function trustedFailure(
       : {}),
   };
   if (encodedAttributes && isTrusted(encodedAttributes, ["failure"])) return clean;
-  // What the server itself says, as of a time-out, has no text of ours.
+  // The server's own failures, such as a time-out, have no text of ours.
   if (!encodedAttributes && !applicationFailureInfo) return clean;
   if (!encodedAttributes) onRefused("unsealed");
   const info = applicationFailureInfo
@@ -64,7 +71,7 @@ export function trustedFailure(
   return { ...clean, ...info, message: FORGED_MESSAGE, stackTrace: "", encodedAttributes: null };
 }
 
-/** The failure with `change` made to every detail that it has; those that it makes null are left out. */
+/** Applies `change` to every detail of the failure, and leaves out those for which it returns null. */
 function withDetails(failure: Failure, change: (payload: Payload, of: Details) => Payload | null): Failure {
   const {
     applicationFailureInfo: application,
@@ -107,7 +114,7 @@ function withDetails(failure: Failure, change: (payload: Payload, of: Details) =
   };
 }
 
-/** What a result that was refused becomes: a failure that is not tried again. */
+/** The failure that replaces a refused result; it is not retried. */
 export function forgedFailure(): Failure {
   return {
     message: FORGED_MESSAGE,

@@ -1,7 +1,10 @@
-/** Where a payload of Temporal belongs: what its seal says of it, and how codec, converters and workflows tell one another. Runs in the workflow sandbox too. */
+/**
+ * The place of a payload in Temporal, which its seal is bound to, and how codec, converters and workflows
+ * pass it on. Runs in the workflow sandbox too.
+ */
 import type { Payload } from "@temporalio/common";
 
-/** What a payload is. A `note` is what people read alone: summaries, details, memos. */
+/** What a payload is. A `note` is read by people only: summaries, details, memos. */
 export type PayloadKind =
   | "input"
   | "child"
@@ -21,31 +24,37 @@ export type PayloadKind =
 
 export interface Place {
   readonly kind: PayloadKind;
-  /** Of the workflow, activity, signal, query or update; empty where there is none. */
+  /** The name of the workflow, activity, signal, query or update; empty if there is none. */
   readonly name: string;
-  /** Which of how many, as `1/2`; `0/0` stands for no arguments at all, so that their absence is sealed too. */
+  /** The position among how many arguments, as `1/2`. `0/0` seals that there are none. */
   readonly slot: string;
-  /** Milliseconds since 1970: the workflow that sealed it began then with nothing sealed of its own. */
+  /**
+   * Set if the sealing workflow itself began without a sealed input: when that was, in milliseconds since
+   * 1970.
+   */
   readonly unsealedSince?: number | undefined;
 }
 
 /** Why a payload is refused; for logs and metrics. */
 export type Refusal = "unsealed" | "moved" | "damaged" | "key_gone" | "old_form";
 
-/** What a worker's codec found. */
+/** What a worker's codec found in a payload. */
 export type Opened =
   | { readonly form: "bound"; readonly place: Place }
-  /** The form of version 0.3.0, which names the organization alone. Good for what began before `until` (milliseconds since 1970); null: always. */
+  /**
+   * The encoding of version 0.3.0, bound to the organization only. Accepted for what began before `until`
+   * (milliseconds since 1970); null: always.
+   */
   | { readonly form: "old"; readonly until: number | null }
   | { readonly form: "refused"; readonly refusal: Refusal };
 
-/** The type of failures of what was refused; nothing that fails so is tried again. */
+/** The type of the failure for a refused payload; it is never retried. */
 export const FORGED = "forged";
 export const FORGED_MESSAGE = "A payload was not sealed for this place.";
 export const NO_ARGUMENTS = "0/0";
 export const ONLY = "1/1";
 
-/** The only workflow that older versions start without any arguments. */
+/** Workflows that version 0.3.0 starts without arguments. */
 export const BARE_WORKFLOWS: ReadonlySet<string> = new Set(["indexUpkeep"]);
 
 const PLACE = "holdfast-place";
@@ -54,18 +63,18 @@ const OPENED = "holdfast-opened";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The payload with a note for the codec that will seal it: inside the seal, what is here becomes authenticated. */
+/** Adds the place to the payload's metadata, for the codec that will seal it and authenticate the place. */
 export function placed(payload: Payload, place: Place): Payload {
   const { [OPENED]: _opened, ...metadata } = payload.metadata ?? {};
   return { ...payload, metadata: { ...metadata, [PLACE]: encoder.encode(JSON.stringify(place)) } };
 }
 
-/** The payload with what the codec found of it. */
+/** Adds what the codec found to the payload's metadata. */
 export function opened(payload: Payload, found: Opened): Payload {
   return { ...payload, metadata: { ...payload.metadata, [OPENED]: encoder.encode(JSON.stringify(found)) } };
 }
 
-/** What takes the place of a payload that was refused: no byte of it goes on. */
+/** The replacement of a refused payload; no byte of it gets through. */
 export function refused(refusal: Refusal): Payload {
   return opened(
     { metadata: { encoding: encoder.encode("json/plain") }, data: encoder.encode("null") },
@@ -73,7 +82,7 @@ export function refused(refusal: Refusal): Payload {
   );
 }
 
-/** What is sealed where there are no arguments. */
+/** The payload that is sealed if there are no arguments. */
 export function noArguments(place: Omit<Place, "slot">): Payload {
   return placed(
     { metadata: { encoding: encoder.encode("json/plain") }, data: encoder.encode("null") },
@@ -81,7 +90,7 @@ export function noArguments(place: Omit<Place, "slot">): Payload {
   );
 }
 
-/** What {@link placed} noted, and the payload without any note. */
+/** Returns what {@link placed} added, and the payload without it. */
 export function takePlace(payload: Payload): {
   readonly place: Place | undefined;
   readonly payload: Payload;
@@ -90,26 +99,26 @@ export function takePlace(payload: Payload): {
   return { place: place && (JSON.parse(decoder.decode(place)) as Place), payload: { ...payload, metadata } };
 }
 
-/** What {@link opened} noted; a payload that passed no codec of ours is not sealed. */
+/** What {@link opened} added. A payload without it did not pass our codec, and counts as unsealed. */
 export function openedOf(payload: Payload | null | undefined): Opened {
   const found = payload?.metadata?.[OPENED];
   return found ? (JSON.parse(decoder.decode(found)) as Opened) : { form: "refused", refusal: "unsealed" };
 }
 
-/** True where a codec of a worker has noted anything. */
+/** True if a worker's codec has seen the payload. */
 export function isOpened(payload: Payload): boolean {
   return payload.metadata?.[OPENED] !== undefined;
 }
 
-/** What a receiver expects; several kinds, if any of them will do. */
+/** What a receiver expects; it accepts any of the kinds. */
 export interface Expected {
   readonly kinds: readonly PayloadKind[];
   readonly name: string;
-  /** Milliseconds since 1970 at which the workflow began, or the activity was scheduled. */
+  /** When the workflow began or the activity was scheduled, in milliseconds since 1970. */
   readonly begunAt: number;
 }
 
-/** @returns why the payload may not be used there; null if it may. */
+/** @returns why the payload must not be used here; null if it may be. */
 export function refusalOf(found: Opened, { kinds, name, begunAt }: Expected, slot: string): Refusal | null {
   if (found.form === "refused") return found.refusal;
   if (found.form === "old") return found.until === null || begunAt < found.until ? null : "old_form";
@@ -117,7 +126,10 @@ export function refusalOf(found: Opened, { kinds, name, begunAt }: Expected, slo
   return kinds.includes(place.kind) && place.name === name && place.slot === slot ? null : "moved";
 }
 
-/** @returns why the arguments may not be used; null if each is in its place and none is missing. Needs at least one. */
+/**
+ * @returns why the arguments must not be used; null if each has its place and none is missing. No payload at
+ * all counts as unsealed.
+ */
 export function refusalOfAll(found: readonly Opened[], expected: Expected): Refusal | null {
   const [first] = found;
   if (first === undefined) return "unsealed";
@@ -129,7 +141,7 @@ export function refusalOfAll(found: readonly Opened[], expected: Expected): Refu
   return null;
 }
 
-/** True of the one payload that is sealed where there are no arguments. */
+/** True for the payload that seals the absence of arguments. */
 export function isAbsence(found: Opened): boolean {
   return found.form === "bound" && found.place.slot === NO_ARGUMENTS;
 }

@@ -1,7 +1,11 @@
-/** Values on their way through Temporal's payload converter outside of the sandbox: with the place that they are to be sealed for, or that they were. */
+/**
+ * Values that pass Temporal's payload converter outside of the sandbox, together with the place they are or
+ * were sealed for.
+ */
 import { NO_ARGUMENTS, type Opened, type Place, slotOf } from "./places.ts";
 
-// Symbols of the process, because Temporal loads the converter by its path: perhaps another copy of this module. No JSON has them.
+// Global symbols, because Temporal loads the converter by its path and may get another copy of this module.
+// JSON cannot contain them.
 const PLACED = Symbol.for("holdfast.placed");
 const OPENED = Symbol.for("holdfast.opened");
 
@@ -27,14 +31,14 @@ export function placeOfValue(value: unknown): Place | undefined {
   return typeof value === "object" && value !== null ? (value as Partial<PlacedValue>)[PLACED] : undefined;
 }
 
-/** What the codec found of an argument; an argument that passed no codec of ours is not sealed. */
+/** What the codec found in an argument. An argument that did not pass our codec counts as unsealed. */
 export function openedOfValue(value: unknown): Opened {
   const found =
     typeof value === "object" && value !== null ? (value as Partial<OpenedValue>)[OPENED] : undefined;
   return found ?? { form: "refused", refusal: "unsealed" };
 }
 
-/** The arguments with their places; where there are none, one that says so. */
+/** The arguments with their places. If there are none, one value that says so. */
 export function placedArguments(values: readonly unknown[], place: Omit<Place, "slot">): unknown[] {
   if (values.length === 0) return [placedValue(null, { ...place, slot: NO_ARGUMENTS })];
   return values.map((value, index) => placedValue(value, { ...place, slot: slotOf(index, values.length) }));

@@ -6,7 +6,7 @@ interface AgentToolAttachment {
   readonly config?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-interface AgentValues {
+export interface AgentValues {
   readonly name: string;
   readonly description: string;
   /** `simple` is a loop with tools; `rag` searches first and answers once. */

@@ -1,12 +1,19 @@
-/** IP addresses and the networks (CIDR, RFC 4632 and 4291) that a key may be used from. An IPv4 address inside an IPv6 one (`::ffff:192.0.2.1`) is the IPv4 address. */
+/**
+ * IP addresses and networks (CIDR) that a key may be used from. An IPv4 address mapped into IPv6
+ * (`::ffff:192.0.2.1`) counts as the IPv4 address.
+ * @see https://www.rfc-editor.org/rfc/rfc4632 and https://www.rfc-editor.org/rfc/rfc4291
+ */
 import ipaddr from "ipaddr.js";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** An address whose bits behind the prefix are 0, and the prefix. */
+/** An address whose bits after the prefix are 0, and the prefix length. */
 export type Network = readonly [Address, number];
 
-/** The canonical text of a network, as Postgres writes a `cidr`; an address alone is a network of its own. Null for what is none, or has bits behind its prefix. */
+/**
+ * The canonical text of a network, as Postgres writes a `cidr`. A single address is a network too. Null if it
+ * is not a network, or has bits set after its prefix.
+ */
 export function canonicalCidr(text: string): string | null {
   const [, base = "", length] = /^([0-9a-f.:]{1,64})(?:\/(0|[1-9]\d{0,2}))?$/i.exec(text) ?? [];
   const written = readWritten(base);
@@ -15,16 +22,19 @@ export function canonicalCidr(text: string): string | null {
   const prefix = length === undefined ? bits : Number(length);
   if (prefix > bits || firstOf(written, prefix).toString() !== written.toString()) return null;
   const address = unmapped(written);
-  // Of one inside IPv6 the prefix is at least 96: the set bits of `::ffff` are not behind it.
+  // The prefix of a mapped address is at least 96, because the set bits of `::ffff` must not come after it.
   return `${address.toString()}/${prefix - (bits - bitsOf(address))}`;
 }
 
-/** The canonical text of an address; null for what is none. */
+/** The canonical text of an address; null if it is not one. */
 export function canonicalAddress(text: string): string | null {
   return readAddress(text)?.toString() ?? null;
 }
 
-/** The networks of canonical texts. */
+/**
+ * Parses canonical texts.
+ * @throws TypeError if one is not a network: they were checked when they were stored
+ */
 export function networksOf(cidrs: readonly string[]): Network[] {
   return cidrs.map((cidr) => {
     const [base = "", prefix] = cidr.split("/");
@@ -34,7 +44,7 @@ export function networksOf(cidrs: readonly string[]): Network[] {
   });
 }
 
-/** Whether the address is in one of the networks. False for what is no address. */
+/** True if the address is in one of the networks. False if it is not an address. */
 export function isWithin(networks: readonly Network[], address: string): boolean {
   const asked = readAddress(address);
   return (
@@ -48,12 +58,16 @@ function readAddress(text: string): Address | null {
   return written === null ? null : unmapped(written);
 }
 
-/** Four decimal numbers, or IPv6 in any form but with a zone: what else the library reads (octal, shorter forms) is read in different ways elsewhere. */
+/**
+ * Four decimal numbers, or IPv6 without a zone. The library reads more (octal, fewer parts), which other
+ * programs read differently.
+ */
 function readWritten(text: string): Address | null {
   if (!/^[0-9a-f.:]{2,64}$/i.test(text)) return null;
   if (!text.includes(":")) return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : null;
   if (!ipaddr.IPv6.isValid(text)) return null;
-  // The deprecated `::192.0.2.1` is an address of IPv6. The library takes it for the one of IPv4 inside; URLs do not.
+  // The deprecated `::192.0.2.1` is an IPv6 address. The library takes it for the IPv4 address inside; `URL`
+  // does not.
   return ipaddr.IPv6.parse(/^::\d+\./.test(text) ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text);
 }
 

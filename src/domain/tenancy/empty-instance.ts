@@ -1,3 +1,4 @@
-/** What an instance that can serve nobody yet says when it starts. */
+/** What an instance without organizations logs when it starts. */
 export const EMPTY_INSTANCE =
-  "there is no organization yet: holdfast organization create --name NAME --admin-email ADDRESS makes one, with its first key";
+  "there is no organization yet: " +
+  "holdfast organization create --name NAME --admin-email ADDRESS makes one, with its first key";

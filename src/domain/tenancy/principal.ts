@@ -1,4 +1,7 @@
-/** Who asks, and what that caller reaches. Computed once a request; every query that lists or searches takes it. */
+/**
+ * Who makes a request, and which spaces they reach. Computed once for each request; every query that lists or
+ * searches takes it.
+ */
 
 export type SpaceRole = "owner" | "editor" | "viewer";
 export type OrganizationRole = "admin" | "member";
@@ -12,7 +15,7 @@ export interface ReachedSpace {
   readonly is_private: boolean;
 }
 
-/** The spaces that a caller reaches, by id. A space that is not in it does not exist for the caller. */
+/** The spaces that a caller reaches, by id. For the caller no other space exists. */
 export type Reach = ReadonlyMap<string, ReachedSpace>;
 
 export interface Principal {
@@ -31,12 +34,12 @@ export interface Principal {
   };
   readonly apiKeyId: string | null;
   readonly capabilities: ReadonlySet<Capability>;
-  /** True where a key was narrowed to chosen spaces. */
+  /** True if the key is limited to certain spaces. */
   readonly isScoped: boolean;
   readonly reach: Reach;
 }
 
-/** The ids of every space reached, for `= any($n)`. */
+/** The ids of all spaces of the reach, for `= any($n)`. */
 export function reachedSpaceIds(reach: Reach): string[] {
   return [...reach.keys()];
 }

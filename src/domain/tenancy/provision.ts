@@ -1,10 +1,10 @@
-/** What every part of provisioning agrees on: how it fails, and the word for a user's own space. */
+/** What the parts of provisioning share: how it fails, and the word for a user's own space. */
 import { ExpectedFailure } from "../expected-failure.ts";
 
-/** The name by which a key's list of spaces means its owner's private one. */
+/** The name that stands for the owner's private space in a key's list of spaces. */
 export const PRIVATE_SPACE = "private";
 
-/** Every mistake of the file at once; nothing was changed. They look like `organizations[0].users[1].email: is missing`. */
+/** All mistakes of the file, each like `organizations[0].users[1].email: is missing`. Nothing was changed. */
 export class ProvisionError extends ExpectedFailure {
   readonly mistakes: readonly string[];
 

@@ -1,4 +1,4 @@
-/** What a batch's workflow and its activity tell one another, and the limits of a batch: ids and counts. */
+/** The messages between a batch's workflow and its activity, and the limits of a batch. */
 import { ACTIVE_STATUSES, RUN_STATUSES, type RunStatus } from "./processing.ts";
 
 export interface BatchInput {
@@ -8,7 +8,7 @@ export interface BatchInput {
 
 export type BatchStatus = "running" | "paused" | "cancelled" | "completed";
 
-/** What one step did, and how the batch stands behind it. */
+/** What one step did, and the state of the batch after it. */
 export interface BatchStep {
   readonly status: BatchStatus;
   /** Runs that this step released to the queue. */
@@ -17,32 +17,35 @@ export interface BatchStep {
   readonly cancelled: number;
   /** Runs that are released and have not ended. */
   readonly open: number;
-  /** True once every run has ended. */
+  /** True when every run has ended. */
   readonly done: boolean;
 }
 
-/** Runs of a batch that are released and have not ended: enough that no worker waits, few enough that a pause shows at once. */
+/**
+ * How many released runs of a batch may be unfinished: enough to keep the workers busy, few enough that a
+ * pause takes effect at once.
+ */
 export const BATCH_WINDOW_RUNS = 128;
 export const MAX_BATCH_DOCUMENTS = 100_000;
-/** Runs that one statement cancels. */
+/** How many runs one statement cancels. */
 export const CANCELS_A_STEP = 5_000;
 
 interface BatchStanding {
   readonly status: BatchStatus;
   readonly accepted: number;
-  /** Runs by status; runs whose document was purged meanwhile are in none. */
+  /** Runs by status, without those whose document was purged meanwhile. */
   readonly counts: Partial<Record<RunStatus, number>>;
   readonly started_at: Date | null;
   readonly completed_at: Date | null;
-  /** Runs that ended by themselves within the last minute. */
+  /** Runs that completed or failed within the last minute. */
   readonly ended_lately: number;
 }
 
 const MINUTE_MS = 60_000;
-/** A rate over less than this says nothing. */
+/** A rate over a shorter time means nothing. */
 const SHORTEST_RATE_MS = 1_000;
 
-/** Counts, progress, rate and the time that is left, from how the runs of a batch stand. */
+/** Counts, progress (0 to 1), rate and remaining time of a batch, from the states of its runs. */
 export function describeBatch(batch: BatchStanding, nowMs: number) {
   const count = (status: RunStatus): number => batch.counts[status] ?? 0;
   const known = RUN_STATUSES.reduce((sum, status) => sum + count(status), 0);
@@ -62,7 +65,10 @@ export function describeBatch(batch: BatchStanding, nowMs: number) {
   };
 }
 
-/** Over the last minute; of a batch that has ended over its whole time. Null before the first run was taken in hand. */
+/**
+ * The rate over the last minute, or over the whole time of a batch that has ended. Null before its first run
+ * begins.
+ */
 function ratePerMinute(
   { started_at, completed_at, ended_lately }: BatchStanding,
   ended: number,

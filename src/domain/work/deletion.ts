@@ -1,4 +1,4 @@
-/** What a deletion's workflow and its activity tell one another: ids and counts. */
+/** The messages between a deletion's workflow and its activity. */
 
 export interface DeletionInput {
   readonly organization: { readonly id: string; readonly num: number };
@@ -7,6 +7,6 @@ export interface DeletionInput {
 
 export interface PurgeOutcome {
   readonly purged: number;
-  /** True once a read found nothing left. */
+  /** True if a read found nothing left. */
   readonly done: boolean;
 }

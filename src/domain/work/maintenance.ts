@@ -1,7 +1,7 @@
-/** What the maintenance workflow and its activities tell one another, and how long things are kept. */
+/** The messages between the maintenance workflow and its activities, and retention times. */
 
 export interface MaintenanceInput {
-  /** True once a day: besides, everything is compared with everything, objects included. */
+  /** True once a day: the round then also checks the integrity of rows and objects against each other. */
   readonly isThorough: boolean;
 }
 
@@ -9,15 +9,15 @@ export interface OrganizationInput extends MaintenanceInput {
   readonly organization: { readonly id: string; readonly num: number };
 }
 
-/** How many of each kind were removed or put right; kinds without any are left out. */
+/** How many of each kind were removed or repaired; kinds with none are left out. */
 export type MaintenanceCounts = Readonly<Record<string, number>>;
 
-/** An organization's maintenance, page by page. */
+/** How many organizations the workflow lists at a time. */
 export const ORGANIZATIONS_A_PAGE = 100;
-/** Rows of one transaction that deletes. */
+/** How many rows one transaction deletes. */
 export const ROWS_A_PURGE = 5_000;
 export const KEPT_AUDIT_DAYS = 400;
-/** Runs of a document whose rows are kept. */
+/** How many runs of a document are kept. */
 export const KEPT_RUNS = 50;
 
 /** Adds up counts by kind. */

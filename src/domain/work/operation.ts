@@ -1,4 +1,4 @@
-/** What an operation's workflow and its activity tell one another. */
+/** The messages between an operation's workflow and its activity. */
 
 export type OperationKind =
   | "rotate_master"

@@ -7,7 +7,7 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 export const TRIGGERS = ["upload", "reprocess", "batch", "replace", "restore"] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
-/** Uploads and single requests go before batches. */
+/** Runs of uploads and single requests go before those of batches. */
 export const PRIORITY = { interactive: 0, batch: 1 } as const;
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
 
@@ -17,25 +17,33 @@ export interface RunError {
   readonly message: string;
 }
 
-/** The code of the warning for a chunk that is published without a vector, because the model's provider refuses its text. */
+/**
+ * The code of the warning for a chunk that is published without a vector, because the model's provider
+ * refuses its text.
+ */
 export const NOT_EMBEDDED = "not_embedded";
 
-/** What the workflow of a group is told: ids only. */
+/** The input of the workflow of a claim. */
 export interface PipelineInput {
   readonly organization: { readonly id: string; readonly num: number };
   readonly claimId: string;
-  /** The claim's one run is suspected of ending its worker: it is worked on in a process that has nothing else in hand. */
+  /**
+   * True if the claim's only run is suspected of killing its worker, so that it gets a process of its own.
+   */
   readonly isolated: boolean;
 }
 
 export interface AttemptInput extends PipelineInput {
-  /** True where the attempt before was lost with its worker (Temporal saw no heartbeat any more, or was told so). */
+  /**
+   * True if the attempt before was lost with its worker: its heartbeats stopped, or its process was seen to
+   * die.
+   */
   readonly lost: boolean;
-  /** Rounds of waiting that the workflow has behind it; absent where the version before started the activity. */
+  /** How many times the workflow has waited already; absent if an older version started the activity. */
   readonly round?: number;
 }
 
-/** Members of a group that wait for the same. */
+/** How many members of a claim wait for the same thing. */
 export interface GroupWait {
   readonly code: string;
   readonly runs: number;
@@ -43,26 +51,31 @@ export interface GroupWait {
   readonly since: string;
 }
 
-/** How a group stands after an activity. */
+/** The state of a claim's members after an activity. */
 export interface GroupOutcome {
   readonly completed: number;
   readonly failed: number;
-  /** Members that are no longer this claim's: cancelled, superseded, deleted, or suspected now, and queued again. */
+  /**
+   * Members that left the claim: cancelled, superseded, deleted, or queued again because they are suspected.
+   */
   readonly gone: number;
-  /** Members that have not ended: they are ready for the next step, or wait for an outage to end. */
+  /** Members that have not ended: ready for the next step, or waiting for an outage to end. */
   readonly active: number;
-  /** Active members that are prepared, so that they can be embedded and published. */
+  /** Active members that are prepared, so that they can be embedded and published now. */
   readonly ready: number;
-  /** Seconds after which an outage may be over, where somebody said so. */
+  /** The seconds after which an outage may be over, if the other side named them. */
   readonly retryAfterSeconds: number | null;
-  /** What active members wait for; absent where the version before answered. */
+  /** What active members wait for; absent in the answer of an older version. */
   readonly waits?: readonly GroupWait[];
 }
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
-/** Milliseconds to wait after attempt number `count` (from 0): doubling from one second to thirty, never less than what was asked for. */
+/**
+ * Milliseconds to wait after attempt `count` (from 0): 1 s, doubling to 30 s, but never less than
+ * `retryAfterSeconds`.
+ */
 export function waitMs(count: number, retryAfterSeconds: number | null): number {
   const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(count, 10));
   return Math.max(backoff, (retryAfterSeconds ?? 0) * 1_000);
@@ -72,18 +85,21 @@ export function waitMs(count: number, retryAfterSeconds: number | null): number 
 export const PROCESS_LOST = "process_lost";
 
 export const MAX_CLAIM_RUNS = 32;
-/** Processes that may be lost with a suspected run, each having nothing else in hand, before it ends `worker_crashed`. */
+/** How many processes of its own a suspected run may kill before it fails with `worker_crashed`. */
 export const MAX_ISOLATED_LOSSES = 3;
-/** Files above this many bytes go alone, so that small ones never wait behind them. */
+/** Larger files get a claim of their own, so that small ones never wait for them. */
 export const ALONE_ABOVE_BYTES = 1_048_576;
 
 /**
- * What a run may be claimed together with: `quick` runs are over in moments, `middle` ones are small files that may be pictures to read,
- * `large` ones go alone. The numbers are those of `run_lane` in the database.
+ * Runs of one lane are claimed together: `quick` ones take moments, `middle` ones are small files that may
+ * need OCR, `large` ones get a claim of their own. The numbers are those of `run_lane` in the database.
  */
 export const LANES = { quick: 0, middle: 1, large: 2 } as const;
 export type Lane = (typeof LANES)[keyof typeof LANES];
-/** Chunks that one publish transaction may index; larger documents are indexed in batches under cover. */
+/**
+ * How many chunks one publishing transaction indexes. A larger document is indexed in several, and stays
+ * hidden until the last.
+ */
 export const MAX_PUBLISH_CHUNKS = 512;
 export const MAX_DOCUMENT_CHUNKS = 100_000;
 

@@ -1,4 +1,4 @@
-/** The only list of task queues. */
+/** The task queues of Temporal, by what runs on them. */
 export const QUEUES = {
   /** Workflows of documents, batches, deletions and maintenance. */
   pipeline: "pipeline",
@@ -6,7 +6,7 @@ export const QUEUES = {
   parse: "parse",
   /** Embedding and publishing. */
   embed: "embed",
-  /** Both steps of suspected documents, one at a time in a process that has nothing else in hand. */
+  /** Both steps of suspected documents, one at a time in a process of their own. */
   isolated: "isolated",
   /** Tools of agents. */
   tools: "tools",

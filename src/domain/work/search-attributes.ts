@@ -1,14 +1,17 @@
-/** The only list of what workflows can be looked up by in Temporal. Readable by everyone who sees the namespace: ids and states, never names. */
+/**
+ * The search attributes of workflows. Everybody with access to the namespace can read them, so they hold ids
+ * and states, never names.
+ */
 
 export const SEARCH_ATTRIBUTES = {
   OrganizationId: "Keyword",
   SpaceId: "KeywordList",
   DocumentId: "KeywordList",
   AgentId: "Keyword",
-  /** Where it is. */
+  /** The current stage of its work. */
   Stage: "Keyword",
-  /** How it ended. */
+  /** How the workflow ended. */
   Outcome: "Keyword",
-  /** What started it. */
+  /** What started the workflow. */
   Trigger: "Keyword",
 } as const;

@@ -1,17 +1,23 @@
-/** What a chat turn is to all who handle it: its states, its budget, and the bounded messages that pass through Temporal. */
+/** A chat turn: its states, its budget, and its messages through Temporal, whose sizes are bounded. */
 
 export type TurnStatus = "open" | "completed" | "failed" | "cancelled" | "lost";
 
-/** A call of a tool as the model asked for it. `arguments` is JSON text; null where it was too large to be carried. */
+/**
+ * A tool call as the model asked for it. `arguments` is JSON text; null if it was too large to pass through
+ * Temporal.
+ */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: string | null;
-  /** The tool asks this service's own data alone, so that it runs beside its workflow; others run in a worker. */
+  /**
+   * True if the tool reads only this service's own data, so that it runs as a local activity; others run in a
+   * worker.
+   */
   readonly isNear?: boolean;
 }
 
-/** A piece of a document that an answer may cite. */
+/** A chunk of a document that an answer may cite. */
 export interface Passage {
   readonly chunk_id: string;
   readonly document_id: string;
@@ -22,11 +28,11 @@ export interface Passage {
 }
 
 /**
- * What came of one call of a tool, as the model will be told.
- * `invalid` is a call that cannot be run as it is: an unknown tool, or arguments that are not what the tool takes.
+ * The result of a tool call, as the model will read it.
+ * `invalid`: the call could not be run, because the tool is unknown or does not take such arguments.
  */
 export type ToolResult =
-  /** `documentIds` names the documents that the text speaks of. */
+  /** `documentIds` are the documents that the text is about. */
   | {
       readonly id: string;
       readonly type: "text";
@@ -41,17 +47,20 @@ export type ToolResult =
 export type StepResult =
   | { readonly type: "tools"; readonly calls: readonly ToolCall[] }
   | { readonly type: "ended"; readonly status: "completed" | "failed" | "cancelled" }
-  /** The API process does not know the turn (any more). */
+  /** The API process does not have the turn in memory (any more). */
   | { readonly type: "unknown" };
 
-/** Arguments of one call, in bytes; the 16 of a step stay below the payload limit of 256 KB. */
+/**
+ * The most bytes that the arguments of one call may have; all 16 calls of a step then fit the payload limit
+ * of 256 KB.
+ */
 export const TOOL_ARGUMENTS_MAX_BYTES = 14 * 1024;
 export const TOOL_CALLS_MAX_PER_STEP = 16;
-/** All results of one step go to the next model call in one payload. */
+/** All results of a step pass to the next model call in one payload. */
 const TOOL_RESULTS_MAX_BYTES_PER_STEP = 224 * 1024;
 const TOOL_RESULT_MAX_BYTES = 64 * 1024;
 
-/** The share of a step's result bytes that each of `callCount` parallel calls gets. */
+/** How many bytes the result of each of `callCount` parallel calls may have. */
 export function resultBytesPerCall(callCount: number): number {
   return Math.min(
     TOOL_RESULT_MAX_BYTES,
@@ -59,7 +68,7 @@ export function resultBytesPerCall(callCount: number): number {
   );
 }
 
-/** What one turn may use; when it is used up, one last call without tools writes the answer. */
+/** What a turn may use. When it is used up, a last model call without tools writes the answer. */
 export interface TurnBudget {
   readonly modelCalls: number;
   readonly tokens: number;
@@ -68,20 +77,23 @@ export interface TurnBudget {
 
 export const TURN_BUDGET: TurnBudget = { modelCalls: 8, tokens: 400_000, seconds: 120 };
 
-/** With its last call a turn stays below the time that its activities have. */
+/** Together with its last call, a turn of this length stays within the time-outs of its activities. */
 export const TURN_SECONDS_MAX = 500;
 
 export interface TurnUse {
   readonly modelCalls: number;
   readonly tokens: number;
   readonly seconds: number;
-  /** Rounds in which the model asked for something that cannot be run. */
+  /** Rounds in which the model made a call that cannot be run. */
   readonly invalidRounds: number;
 }
 
 const BAD_ROUNDS_ALLOWED = 1;
 
-/** Why the next model call has to be the last one, in words for the reader of the answer; null where tools may go on. */
+/**
+ * Why the next model call must be the last, in words for the reader of the answer; null if the turn may use
+ * more tools.
+ */
 export function exhaustedBudget(use: TurnUse, budget: TurnBudget): string | null {
   if (use.modelCalls >= budget.modelCalls - 1)
     return `the budget of ${budget.modelCalls} model calls is used up`;

@@ -1,4 +1,7 @@
-/** The only place that makes workflow ids: opaque, and led by kind and organization, so that the payload codec knows whose key to use. */
+/**
+ * Workflow ids: the kind, the organization (from which the payload codec knows whose key to use) and opaque
+ * ids.
+ */
 
 const ORGANIZATION = /^[a-z-]+\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\//;
 
@@ -7,7 +10,10 @@ export function pipelineWorkflowId(organizationId: string, claimId: string): str
   return `document-pipeline/${organizationId}/${claimId}`;
 }
 
-/** The workflow of a document that goes alone. It is named by its claim as well: a run may go alone more than once. */
+/**
+ * The workflow of a document with a claim of its own. The claim is part of the id, because a run may have
+ * such a claim more than once.
+ */
 export function documentWorkflowId(organizationId: string, runId: string, claimId: string): string {
   return `document/${organizationId}/${runId}/${claimId}`;
 }
@@ -20,17 +26,23 @@ export function batchWorkflowId(organizationId: string, batchId: string): string
   return `batch-reprocess/${organizationId}/${batchId}`;
 }
 
-/** The workflow that keeps the books of a group of turns; turns of several organizations share it. Made so that it names no organization. */
+/**
+ * The bookkeeping workflow of a group of turns. Turns of several organizations share it, so its id has no
+ * organization.
+ */
 export function chatTurnsWorkflowId(apiProcessId: string, groupId: string): string {
   return `${chatTurnsWorkflowPrefix(apiProcessId)}${groupId}`;
 }
 
-/** What the ids of every `chat-turns` workflow of one API process begin with. */
+/** The prefix of the ids of all bookkeeping workflows of one API process. */
 export function chatTurnsWorkflowPrefix(apiProcessId: string): string {
   return `chat-turns/api-${apiProcessId}/`;
 }
 
-/** What an operator asked for. It names no organization: an organization's key may go before its workflow ends. */
+/**
+ * The workflow of an operation. Its id has no organization, because an organization's key may be deleted
+ * before the workflow ends.
+ */
 export function operationWorkflowId(operationId: string): string {
   return `operation/${operationId}`;
 }
@@ -40,28 +52,28 @@ export function chatTurnWorkflowId(organizationId: string, turnId: string): stri
   return `chat-turn/${organizationId}/${turnId}`;
 }
 
-/** The turn whose own workflow it is. */
+/** The id of the turn from the id of its own workflow. */
 export function turnOfWorkflow(workflowId: string): string {
   return workflowId.slice(workflowId.lastIndexOf("/") + 1);
 }
 
-/** The organization that a workflow belongs to; null for workflows that serve several. */
+/** The organization of a workflow; null for workflows that serve several. */
 export function organizationOfWorkflow(workflowId: string): string | null {
   return ORGANIZATION.exec(workflowId)?.[1] ?? null;
 }
 
-/** The schedules of the instance, which give their workflows their own id. */
+/** The ids of the schedules; Temporal gives their workflows the same id with a time appended. */
 export const SCHEDULE_IDS = {
   maintenance: "maintenance",
   maintenanceThorough: "maintenance-thorough",
   indexUpkeep: "index-upkeep",
 } as const;
 
-/** What Temporal appends to the ids of workflows that a schedule starts: the time they were due. */
+/** The time that Temporal appends to the id of a workflow that a schedule starts. */
 const DUE = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 const SCHEDULES: ReadonlySet<string> = new Set(Object.values(SCHEDULE_IDS));
 
-/** The id that the workflow's schedule was written with; undefined of a workflow that no schedule of ours has started. */
+/** The id of the schedule that started the workflow; undefined if none of ours did. */
 export function scheduledWorkflowOf(workflowId: string): string | undefined {
   const scheduled = workflowId.replace(DUE, "");
   return scheduled !== workflowId && SCHEDULES.has(scheduled) ? scheduled : undefined;

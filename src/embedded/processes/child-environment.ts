@@ -1,8 +1,8 @@
-/** The only place that says which settings the API, worker and command-line processes of an embedded start get. */
+/** The settings that an embedded start gives to its API, worker and command-line processes. */
 import type { Config } from "../../config/config.ts";
 import { withoutLogin } from "../../config/database-passwords.ts";
 
-/** Undefined: as the user has set it, or not at all. */
+/** A URL that is undefined stays as the user has set it. */
 interface DatabaseParts {
   readonly url: string;
   readonly systemUrl?: string | undefined;
@@ -12,17 +12,20 @@ interface DatabaseParts {
 
 export interface Parts {
   readonly database: DatabaseParts;
-  /** True where this start runs the server itself. */
+  /** True if this start runs Postgres itself. */
   readonly isDatabaseEmbedded: boolean;
   readonly temporalAddress: string;
   readonly isTemporalEmbedded: boolean;
   readonly oidc: { readonly issuer: string; readonly audience: string } | undefined;
-  /** Base64; undefined where Cloud KMS holds the key. */
+  /** Base64; undefined if Cloud KMS has the key. */
   readonly masterKey: string | undefined;
   readonly port: number;
 }
 
-/** What of it a program gets: the owner's login is for `migrate`, that of maintenance for the worker and the command line. */
+/**
+ * Removes logins that the program does not need: only `migrate` has the owner's, and the API has not that of
+ * maintenance.
+ */
 export function programEnvironment(
   env: NodeJS.ProcessEnv,
   program: "api" | "worker" | "provision",
@@ -31,7 +34,10 @@ export function programEnvironment(
   return program === "api" ? withoutLogin(kept, "DATABASE_MAINTENANCE") : kept;
 }
 
-/** The caller's environment with the parts filled in. What the user set for servers of their own does not reach embedded ones. */
+/**
+ * The user's environment with the addresses of all parts. Settings for servers of the user are left out if
+ * the embedded ones run.
+ */
 export function childEnvironment(
   inherited: NodeJS.ProcessEnv,
   config: Config,

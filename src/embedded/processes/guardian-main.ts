@@ -1,4 +1,7 @@
-/** What the guardian of a start runs once that start was killed: it ends the processes of that start, in order, and says so in its log. */
+/**
+ * The guardian runs this after its start was killed: it ends the processes of that start in order, and logs
+ * it.
+ */
 import { stopProcessesOf } from "./process-record.ts";
 
 const [dataDir, owner] = process.argv.slice(2) as [string, string];

@@ -1,6 +1,6 @@
 /**
- * The only place that ends a start's processes where the start itself cannot: a guardian waits beside it, and acts if it is killed.
- * Until then it is a shell that waits for a line: a megabyte, and nothing that could fail.
+ * The guardian of a start: a process of its own that ends the start's other processes if the start is killed.
+ * While it waits it is only a shell that reads a line, which takes a megabyte and can hardly fail.
  */
 import { spawn } from "node:child_process";
 import { mkdir, open } from "node:fs/promises";
@@ -8,15 +8,18 @@ import { join } from "node:path";
 import type { ProcessRecord } from "./process-record.ts";
 
 const MAIN = join(import.meta.dirname, "guardian-main.ts");
-/** A line ends the wait; the end of the pipe without one means that whoever held it is gone. */
+/** A line ends the guardian; if the pipe ends without one, the start is gone and the guardian acts. */
 const WAIT = 'read -r over || exec "$@"';
 
 export interface Guardian {
-  /** The start has ended in order: nothing is left to do. */
+  /** Call it when the start has ended in order, so that the guardian ends too. */
   release(): void;
 }
 
-/** Starts the guardian of the processes that `record` holds, in a session of its own, which no signal to this one reaches. */
+/**
+ * Starts the guardian for the processes in `record`. It has a session of its own, so that signals to this one
+ * do not reach it.
+ */
 export async function startGuardian(dataDir: string, record: ProcessRecord): Promise<Guardian> {
   await mkdir(join(dataDir, "logs"), { recursive: true, mode: 0o700 });
   const log = await open(join(dataDir, "logs", "guardian.log"), "a", 0o600);
@@ -27,11 +30,15 @@ export async function startGuardian(dataDir: string, record: ProcessRecord): Pro
       child.once("spawn", resolve);
       child.once("error", reject);
     });
-    // It outlives this process, and must not keep it.
+    // It must outlive this process without keeping it alive.
     child.unref();
-    // One that was killed cannot be told anything; the next start ends what is left then.
+    // A guardian that was killed cannot be told; the next start then ends what is left.
     child.stdin?.on("error", () => undefined);
-    return { release: () => void child.stdin?.end("over\n") };
+    return {
+      release() {
+        child.stdin?.end("over\n");
+      },
+    };
   } finally {
     await log.close();
   }

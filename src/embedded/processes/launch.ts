@@ -1,4 +1,6 @@
-/** The only place that starts long-running child processes: each in a group of its own, its output in a log file. */
+/**
+ * Starts long-running child processes, each in a process group of its own and with its output in a log file.
+ */
 import { type StdioOptions, spawn } from "node:child_process";
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -17,11 +19,11 @@ export interface LaunchOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
   readonly cwd?: string | undefined;
   readonly user?: ServerUser | undefined;
-  /** Sent to end it in order. */
+  /** The signal that asks it to end in order. */
   readonly stopSignal: NodeJS.Signals;
-  /** How long it may take to end in order before it is killed. */
+  /** How long it may take to end before it is killed. */
   readonly stopGraceMs: number;
-  /** Told what the process says over a channel; without it the process has none. */
+  /** Receives the messages of the process; without it the process has no channel. */
   readonly onMessage?: (message: unknown) => void;
 }
 
@@ -29,26 +31,27 @@ export interface Running {
   readonly name: string;
   readonly pid: number;
   readonly stopSignal: NodeJS.Signals;
-  /** Resolves with how it ended, e.g. `exit code 1`; never rejects. */
+  /** Resolves with how it ended, e.g. `exit code 1`. Never rejects. */
   readonly exited: Promise<string>;
   hasExited(): boolean;
-  /** Ends it and what it left in its process group. Repeating is harmless. */
+  /** Ends it and what it left in its process group. Idempotent. */
   stop(): Promise<void>;
-  /** Ends it at once, without order. */
+  /** Kills it and its process group at once. */
   kill(): void;
-  /** Says something to it over its channel. */
+  /** Sends it a message over its channel. */
   tell(message: string): void;
   /** The last lines that this launch wrote. */
   logTail(): Promise<string>;
 }
 
-/** @throws Error where the program cannot be started at all. */
+/** @throws Error if the program cannot be started at all */
 export async function launch(options: LaunchOptions): Promise<Running> {
   const { file, start } = await openLog(options.logPath);
   const stopRotating = keepBounded(options.logPath);
   const stdio: StdioOptions = ["ignore", file.fd, file.fd];
   if (options.onMessage !== undefined) stdio.push("ipc");
-  // A group of its own: Ctrl-C in the terminal reaches the supervisor alone, which stops its parts in order.
+  // A process group of its own, so that Ctrl-C in the terminal reaches only the supervisor, which stops its
+  // parts in order.
   const identity = options.user === undefined ? {} : { uid: options.user.uid, gid: options.user.gid };
   const child = spawn(options.command, options.args, {
     stdio,
@@ -63,7 +66,7 @@ export async function launch(options: LaunchOptions): Promise<Running> {
     child.once("exit", (code, signal) => {
       ended = true;
       stopRotating();
-      // What it left in its group, e.g. parsers of a worker that was killed.
+      // Kills what it left in its group, such as the parser processes of a worker that was killed.
       signalGroup(child.pid, "SIGKILL");
       resolve(signal === null ? `exit code ${code ?? "unknown"}` : `signal ${signal}`);
     });
@@ -87,7 +90,7 @@ export async function launch(options: LaunchOptions): Promise<Running> {
       if (!ended) signalGroup(pid, "SIGKILL");
     },
     tell(message) {
-      // One that has ended cannot be told anything, and is seen to have ended.
+      // If it has ended meanwhile, `exited` says so.
       if (child.connected) child.send(message, () => undefined);
     },
     async stop() {
@@ -126,7 +129,7 @@ async function readTail(path: string, start: number): Promise<string> {
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();
-    // It was rotated meanwhile where it is shorter than it was.
+    // If the file is shorter than it was, it was rotated meanwhile.
     const from = Math.max(size < start ? 0 : start, size - TAIL_BYTES);
     const { buffer, bytesRead } = await file.read(
       Buffer.alloc(Math.max(0, size - from)),
@@ -135,7 +138,7 @@ async function readTail(path: string, start: number): Promise<string> {
       from,
     );
     const lines = buffer.toString("utf8", 0, bytesRead).trimEnd().split("\n");
-    // Of an error that Node throws while it loads a module, its own frames would push the file and the line out.
+    // When a module cannot be loaded, Node's own frames would leave no room for the file and the line.
     const own = lines.filter((line) => !/^ +at .*\bnode:internal\//.test(line));
     return own.slice(-TAIL_LINES).join("\n");
   } finally {

@@ -1,32 +1,37 @@
 /**
- * The only place that keeps log files of parts from growing for ever. Parts write into them by themselves, so that a line needs nobody
- * else to run; hence a file is copied and cut, as by logrotate's `copytruncate`: lines written between the two, within a millisecond or
- * two, are lost.
+ * Rotates the log files of the parts. Each part writes into its file itself, so a file is copied and
+ * truncated, as by logrotate's `copytruncate`; lines that are written in the millisecond or two between the
+ * two are lost.
  */
 import { copyFile, rename, rm, stat, truncate } from "node:fs/promises";
 
 const MAX_BYTES = 20_000_000;
-/** Of each log: `name.log.1` is the youngest. */
+/** How many rotated files are kept; `name.log.1` is the newest. */
 const KEPT = 3;
 const LOOK_EVERY_MS = 10_000;
 
-/** Looks at the file until it is told to stop. @returns what stops it. */
+/** Rotates the file whenever it has become too large. @returns a function that stops this. */
 export function keepBounded(
   path: string,
   { maxBytes = MAX_BYTES, everyMs = LOOK_EVERY_MS } = {},
 ): () => void {
   let rotating: Promise<void> | undefined;
   const look = (): void => {
-    // A disk that is full or gone is no reason to end what writes there; the next look tries again.
+    // A full or missing disk is no reason to end the part; the next look tries again.
     rotating ??= rotate(path, maxBytes)
       .catch(() => undefined)
-      .finally(() => (rotating = undefined));
+      .finally(() => {
+        rotating = undefined;
+      });
   };
   const timer = setInterval(look, everyMs).unref();
   return () => clearInterval(timer);
 }
 
-/** Where the file is longer than it may be, what is in it becomes `.1`, and what was `.1` becomes `.2`; the oldest goes. Whoever has it open goes on writing at its beginning. */
+/**
+ * If the file is larger than `maxBytes`, moves its content to `.1`, what was in `.1` to `.2`, and removes the
+ * oldest. Open writers go on at the beginning of the file.
+ */
 export async function rotate(path: string, maxBytes: number = MAX_BYTES): Promise<void> {
   const size = await stat(path).then(
     (found) => found.size,
@@ -36,7 +41,7 @@ export async function rotate(path: string, maxBytes: number = MAX_BYTES): Promis
   await rm(`${path}.${KEPT}`, { force: true });
   for (let age = KEPT - 1; age >= 1; age -= 1)
     await rename(`${path}.${age}`, `${path}.${age + 1}`).catch(ignoreMissing);
-  // Without room for the copy the file is cut all the same: old lines are worth less than what still has to be written.
+  // Without room for the copy the file is truncated all the same: old lines matter less than new ones.
   await copyFile(path, `${path}.1`).catch(() => rm(`${path}.1`, { force: true }));
   await truncate(path);
 }

@@ -1,4 +1,4 @@
-/** The only place that starts our own programs: the long-running ones, and commands that end by themselves. */
+/** Starts our own programs: the API and the worker, and commands that end by themselves. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,21 +20,24 @@ interface ProgramOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly dataDir: string;
   readonly stopGraceMs: number;
-  /** Ready is when this address answers 200; without one, as soon as it runs. */
+  /** The program is ready when this address answers 200; without one, as soon as it runs. */
   readonly healthUrl?: string;
-  /** Ready is not before the process says so, over a channel that it gets for this. */
+  /** The program is ready only after it says so, over a channel that it gets for this. */
   readonly saysWhenReady?: boolean;
   readonly mayOverlap?: boolean;
 }
 
 interface Program extends Part {
-  /** Launches a process that loads the packages and waits: the next start takes it. Needs `saysWhenReady`. */
+  /**
+   * Launches a process that loads the packages and then waits, to be used by the next start. Needs
+   * `saysWhenReady`.
+   */
   prepare(): void;
 }
 
 interface Launched {
   readonly running: Running;
-  /** Resolves when it says that it is ready. */
+  /** Resolves with true when the process says that it is ready. */
   readonly said: Promise<boolean>;
 }
 
@@ -64,7 +67,9 @@ export function programPart(name: "api" | "worker", options: ProgramOptions): Pr
       const tail = await running.logTail();
       await running.stop();
       const ended = await running.exited;
-      const why = `The ${name} process did not start (${ended}). Its last lines:\n${tail}\nThe whole log: ${logPath}`;
+      const why =
+        `The ${name} process did not start (${ended}). Its last lines:\n${tail}\n` +
+        `The whole log: ${logPath}`;
       throw isHopelessEnd(ended) ? new HopelessStartError(why) : new StartError(why);
     },
   };
@@ -76,7 +81,9 @@ async function launchNode(
   { name, logPath }: { name: string; logPath: string },
 ): Promise<Launched> {
   const said = Promise.withResolvers<boolean>();
-  const onMessage = (message: unknown): void => (message === READY ? said.resolve(true) : undefined);
+  const onMessage = (message: unknown): void => {
+    if (message === READY) said.resolve(true);
+  };
   const running = await launch({
     name,
     command: process.execPath,
@@ -119,8 +126,9 @@ async function becomesHealthy(running: Running, url: string): Promise<boolean> {
 }
 
 /**
- * Runs one of our programs, e.g. `cli/main.ts`, to its end and returns what it printed.
- * @throws StartError with its last lines where it fails.
+ * Runs one of our programs, e.g. `cli/main.ts`, to its end.
+ * @returns what it printed, trimmed.
+ * @throws StartError with its last lines if it fails
  */
 export async function runProgram(
   [program, ...args]: [string, ...string[]],
@@ -128,7 +136,7 @@ export async function runProgram(
   signal: AbortSignal,
 ): Promise<string> {
   try {
-    // Past the usual megabyte a command that lists what there is would be ended, and the start with it.
+    // With the default limit of 1 MB a command with a long list would be killed, and the start would fail.
     const options = { env, cwd: PROJECT_ROOT, signal, timeout: COMMAND_TIMEOUT_MS, maxBuffer: Infinity };
     const { stdout } = await promisify(execFile)(
       process.execPath,
@@ -141,9 +149,7 @@ export async function runProgram(
       error instanceof Error && "stderr" in error && "stdout" in error
         ? `${String(error.stdout)}\n${String(error.stderr)}`
         : String(error);
-    throw new StartError(
-      `The command "${[program, ...args].join(" ")}" failed:\n${output.trim().split("\n").slice(-SHOWN_LINES).join("\n")}`,
-      error,
-    );
+    const lastLines = output.trim().split("\n").slice(-SHOWN_LINES).join("\n");
+    throw new StartError(`The command "${[program, ...args].join(" ")}" failed:\n${lastLines}`, error);
   }
 }

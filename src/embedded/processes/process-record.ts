@@ -1,4 +1,6 @@
-/** The only record of the processes that a start has begun, so that the next start ends those that outlived it. */
+/**
+ * The record of the processes that a start has begun, from which the next start ends those that outlived it.
+ */
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +12,7 @@ import { StartError } from "../start-error.ts";
 interface RecordedProcess extends ProcessId {
   readonly name: string;
   readonly stopSignal: NodeJS.Signals;
-  /** The start that began it; releases before 0.5 did not say. */
+  /** The start that began it; missing in records of releases before 0.5. */
   readonly owner?: string;
 }
 
@@ -19,32 +21,33 @@ const POLL_MS = 50;
 
 /**
  * Makes this process the only one that runs on the data folder.
- * @throws StartError where another one does.
+ * @throws StartError if another process runs on it
  */
 export async function claimDataDir(dataDir: string): Promise<FileLock> {
   const result = await tryLock(join(dataDir, "holdfast.pid"));
   if ("release" in result) return result;
   throw new StartError(
-    `Holdfast already runs on ${dataDir} (process ${result.pid}). Stop it first, or give this one its own: DATA_DIR=.data2 PORT=8081 npm start`,
+    `Holdfast already runs on ${dataDir} (process ${result.pid}). ` +
+      "Stop it first, or give this one its own: DATA_DIR=.data2 PORT=8081 npm start",
   );
 }
 
 export interface ProcessRecord {
-  /** Names the start whose processes these are. */
+  /** Identifies the start that the processes belong to. */
   readonly owner: string;
   add(running: Running): void;
-  /** Waits until what was added is written. */
+  /** Resolves when everything that was added is written. */
   flush(): Promise<void>;
   clear(): Promise<void>;
 }
 
-/** Keeps the record in the data folder; what has ended is dropped with each write. */
+/** Keeps the record in the data folder. Each write drops processes that have ended. */
 export async function openProcessRecord(dataDir: string): Promise<ProcessRecord> {
   const path = recordPath(dataDir);
   const own = await processId(process.pid);
   if (own === undefined) throw new Error("this process cannot be looked up");
   const owner = `${own.pid} ${own.startedAt}`;
-  // By name, in the order of the first start: one that is started again keeps its place.
+  // A map keeps the order of the first start for a part that is started again.
   const known = new Map<string, { running: Running; recorded: RecordedProcess }>();
   let writing = Promise.resolve();
   const write = async (running: Running): Promise<void> => {
@@ -73,15 +76,18 @@ export async function openProcessRecord(dataDir: string): Promise<ProcessRecord>
   };
 }
 
-/** Ends what an earlier start left behind, the last begun first. Call it while holding the data folder. */
+/**
+ * Ends what an earlier start left behind, the last begun first. The caller must hold the lock of the data
+ * folder.
+ */
 export async function stopLeftovers(dataDir: string, onProgress: (line: string) => void): Promise<void> {
   await stopRecorded(await readRecord(dataDir), onProgress);
   await rm(recordPath(dataDir), { force: true });
 }
 
 /**
- * Ends what the start called `owner` left behind. It needs no hold on the data folder: the record is left as it is, and what a later
- * start has begun meanwhile is not touched.
+ * Ends what the start `owner` left behind. The caller needs no lock: the record is not changed, and processes
+ * of a later start are not touched.
  */
 export async function stopProcessesOf(
   dataDir: string,
@@ -110,7 +116,8 @@ async function stopLeftover(leftover: RecordedProcess): Promise<void> {
   signal(leftover.pid, leftover.stopSignal);
   const deadline = Date.now() + STOP_GRACE_MS;
   while (Date.now() < deadline && (await isRunning(leftover))) await sleep(POLL_MS);
-  // Its group too: a worker may have had children. The group keeps its number as long as one of them lives.
+  // Kill its group too, because a worker may have had children. The group keeps its number as long as one of
+  // them lives.
   signal(-leftover.pid, "SIGKILL");
   while (await isRunning(leftover)) await sleep(POLL_MS);
 }
@@ -119,7 +126,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended in the meantime.
+    // It has ended meanwhile.
   }
 }
 

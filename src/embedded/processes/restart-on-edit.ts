@@ -1,4 +1,7 @@
-/** What `npm run dev` does with an edit: new migrations are applied, then the API and the worker start again; the servers stay up. */
+/**
+ * What `npm run dev` does after an edit: it applies new migrations and restarts the API and the worker. The
+ * servers keep running.
+ */
 import { messageOf } from "../start-error.ts";
 import type { Supervisor } from "./supervise.ts";
 import type { Edit } from "./watch-sources.ts";
@@ -7,7 +10,7 @@ interface RestartDeps {
   readonly supervisor: Pick<Supervisor, "restart">;
   /** Applies the migrations that the database lacks. @returns what it printed. */
   readonly migrate: () => Promise<string>;
-  /** Makes ready what shortens the next restart; called while nothing waits for it. */
+  /** Prepares the next restart to shorten it; called while nobody waits. */
   readonly prepare: () => void;
   readonly onProgress: (line: string) => void;
   readonly stop: AbortSignal;
@@ -15,18 +18,18 @@ interface RestartDeps {
 
 const RESTARTED = ["api", "worker"];
 const MIGRATIONS = "db/migrations/";
-/** Code of the process that watches, and of the servers that it keeps: it cannot start itself again. */
+/** Code of the process that watches the sources itself, which cannot restart itself. */
 const OWN = "embedded/";
-/** Read by the API and the worker, and by the process that watches. */
-const SHARED = new Set(["config.ts", "setting-forms.ts", "process-stop.ts", "process-ready.ts"]);
-/** Commands read their code each time they are called. */
+/** Code that both the API and the worker and the watching process use. */
+const SHARED = ["config/", "process/"];
+/** Commands load their code each time they are called. */
 const COMMANDS = "cli/";
 const SHOWN_FILES = 3;
 
-/** Works on one edit after the other until the stop. */
+/** Handles one edit after the other until the stop. */
 export async function restartOnEdits(edits: AsyncIterable<Edit>, deps: RestartDeps): Promise<void> {
   const { onProgress, prepare, stop } = deps;
-  // A migration that failed is applied before the next restart, whatever that edit is of.
+  // A migration that failed is applied before the next restart, whatever was edited.
   const owed = { migration: false };
   prepare();
   for await (const edit of edits) {
@@ -44,7 +47,7 @@ async function restartFor(
   { supervisor, migrate, onProgress }: RestartDeps,
   owed: { migration: boolean },
 ): Promise<void> {
-  const own = files.filter((file) => file.startsWith(OWN) || SHARED.has(file));
+  const own = files.filter((file) => [OWN, ...SHARED].some((folder) => file.startsWith(folder)));
   if (own.length > 0)
     onProgress(`${shown(own)}: stop this and start it again where "npm run dev" itself is to use the edit`);
   const others = files.filter((file) => !file.startsWith(OWN) && !file.startsWith(COMMANDS));

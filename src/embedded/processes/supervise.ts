@@ -1,9 +1,11 @@
-/** The only supervisor: starts the parts, starts again what dies, and stops all in the reverse order. */
+/**
+ * Supervises the parts of a start: starts them, starts again what dies, and stops all in the reverse order.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Running } from "./launch.ts";
 import { HopelessStartError, isHopelessEnd, messageOf } from "../start-error.ts";
 
-/** What has run for this long counts as healthy again. */
+/** A part that has run for this long counts as healthy again. */
 const HEALTHY_AFTER_MS = 60_000;
 const MAX_FAILURES = 8;
 const FIRST_DELAY_MS = 250;
@@ -11,42 +13,45 @@ const MAX_DELAY_MS = 15_000;
 
 export interface Part<R extends Running = Running> {
   readonly name: string;
-  /** Starts it and returns when it is ready; `onLaunch` is called as soon as its process runs. Called again after each death. */
+  /**
+   * Starts it and returns when it is ready; `onLaunch` is called as soon as its process runs. Called again
+   * after each death.
+   */
   start(onLaunch: (running: Running) => void): Promise<R>;
-  /** A restart need not wait until the process before has ended: both can run at once. */
+  /** True if a restart need not wait for the end of the process before, because both can run at once. */
   readonly mayOverlap?: boolean;
 }
 
 export interface SuperviseOptions {
   readonly onProgress: (line: string) => void;
   readonly onLaunch: (running: Running) => void;
-  /** A part that cannot be kept running. The supervisor does not stop the others by itself. */
+  /** Called for a part that cannot be kept running. The supervisor does not stop the others by itself. */
   readonly onGiveUp: (why: string, name: string, isHopeless: boolean) => void;
-  /** Only tests give their own. */
+  /** For tests. */
   readonly firstDelayMs?: number;
 }
 
 export interface Supervisor {
-  /** Starts a part and keeps it running from then on. @throws what its first start throws. */
+  /** Starts a part and keeps it running. @throws what its first start throws */
   add<R extends Running>(part: Part<R>): Promise<R>;
   /**
-   * Ends the part and starts it again, which is no failure of it. A part whose start fails here is left alone until the next
-   * restart: what is wrong with it does not change by itself.
-   * @throws what its start throws.
+   * Ends the part and starts it again, which does not count as a failure. If its start fails here, the part
+   * is not started until the next restart, because only an edit can help.
+   * @throws what its start throws
    */
   restart(name: string): Promise<void>;
-  /** Ends all parts, the last added first; bounded by their grace times. Nothing is started again. */
+  /** Ends all parts, the last added first, within their grace times. Nothing is started again. */
   stopAll(): Promise<void>;
-  /** Ends all at once, without order. */
+  /** Kills all parts at once. */
   killAll(): void;
 }
 
 interface Kept {
   readonly part: Part;
   running: Running | undefined;
-  /** The start or watch that may still launch something. */
+  /** The start or the loop that may still launch a process. */
   busy: Promise<unknown>;
-  /** Ends the watch over the process that runs now. */
+  /** Ends the loop that keeps the current process running. */
   watch: AbortController;
   /** Processes from before a restart that may still run. */
   ending: Promise<unknown>;
@@ -54,13 +59,13 @@ interface Kept {
   restarting: Promise<unknown>;
 }
 
-/** A supervisor without parts. */
+/** @returns a supervisor without parts. */
 export function supervise(options: SuperviseOptions): Supervisor {
   const all: Kept[] = [];
   const stopping = new AbortController();
 
   const track = (kept: Kept, watch: AbortSignal) => (running: Running) => {
-    // A stop or a restart that came while it was being launched has passed it by.
+    // A stop or a restart that came while the process was being launched did not find it.
     if (stopping.signal.aborted || watch.aborted) void running.stop();
     if (watch.aborted) return;
     kept.running = running;
@@ -133,11 +138,11 @@ export function supervise(options: SuperviseOptions): Supervisor {
 
 interface End {
   readonly why: string;
-  /** Starting it again is of no use. */
+  /** True if starting it again cannot help. */
   readonly isHopeless: boolean;
 }
 
-/** How it ended, with the last line that it said: the reason, most often. */
+/** How it ended, with the last line of its log, which is usually the reason. */
 async function endOf(running: Running): Promise<End> {
   const ended = await running.exited;
   const lastLine = (await running.logTail().catch(() => "")).split("\n").at(-1);
@@ -150,12 +155,12 @@ async function endOf(running: Running): Promise<End> {
 interface Keeping {
   readonly part: Part;
   readonly onLaunch: (running: Running) => void;
-  /** From then on nothing is started again. */
+  /** Aborts when the part is not to be started again. */
   readonly over: AbortSignal;
   readonly options: SuperviseOptions;
 }
 
-/** Starts the part again each time that it ends, after a pause that grows, until it is over or given up. */
+/** Starts the part again each time it ends, after a growing pause, until `over` aborts or it is given up. */
 async function keep(first: Running, { part, onLaunch, over, options }: Keeping): Promise<void> {
   let failures = 0;
   let startedAt = Date.now();

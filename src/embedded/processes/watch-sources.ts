@@ -1,26 +1,32 @@
-/** Tells which source files were edited, a burst of saves at a time. */
+/** Reports which source files were edited; a burst of saves is one edit. */
 import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode } from "../start-error.ts";
 
 const SOURCES = new Set([".ts", ".cjs", ".sql", ".json"]);
-/** An editor writes a file in several steps, and "save all" many files; what follows this closely belongs together. */
+/**
+ * Changes within this time belong together: editors write a file in several steps, and "save all" writes many
+ * files.
+ */
 const QUIET_MS = 40;
 
 export interface Edit {
-  /** Below the folder that is watched, with `/` between folders. */
+  /** Paths relative to the watched folder, with `/` between folders. */
   readonly files: readonly string[];
-  /** When the first of them was seen, by `performance.now()`. */
+  /** When the first of them was seen, as of `performance.now()`. */
   readonly at: number;
 }
 
-/** False for what editors keep beside a file: `.#name.ts` and `#name.ts#` (Emacs), `.name.ts.swp` and `name.ts~` (Vim). */
+/**
+ * False for temporary files of editors: `.#name.ts` and `#name.ts#` (Emacs), `.name.ts.swp` and `name.ts~`
+ * (Vim).
+ */
 export function isSource(path: string): boolean {
   return SOURCES.has(extname(path)) && !/^[.#]/.test(basename(path));
 }
 
-/** Edits from now on, until the signal; what is edited while the caller works on one edit is the next. */
+/** Yields edits until the signal aborts. Changes while the caller handles an edit make the next one. */
 export function watchSources(folder: string, signal: AbortSignal): AsyncGenerator<Edit, void> {
   const files = new Set<string>();
   let at = 0;
@@ -48,8 +54,8 @@ export function watchSources(folder: string, signal: AbortSignal): AsyncGenerato
 }
 
 /**
- * Watches each folder by itself. With `recursive`, Node 24 on Linux watches each file, and loses one that an editor puts into the
- * place of another: what is written into it later is not told.
+ * Watches each folder separately. With `recursive`, Node 24 on Linux watches each file instead, and loses a
+ * file that an editor replaces by renaming another one.
  */
 function watchTree(root: string, signal: AbortSignal, onChange: (path: string) => void): void {
   const watchers = new Map<string, FSWatcher>();
@@ -61,11 +67,11 @@ function watchTree(root: string, signal: AbortSignal, onChange: (path: string) =
       if (event === "rename" && isFolder(join(root, changed))) quietly(() => addFolder(changed));
       else onChange(changed);
     });
-    // It was removed, with its branch perhaps. Its parent tells when it is back.
+    // The folder was removed; the watcher of its parent reports when it is back.
     watcher.on("error", () => watcher.close());
     watchers.set(path, watcher);
   };
-  /** What is in a folder that is new may have been there before it was watched. */
+  /** Also reports the files in a new folder, which may be older than its watcher. */
   const addFolder = (path: string): void => {
     watchFolder(path);
     for (const entry of readdirSync(join(root, path), { withFileTypes: true })) {
@@ -79,7 +85,7 @@ function watchTree(root: string, signal: AbortSignal, onChange: (path: string) =
   }
 }
 
-/** A folder may be gone again, as when a branch is checked out; another event tells when it is back. */
+/** Ignores that a folder is gone again, as during a checkout; another event reports when it is back. */
 function quietly(work: () => void): void {
   try {
     work();

@@ -1,4 +1,4 @@
-/** The only place that says which servers a start runs itself, and where the other processes find each. */
+/** Decides which servers a start runs itself, and at which address the other processes find each. */
 import type { Config } from "../../config/config.ts";
 import { DEVELOPMENT_AUDIENCE, issuerUrl, startIssuer } from "./issuer-part.ts";
 import { freePort } from "../ports.ts";
@@ -6,10 +6,13 @@ import { type Postgres, startPostgres } from "./postgres.ts";
 import type { Part } from "../processes/supervise.ts";
 import { chooseTemporalPorts, startTemporal, temporalAddress } from "./temporal.ts";
 
-/** Preferred, so that tokens outlive a restart: their `iss` holds it. */
+/**
+ * The preferred port of the issuer. It is part of the tokens' `iss`, so a fixed one keeps them valid after a
+ * restart.
+ */
 const ISSUER_PORT = 8090;
 
-/** A server of somebody else, or one whose part is started here. */
+/** A server of the user, or one that is started here. */
 interface Server<Address, P extends Part = Part> {
   readonly address: Address;
   readonly part: P | undefined;
@@ -19,20 +22,23 @@ interface Shared {
   readonly dataDir: string;
   readonly cacheDir: string;
   readonly onProgress: (line: string) => void;
-  /** Ends a fetch that is under way. */
+  /** Ends a running download. */
   readonly signal: AbortSignal;
 }
 
 export interface Servers {
-  /** The address is known before only where the server is not ours. */
+  /** Undefined if the server is started here: its address is known only then. */
   readonly postgres: Server<string | undefined, Part<Postgres>>;
   readonly temporal: Server<string>;
   readonly temporalUi: string | undefined;
-  /** Undefined where there is none: in production without OIDC_ISSUER. */
+  /** Undefined if there is none: in production without OIDC_ISSUER. */
   readonly issuer: Server<{ issuer: string; audience: string }> | undefined;
 }
 
-/** Takes ports for those that must be known before they run, and keeps them: a server that is started again is found where it was. */
+/**
+ * Chooses the ports that must be known before a server runs. They stay the same if the server is started
+ * again.
+ */
 export async function planServers(config: Config, env: NodeJS.ProcessEnv, shared: Shared): Promise<Servers> {
   const ports = await chooseTemporalPorts();
   const isTemporalOurs = config.temporal.address === undefined;

@@ -1,9 +1,9 @@
-/** The addresses of a Postgres that a start runs itself: one for each login, with the passwords that the data folder keeps. */
+/** The URLs of the embedded Postgres: one for each login, with the passwords from the data folder. */
 import type { RoleName } from "../../db/pool.ts";
 
 export type LoginPasswords = Readonly<Record<RoleName, string>>;
 
-/** The addresses of the three logins on the server and in the database that `ownerUrl` names. */
+/** The URLs of the three logins, on the server and in the database of `ownerUrl`. */
 export function loginUrls(ownerUrl: string, passwords: LoginPasswords): Readonly<Record<RoleName, string>> {
   const urlOf = (username: string, password: string): string =>
     Object.assign(new URL(ownerUrl), { username, password }).toString();

@@ -1,4 +1,6 @@
-/** The process of the development issuer: `node src/embedded/servers/issuer-main.ts PORT`, on loopback only. */
+/**
+ * The process of the development issuer: `node src/embedded/servers/issuer-main.ts PORT`, on loopback only.
+ */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -17,7 +19,8 @@ async function main(): Promise<void> {
   const { environment, dataDir } = loadConfig();
   if (environment === "production")
     throw new Error(
-      "The development issuer gives anybody on this machine a token of any user; it does not run in production. Set OIDC_ISSUER and OIDC_AUDIENCE to a real one.",
+      "The development issuer gives anybody on this machine a token of any user; " +
+        "it does not run in production. Set OIDC_ISSUER and OIDC_AUDIENCE to a real one.",
     );
   const port = Number(process.argv[2] ?? "0");
   const server = createServer();
@@ -47,7 +50,7 @@ async function main(): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);
 }
 
-/** The same keys at every start, so that tokens and cached keys outlive a restart. */
+/** The same keys at every start, so that tokens and cached keys stay valid after a restart. */
 async function keptKeys(path: string): Promise<JWK[]> {
   const kept = await readFile(path, "utf8").catch(() => undefined);
   if (kept !== undefined) return JSON.parse(kept) as JWK[];
@@ -56,7 +59,7 @@ async function keptKeys(path: string): Promise<JWK[]> {
   return keys;
 }
 
-/** Whole or not at all, readable by its owner alone. */
+/** Writes the file atomically, readable only by its owner. */
 async function writeSecret(path: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
   await writeFile(draft, text, { mode: 0o600, flush: true });

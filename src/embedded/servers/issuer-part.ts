@@ -1,11 +1,11 @@
-/** The only place that starts the process of the development issuer and waits until it answers. */
+/** Starts the process of the development issuer and waits until it answers. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Running, launch } from "../processes/launch.ts";
 import { PROJECT_ROOT } from "../processes/node-process.ts";
 import { StartError } from "../start-error.ts";
 
-/** The `aud` of its tokens. */
+/** The `aud` claim of its tokens. */
 export const DEVELOPMENT_AUDIENCE = "holdfast";
 const READY_MS = 30_000;
 const POLL_MS = 50;
@@ -15,18 +15,18 @@ const STOP_GRACE_MS = 5_000;
 interface IssuerOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly dataDir: string;
-  /** Kept for every later start: the tokens' `iss` holds it. */
+  /** Stays the same for later starts, because the tokens' `iss` contains it. */
   readonly port: number;
 }
 
-/** The tokens' `iss`. */
+/** The `iss` claim of the tokens. */
 export function issuerUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
 /**
  * Starts it and returns when it answers.
- * @throws StartError with its last lines.
+ * @throws StartError with its last lines if it does not start
  */
 export async function startIssuer(
   { env, dataDir, port }: IssuerOptions,
@@ -36,7 +36,7 @@ export async function startIssuer(
   const running = await launch({
     name: "issuer",
     command: process.execPath,
-    args: [join(PROJECT_ROOT, "src", "embedded", "issuer-main.ts"), String(port)],
+    args: [join(PROJECT_ROOT, "src/embedded/servers/issuer-main.ts"), String(port)],
     logPath,
     env: { ...env, DATA_DIR: dataDir },
     cwd: PROJECT_ROOT,
@@ -58,6 +58,7 @@ export async function startIssuer(
   const tail = await running.logTail();
   await running.stop();
   throw new StartError(
-    `The development issuer did not start (${await running.exited}). Its last lines:\n${tail}\nThe whole log: ${logPath}`,
+    `The development issuer did not start (${await running.exited}). Its last lines:\n${tail}\n` +
+      `The whole log: ${logPath}`,
   );
 }

@@ -1,4 +1,7 @@
-/** The development issuer: an OpenID provider that signs access tokens for whoever holds the secret of its data folder. */
+/**
+ * The development issuer: an OpenID provider that signs access tokens for whoever has the secret in its data
+ * folder.
+ */
 import { generateKeyPair, exportJWK, type JWK } from "jose";
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
 
@@ -9,15 +12,15 @@ const TOKEN_SECONDS = 3_600;
 const ALGORITHM = "ES256";
 
 interface IssuerSettings {
-  /** Where it is reached, and the tokens' `iss`. */
+  /** Its URL, which is also the `iss` of its tokens. */
   readonly url: string;
   readonly audience: string;
-  /** Of the one client that may ask for tokens. */
+  /** The secret of the only client that may ask for tokens. */
   readonly secret: string;
   readonly keys: readonly JWK[];
 }
 
-/** Signing keys for a new issuer: private ones, to be kept as secrets. */
+/** Makes the private signing keys of a new issuer; they must be kept as secrets. */
 export async function makeIssuerKeys(): Promise<JWK[]> {
   const pairs = await Promise.all(
     ["ES256", "RS256"].map(async (alg) => ({ alg, pair: await generateKeyPair(alg, { extractable: true }) })),
@@ -28,8 +31,8 @@ export async function makeIssuerKeys(): Promise<JWK[]> {
 }
 
 /**
- * A provider with discovery, JWKS, and one grant: its client names a user (`subject`, `email`, `name`), and `roles` with a space between them, and gets an access token.
- * The client is the command line, which takes users from the database.
+ * A provider with discovery, JWKS and one grant: its client, the command line, names a user from the database
+ * (`subject`, `email`, `name`) and `roles`, separated by spaces, and gets an access token.
  */
 export function createIssuer({ url, audience, secret, keys }: IssuerSettings): Provider {
   const provider = new Provider(url, configuration(audience, secret, keys));

@@ -1,4 +1,4 @@
-/** The only place that says how the embedded Postgres is tuned: by the memory of the machine. */
+/** The settings of the embedded Postgres, tuned by the memory of the machine. */
 import { totalmem } from "node:os";
 
 const MIB = 1024 * 1024;
@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 const clamp = (value: number, least: number, most: number): number =>
   Math.round(Math.min(most, Math.max(least, value)));
 
-/** Memory that this process may use, in MiB: the container's limit where there is one. */
+/** The memory that this process may use, in MiB: the container's limit if there is one. */
 export function availableMiB(): number {
   const limit = process.constrainedMemory();
   return (limit > 0 ? Math.min(limit, totalmem()) : totalmem()) / MIB;
@@ -16,11 +16,14 @@ interface Tuning {
   readonly port: number;
   readonly memoryMiB: number;
   readonly sharedBuffersMiB?: number | undefined;
-  /** False gives up every guarantee after a crash of the machine; for tests. */
+  /** False, for tests, gives up every guarantee after a crash of the machine. */
   readonly isDurable: boolean;
 }
 
-/** The server's settings. Sources: shared_buffers a quarter and effective_cache_size half of memory, as Postgres' manual advises. */
+/**
+ * The server's settings: shared_buffers a quarter and effective_cache_size half of the memory.
+ * @see https://www.postgresql.org/docs/current/runtime-config-resource.html
+ */
 export function postgresSettings({
   port,
   memoryMiB,
@@ -40,12 +43,12 @@ export function postgresSettings({
     jit: "off",
     max_wal_size: "2GB",
     wal_compression: "on",
-    // Merging and purging postings leaves dead rows; look often.
+    // Merging and purging postings leaves dead rows, so autovacuum must look often.
     autovacuum_naptime: "10s",
     autovacuum_vacuum_cost_limit: "1000",
     log_timezone: "UTC",
     timezone: "UTC",
-    // Statements, and the details of errors, hold text of documents.
+    // Statements and the details of errors contain text of documents.
     log_min_error_statement: "panic",
     log_error_verbosity: "terse",
     ...(isDurable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),

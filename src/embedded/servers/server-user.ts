@@ -1,4 +1,4 @@
-/** The only place that deals with running as root: Postgres refuses to, so its files and its process belong to another user. */
+/** Running as root, which Postgres refuses: its files and its process then belong to another user. */
 import { access, chmod, constants, mkdir, readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -15,7 +15,10 @@ const ROOT = 0;
 const SYSTEM_CACHE = "/var/cache/holdfast";
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** The user that Postgres runs as; undefined where this process is not root and Postgres may run as the same user. */
+/**
+ * The user that Postgres runs as; undefined if this process is not root, so that Postgres can run as the same
+ * user.
+ */
 export async function serverUser(): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== ROOT) return undefined;
   const accounts = (await readFile("/etc/passwd", "utf8")).split("\n").map((line) => line.split(":"));
@@ -24,11 +27,12 @@ export async function serverUser(): Promise<ServerUser | undefined> {
     if (account !== undefined) return { name, uid: Number(account[2]), gid: Number(account[3]) };
   }
   throw new StartError(
-    `Postgres does not run as root, and there is no user ${USER_NAMES.join(" or ")} to run it as. Run npm start as another user, or set DATABASE_URL.`,
+    `Postgres does not run as root, and there is no user ${USER_NAMES.join(" or ")} to run it as. ` +
+      "Run npm start as another user, or set DATABASE_URL.",
   );
 }
 
-/** The first folder on the way to `path` (itself included, where it exists) that `user` may not pass through, by its mode bits. */
+/** The first folder on the way to `path`, itself included, whose mode bits do not let `user` pass through. */
 export async function firstClosedFolder(path: string, user: ServerUser): Promise<string | undefined> {
   const parent = dirname(path);
   const above = parent === path ? undefined : await firstClosedFolder(parent, user);
@@ -40,8 +44,9 @@ export async function firstClosedFolder(path: string, user: ServerUser): Promise
 }
 
 /**
- * Makes the data folder, closed to reading by others, and open to passing through where another user must reach what lies in it.
- * @throws StartError where it cannot be made, or `user` cannot reach it.
+ * Makes the data folder. Others cannot read it; they may pass through only if another user must reach what is
+ * in it.
+ * @throws StartError if it cannot be made, or `user` cannot reach it
  */
 export async function makeDataDir(dataDir: string, user: ServerUser | undefined): Promise<void> {
   try {
@@ -57,32 +62,37 @@ export async function makeDataDir(dataDir: string, user: ServerUser | undefined)
   const closed = user === undefined ? undefined : await firstClosedFolder(dataDir, user);
   if (user === undefined || closed === undefined) return;
   throw new StartError(
-    `Postgres does not run as root, so it runs as "${user.name}", who may not pass through ${closed}. Use a data folder elsewhere: DATA_DIR=/var/lib/holdfast npm start. Or open the way: chmod o+x ${closed}. Or run npm start as another user, or set DATABASE_URL.`,
+    `Postgres does not run as root, so it runs as "${user.name}", who may not pass through ${closed}. ` +
+      "Use a data folder elsewhere: DATA_DIR=/var/lib/holdfast npm start. " +
+      `Or open the way: chmod o+x ${closed}. ` +
+      "Or run npm start as another user, or set DATABASE_URL.",
   );
 }
 
 interface CacheChoice {
-  /** From the settings; then no other folder is tried. */
+  /** The folder of the settings; no other is tried then. */
   readonly configured: string | undefined;
   readonly dataDir: string;
   readonly user: ServerUser | undefined;
 }
 
 /**
- * The folder for fetched programs: the configured one, else the user's cache, else one in the data folder.
- * @throws StartError where none of them can be written and be reached by `user`.
+ * The folder for downloaded programs: the configured one, else the user's cache, else one in the data folder.
+ * @throws StartError if none of them can be written and be reached by `user`
  */
 export async function chooseCacheDir({ configured, dataDir, user }: CacheChoice): Promise<string> {
   const candidates = cacheDirs({ configured, dataDir, user });
   // A configured cache may be filled beforehand and closed to writing.
   const needed = configured === undefined ? constants.W_OK : constants.R_OK;
   for (const candidate of candidates) if (await isUsable(candidate, user, needed)) return candidate;
+  const mayEnter = user === undefined ? "" : ` and "${user.name}" may enter`;
   throw new StartError(
-    `No folder for fetched programs can be used; tried ${candidates.join(", ")}. Set HOLDFAST_CACHE to a folder that this user may write${user === undefined ? "" : ` and "${user.name}" may enter`}.`,
+    `No folder for fetched programs can be used; tried ${candidates.join(", ")}. ` +
+      `Set HOLDFAST_CACHE to a folder that this user may write${mayEnter}.`,
   );
 }
 
-/** Where {@link chooseCacheDir} looks, in this order. */
+/** The folders that {@link chooseCacheDir} tries, in this order. */
 export function cacheDirs({ configured, dataDir, user }: CacheChoice): string[] {
   if (configured !== undefined) return [configured];
   return [user === undefined ? join(homedir(), ".cache", "holdfast") : SYSTEM_CACHE, join(dataDir, "cache")];
@@ -93,7 +103,7 @@ async function isUsable(folder: string, user: ServerUser | undefined, needed: nu
     if ((await mkdir(folder, { recursive: true, mode: 0o755 })) !== undefined) await chmod(folder, 0o755);
     await access(folder, needed);
     if (user === undefined) return true;
-    // Programs that root starts must not be replaceable by somebody else.
+    // Nobody else may be able to replace programs that root starts.
     const found = await stat(folder);
     if (found.uid !== ROOT || (found.mode & WRITABLE_BY_OTHERS) !== 0) return false;
     return (await firstClosedFolder(folder, user)) === undefined;

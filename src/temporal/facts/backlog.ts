@@ -1,4 +1,4 @@
-/** The only place that asks Temporal how much waits in its task queues. */
+/** Asks Temporal how many tasks wait in its queues. */
 import type { Client } from "@temporalio/client";
 import proto from "@temporalio/proto";
 import { withDeadline } from "../connection.ts";
@@ -7,9 +7,9 @@ import { QUEUES } from "../../domain/work/queues.ts";
 export interface Backlog {
   readonly queue: string;
   readonly type: "workflow" | "activity";
-  /** As the server estimates. */
+  /** The server's estimate. */
   readonly count: number;
-  /** Of the oldest task. */
+  /** The age of the oldest task. */
   readonly ageSeconds: number;
 }
 

@@ -1,8 +1,11 @@
-/** The only place that counts the workflows of an organization whose histories Temporal still has. */
+/** Counts the workflows of an organization whose histories Temporal still keeps. */
 import type { Client } from "@temporalio/client";
 import { withDeadline } from "../connection.ts";
 
-/** Running, or closed and not yet over the namespace's retention; a run that continued as new counts by its own start. */
+/**
+ * Counts running ones and closed ones within the namespace's retention. Each run that continued as new counts
+ * by its own start.
+ */
 export async function countWorkflowsBefore(
   client: Client,
   organizationId: string,

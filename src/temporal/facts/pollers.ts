@@ -1,4 +1,4 @@
-/** The only place that asks Temporal who takes work from a task queue. */
+/** Asks Temporal who polls a task queue. */
 import type { Client } from "@temporalio/client";
 import proto from "@temporalio/proto";
 import { withDeadline } from "../connection.ts";
@@ -8,12 +8,13 @@ type Poller = proto.temporal.api.taskqueue.v1.IPollerInfo;
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
 const { DESCRIBE_TASK_QUEUE_MODE_ENHANCED } = proto.temporal.api.enums.v1.DescribeTaskQueueMode;
-/** A worker asks anew at least once a minute; Temporal remembers one that has ended for five. */
+/** A worker polls at least once a minute; Temporal remembers one that has ended for five minutes. */
 const ALIVE_MS = 75_000;
 
 /**
- * Processes that have asked the queue for work lately.
- * @returns how they name themselves, as `PROCESS@MACHINE`, each once. @throws what the client throws, after five seconds at most.
+ * Lists the processes that have polled the queue lately.
+ * @returns their identities, `PROCESS@MACHINE`, each once.
+ * @throws what the client throws, after at most five seconds
  */
 export async function listPollers(
   client: Client,
@@ -31,7 +32,10 @@ export async function listPollers(
   return [...new Set(alive.map(({ identity }) => identity ?? ""))];
 }
 
-/** A queue has parts, and a worker asks one of them. The server says so of all only in this mode, which later servers may not have. */
+/**
+ * A queue has partitions, and a worker polls one of them. The server reports all of them only in this mode,
+ * which later servers may drop.
+ */
 async function pollersOfAllParts(client: Client, namespace: string, queue: string): Promise<Poller[]> {
   const request = {
     namespace,

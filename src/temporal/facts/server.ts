@@ -1,4 +1,4 @@
-/** What Temporal says of itself and of the namespace, for `holdfast doctor`. */
+/** Asks Temporal about itself and the namespace, for `holdfast doctor`. */
 import type { Client } from "@temporalio/client";
 import { SEARCH_ATTRIBUTES } from "../../domain/work/search-attributes.ts";
 import { withDeadline } from "../connection.ts";
@@ -6,17 +6,23 @@ import { listPollers } from "./pollers.ts";
 import { QUEUES, type QueueName } from "../../domain/work/queues.ts";
 
 const SECONDS_A_DAY = 86_400;
-/** gRPC's code of what is not there. */
+/** The gRPC code NOT_FOUND. */
 const NOT_FOUND = 5;
-/** Polled by workers that run; the queue of suspected documents is only while there are some. */
+/** The queue for suspected documents is polled only while there are some. */
 const ALWAYS_POLLED = (Object.keys(QUEUES) as QueueName[]).filter((queue) => queue !== "isolated");
 
-/** As `1.31.2`; empty where the server keeps it to itself. @throws what the client throws, after five seconds at most. */
+/**
+ * For example `1.31.2`; empty if the server does not say.
+ * @throws what the client throws, after at most five seconds
+ */
 export async function serverVersion(client: Client): Promise<string> {
   return (await withDeadline(client, () => client.workflowService.getSystemInfo({}))).serverVersion ?? "";
 }
 
-/** Days for which histories are kept; null where there is no such namespace. @throws what the client throws, after five seconds at most. */
+/**
+ * The days for which histories are kept; null if the namespace does not exist.
+ * @throws what the client throws, after at most five seconds
+ */
 export async function retentionDays(client: Client, namespace: string): Promise<number | null> {
   try {
     const { config } = await withDeadline(client, () =>
@@ -29,7 +35,10 @@ export async function retentionDays(client: Client, namespace: string): Promise<
   }
 }
 
-/** Search attributes that the namespace lacks. @throws what the client throws, after five seconds at most. */
+/**
+ * The search attributes that the namespace lacks.
+ * @throws what the client throws, after at most five seconds
+ */
 export async function missingSearchAttributes(client: Client, namespace: string): Promise<string[]> {
   const { customAttributes } = await withDeadline(client, () =>
     client.connection.operatorService.listSearchAttributes({ namespace }),
@@ -37,7 +46,10 @@ export async function missingSearchAttributes(client: Client, namespace: string)
   return Object.keys(SEARCH_ATTRIBUTES).filter((name) => !(name in (customAttributes ?? {})));
 }
 
-/** Which queues somebody asks for work, and which nobody does. @throws what the client throws, after five seconds at most. */
+/**
+ * Which task queues are polled and which are not.
+ * @throws what the client throws, after at most five seconds
+ */
 export async function polledQueues(
   client: Client,
   namespace: string,
@@ -48,7 +60,7 @@ export async function polledQueues(
       pollers: await listPollers(client, namespace, QUEUES[queue]),
     })),
   );
-  const of = (isPolled: boolean): QueueName[] =>
+  const queuesThat = (isPolled: boolean): QueueName[] =>
     asked.filter(({ pollers }) => pollers.length > 0 === isPolled).map(({ queue }) => queue);
-  return { polled: of(true), idle: of(false) };
+  return { polled: queuesThat(true), idle: queuesThat(false) };
 }

@@ -1,20 +1,28 @@
-/** Since when every process writes payloads bound to their place: what is kept of it in memory. */
+/** Caches the moment since when every process writes payloads that are bound to their place. */
+/** How often the database is asked until the moment is known. */
 const LOOK_MS = 5_000;
-/** The old form is taken from what begins this long after the cut-over: a process may not know of it yet, and clocks differ. */
+/**
+ * For this long after the cut-over the old encoding is still accepted: a process may not know of it yet, and
+ * clocks differ.
+ */
 const GRACE_MS = 60_000;
 
-/** What this release's upgrade cuts over: from the form that 0.3.0 reads to the one that is bound. */
+/** The name of the cut-over from the encoding that 0.3.0 reads to the bound one. */
 export const BOUND_PAYLOADS = "bound_payloads";
 
 export interface CutOver {
   /**
-   * Milliseconds since 1970 from which on nothing begins with payloads of the old form; null while such are written, as workers of version 0.3.0 may run.
-   * Asks the database at most every five seconds, and never again once it is stored.
+   * The time (milliseconds since 1970) from which nothing may begin with payloads in the old encoding; null
+   * while workers of version 0.3.0 may still run. Asks the database at most every five seconds, and no more
+   * once the time is known.
    */
   oldFormUntil(): Promise<number | null>;
 }
 
-/** @param load the stored moment; null where there is none. What it throws, a caller gets, and the next one looks again. */
+/**
+ * @param load reads the stored moment; null if there is none yet. A caller gets the error that it throws, and
+ * the next caller asks again.
+ */
 export function createCutOver(load: () => Promise<Date | null>, now: () => number = Date.now): CutOver {
   let known: number | null = null;
   let lookedAt = -Infinity;
@@ -31,8 +39,10 @@ export function createCutOver(load: () => Promise<Date | null>, now: () => numbe
   return {
     async oldFormUntil() {
       if (known !== null || now() < lookedAt + LOOK_MS) return known;
-      // One at a time: in an outage a worker's look lasts as long as that.
-      running ??= look().finally(() => (running = undefined));
+      // One look at a time: a worker's look lasts as long as an outage does.
+      running ??= look().finally(() => {
+        running = undefined;
+      });
       return running;
     },
   };

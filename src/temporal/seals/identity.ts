@@ -1,7 +1,7 @@
-/** How our workers name themselves to Temporal, so that those of an older version are told from them. */
+/** The identity that our workers give to Temporal, from which older versions can be told. */
 import { hostname } from "node:os";
 
-/** What follows the process and its machine, which is all that workers of version 0.3.0 say. */
+/** Follows the process and its machine, which are all that workers of version 0.3.0 name. */
 const KNOWS = "/bound-payloads";
 
 export function workerIdentity(): string {

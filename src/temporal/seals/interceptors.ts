@@ -1,4 +1,7 @@
-/** What clients and activities do for sealed payloads: say what each value is, and refuse arguments that were not sealed for the activity. */
+/**
+ * Seals at the edges of clients and activities: marks each value with its place, and refuses arguments that
+ * were not sealed for the activity.
+ */
 import { ApplicationFailure } from "@temporalio/common";
 import type { WorkflowClientInterceptor } from "@temporalio/client";
 import type { ActivityInterceptors, ActivityInterceptorsFactory, InjectedSinks } from "@temporalio/worker";
@@ -18,10 +21,13 @@ import {
   placedValue,
 } from "../../domain/payloads/values.ts";
 import { refusedPayloads } from "../../telemetry/instruments.ts";
-import type { SealSinks } from "../../workflows/sealing.ts";
+import type { SealSinks } from "../../domain/payloads/seal-sinks.ts";
 import type { CutOver } from "./cut-over.ts";
 
-/** What a client sends is sealed as what it is. A schedule's arguments are marked where they are written: Temporal has no interceptor for its updates. */
+/**
+ * Marks what a client sends with its place. The arguments of schedules are marked in schedules.ts, because
+ * Temporal has no interceptor for updates of a schedule.
+ */
 export const clientSealing = {
   workflow: [
     {
@@ -47,7 +53,7 @@ export const clientSealing = {
   ],
 } satisfies { readonly workflow: WorkflowClientInterceptor[] };
 
-/** Writes down that a payload was refused: never what was in it. */
+/** Logs that a payload was refused, never what was in it. */
 export type ReportRefused = (refused: {
   readonly workflow_id: string;
   readonly type: string;
@@ -55,7 +61,10 @@ export type ReportRefused = (refused: {
   readonly reason: Refusal;
 }) => void;
 
-/** Of every worker: counts and reports what workflows refuse, and keeps activities from what was not sealed for them. */
+/**
+ * For every worker: counts and reports what workflows refuse, and fails activities whose arguments were not
+ * sealed for them.
+ */
 export function workerSealing(cutOver: CutOver, report: ReportRefused) {
   const note: ReportRefused = (refused) => {
     refusedPayloads.inc({ what: refused.what, reason: refused.reason });
@@ -79,7 +88,7 @@ export function workerSealing(cutOver: CutOver, report: ReportRefused) {
         const until = await cutOver.oldFormUntil();
         const found = input.args.map(openedOfValue);
         const expected = { kinds: [inKind], name: info.activityType, begunAt: info.scheduledTimestampMs };
-        // One that no workflow has asked for is no work of ours; one without arguments was asked for by version 0.3.0.
+        // Version 0.3.0 schedules activities without arguments, and always from a workflow.
         const isOldAndBare =
           found.length === 0 &&
           workflowId !== undefined &&
@@ -105,7 +114,7 @@ export function workerSealing(cutOver: CutOver, report: ReportRefused) {
   return { interceptors: { activity: [activity] }, sinks };
 }
 
-/** Of a workflow that began with nothing sealed: fine while version 0.3.0 may have started it. */
+/** A workflow may begin without a sealed input only while version 0.3.0 may have started it. */
 function refusalOfOrigin(found: readonly Opened[], until: number | null): Refusal | null {
   const since = found[0]?.form === "bound" ? found[0].place.unsealedSince : undefined;
   return since === undefined || until === null || since < until ? null : "unsealed";

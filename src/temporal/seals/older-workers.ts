@@ -1,12 +1,13 @@
-/** The only place that asks Temporal which workers of an older version still take work. */
+/** Asks Temporal which workers of an older version still take work. */
 import type { Client } from "@temporalio/client";
 import { listPollers } from "../facts/pollers.ts";
 import { QUEUES } from "../../domain/work/queues.ts";
 import { understandsBoundPayloads } from "./identity.ts";
 
 /**
- * Processes of before version 0.4.0 that have asked for work lately; an API process is one too, by the queue of chat.
- * @returns how they name themselves, as `PROCESS@MACHINE`. @throws what the client throws, after five seconds at most.
+ * Finds processes older than version 0.4.0 that have polled lately; API processes poll the queue of chat.
+ * @returns their identities, `PROCESS@MACHINE`.
+ * @throws what the client throws, after at most five seconds
  */
 export async function findOlderWorkers(
   client: Client,

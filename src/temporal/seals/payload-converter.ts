@@ -1,4 +1,7 @@
-/** Temporal's payload converter outside of the sandbox: hands on what a value is to be sealed for, and what the codec found of a payload. */
+/**
+ * The payload converter outside of the sandbox. It passes the place of a value on to the codec, and what the
+ * codec found in a payload on to its user.
+ */
 import { type Payload, type PayloadConverter, defaultPayloadConverter } from "@temporalio/common";
 import { openedOf, isOpened, placed } from "../../domain/payloads/places.ts";
 import { openedValue, placeOfValue, type PlacedValue } from "../../domain/payloads/values.ts";
@@ -13,7 +16,7 @@ export const payloadConverter: PayloadConverter = {
   },
   fromPayload<T>(payload: Payload): T {
     const value = defaultPayloadConverter.fromPayload<T>(payload);
-    // A client's codec leaves no note: what a client reads starts no work.
+    // The codec of clients adds nothing: what a client reads starts no work.
     return isOpened(payload) ? (openedValue(value, openedOf(payload)) as T) : value;
   },
 };

@@ -1,4 +1,4 @@
-/** The only place that starts the workflow of a batch. */
+/** Starts the workflow of a batch. */
 import { type Client, WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from "@temporalio/common";
 import type { BatchInput } from "../../domain/work/batch.ts";
@@ -10,11 +10,14 @@ import { ATTRIBUTES } from "../search-attributes.ts";
 interface StartableBatch {
   readonly id: string;
   readonly organization: { readonly id: string; readonly num: number };
-  /** Documents with a run. */
+  /** How many documents have a run. */
   readonly accepted: number;
 }
 
-/** Starts the batch's workflow, or finds it running. One that was terminated before its batch ended may be started anew: its steps are idempotent. */
+/**
+ * Starts the batch's workflow unless it runs already. If it was terminated before the batch ended, it is
+ * started anew, because its steps are idempotent.
+ */
 export async function startBatch(
   client: Client,
   { id, organization, accepted }: StartableBatch,

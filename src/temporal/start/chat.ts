@@ -1,4 +1,4 @@
-/** The only place that starts, cancels and ends the workflows of chat turns. */
+/** Starts, cancels and terminates the workflows of chat turns. */
 import { Client, WorkflowNotFoundError } from "@temporalio/client";
 import { TypedSearchAttributes, WorkflowIdReusePolicy } from "@temporalio/common";
 import type { DataConverter, NativeConnection } from "@temporalio/worker";
@@ -8,18 +8,20 @@ import {
   chatTurnsWorkflowPrefix,
   turnOfWorkflow,
 } from "../../domain/work/workflow-ids.ts";
-import type { ChatTurnInput } from "../../workflows/chat-turn.ts";
-import type { ChatTurnsInput } from "../../workflows/chat-turns.ts";
+import type { ChatTurnInput, ChatTurnsInput } from "../../domain/work/chat-workflows.ts";
 import { withDeadline } from "../connection.ts";
 import { clientHooks } from "../hooks.ts";
 import { ATTRIBUTES } from "../search-attributes.ts";
 
-/** Ends what a dead process left: nothing of a turn runs longer than this without it. */
+/** Ends the workflows of turns whose API process died; a turn itself never takes this long. */
 const TURN_EXECUTION_TIMEOUT = "30 minutes";
 
 const PING_TIMEOUT_MS = 1_000;
 
-/** A client on the connection of the workers that poll the queue, which Temporal needs to hand the first workflow task back at once. */
+/**
+ * A client on the workers' own connection, which Temporal needs for an eager start: the answer to the start
+ * already brings the first workflow task.
+ */
 export function eagerClient(
   connection: NativeConnection,
   namespace: string,
@@ -28,7 +30,7 @@ export function eagerClient(
   return new Client({ connection, namespace, dataConverter, interceptors: clientHooks });
 }
 
-/** One cheap call that shows that Temporal answers. @throws what the client throws, after a second at most. */
+/** One cheap call that shows that Temporal answers. @throws what the client throws, after at most a second */
 export async function pingTemporal(client: Client): Promise<void> {
   await client.connection.withDeadline(Date.now() + PING_TIMEOUT_MS, () =>
     client.connection.workflowService.getSystemInfo({}),
@@ -36,15 +38,18 @@ export async function pingTemporal(client: Client): Promise<void> {
 }
 
 export interface ChatStarter {
-  /** Starts the books of a group of turns. @returns the workflow's id. */
+  /** Starts the bookkeeping workflow of a group of turns. @returns its id. */
   startTurns(apiProcessId: string, groupId: string, input: ChatTurnsInput): Promise<string>;
-  /** Starts a turn that runs tools. @returns the workflow's id. */
+  /** Starts the workflow of a turn that runs tools. @returns its id. */
   startTurn(turn: { agentId: string; spaceId: string }, input: ChatTurnInput): Promise<string>;
-  /** Asks a workflow to end as cancelled; one that has ended already stays as it is. */
+  /** Asks a workflow to end as cancelled. Does nothing if it has ended already. */
   cancel(workflowId: string): Promise<void>;
 }
 
-/** `client` is asked for at each call, because a process may connect again. @throws what the client throws. */
+/**
+ * @param client called each time, because the process may have connected anew.
+ * @throws what the client throws
+ */
 export function createChatStarter(client: () => Client, queue: string): ChatStarter {
   const shared = {
     taskQueue: queue,
@@ -93,7 +98,7 @@ export function createChatStarter(client: () => Client, queue: string): ChatStar
   };
 }
 
-/** Turns whose own workflow runs, of all API processes; Temporal lists one with a delay of a second or two. */
+/** The turns of all API processes whose own workflow runs. Temporal's lists lag by a second or two. */
 export async function listRunningTurns(client: Client): Promise<string[]> {
   return withDeadline(client, async () => {
     const turnIds: string[] = [];
@@ -105,14 +110,19 @@ export async function listRunningTurns(client: Client): Promise<string[]> {
   });
 }
 
-/** Ends every workflow of an API process that is gone: its groups, and those of its turns that ran tools. */
+/**
+ * Terminates every workflow of an API process that is gone: its bookkeeping workflows, and those of its turns
+ * with tools.
+ */
 export async function terminateTurns(
   client: Client,
   apiProcessId: string,
   turns: readonly { id: string; organization_id: string }[],
 ): Promise<void> {
   const groups = client.workflow.list({
-    query: `ExecutionStatus = 'Running' AND WorkflowId STARTS_WITH '${chatTurnsWorkflowPrefix(apiProcessId)}'`,
+    query:
+      "ExecutionStatus = 'Running' " +
+      `AND WorkflowId STARTS_WITH '${chatTurnsWorkflowPrefix(apiProcessId)}'`,
   });
   const workflowIds = turns.map((turn) => chatTurnWorkflowId(turn.organization_id, turn.id));
   for await (const group of groups) workflowIds.push(group.workflowId);

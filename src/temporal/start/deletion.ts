@@ -1,4 +1,4 @@
-/** The only place that starts the workflow of a deletion. */
+/** Starts the workflow of a deletion. */
 import { type Client, WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from "@temporalio/common";
 import type { DeletionInput } from "../../domain/work/deletion.ts";
@@ -8,8 +8,8 @@ import { QUEUES } from "../../domain/work/queues.ts";
 import { ATTRIBUTES } from "../search-attributes.ts";
 
 /**
- * Starts the deletion's workflow, or finds it running. One that was terminated before it was done may be started anew: its steps
- * are idempotent.
+ * Starts the deletion's workflow unless it runs already. If it was terminated before it was done, it is
+ * started anew, because its steps are idempotent.
  */
 export async function startDeletion(client: Client, input: DeletionInput, kind: string): Promise<void> {
   try {

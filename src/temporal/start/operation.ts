@@ -1,4 +1,4 @@
-/** The only place that starts the workflow of an operation. */
+/** Starts the workflow of an operation. */
 import { type Client, WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from "@temporalio/common";
 import type { OperationInput } from "../../domain/work/operation.ts";
@@ -7,7 +7,7 @@ import { withDeadline } from "../connection.ts";
 import { QUEUES } from "../../domain/work/queues.ts";
 import { ATTRIBUTES } from "../search-attributes.ts";
 
-/** Starts the operation's workflow, or finds it running. Its steps are idempotent. */
+/** Starts the operation's workflow unless it runs already. Its steps are idempotent. */
 export async function startOperation(client: Client, input: OperationInput, kind: string): Promise<void> {
   try {
     await withDeadline(client, () =>

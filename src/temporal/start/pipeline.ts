@@ -1,4 +1,4 @@
-/** The only place that starts the workflow of a claim. */
+/** Starts the workflow of a claim. */
 import { type Client, WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from "@temporalio/common";
 import { documentWorkflowId, pipelineWorkflowId } from "../../domain/work/workflow-ids.ts";
@@ -19,9 +19,9 @@ export interface StartableClaim {
 }
 
 /**
- * Starts the claim's workflow, or finds it running: the id is the claim's, so that a claim has one workflow however often it is
- * started.
- * @returns `running`, or `closed` where that workflow has ended already.
+ * Starts the claim's workflow unless it exists already. Its id comes from the claim, so a claim has one
+ * workflow, however often this is called.
+ * @returns `closed` if that workflow has ended already.
  */
 export async function startPipeline(client: Client, claim: StartableClaim): Promise<"running" | "closed"> {
   const input: PipelineInput = {

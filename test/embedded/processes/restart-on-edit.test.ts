@@ -39,7 +39,7 @@ async function after(edits: ReadonlyArray<readonly string[]>, broken?: string): 
 }
 
 test("an edit starts the API and the worker again, whatever it is of", async () => {
-  for (const file of ["api/app.ts", "activities/batch.ts", "workflows/index.ts", "config.ts"]) {
+  for (const file of ["api/app.ts", "activities/batch.ts", "workflows/index.ts", "config/config.ts"]) {
     const { calls, lines } = await after([[file]]);
     expect(calls).toEqual(["api", "worker"]);
     expect(lines.at(-1)).toMatch(/^restarted in \d+\.\d s$/);
@@ -77,9 +77,9 @@ test("an edit of the code that watches is for its next start, and is said so", a
 });
 
 test("settings are read by both: the processes start again, and the hint is given too", async () => {
-  const { calls, lines } = await after([["config.ts"]]);
+  const { calls, lines } = await after([["config/config.ts"]]);
   expect(calls).toEqual(["api", "worker"]);
-  expect(lines[0]).toContain("config.ts: stop this and start it again");
+  expect(lines[0]).toContain("config/config.ts: stop this and start it again");
 });
 
 test("commands read their code at each call", async () => {

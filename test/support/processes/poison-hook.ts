@@ -11,15 +11,15 @@ const SELF = JSON.stringify(import.meta.url);
 /** What is put behind a text that stands once in a module. */
 const PATCHES: ReadonlyArray<readonly [module: string, after: string, code: string]> = [
   [
-    "/src/activities/prepare-documents.ts",
+    "/src/activities/pipeline/prepare-documents.ts",
     "const units = chunkedUnits(document.units);",
     `if (JSON.stringify(units).includes(${JSON.stringify(POISON)})) process.kill(process.pid, "SIGKILL");`,
   ],
-  ["/src/parsers/parser-child.ts", "const nodeArguments = [", `"--import", ${SELF}, `],
+  ["/src/parsers/process/parser-child.ts", "const nodeArguments = [", `"--import", ${SELF}, `],
   // A parser process may read this.
   ["/src/parsers/process/sandbox/node-permissions.ts", "const paths = [", `new URL(".", ${SELF}), `],
   [
-    "/src/parsers/child-serve.ts",
+    "/src/parsers/process/child-serve.ts",
     'await send({ kind: "started" });',
     `for (const [signal, name] of Object.entries(${JSON.stringify(DEADLY)})) if (request.input.name?.startsWith(name)) { process.kill(process.pid, signal); for (;;); }`,
   ],

@@ -9,7 +9,7 @@ import { turnLost } from "./record.ts";
 import type { AnswerSink, Turn, TurnRequest } from "../turn.ts";
 import { replayedWhole, wholeAnswer } from "./whole.ts";
 
-interface KeptRequest {
+export interface KeptRequest {
   readonly turn: TurnRequest;
   readonly key: KeptTurnKey;
   readonly bodyHash: Buffer;

@@ -7,7 +7,7 @@ import type { ToolCall } from "../../../domain/work/turn.ts";
 import type { Log } from "../../../process/log.ts";
 import { drillPoint } from "../../../telemetry/drill-point.ts";
 import type { ChatStarter } from "../../../temporal/start/chat.ts";
-import type { ChatTurnInput } from "../../../workflows/chat-turn.ts";
+import type { ChatTurnInput } from "../../../domain/work/chat-workflows.ts";
 import { createCancelledBooks } from "./keep-cancelled.ts";
 import type { Ledger } from "./ledger.ts";
 import type { OpenTurns } from "./open-turns.ts";

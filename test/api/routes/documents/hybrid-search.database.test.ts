@@ -121,7 +121,7 @@ test("lone surrogates do not break it", async () => {
   );
 });
 
-test("a thousand document ids are taken, of which those of others narrow to nothing; one more is refused", async () => {
+test("a thousand document ids are taken, and one more is refused", async () => {
   const ids = Array.from({ length: 999 }, () => newId());
   const found = async (document_ids: readonly string[], space_id = space) =>
     (await search({ query: "otters", space_id, document_ids })).body.total_results;
@@ -133,7 +133,7 @@ test("a thousand document ids are taken, of which those of others narrow to noth
   expect((await search({ query: "otters", space_id: space, document_ids: ["otters"] })).status).toBe(422);
 });
 
-test("a space of others, of nobody or without chunks has no results, and that is no error", async () => {
+test("a space that is out of reach, unknown or empty has no results, and is no error", async () => {
   for (const space_id of [theirs.space, newId(), empty]) {
     expect(await search({ query: "otters", space_id, document_ids: null })).toMatchObject({
       status: 200,
@@ -142,7 +142,7 @@ test("a space of others, of nobody or without chunks has no results, and that is
   }
 });
 
-test("where the query cannot be embedded in time, words alone answer, and a Warning says so", async () => {
+test("if the query cannot be embedded in time, results are by words, with a Warning", async () => {
   expect(await search({ query: "sleeping otters", space_id: space })).toMatchObject({
     warning: null,
     body: { results: [{ dense_score: expect.any(Number) }] },

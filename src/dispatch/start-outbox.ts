@@ -1,0 +1,74 @@
+/** Starts the workflows of what stands in an outbox: deletions, batches and operations. */
+import type { Client } from "@temporalio/client";
+import { takePendingDeletions } from "../db/deletions/accept.ts";
+import { endLeases, noteStarted, type Outbox } from "../db/outbox/leases.ts";
+import { takePendingOperations } from "../db/outbox/operations.ts";
+import type { Database } from "../db/pool.ts";
+import { takePendingBatches } from "../db/runs/batches.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
+import { startBatch } from "../temporal/start/batch.ts";
+import { startDeletion } from "../temporal/start/deletion.ts";
+import { startOperation } from "../temporal/start/operation.ts";
+
+interface StartDeps {
+  readonly db: Database;
+  readonly client: Client;
+}
+
+/** How many rows of an outbox one call takes; the next sweep takes more. */
+const DELETIONS_A_SWEEP = 50;
+const BATCHES_A_SWEEP = 50;
+
+/** @param organizationId null: of all organizations. @throws the first error of a start. */
+export async function startDeletions(
+  { db, client }: StartDeps,
+  organizationId: string | null,
+): Promise<void> {
+  const taken = await takePendingDeletions(db.system, DELETIONS_A_SWEEP, organizationId);
+  if (taken.length === 0) return;
+  await drillPoint("deleteTarget: accepted, workflow not started");
+  await startEach(db, "deletions", taken, async ({ id, organization, kind }) => {
+    await startDeletion(client, { organization, deletionId: id }, kind);
+    await drillPoint("deleteTarget: workflow started, answer not seen");
+  });
+}
+
+/** @param organizationId null: of all organizations. @throws the first error of a start. */
+export async function startBatches({ db, client }: StartDeps, organizationId: string | null): Promise<void> {
+  const taken = await takePendingBatches(db.system, BATCHES_A_SWEEP, organizationId);
+  if (taken.length === 0) return;
+  await drillPoint("batchReprocess: accepted, workflow not started");
+  await startEach(db, "batches", taken, async (batch) => {
+    await startBatch(client, batch);
+    await drillPoint("batchReprocess: workflow started, answer not seen");
+  });
+}
+
+/** @throws the first error of a start. */
+export async function startOperations({ db, client }: StartDeps): Promise<void> {
+  const taken = await takePendingOperations(db.system);
+  if (taken.length === 0) return;
+  await drillPoint("operation: accepted, workflow not started");
+  await startEach(db, "operations", taken, async ({ id, kind }) => {
+    await startOperation(client, { operationId: id }, kind);
+    await drillPoint("operation: workflow started, answer not seen");
+  });
+}
+
+/**
+ * Starts all; the lease of each that could not be started is ended, so that the next round takes it.
+ * @throws the first error.
+ */
+async function startEach<T extends { readonly id: string }>(
+  db: Database,
+  outbox: Outbox,
+  taken: readonly T[],
+  start: (one: T) => Promise<void>,
+): Promise<void> {
+  const outcomes = await Promise.allSettled(taken.map(start));
+  const idsOf = (status: "fulfilled" | "rejected"): string[] =>
+    taken.filter((_one, index) => outcomes[index]!.status === status).map((one) => one.id);
+  await noteStarted(db.system, outbox, idsOf("fulfilled"));
+  await endLeases(db.system, outbox, idsOf("rejected"));
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+}
