@@ -1,6 +1,9 @@
 /** Offers a stored file over HTTP: its name for the browser, and the part of it that was asked for. */
 
-/** `attachment` with the name for every client (RFC 6266): in ASCII, and as it is where that is not enough. */
+/**
+ * The `Content-Disposition` of a download: the name in ASCII, and as it is if that is not the same.
+ * @see https://www.rfc-editor.org/rfc/rfc6266
+ */
 export function attachment(name: string): string {
   const ascii = name
     .normalize("NFKD")
@@ -22,8 +25,9 @@ export interface ByteRange {
 }
 
 /**
- * The one range that a `Range` header asks for (RFC 9110, section 14). Null where the whole is to be sent: without one, for several
- * at once, and for what is no range of bytes.
+ * Reads a `Range` header. Null if the whole file is to be sent: without the header, for several ranges, and
+ * for a range that is invalid or not of bytes.
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-14
  */
 export function readRange(header: string | undefined, size: number): ByteRange | null | "unsatisfiable" {
   const [, first = "", last = ""] =

@@ -1,4 +1,5 @@
 /** A cache of look-ups: bounded, short-lived, and with one look-up for all who ask at the same time. */
+import { LRUCache } from "lru-cache";
 
 interface Entry<T> {
   readonly answer: Promise<T>;
@@ -23,10 +24,10 @@ interface LookupCacheSettings<T> {
 
 /** If there is no room, the entry that was used least recently is dropped. */
 export function createLookupCache<T>({ maxEntries, now, maxAgeMs }: LookupCacheSettings<T>): LookupCache<T> {
-  const entries = new Map<string, Entry<T>>();
+  const entries = new LRUCache<string, Entry<T>>({ max: maxEntries });
 
   function drop(key: string, entry: Entry<T>): void {
-    if (entries.get(key) === entry) entries.delete(key);
+    if (entries.peek(key) === entry) entries.delete(key);
   }
 
   function start(key: string, look: () => Promise<T>): Promise<T> {
@@ -34,8 +35,6 @@ export function createLookupCache<T>({ maxEntries, now, maxAgeMs }: LookupCacheS
     const answer = look();
     const entry: Entry<T> = { answer, settled: undefined };
     entries.set(key, entry);
-    const oldest = entries.keys().next();
-    if (entries.size > maxEntries && oldest.done !== true) entries.delete(oldest.value);
     answer.then(
       (value) => {
         entry.settled = { value, goodUntilMs: startedMs + maxAgeMs(value) };
@@ -48,14 +47,14 @@ export function createLookupCache<T>({ maxEntries, now, maxAgeMs }: LookupCacheS
   return {
     get(key, look) {
       const known = entries.get(key);
-      entries.delete(key);
       if (known === undefined || (known.settled !== undefined && known.settled.goodUntilMs <= now()))
         return start(key, look);
-      entries.set(key, known);
       return known.answer;
     },
     forget(matches) {
-      for (const [key, entry] of entries) {
+      // A copy, since the cache cannot be iterated while entries are deleted.
+      const all = [...entries.entries()];
+      for (const [key, entry] of all) {
         if (entry.settled === undefined || matches(entry.settled.value)) entries.delete(key);
       }
     },

@@ -1,4 +1,7 @@
-/** Passwords of the database's logins as settings of their own: any text, where a URL takes none that is not percent-encoded. */
+/**
+ * Reads the passwords of the database's logins from settings of their own, so that they need not be
+ * percent-encoded.
+ */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 
@@ -20,7 +23,10 @@ export const PASSWORD_SETTINGS = {
   DATABASE_OWNER_PASSWORD_FILE: text,
 } as const satisfies Record<Exclude<Variable, `${Login}_URL`>, typeof text>;
 
-/** @returns the settings with each password in its URL, and what is wrong with those that cannot be put there; it names no value. */
+/**
+ * @returns the settings with each password put into its URL, and a line for each that cannot be; no line has
+ * a value.
+ */
 export function withPasswords<T extends Given>(
   given: T,
 ): { readonly given: T; readonly problems: readonly string[] } {
@@ -35,7 +41,10 @@ export function withPasswords<T extends Given>(
   return { given: { ...given, ...urls }, problems };
 }
 
-/** Undefined if no password is set apart from the URL, or the URL is no URL, which is told elsewhere. */
+/**
+ * Undefined if no password is set outside of the URL, or if the URL is invalid (its own setting's form
+ * reports that).
+ */
 function mergeLogin(
   given: Given,
   login: Login,
@@ -76,7 +85,7 @@ function decoded(password: string): string | undefined {
   }
 }
 
-/** Without the line's end that editors and `echo` leave behind the password. */
+/** Drops the line break that editors and `echo` write after the password. */
 function readPassword(path: string): string | undefined {
   try {
     const password = readFileSync(path, "utf8").replace(/\r?\n$/, "");
@@ -86,7 +95,7 @@ function readPassword(path: string): string | undefined {
   }
 }
 
-/** The environment without what a login is had by: its URL, and its password under every name. */
+/** The environment without a login's URL and password, for a child process that must not have it. */
 export function withoutLogin(
   env: NodeJS.ProcessEnv,
   login: "DATABASE_MAINTENANCE" | "DATABASE_OWNER",

@@ -1,4 +1,4 @@
-/** The only forms that a setting's text may have: each says what is wrong with a text that does not have it. */
+/** The forms that the text of a setting may have, each with the message for a text that does not have it. */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { QUEUES, type QueueName } from "../domain/work/queues.ts";
@@ -30,7 +30,7 @@ export const url = (...schemes: string[]) =>
       `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`,
     );
 
-/** Parameters of a database URL whose files are read before anything is connected. */
+/** Parameters of a database URL that name files; they are read at the start to report one that cannot be. */
 const CERTIFICATE_FILES = ["sslrootcert", "sslcert", "sslkey"];
 
 export const databaseUrl = url("postgres", "postgresql")
@@ -43,7 +43,10 @@ export const databaseUrl = url("postgres", "postgresql")
     `must name files that this process can read: ${CERTIFICATE_FILES.join(", ")}`,
   );
 
-/** A percent sign with anything but two digits behind it is taken as it is by the client; two that are no text end it. */
+/**
+ * The database client takes a percent sign without two hex digits as it is, but throws if the digits are not
+ * UTF-8.
+ */
 function isDecodable({ username, password }: URL): boolean {
   try {
     for (const part of [username, password]) if (!/%(?![\da-f]{2})/i.test(part)) decodeURIComponent(part);

@@ -4,7 +4,7 @@
  */
 import type { StoredFile } from "../../commands/documents/stored-file.ts";
 import { declareUpload } from "../../db/documents/accept.ts";
-import type { Deps } from "../../deps.ts";
+import type { Deps } from "../deps.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";

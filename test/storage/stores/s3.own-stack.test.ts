@@ -1,4 +1,4 @@
-/** Objects in a bucket of S3: what every store promises, on a server that speaks it. */
+/** Objects in a bucket of S3: what every store promises, on an S3-compatible server. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

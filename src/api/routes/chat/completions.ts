@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { SamplingOptions } from "../../../agents/model-request.ts";
 import { authorize } from "../../../auth/policy.ts";
-import type { Deps } from "../../../deps.ts";
+import type { Deps } from "../../deps.ts";
 import {
   ChatCompletion,
   ChatCompletionChunk,

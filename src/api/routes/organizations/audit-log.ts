@@ -5,7 +5,7 @@ import { setImmediate as pause } from "node:timers/promises";
 import { authorize } from "../../../auth/policy.ts";
 import { type AuditCursor, readAuditLog, searchAuditLog } from "../../../db/audit/read.ts";
 import { readTenant } from "../../../db/pool.ts";
-import type { Deps } from "../../../deps.ts";
+import type { Deps } from "../../deps.ts";
 import type { Condition, OrderTerm } from "../../../domain/requests/conditions.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
 import { OrganizationParams, pageOf } from "../../../schema/common.ts";

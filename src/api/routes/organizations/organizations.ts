@@ -1,8 +1,8 @@
 /** Routes of an organization and its settings. */
 import { authorize } from "../../../auth/policy.ts";
 import { updateOrganization } from "../../../commands/organizations/update-organization.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { findOrganization } from "../../../db/tenancy/organizations.ts";
+import { readTenant } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { OrganizationParams } from "../../../schema/common.ts";
 import { Organization, OrganizationPatch } from "../../../schema/organization.ts";

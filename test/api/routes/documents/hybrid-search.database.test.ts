@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { searchDocuments } from "../../../../src/api/routes/documents/hybrid-search.ts";
 import { createAuthenticator } from "../../../../src/auth/authenticate.ts";
-import type { Deps } from "../../../../src/deps.ts";
 import { DomainError } from "../../../../src/domain/errors.ts";
 import { newId } from "../../../../src/domain/ids.ts";
 import {
@@ -60,23 +59,29 @@ beforeAll(async () => {
   const stranger = await makeTenant();
   theirs = { space: stranger.space, document: stranger.document.id };
   const queryEmbedding = {
-    model: { name: "test-model", dimensions: DIMENSIONS, fusion: { alpha: 0.4, bm25Saturation: 8 } },
+    model: {
+      name: "test-model",
+      dimensions: DIMENSIONS,
+      fusion: { alpha: 0.4, bm25Saturation: 8 },
+      maxTokens: 256,
+      embed: async () => [vector],
+      countTokens: () => 1,
+      tokenOffsets: () => [],
+      close: async () => {},
+    },
     embed: async () => {
       if (isProviderAway) throw new DomainError("provider_timeout", "too slow");
       return vector;
     },
+    another: async () => null,
+    close: async () => {},
   };
-  const behind = {
-    audit: { record: () => undefined },
-    lastUsed: { note: () => undefined },
-  } as unknown as Pick<Deps, "audit" | "lastUsed">;
   const authenticator = createAuthenticator({ db: database.db, pepper: TEST_PEPPER });
   app = await startTinyApp([searchDocuments], {
     db: database.db,
     authenticator,
     queryEmbedding,
-    ...behind,
-  } as unknown as Partial<Deps>);
+  });
 });
 afterAll(async () => {
   await app.close();

@@ -1,23 +1,29 @@
-/** Whose turn it is where several wait for the same thing: of those who wait, whoever was served least recently. */
+/** Orders those who wait for the same thing: whoever was served least recently goes first. */
 
 interface Served {
-  /** Of all servings, the number of the last one. */
+  /** The number of this key's last serving, counted over all keys. */
   last: number;
   times: number;
 }
 
-export interface FairTurns {
-  /** Of the keys given, the one that was served least recently: one that never was goes first, equal ones in the order given. */
+export interface FairOrder {
+  /**
+   * The key that was served least recently. A key that was never served goes first; equal keys go in the
+   * order given.
+   */
   next(keys: Iterable<string>): string | undefined;
   /** All keys in that order. */
   inOrder(keys: Iterable<string>): string[];
-  /** Notes that the key is served now. @returns how many times it was, this time included. */
+  /** Notes that the key is served now. @returns how often it was served, this time included. */
   serve(key: string): number;
-  /** Forgets everything. What is remembered grows with the number of keys, so this is called whenever nobody waits. */
+  /**
+   * Forgets everything. What is remembered grows with the number of keys, so this is called whenever nobody
+   * waits.
+   */
   forget(): void;
 }
 
-export function createFairTurns(): FairTurns {
+export function createFairOrder(): FairOrder {
   const served = new Map<string, Served>();
   let servings = 0;
   const lastOf = (key: string): number => served.get(key)?.last ?? 0;

@@ -1,6 +1,6 @@
 import { defaultPayloadConverter } from "@temporalio/common";
 import { expect, test } from "vitest";
-import { carriedTraceparent } from "../../src/domain/trace-header.ts";
+import { carriedTraceparent } from "../../../src/domain/tracing/header.ts";
 
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const json = (text: string) => ({ data: Buffer.from(text) });

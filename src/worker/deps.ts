@@ -1,6 +1,6 @@
 /**
- * Opens what activities need besides the shared parts: parser processes, a temporary folder, and rate-limited
- * models.
+ * Opens what the worker needs besides the shared parts: the activities with their parser processes, temporary
+ * folder and rate-limited models.
  */
 import { rm } from "node:fs/promises";
 import { type Activities, createActivities } from "../activities/index.ts";
@@ -8,10 +8,12 @@ import { createChunking } from "../activities/pipeline/chunking.ts";
 import { createWriteGate } from "../activities/pipeline/concurrency.ts";
 import type { PipelineDeps } from "../activities/pipeline/pipeline-deps.ts";
 import { createProviderGate } from "../db/instance/provider-gate.ts";
-import type { SharedDeps } from "../deps.ts";
+import type { RealConfig } from "../config/config.ts";
+import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { PRIORITY } from "../domain/work/processing.ts";
 import type { Log } from "../process/log.ts";
+import { closingOnFailure } from "../process/stop.ts";
 import { type EmbeddingModel, openEmbeddingModel } from "../models/embedding/embedding-model.ts";
 import { mergeEmbeddings } from "../models/embedding/merge.ts";
 import { behindGate } from "../models/provider/gate.ts";
@@ -26,7 +28,7 @@ import {
 } from "../parsers/process/sandbox/sandbox.ts";
 import { openTemporaryFolder } from "./temporary-folder.ts";
 
-interface OpenActivities {
+export interface WorkerDeps extends SharedDeps {
   readonly activities: Activities;
   /** The sandbox around the parser processes. Only the first document waits for it. */
   readonly sandbox: Promise<Sandbox>;
@@ -34,8 +36,39 @@ interface OpenActivities {
   close(): Promise<void>;
 }
 
-/** @param parserChildren how many parser processes run at once. */
-export async function openActivities(deps: SharedDeps, parserChildren: number): Promise<OpenActivities> {
+interface WorkerProcess {
+  /** The name of the process in its log lines. */
+  readonly name: string;
+  /** How many parser processes run at once. */
+  readonly parserChildren: number;
+}
+
+/**
+ * Opens the shared parts and the activities with what they need.
+ * @throws as {@link openSharedDeps} does, and if the data folder cannot be written.
+ */
+export async function openWorkerDeps(
+  config: RealConfig,
+  { name, parserChildren }: WorkerProcess,
+): Promise<WorkerDeps> {
+  const shared = await openSharedDeps(config, name);
+  return closingOnFailure(shared, async () => {
+    const opened = await openActivities(shared, parserChildren);
+    return {
+      ...shared,
+      activities: opened.activities,
+      sandbox: opened.sandbox,
+      async close() {
+        await opened.close();
+        await shared.close();
+      },
+    };
+  });
+}
+
+type OpenActivities = Pick<WorkerDeps, "activities" | "sandbox" | "close">;
+
+async function openActivities(deps: SharedDeps, parserChildren: number): Promise<OpenActivities> {
   const { config } = deps;
   const temporaryFolder = await openTemporaryFolder(config.dataDir);
   const sandbox = prepareSandbox({ entry: PARSER_ENTRY, folder: temporaryFolder });

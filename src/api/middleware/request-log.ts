@@ -1,7 +1,7 @@
-/** The only writer of request logs: one line an answer, with ids and times; no bodies and no query strings, which hold content. */
+/** Logs one line for each answer, with ids and times, but no bodies and query strings, which hold content. */
 import type { Context, Middleware } from "koa";
-import type { Principal } from "../domain/tenancy/principal.ts";
-import type { Log } from "../process/log.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
+import type { Log } from "../../process/log.ts";
 
 const MAX_LOGGED_PATH = 256;
 
