@@ -5,7 +5,7 @@
 import type { Database, OrganizationKey, Sql } from "../db/pool.ts";
 import { readHits } from "../db/search/hits.ts";
 import { type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
-import { type Beside, inTwoTenantReads } from "../db/search/snapshot.ts";
+import { type OnSecondConnection, inTwoTenantReads } from "../db/search/snapshot.ts";
 import { fuse } from "../domain/fusion.ts";
 import type { Reranker } from "../models/rerank/reranker.ts";
 import { searchStage } from "../telemetry/stage.ts";
@@ -113,7 +113,7 @@ type Found =
   | { readonly hits: SearchHit[]; readonly isWhole: boolean }
   | { readonly missing: readonly SearchedModel[] };
 
-async function searchIn(search: Search, sql: Sql, beside: Beside): Promise<Found> {
+async function searchIn(search: Search, sql: Sql, beside: OnSecondConnection): Promise<Found> {
   const { space, request, query, vectors } = search;
   const current = search.deps.queryEmbedding.model;
   const filter = { documentIds: request.document_ids ?? null, folderIds: request.folder_ids ?? null };

@@ -1,7 +1,8 @@
 /** Cancels a run of the pipeline that has not ended. What was published before stays. */
 import { authorize } from "../../auth/policy.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
-import { cancelRun as writeCancellation, findRun, type RunRow } from "../../db/runs/requests.ts";
+import { type RunRow, findRun } from "../../db/runs/read.ts";
+import { cancelRun as writeCancellation } from "../../db/runs/requests.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";

@@ -3,7 +3,6 @@
  * they wait for.
  */
 import { type Database, queryOnce } from "../pool.ts";
-import { WAITING_SINCE } from "../runs/waits.ts";
 
 export interface WorkRow {
   readonly id: string;
@@ -146,19 +145,27 @@ export async function findWork(db: Database, id: string): Promise<WorkRow | unde
 export async function listWaitingDocuments(db: Database, limit: number): Promise<WaitingDocuments[]> {
   const { rows } = await queryOnce<WaitingDocuments>(
     db.system,
-    `select r.organization_id,
+    `select run.organization_id,
             organization.name as organization,
             case
-              when r.held then 'held'
-              when r.waiting_for is not null then r.waiting_for
-              when r.status = 'queued' then 'queued'
+              when run.held then 'held'
+              when run.waiting_for is not null then run.waiting_for
+              when run.status = 'queued' then 'queued'
               else 'at work'
             end as state,
             count(*)::int as runs,
-            coalesce(min(${WAITING_SINCE}), min(r.created_at)) as since
-     from pipeline_runs r
-     join organizations organization on organization.id = r.organization_id
-     where r.status in ('queued', 'parsing', 'chunking', 'embedding')
+            coalesce(
+              min(
+                case
+                  when run.waiting_for is not null
+                  then coalesce(run.waiting_since, run.started_at, run.created_at)
+                end
+              ),
+              min(run.created_at)
+            ) as since
+     from pipeline_runs run
+     join organizations organization on organization.id = run.organization_id
+     where run.status in ('queued', 'parsing', 'chunking', 'embedding')
      group by 1, 2, 3
      order by 5, 1, 3
      limit $1`,

@@ -44,8 +44,8 @@ export const BROKEN_UPGRADES: Readonly<Record<string, BrokenUpgrade>> = {
     patches: [
       {
         file: "db/documents/accept.ts",
-        from: "insert into documents (id,",
-        to: "insert into documents (origin, id,",
+        from: "(id, organization_id, space_id, space_num, folder_id,",
+        to: "(origin, id, organization_id, space_id, space_num, folder_id,",
       },
       {
         file: "db/documents/accept.ts",

@@ -5,7 +5,7 @@ import { authorize } from "../../../auth/policy.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { countChunks, countUnits, readChunks, readUnits } from "../../../db/documents/text.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { listRuns } from "../../../db/runs/requests.ts";
+import { listRuns } from "../../../db/runs/read.ts";
 import { type TextUnit, unitsAsMarkdown } from "../../../domain/text-unit.ts";
 import { readParts } from "../../../queries/documents/read-parts.ts";
 import { DocumentParams, pageOf } from "../../../schema/common.ts";

@@ -2,7 +2,7 @@
 import { authorize } from "../../../auth/policy.ts";
 import { cancelRun } from "../../../commands/documents/cancel-run.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { findRun } from "../../../db/runs/requests.ts";
+import { findRun } from "../../../db/runs/read.ts";
 import { Run, RunParams } from "../../../schema/documents/run.ts";
 import { defineRoute } from "../../route.ts";
 
