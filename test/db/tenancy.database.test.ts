@@ -1,4 +1,4 @@
-/** Every table of tenants has row-level security for each of the three roles, as a second wall after queries. */
+/** Row-level security of every table of tenants, for each of the three roles. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inTenant } from "../../src/db/pool.ts";
 import { makeOrganization, makeSpace, makeUser } from "../support/tenants/callers.ts";
