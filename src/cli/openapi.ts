@@ -19,7 +19,7 @@ new Command("openapi")
     } else if (check !== true) {
       writeFileSync(file, text);
     } else if (read(file) !== text) {
-      process.stderr.write(`${file} is not what the routes say. Run: node src/cli/openapi.ts ${file}\n`);
+      process.stderr.write(`${file} is not what the routes say. Run: npm run openapi\n`);
       process.exitCode = 1;
     }
   })

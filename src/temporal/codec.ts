@@ -179,7 +179,7 @@ async function decodeForWorker(
   }
 }
 
-/** @throws the error, unless the payload is to blame for it: another attempt may help then. */
+/** @throws the error, unless the payload is to blame for it: a retry may help then. */
 function refusalOfError(error: unknown): Refusal {
   if (error instanceof DomainError && error.code === "not_found") return "key_gone";
   if (error instanceof DomainError && error.code === "corrupt") return "damaged";

@@ -3,7 +3,6 @@
  * tenant.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { API_ROUTES } from "../../src/api/routes/index.ts";
 import type { OrganizationKey } from "../../src/db/pool.ts";
 import { makeOrganization } from "../support/tenants/callers.ts";
 import type { Answer } from "../support/clients/client.ts";
@@ -129,15 +128,6 @@ async function faultsOf(cells: readonly Cell[]): Promise<string[]> {
   });
   return faults.toSorted();
 }
-
-test("the rules are stated for every route that is not public", () => {
-  const routes = API_ROUTES.filter(({ access }) => access !== "public").map(
-    ({ method, fullPath }) => `${method} ${fullPath}`,
-  );
-  expect([...Object.keys(RULES_OF_ROUTES), ...Object.keys(RULES_OF_BATCHES)].toSorted()).toEqual(
-    routes.toSorted(),
-  );
-});
 
 test("every caller gets of every route in every space what the rules say", async () => {
   const cells = Object.entries(RULES_OF_ROUTES).flatMap(([route, { on }]) =>

@@ -20,9 +20,9 @@ export async function eachOf<T>(
 }
 
 /**
- * Natural batching of writes: one write is under way at a time, and what comes meanwhile, or in the same turn
- * of the event loop, shares the next. The returned function resolves when the write that held its item is
- * done, and rejects with that write's error.
+ * Natural batching of writes: one write is under way at a time, and what comes meanwhile, or in the same
+ * iteration of the event loop, shares the next. The returned function resolves when the write that held its
+ * item is done, and rejects with that write's error.
  */
 export function inTurns<T>(write: (items: T[]) => Promise<void>): (item: T) => Promise<void> {
   let gathered: T[] = [];
@@ -53,8 +53,8 @@ export interface Demand {
 export type FairGate = <T>(demand: Demand, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Lets `limit` pieces of work run at once, of all callers; the others wait for their turn as {@link
- * createFairQueue} says, by the time that their owners' took.
+ * Lets `limit` pieces of work run at once, of all callers; the others wait as long as {@link
+ * createFairQueue} says, by the time that the work of their owners took.
  */
 export function createFairGate(limit: number): FairGate {
   const waiting = createFairQueue<Demand & { start(): void }>();

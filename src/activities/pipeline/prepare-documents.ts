@@ -36,7 +36,7 @@ import { publishMeanwhile } from "./publish-meanwhile.ts";
 
 const DEFAULT_MAX_TOKENS = 240;
 /**
- * After this time a part ends and another document gets its turn. Parts of fewer pages would hide which lines
+ * After this time a part ends and another document is parsed. Parts of fewer pages would hide which lines
  * recur on each page.
  */
 const PART_BUDGET_MS = 10_000;

@@ -27,7 +27,7 @@ interface Listener {
 interface Bounds {
   readonly signal: AbortSignal;
   /**
-   * No attempt begins after this time (`Date.now()`). The error of a provider that asks to wait longer is
+   * No try begins after this time (`Date.now()`). The error of a provider that asks to wait longer is
    * thrown at once.
    */
   readonly retryUntilMs: number;
@@ -41,9 +41,9 @@ const LONGEST_WAIT_MS = 8_000;
 const JITTER = 0.25;
 
 /**
- * Waits 250 ms before the second attempt and twice as long before each next one, at most 8 s, or as long as
+ * Waits 250 ms before the second try and twice as long before each next one, at most 8 s, or as long as
  * `Retry-After` says.
- * @throws the DomainError of the last attempt; the reason of `signal` once it is aborted.
+ * @throws the DomainError of the last try; the reason of `signal` once it is aborted.
  */
 export async function callModel(
   model: ChatModel,
@@ -51,7 +51,7 @@ export async function callModel(
   listener: Listener,
   { signal, retryUntilMs }: Bounds,
 ): Promise<ModelAnswer> {
-  for (let attempt = 0; ; attempt += 1) {
+  for (let tries = 0; ; tries += 1) {
     let hasBegun = false;
     const begun = (): void => {
       hasBegun = true;
@@ -61,17 +61,17 @@ export async function callModel(
       return await readAnswer(model, request, { ...listener, begun }, signal);
     } catch (error) {
       signal.throwIfAborted();
-      const waitMs = hasBegun ? null : waitBeforeRetry(error, attempt);
+      const waitMs = hasBegun ? null : waitBeforeRetry(error, tries);
       if (waitMs === null || Date.now() + waitMs > retryUntilMs) throw error;
       await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
 }
 
-/** @returns milliseconds, or null if another attempt cannot help. */
-function waitBeforeRetry(error: unknown, attempt: number): number | null {
+/** @returns milliseconds, or null if a retry cannot help. */
+function waitBeforeRetry(error: unknown, tries: number): number | null {
   if (!(error instanceof DomainError) || error.class !== "outage") return null;
-  const ownWaitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
+  const ownWaitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries);
   return Math.max(ownWaitMs, (error.retryAfterSeconds ?? 0) * 1_000) * (1 + JITTER * Math.random());
 }
 

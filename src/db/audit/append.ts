@@ -66,8 +66,8 @@ export async function appendAuditRows(db: Database, rows: readonly AuditRow[]): 
 /**
  * Writes one row for each organization whose payloads an operator has decrypted, in one statement. An
  * operator may be no user, so the row names the subject of the access token as its resource.
- * @throws DomainError `overloaded` if an organization was deleted meanwhile; at the next attempt its payloads
- *   do not open any more.
+ * @throws DomainError `overloaded` if an organization was deleted meanwhile; when it is called again, its
+ * payloads do not open any more.
  */
 export async function appendDecryption(
   db: Database,

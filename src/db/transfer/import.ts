@@ -113,7 +113,7 @@ export async function insertDirectory(sql: Sql, organizationId: string, director
     throw new DomainError("conflict", "A user of the archive belongs to another organization here.");
 }
 
-/** Whether an earlier attempt has written the file. */
+/** Whether an earlier import has written the file. */
 export async function isThere(sql: Sql, organizationId: string, rawFileId: string): Promise<boolean> {
   const { rowCount } = await sql.query(
     `select

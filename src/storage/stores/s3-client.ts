@@ -119,7 +119,7 @@ export class S3Answer extends Error {
   }
 }
 
-/** Damage in transit, a full quota, a race with another write: another attempt may help. */
+/** Damage in transit, a full quota, a race with another write: a retry may help. */
 const OUTAGE_REASONS = new Set([
   "BadDigest",
   "InvalidDigest",

@@ -36,7 +36,7 @@ interface Target {
   readonly Bucket: string;
   readonly Key: string;
   readonly condition: Condition;
-  /** Stored with the object, to recognize a write that is refused because its own first attempt succeeded. */
+  /** Stored with the object, to recognize a write that is refused because it succeeded before its retry. */
   readonly writeId: string;
 }
 

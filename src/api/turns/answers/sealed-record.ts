@@ -38,7 +38,7 @@ const WRITE_ATTEMPTS = 30;
 /** The additional authenticated data binds what is sealed to its turn and its place in the answer. */
 const aad = (turnId: string, what: string): Buffer => Buffer.from(`kept answer\0${turnId}\0${what}`);
 
-/** Tries for half a minute. @throws the error of the last attempt. */
+/** Tries for half a minute. @throws the error of the last try. */
 export async function writeSealed(
   { keyring, db }: TurnRecordsDeps,
   { organization, turnId, firstNo, texts, documentIds }: RecordPart,
