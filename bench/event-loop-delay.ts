@@ -1,4 +1,7 @@
-/** Loaded into an API process by benches (`--import`): answers on EVENT_LOOP_PORT with the delay of its event loop since it was last asked. */
+/**
+ * Loaded into an API process by benches (`--import`): answers on EVENT_LOOP_PORT with the delay of its event
+ * loop since it was last asked.
+ */
 import { createServer } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";

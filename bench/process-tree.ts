@@ -1,4 +1,7 @@
-/** What benches know of other processes: the parsers below a worker, and the most memory that any of some took. */
+/**
+ * What benches know of other processes: the parsers below a worker, and the most memory that any of some
+ * took.
+ */
 import { readFile } from "node:fs/promises";
 
 const POLL_MS = 50;

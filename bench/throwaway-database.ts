@@ -1,4 +1,7 @@
-/** Where benches get a database: a new one on a given server, or an embedded server of their own; nothing of it stays. */
+/**
+ * Where benches get a database: a new one on a given server, or an embedded server of their own; nothing of
+ * it stays.
+ */
 import { randomBytes } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

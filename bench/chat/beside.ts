@@ -11,7 +11,10 @@ const SEARCHES_AT_ONCE = 2;
 const SEARCH_PAUSE_MS = 100;
 const LINE = "Revenue, costs and the number of ships in the harbour were counted again in the week before. ";
 
-/** `bytes` are refused by the pipeline at a glance, so that the upload alone is measured; `text` is cut, embedded and indexed, as fast as it goes. */
+/**
+ * `bytes` are refused by the pipeline at a glance, so that the upload alone is measured; `text` is cut,
+ * embedded and indexed, as fast as it goes.
+ */
 export const UPLOADED = ["bytes", "text"] as const;
 type Uploaded = (typeof UPLOADED)[number];
 

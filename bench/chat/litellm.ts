@@ -16,7 +16,10 @@ export interface LiteLlm {
   stop(): Promise<void>;
 }
 
-/** `binary` is the `litellm` of `pip install 'litellm[proxy]'`. Its model `bench` is the provider at `providerUrl`. */
+/**
+ * `binary` is the `litellm` of `pip install 'litellm[proxy]'`. Its model `bench` is the provider at
+ * `providerUrl`.
+ */
 export async function startLiteLlm(binary: string, providerUrl: string): Promise<LiteLlm> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-litellm-"));
   const config = join(folder, "config.json");

@@ -1,11 +1,16 @@
-/** The load of chat's bench: streamed chats at a fixed concurrency, timed to their first token and their end. */
+/**
+ * The load of chat's bench: streamed chats at a fixed concurrency, timed to their first token and their end.
+ */
 import { Agent, request } from "node:http";
 
 export interface Target {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: string;
-  /** Asked so often, one after the other, as one chat: what the provider alone takes for a turn of several model calls. Default 1. */
+  /**
+   * Asked so often, one after the other, as one chat: what the provider alone takes for a turn of several
+   * model calls. Default 1.
+   */
   readonly calls?: number;
 }
 

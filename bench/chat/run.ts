@@ -1,4 +1,7 @@
-/** What Holdfast adds to the first token of a chat, against the model provider asked directly and the LiteLLM proxy: in turn, in one run. */
+/**
+ * What Holdfast adds to the first token of a chat, against the model provider asked directly and the LiteLLM
+ * proxy: in turn, in one run.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
@@ -36,12 +39,18 @@ interface Options {
   readonly beside: boolean;
 }
 
-/** What is compared takes turns, so that all see the same machine: the service for so long, then each other for a part of it. */
+/**
+ * What is compared takes turns, so that all see the same machine: the service for so long, then each other
+ * for a part of it.
+ */
 const SLICE_SECONDS = 15;
 const OTHERS_SHARE = 1 / 3;
 const WARM_UP_SECONDS = 3;
 const DRAIN_MS = 60_000;
-/** A slice in which the turns that are open grow by more than this, and by this share, is measured again; so often at most. */
+/**
+ * A slice in which the turns that are open grow by more than this, and by this share, is measured again; so
+ * often at most.
+ */
 const GROWTH_TURNS = 16;
 const GROWTH_SHARE = 0.25;
 const SLICES_AGAIN = 2;
@@ -55,7 +64,10 @@ type Name = "direct" | "holdfast" | "litellm";
 
 interface Cell {
   readonly measured: Map<Name, Measured>;
-  /** Turns that the API holds: those that answer and those whose books are not closed; seen each second of the slices that count. */
+  /**
+   * Turns that the API holds: those that answer and those whose books are not closed; seen each second of the
+   * slices that count.
+   */
   readonly openTurns: number[];
   readonly slicesAgain: number;
   /** From the end of a slice's load until no workflow of a turn is open; the longest. */

@@ -1,4 +1,7 @@
-/** Every file of a folder through the whole service: what each kind became, how fast, and how much memory its parsers took. */
+/**
+ * Every file of a folder through the whole service: what each kind became, how fast, and how much memory its
+ * parsers took.
+ */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** How fast objects are encrypted and decrypted on one core, and how much memory a large one takes: `node bench/documents/crypto.ts [megabytes]`. */
+/**
+ * How fast objects are encrypted and decrypted on one core, and how much memory a large one takes: `node
+ * bench/documents/crypto.ts [megabytes]`.
+ */
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";

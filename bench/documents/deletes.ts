@@ -1,4 +1,7 @@
-/** How long the answer to the deletion of a large folder takes: one statement over folders, whatever lies in them. */
+/**
+ * How long the answer to the deletion of a large folder takes: one statement over folders, whatever lies in
+ * them.
+ */
 import { cpus, loadavg } from "node:os";
 import { Command } from "commander";
 import { call, ended, upload } from "../../test/support/clients/client.ts";

@@ -1,4 +1,7 @@
-/** Documents a second through the whole service: upload over HTTP, pipeline on Temporal, searchable; and one upload on an idle system. */
+/**
+ * Documents a second through the whole service: upload over HTTP, pipeline on Temporal, searchable; and one
+ * upload on an idle system.
+ */
 import { readFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";

@@ -8,7 +8,10 @@ export interface ManyDocuments {
   readonly count: number;
 }
 
-/** Completed documents of three types, in ten projects, spread over a year; the statistics of the planner are made anew. */
+/**
+ * Completed documents of three types, in ten projects, spread over a year; the statistics of the planner are
+ * made anew.
+ */
 export async function insertManyDocuments(
   owner: pg.Pool,
   { organizationId, spaceId, userId, count }: ManyDocuments,

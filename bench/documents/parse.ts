@@ -99,7 +99,10 @@ interface Timed {
   readonly megabytes: Map<FileType, number>;
 }
 
-/** Each side reads all files of a kind, one side after the other, round by round; the first round only warms up. */
+/**
+ * Each side reads all files of a kind, one side after the other, round by round; the first round only warms
+ * up.
+ */
 async function race(
   sides: readonly [Side, Side],
   files: readonly BenchFile[],

@@ -1,4 +1,7 @@
-/** What plain requests cost beside a bare Koa, and whether a listing pays for documents that its caller does not reach. */
+/**
+ * What plain requests cost beside a bare Koa, and whether a listing pays for documents that its caller does
+ * not reach.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, request } from "node:http";

@@ -1,4 +1,7 @@
-/** One organization's batch of many documents runs while another's single uploads are timed, against the same uploads on an idle system. */
+/**
+ * One organization's batch of many documents runs while another's single uploads are timed, against the same
+ * uploads on an idle system.
+ */
 import { cpus, loadavg } from "node:os";
 import { Command } from "commander";
 import { call, ended, upload } from "../../test/support/clients/client.ts";
@@ -20,7 +23,10 @@ function percentile(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!;
 }
 
-/** Documents whose file is one that was uploaded, so that making them takes seconds; each is parsed, chunked and published by itself. */
+/**
+ * Documents whose file is one that was uploaded, so that making them takes seconds; each is parsed, chunked
+ * and published by itself.
+ */
 async function makeDocuments(stack: Stack, count: number): Promise<void> {
   const model = await upload(
     stack.url,

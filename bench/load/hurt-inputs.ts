@@ -1,4 +1,7 @@
-/** The only list of what the hostile tenant of bench:hurt sends: each of these once held others up for seconds. */
+/**
+ * The only list of what the hostile tenant of bench:hurt sends: each of these once held others up for
+ * seconds.
+ */
 import { request } from "node:http";
 import { LiteParse } from "@llamaindex/liteparse";
 import { call, ended, upload } from "../../test/support/clients/client.ts";
@@ -72,8 +75,9 @@ export const JSON_BODIES: Readonly<Record<string, () => string | Buffer>> = {
 };
 
 /**
- * The status, once the whole answer is there. By Node's own client and with bytes made once, since the sender shares its event loop with the
- * tenant that is watched: `fetch` takes tens of milliseconds of it for a text of 4 MB.
+ * The status, once the whole answer is there. By Node's own client and with bytes made once, since the sender
+ * shares its event loop with the tenant that is watched: `fetch` takes tens of milliseconds of it for a text
+ * of 4 MB.
  */
 export function postRaw(url: string, key: string | null, body: Buffer): Promise<number> {
   const headers = {
@@ -257,7 +261,10 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
   pdfs(10, 2.5),
 ];
 
-/** What the hostile tenant's model answers: a run that ends only with another character is the dearest to look for. */
+/**
+ * What the hostile tenant's model answers: a run that ends only with another character is the dearest to look
+ * for.
+ */
 export const backticks = (): string[] => [`${"`".repeat(100_000)}a`];
 
 /** A thousand deletions take half a minute, a thousand batches two. */

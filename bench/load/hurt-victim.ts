@@ -1,4 +1,7 @@
-/** The tenant that does nothing wrong: what it sees of its own small upload, search, chat and /health, all at the same time, until it is stopped. */
+/**
+ * The tenant that does nothing wrong: what it sees of its own small upload, search, chat and /health, all at
+ * the same time, until it is stopped.
+ */
 import { request } from "node:http";
 import { call, ended, upload } from "../../test/support/clients/client.ts";
 

@@ -1,4 +1,7 @@
-/** What one tenant's hostile inputs do to another: its uploads, searches, chats and /health beside each of them, against two processes that just burn both cores. */
+/**
+ * What one tenant's hostile inputs do to another: its uploads, searches, chats and /health beside each of
+ * them, against two processes that just burn both cores.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { cpus, loadavg } from "node:os";
 import { Command } from "commander";

@@ -1,4 +1,7 @@
-/** What a process, a slot of a worker, a connection and a chunk cost, measured on stacks of its own, and what that makes of large installations. Linux alone (/proc). */
+/**
+ * What a process, a slot of a worker, a connection and a chunk cost, measured on stacks of its own, and what
+ * that makes of large installations. Linux alone (/proc).
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -41,7 +44,10 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const row = (what: string, cost: string): void => say(`| ${what} | ${cost} |`);
 const mebibytes = (bytes: number): string => `${(bytes / MEBIBYTE).toFixed(1)} MiB`;
 
-/** English words alone, so that a model takes as many tokens for a text as of real ones; rarer words than it knows are made of two. */
+/**
+ * English words alone, so that a model takes as many tokens for a text as of real ones; rarer words than it
+ * knows are made of two.
+ */
 const vocabulary = (
   await readFile(join(import.meta.dirname, "../../models/all-minilm-l6-v2-int8/vocab.txt"), "utf8")
 )

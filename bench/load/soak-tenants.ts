@@ -1,4 +1,7 @@
-/** The tenants of the soak: each with its own key, space and agents, and with a canary that no other may ever see. */
+/**
+ * The tenants of the soak: each with its own key, space and agents, and with a canary that no other may ever
+ * see.
+ */
 import { randomBytes, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

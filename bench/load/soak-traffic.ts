@@ -1,4 +1,7 @@
-/** What the tenants of the soak ask for: mixed requests, some of them bad, each answer read for what must not be in it. */
+/**
+ * What the tenants of the soak ask for: mixed requests, some of them bad, each answer read for what must not
+ * be in it.
+ */
 import { randomUUID } from "node:crypto";
 import { type Answer, call, fileForm } from "../../test/support/clients/client.ts";
 import { makePdf } from "../../test/support/files/text.ts";

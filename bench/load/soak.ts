@@ -1,4 +1,7 @@
-/** Mixed traffic of many tenants for minutes, a worker killed every minute: nothing lost, nothing leaked, no answer of 500, and nothing that grows. */
+/**
+ * Mixed traffic of many tenants for minutes, a worker killed every minute: nothing lost, nothing leaked, no
+ * answer of 500, and nothing that grows.
+ */
 import { cpus, loadavg } from "node:os";
 import { Client, Connection } from "@temporalio/client";
 import { Command } from "commander";
@@ -36,7 +39,10 @@ const SHOWN = 20;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
 
-/** Asks for the tool where there is one, and answers with everything that it was told, so that a leak into a prompt is seen in the answer. */
+/**
+ * Asks for the tool where there is one, and answers with everything that it was told, so that a leak into a
+ * prompt is seen in the answer.
+ */
 function tellAll(body: Record<string, any>): ChatReply {
   const last = body["messages"].at(-1);
   if (body["tools"] !== undefined && last.role === "user")

@@ -1,4 +1,7 @@
-/** Made-up chunks, vectors and questions for the search bench: the same for the same seed, with the word frequencies and clusters of real collections. */
+/**
+ * Made-up chunks, vectors and questions for the search bench: the same for the same seed, with the word
+ * frequencies and clusters of real collections.
+ */
 
 export interface MadeChunk {
   readonly text: string;

@@ -1,4 +1,7 @@
-/** Whether sparse search ranks as the reference implementation of BM25 does: bm25s (PyPI), Lucene's variant, given the same terms. */
+/**
+ * Whether sparse search ranks as the reference implementation of BM25 does: bm25s (PyPI), Lucene's variant,
+ * given the same terms.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";

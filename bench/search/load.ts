@@ -1,4 +1,7 @@
-/** How the search bench fills a space: documents of ten chunks, 500 chunks a transaction, through the functions that publish. */
+/**
+ * How the search bench fills a space: documents of ten chunks, 500 chunks a transaction, through the
+ * functions that publish.
+ */
 import pgvector from "pgvector";
 import { embeddingModelNum } from "../../src/db/runs/chunks.ts";
 import { type Sql, inTenant } from "../../src/db/pool.ts";
@@ -24,7 +27,10 @@ interface Target {
   readonly isMerging?: boolean;
 }
 
-/** Publishes documents that begin at the given chunks of the corpus. @returns seconds that writing and merging postings took, analysis left out. */
+/**
+ * Publishes documents that begin at the given chunks of the corpus.
+ * @returns seconds that writing and merging postings took, analysis left out.
+ */
 export async function loadRange(
   { db, corpus, numbers, isMerging = true }: Target,
   target: SearchSpace,

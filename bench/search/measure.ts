@@ -1,4 +1,7 @@
-/** How the search bench measures: questions of a made-up corpus, how long each took and whether it was answered. */
+/**
+ * How the search bench measures: questions of a made-up corpus, how long each took and whether it was
+ * answered.
+ */
 import { inTenant } from "../../src/db/pool.ts";
 import type { OwnedDatabase } from "../../test/support/servers/database.ts";
 import { type SearchScope, readSearchScope } from "../../src/db/search/scope.ts";

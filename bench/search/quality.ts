@@ -1,4 +1,7 @@
-/** Retrieval quality on a collection in BEIR's format: nDCG@10, recall@100 and MRR@10 of the sparse side, the dense side and both. */
+/**
+ * Retrieval quality on a collection in BEIR's format: nDCG@10, recall@100 and MRR@10 of the sparse side, the
+ * dense side and both.
+ */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
@@ -65,7 +68,10 @@ async function readJudgements(path: string): Promise<Judgements> {
 
 const textOf = (entry: Entry): string => (entry.title ? `${entry.title}\n${entry.text}` : entry.text);
 
-/** Vectors of the texts, kept in a file of float32 between runs where one is named: embedding is most of a run's time. */
+/**
+ * Vectors of the texts, kept in a file of float32 between runs where one is named: embedding is most of a
+ * run's time.
+ */
 async function embedAll(
   model: EmbeddingModel,
   texts: readonly string[],
@@ -241,7 +247,10 @@ interface ApiHit {
 
 const UPLOADERS = 8;
 
-/** As a caller does: uploads every text to a whole service with the built-in model, and searches. Documents rank by their best chunk. */
+/**
+ * As a caller does: uploads every text to a whole service with the built-in model, and searches. Documents
+ * rank by their best chunk.
+ */
 async function throughApi({ collection }: Options): Promise<void> {
   const corpus = await readEntries(join(collection, "corpus.jsonl"));
   const queries = await readEntries(join(collection, "queries.jsonl"));

@@ -1,4 +1,7 @@
-/** Spaces for the recall bench: documents of ten vectors in folders, with the distribution that vectors of text have; and what publishing and deleting leave behind. */
+/**
+ * Spaces for the recall bench: documents of ten vectors in folders, with the distribution that vectors of
+ * text have; and what publishing and deleting leave behind.
+ */
 import pgvector from "pgvector";
 import { embeddingModelNum } from "../../src/db/runs/chunks.ts";
 import { type Sql, inTenant } from "../../src/db/pool.ts";
@@ -28,7 +31,10 @@ export function random(seed: number): () => number {
   };
 }
 
-/** Draws vectors around some hundred centres, all in a subspace of {@link LATENT} directions and a little noise. */
+/**
+ * Draws vectors around some hundred centres, all in a subspace of {@link LATENT} directions and a little
+ * noise.
+ */
 export function vectorSource(seed: number): () => Float32Array {
   const fixed = random(20_261);
   const normal = (next: () => number): number =>
@@ -147,7 +153,11 @@ async function insertVectors(
   );
 }
 
-/** Deletes a share of the documents, as the first transaction of a deletion does: their vectors are still there, and hidden. @returns their runs. */
+/**
+ * Deletes a share of the documents, as the first transaction of a deletion does: their vectors are still
+ * there, and hidden.
+ * @returns their runs.
+ */
 export async function deleteShare(db: OwnedDatabase, target: FilledSpace, share: number): Promise<number[]> {
   return inTenant(db, target.organization, async (sql) => {
     const { rows } = await sql.query<Runs>(
@@ -185,7 +195,11 @@ export async function removeVectors(
   });
 }
 
-/** Publishes a new version of half of the documents, with other vectors; those of the versions before are hidden. @returns the runs before. */
+/**
+ * Publishes a new version of half of the documents, with other vectors; those of the versions before are
+ * hidden.
+ * @returns the runs before.
+ */
 export async function reprocessHalf(
   db: OwnedDatabase,
   target: FilledSpace,

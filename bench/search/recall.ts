@@ -1,4 +1,7 @@
-/** Recall of the dense side in spaces of many sizes, whatever was filtered, deleted or published again; and what a thousand indexes cost a query. */
+/**
+ * Recall of the dense side in spaces of many sizes, whatever was filtered, deleted or published again; and
+ * what a thousand indexes cost a query.
+ */
 import { availableParallelism, loadavg } from "node:os";
 import pgvector from "pgvector";
 import { Command } from "commander";

@@ -1,4 +1,7 @@
-/** What most do instead, for the search bench: ts_rank with one shared HNSW graph in Postgres, and LanceDB's hybrid search. */
+/**
+ * What most do instead, for the search bench: ts_rank with one shared HNSW graph in Postgres, and LanceDB's
+ * hybrid search.
+ */
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import pgvector from "pgvector";

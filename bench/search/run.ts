@@ -1,4 +1,7 @@
-/** Latency, cost and quality of search by the size of a space, the number of other tenants and the state of its indexes; and of what others do. */
+/**
+ * Latency, cost and quality of search by the size of a space, the number of other tenants and the state of
+ * its indexes; and of what others do.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,7 +69,10 @@ async function recall(bench: Bench): Promise<number> {
   return found / (queries.length * 10);
 }
 
-/** Loads the documents, several transactions at once, and says how far it is. @returns seconds that writing and merging postings took, analysis left out. */
+/**
+ * Loads the documents, several transactions at once, and says how far it is.
+ * @returns seconds that writing and merging postings took, analysis left out.
+ */
 async function loadAll(bench: Bench, documents: readonly number[], loaders: number): Promise<number> {
   const part = Math.ceil(documents.length / Math.max(10, loaders));
   const started = performance.now();

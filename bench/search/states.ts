@@ -1,4 +1,7 @@
-/** What the sparse side costs by the state of its index: as published, after replacing, where merging is held back. */
+/**
+ * What the sparse side costs by the state of its index: as published, after replacing, where merging is held
+ * back.
+ */
 import { inTenant } from "../../src/db/pool.ts";
 import { hideRun } from "../../src/db/search/hidden.ts";
 import { findSegmentsToPurge, mergeSegments, purgeSegment } from "../../src/db/search/index/segments.ts";
@@ -64,7 +67,9 @@ export async function purge(bench: Bench): Promise<void> {
   for (const segment of segments) await tenant(bench, (sql) => purgeSegment(sql, segment));
 }
 
-/** Replaces every fifth document by another with the same text, and hides the one before, as a publish does. */
+/**
+ * Replaces every fifth document by another with the same text, and hides the one before, as a publish does.
+ */
 async function replaceFifth(bench: Bench, chunks: number): Promise<void> {
   const { db, target } = bench;
   const documents = Array.from({ length: Math.floor(chunks / 10 / 5) }, (_, at) => at * 50);

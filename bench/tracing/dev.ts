@@ -1,4 +1,7 @@
-/** How long `npm run dev` takes from an edit until the API answers and the worker is up: `node bench/tracing/dev.ts [edits of each kind]`. */
+/**
+ * How long `npm run dev` takes from an edit until the API answers and the worker is up: `node
+ * bench/tracing/dev.ts [edits of each kind]`.
+ */
 import { cpus, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDevCopy } from "../../test/support/servers/dev-copy.ts";

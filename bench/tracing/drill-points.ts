@@ -1,4 +1,7 @@
-/** What a drill point costs where nobody listens, beside an empty function that is awaited: `node bench/tracing/drill-points.ts [million calls]`. */
+/**
+ * What a drill point costs where nobody listens, beside an empty function that is awaited: `node
+ * bench/tracing/drill-points.ts [million calls]`.
+ */
 import { cpus, loadavg } from "node:os";
 import { DRILL_POINTS, drillPoint } from "../../src/telemetry/drill-point.ts";
 

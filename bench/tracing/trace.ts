@@ -1,4 +1,7 @@
-/** Draws the trace of one upload as a picture, from the spans that a collector was sent: `node bench/tracing/trace.ts docs/trace-of-an-upload.svg`. */
+/**
+ * Draws the trace of one upload as a picture, from the spans that a collector was sent: `node
+ * bench/tracing/trace.ts docs/trace-of-an-upload.svg`.
+ */
 import { writeFile } from "node:fs/promises";
 import setup from "../../test/support/run/global-setup.ts";
 import { ended, upload } from "../../test/support/clients/client.ts";

@@ -1,4 +1,6 @@
-/** What traces cost a chat: a service that sends spans and one that does not take turns under the same load. */
+/**
+ * What traces cost a chat: a service that sends spans and one that does not take turns under the same load.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";

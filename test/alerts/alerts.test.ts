@@ -1,4 +1,7 @@
-/** The alerts, their recorded series and their runbook belong together; `npm run alerts` runs the series themselves. */
+/**
+ * The alerts, their recorded series and their runbook belong together; `npm run alerts` runs the series
+ * themselves.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,6 +1,7 @@
 /**
- * `npm run alerts`: tries every alert on recorded series with Prometheus's own `promtool`: that of PATH, else of Debian's package, which
- * is unpacked into a temporary folder and installed nowhere. Exits with 1 where an alert fails, and with 2 where nothing could be run.
+ * `npm run alerts`: tries every alert on recorded series with Prometheus's own `promtool`: that of PATH, else
+ * of Debian's package, which is unpacked into a temporary folder and installed nowhere. Exits with 1 where an
+ * alert fails, and with 2 where nothing could be run.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,7 @@
-/** Objects of a back-up on their way out of a store and back: what is refused of a folder, or of a store, that somebody changed. */
+/**
+ * Objects of a back-up on their way out of a store and back: what is refused of a folder, or of a store, that
+ * somebody changed.
+ */
 import { randomBytes, randomUUID } from "node:crypto";
 import { appendFile, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** What the rendered chart must have whatever else changes, on the manifests that `npm run check:chart` holds to the templates; needs no Helm. */
+/**
+ * What the rendered chart must have whatever else changes, on the manifests that `npm run check:chart` holds
+ * to the templates; needs no Helm.
+ */
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

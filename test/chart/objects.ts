@@ -18,7 +18,10 @@ export function readManifests(text: string): Manifest[] {
   });
 }
 
-/** @returns what is wrong with an object: a kind that has no schema here, a field that its kind does not have, a wrong type. */
+/**
+ * @returns what is wrong with an object: a kind that has no schema here, a field that its kind does not have,
+ * a wrong type.
+ */
 export async function createValidator(): Promise<(manifest: Manifest) => string[]> {
   const validators = new Map<string, ValidateFunction>();
   for (const name of ["kubernetes-1.29.json", "custom-resources.json"]) {

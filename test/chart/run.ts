@@ -1,7 +1,8 @@
 /**
- * Renders the chart with Helm for each file of values/, compares with golden/, and holds every object against the schema of its kind.
- * `node test/chart/run.ts`; `-- --update` writes what is rendered to golden/, and the names of settings into the chart's schema.
- * Takes `helm` from PATH, else builds it by Go's module proxy into the cache, once. Neither there: it fails and says so.
+ * Renders the chart with Helm for each file of values/, compares with golden/, and holds every object against
+ * the schema of its kind. `node test/chart/run.ts`; `-- --update` writes what is rendered to golden/, and the
+ * names of settings into the chart's schema. Takes `helm` from PATH, else builds it by Go's module proxy into
+ * the cache, once. Neither there: it fails and says so.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";

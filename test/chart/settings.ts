@@ -1,4 +1,6 @@
-/** Which settings the chart takes in `env`: its schema lists their names, so that a misspelt one is refused. */
+/**
+ * Which settings the chart takes in `env`: its schema lists their names, so that a misspelt one is refused.
+ */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SETTING_NAMES } from "../../src/config/config.ts";

@@ -1,4 +1,7 @@
-/** What can be expected to go wrong is one line of every command, without a stack and without a secret; nothing is changed by it. */
+/**
+ * What can be expected to go wrong is one line of every command, without a stack and without a secret;
+ * nothing is changed by it.
+ */
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";

@@ -1,4 +1,7 @@
-/** Restores into a Postgres server that never saw Holdfast, by hand and by command; what was restored keeps organizations apart as the original does. */
+/**
+ * Restores into a Postgres server that never saw Holdfast, by hand and by command; what was restored keeps
+ * organizations apart as the original does.
+ */
 import { execFile } from "node:child_process";
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

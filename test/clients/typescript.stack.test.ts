@@ -1,4 +1,7 @@
-/** The client in clients/typescript against a stack: typed requests, and uploads that survive what happens to their connection. */
+/**
+ * The client in clients/typescript against a stack: typed requests, and uploads that survive what happens to
+ * their connection.
+ */
 import { afterAll, expect, test } from "vitest";
 import { HoldfastError, createHoldfast } from "../../clients/typescript/src/index.ts";
 import { onSharedStack } from "../support/stack/shared-stack.ts";

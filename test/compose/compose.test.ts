@@ -1,4 +1,7 @@
-/** docker-compose.yml against the settings: every one reaches the processes, and any password does so unchanged. */
+/**
+ * docker-compose.yml against the settings: every one reaches the processes, and any password does so
+ * unchanged.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";

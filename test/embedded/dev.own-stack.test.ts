@@ -9,7 +9,8 @@ import { until } from "../support/until.ts";
 const ROUTE = "src/api/routes/service/health.ts";
 const MISTAKE = "\nexport const = ;\n";
 
-// The worker steps back behind everything else on the machine, so that its starts take long beside other tests.
+// The worker steps back behind everything else on the machine, so that its starts take long beside other
+// tests.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let dev: DevCopy;

@@ -1,4 +1,7 @@
-/** Every way for `npm start` to end: afterwards nothing of it runs or listens, and the next start goes on with the data. */
+/**
+ * Every way for `npm start` to end: afterwards nothing of it runs or listens, and the next start goes on with
+ * the data.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
@@ -62,7 +65,10 @@ async function start(extra: Record<string, string> = {}): Promise<Started> {
   return { npm: child, port, printed: () => printed };
 }
 
-/** Command lines of all processes that were started on the data folder: those that name it, or have it in their environment. */
+/**
+ * Command lines of all processes that were started on the data folder: those that name it, or have it in
+ * their environment.
+ */
 async function running(): Promise<string[]> {
   const found: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {

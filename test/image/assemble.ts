@@ -1,4 +1,7 @@
-/** Builds the image's file system in a folder, step by step as the Dockerfile says, on this machine's system in place of the base image's. */
+/**
+ * Builds the image's file system in a folder, step by step as the Dockerfile says, on this machine's system
+ * in place of the base image's.
+ */
 import { copyFile, cp, link, mkdir, readFile, readdir, symlink, readlink } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
@@ -10,7 +13,10 @@ export interface Assembly {
   readonly context: BuildContext;
   /** A new folder. */
   readonly folder: string;
-  /** True runs `npm ci` as it stands; else the packages that it would install are taken from this tree's own, by the lock file. */
+  /**
+   * True runs `npm ci` as it stands; else the packages that it would install are taken from this tree's own,
+   * by the lock file.
+   */
   readonly installs: boolean;
 }
 
@@ -95,7 +101,10 @@ function registry(): Record<string, string> {
   ) as Record<string, string>;
 }
 
-/** Hard links to the packages that the lock file does not mark as for development, where they are installed here. */
+/**
+ * Hard links to the packages that the lock file does not mark as for development, where they are installed
+ * here.
+ */
 async function installFrom(from: string, to: string, command: string): Promise<void> {
   if (!/ --omit=dev( |$)/.test(command)) throw new Error(`the tests of the image do not know: ${command}`);
   const { packages } = JSON.parse(await readFile(join(to, "package-lock.json"), "utf8")) as {

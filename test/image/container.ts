@@ -41,7 +41,9 @@ export function missingForContainers(): string | undefined {
   }
 }
 
-/** As an engine runs it: a read-only root and the user without rights; a step of a build may write, as root. */
+/**
+ * As an engine runs it: a read-only root and the user without rights; a step of a build may write, as root.
+ */
 export function startContainer(
   command: readonly string[],
   { root, workdir, env, volume = "-", isBuild = false }: Run,

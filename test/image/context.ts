@@ -1,4 +1,7 @@
-/** What `docker build` would be sent: the files of a folder that .dockerignore lets through, by Docker's own rules. */
+/**
+ * What `docker build` would be sent: the files of a folder that .dockerignore lets through, by Docker's own
+ * rules.
+ */
 import { readFile, readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -28,7 +31,8 @@ export async function buildContext(root: string): Promise<BuildContext> {
   const exceptions = rules
     .split("\n")
     .flatMap((line) => (line.startsWith("!") ? [line.slice(1).trim()] : []));
-  // As Docker does: a folder that is kept out is not looked into, unless a rule lets something below it through.
+  // As Docker does: a folder that is kept out is not looked into, unless a rule lets something below it
+  // through.
   const mayHold = (folder: string): boolean =>
     isSent(folder) || exceptions.some((rule) => rule.startsWith(`${folder}/`) || /[*?[]/.test(rule));
   const files: string[] = [];
@@ -43,7 +47,9 @@ export async function buildContext(root: string): Promise<BuildContext> {
   return { root, files: files.toSorted() };
 }
 
-/** The files that a COPY of `source` takes; as in Docker, one that the context does not have ends the build. */
+/**
+ * The files that a COPY of `source` takes; as in Docker, one that the context does not have ends the build.
+ */
 export function filesOf({ files }: Pick<BuildContext, "files">, source: string): string[] {
   const path = source.replace(/^\.?\//, "").replace(/\/$/, "");
   const found = files.filter((file) => file === path || file.startsWith(`${path}/`));

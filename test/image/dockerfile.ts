@@ -1,4 +1,7 @@
-/** Reads the image's Dockerfile strictly: an instruction, flag or form that the tests do not act on is refused, so that none is passed over. */
+/**
+ * Reads the image's Dockerfile strictly: an instruction, flag or form that the tests do not act on is
+ * refused, so that none is passed over.
+ */
 import { DockerfileParser, type Instruction, ModifiableInstruction } from "dockerfile-ast";
 
 export type Step =

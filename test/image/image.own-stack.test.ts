@@ -1,6 +1,7 @@
 /**
- * The image as its files say, without an engine: its file system assembled step by step, then `migrate`, API and worker of docker-compose.yml
- * run in it as the user without rights on a read-only root, with passwords that no URL takes as they are.
+ * The image as its files say, without an engine: its file system assembled step by step, then `migrate`, API
+ * and worker of docker-compose.yml run in it as the user without rights on a read-only root, with passwords
+ * that no URL takes as they are.
  */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";

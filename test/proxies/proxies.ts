@@ -1,4 +1,7 @@
-/** The proxies of deploy/proxy: the program, its file with the trial's names, ports and paths, and how it is started. */
+/**
+ * The proxies of deploy/proxy: the program, its file with the trial's names, ports and paths, and how it is
+ * started.
+ */
 import { execFile, spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -93,7 +96,10 @@ export async function certify(folder: string): Promise<void> {
   await writeFile(join(folder, "both.pem"), `${await readFile(chain, "utf8")}${await readFile(key, "utf8")}`);
 }
 
-/** Starts the proxy on its file. @throws Error where the file lacks what the trial has to replace: then it is not the file that is tried. */
+/**
+ * Starts the proxy on its file.
+ * @throws Error where the file lacks what the trial has to replace: then it is not the file that is tried.
+ */
 export async function startProgram(kind: ProxyKind, place: Place): Promise<TestProcess> {
   const programs = join(place.folder, "programs", kind.name);
   await mkdir(programs, { recursive: true });

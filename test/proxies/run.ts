@@ -1,6 +1,6 @@
 /**
- * `npm run proxies`: what docs/reverse-proxies.md promises of nginx, Caddy and HAProxy, tried with their programs and the files of
- * deploy/proxy in front of a Holdfast. Exits with 1 where one does not hold.
+ * `npm run proxies`: what docs/reverse-proxies.md promises of nginx, Caddy and HAProxy, tried with their
+ * programs and the files of deploy/proxy in front of a Holdfast. Exits with 1 where one does not hold.
  */
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";

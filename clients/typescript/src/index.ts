@@ -1,4 +1,7 @@
-/** A typed client of Holdfast: every endpoint of its OpenAPI document, and the upload that waits until its document is searchable. */
+/**
+ * A typed client of Holdfast: every endpoint of its OpenAPI document, and the upload that waits until its
+ * document is searchable.
+ */
 import createFetch, { type Client } from "openapi-fetch";
 import type { components, paths } from "./schema.d.ts";
 
@@ -27,12 +30,16 @@ export interface UploadOptions {
 }
 
 export interface Holdfast {
-  /** One function for each method, typed by path: `api.GET("/v1/data/{document_id}", …)`. Answers `{data}` or `{error}`, never throws for a status. */
+  /**
+   * One function for each method, typed by path: `api.GET("/v1/data/{document_id}", …)`. Answers `{data}` or
+   * `{error}`, never throws for a status.
+   */
   readonly api: Client<paths>;
   /**
-   * Uploads a file once, whatever happens to the connection, and resolves when its document is searchable. An upload that is sent again
-   * after a fault carries the same Idempotency-Key, so it is one document.
-   * @throws HoldfastError with the answer's status and detail, or, where processing failed, with the run's code; the signal's reason.
+   * Uploads a file once, whatever happens to the connection, and resolves when its document is searchable. An
+   * upload that is sent again after a fault carries the same Idempotency-Key, so it is one document.
+   * @throws HoldfastError with the answer's status and detail, or, where processing failed, with the run's
+   * code; the signal's reason.
    */
   uploadAndWait(options: UploadOptions): Promise<Document>;
 }
@@ -57,7 +64,10 @@ export class HoldfastError extends Error {
 const POLL_MS = 250;
 const POLL_MAX_MS = 5_000;
 const RETRY_MS = 500;
-/** Answers after which the same request may succeed: the service or what it depends on is away, or asks for patience. */
+/**
+ * Answers after which the same request may succeed: the service or what it depends on is away, or asks for
+ * patience.
+ */
 const TRY_AGAIN = new Set([429, 502, 503, 504]);
 
 export function createHoldfast({ baseUrl, credential, fetch: send = fetch }: HoldfastOptions): Holdfast {

@@ -75,7 +75,10 @@ async function verify(options: Options): Promise<void> {
   if (!ok) process.exitCode = 1;
 }
 
-/** Of an organization that is gone. @throws CommandError where no anchor had it: then nothing was looked at. */
+/**
+ * Of an organization that is gone.
+ * @throws CommandError where no anchor had it: then nothing was looked at.
+ */
 function assertNamed(anchors: readonly AnchorReport[], organization: string): void {
   const isNamed = anchors.some((one) => one.intact + one.expired + one.deleted_count + one.fault_count > 0);
   if (!isNamed) throw new CommandError(`There is no organization ${organization}, and no anchor names it.`);
@@ -87,7 +90,8 @@ async function verifyChains(
 ): Promise<Report[]> {
   const expected = expect === undefined ? undefined : parseHead(expect);
   const key = await secret(AUDIT_CHAIN_SECRET);
-  // With anchors an organization may be asked for that is gone; a head that is expected of it cannot be compared.
+  // With anchors an organization may be asked for that is gone; a head that is expected of it cannot be
+  // compared.
   const all = await everyOrganization(db, organization).catch((error: unknown) => {
     if (anchors !== undefined && expect === undefined && error instanceof CommandError) return [];
     throw error;

@@ -66,7 +66,10 @@ async function checkIntegrity({ organization, json }: Options): Promise<void> {
   if (!ok) process.exitCode = 1;
 }
 
-/** Goes through the store and the rows side by side, in byte order; `onAbsent` is told names that rows have and the store has not. */
+/**
+ * Goes through the store and the rows side by side, in byte order; `onAbsent` is told names that rows have
+ * and the store has not.
+ */
 export async function compareObjects(
   db: Database,
   store: ObjectStore,

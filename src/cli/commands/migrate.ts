@@ -46,7 +46,10 @@ export function addMigrateCommand(program: Command): void {
     });
 }
 
-/** Before a restore by hand into a server that never saw Holdfast: policies and rights of the dump name the roles. */
+/**
+ * Before a restore by hand into a server that never saw Holdfast: policies and rights of the dump name the
+ * roles.
+ */
 async function makeRolesAlone({ createLogins, alone, json }: Options): Promise<void> {
   if (createLogins || alone)
     throw new CommandError("--roles makes the roles and nothing else: leave out the other options.");

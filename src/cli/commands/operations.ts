@@ -1,4 +1,7 @@
-/** `holdfast keys rotate-master | rotate-organization | reencrypt-organization` and `holdfast organization delete`: asks for the work, and waits for its report. */
+/**
+ * `holdfast keys rotate-master | rotate-organization | reencrypt-organization` and `holdfast organization
+ * delete`: asks for the work, and waits for its report.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import {

@@ -57,7 +57,9 @@ async function provision(path: string, { dryRun = false, json }: Options): Promi
   printResult(result, dryRun);
 }
 
-/** Made on first use, it would stay behind a dry run; where there is none, no key has a hash to compare with. */
+/**
+ * Made on first use, it would stay behind a dry run; where there is none, no key has a hash to compare with.
+ */
 async function pepperAsItIs({ db, masterKey }: Connection): Promise<Buffer> {
   return (await findInstanceSecret(db, PEPPER, await masterKey())) ?? randomBytes(PEPPER_BYTES);
 }

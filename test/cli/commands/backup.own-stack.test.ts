@@ -1,4 +1,7 @@
-/** A backup that was restored beside the service: what is whole passes, and each thing that may be wrong with it is found. */
+/**
+ * A backup that was restored beside the service: what is whole passes, and each thing that may be wrong with
+ * it is found.
+ */
 import { execFile } from "node:child_process";
 import { cp, glob, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
