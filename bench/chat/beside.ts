@@ -75,7 +75,10 @@ export function runBeside(url: string, kind: Uploaded): Beside {
       isStopping = true;
       await Promise.all([uploading, ...searching]);
       const [uploadMs, searchMs] = [uploads, searches].map((times) => percentile(times, 0.5).toFixed(0));
-      return `beside ${uploads.length} uploads of 20 MiB of ${kind} (median ${uploadMs} ms) and ${searches.length} searches (median ${searchMs} ms)`;
+      return (
+        `beside ${uploads.length} uploads of 20 MiB of ${kind} (median ${uploadMs} ms) and ` +
+        `${searches.length} searches (median ${searchMs} ms)`
+      );
     },
   };
 }

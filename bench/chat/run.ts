@@ -270,7 +270,9 @@ function targetsOf(
 }
 
 const HEAD = [
-  "| provider's delay (ms) | agent | at once | first token directly (ms) | Holdfast adds (ms) | whole answer adds (ms) | requests/s | LiteLLM adds (ms) | its requests/s | open turns | slices again | drained in (ms) | event loop p99 / max (ms) | failed |",
+  "| provider's delay (ms) | agent | at once | first token directly (ms) | Holdfast adds (ms) | whole " +
+    "answer adds (ms) | requests/s | LiteLLM adds (ms) | its requests/s | open turns | slices again | " +
+    "drained in (ms) | event loop p99 / max (ms) | failed |",
   "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
 ].join("\n");
 
@@ -343,10 +345,14 @@ async function run(options: Options): Promise<void> {
   const stop = await setup();
   try {
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load, provider, API, worker, Temporal and Postgres on this machine; load average ${loadavg()[0]?.toFixed(2)} at the start`,
+      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load, provider, API, ` +
+        `worker, Temporal and Postgres on this machine; load average ${loadavg()[0]?.toFixed(2)} at the ` +
+        "start",
     );
     say(
-      `provider: ${options.pieces} pieces an answer; ${options.seconds} s a cell, in slices of at most ${SLICE_SECONDS} s, the others a third of it; for a turn with a tool the provider is asked directly twice; milliseconds p50 / p95; the event loop is that of the API\n`,
+      `provider: ${options.pieces} pieces an answer; ${options.seconds} s a cell, in slices of at most ` +
+        `${SLICE_SECONDS} s, the others a third of it; for a turn with a tool the provider is asked ` +
+        "directly twice; milliseconds p50 / p95; the event loop is that of the API\n",
     );
     say(HEAD);
     for (const delay of options.firstTokenMs.split(",")) await runDelay(delay, options);

@@ -74,7 +74,8 @@ results.push([
 await rm(folder, { recursive: true, force: true });
 
 process.stdout.write(
-  `${megabytes} MB, ${cpus().length} × ${cpus()[0]?.model ?? "?"}, Node ${process.version}\n\n| step | seconds | CPU seconds | MB/s | MB a CPU second | peak memory, MB |\n|---|---|---|---|---|---|\n`,
+  `${megabytes} MB, ${cpus().length} × ${cpus()[0]?.model ?? "?"}, Node ${process.version}\n\n| step | ` +
+    "seconds | CPU seconds | MB/s | MB a CPU second | peak memory, MB |\n|---|---|---|---|---|---|\n",
 );
 for (const [name, { seconds, cpuSeconds, peakMegabytes }] of results) {
   const cells = [

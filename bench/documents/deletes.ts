@@ -77,13 +77,16 @@ async function run({ documents, folders, rounds }: Options): Promise<void> {
       if (status !== 204) throw new Error(`the deletion answered ${status}`);
     }
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this machine; load ${loadavg()[0]!.toFixed(1)}`,
+      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this ` +
+        `machine; load ${loadavg()[0]!.toFixed(1)}`,
     );
     say(
-      `| documents in the tree | folders | rounds | DELETE answered in, each round (ms) | goal |\n|---|---|---|---|---|`,
+      "| documents in the tree | folders | rounds | DELETE answered in, each round (ms) | goal " +
+        "|\n|---|---|---|---|---|",
     );
     say(
-      `| ${documents} | ${folders} | ${rounds} | ${times.map((time) => time.toFixed(0)).join(", ")} | < ${GOAL_MS} ms each: ${Math.max(...times) < GOAL_MS ? "reached" : "not reached"} |`,
+      `| ${documents} | ${folders} | ${rounds} | ${times.map((time) => time.toFixed(0)).join(", ")} | < ` +
+        `${GOAL_MS} ms each: ${Math.max(...times) < GOAL_MS ? "reached" : "not reached"} |`,
     );
   } finally {
     await stack.close();

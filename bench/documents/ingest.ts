@@ -96,17 +96,23 @@ async function run({ documents, corpus, local = false }: Options): Promise<void>
       space_id: SPACES.research,
     });
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; embeddings: ${local ? "local MiniLM" : "scripted provider"}; everything on this machine`,
+      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; embeddings: ` +
+        `${local ? "local MiniLM" : "scripted provider"}; everything on this machine`,
     );
     say(
-      `texts: ${corpus === undefined ? "made of common words" : "abstracts of the corpus given"}, ${Math.round(all.reduce((sum, text) => sum + text.length, 0) / all.length)} characters each on average`,
+      `texts: ${corpus === undefined ? "made of common words" : "abstracts of the corpus given"}, ` +
+        `${Math.round(all.reduce((sum, text) => sum + text.length, 0) / all.length)} characters each on ` +
+        "average",
     );
     say(
-      `| documents | uploaders | accepted (s) | all completed (s) | documents/s | chunks/s | one upload on an idle system: p50 / p95 (ms) |`,
+      "| documents | uploaders | accepted (s) | all completed (s) | documents/s | chunks/s | one upload " +
+        "on an idle system: p50 / p95 (ms) |",
     );
     say(`|---|---|---|---|---|---|---|`);
     say(
-      `| ${all.length} | ${UPLOADERS} | ${(accepted / 1_000).toFixed(1)} | ${seconds.toFixed(1)} | ${(all.length / seconds).toFixed(1)} | ${((now.chunks - before.chunks) / seconds).toFixed(1)} | ${percentile(latencies, 0.5).toFixed(0)} / ${percentile(latencies, 0.95).toFixed(0)} |`,
+      `| ${all.length} | ${UPLOADERS} | ${(accepted / 1_000).toFixed(1)} | ${seconds.toFixed(1)} | ` +
+        `${(all.length / seconds).toFixed(1)} | ${((now.chunks - before.chunks) / seconds).toFixed(1)} | ` +
+        `${percentile(latencies, 0.5).toFixed(0)} / ${percentile(latencies, 0.95).toFixed(0)} |`,
     );
     if (body.total_results === 0) throw new Error("nothing was found of what was ingested");
   } finally {

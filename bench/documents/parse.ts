@@ -138,11 +138,14 @@ async function run(folder: string, { venv, rounds }: { venv: string; rounds: str
   const load = loadavg()[0]!;
   const [ours, theirs] = (await race(sides, files, Number(rounds))) as [Timed, Timed];
   say(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, load ${load.toFixed(1)} at the start, Node ${process.version}, ${MARKITDOWN}; one process each, warm, median of ${rounds} rounds behind one to warm up`,
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, load ${load.toFixed(1)} at the start, Node ` +
+      `${process.version}, ${MARKITDOWN}; one process each, warm, median of ${rounds} rounds behind one ` +
+      "to warm up",
   );
   say("");
   say(
-    "| kind | files that both read | only holdfast | only markitdown | pages | holdfast (pages/s) | markitdown (pages/s) | times | holdfast (MB) | markitdown (MB) |",
+    "| kind | files that both read | only holdfast | only markitdown | pages | holdfast (pages/s) | " +
+      "markitdown (pages/s) | times | holdfast (MB) | markitdown (MB) |",
   );
   say("|---|---|---|---|---|---|---|---|---|---|");
   for (const kind of KINDS) {
@@ -156,7 +159,9 @@ async function run(folder: string, { venv, rounds }: { venv: string; rounds: str
       pages / both.reduce((sum, file) => sum + median(seconds.get(file.path)!), 0);
     const [a, b] = [speed(ours), speed(theirs)];
     say(
-      `| ${kind} | ${both.length} | ${only(ours, theirs)} | ${only(theirs, ours)} | ${pages} | ${a.toFixed(0)} | ${b.toFixed(1)} | ${(Math.floor((a / b) * 10) / 10).toFixed(1)} | ${ours.megabytes.get(kind)} | ${theirs.megabytes.get(kind)} |`,
+      `| ${kind} | ${both.length} | ${only(ours, theirs)} | ${only(theirs, ours)} | ${pages} | ` +
+        `${a.toFixed(0)} | ${b.toFixed(1)} | ${(Math.floor((a / b) * 10) / 10).toFixed(1)} | ` +
+        `${ours.megabytes.get(kind)} | ${theirs.megabytes.get(kind)} |`,
     );
   }
   for (const side of sides) await side.close();

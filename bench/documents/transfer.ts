@@ -55,7 +55,8 @@ async function* file(megabytes: number, piece: Buffer): AsyncGenerator<Buffer> {
 async function* form(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="path"\r\n\r\nbench\r\n`);
   yield Buffer.from(
-    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="large.bin"\r\nContent-Type: application/octet-stream\r\n\r\n`,
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; ` +
+      `filename="large.bin"\r\nContent-Type: application/octet-stream\r\n\r\n`,
   );
   yield* content;
   yield Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
@@ -115,10 +116,12 @@ async function run(options: Options): Promise<void> {
     for await (const part of file(megabytes, piece)) expected.update(part);
     const pid = stack.api.child.pid!;
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; objects in ${place.title}, encrypted; everything on this machine; load ${loadavg()[0]!.toFixed(1)}`,
+      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; objects in ` +
+        `${place.title}, encrypted; everything on this machine; load ${loadavg()[0]!.toFixed(1)}`,
     );
     say(
-      "| one file | MB | seconds | MB/s | API process before (MB) | its peak (MB) |\n|---|---|---|---|---|---|",
+      "| one file | MB | seconds | MB/s | API process before (MB) | its peak (MB) " +
+        "|\n|---|---|---|---|---|---|",
     );
     for (const [name, work] of Object.entries({
       upload: () => uploaded(stack, megabytes, piece),
@@ -130,7 +133,8 @@ async function run(options: Options): Promise<void> {
       const sum = await work();
       const seconds = (performance.now() - started) / 1_000;
       say(
-        `| ${name} | ${megabytes} | ${seconds.toFixed(1)} | ${(megabytes / seconds).toFixed(0)} | ${before} | ${peak.stop()} |`,
+        `| ${name} | ${megabytes} | ${seconds.toFixed(1)} | ${(megabytes / seconds).toFixed(0)} | ` +
+          `${before} | ${peak.stop()} |`,
       );
       if (sum !== undefined && sum !== expected.digest("hex"))
         throw new Error("what came back is not what was sent");

@@ -152,7 +152,9 @@ async function measureReads(stack: Stack, options: Options): Promise<void> {
       say(`\n| ${atOnce} at once | requests/s | of bare Koa | p50 / p95 (ms) |\n|---|---|---|---|`);
       for (const [index, [name]] of reads.entries())
         say(
-          `| ${name} | ${perSecond(measured[index]!).toFixed(0)} | ${(perSecond(measured[index]!) / perSecond(measured[0]!)).toFixed(3)} | ${pair(measured[index]!)} |`,
+          `| ${name} | ${perSecond(measured[index]!).toFixed(0)} | ` +
+            `${(perSecond(measured[index]!) / perSecond(measured[0]!)).toFixed(3)} | ` +
+            `${pair(measured[index]!)} |`,
         );
     }
   } finally {
@@ -162,7 +164,8 @@ async function measureReads(stack: Stack, options: Options): Promise<void> {
 
 async function measureSearches(small: Stack, large: Stack, options: Options): Promise<void> {
   say(
-    `\n| POST /data/search | ${options.reached} alone: p50 / p95 (ms) | among ${options.others} others | p50 ratio |\n|---|---|---|---|`,
+    `\n| POST /data/search | ${options.reached} alone: p50 / p95 (ms) | among ${options.others} others ` +
+      "| p50 ratio |\n|---|---|---|---|",
   );
   for (const [name, body] of SEARCHES) {
     const target = ({ url }: Stack): Target => ({ method: "POST", url: `${url}/v1/data/search`, body });
@@ -171,7 +174,8 @@ async function measureSearches(small: Stack, large: Stack, options: Options): Pr
       Measured,
     ];
     say(
-      `| ${name} | ${pair(alone)} | ${pair(among)} | ${(percentile(among.milliseconds, 0.5) / percentile(alone.milliseconds, 0.5)).toFixed(2)} |`,
+      `| ${name} | ${pair(alone)} | ${pair(among)} | ` +
+        `${(percentile(among.milliseconds, 0.5) / percentile(alone.milliseconds, 0.5)).toFixed(2)} |`,
     );
   }
 }
@@ -214,7 +218,8 @@ async function run(options: Options): Promise<void> {
     for (const stack of stacks) await fill(stack, reached, SPACES.research);
     await fill(large, others, SPACES.archive);
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load, API, Temporal and Postgres on this machine; ${options.seconds} s a cell, in turn`,
+      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load, API, Temporal and ` +
+        `Postgres on this machine; ${options.seconds} s a cell, in turn`,
     );
     if (options.plans) return await showPlans(large);
     await measureReads(large, options);

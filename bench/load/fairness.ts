@@ -91,17 +91,21 @@ async function run({ documents, singles }: Options): Promise<void> {
       throw new Error("the batch was over before the uploads were: take more documents");
     const ratio = (share: number): number => percentile(busy, share) / percentile(idle, share);
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; scripted provider; everything on this machine; load ${loadavg()[0]!.toFixed(1)}`,
+      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; scripted provider; ` +
+        `everything on this machine; load ${loadavg()[0]!.toFixed(1)}`,
     );
     say(
-      `| documents of the batch | accepted in (ms) | batch documents/s meanwhile | one upload, idle p50 / p95 (ms) | beside the batch p50 / p95 (ms) | ratio p50 / p95 | goal |`,
+      "| documents of the batch | accepted in (ms) | batch documents/s meanwhile | one upload, idle p50 " +
+        "/ p95 (ms) | beside the batch p50 / p95 (ms) | ratio p50 / p95 | goal |",
     );
     say(`|---|---|---|---|---|---|---|`);
     const rate = (after.counts.completed - before.counts.completed) / busySeconds;
     const pair = (values: readonly number[]): string =>
       `${percentile(values, 0.5).toFixed(0)} / ${percentile(values, 0.95).toFixed(0)}`;
     say(
-      `| ${body.accepted} | ${acceptedMs.toFixed(0)} | ${rate.toFixed(1)} | ${pair(idle)} | ${pair(busy)} | ${ratio(0.5).toFixed(2)} / ${ratio(0.95).toFixed(2)} | ≤ ${GOAL} at p50: ${ratio(0.5) <= GOAL ? "reached" : "not reached"} |`,
+      `| ${body.accepted} | ${acceptedMs.toFixed(0)} | ${rate.toFixed(1)} | ${pair(idle)} | ` +
+        `${pair(busy)} | ${ratio(0.5).toFixed(2)} / ${ratio(0.95).toFixed(2)} | ≤ ${GOAL} at p50: ` +
+        `${ratio(0.5) <= GOAL ? "reached" : "not reached"} |`,
     );
   } finally {
     await stack.close();

@@ -153,7 +153,8 @@ function report({ name, seen, failures }: Phase): void {
     return `${pair(seen[measure])}${Number.isNaN(times) ? "" : ` (${times.toFixed(1)} ×)`}`;
   };
   say(
-    `| ${name} | ${MEASURES.map(cell).join(" | ")} | ${[...new Set(failures)].slice(0, 2).join("; ").slice(0, 160)} |`,
+    `| ${name} | ${MEASURES.map(cell).join(" | ")} | ` +
+      `${[...new Set(failures)].slice(0, 2).join("; ").slice(0, 160)} |`,
   );
 }
 
@@ -169,7 +170,8 @@ function faultsOf({ name, seen, failures }: Phase): string[] {
 /** Bodies of the limit's size in every shape: how long the answer took, and what the API took for it. */
 async function measureJson(stack: Stack): Promise<void> {
   say(
-    `\n| JSON body of nearly 4 MiB | status | answered after (ms) | processor (ms) | memory of the API: before, most (MB) |\n|---|---|---|---|---|`,
+    "\n| JSON body of nearly 4 MiB | status | answered after (ms) | processor (ms) | memory of the API: " +
+      "before, most (MB) |\n|---|---|---|---|---|",
   );
   const pid = stack.api.child.pid!;
   for (const [name, make] of Object.entries(JSON_BODIES)) {
@@ -190,7 +192,8 @@ async function measureJson(stack: Stack): Promise<void> {
     }
     const processor = ((await cpuSeconds(pid)) - cpuBefore) / JSON_ROUNDS;
     say(
-      `| ${name} | ${[...answers].join(", ")} | ${percentile(took, 0.5).toFixed(0)} | ${(processor * 1_000).toFixed(0)} | ${before}, ${peak.stop()} |`,
+      `| ${name} | ${[...answers].join(", ")} | ${percentile(took, 0.5).toFixed(0)} | ` +
+        `${(processor * 1_000).toFixed(0)} | ${before}, ${peak.stop()} |`,
     );
   }
 }
@@ -219,11 +222,14 @@ async function run(options: Options): Promise<void> {
     const sender: Sender = { stack, documents: [] };
     const seconds = Number(options.seconds);
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; scripted provider; everything on this machine; load ${loadavg()[0]!.toFixed(1)}; ${seconds} s a row at least; p50 / p95 in ms, and how many times p95 beside the burners`,
+      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; scripted provider; ` +
+        `everything on this machine; load ${loadavg()[0]!.toFixed(1)}; ${seconds} s a row at least; p50 / ` +
+        "p95 in ms, and how many times p95 beside the burners",
     );
     await phase("warm-up", other, { seconds: WARM_UP_SECONDS }, async () => {});
     say(
-      `\n| beside | small upload | search | first token of a chat | /health | what failed |\n|---|---|---|---|---|---|`,
+      "\n| beside | small upload | search | first token of a chat | /health | what failed " +
+        "|\n|---|---|---|---|---|---|",
     );
     report(await phase("nothing", other, { seconds }, async () => {}));
     const burning = await besideBurners(other, seconds);

@@ -101,7 +101,10 @@ async function cpuOf(pids: Pids): Promise<Record<keyof Pids, number>> {
 
 async function memoryOf(pid: number): Promise<string> {
   const resident = await residentMegabytes(pid);
-  return `${resident} MB resident, with its children ${mebibytes(await privateBytes(await treeOf(pid)))} private`;
+  return (
+    `${resident} MB resident, with its children ${mebibytes(await privateBytes(await treeOf(pid)))} ` +
+    "private"
+  );
 }
 
 async function done(stack: Stack): Promise<{ documents: number; chunks: number }> {
@@ -162,7 +165,8 @@ const each = (seconds: number, count: number): string =>
 function sayIngested(what: string, { seconds, documents, chunks, cpu }: Ingested): void {
   const rate = `${(documents / seconds).toFixed(1)} documents/s, ${(chunks / seconds).toFixed(1)} chunks/s`;
   row(
-    `${what}: ${documents} documents of ${textOf(0).length} characters, ${(chunks / documents).toFixed(1)} chunks, by ${UPLOADERS} uploaders, all processes on these cores`,
+    `${what}: ${documents} documents of ${textOf(0).length} characters, ` +
+      `${(chunks / documents).toFixed(1)} chunks, by ${UPLOADERS} uploaders, all processes on these cores`,
     rate,
   );
   for (const [name, spent] of Object.entries(cpu))
@@ -298,18 +302,21 @@ const stop = await setup();
 const { provider, url } = await startProvider();
 try {
   say(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load average ${loadavg()[0]?.toFixed(2)}`,
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load average ` +
+      `${loadavg()[0]?.toFixed(2)}`,
   );
   say("| what | costs |\n|---|---|");
   const { bytesAChunk, chunksACore } = await measureWithProvider(url);
   const builtInACore = await measureBuiltIn();
   say(
-    "\nOn paper, from these alone:\n\n| chunks | tables | core-days of workers, a provider embeds | core-days, the built-in model embeds |\n|---|---|---|---|",
+    "\nOn paper, from these alone:\n\n| chunks | tables | core-days of workers, a provider embeds | " +
+      "core-days, the built-in model embeds |\n|---|---|---|---|",
   );
   const days = (chunks: number, aSecond: number): string => (chunks / aSecond / 86_400).toFixed(1);
   for (const chunks of PAPER)
     say(
-      `| ${chunks / 1e6} M | ${((chunks * bytesAChunk) / 1e9).toFixed(0)} GB | ${days(chunks, chunksACore)} | ${days(chunks, builtInACore)} |`,
+      `| ${chunks / 1e6} M | ${((chunks * bytesAChunk) / 1e9).toFixed(0)} GB | ` +
+        `${days(chunks, chunksACore)} | ${days(chunks, builtInACore)} |`,
     );
 } finally {
   provider.kill("SIGTERM");

@@ -160,7 +160,8 @@ async function run(options: Options): Promise<void> {
     await until("the API is ready", async () => (await fetch(`${stack.url}/health/ready`)).ok);
     const end = Date.now() + Number(options.minutes) * 60_000;
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; scripted provider; everything on this machine; load ${loadavg()[0]!.toFixed(1)}; seed ${options.seed}`,
+      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; scripted provider; ` +
+        `everything on this machine; load ${loadavg()[0]!.toFixed(1)}; seed ${options.seed}`,
     );
     const [counted, samples, kills] = await Promise.all([
       traffic(stack, tenants, options, end),
@@ -182,7 +183,8 @@ async function run(options: Options): Promise<void> {
     const total = [...counted.answers.values()].reduce((sum, count) => sum + count, 0);
     const kept = tenants.reduce((sum, tenant) => sum + tenant.documents.length, 0);
     say(
-      `\n${total} answers to ${tenants.length} tenants in ${options.minutes} minutes, ${kills} workers killed; own canary in ${counted.ownSeen} answers, others' in 0 unless said below;`,
+      `\n${total} answers to ${tenants.length} tenants in ${options.minutes} minutes, ${kills} workers ` +
+        `killed; own canary in ${counted.ownSeen} answers, others' in 0 unless said below;`,
     );
     say(`${kept} documents kept; everything had ended ${seconds.toFixed(1)} s after the last request.`);
     for (const one of wrong.slice(0, SHOWN)) say(`wrong: ${one}`);

@@ -143,7 +143,8 @@ async function main(options: Options): Promise<void> {
           JSON.stringify(reference.rankings[at]!.map(([place]) => place)),
       ).length;
       say(
-        `${state}: of ${found.length} queries over ${terms.documents.length} documents, ${same} have the same ten, ${samePlaces} also with ties in the same order (bm25s ${reference.version})`,
+        `${state}: of ${found.length} queries over ${terms.documents.length} documents, ${same} have ` +
+          `the same ten, ${samePlaces} also with ties in the same order (bm25s ${reference.version})`,
       );
     };
     await report("as published");

@@ -54,7 +54,8 @@ export async function ask(
 
 export function row(name: string, atOnce: number, { times, seconds, mrr, found }: Measured): void {
   say(
-    `| ${name} | ${atOnce} | ${percentile(times, 0.5)} / ${percentile(times, 0.95)} | ${(times.length / seconds).toFixed(0)} | ${mrr.toFixed(3)} | ${found.toFixed(3)} |`,
+    `| ${name} | ${atOnce} | ${percentile(times, 0.5)} / ${percentile(times, 0.95)} | ` +
+      `${(times.length / seconds).toFixed(0)} | ${mrr.toFixed(3)} | ${found.toFixed(3)} |`,
   );
 }
 

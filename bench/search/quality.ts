@@ -228,14 +228,16 @@ async function evaluate(
   const version = (await loaded.db.owner.query<{ server_version: string }>("show server_version")).rows[0]!
     .server_version;
   print(
-    `${results.sparse.length} queries, ${loaded.byRun.size} documents, ${loaded.model.name}, alpha ${loaded.model.fusion.alpha}, PostgreSQL ${version}, ${availableParallelism()} cores`,
+    `${results.sparse.length} queries, ${loaded.byRun.size} documents, ${loaded.model.name}, alpha ` +
+      `${loaded.model.fusion.alpha}, PostgreSQL ${version}, ${availableParallelism()} cores`,
   );
   print("         nDCG@10 recall@100  MRR@10");
   for (const [side, all] of Object.entries(results))
     if (all.length > 0) print(`${side.padEnd(8)} ${mean(all)}`);
   if (times.length > 0)
     print(
-      `hybrid without query embedding, ${DEPTH} results: p50 ${percentile(times, 0.5)}, p95 ${percentile(times, 0.95)}`,
+      `hybrid without query embedding, ${DEPTH} results: p50 ${percentile(times, 0.5)}, p95 ` +
+        `${percentile(times, 0.95)}`,
     );
 }
 
@@ -276,7 +278,8 @@ async function throughApi({ collection }: Options): Promise<void> {
     await Promise.all(Array.from({ length: UPLOADERS }, uploader));
     for (const id of names.keys()) await ended(stack.url, KEYS.editor, id, 1_800_000);
     print(
-      `${corpus.length} documents uploaded and indexed in ${((performance.now() - started) / 1000).toFixed(0)} s`,
+      `${corpus.length} documents uploaded and indexed in ` +
+        `${((performance.now() - started) / 1000).toFixed(0)} s`,
     );
     const results = {
       "sparse share": [] as Measures[],
@@ -350,7 +353,8 @@ const program = new Command()
   .requiredOption("--collection <folder>", "a folder with corpus.jsonl, queries.jsonl and qrels/test.tsv")
   .option(
     "--direct",
-    "call the functions of search in this process; without it texts are uploaded to a service that is started for that, and searched",
+    "call the functions of search in this process; without it texts are uploaded to a service that is " +
+      "started for that, and searched",
   )
   .option(
     "--database <url>",

@@ -133,7 +133,9 @@ async function measure(
   const times = all.map((one) => one.ms);
   const mean = bySpace.reduce((sum, recall) => sum + recall, 0) / bySpace.length;
   say(
-    `| ${name} | ${spaces.length} | ${queries} | ${mean.toFixed(4)} | ${Math.min(...bySpace).toFixed(4)} | ${hits.toFixed(2)} | ${percentile(times, 0.5)} / ${percentile(times, 0.95)} |`,
+    `| ${name} | ${spaces.length} | ${queries} | ${mean.toFixed(4)} | ` +
+      `${Math.min(...bySpace).toFixed(4)} | ${hits.toFixed(2)} | ${percentile(times, 0.5)} / ` +
+      `${percentile(times, 0.95)} |`,
   );
 }
 
@@ -147,7 +149,8 @@ async function someDocuments({ owner }: OwnedDatabase, space: FilledSpace, count
 
 async function recalls(db: OwnedDatabase, spaces: readonly FilledSpace[]): Promise<void> {
   say(
-    "| | spaces | queries each | recall@10 | worst space | hits of those there are, worst query | p50 / p95 (ms) |",
+    "| | spaces | queries each | recall@10 | worst space | hits of those there are, worst query | p50 / " +
+      "p95 (ms) |",
   );
   say("|---|---|---|---|---|---|---|");
   const [large, small] = [spaces.slice(0, LARGE.length), spaces.slice(LARGE.length)];
@@ -245,7 +248,8 @@ async function addIndexedSpaces({ owner }: OwnedDatabase, from: FilledSpace, cou
 
 async function manyIndexes(db: OwnedDatabase, spaces: readonly FilledSpace[], count: number): Promise<void> {
   say(
-    "\n| graphs in all | planning p50 / p95 (ms) | locks on `embeddings`, its partitions and indexes | dense search p50 / p95 (ms) |",
+    "\n| graphs in all | planning p50 / p95 (ms) | locks on `embeddings`, its partitions and indexes | " +
+      "dense search p50 / p95 (ms) |",
   );
   say("|---|---|---|---|");
   const space = spaces[1]!;
@@ -255,7 +259,8 @@ async function manyIndexes(db: OwnedDatabase, spaces: readonly FilledSpace[], co
     const times: number[] = [];
     for (let at = 0; at < 50; at++) times.push((await look(db, space, draw(), NO_FILTER)).ms);
     say(
-      `| ${indexes} | ${percentile(ms, 0.5)} / ${percentile(ms, 0.95)} | ${locks} | ${percentile(times, 0.5)} / ${percentile(times, 0.95)} |`,
+      `| ${indexes} | ${percentile(ms, 0.5)} / ${percentile(ms, 0.95)} | ${locks} | ` +
+        `${percentile(times, 0.5)} / ${percentile(times, 0.95)} |`,
     );
   };
   await row();
@@ -279,7 +284,8 @@ async function main(options: Options): Promise<void> {
     for (const space of spaces) built += await tendVectorIndexes(db, organization.num, space.space.num);
     const total = spaces.reduce((sum, space) => sum + space.chunks, 0);
     say(
-      `${SPACES} spaces, ${total} vectors of ${DIMENSIONS} (${MODEL}); ${built} graphs built in ${((performance.now() - started) / 1_000).toFixed(0)} s`,
+      `${SPACES} spaces, ${total} vectors of ${DIMENSIONS} (${MODEL}); ${built} graphs built in ` +
+        `${((performance.now() - started) / 1_000).toFixed(0)} s`,
     );
     say(`load ${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} cores\n`);
     await recalls(db, spaces);
@@ -293,7 +299,8 @@ async function main(options: Options): Promise<void> {
 
 await new Command("bench:recall")
   .description(
-    "Recall of the ten nearest against reading every vector, in 204 spaces of 50 chunks to the largest; and planning with many indexes.",
+    "Recall of the ten nearest against reading every vector, in 204 spaces of 50 chunks to the largest; " +
+      "and planning with many indexes.",
   )
   .option("--largest <n>", "chunks of the largest space", "100000")
   .option("--indexed <n>", "further spaces with an index, for planning", "1000")

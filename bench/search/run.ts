@@ -84,13 +84,15 @@ async function loadAll(bench: Bench, documents: readonly number[], loaders: numb
       seconds += await loadRange(bench, bench.target, range);
       done += range.length;
       progress(
-        `${done * 10} chunks loaded, ${((done * 10_000) / (performance.now() - started)).toFixed(0)} a second with their texts and vectors`,
+        `${done * 10} chunks loaded, ${((done * 10_000) / (performance.now() - started)).toFixed(0)} a ` +
+          "second with their texts and vectors",
       );
     }
   };
   await Promise.all(Array.from({ length: loaders }, load));
   say(
-    `loaded in ${((performance.now() - started) / 1_000).toFixed(0)} s with texts and vectors, made up meanwhile`,
+    `loaded in ${((performance.now() - started) / 1_000).toFixed(0)} s with texts and vectors, made up ` +
+      "meanwhile",
   );
   return seconds;
 }
@@ -146,7 +148,9 @@ async function main(options: Options): Promise<void> {
     const loaders = Number(options.loaders);
     const seconds = await loadAll(bench, documents, loaders);
     say(
-      `${chunks} chunks of 150 words in one space, ${DIMENSIONS} dimensions; load ${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} cores; indexing and merging alone ${(chunks / seconds).toFixed(0)} chunks/s in each of ${loaders} transactions at once`,
+      `${chunks} chunks of 150 words in one space, ${DIMENSIONS} dimensions; load ` +
+        `${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} cores; indexing and merging alone ` +
+        `${(chunks / seconds).toFixed(0)} chunks/s in each of ${loaders} transactions at once`,
     );
     if (options.states) await states(bench, chunks);
     await purge(bench);
@@ -158,7 +162,8 @@ async function main(options: Options): Promise<void> {
     const built = await tendVectorIndexes(db, bench.target.organization.num, bench.target.space.num);
     if (built > 0)
       say(
-        `\nvector index built in ${((performance.now() - before) / 1_000).toFixed(0)} s; recall@10 ${(await recall(bench)).toFixed(4)}\n`,
+        `\nvector index built in ${((performance.now() - before) / 1_000).toFixed(0)} s; recall@10 ` +
+          `${(await recall(bench)).toFixed(4)}\n`,
       );
     header();
     for (const atOnce of [1, 8]) row("holdfast, 1 tenant", atOnce, await hybrid(bench, atOnce));
@@ -176,7 +181,8 @@ async function main(options: Options): Promise<void> {
 
 await new Command("bench:search")
   .description(
-    "Hybrid search without query embedding, by size of the space, other tenants and state of the index, and side by side with what others do.",
+    "Hybrid search without query embedding, by size of the space, other tenants and state of the index, " +
+      "and side by side with what others do.",
   )
   .option("--chunks <n>", "chunks of the space that is searched", "10000")
   .option("--spaces <n>", "tenants in all; each of the others has 500 chunks", "1")

@@ -44,7 +44,8 @@ async function state(bench: Bench, name: string): Promise<void> {
   const { chunks, segments, bytes } = await sizes(bench);
   const { times } = await sparse(bench);
   say(
-    `| ${name} | ${segments} | ${(bytes / chunks / 1_000).toFixed(2)} | ${percentile(times, 0.5)} / ${percentile(times, 0.95)} |`,
+    `| ${name} | ${segments} | ${(bytes / chunks / 1_000).toFixed(2)} | ${percentile(times, 0.5)} / ` +
+      `${percentile(times, 0.95)} |`,
   );
 }
 

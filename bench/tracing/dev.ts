@@ -31,7 +31,8 @@ async function restart(path: string, text: string): Promise<{ seconds: number; l
 
 try {
   process.stdout.write(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, ${TIMES} edits each, ${APART_MS / 1_000} s after the restart before\n\n`,
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, ${TIMES} edits each, ` +
+      `${APART_MS / 1_000} s after the restart before\n\n`,
   );
   process.stdout.write("| edit of | seconds, p50 | most | least | load meanwhile |\n|---|---|---|---|---|\n");
   await restart(FILES["an API file"], "// The first restart compiles what the start did not.");
@@ -45,7 +46,8 @@ try {
       value.toFixed(2),
     );
     process.stdout.write(
-      `| ${name} | ${cells.join(" | ")} | ${Math.min(...loads).toFixed(1)} to ${Math.max(...loads).toFixed(1)} |\n`,
+      `| ${name} | ${cells.join(" | ")} | ${Math.min(...loads).toFixed(1)} to ` +
+        `${Math.max(...loads).toFixed(1)} |\n`,
     );
   }
 } finally {

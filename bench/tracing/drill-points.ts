@@ -48,7 +48,8 @@ for (let round = -1; round < ROUNDS; round += 1) {
 }
 
 process.stdout.write(
-  `${ROUNDS} × ${calls / 1_000_000} million calls each, ${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, load ${load!.toFixed(1)} at the start\n\n`,
+  `${ROUNDS} × ${calls / 1_000_000} million calls each, ${cpus().length} × ${cpus()[0]?.model.trim()}, ` +
+    `Node ${process.version}, load ${load!.toFixed(1)} at the start\n\n`,
 );
 process.stdout.write("| | ns of processor time a call, median | least | most |\n|---|---|---|---|\n");
 for (const { name, samples } of results) {

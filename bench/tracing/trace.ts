@@ -50,16 +50,25 @@ function draw(spans: readonly Drawn[]): string {
     const x = NAMES_WIDTH + (span.startMs - first) * scale;
     const width = Math.max(1.5, (span.endMs - span.startMs) * scale);
     const took = `${(span.endMs - span.startMs).toFixed(1)} ms`;
-    return `${text(8 + span.depth * 12, y + 13, span.name)}<rect x="${x.toFixed(1)}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 6}" rx="2" fill="${colorOf(span)}"><title>${span.service}: ${took}</title></rect>`;
+    return (
+      `${text(8 + span.depth * 12, y + 13, span.name)}<rect x="${x.toFixed(1)}" y="${y + 3}" ` +
+      `width="${width.toFixed(1)}" height="${ROW - 6}" rx="2" ` +
+      `fill="${colorOf(span)}"><title>${span.service}: ${took}</title></rect>`
+    );
   });
   const height = HEAD + spans.length * ROW + 8;
   const width = NAMES_WIDTH + BARS_WIDTH + 16;
   const title = text(
     8,
     20,
-    `One upload: ${spans.length} spans, ${(last - first).toFixed(0)} ms from the request to the end of its workflow`,
+    `One upload: ${spans.length} spans, ${(last - first).toFixed(0)} ms from the request to the end of ` +
+      "its workflow",
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>${title}\n${rows.join("\n")}\n</svg>\n`;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ` +
+    `${height}" font-family="sans-serif" font-size="12"><rect width="100%" height="100%" ` +
+    `fill="white"/>${title}\n${rows.join("\n")}\n</svg>\n`
+  );
 }
 
 const path = process.argv[2];

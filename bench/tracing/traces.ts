@@ -76,7 +76,11 @@ function row(agent: string, [without, traced]: [Measured, Measured]): string {
   const rate = ({ samples, seconds }: Measured): number => samples.length / seconds;
   const pair = (one: number, other: number): string =>
     `${one.toFixed(1)} → ${other.toFixed(1)} (${(100 * (other / one - 1)).toFixed(1)} %)`;
-  return `| ${[agent, pair(half(without, "firstMs"), half(traced, "firstMs")), pair(half(without, "totalMs"), half(traced, "totalMs")), pair(rate(without), rate(traced)), traced.failures].join(" | ")} |`;
+  return (
+    "| " +
+    `${[agent, pair(half(without, "firstMs"), half(traced, "firstMs")), pair(half(without, "totalMs"), half(traced, "totalMs")), pair(rate(without), rate(traced)), traced.failures].join(" | ")} ` +
+    "|"
+  );
 }
 
 const stop = await setup();
@@ -101,7 +105,8 @@ const services = [
 try {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   say(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load average ${loadavg()[0]?.toFixed(2)}`,
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load average ` +
+      `${loadavg()[0]?.toFixed(2)}`,
   );
   say(
     "| agent | first token p50 (ms) | whole answer p50 (ms) | requests/s | failed |\n|---|---|---|---|---|",

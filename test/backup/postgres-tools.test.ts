@@ -87,7 +87,8 @@ test("what went wrong is told whatever language the machine speaks", async () =>
   const folder = await mkdtemp(join(tmpdir(), "holdfast-tools-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const script =
-    '#!/bin/sh\n[ "$LC_ALL" = C ] && echo "pg_dump: error: away" >&2 || echo "pg_dump: Fehler: weg" >&2\nexit 1\n';
+    '#!/bin/sh\n[ "$LC_ALL" = C ] && echo "pg_dump: error: away" >&2 || echo "pg_dump: Fehler: weg" ' +
+    ">&2\nexit 1\n";
   await writeFile(join(folder, "pg_dump"), script, { mode: 0o700 });
   for (const variable of ["LANG", "LC_ALL", "LC_MESSAGES"]) vi.stubEnv(variable, "de_DE.UTF-8");
   const dumping = runPostgresTool(

@@ -37,7 +37,8 @@ test("a restore waits for no other: one whose command was killed may still commi
   try {
     await other.connect();
     expect(await restore()).toContain(
-      "A restore is at work in this database, perhaps of a command that was killed: wait until its pg_restore has ended, or end it.",
+      "A restore is at work in this database, perhaps of a command that was killed: wait until its " +
+        "pg_restore has ended, or end it.",
     );
     await other.end();
     await until("the server has ended the other's session", async () =>

@@ -95,7 +95,8 @@ async function compare(name: string, rendered: string, isUpdate: boolean): Promi
   const [was, is] = [golden.split("\n"), rendered.split("\n")];
   const line = is.findIndex((text, at) => text !== was[at]);
   return [
-    `${name}: line ${line + 1} is "${is[line] ?? ""}", in golden/ "${was[line] ?? ""}" (--update takes what is rendered)`,
+    `${name}: line ${line + 1} is "${is[line] ?? ""}", in golden/ "${was[line] ?? ""}" (--update takes ` +
+      "what is rendered)",
   ];
 }
 
@@ -104,7 +105,8 @@ async function main(isUpdate: boolean): Promise<void> {
   if (isUpdate) await writeEnvironmentProperties();
   const helm = await findHelm();
   say(
-    `helm: ${(await run(helm, ["version", "--short"])).stdout.trim()} (${helm === "helm" ? "of PATH" : "built"})`,
+    `helm: ${(await run(helm, ["version", "--short"])).stdout.trim()} ` +
+      `(${helm === "helm" ? "of PATH" : "built"})`,
   );
   const names = (await readdir(VALUES)).filter((name) => name.endsWith(".yaml")).toSorted();
   const golden = (await readdir(GOLDEN)).filter((name) => !names.includes(name));

@@ -136,7 +136,8 @@ test("a dump whose roles are missing is restored with errors, refused by every p
     "role holdfast_system has bypassrls; role holdfast_maintenance has superuser. Run `holdfast migrate`",
   );
   expect(await runCli(["migrate"], owner)).toBe(
-    "mended: role holdfast_system has bypassrls\nmended: role holdfast_maintenance has superuser\nthe database is up to date\n",
+    "mended: role holdfast_system has bypassrls\nmended: role holdfast_maintenance has superuser\nthe " +
+      "database is up to date\n",
   );
   await server.forget("by_hand");
 });
@@ -186,7 +187,9 @@ test("a back-up is made whole or not at all, has no key in it, and is refused wh
   );
   await server.query("refused", "create table spaces (id int)");
   expect(await restore(backup)).toContain(
-    "The database is not empty: it has public.spaces. Restore into a new one; where a restore was killed once its rows were there, `holdfast migrate` and `holdfast backup verify --manifest` end it.\n",
+    "The database is not empty: it has public.spaces. Restore into a new one; where a restore was " +
+      "killed once its rows were there, `holdfast migrate` and `holdfast backup verify --manifest` end " +
+      "it.\n",
   );
   // Nothing of it changed anything.
   expect(

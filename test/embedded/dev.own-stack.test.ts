@@ -23,7 +23,8 @@ const status = async (path: string): Promise<number> =>
   (await fetch(`${dev.url}${path}`, { signal: AbortSignal.timeout(2_000) })).status;
 
 test.skipIf(process.platform !== "linux")(
-  "API and worker log in as what they are, without the superuser's password; commands beside them find their logins",
+  "API and worker log in as what they are, without the superuser's password; commands beside them find " +
+    "their logins",
   async () => {
     const superuser = (await readFile(join(dev.dataDir, "postgres-password"), "utf8")).trim();
     const pids = await dev.pids();

@@ -124,6 +124,7 @@ function split(word: string, instruction: Instruction): [string, string] {
 
 function unknown(instruction: Instruction): Error {
   return new Error(
-    `line ${instruction.getRange().start.line + 1}: the tests of the image do not know ${instruction.getInstruction()} in this form`,
+    `line ${instruction.getRange().start.line + 1}: the tests of the image do not know ` +
+      `${instruction.getInstruction()} in this form`,
   );
 }

@@ -179,7 +179,8 @@ describe.runIf(missing === undefined)("the assembled image", () => {
 
   test("its root cannot be written, and its user has no rights", async () => {
     const script =
-      "id -u; for path in /app/x /etc/x /x; do touch $path 2>/dev/null && echo wrote $path; done; touch /data/x && echo data; grep CapBnd /proc/self/status";
+      "id -u; for path in /app/x /etc/x /x; do touch $path 2>/dev/null && echo wrote $path; done; touch " +
+      "/data/x && echo data; grep CapBnd /proc/self/status";
     const printed = await runContainer(["sh", "-c", script], inside({}));
     expect(printed.split(/\s+/)).toEqual(["1000", "data", "CapBnd:", "0000000000000000", ""]);
   });

@@ -44,7 +44,10 @@ export const PROXIES: readonly ProxyKind[] = [
       const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map((name) => `${name}_temp_path ${join(folder, name)};`)
         .join(PREFIX);
-      return `pid ${join(folder, "nginx.pid")};\nerror_log stderr warn;\nevents {}\nhttp {\n  access_log off;${PREFIX}${temporary}\n${text}}\n`;
+      return (
+        `pid ${join(folder, "nginx.pid")};\nerror_log stderr warn;\nevents {}\nhttp {\n  access_log ` +
+        `off;${PREFIX}${temporary}\n${text}}\n`
+      );
     },
     args: (file, { folder }) => ["-p", folder, "-e", "stderr", "-c", file, "-g", "daemon off;"],
   },

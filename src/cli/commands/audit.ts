@@ -23,7 +23,8 @@ export function addAuditCommand(program: Command): void {
   audit
     .command("verify")
     .description(
-      "recompute the chain of every organization's audit rows; exits with 1 where a row was changed or removed",
+      "recompute the chain of every organization's audit rows; exits with 1 where a row was changed or " +
+        "removed",
     )
     .option("--organization <id>", "this organization alone")
     .option(
@@ -32,7 +33,8 @@ export function addAuditCommand(program: Command): void {
     )
     .option(
       "--anchors <where>",
-      `hold the chains against these anchors too: a file, a folder, or \`${IN_STORE}\` for those in the object store`,
+      `hold the chains against these anchors too: a file, a folder, or \`${IN_STORE}\` for those in the ` +
+        "object store",
     )
     .option("--json", "print JSON")
     .action(verify);

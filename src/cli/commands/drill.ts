@@ -12,7 +12,8 @@ export function addDrillCommand(program: Command): void {
   program
     .command("drill")
     .description(
-      "crash a Holdfast of its own at every step and look whether everything holds; in a source checkout, `holdfast drill --help` has its options",
+      "crash a Holdfast of its own at every step and look whether everything holds; in a source " +
+        "checkout, `holdfast drill --help` has its options",
     )
     .argument("[options...]", "as the drill takes them")
     .allowUnknownOption()
@@ -28,7 +29,8 @@ async function runDrill(options: readonly string[]): Promise<void> {
   );
   if (!isHere)
     throw new CommandError(
-      "The drill needs a source checkout with its development packages: it starts its own servers and is no part of the image. Run it there.",
+      "The drill needs a source checkout with its development packages: it starts its own servers and " +
+        "is no part of the image. Run it there.",
     );
   const child = spawn(process.execPath, [DRILL, ...options], { stdio: "inherit" });
   const [code] = (await once(child, "exit")) as [number | null];

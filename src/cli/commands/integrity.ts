@@ -31,7 +31,8 @@ export function addIntegrityCommand(program: Command): void {
   program
     .command("integrity")
     .description(
-      "compare everything that is stored with everything that names it; exits with 1 where something is wrong",
+      "compare everything that is stored with everything that names it; exits with 1 where something is " +
+        "wrong",
     )
     .option("--organization <id>", "this organization alone")
     .option("--json", "print JSON")

@@ -25,11 +25,13 @@ export function addMigrateCommand(program: Command): void {
     )
     .option(
       "--create-logins",
-      "and let the users of DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL log in with the passwords that these have; their own settings are reset",
+      "and let the users of DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL log in with " +
+        "the passwords that these have; their own settings are reset",
     )
     .option(
       "--alone",
-      "no other process of the service runs, so that what an older version could not read may be written from now on",
+      "no other process of the service runs, so that what an older version could not read may be " +
+        "written from now on",
     )
     .option(
       "--roles",
@@ -75,7 +77,8 @@ async function createFrom(
 ): Promise<string[]> {
   if (url === undefined || systemUrl === undefined || maintenanceUrl === undefined)
     throw new CommandError(
-      "--create-logins needs DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL; for the Postgres that npm start brings, each start does it.",
+      "--create-logins needs DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL; for the " +
+        "Postgres that npm start brings, each start does it.",
     );
   try {
     return await makeLogins(db, { app: url, system: systemUrl, maintenance: maintenanceUrl });

@@ -57,7 +57,8 @@ export function addRotationCommands(keys: Command): void {
     .argument("<id>", "the organization's id")
     .option(
       "--destroy-old-keys",
-      "and destroy the keys before it once nothing needs them; that takes as long as Temporal keeps histories",
+      "and destroy the keys before it once nothing needs them; that takes as long as Temporal keeps " +
+        "histories",
     )
     .option("--no-wait", "do not wait for the report")
     .option("--json", "print JSON, as the report is in any case")
@@ -76,7 +77,8 @@ export function addOrganizationCommand(program: Command): Command {
   organization
     .command("delete")
     .description(
-      "delete an organization with everything that it has, and print what was read back; there is no way back",
+      "delete an organization with everything that it has, and print what was read back; there is no " +
+        "way back",
     )
     .argument("<id>", "the organization's id")
     .option("--yes", "do it")

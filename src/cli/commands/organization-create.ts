@@ -36,7 +36,8 @@ export function addCreateCommand(organization: Command): void {
   organization
     .command("create")
     .description(
-      "make an organization with its first administrator, a shared space and an API key, whose text is shown only now",
+      "make an organization with its first administrator, a shared space and an API key, whose text is " +
+        "shown only now",
     )
     .requiredOption("--name <name>", "the organization's; one of that name is refused")
     .requiredOption(
@@ -70,7 +71,8 @@ async function create(options: Options): Promise<void> {
     "Next, upload a document, and search it once it is taken in, after some seconds:",
     "",
     `curl -sS ${url}/v1/data/upload ${authorization} -F file=@FILE -F space_id=${made.space_id}`,
-    `curl -sS ${url}/v1/data/hybrid-search ${authorization} -H 'Content-Type: application/json' -d '${search}'`,
+    `curl -sS ${url}/v1/data/hybrid-search ${authorization} -H 'Content-Type: application/json' -d ` +
+      `'${search}'`,
     "",
     "More people, spaces and agents: holdfast provision FILE, or the administrator by the API.",
   ];

@@ -28,7 +28,8 @@ export function addProvisionCommand(program: Command): void {
   program
     .command("provision")
     .description(
-      "add and update the organizations, users, spaces, agents and keys that a YAML file names; nothing is deleted, and what the file does not name is listed",
+      "add and update the organizations, users, spaces, agents and keys that a YAML file names; nothing " +
+        "is deleted, and what the file does not name is listed",
     )
     .argument("<file>", "the YAML file")
     .option("--dry-run", "say of each thing what would become of it, and change nothing")
@@ -82,7 +83,8 @@ function printResult(
   const more = unnamed.listed.length - SHOWN_UNNAMED;
   if (more > 0)
     printLine(
-      `not named by the file: ${more}${unnamed.hasMore ? " or more" : ""} besides; --dry-run --json lists them`,
+      `not named by the file: ${more}${unnamed.hasMore ? " or more" : ""} besides; --dry-run --json ` +
+        "lists them",
     );
   const counts = `${created} added, ${updated} changed`;
   printLine(

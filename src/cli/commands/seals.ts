@@ -19,7 +19,8 @@ export function addSealsCommand(program: Command): void {
     .description("how what Temporal keeps is sealed")
     .command("cut-over")
     .description(
-      "after an upgrade from 0.3.0, once none of its processes runs: from now on payloads are bound to the place that they were sealed for, and others are refused",
+      "after an upgrade from 0.3.0, once none of its processes runs: from now on payloads are bound to " +
+        "the place that they were sealed for, and others are refused",
     )
     .option("--unchecked", "do not ask Temporal whether a worker of an older version still asks for work")
     .option("--json", "print JSON")
@@ -41,7 +42,8 @@ async function cutOver({ unchecked = false, json }: Options): Promise<void> {
 async function assertNoneIsOlder({ temporal: { address, ...settings } }: Config): Promise<void> {
   if (address === undefined)
     throw new CommandError(
-      "No Temporal: set TEMPORAL_ADDRESS to that of the running service, or say --unchecked where nothing of an older version runs.",
+      "No Temporal: set TEMPORAL_ADDRESS to that of the running service, or say --unchecked where " +
+        "nothing of an older version runs.",
     );
   // Temporal's packages are loaded by this command alone.
   const [{ lazyClient }, { findOlderWorkers }] = await Promise.all([
@@ -54,7 +56,8 @@ async function assertNoneIsOlder({ temporal: { address, ...settings } }: Config)
     if (older.length === 0) return;
     const named = older.slice(0, SHOWN_PROCESSES).join(", ");
     throw new CommandError(
-      `${older.length} processes of an older version have asked for work in the last 75 seconds: ${named}. End them, and wait as long.`,
+      `${older.length} processes of an older version have asked for work in the last 75 seconds: ` +
+        `${named}. End them, and wait as long.`,
     );
   } finally {
     await client.connection.close();

@@ -36,7 +36,8 @@ export function addTokenCommand(program: Command): void {
     )
     .option(
       "--role <role>",
-      `a role that the token's claim \`roles\` holds besides: ${ROLES.join(", ")} may read workflows' payloads in Temporal's Web UI`,
+      `a role that the token's claim \`roles\` holds besides: ${ROLES.join(", ")} may read workflows' ` +
+        "payloads in Temporal's Web UI",
     )
     .option("--json", "print JSON")
     .action(async (email: string, { organization, role, json }: Options) => {
@@ -68,7 +69,8 @@ async function findIssuer(): Promise<Announcement> {
   const announced = await findAnnouncement(dataDir);
   if (announced === undefined)
     throw new CommandError(
-      `The development issuer does not run on ${dataDir}: start it with npm start, without OIDC_ISSUER and not in production.`,
+      `The development issuer does not run on ${dataDir}: start it with npm start, without OIDC_ISSUER ` +
+        "and not in production.",
     );
   if (oidc !== undefined && oidc.issuer !== announced.url)
     throw new CommandError(

@@ -29,7 +29,8 @@ export function addTransferCommands(organization: Command): void {
   organization
     .command("export")
     .description(
-      "write an organization into a folder that the workers reach too: people, spaces, agents, files, published documents with their vectors",
+      "write an organization into a folder that the workers reach too: people, spaces, agents, files, " +
+        "published documents with their vectors",
     )
     .argument("<id>", "the organization's id")
     .requiredOption("--to <folder>", "the archive; one that is begun goes on")

@@ -79,7 +79,8 @@ async function show(id: string, { json }: { json?: boolean }): Promise<void> {
   const row = await withDatabase(({ db }) => findWork(db, id));
   if (row === undefined)
     throw new CommandError(
-      `There is no operation, deletion or batch with the id ${id}; those of deletions and batches that ended are not kept for long.`,
+      `There is no operation, deletion or batch with the id ${id}; those of deletions and batches that ` +
+        "ended are not kept for long.",
     );
   if (json) return printJson(shown(row));
   const { report, ...fields } = shown(row);

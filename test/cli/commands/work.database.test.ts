@@ -47,7 +47,8 @@ test("operations list says what is under way, since when and what it waits for; 
     asked,
   ]);
   await write(
-    `${row} ($1, 'delete_organization', $2, '2031-01-01T00:00:04Z', now() + interval '1 minute', null, null, '{}', '{}')`,
+    `${row} ($1, 'delete_organization', $2, '2031-01-01T00:00:04Z', now() + interval '1 minute', null, ` +
+      "null, '{}', '{}')",
     [waits, organization],
   );
   await write(

@@ -109,7 +109,9 @@ test("all parts end in the reverse order, and none is started again", async () =
 });
 
 test("a part that ignores its signal is killed after its grace time, with its children", async () => {
-  const script = `process.on("SIGTERM", () => {}); const c = require("node:child_process").spawn(process.execPath, ["-e", "${IDLE}"]); console.log(c.pid); ${IDLE}`;
+  const script =
+    `process.on("SIGTERM", () => {}); const c = require("node:child_process").spawn(process.execPath, ` +
+    `["-e", "${IDLE}"]); console.log(c.pid); ${IDLE}`;
   const running = await run("stubborn", script);
   await vi.waitFor(async () => expect(await running.logTail()).toMatch(/^\d+$/), 5_000);
   const child = await processId(Number(await running.logTail()));
