@@ -11,7 +11,7 @@ const START_MS = 90_000;
 
 export interface LiteLlm {
   readonly url: string;
-  /** Its master key: it starts with none no more. */
+  /** Its master key, without which it does not start. */
   readonly key: string;
   stop(): Promise<void>;
 }

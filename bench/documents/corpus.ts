@@ -12,6 +12,7 @@ import setup from "../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { parserProcesses, peakOf, residentMegabytes } from "../process-tree.ts";
+import { say } from "../report.ts";
 
 interface Options {
   readonly timeout: string;
@@ -37,7 +38,6 @@ const UPLOADERS = 4;
 const POLL_MS = 25;
 /** Codes that say that the service, not the file, is at fault. */
 const OUR_FAULT = new Set(["internal", "worker_crashed"]);
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function filesByKind(folder: string): Promise<Map<string, string[]>> {
   const byKind = new Map<string, string[]>();

@@ -2,12 +2,13 @@
  * How long the answer to the deletion of a large folder takes: one statement over folders, whatever lies in
  * them.
  */
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { Command } from "commander";
 import { call, ended, upload } from "../../test/support/clients/client.ts";
 import setup from "../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
+import { machine, say } from "../report.ts";
 
 interface Options {
   readonly documents: string;
@@ -16,7 +17,6 @@ interface Options {
 }
 
 const GOAL_MS = 100;
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** A tree ten wide, filled with documents that look as if they had been uploaded. @returns its root. */
 async function makeTree(stack: Stack, folders: number, documents: number): Promise<string> {
@@ -76,10 +76,7 @@ async function run({ documents, folders, rounds }: Options): Promise<void> {
       times.push(performance.now() - started);
       if (status !== 204) throw new Error(`the deletion answered ${status}`);
     }
-    say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this ` +
-        `machine; load ${loadavg()[0]!.toFixed(1)}`,
-    );
+    say(`${machine()}; everything on this ` + `machine; load ${loadavg()[0]!.toFixed(1)}`);
     say(
       "| documents in the tree | folders | rounds | DELETE answered in, each round (ms) | goal " +
         "|\n|---|---|---|---|---|",

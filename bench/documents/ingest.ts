@@ -3,13 +3,13 @@
  * upload on an idle system.
  */
 import { readFile } from "node:fs/promises";
-import { cpus } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { call, ended, upload } from "../../test/support/clients/client.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import setup from "../../test/support/run/global-setup.ts";
+import { machine, percentile, say } from "../report.ts";
 
 interface Options {
   readonly documents: string;
@@ -53,15 +53,10 @@ async function completed(stack: Stack): Promise<{ documents: number; chunks: num
   return rows[0]!;
 }
 
-function percentile(values: number[], share: number): number {
-  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!;
-}
-
 async function run({ documents, corpus, local = false }: Options): Promise<void> {
   const count = Number(documents);
   const stop = await setup();
   const stack = await startStack({ localModels: local });
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
   try {
     const all = await texts(count, corpus);
     const single = async (text: string, name: string): Promise<number> => {
@@ -96,7 +91,7 @@ async function run({ documents, corpus, local = false }: Options): Promise<void>
       space_id: SPACES.research,
     });
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; embeddings: ` +
+      `${machine()}; embeddings: ` +
         `${local ? "local MiniLM" : "scripted provider"}; everything on this machine`,
     );
     say(

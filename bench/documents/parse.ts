@@ -10,10 +10,10 @@ import type { FileType } from "../../src/domain/file-type.ts";
 import { createParserPool } from "../../src/parsers/process/child-process.ts";
 import { detectFileKind } from "../../src/parsers/file-kind.ts";
 import { parserProcesses, peakOf } from "../process-tree.ts";
+import { say } from "../report.ts";
 
 const MARKITDOWN = "markitdown[pdf,docx,pptx,xlsx,xls,outlook]==0.1.8";
 const KINDS: readonly FileType[] = ["PDF", "DOCX", "PPTX", "XLSX", "XLS", "EPUB", "HTML", "CSV", "MSG"];
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 interface Side {
   readonly name: string;

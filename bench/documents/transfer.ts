@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { Readable } from "node:stream";
 import { json } from "node:stream/consumers";
 import { Command } from "commander";
@@ -12,6 +12,7 @@ import { sharedSeaweedfs } from "../../test/support/servers/seaweedfs.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { peakOf, residentMegabytes } from "../process-tree.ts";
+import { machine, say } from "../report.ts";
 
 interface Options {
   readonly megabytes: string;
@@ -45,8 +46,6 @@ const STORES: Readonly<Record<string, () => Promise<Place>>> = {
 const MEGABYTE = 1_000_000;
 const BOUNDARY = "holdfast-bench";
 const PATH = "bench/large.bin";
-
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function* file(megabytes: number, piece: Buffer): AsyncGenerator<Buffer> {
   for (let sent = 0; sent < megabytes; sent += 1) yield piece;
@@ -116,7 +115,7 @@ async function run(options: Options): Promise<void> {
     for await (const part of file(megabytes, piece)) expected.update(part);
     const pid = stack.api.child.pid!;
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; objects in ` +
+      `${machine()}; objects in ` +
         `${place.title}, encrypted; everything on this machine; load ${loadavg()[0]!.toFixed(1)}`,
     );
     say(

@@ -5,7 +5,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
-import { cpus } from "node:os";
 import { createInterface } from "node:readline";
 import { Command } from "commander";
 import type pg from "pg";
@@ -16,6 +15,7 @@ import setup from "../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { ACME, AGENTS, KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { insertManyDocuments } from "../documents/many-documents.ts";
+import { machine, percentile, say } from "../report.ts";
 
 interface Options {
   readonly seconds: string;
@@ -39,7 +39,6 @@ interface Measured {
 /** Targets that are compared take turns in slices of this length, so that all see the same machine. */
 const SLICE_SECONDS = 2;
 const connections = new Agent({ keepAlive: true, maxSockets: 64 });
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const SEARCHES: readonly (readonly [string, unknown])[] = [
   ["all, newest first", {}],
@@ -100,8 +99,6 @@ async function compare(targets: readonly Target[], atOnce: number, seconds: numb
   return all;
 }
 
-const percentile = (values: readonly number[], share: number): number =>
-  values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? Number.NaN;
 const perSecond = ({ milliseconds, seconds }: Measured): number => milliseconds.length / seconds;
 const pair = ({ milliseconds }: Measured): string =>
   `${percentile(milliseconds, 0.5).toFixed(2)} / ${percentile(milliseconds, 0.95).toFixed(2)}`;
@@ -218,7 +215,7 @@ async function run(options: Options): Promise<void> {
     for (const stack of stacks) await fill(stack, reached, SPACES.research);
     await fill(large, others, SPACES.archive);
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load, API, Temporal and ` +
+      `${machine()}; load, API, Temporal and ` +
         `Postgres on this machine; ${options.seconds} s a cell, in turn`,
     );
     if (options.plans) return await showPlans(large);

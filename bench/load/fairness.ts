@@ -2,12 +2,13 @@
  * One organization's batch of many documents runs while another's single uploads are timed, against the same
  * uploads on an idle system.
  */
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { Command } from "commander";
 import { call, ended, upload } from "../../test/support/clients/client.ts";
 import setup from "../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
+import { machine, percentile, say } from "../report.ts";
 
 interface Options {
   readonly documents: string;
@@ -16,12 +17,6 @@ interface Options {
 
 const GOAL = 1.5;
 const WARM_UP = 5;
-
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
-function percentile(values: readonly number[], share: number): number {
-  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!;
-}
 
 /**
  * Documents whose file is one that was uploaded, so that making them takes seconds; each is parsed, chunked
@@ -90,10 +85,7 @@ async function run({ documents, singles }: Options): Promise<void> {
     if (after.completed_at !== null)
       throw new Error("the batch was over before the uploads were: take more documents");
     const ratio = (share: number): number => percentile(busy, share) / percentile(idle, share);
-    say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; scripted provider; ` +
-        `everything on this machine; load ${loadavg()[0]!.toFixed(1)}`,
-    );
+    say(`${machine()}; scripted provider; ` + `everything on this machine; load ${loadavg()[0]!.toFixed(1)}`);
     say(
       "| documents of the batch | accepted in (ms) | batch documents/s meanwhile | one upload, idle p50 " +
         "/ p95 (ms) | beside the batch p50 / p95 (ms) | ratio p50 / p95 | goal |",

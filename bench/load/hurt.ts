@@ -3,7 +3,7 @@
  * them, against two processes that just burn both cores.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { Command } from "commander";
 import setup from "../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
@@ -19,6 +19,7 @@ import {
 } from "./hurt-inputs.ts";
 import { type Measure, MEASURES, PATIENCE_MS, type Seen, type Victim, watch } from "./hurt-victim.ts";
 import { cpuSeconds, peakOf, residentMegabytes } from "../process-tree.ts";
+import { machine, percentile, say } from "../report.ts";
 
 interface Options {
   readonly repeat: string;
@@ -43,15 +44,7 @@ const SETTLE_MS = 180_000;
 const SEND_MS = 10 * 60_000;
 const JSON_ROUNDS = 3;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
-
-function percentile(values: readonly number[], share: number): number {
-  return (
-    values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ??
-    Number.NaN
-  );
-}
 
 /** What the victim sees while `work` goes on, and for `seconds` at least. */
 async function phase(
@@ -222,7 +215,7 @@ async function run(options: Options): Promise<void> {
     const sender: Sender = { stack, documents: [] };
     const seconds = Number(options.seconds);
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; scripted provider; ` +
+      `${machine()}; scripted provider; ` +
         `everything on this machine; load ${loadavg()[0]!.toFixed(1)}; ${seconds} s a row at least; p50 / ` +
         "p95 in ms, and how many times p95 beside the burners",
     );

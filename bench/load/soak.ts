@@ -2,7 +2,7 @@
  * Mixed traffic of many tenants for minutes, a worker killed every minute: nothing lost, nothing leaked, no
  * answer of 500, and nothing that grows.
  */
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { Client, Connection } from "@temporalio/client";
 import { Command } from "commander";
 import { findFaults } from "../../test/drill/checks.ts";
@@ -15,6 +15,7 @@ import { until } from "../../test/support/until.ts";
 import { residentMegabytes } from "../process-tree.ts";
 import { makeTenants, type Tenant } from "./soak-tenants.ts";
 import { type Traffic, askOnce } from "./soak-traffic.ts";
+import { machine, say } from "../report.ts";
 
 interface Options {
   readonly minutes: string;
@@ -36,7 +37,6 @@ const SETTLE_MS = 120_000;
 const FLAT = 1.25;
 const SHOWN = 20;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
 
 /**
@@ -160,7 +160,7 @@ async function run(options: Options): Promise<void> {
     await until("the API is ready", async () => (await fetch(`${stack.url}/health/ready`)).ok);
     const end = Date.now() + Number(options.minutes) * 60_000;
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; scripted provider; ` +
+      `${machine()}; scripted provider; ` +
         `everything on this machine; load ${loadavg()[0]!.toFixed(1)}; seed ${options.seed}`,
     );
     const [counted, samples, kills] = await Promise.all([

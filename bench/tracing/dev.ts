@@ -2,10 +2,10 @@
  * How long `npm run dev` takes from an edit until the API answers and the worker is up: `node
  * bench/tracing/dev.ts [edits of each kind]`.
  */
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDevCopy } from "../../test/support/servers/dev-copy.ts";
-import { percentile } from "../chat/load.ts";
+import { machine, percentile } from "../report.ts";
 
 /** Nobody edits all the time: the processes of the next restart have loaded their packages by then. */
 const APART_MS = 4_000;
@@ -31,8 +31,7 @@ async function restart(path: string, text: string): Promise<{ seconds: number; l
 
 try {
   process.stdout.write(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, ${TIMES} edits each, ` +
-      `${APART_MS / 1_000} s after the restart before\n\n`,
+    `${machine()}, ${TIMES} edits each, ` + `${APART_MS / 1_000} s after the restart before\n\n`,
   );
   process.stdout.write("| edit of | seconds, p50 | most | least | load meanwhile |\n|---|---|---|---|---|\n");
   await restart(FILES["an API file"], "// The first restart compiles what the start did not.");

@@ -5,23 +5,15 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { createInterface } from "node:readline";
 import setup from "../../test/support/run/global-setup.ts";
 import { ended, upload } from "../../test/support/clients/client.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { AGENTS, KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { until } from "../../test/support/until.ts";
-import {
-  type Measured,
-  type Sample,
-  type Target,
-  ask,
-  both,
-  closeConnections,
-  load,
-  percentile,
-} from "../chat/load.ts";
+import { type Measured, type Sample, type Target, ask, both, closeConnections, load } from "../chat/load.ts";
+import { machine, percentile, say } from "../report.ts";
 
 const AT_ONCE = 8;
 const SECONDS = 50;
@@ -103,11 +95,7 @@ const services = [
   await startService({ OPENAI_BASE_URL: url, OTEL_EXPORTER_OTLP_ENDPOINT: collector }),
 ] as const;
 try {
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  say(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load average ` +
-      `${loadavg()[0]?.toFixed(2)}`,
-  );
+  say(`${machine()}; load average ` + `${loadavg()[0]?.toFixed(2)}`);
   say(
     "| agent | first token p50 (ms) | whole answer p50 (ms) | requests/s | failed |\n|---|---|---|---|---|",
   );
