@@ -1,6 +1,6 @@
 /**
- * Every file of a folder through the whole service: what each kind became, how fast, and how much memory its
- * parsers took.
+ * Sends every file of a folder through the whole service and prints what became of each kind, how fast, and
+ * how much memory its parsers took.
  */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
@@ -36,7 +36,7 @@ interface KindRow {
 
 const UPLOADERS = 4;
 const POLL_MS = 25;
-/** Codes that say that the service, not the file, is at fault. */
+/** Error codes that mean that the service is at fault, not the file. */
 const OUR_FAULT = new Set(["internal", "worker_crashed"]);
 
 async function filesByKind(folder: string): Promise<Map<string, string[]>> {
@@ -125,7 +125,7 @@ function conditions(): string {
   );
 }
 
-/** False where a file hung, the worker ended, or a file failed without a code or by our fault. */
+/** @returns false if a file hung, the worker ended, or a file failed without a code or through our fault */
 async function runCorpus(
   stack: Stack,
   folder: string,

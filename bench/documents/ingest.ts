@@ -1,6 +1,6 @@
 /**
- * Documents a second through the whole service: upload over HTTP, pipeline on Temporal, searchable; and one
- * upload on an idle system.
+ * Measures documents a second through the whole service, from the upload over HTTP to searchable, and single
+ * uploads on an idle system.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,20 +20,19 @@ interface Options {
 const UPLOADERS = 8;
 const SINGLES = 20;
 const POLL_MS = 10;
+const WORDS = [
+  ..."the cell protein of study in patients with effect".split(" "),
+  ..."results we show that expression increased during treatment".split(" "),
+];
 
-/** Texts of about 1.5 KB: abstracts of a BEIR corpus, or ones made of common words. */
+/** Returns texts of about 1.5 KB: abstracts of a BEIR corpus, or made of common words. */
 async function texts(count: number, corpus: string | undefined): Promise<string[]> {
   if (corpus === undefined) {
-    const words =
-      "the cell protein of study in patients with effect results we show that expression increased during treatment".split(
-        " ",
-      );
     return Array.from({ length: count }, (_, document) =>
-      Array.from(
-        { length: 230 },
-        (_word, index) =>
-          `${words[(index * 7 + document * 13) % words.length]}${index % 5 === 0 ? (index * document) % 997 : ""}`,
-      ).join(" "),
+      Array.from({ length: 230 }, (_word, index) => {
+        const word = WORDS[(index * 7 + document * 13) % WORDS.length];
+        return `${word}${index % 5 === 0 ? (index * document) % 997 : ""}`;
+      }).join(" "),
     );
   }
   const lines = (await readFile(join(corpus, "corpus.jsonl"), "utf8"))
@@ -48,7 +47,10 @@ async function texts(count: number, corpus: string | undefined): Promise<string[
 
 async function completed(stack: Stack): Promise<{ documents: number; chunks: number }> {
   const { rows } = await stack.database.db.owner.query<{ documents: number; chunks: number }>(
-    "select count(*)::int as documents, coalesce(sum(chunk_count), 0)::int as chunks from pipeline_runs where status = 'completed'",
+    `select count(*)::int                       as documents,
+            coalesce(sum(chunk_count), 0)::int  as chunks
+     from   pipeline_runs
+     where  status = 'completed'`,
   );
   return rows[0]!;
 }

@@ -1,6 +1,6 @@
 /**
- * What one tenant's hostile inputs do to another: its uploads, searches, chats and /health beside each of
- * them, against two processes that just burn both cores.
+ * Measures what one tenant's hostile inputs do to the uploads, searches, chats and /health of another,
+ * compared with two processes that just burn both cores.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { loadavg } from "node:os";
@@ -27,18 +27,18 @@ interface Options {
   readonly only?: string;
 }
 
-/** A phase: what it is called, and what the victim saw in it. */
+/** What the victim saw during an input, or during a yardstick. */
 interface Phase {
   readonly name: string;
   readonly seen: Seen;
   readonly failures: readonly string[];
 }
 
-/** Most that p95 beside an input may be of p95 beside the burners. */
+/** The most times that p95 during an input may be of p95 during the burners. */
 const MOST_TIMES: Readonly<Record<Measure, number>> = { upload: 3, search: 3, chat: 3, health: 5 };
 const BURNERS = 2;
 const WARM_UP_SECONDS = 5;
-/** After an input, its documents are given this long to end before they are deleted. */
+/** After an input, its documents have this long to end before they are deleted. */
 const SETTLE_MS = 180_000;
 /** An input that is never answered must not hold the bench for ever. */
 const SEND_MS = 10 * 60_000;
@@ -46,8 +46,8 @@ const JSON_ROUNDS = 3;
 
 const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
 
-/** What the victim sees while `work` goes on, and for `seconds` at least. */
-async function phase(
+/** Watches the victim until `work` has ended, and for `seconds` at least. */
+async function watchDuring(
   name: string,
   victim: Victim,
   options: { seconds: number; measures?: readonly Measure[] },
@@ -79,17 +79,22 @@ function startBurners(): ChildProcess[] {
   );
 }
 
-async function besideBurners(victim: Victim, seconds: number): Promise<Phase> {
+async function watchDuringBurners(victim: Victim, seconds: number): Promise<Phase> {
   const burners = startBurners();
   try {
-    return await phase("beside two processes that burn both cores", victim, { seconds }, async () => {});
+    return await watchDuring(
+      "beside two processes that burn both cores",
+      victim,
+      { seconds },
+      async () => {},
+    );
   } finally {
     for (const burner of burners) burner.kill("SIGKILL");
   }
 }
 
-/** Once, and then `repeat` times in a row. */
-async function besideInput(
+/** Sends the input once, and then `repeat` times in a row. */
+async function watchDuringInput(
   input: HostileInput,
   sender: Sender,
   victims: { other: Victim; own: Victim },
@@ -104,7 +109,7 @@ async function besideInput(
     const send = async (): Promise<void> => {
       for (let index = 0; index < count; index += 1) await input.send(sender);
     };
-    const measured = await phase(
+    const measured = await watchDuring(
       count === 1 ? input.name : `${input.name}, ${count} in a row`,
       victim,
       { seconds: options.seconds, measures },
@@ -112,7 +117,7 @@ async function besideInput(
     );
     const left = await cleanUp(sender, SETTLE_MS);
     if (left > 0) {
-      // What still holds the worker would be counted against the next input.
+      // What still occupies the worker would slow down the next input.
       await sender.stack.worker.kill("SIGKILL");
       sender.stack.restartWorker();
     }
@@ -122,7 +127,7 @@ async function besideInput(
   return phases;
 }
 
-/** One that has not ended by then hangs; of many in a row it is known that they take their sender longer. */
+/** A single input that has not ended by then hangs; many in a row are known to take their sender longer. */
 function late({ name, seen, failures }: Phase, left: number, count: number): Phase {
   const what = `${left} documents had not ended ${SETTLE_MS / 1_000} s later`;
   return count === 1
@@ -139,7 +144,7 @@ const pair = (values: readonly number[]): string =>
 const ratio = (seen: Seen, measure: Measure): number =>
   percentile(seen[measure], 0.95) / percentile(yardstick?.[measure] ?? [], 0.95);
 
-/** A row of the table: p50 / p95, and how many times the yardstick's p95. */
+/** Prints a row of the table: p50 / p95, and how many times the yardstick's p95 it is. */
 function report({ name, seen, failures }: Phase): void {
   const cell = (measure: Measure): string => {
     const times = ratio(seen, measure);
@@ -151,7 +156,7 @@ function report({ name, seen, failures }: Phase): void {
   );
 }
 
-/** What is beyond the bounds. */
+/** The measures that are over {@link MOST_TIMES}, and what failed. */
 function faultsOf({ name, seen, failures }: Phase): string[] {
   const slow = MEASURES.filter((measure) => ratio(seen, measure) > MOST_TIMES[measure]);
   return [
@@ -160,7 +165,7 @@ function faultsOf({ name, seen, failures }: Phase): string[] {
   ];
 }
 
-/** Bodies of the limit's size in every shape: how long the answer took, and what the API took for it. */
+/** Sends JSON bodies of nearly the limit in every shape; measures the answer, processor time and memory. */
 async function measureJson(stack: Stack): Promise<void> {
   say(
     "\n| JSON body of nearly 4 MiB | status | answered after (ms) | processor (ms) | memory of the API: " +
@@ -196,7 +201,7 @@ function scriptProvider({ provider }: Stack): void {
     const isHostile = JSON.stringify(body["messages"]).includes("backticks, please");
     return { pieces: isHostile ? backticks() : ["The", " note", " says", " so."] };
   });
-  // As a provider that normalises the vector of no words by dividing by its length.
+  // Some providers normalise the vector of a text without words by dividing it by its length, which is 0.
   provider.poisonTexts((text) => (/[\p{L}\p{N}]/u.test(text) ? undefined : "zeros"));
 }
 
@@ -219,13 +224,13 @@ async function run(options: Options): Promise<void> {
         `everything on this machine; load ${loadavg()[0]!.toFixed(1)}; ${seconds} s a row at least; p50 / ` +
         "p95 in ms, and how many times p95 beside the burners",
     );
-    await phase("warm-up", other, { seconds: WARM_UP_SECONDS }, async () => {});
+    await watchDuring("warm-up", other, { seconds: WARM_UP_SECONDS }, async () => {});
     say(
       "\n| beside | small upload | search | first token of a chat | /health | what failed " +
         "|\n|---|---|---|---|---|---|",
     );
-    report(await phase("nothing", other, { seconds }, async () => {}));
-    const burning = await besideBurners(other, seconds);
+    report(await watchDuring("nothing", other, { seconds }, async () => {}));
+    const burning = await watchDuringBurners(other, seconds);
     yardstick = burning.seen;
     report(burning);
     const chosen = HOSTILE_INPUTS.filter(
@@ -234,7 +239,12 @@ async function run(options: Options): Promise<void> {
     const phases: Phase[] = [];
     for (const input of chosen)
       phases.push(
-        ...(await besideInput(input, sender, { other, own }, { repeat: Number(options.repeat), seconds })),
+        ...(await watchDuringInput(
+          input,
+          sender,
+          { other, own },
+          { repeat: Number(options.repeat), seconds },
+        )),
       );
     await measureJson(stack);
     const faults = phases.flatMap(faultsOf);

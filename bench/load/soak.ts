@@ -1,6 +1,6 @@
 /**
- * Mixed traffic of many tenants for minutes, a worker killed every minute: nothing lost, nothing leaked, no
- * answer of 500, and nothing that grows.
+ * Sends mixed traffic of many tenants for minutes and kills the worker every minute. Nothing may be lost or
+ * leaked, nothing may grow, and no answer may be a 500.
  */
 import { loadavg } from "node:os";
 import { Client, Connection } from "@temporalio/client";
@@ -33,17 +33,17 @@ interface Sample {
 const KILL_EVERY_MS = 60_000;
 const SAMPLE_MS = 1_000;
 const SETTLE_MS = 120_000;
-/** Of the last quarter against the second: what a heap that is collected now and then may differ by. */
+/** The most times that the last quarter may be of the second: a heap is collected now and then. */
 const FLAT = 1.25;
 const SHOWN = 20;
 
 const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
 
 /**
- * Asks for the tool where there is one, and answers with everything that it was told, so that a leak into a
- * prompt is seen in the answer.
+ * Calls the tool if there is one, and answers with everything in the prompt, so that a leak into a prompt is
+ * seen in the answer.
  */
-function tellAll(body: Record<string, any>): ChatReply {
+function answerWithPrompt(body: Record<string, any>): ChatReply {
   const last = body["messages"].at(-1);
   if (body["tools"] !== undefined && last.role === "user")
     return { toolCalls: [{ name: "knowledge_search", arguments: JSON.stringify({ query: last.content }) }] };
@@ -68,7 +68,7 @@ function median(samples: readonly Sample[], key: keyof Sample): number {
   return values[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** Requests at an even rate until `end`; one that is late lets the next wait no longer. */
+/** Sends requests at an even rate until `end`; a slow answer does not delay the next request. */
 async function traffic(
   stack: Stack,
   tenants: readonly Tenant[],
@@ -89,7 +89,7 @@ async function traffic(
   return counted;
 }
 
-/** Kills the worker every minute. @returns how often, when `end` is over. */
+/** Kills the worker every minute until `end`. @returns how often */
 async function killWorkers(stack: Stack, end: number): Promise<number> {
   let kills = 0;
   while (Date.now() + KILL_EVERY_MS / 2 < end) {
@@ -110,7 +110,7 @@ async function watch(stack: Stack, end: number): Promise<Sample[]> {
   return samples;
 }
 
-/** What does not hold when everything was given time to end. */
+/** Waits at most {@link SETTLE_MS} for everything to end. @returns what does not hold then */
 async function settled(stack: Stack, tenants: readonly Tenant[]): Promise<string[]> {
   const connection = await Connection.connect({ address: stack.temporalAddress });
   const temporal = new Client({ connection });
@@ -127,7 +127,7 @@ async function settled(stack: Stack, tenants: readonly Tenant[]): Promise<string
   }
 }
 
-/** A line for each figure that should be flat. @returns what is not. */
+/** Prints a line for each figure that should be flat. @returns those that grew */
 function reportFlatness(samples: readonly Sample[]): string[] {
   const quarter = (index: number): readonly Sample[] =>
     samples.slice(Math.floor((samples.length * index) / 4), Math.floor((samples.length * (index + 1)) / 4));
@@ -138,7 +138,8 @@ function reportFlatness(samples: readonly Sample[]): string[] {
     "worker (MB)": "workerMegabytes",
     "connections to Postgres": "connections",
   } as const)) {
-    const [before, after] = [median(quarter(1), key), median(quarter(3), key)];
+    const before = median(quarter(1), key);
+    const after = median(quarter(3), key);
     say(`| ${name} | ${before} | ${after} | ${(after / before).toFixed(2)} |`);
     if (after > before * FLAT) grown.push(`${name} grew ${(after / before).toFixed(2)} times`);
   }
@@ -155,7 +156,7 @@ async function run(options: Options): Promise<void> {
   const stop = await setup();
   const stack = await startStack();
   try {
-    stack.provider.replyAlways(tellAll);
+    stack.provider.replyAlways(answerWithPrompt);
     const tenants = await makeTenants(stack, Number(options.tenants));
     await until("the API is ready", async () => (await fetch(`${stack.url}/health/ready`)).ok);
     const end = Date.now() + Number(options.minutes) * 60_000;
