@@ -3,7 +3,9 @@ import { until } from "../../test/support/until.ts";
 import type { Bench, Cell, EventLoopDelay, Name } from "./cell.ts";
 import { type Measured, type Target, both, load } from "./load.ts";
 
-/** The targets take turns, so that all see the same machine: the service for a slice, the others for a third. */
+/**
+ * The targets take turns, so that all see the same machine: the service for a slice, the others for a third.
+ */
 export const SLICE_SECONDS = 15;
 const OTHERS_SHARE = 1 / 3;
 const WARM_UP_SECONDS = 3;

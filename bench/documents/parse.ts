@@ -1,4 +1,6 @@
-/** Pages a second by kind of file, in turn with markitdown on the same files. Neither reads pictures. */
+/**
+ * Measures pages a second by kind of file, in turn with markitdown on the same files. Neither reads pictures.
+ */
 import { execFile, spawn } from "node:child_process";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { cpus, homedir, loadavg } from "node:os";
@@ -18,7 +20,7 @@ const KINDS: readonly FileType[] = ["PDF", "DOCX", "PPTX", "XLSX", "XLS", "EPUB"
 interface Side {
   readonly name: string;
   readonly pid: () => Promise<number[]>;
-  /** Seconds for the file; undefined where it is not read. */
+  /** Seconds for the file; undefined if it could not be read. */
   convert(file: BenchFile): Promise<number | undefined>;
   close(): Promise<void>;
 }
@@ -29,7 +31,7 @@ interface BenchFile {
   pages: number;
 }
 
-/** The Python of a virtual environment with markitdown, made where there is none. */
+/** Finds the Python of a virtual environment with markitdown, and makes the environment if there is none. */
 async function pythonIn(folder: string): Promise<string> {
   const run = promisify(execFile);
   const python = join(folder, "bin", "python");
@@ -65,7 +67,7 @@ function markitdown(python: string): Side {
   };
 }
 
-/** One parser process, as the worker has them; time includes the way there and back. */
+/** Parses in one process, as a worker does; the time includes the messages to it and back. */
 function holdfast(): Side {
   const pool = createParserPool({ size: 1 });
   return {
@@ -83,7 +85,7 @@ function holdfast(): Side {
   };
 }
 
-async function benchFiles(folder: string): Promise<BenchFile[]> {
+async function findFiles(folder: string): Promise<BenchFile[]> {
   const files: BenchFile[] = [];
   for (const entry of (await readdir(folder, { recursive: true })).toSorted()) {
     const path = join(folder, entry);
@@ -99,10 +101,7 @@ interface Timed {
   readonly megabytes: Map<FileType, number>;
 }
 
-/**
- * Each side reads all files of a kind, one side after the other, round by round; the first round only warms
- * up.
- */
+/** Lets the sides read all files of each kind in turn, round by round; the first round only warms up. */
 async function race(
   sides: readonly [Side, Side],
   files: readonly BenchFile[],
@@ -125,7 +124,8 @@ async function readAll(side: Side, files: readonly BenchFile[], timed: Timed | u
     const took = await side.convert(file);
     if (took !== undefined) timed?.seconds.set(file.path, [...(timed.seconds.get(file.path) ?? []), took]);
   }
-  const [kind, peak] = [files[0]?.kind, memory.stop()];
+  const kind = files[0]?.kind;
+  const peak = memory.stop();
   if (kind !== undefined) timed?.megabytes.set(kind, Math.max(timed.megabytes.get(kind) ?? 0, peak));
 }
 
@@ -133,7 +133,7 @@ const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 async function run(folder: string, { venv, rounds }: { venv: string; rounds: string }): Promise<void> {
-  const files = await benchFiles(folder);
+  const files = await findFiles(folder);
   const sides = [holdfast(), markitdown(await pythonIn(venv))] as const;
   const load = loadavg()[0]!;
   const [ours, theirs] = (await race(sides, files, Number(rounds))) as [Timed, Timed];
@@ -157,7 +157,8 @@ async function run(folder: string, { venv, rounds }: { venv: string; rounds: str
     const pages = both.reduce((sum, file) => sum + file.pages, 0);
     const speed = ({ seconds }: Timed): number =>
       pages / both.reduce((sum, file) => sum + median(seconds.get(file.path)!), 0);
-    const [a, b] = [speed(ours), speed(theirs)];
+    const a = speed(ours);
+    const b = speed(theirs);
     say(
       `| ${kind} | ${both.length} | ${only(ours, theirs)} | ${only(theirs, ours)} | ${pages} | ` +
         `${a.toFixed(0)} | ${b.toFixed(1)} | ${(Math.floor((a / b) * 10) / 10).toFixed(1)} | ` +

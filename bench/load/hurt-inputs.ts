@@ -261,7 +261,9 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
   pdfs(10, 2.5),
 ];
 
-/** What the hostile tenant's model answers. A run that ends with another character is the dearest to parse. */
+/**
+ * What the hostile tenant's model answers. A run that ends with another character is the dearest to parse.
+ */
 export const backticks = (): string[] => [`${"`".repeat(100_000)}a`];
 
 /** A thousand deletions take half a minute, a thousand batches two minutes. */

@@ -1,6 +1,6 @@
 /**
- * Measures what a tenant that does nothing wrong sees: its own small uploads, searches, chats and /health, all
- * at the same time, until it is stopped.
+ * Measures what a tenant that does nothing wrong sees: its own small uploads, searches, chats and /health,
+ * all at the same time, until it is stopped.
  */
 import { request } from "node:http";
 import { call, ended, upload } from "../../test/support/clients/client.ts";

@@ -133,7 +133,9 @@ const another = ({ tenants, tenant, random }: Asked): Tenant =>
     tenants.filter((one) => one !== tenant),
   );
 
-/** Each is refused with a status of 400 to 499; a search in another tenant's space may find nothing instead. */
+/**
+ * Each is refused with a status of 400 to 499; a search in another tenant's space may find nothing instead.
+ */
 const BAD: readonly Request[] = [
   (asked) => send(asked, "GET", `/data/${pick(asked.random, another(asked).documents) ?? randomUUID()}`),
   (asked) => send(asked, "DELETE", `/data/${pick(asked.random, another(asked).documents) ?? randomUUID()}`),

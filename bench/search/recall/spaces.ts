@@ -24,7 +24,8 @@ const NOISE = 0.15;
 const NEXT_RUN = 10_000_000;
 
 /**
- * Draws vectors around {@link CENTERS} centres in a subspace of {@link LATENT} directions, with a little noise.
+ * Draws vectors around {@link CENTERS} centres in a subspace of {@link LATENT} directions, with a little
+ * noise.
  */
 export function vectorSource(seed: number): () => Float32Array {
   const fixed = random(20_261);

@@ -1,4 +1,4 @@
-/** `holdfast backup` */
+/** `holdfast backup create | restore | verify` */
 import type { Command } from "commander";
 import { createBackup, type Source } from "../../backup/create.ts";
 import { restoreBackup } from "../../backup/restore.ts";
@@ -6,7 +6,7 @@ import { verify } from "./backup-verify.ts";
 import { cacheDirs, serverUser } from "../../embedded/servers/server-user.ts";
 import { openObjectStore } from "../../storage/open-store.ts";
 import { withOwner } from "../connect.ts";
-import { printJson, printLine, wholeNumber } from "../output.ts";
+import { counted, printJson, printLine, wholeNumber } from "../output.ts";
 import { type Progress, startProgress } from "../progress.ts";
 
 const MOST_JOBS = 64;
@@ -59,8 +59,9 @@ async function create({ to, json }: { readonly to: string; readonly json?: boole
   if (json) return printJson(manifest);
   const { database, objects } = manifest;
   printLine(
-    `${to}: ${database.organizations.length} organizations, ${sum(Object.values(database.rows))} rows, ` +
-      `${objects.count} objects of ${objects.bytes} bytes`,
+    `${to}: ${counted(database.organizations.length, "organization")}, ` +
+      `${counted(sum(Object.values(database.rows)), "row")}, ` +
+      `${counted(objects.count, "object")} of ${counted(objects.bytes, "byte")}`,
   );
   printLine("Keep the master key apart from it: neither can be read without the other.");
 }
@@ -86,8 +87,9 @@ async function restore({
       applied,
     });
   printLine(
-    `restored what was there at ${manifest.made_at}: ${sum(Object.values(manifest.database.rows))} ` +
-      `rows, ${manifest.objects.count} objects`,
+    `restored what was there at ${manifest.made_at}: ` +
+      `${counted(sum(Object.values(manifest.database.rows)), "row")}, ` +
+      counted(manifest.objects.count, "object"),
   );
   if (applied.length > 0) printLine(`applied ${applied.join(", ")}`);
   printLine(

@@ -1,4 +1,4 @@
-/** `holdfast drill` */
+/** `holdfast drill`: runs the crash drill of a source checkout. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { access } from "node:fs/promises";
@@ -21,7 +21,7 @@ export function addDrillCommand(program: Command): void {
     .action(runDrill);
 }
 
-/** @throws CommandError where this is an image, which lacks the tests. */
+/** @throws CommandError in an image, which lacks the tests */
 async function runDrill(options: readonly string[]): Promise<void> {
   const isHere = await access(DRILL).then(
     () => true,

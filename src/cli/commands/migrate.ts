@@ -1,4 +1,4 @@
-/** `holdfast migrate` */
+/** `holdfast migrate`: brings the schema, the roles and the rights of the database up to date. */
 import type { Command } from "commander";
 import type { Config } from "../../config/config.ts";
 import { storeCutOver } from "../../db/instance/cut-overs.ts";
@@ -49,8 +49,8 @@ export function addMigrateCommand(program: Command): void {
 }
 
 /**
- * Before a restore by hand into a server that never saw Holdfast: policies and rights of the dump name the
- * roles.
+ * Makes the roles before a restore by hand into a server that never saw Holdfast, because policies and rights
+ * of the dump name them.
  */
 async function makeRolesAlone({ createLogins, alone, json }: Options): Promise<void> {
   if (createLogins || alone)

@@ -23,7 +23,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** Where an option stands in what a provisioning file would say. */
+/** The option that gave each field of the provisioning file, for its mistakes. */
 const OPTION_OF: Readonly<Record<string, string>> = {
   "organizations[0].name": "--name",
   "organizations[0].users[0].email": "--admin-email",
@@ -55,7 +55,7 @@ async function create(options: Options): Promise<void> {
   const file = fileOf(options);
   const { made, url } = await withDatabase(async ({ db, config, pepper }) => ({
     made: await createOrganization(db, file, keyMaker(await pepper())),
-    // Beside npm start it is the start that knows: this shell may lack its PORT, and the key is sent there.
+    // With npm start, this shell may lack the PORT of the start; the key is sent to the printed address.
     url:
       (config.database.url === undefined ? await announcedApi(config.dataDir) : undefined) ??
       config.api.publicUrl,
@@ -79,7 +79,7 @@ async function create(options: Options): Promise<void> {
   for (const line of lines) printLine(line);
 }
 
-/** @throws CommandError that names the option. */
+/** @throws CommandError that names the option */
 function fileOf({ name, adminEmail: email, adminName, space, keyName }: Options): ProvisionFile {
   const user = {
     email,

@@ -20,7 +20,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** Lines of what the file does not name; --json has more. */
+/** How many things that the file does not name are printed; --json has more. */
 const SHOWN_UNNAMED = 20;
 const PEPPER_BYTES = 32;
 
@@ -48,7 +48,7 @@ async function provision(path: string, { dryRun = false, json }: Options): Promi
       ? tryProvisionFile(connection.db, file, keyMaker(await pepperAsItIs(connection)))
       : applyProvisionFile(connection.db, file, keyMaker(await connection.pepper())),
   );
-  // A key of a dry run is nobody's.
+  // The keys of a dry run do not exist, so their texts are left out.
   if (json)
     return printJson(
       dryRun
@@ -59,7 +59,8 @@ async function provision(path: string, { dryRun = false, json }: Options): Promi
 }
 
 /**
- * Made on first use, it would stay behind a dry run; where there is none, no key has a hash to compare with.
+ * Reads the pepper without making it, because a dry run must leave nothing behind. If there is none, no key
+ * has a hash yet, so any value serves.
  */
 async function pepperAsItIs({ db, masterKey }: Connection): Promise<Buffer> {
   return (await findInstanceSecret(db, PEPPER, await masterKey())) ?? randomBytes(PEPPER_BYTES);

@@ -1,4 +1,4 @@
-/** `holdfast token EMAIL` */
+/** `holdfast token EMAIL`: gets an access token from the development issuer. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -17,7 +17,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** How the development issuer says where it is and who may ask it. */
+/** What the development issuer writes into `issuer.json`: its address and the credentials for tokens. */
 interface Announcement {
   readonly url: string;
   readonly client: string;
@@ -58,7 +58,7 @@ export function addTokenCommand(program: Command): void {
     });
 }
 
-/** Undefined where no development issuer runs on the folder. */
+/** Undefined if no development issuer has run with this data folder. */
 export async function findAnnouncement(dataDir: string): Promise<Announcement | undefined> {
   const text = await readFile(join(dataDir, "issuer.json"), "utf8").catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as Announcement);

@@ -1,4 +1,4 @@
-/** `holdfast organization list | export | import` */
+/** `holdfast organization list | export | import`: moves organizations between instances. */
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -70,7 +70,7 @@ async function askForExport(
   { to, keyFile }: ExportOptions,
 ): Promise<string> {
   const organization = (await everyOrganization(connection.db, id))[0]!;
-  // Never over a key that something may be sealed by.
+  // An existing key is never overwritten: an archive may be sealed with it.
   await writeFile(keyFile, `${randomBytes(KEY_BYTES).toString("base64")}\n`, {
     mode: 0o600,
     flag: "wx",
