@@ -58,7 +58,7 @@ export async function privateBytes(pids: readonly number[]): Promise<number> {
     .reduce((sum, [, kilobytes]) => sum + Number(kilobytes) * 1_024, 0);
 }
 
-/** Seconds of processor time that the process and all below it took so far, those that have ended too. */
+/** Seconds of processor time of the process and all its descendants so far, including ended ones. */
 export async function cpuSeconds(pid: number): Promise<number> {
   const stats = await Promise.all(
     (await treeOf(pid)).map((one) => readFile(`/proc/${one}/stat`, "latin1").catch(() => "")),

@@ -24,7 +24,7 @@ interface Options {
   readonly beside: boolean;
 }
 
-/** Chats at once in the cells beside uploads and searches. */
+/** Chats at once in the cells that run while files are uploaded and searches asked. */
 const BESIDE_AT_ONCE = 8;
 
 /** Counts the turns in the ledger by their status. */

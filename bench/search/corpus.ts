@@ -72,7 +72,7 @@ export function makeCorpus(seed: number, dimensions: number): MadeCorpus {
       return Array.from({ length: count }, () => {
         const about = Math.floor(next() * chunks);
         const { ranks, vector } = chunk(about);
-        // People ask with common words more than with rare ones, which alone would name the chunk.
+        // People ask with common words more than with rare ones, which would each identify the chunk.
         const common = ranks.toSorted((one, other) => one - other).slice(10, 110);
         const words = Array.from({ length: 3 + Math.floor(next() * 8) }, () =>
           wordOf(common[Math.floor(next() * common.length)]!),
