@@ -49,7 +49,7 @@ async function runDelay(delay: string, options: Options): Promise<void> {
       const cell = await measureCell(targets, BESIDE_AT_ONCE, seconds, bench);
       say(row(delay, `plain, ${await beside.stop()}`, BESIDE_AT_ONCE, cell));
     }
-    process.stderr.write(`turns in the books: ${JSON.stringify(await countTurns(bench.stack))}\n`);
+    process.stderr.write(`turns in the ledger: ${JSON.stringify(await countTurns(bench.stack))}\n`);
   } finally {
     await bench.close();
   }
