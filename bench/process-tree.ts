@@ -1,22 +1,22 @@
-/** What benches know of other processes: the parsers below a worker, and the most memory that any of some took. */
+/** Reads processor time and memory of other processes from /proc, so it runs on Linux only. */
 import { readFile } from "node:fs/promises";
 
 const POLL_MS = 50;
 /** USER_HZ, which Linux has fixed for what programs see. */
 const TICKS_A_SECOND = 100;
 
-/** Resident megabytes; 0 for a process that is gone. */
+/** Resident megabytes; 0 if the process has ended. */
 export async function residentMegabytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => "");
   return Math.ceil(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024);
 }
 
-/** The arguments that it was started with; empty for a process that is gone. */
+/** The arguments that it was started with, separated by NUL; empty if the process has ended. */
 export async function commandOf(pid: number): Promise<string> {
   return readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => "");
 }
 
-/** Parsers among the children of a process. */
+/** The parser processes among the children of a process. */
 export async function parserProcesses(pid: number): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, "latin1").catch(() => "");
   const pids = children.split(" ").filter(Boolean).map(Number);
@@ -24,16 +24,15 @@ export async function parserProcesses(pid: number): Promise<number[]> {
   return pids.filter((_, index) => commands[index]!.includes("parsers/process/child-main.ts"));
 }
 
-/** Watches until it is stopped; then tells the most megabytes that one of the processes took. */
+/** Watches until it is stopped. `stop` returns the most resident megabytes that one of the processes had. */
 export function peakOf(pids: () => Promise<number[]>): { stop(): number } {
   let peak = 0;
-  const look = (): void => {
-    void pids()
-      .then((found) => Promise.all(found.map(residentMegabytes)))
-      .then((megabytes) => (peak = Math.max(peak, ...megabytes)));
+  const look = async (): Promise<void> => {
+    const megabytes = await Promise.all((await pids()).map(residentMegabytes));
+    peak = Math.max(peak, ...megabytes);
   };
-  look();
-  const timer = setInterval(look, POLL_MS);
+  void look();
+  const timer = setInterval(() => void look(), POLL_MS);
   return {
     stop() {
       clearInterval(timer);
@@ -42,14 +41,14 @@ export function peakOf(pids: () => Promise<number[]>): { stop(): number } {
   };
 }
 
-/** The process and all below it. */
+/** The process and all its descendants. */
 export async function treeOf(pid: number): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, "latin1").catch(() => "");
   const below = await Promise.all(children.split(" ").filter(Boolean).map(Number).map(treeOf));
   return [pid, ...below.flat()];
 }
 
-/** Bytes that nobody else would free: without what processes share, such as Postgres's buffers. */
+/** Bytes that belong to these processes alone, without shared memory such as Postgres's buffers. */
 export async function privateBytes(pids: readonly number[]): Promise<number> {
   const rollups = await Promise.all(
     pids.map((pid) => readFile(`/proc/${pid}/smaps_rollup`, "latin1").catch(() => "")),
@@ -59,7 +58,7 @@ export async function privateBytes(pids: readonly number[]): Promise<number> {
     .reduce((sum, [, kilobytes]) => sum + Number(kilobytes) * 1_024, 0);
 }
 
-/** Seconds of processor time that the process and all below it took so far, those that have ended too. */
+/** Seconds of processor time of the process and all its descendants so far, including ended ones. */
 export async function cpuSeconds(pid: number): Promise<number> {
   const stats = await Promise.all(
     (await treeOf(pid)).map((one) => readFile(`/proc/${one}/stat`, "latin1").catch(() => "")),

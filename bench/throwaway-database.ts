@@ -1,4 +1,7 @@
-/** Where benches get a database: a new one on a given server, or an embedded server of their own; nothing of it stays. */
+/**
+ * Gives a bench a database: a new one on a given server, or an embedded server of its own. Both are deleted
+ * afterwards.
+ */
 import { randomBytes } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,15 +16,21 @@ export interface ThrowawayDatabase {
   drop(): Promise<void>;
 }
 
-/** With one login for everything: the server may be somebody's, whose roles have no password of ours. */
+/** Opens it with one login for everything, because the roles of a given server have no password of ours. */
 export function openThrowaway(url: string, poolSize: number): OwnedDatabase {
   const ignore = (): void => undefined;
   const db = openDatabase({ url, poolSize, onIdleError: ignore });
   const owner = openOwner(url, ignore);
-  return { ...db, owner, close: async () => void (await Promise.all([db.close(), owner.end()])) };
+  return {
+    ...db,
+    owner,
+    async close() {
+      await Promise.all([db.close(), owner.end()]);
+    },
+  };
 }
 
-/** @param admin URL of a role that may create databases; without it an embedded server is started. */
+/** @param admin the URL of a role that may create databases; without it an embedded server is started */
 export async function throwawayDatabase(admin: string | undefined): Promise<ThrowawayDatabase> {
   if (admin === undefined) return embeddedServer();
   const name = `bench_${randomBytes(8).toString("hex")}`;
@@ -47,7 +56,9 @@ async function embeddedServer(): Promise<ThrowawayDatabase> {
   const postgres = await startPostgres({
     dataDir,
     cacheDir,
-    onProgress: (line) => void process.stderr.write(`${line}\n`),
+    onProgress(line) {
+      process.stderr.write(`${line}\n`);
+    },
   });
   return {
     url: postgres.url,

@@ -1,22 +1,25 @@
-/** What runs beside chats in their bench: uploads, one after the other, and two streams of searches. */
+/** Runs while chats are measured: uploads, one after the other, and two streams of searches. */
 import { randomFillSync } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { call, upload } from "../../test/support/clients/client.ts";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
-import { percentile } from "./load.ts";
+import { percentile } from "../report.ts";
 
 const UPLOAD_BYTES = 20 * 1_048_576;
 const SEARCHES_AT_ONCE = 2;
-/** Between two searches of one caller: some twenty a second in all. */
+/** The pause between two searches of one stream: some twenty searches a second in all. */
 const SEARCH_PAUSE_MS = 100;
 const LINE = "Revenue, costs and the number of ships in the harbour were counted again in the week before. ";
 
-/** `bytes` are refused by the pipeline at a glance, so that the upload alone is measured; `text` is cut, embedded and indexed, as fast as it goes. */
+/**
+ * The pipeline refuses `bytes` at once, so that only the upload is load; it cuts, embeds and indexes `text`
+ * as fast as it can.
+ */
 export const UPLOADED = ["bytes", "text"] as const;
 type Uploaded = (typeof UPLOADED)[number];
 
 export interface Beside {
-  /** Waits for what is under way. @returns what was done, in words. */
+  /** Waits for requests that are under way. @returns what was done, in words */
   stop(): Promise<string>;
 }
 
@@ -26,7 +29,7 @@ function contentOf(kind: Uploaded): Uint8Array<ArrayBuffer> {
     : randomFillSync(new Uint8Array(UPLOAD_BYTES));
 }
 
-/** Milliseconds of each that was done. */
+/** Milliseconds of each request. */
 type Times = number[];
 
 async function timed(times: Times, work: Promise<unknown>): Promise<void> {
@@ -37,7 +40,8 @@ async function timed(times: Times, work: Promise<unknown>): Promise<void> {
 
 export function runBeside(url: string, kind: Uploaded): Beside {
   const content = contentOf(kind);
-  const [uploads, searches]: [Times, Times] = [[], []];
+  const uploads: Times = [];
+  const searches: Times = [];
   let isStopping = false;
   const repeat = async (one: (round: number) => Promise<void>): Promise<void> => {
     for (let round = 0; !isStopping; round += 1) await one(round);
@@ -71,8 +75,12 @@ export function runBeside(url: string, kind: Uploaded): Beside {
     async stop() {
       isStopping = true;
       await Promise.all([uploading, ...searching]);
-      const [uploadMs, searchMs] = [uploads, searches].map((times) => percentile(times, 0.5).toFixed(0));
-      return `beside ${uploads.length} uploads of 20 MiB of ${kind} (median ${uploadMs} ms) and ${searches.length} searches (median ${searchMs} ms)`;
+      const uploadMs = percentile(uploads, 0.5).toFixed(0);
+      const searchMs = percentile(searches, 0.5).toFixed(0);
+      return (
+        `beside ${uploads.length} uploads of 20 MiB of ${kind} (median ${uploadMs} ms) and ` +
+        `${searches.length} searches (median ${searchMs} ms)`
+      );
     },
   };
 }

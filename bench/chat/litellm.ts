@@ -11,12 +11,15 @@ const START_MS = 90_000;
 
 export interface LiteLlm {
   readonly url: string;
-  /** Its master key: it starts with none no more. */
+  /** Its master key, without which it does not start. */
   readonly key: string;
   stop(): Promise<void>;
 }
 
-/** `binary` is the `litellm` of `pip install 'litellm[proxy]'`. Its model `bench` is the provider at `providerUrl`. */
+/**
+ * `binary` is the `litellm` of `pip install 'litellm[proxy]'`. Its model `bench` is the provider at
+ * `providerUrl`.
+ */
 export async function startLiteLlm(binary: string, providerUrl: string): Promise<LiteLlm> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-litellm-"));
   const config = join(folder, "config.json");

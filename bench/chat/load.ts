@@ -1,11 +1,16 @@
-/** The load of chat's bench: streamed chats at a fixed concurrency, timed to their first token and their end. */
+/**
+ * Sends streamed chats at a fixed concurrency, and times each to its first token and its end.
+ */
 import { Agent, request } from "node:http";
 
 export interface Target {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: string;
-  /** Asked so often, one after the other, as one chat: what the provider alone takes for a turn of several model calls. Default 1. */
+  /**
+   * Requests that make up one chat, one after the other: a turn of several model calls, asked of the provider
+   * directly. 1 by default.
+   */
   readonly calls?: number;
 }
 
@@ -26,7 +31,7 @@ export function closeConnections(): void {
   connections.destroy();
 }
 
-/** One streamed chat; the first token is the first event that has content. */
+/** Asks for one streamed chat; the first event with content counts as its first token. */
 export function ask({ url, headers, body }: Target): Promise<Sample> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
@@ -54,7 +59,7 @@ export function ask({ url, headers, body }: Target): Promise<Sample> {
   });
 }
 
-/** The first token is that of the last call. */
+/** Makes all calls of a chat; the first token of the last call counts. */
 async function askAll(target: Target): Promise<Sample> {
   const startedAt = performance.now();
   for (let call = 1; call < (target.calls ?? 1); call += 1) await ask(target);
@@ -63,7 +68,7 @@ async function askAll(target: Target): Promise<Sample> {
   return { firstMs: beforeMs + firstMs, totalMs: beforeMs + totalMs };
 }
 
-/** Keeps `concurrency` chats under way for `seconds`. */
+/** Keeps `concurrency` chats going for `seconds`. */
 export async function load(target: Target, concurrency: number, seconds: number): Promise<Measured> {
   const measured: Measured = { samples: [], seconds, failures: 0 };
   const until = performance.now() + seconds * 1_000;
@@ -79,6 +84,7 @@ export async function load(target: Target, concurrency: number, seconds: number)
   return measured;
 }
 
+/** Adds up two measurements of the same target. */
 export function both(one: Measured | undefined, other: Measured): Measured {
   if (one === undefined) return other;
   return {
@@ -86,13 +92,4 @@ export function both(one: Measured | undefined, other: Measured): Measured {
     seconds: one.seconds + other.seconds,
     failures: one.failures + other.failures,
   };
-}
-
-/** NaN where there is no value. */
-export function percentile(values: readonly number[], share: number): number {
-  return (
-    values.toSorted((one, other) => one - other)[
-      Math.min(values.length - 1, Math.floor(values.length * share))
-    ] ?? Number.NaN
-  );
 }

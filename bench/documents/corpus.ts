@@ -1,4 +1,7 @@
-/** Every file of a folder through the whole service: what each kind became, how fast, and how much memory its parsers took. */
+/**
+ * Sends every file of a folder through the whole service and prints what became of each kind, how fast, and
+ * how much memory its parsers took.
+ */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -9,6 +12,7 @@ import setup from "../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { parserProcesses, peakOf, residentMegabytes } from "../process-tree.ts";
+import { say } from "../report.ts";
 
 interface Options {
   readonly timeout: string;
@@ -32,9 +36,8 @@ interface KindRow {
 
 const UPLOADERS = 4;
 const POLL_MS = 25;
-/** Codes that say that the service, not the file, is at fault. */
+/** Error codes that mean that the service is at fault, not the file. */
 const OUR_FAULT = new Set(["internal", "worker_crashed"]);
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function filesByKind(folder: string): Promise<Map<string, string[]>> {
   const byKind = new Map<string, string[]>();
@@ -104,7 +107,10 @@ function tableRow({ kind, outcomes, seconds, parserMegabytes }: KindRow): string
   const pages = completed.reduce((sum, outcome) => sum + outcome.pages, 0);
   const failed = [...codes].map(([code, count]) => `${code} ${count}`).join(", ");
   const warnings = outcomes.reduce((sum, outcome) => sum + outcome.warnings, 0);
-  return `| ${kind} | ${outcomes.length} | ${completed.length} | ${failed} | ${warnings} | ${seconds.toFixed(1)} | ${(pages / seconds).toFixed(1)} | ${parserMegabytes} |`;
+  return (
+    `| ${kind} | ${outcomes.length} | ${completed.length} | ${failed} | ${warnings} | ` +
+    `${seconds.toFixed(1)} | ${(pages / seconds).toFixed(1)} | ${parserMegabytes} |`
+  );
 }
 
 function isFault({ status, code }: Outcome): boolean {
@@ -113,10 +119,13 @@ function isFault({ status, code }: Outcome): boolean {
 
 function conditions(): string {
   const load = loadavg()[0]!.toFixed(1);
-  return `${cpus().length} × ${cpus()[0]?.model.trim()}, load ${load} at the start, Node ${process.version}; ${UPLOADERS} uploads at once, embeddings of a scripted provider`;
+  return (
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, load ${load} at the start, Node ${process.version}; ` +
+    `${UPLOADERS} uploads at once, embeddings of a scripted provider`
+  );
 }
 
-/** False where a file hung, the worker ended, or a file failed without a code or by our fault. */
+/** @returns false if a file hung, the worker ended, or a file failed without a code or through our fault */
 async function runCorpus(
   stack: Stack,
   folder: string,
@@ -127,7 +136,8 @@ async function runCorpus(
   const before = await residentMegabytes(worker.pid ?? 0);
   const memory = peakOf(async () => [worker.pid ?? 0]);
   say(
-    `${conditions()}\n\n| kind | files | completed | failed, by code | warnings | seconds | pages/s | peak of a parser (MB) |\n|---|---|---|---|---|---|---|---|`,
+    `${conditions()}\n\n| kind | files | completed | failed, by code | warnings | seconds | pages/s | ` +
+      "peak of a parser (MB) |\n|---|---|---|---|---|---|---|---|",
   );
   const all: Outcome[] = [];
   for (const [kind, paths] of await filesByKind(folder)) {
@@ -138,7 +148,8 @@ async function runCorpus(
   const count = (status: string): number => all.filter((outcome) => outcome.status === status).length;
   const restarts = worker.exitCode === null && worker.signalCode === null ? 0 : 1;
   say(
-    `\n${all.length} files: ${count("completed")} completed, ${count("hung")} hung, ${restarts} worker restarts; worker ${before} MB before, ${memory.stop()} MB at most`,
+    `\n${all.length} files: ${count("completed")} completed, ${count("hung")} hung, ${restarts} worker ` +
+      `restarts; worker ${before} MB before, ${memory.stop()} MB at most`,
   );
   const failed = all.filter((outcome) => outcome.status !== "completed");
   if (failures) for (const { path, status, code } of failed) say(`${code ?? status}: ${path}`);
@@ -158,7 +169,8 @@ async function run(folder: string, options: Options): Promise<void> {
 
 await new Command("corpus")
   .description(
-    "Uploads every file of a folder, waits for all, and says what became of each kind. Fails where one hung, ended the worker, or failed without a code.",
+    "Uploads every file of a folder, waits for all, and says what became of each kind. Fails where one " +
+      "hung, ended the worker, or failed without a code.",
   )
   .argument("<dir>", "the folder, with all below it")
   .option("--timeout <seconds>", "of one file, after which it counts as hung", "900")

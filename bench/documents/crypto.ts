@@ -1,4 +1,7 @@
-/** How fast objects are encrypted and decrypted on one core, and how much memory a large one takes: `node bench/documents/crypto.ts [megabytes]`. */
+/**
+ * Measures how fast objects are encrypted and decrypted on one core, and how much memory a large object
+ * takes. Run as `node bench/documents/crypto.ts [megabytes]`.
+ */
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
@@ -27,11 +30,15 @@ interface Measured {
 }
 
 async function measure(source: AsyncIterable<Uint8Array> | Promise<unknown>): Promise<Measured> {
-  const [start, cpu] = [performance.now(), process.cpuUsage()];
+  const start = performance.now();
+  const cpu = process.cpuUsage();
   let peak = process.memoryUsage.rss();
-  const sampler = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 20);
+  const look = (): void => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  };
+  const sampler = setInterval(look, 20);
   if (source instanceof Promise) await source;
-  else for await (const _ of source) peak = Math.max(peak, process.memoryUsage.rss());
+  else for await (const _ of source) look();
   clearInterval(sampler);
   const { user, system } = process.cpuUsage(cpu);
   return {
@@ -49,7 +56,9 @@ const rows: WrappedKey[] = [];
 const keyring = createKeyring({
   master: localMasterKey(randomBytes(32)),
   load: async () => rows,
-  create: async (_organization, { id, wrapped }) => void rows.push({ id, wrapped, isCurrent: true }),
+  async create(_organization, { id, wrapped }) {
+    rows.push({ id, wrapped, isCurrent: true });
+  },
 });
 const storage = createStorage({ store: createDirectoryStore(folder), keyring });
 
@@ -71,7 +80,8 @@ results.push([
 await rm(folder, { recursive: true, force: true });
 
 process.stdout.write(
-  `${megabytes} MB, ${cpus().length} × ${cpus()[0]?.model ?? "?"}, Node ${process.version}\n\n| step | seconds | CPU seconds | MB/s | MB a CPU second | peak memory, MB |\n|---|---|---|---|---|---|\n`,
+  `${megabytes} MB, ${cpus().length} × ${cpus()[0]?.model ?? "?"}, Node ${process.version}\n\n| step | ` +
+    "seconds | CPU seconds | MB/s | MB a CPU second | peak memory, MB |\n|---|---|---|---|---|---|\n",
 );
 for (const [name, { seconds, cpuSeconds, peakMegabytes }] of results) {
   const cells = [

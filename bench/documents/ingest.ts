@@ -1,12 +1,15 @@
-/** Documents a second through the whole service: upload over HTTP, pipeline on Temporal, searchable; and one upload on an idle system. */
+/**
+ * Measures documents a second through the whole service, from the upload over HTTP to searchable, and single
+ * uploads on an idle system.
+ */
 import { readFile } from "node:fs/promises";
-import { cpus } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { call, ended, upload } from "../../test/support/clients/client.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import setup from "../../test/support/run/global-setup.ts";
+import { machine, percentile, say } from "../report.ts";
 
 interface Options {
   readonly documents: string;
@@ -17,20 +20,19 @@ interface Options {
 const UPLOADERS = 8;
 const SINGLES = 20;
 const POLL_MS = 10;
+const WORDS = [
+  ..."the cell protein of study in patients with effect".split(" "),
+  ..."results we show that expression increased during treatment".split(" "),
+];
 
-/** Texts of about 1.5 KB: abstracts of a BEIR corpus, or ones made of common words. */
+/** Returns texts of about 1.5 KB: abstracts of a BEIR corpus, or made of common words. */
 async function texts(count: number, corpus: string | undefined): Promise<string[]> {
   if (corpus === undefined) {
-    const words =
-      "the cell protein of study in patients with effect results we show that expression increased during treatment".split(
-        " ",
-      );
     return Array.from({ length: count }, (_, document) =>
-      Array.from(
-        { length: 230 },
-        (_word, index) =>
-          `${words[(index * 7 + document * 13) % words.length]}${index % 5 === 0 ? (index * document) % 997 : ""}`,
-      ).join(" "),
+      Array.from({ length: 230 }, (_word, index) => {
+        const word = WORDS[(index * 7 + document * 13) % WORDS.length];
+        return `${word}${index % 5 === 0 ? (index * document) % 997 : ""}`;
+      }).join(" "),
     );
   }
   const lines = (await readFile(join(corpus, "corpus.jsonl"), "utf8"))
@@ -45,20 +47,18 @@ async function texts(count: number, corpus: string | undefined): Promise<string[
 
 async function completed(stack: Stack): Promise<{ documents: number; chunks: number }> {
   const { rows } = await stack.database.db.owner.query<{ documents: number; chunks: number }>(
-    "select count(*)::int as documents, coalesce(sum(chunk_count), 0)::int as chunks from pipeline_runs where status = 'completed'",
+    `select count(*)::int                       as documents,
+            coalesce(sum(chunk_count), 0)::int  as chunks
+     from   pipeline_runs
+     where  status = 'completed'`,
   );
   return rows[0]!;
-}
-
-function percentile(values: number[], share: number): number {
-  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!;
 }
 
 async function run({ documents, corpus, local = false }: Options): Promise<void> {
   const count = Number(documents);
   const stop = await setup();
   const stack = await startStack({ localModels: local });
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
   try {
     const all = await texts(count, corpus);
     const single = async (text: string, name: string): Promise<number> => {
@@ -93,17 +93,23 @@ async function run({ documents, corpus, local = false }: Options): Promise<void>
       space_id: SPACES.research,
     });
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; embeddings: ${local ? "local MiniLM" : "scripted provider"}; everything on this machine`,
+      `${machine()}; embeddings: ` +
+        `${local ? "local MiniLM" : "scripted provider"}; everything on this machine`,
     );
     say(
-      `texts: ${corpus === undefined ? "made of common words" : "abstracts of the corpus given"}, ${Math.round(all.reduce((sum, text) => sum + text.length, 0) / all.length)} characters each on average`,
+      `texts: ${corpus === undefined ? "made of common words" : "abstracts of the corpus given"}, ` +
+        `${Math.round(all.reduce((sum, text) => sum + text.length, 0) / all.length)} characters each on ` +
+        "average",
     );
     say(
-      `| documents | uploaders | accepted (s) | all completed (s) | documents/s | chunks/s | one upload on an idle system: p50 / p95 (ms) |`,
+      "| documents | uploaders | accepted (s) | all completed (s) | documents/s | chunks/s | one upload " +
+        "on an idle system: p50 / p95 (ms) |",
     );
     say(`|---|---|---|---|---|---|---|`);
     say(
-      `| ${all.length} | ${UPLOADERS} | ${(accepted / 1_000).toFixed(1)} | ${seconds.toFixed(1)} | ${(all.length / seconds).toFixed(1)} | ${((now.chunks - before.chunks) / seconds).toFixed(1)} | ${percentile(latencies, 0.5).toFixed(0)} / ${percentile(latencies, 0.95).toFixed(0)} |`,
+      `| ${all.length} | ${UPLOADERS} | ${(accepted / 1_000).toFixed(1)} | ${seconds.toFixed(1)} | ` +
+        `${(all.length / seconds).toFixed(1)} | ${((now.chunks - before.chunks) / seconds).toFixed(1)} | ` +
+        `${percentile(latencies, 0.5).toFixed(0)} / ${percentile(latencies, 0.95).toFixed(0)} |`,
     );
     if (body.total_results === 0) throw new Error("nothing was found of what was ingested");
   } finally {

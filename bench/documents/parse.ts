@@ -1,4 +1,6 @@
-/** Pages a second by kind of file, in turn with markitdown on the same files. Neither reads pictures. */
+/**
+ * Measures pages a second by kind of file, in turn with markitdown on the same files. Neither reads pictures.
+ */
 import { execFile, spawn } from "node:child_process";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { cpus, homedir, loadavg } from "node:os";
@@ -10,15 +12,15 @@ import type { FileType } from "../../src/domain/file-type.ts";
 import { createParserPool } from "../../src/parsers/process/child-process.ts";
 import { detectFileKind } from "../../src/parsers/file-kind.ts";
 import { parserProcesses, peakOf } from "../process-tree.ts";
+import { say } from "../report.ts";
 
 const MARKITDOWN = "markitdown[pdf,docx,pptx,xlsx,xls,outlook]==0.1.8";
 const KINDS: readonly FileType[] = ["PDF", "DOCX", "PPTX", "XLSX", "XLS", "EPUB", "HTML", "CSV", "MSG"];
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 interface Side {
   readonly name: string;
   readonly pid: () => Promise<number[]>;
-  /** Seconds for the file; undefined where it is not read. */
+  /** Seconds for the file; undefined if it could not be read. */
   convert(file: BenchFile): Promise<number | undefined>;
   close(): Promise<void>;
 }
@@ -29,7 +31,7 @@ interface BenchFile {
   pages: number;
 }
 
-/** The Python of a virtual environment with markitdown, made where there is none. */
+/** Finds the Python of a virtual environment with markitdown, and makes the environment if there is none. */
 async function pythonIn(folder: string): Promise<string> {
   const run = promisify(execFile);
   const python = join(folder, "bin", "python");
@@ -65,7 +67,7 @@ function markitdown(python: string): Side {
   };
 }
 
-/** One parser process, as the worker has them; time includes the way there and back. */
+/** Parses in one process, as a worker does; the time includes the messages to it and back. */
 function holdfast(): Side {
   const pool = createParserPool({ size: 1 });
   return {
@@ -83,7 +85,7 @@ function holdfast(): Side {
   };
 }
 
-async function benchFiles(folder: string): Promise<BenchFile[]> {
+async function findFiles(folder: string): Promise<BenchFile[]> {
   const files: BenchFile[] = [];
   for (const entry of (await readdir(folder, { recursive: true })).toSorted()) {
     const path = join(folder, entry);
@@ -99,7 +101,7 @@ interface Timed {
   readonly megabytes: Map<FileType, number>;
 }
 
-/** Each side reads all files of a kind, one side after the other, round by round; the first round only warms up. */
+/** Lets the sides read all files of each kind in turn, round by round; the first round only warms up. */
 async function race(
   sides: readonly [Side, Side],
   files: readonly BenchFile[],
@@ -122,7 +124,8 @@ async function readAll(side: Side, files: readonly BenchFile[], timed: Timed | u
     const took = await side.convert(file);
     if (took !== undefined) timed?.seconds.set(file.path, [...(timed.seconds.get(file.path) ?? []), took]);
   }
-  const [kind, peak] = [files[0]?.kind, memory.stop()];
+  const kind = files[0]?.kind;
+  const peak = memory.stop();
   if (kind !== undefined) timed?.megabytes.set(kind, Math.max(timed.megabytes.get(kind) ?? 0, peak));
 }
 
@@ -130,16 +133,19 @@ const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 async function run(folder: string, { venv, rounds }: { venv: string; rounds: string }): Promise<void> {
-  const files = await benchFiles(folder);
+  const files = await findFiles(folder);
   const sides = [holdfast(), markitdown(await pythonIn(venv))] as const;
   const load = loadavg()[0]!;
   const [ours, theirs] = (await race(sides, files, Number(rounds))) as [Timed, Timed];
   say(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, load ${load.toFixed(1)} at the start, Node ${process.version}, ${MARKITDOWN}; one process each, warm, median of ${rounds} rounds behind one to warm up`,
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, load ${load.toFixed(1)} at the start, Node ` +
+      `${process.version}, ${MARKITDOWN}; one process each, warm, median of ${rounds} rounds behind one ` +
+      "to warm up",
   );
   say("");
   say(
-    "| kind | files that both read | only holdfast | only markitdown | pages | holdfast (pages/s) | markitdown (pages/s) | times | holdfast (MB) | markitdown (MB) |",
+    "| kind | files that both read | only holdfast | only markitdown | pages | holdfast (pages/s) | " +
+      "markitdown (pages/s) | times | holdfast (MB) | markitdown (MB) |",
   );
   say("|---|---|---|---|---|---|---|---|---|---|");
   for (const kind of KINDS) {
@@ -151,9 +157,12 @@ async function run(folder: string, { venv, rounds }: { venv: string; rounds: str
     const pages = both.reduce((sum, file) => sum + file.pages, 0);
     const speed = ({ seconds }: Timed): number =>
       pages / both.reduce((sum, file) => sum + median(seconds.get(file.path)!), 0);
-    const [a, b] = [speed(ours), speed(theirs)];
+    const a = speed(ours);
+    const b = speed(theirs);
     say(
-      `| ${kind} | ${both.length} | ${only(ours, theirs)} | ${only(theirs, ours)} | ${pages} | ${a.toFixed(0)} | ${b.toFixed(1)} | ${(Math.floor((a / b) * 10) / 10).toFixed(1)} | ${ours.megabytes.get(kind)} | ${theirs.megabytes.get(kind)} |`,
+      `| ${kind} | ${both.length} | ${only(ours, theirs)} | ${only(theirs, ours)} | ${pages} | ` +
+        `${a.toFixed(0)} | ${b.toFixed(1)} | ${(Math.floor((a / b) * 10) / 10).toFixed(1)} | ` +
+        `${ours.megabytes.get(kind)} | ${theirs.megabytes.get(kind)} |`,
     );
   }
   for (const side of sides) await side.close();

@@ -1,8 +1,8 @@
-/** A large file up and down through the API: seconds, and the memory that its process takes for it. */
+/** Measures the upload and download of a large file through the API: seconds, and memory of its process. */
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { Readable } from "node:stream";
 import { json } from "node:stream/consumers";
 import { Command } from "commander";
@@ -12,6 +12,7 @@ import { sharedSeaweedfs } from "../../test/support/servers/seaweedfs.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { peakOf, residentMegabytes } from "../process-tree.ts";
+import { machine, say } from "../report.ts";
 
 interface Options {
   readonly megabytes: string;
@@ -20,13 +21,13 @@ interface Options {
 }
 
 interface Place {
-  /** As a person calls it. */
+  /** Its name in the printed conditions. */
   readonly title: string;
   readonly env: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** Where objects are kept; each of the buckets is a server on this machine. */
+/** The stores that can be chosen; each bucket is on a server on this machine. */
 const STORES: Readonly<Record<string, () => Promise<Place>>> = {
   directory: () => Promise.resolve({ title: "a folder", env: {}, stop: () => Promise.resolve() }),
   async s3() {
@@ -46,8 +47,6 @@ const MEGABYTE = 1_000_000;
 const BOUNDARY = "holdfast-bench";
 const PATH = "bench/large.bin";
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
 async function* file(megabytes: number, piece: Buffer): AsyncGenerator<Buffer> {
   for (let sent = 0; sent < megabytes; sent += 1) yield piece;
 }
@@ -55,7 +54,8 @@ async function* file(megabytes: number, piece: Buffer): AsyncGenerator<Buffer> {
 async function* form(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="path"\r\n\r\nbench\r\n`);
   yield Buffer.from(
-    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="large.bin"\r\nContent-Type: application/octet-stream\r\n\r\n`,
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="large.bin"\r\n` +
+      "Content-Type: application/octet-stream\r\n\r\n",
   );
   yield* content;
   yield Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
@@ -74,7 +74,7 @@ async function send(
   return (await answered)[0];
 }
 
-async function uploaded(stack: Stack, megabytes: number, piece: Buffer): Promise<void> {
+async function uploadFile(stack: Stack, megabytes: number, piece: Buffer): Promise<void> {
   const answer = await send(
     `${stack.url}/v1/spaces/${SPACES.research}/data/upload`,
     "POST",
@@ -86,8 +86,8 @@ async function uploaded(stack: Stack, megabytes: number, piece: Buffer): Promise
   answer.resume();
 }
 
-/** @returns the SHA-256 of what came. */
-async function downloaded(stack: Stack): Promise<string> {
+/** @returns the SHA-256 of the content */
+async function download(stack: Stack): Promise<string> {
   const answer = await send(
     `${stack.url}/v1/spaces/${SPACES.research}/data/download?path=${encodeURIComponent(PATH)}`,
     "GET",
@@ -115,14 +115,16 @@ async function run(options: Options): Promise<void> {
     for await (const part of file(megabytes, piece)) expected.update(part);
     const pid = stack.api.child.pid!;
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; objects in ${place.title}, encrypted; everything on this machine; load ${loadavg()[0]!.toFixed(1)}`,
+      `${machine()}; objects in ${place.title}, encrypted; ` +
+        ` everything on this machine; load ${loadavg()[0]!.toFixed(1)}`,
     );
     say(
-      "| one file | MB | seconds | MB/s | API process before (MB) | its peak (MB) |\n|---|---|---|---|---|---|",
+      "| one file | MB | seconds | MB/s | API process before (MB) | its peak (MB) |\n" +
+        "|---|---|---|---|---|---|",
     );
     for (const [name, work] of Object.entries({
-      upload: () => uploaded(stack, megabytes, piece),
-      download: () => downloaded(stack),
+      upload: () => uploadFile(stack, megabytes, piece),
+      download: () => download(stack),
     })) {
       const before = await residentMegabytes(pid);
       const peak = peakOf(() => Promise.resolve([pid]));
@@ -130,7 +132,8 @@ async function run(options: Options): Promise<void> {
       const sum = await work();
       const seconds = (performance.now() - started) / 1_000;
       say(
-        `| ${name} | ${megabytes} | ${seconds.toFixed(1)} | ${(megabytes / seconds).toFixed(0)} | ${before} | ${peak.stop()} |`,
+        `| ${name} | ${megabytes} | ${seconds.toFixed(1)} | ${(megabytes / seconds).toFixed(0)} | ` +
+          `${before} | ${peak.stop()} |`,
       );
       if (sum !== undefined && sum !== expected.digest("hex"))
         throw new Error("what came back is not what was sent");

@@ -1,8 +1,10 @@
-/** What plain requests cost beside a bare Koa, and whether a listing pays for documents that its caller does not reach. */
+/**
+ * Compares plain requests with a bare Koa, and measures whether a listing pays for documents that its caller
+ * does not reach.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
-import { cpus } from "node:os";
 import { createInterface } from "node:readline";
 import { Command } from "commander";
 import type pg from "pg";
@@ -13,6 +15,7 @@ import setup from "../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { ACME, AGENTS, KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { insertManyDocuments } from "../documents/many-documents.ts";
+import { machine, percentile, say } from "../report.ts";
 
 interface Options {
   readonly seconds: string;
@@ -33,10 +36,9 @@ interface Measured {
   seconds: number;
 }
 
-/** Targets that are compared take turns in slices of this length, so that all see the same machine. */
+/** Targets are measured in turn in slices of this length, so that all see the same machine. */
 const SLICE_SECONDS = 2;
 const connections = new Agent({ keepAlive: true, maxSockets: 64 });
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const SEARCHES: readonly (readonly [string, unknown])[] = [
   ["all, newest first", {}],
@@ -83,7 +85,7 @@ async function load(target: Target, atOnce: number, seconds: number): Promise<Me
   return { milliseconds, seconds: (performance.now() - startedAt) / 1_000 };
 }
 
-/** All targets in turn, `seconds` each; the first slice of each only warms up. */
+/** Measures all targets in turn, `seconds` each, after a second each to warm up. */
 async function compare(targets: readonly Target[], atOnce: number, seconds: number): Promise<Measured[]> {
   const all: Measured[] = targets.map(() => ({ milliseconds: [], seconds: 0 }));
   for (const target of targets) await load(target, atOnce, 1);
@@ -97,8 +99,6 @@ async function compare(targets: readonly Target[], atOnce: number, seconds: numb
   return all;
 }
 
-const percentile = (values: readonly number[], share: number): number =>
-  values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? Number.NaN;
 const perSecond = ({ milliseconds, seconds }: Measured): number => milliseconds.length / seconds;
 const pair = ({ milliseconds }: Measured): string =>
   `${percentile(milliseconds, 0.5).toFixed(2)} / ${percentile(milliseconds, 0.95).toFixed(2)}`;
@@ -108,16 +108,16 @@ const app = new Koa();
 app.use((ctx) => { if (ctx.path === "/health") ctx.body = { status: "ok" }; });
 const server = app.listen(0, "127.0.0.1", () => console.log(server.address().port));`;
 
-/** A process of its own, as the service is. */
-async function startBareKoa(): Promise<{ url: string; stop(): void }> {
+/** Starts it as a process of its own, as the service is. */
+async function startBareKoa(): Promise<{ url: string; stop(): boolean }> {
   const child = spawn(process.execPath, ["--input-type=module", "-e", BARE], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [port] = (await once(createInterface(child.stdout), "line")) as [string];
-  return { url: `http://127.0.0.1:${port}/health`, stop: () => void child.kill("SIGTERM") };
+  return { url: `http://127.0.0.1:${port}/health`, stop: () => child.kill("SIGTERM") };
 }
 
-/** Vic views Research, and reaches nothing of Archive. */
+/** Vic, who asks, views Research and reaches nothing of Archive. */
 async function fill({ database }: Stack, count: number, spaceId: string): Promise<void> {
   const { owner } = database.db;
   const { rows } = await owner.query<{ id: string }>("select id from users where subject = 'ada'");
@@ -149,7 +149,9 @@ async function measureReads(stack: Stack, options: Options): Promise<void> {
       say(`\n| ${atOnce} at once | requests/s | of bare Koa | p50 / p95 (ms) |\n|---|---|---|---|`);
       for (const [index, [name]] of reads.entries())
         say(
-          `| ${name} | ${perSecond(measured[index]!).toFixed(0)} | ${(perSecond(measured[index]!) / perSecond(measured[0]!)).toFixed(3)} | ${pair(measured[index]!)} |`,
+          `| ${name} | ${perSecond(measured[index]!).toFixed(0)} | ` +
+            `${(perSecond(measured[index]!) / perSecond(measured[0]!)).toFixed(3)} | ` +
+            `${pair(measured[index]!)} |`,
         );
     }
   } finally {
@@ -159,7 +161,8 @@ async function measureReads(stack: Stack, options: Options): Promise<void> {
 
 async function measureSearches(small: Stack, large: Stack, options: Options): Promise<void> {
   say(
-    `\n| POST /data/search | ${options.reached} alone: p50 / p95 (ms) | among ${options.others} others | p50 ratio |\n|---|---|---|---|`,
+    `\n| POST /data/search | ${options.reached} alone: p50 / p95 (ms) | among ${options.others} others ` +
+      "| p50 ratio |\n|---|---|---|---|",
   );
   for (const [name, body] of SEARCHES) {
     const target = ({ url }: Stack): Target => ({ method: "POST", url: `${url}/v1/data/search`, body });
@@ -168,12 +171,13 @@ async function measureSearches(small: Stack, large: Stack, options: Options): Pr
       Measured,
     ];
     say(
-      `| ${name} | ${pair(alone)} | ${pair(among)} | ${(percentile(among.milliseconds, 0.5) / percentile(alone.milliseconds, 0.5)).toFixed(2)} |`,
+      `| ${name} | ${pair(alone)} | ${pair(among)} | ` +
+        `${(percentile(among.milliseconds, 0.5) / percentile(alone.milliseconds, 0.5)).toFixed(2)} |`,
     );
   }
 }
 
-/** The plan of every statement of every search. */
+/** Prints the plan of every statement of every search. */
 async function showPlans({ database }: Stack): Promise<void> {
   const { rows } = await database.db.owner.query<{ num: number }>(
     "select num from organizations where id = $1",
@@ -187,8 +191,9 @@ async function showPlans({ database }: Stack): Promise<void> {
     await inTenant(database.db, { id: ACME, num: rows[0]!.num }, async (sql) => {
       const explaining: Sql = {
         async query<Row extends pg.QueryResultRow>(query: string | pg.QueryConfig, values?: unknown[]) {
+          const text = typeof query === "string" ? query : query.text;
           const plan = await sql.query<{ "QUERY PLAN": string }>(
-            `explain (analyze, buffers off, timing off, summary off) ${typeof query === "string" ? query : query.text}`,
+            `explain (analyze, buffers off, timing off, summary off) ${text}`,
             values,
           );
           say(plan.rows.map((row) => row["QUERY PLAN"]).join("\n"));
@@ -204,14 +209,16 @@ async function run(options: Options): Promise<void> {
   const stop = await setup();
   const stacks: Stack[] = [];
   try {
-    const [reached, others] = [Number(options.reached), Number(options.others)];
+    const reached = Number(options.reached);
+    const others = Number(options.others);
     for (let index = 0; index < 2; index += 1)
       stacks.push(await startStack({ withoutWorker: true, env: { LOG_LEVEL: "warn" } }));
     const [small, large] = stacks as [Stack, Stack];
     for (const stack of stacks) await fill(stack, reached, SPACES.research);
     await fill(large, others, SPACES.archive);
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load, API, Temporal and Postgres on this machine; ${options.seconds} s a cell, in turn`,
+      `${machine()}; load, API, Temporal and ` +
+        `Postgres on this machine; ${options.seconds} s a cell, in turn`,
     );
     if (options.plans) return await showPlans(large);
     await measureReads(large, options);

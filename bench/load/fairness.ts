@@ -1,26 +1,28 @@
-/** One organization's batch of many documents runs while another's single uploads are timed, against the same uploads on an idle system. */
-import { cpus, loadavg } from "node:os";
+/**
+ * Times the single uploads of one organization while another's batch of many documents runs, and compares
+ * them with the same uploads on an idle system.
+ */
+import { loadavg } from "node:os";
 import { Command } from "commander";
 import { call, ended, upload } from "../../test/support/clients/client.ts";
 import setup from "../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
+import { machine, percentile, say } from "../report.ts";
 
 interface Options {
   readonly documents: string;
   readonly singles: string;
 }
 
+/** The most times that an upload may take longer, at p50. */
 const GOAL = 1.5;
 const WARM_UP = 5;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
-function percentile(values: readonly number[], share: number): number {
-  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!;
-}
-
-/** Documents whose file is one that was uploaded, so that making them takes seconds; each is parsed, chunked and published by itself. */
+/**
+ * Makes documents that share the file of one upload, which takes seconds instead of hours; each is parsed,
+ * chunked and published by itself.
+ */
 async function makeDocuments(stack: Stack, count: number): Promise<void> {
   const model = await upload(
     stack.url,
@@ -31,15 +33,33 @@ async function makeDocuments(stack: Stack, count: number): Promise<void> {
   );
   await ended(stack.url, KEYS.editor, model.id, 60_000);
   await stack.database.db.owner.query(
-    `with one as (select d.*, r.object_key from documents d join pipeline_runs r on r.num = d.latest_run_num where d.id = $1),
-       made as (select gen_random_uuid() as id, gen_random_uuid() as run_id, n from generate_series(1, $2) n),
-       run as (
-         insert into pipeline_runs (id, organization_id, space_id, space_num, document_id, version, trigger, status, object_key, file_name, file_type, file_size, chunker_name, created_by)
-         select made.run_id, one.organization_id, one.space_id, one.space_num, made.id, 1, 'upload', 'failed', one.object_key, one.name, one.file_type, one.file_size, 'page_based', one.created_by
-         from one, made returning num, document_id)
-     insert into documents (id, organization_id, space_id, space_num, name, file_type, file_size, content_type, created_by, run_count, latest_run_num)
-     select made.id, one.organization_id, one.space_id, one.space_num, 'batch-' || made.n, one.file_type, one.file_size, one.content_type, one.created_by, 1, run.num
-     from one, made join run on run.document_id = made.id`,
+    `with model as (
+       select document.*, run.object_key
+       from   documents document
+       join   pipeline_runs run on run.num = document.latest_run_num
+       where  document.id = $1
+     ),
+     made as (
+       select gen_random_uuid() as id, gen_random_uuid() as run_id, n
+       from   generate_series(1, $2) n
+     ),
+     run as (
+       insert into pipeline_runs
+         (id, organization_id, space_id, space_num, document_id, version, trigger, status, object_key,
+          file_name, file_type, file_size, chunker_name, created_by)
+       select made.run_id, model.organization_id, model.space_id, model.space_num, made.id, 1, 'upload',
+              'failed', model.object_key, model.name, model.file_type, model.file_size, 'page_based',
+              model.created_by
+       from   model, made
+       returning num, document_id
+     )
+     insert into documents
+       (id, organization_id, space_id, space_num, name, file_type, file_size, content_type, created_by,
+        run_count, latest_run_num)
+     select made.id, model.organization_id, model.space_id, model.space_num, 'batch-' || made.n,
+            model.file_type, model.file_size, model.content_type, model.created_by, 1, run.num
+     from   model, made
+     join   run on run.document_id = made.id`,
     [model.id, count],
   );
 }
@@ -74,28 +94,29 @@ async function run({ documents, singles }: Options): Promise<void> {
       filters: { "doc_metadata.original_filename__startswith": "batch-" },
     });
     const acceptedMs = performance.now() - accepting;
-    const standing = async () =>
+    const readBatch = async () =>
       (await call(stack.url, KEYS.editor, "GET", `/data/batches/${body.batch_id}`)).body;
-    const before = await standing();
+    const before = await readBatch();
     const busyFrom = performance.now();
     const busy = await timeSingles(stack, Number(singles), "busy");
     const busySeconds = (performance.now() - busyFrom) / 1_000;
-    const after = await standing();
+    const after = await readBatch();
     if (after.completed_at !== null)
       throw new Error("the batch was over before the uploads were: take more documents");
     const ratio = (share: number): number => percentile(busy, share) / percentile(idle, share);
+    say(`${machine()}; scripted provider; ` + `everything on this machine; load ${loadavg()[0]!.toFixed(1)}`);
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; scripted provider; everything on this machine; load ${loadavg()[0]!.toFixed(1)}`,
-    );
-    say(
-      `| documents of the batch | accepted in (ms) | batch documents/s meanwhile | one upload, idle p50 / p95 (ms) | beside the batch p50 / p95 (ms) | ratio p50 / p95 | goal |`,
+      "| documents of the batch | accepted in (ms) | batch documents/s meanwhile | one upload, idle p50 " +
+        "/ p95 (ms) | beside the batch p50 / p95 (ms) | ratio p50 / p95 | goal |",
     );
     say(`|---|---|---|---|---|---|---|`);
     const rate = (after.counts.completed - before.counts.completed) / busySeconds;
     const pair = (values: readonly number[]): string =>
       `${percentile(values, 0.5).toFixed(0)} / ${percentile(values, 0.95).toFixed(0)}`;
     say(
-      `| ${body.accepted} | ${acceptedMs.toFixed(0)} | ${rate.toFixed(1)} | ${pair(idle)} | ${pair(busy)} | ${ratio(0.5).toFixed(2)} / ${ratio(0.95).toFixed(2)} | ≤ ${GOAL} at p50: ${ratio(0.5) <= GOAL ? "reached" : "not reached"} |`,
+      `| ${body.accepted} | ${acceptedMs.toFixed(0)} | ${rate.toFixed(1)} | ${pair(idle)} | ` +
+        `${pair(busy)} | ${ratio(0.5).toFixed(2)} / ${ratio(0.95).toFixed(2)} | ≤ ${GOAL} at p50: ` +
+        `${ratio(0.5) <= GOAL ? "reached" : "not reached"} |`,
     );
   } finally {
     await stack.close();

@@ -1,4 +1,4 @@
-/** The only list of what the hostile tenant of bench:hurt sends: each of these once held others up for seconds. */
+/** What the hostile tenant of bench:hurt sends: each of these inputs once held others up for seconds. */
 import { request } from "node:http";
 import { LiteParse } from "@llamaindex/liteparse";
 import { call, ended, upload } from "../../test/support/clients/client.ts";
@@ -7,22 +7,22 @@ import { makePdf } from "../../test/support/files/text.ts";
 import type { Stack } from "../../test/support/stack/stack.ts";
 import { AGENTS, KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 
-/** Of the organization Acme, as its editor. */
+/** Sends as the editor of the organization Acme. */
 export interface Sender {
   readonly stack: Stack;
-  /** Documents that it made and that may still be under way. */
+  /** Documents that it uploaded and that may not be processed yet. */
   readonly documents: string[];
 }
 
 export interface HostileInput {
   readonly name: string;
-  /** What is made once, before anything is measured. */
+  /** Called once, before anything is measured. */
   prepare?(sender: Sender): Promise<void>;
-  /** Sends it once; resolves when it was answered, which for an upload is long before it was read. */
+  /** Sends it once; resolves when it was answered, which for an upload is long before it is parsed. */
   send(sender: Sender): Promise<void>;
-  /** The victim is of the sender's own organization, and only its uploads are measured. */
+  /** True if the victim belongs to the sender's own organization; then only its uploads are measured. */
   readonly isAtHome?: boolean;
-  /** Sent so often at most: it is many documents already. */
+  /** The most times it is sent in a row, because it is many documents already. */
   readonly most?: number;
 }
 
@@ -41,7 +41,9 @@ async function uploadFile(
 
 const file = (name: string, filename: string, content: string): HostileInput => ({
   name,
-  send: async (sender) => void (await uploadFile(sender, content, filename)),
+  async send(sender) {
+    await uploadFile(sender, content, filename);
+  },
 });
 const frontMatter = (inside: string): string => `---\n${inside}\n---\n\nThe text of the note.\n`;
 const counted = (count: number, part: (index: number) => string): string =>
@@ -72,8 +74,9 @@ export const JSON_BODIES: Readonly<Record<string, () => string | Buffer>> = {
 };
 
 /**
- * The status, once the whole answer is there. By Node's own client and with bytes made once, since the sender shares its event loop with the
- * tenant that is watched: `fetch` takes tens of milliseconds of it for a text of 4 MB.
+ * Posts the body and returns the status after the whole answer has arrived. It takes Node's own client and a
+ * buffer, because the sender shares its event loop with the victim: `fetch` takes tens of milliseconds of it
+ * for a text of 4 MB.
  */
 export function postRaw(url: string, key: string | null, body: Buffer): Promise<number> {
   const headers = {
@@ -96,7 +99,7 @@ async function expectStatus(status: number, least: number, most: number): Promis
   if (status < least || status > most) throw new Error(`answered ${status}`);
 }
 
-/** Pages of 55 full lines, 5 KB each, that no other document has. */
+/** Makes pages of 55 full lines, 5 KB each, with text that no other document has. */
 function largePdf(megabytes: number): Uint8Array<ArrayBuffer> {
   const mark = sent++;
   const line = (page: number, row: number): string =>
@@ -113,7 +116,7 @@ function largePdf(megabytes: number): Uint8Array<ArrayBuffer> {
 
 let scan: Uint8Array<ArrayBuffer> | undefined;
 
-/** A picture of a page of text, as a scanner makes it. */
+/** Makes a picture of a page of text, as a scanner does. */
 async function prepareScan(): Promise<void> {
   const lines = Array.from({ length: 40 }, (_, row) => ({
     text: `Line ${row}: the harbour office opens at seven on every working day.`,
@@ -124,7 +127,7 @@ async function prepareScan(): Promise<void> {
   scan = new Uint8Array(page!.imageBuffer);
 }
 
-/** 18 notes, a scan and a long page at once. */
+/** Uploads 18 notes, a scan and a long page at once. */
 async function sendTwenty(sender: Sender): Promise<void> {
   const notes = Array.from({ length: 18 }, (_, index) =>
     uploadFile(sender, `A short note, number ${sent + index}, of the harbour.`, "note.md"),
@@ -139,7 +142,7 @@ async function sendTwenty(sender: Sender): Promise<void> {
 let textId: string | undefined;
 let noteIds: string[] = [];
 
-/** Many small documents, for batches of one each. */
+/** Uploads many small documents, for batches of one document each. */
 async function prepareNotes(sender: Sender): Promise<void> {
   noteIds = [];
   for (let note = 0; note < 200; note += 1)
@@ -151,10 +154,11 @@ const pdfs = (count: number, megabytes: number): HostileInput => ({
   name: `${count} PDFs of ${megabytes} MB, own organization`,
   isAtHome: true,
   most: 3,
-  send: async (sender) =>
-    void (await Promise.all(
+  async send(sender) {
+    await Promise.all(
       Array.from({ length: count }, () => uploadFile(sender, largePdf(megabytes), "large.pdf")),
-    )),
+    );
+  },
 });
 
 export const HOSTILE_INPUTS: readonly HostileInput[] = [
@@ -257,13 +261,18 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
   pdfs(10, 2.5),
 ];
 
-/** What the hostile tenant's model answers: a run that ends only with another character is the dearest to look for. */
+/**
+ * What the hostile tenant's model answers. A run that ends with another character is the dearest to parse.
+ */
 export const backticks = (): string[] => [`${"`".repeat(100_000)}a`];
 
-/** A thousand deletions take half a minute, a thousand batches two. */
+/** A thousand deletions take half a minute, a thousand batches two minutes. */
 const CLEAN_MS = 300_000;
 
-/** Takes away what the sender has made, so that the next input begins on a quiet system. */
+/**
+ * Deletes what the sender has made, so that the next input begins on a quiet system.
+ * @returns how many documents had not ended within `waitMs`
+ */
 export async function cleanUp({ stack, documents }: Sender, waitMs: number): Promise<number> {
   const deadline = performance.now() + waitMs;
   let left = 0;
@@ -281,7 +290,10 @@ export async function cleanUp({ stack, documents }: Sender, waitMs: number): Pro
     "the sender's deletions and batches are over",
     async () => {
       const { rows } = await stack.database.db.owner.query(
-        "select 1 from deletions where completed_at is null union all select 1 from batches where completed_at is null limit 1",
+        `select 1 from deletions where completed_at is null
+         union all
+         select 1 from batches where completed_at is null
+         limit 1`,
       );
       return rows.length === 0;
     },

@@ -1,4 +1,7 @@
-/** The tenant that does nothing wrong: what it sees of its own small upload, search, chat and /health, all at the same time, until it is stopped. */
+/**
+ * Measures what a tenant that does nothing wrong sees: its own small uploads, searches, chats and /health,
+ * all at the same time, until it is stopped.
+ */
 import { request } from "node:http";
 import { call, ended, upload } from "../../test/support/clients/client.ts";
 
@@ -15,14 +18,14 @@ export interface Victim {
   readonly agentId: string;
 }
 
-/** Longer than any of them may take: the victim gives up on the request, and this is what counts. */
+/** The victim gives up on a request after this; a request that fails counts as this long. */
 export const PATIENCE_MS = 120_000;
-/** Between two requests of a kind, so that the victim is no load itself. */
+/** The pause between two requests of a kind, so that the victim itself is no load. */
 const PAUSE_MS: Readonly<Record<Measure, number>> = { upload: 50, search: 50, chat: 50, health: 20 };
 
 let uploads = 0;
 
-/** From the request to searchable. */
+/** Uploads a note and waits until it is searchable. */
 async function uploadOnce({ url, key, spaceId }: Victim): Promise<void> {
   const number = uploads++;
   const { id } = await upload(
@@ -46,7 +49,7 @@ async function searchOnce({ url, key, spaceId }: Victim): Promise<void> {
   if (status !== 200) throw new Error(`search answered ${status}`);
 }
 
-/** To the first event with content. */
+/** Resolves with the first event that has content. */
 function chatOnce({ url, key, agentId }: Victim): Promise<void> {
   const body = JSON.stringify({
     model: agentId,
@@ -85,7 +88,7 @@ const ONCE: Readonly<Record<Measure, (victim: Victim) => Promise<void>>> = {
 
 const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
 
-/** One of them; what fails is told, and counts as the whole of {@link PATIENCE_MS}. */
+/** Makes one request. @returns its milliseconds; {@link PATIENCE_MS} if it failed, after `onFailure` */
 async function timed(victim: Victim, measure: Measure, onFailure: (what: string) => void): Promise<number> {
   const started = performance.now();
   try {
@@ -97,7 +100,7 @@ async function timed(victim: Victim, measure: Measure, onFailure: (what: string)
   }
 }
 
-/** Asks for everything at once, each kind again and again, until `isOver`; each kind at least once. */
+/** Makes requests of all kinds at once, each kind again and again until `isOver`, and at least once. */
 export async function watch(
   victim: Victim,
   measures: readonly Measure[],

@@ -1,6 +1,9 @@
-/** What one tenant's hostile inputs do to another: its uploads, searches, chats and /health beside each of them, against two processes that just burn both cores. */
+/**
+ * Measures what one tenant's hostile inputs do to the uploads, searches, chats and /health of another,
+ * compared with two processes that just burn both cores.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { Command } from "commander";
 import setup from "../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
@@ -16,6 +19,7 @@ import {
 } from "./hurt-inputs.ts";
 import { type Measure, MEASURES, PATIENCE_MS, type Seen, type Victim, watch } from "./hurt-victim.ts";
 import { cpuSeconds, peakOf, residentMegabytes } from "../process-tree.ts";
+import { machine, percentile, say } from "../report.ts";
 
 interface Options {
   readonly repeat: string;
@@ -23,35 +27,27 @@ interface Options {
   readonly only?: string;
 }
 
-/** A phase: what it is called, and what the victim saw in it. */
+/** What the victim saw during an input, or during a yardstick. */
 interface Phase {
   readonly name: string;
   readonly seen: Seen;
   readonly failures: readonly string[];
 }
 
-/** Most that p95 beside an input may be of p95 beside the burners. */
+/** The most times that p95 during an input may be of p95 during the burners. */
 const MOST_TIMES: Readonly<Record<Measure, number>> = { upload: 3, search: 3, chat: 3, health: 5 };
 const BURNERS = 2;
 const WARM_UP_SECONDS = 5;
-/** After an input, its documents are given this long to end before they are deleted. */
+/** After an input, its documents have this long to end before they are deleted. */
 const SETTLE_MS = 180_000;
 /** An input that is never answered must not hold the bench for ever. */
 const SEND_MS = 10 * 60_000;
 const JSON_ROUNDS = 3;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
 
-function percentile(values: readonly number[], share: number): number {
-  return (
-    values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ??
-    Number.NaN
-  );
-}
-
-/** What the victim sees while `work` goes on, and for `seconds` at least. */
-async function phase(
+/** Watches the victim until `work` has ended, and for `seconds` at least. */
+async function watchDuring(
   name: string,
   victim: Victim,
   options: { seconds: number; measures?: readonly Measure[] },
@@ -83,17 +79,22 @@ function startBurners(): ChildProcess[] {
   );
 }
 
-async function besideBurners(victim: Victim, seconds: number): Promise<Phase> {
+async function watchDuringBurners(victim: Victim, seconds: number): Promise<Phase> {
   const burners = startBurners();
   try {
-    return await phase("beside two processes that burn both cores", victim, { seconds }, async () => {});
+    return await watchDuring(
+      "beside two processes that burn both cores",
+      victim,
+      { seconds },
+      async () => {},
+    );
   } finally {
     for (const burner of burners) burner.kill("SIGKILL");
   }
 }
 
-/** Once, and then `repeat` times in a row. */
-async function besideInput(
+/** Sends the input once, and then `repeat` times in a row. */
+async function watchDuringInput(
   input: HostileInput,
   sender: Sender,
   victims: { other: Victim; own: Victim },
@@ -108,7 +109,7 @@ async function besideInput(
     const send = async (): Promise<void> => {
       for (let index = 0; index < count; index += 1) await input.send(sender);
     };
-    const measured = await phase(
+    const measured = await watchDuring(
       count === 1 ? input.name : `${input.name}, ${count} in a row`,
       victim,
       { seconds: options.seconds, measures },
@@ -116,7 +117,7 @@ async function besideInput(
     );
     const left = await cleanUp(sender, SETTLE_MS);
     if (left > 0) {
-      // What still holds the worker would be counted against the next input.
+      // What still occupies the worker would slow down the next input.
       await sender.stack.worker.kill("SIGKILL");
       sender.stack.restartWorker();
     }
@@ -126,7 +127,7 @@ async function besideInput(
   return phases;
 }
 
-/** One that has not ended by then hangs; of many in a row it is known that they take their sender longer. */
+/** A single input that has not ended by then hangs; many in a row are known to take their sender longer. */
 function late({ name, seen, failures }: Phase, left: number, count: number): Phase {
   const what = `${left} documents had not ended ${SETTLE_MS / 1_000} s later`;
   return count === 1
@@ -143,18 +144,19 @@ const pair = (values: readonly number[]): string =>
 const ratio = (seen: Seen, measure: Measure): number =>
   percentile(seen[measure], 0.95) / percentile(yardstick?.[measure] ?? [], 0.95);
 
-/** A row of the table: p50 / p95, and how many times the yardstick's p95. */
+/** Prints a row of the table: p50 / p95, and how many times the yardstick's p95 it is. */
 function report({ name, seen, failures }: Phase): void {
   const cell = (measure: Measure): string => {
     const times = ratio(seen, measure);
     return `${pair(seen[measure])}${Number.isNaN(times) ? "" : ` (${times.toFixed(1)} ×)`}`;
   };
   say(
-    `| ${name} | ${MEASURES.map(cell).join(" | ")} | ${[...new Set(failures)].slice(0, 2).join("; ").slice(0, 160)} |`,
+    `| ${name} | ${MEASURES.map(cell).join(" | ")} | ` +
+      `${[...new Set(failures)].slice(0, 2).join("; ").slice(0, 160)} |`,
   );
 }
 
-/** What is beyond the bounds. */
+/** The measures that are over {@link MOST_TIMES}, and what failed. */
 function faultsOf({ name, seen, failures }: Phase): string[] {
   const slow = MEASURES.filter((measure) => ratio(seen, measure) > MOST_TIMES[measure]);
   return [
@@ -163,10 +165,11 @@ function faultsOf({ name, seen, failures }: Phase): string[] {
   ];
 }
 
-/** Bodies of the limit's size in every shape: how long the answer took, and what the API took for it. */
+/** Sends JSON bodies of nearly the limit in every shape; measures the answer, processor time and memory. */
 async function measureJson(stack: Stack): Promise<void> {
   say(
-    `\n| JSON body of nearly 4 MiB | status | answered after (ms) | processor (ms) | memory of the API: before, most (MB) |\n|---|---|---|---|---|`,
+    "\n| JSON body of nearly 4 MiB | status | answered after (ms) | processor (ms) | memory of the API: " +
+      "before, most (MB) |\n|---|---|---|---|---|",
   );
   const pid = stack.api.child.pid!;
   for (const [name, make] of Object.entries(JSON_BODIES)) {
@@ -187,7 +190,8 @@ async function measureJson(stack: Stack): Promise<void> {
     }
     const processor = ((await cpuSeconds(pid)) - cpuBefore) / JSON_ROUNDS;
     say(
-      `| ${name} | ${[...answers].join(", ")} | ${percentile(took, 0.5).toFixed(0)} | ${(processor * 1_000).toFixed(0)} | ${before}, ${peak.stop()} |`,
+      `| ${name} | ${[...answers].join(", ")} | ${percentile(took, 0.5).toFixed(0)} | ` +
+        `${(processor * 1_000).toFixed(0)} | ${before}, ${peak.stop()} |`,
     );
   }
 }
@@ -197,7 +201,7 @@ function scriptProvider({ provider }: Stack): void {
     const isHostile = JSON.stringify(body["messages"]).includes("backticks, please");
     return { pieces: isHostile ? backticks() : ["The", " note", " says", " so."] };
   });
-  // As a provider that normalises the vector of no words by dividing by its length.
+  // Some providers normalise the vector of a text without words by dividing it by its length, which is 0.
   provider.poisonTexts((text) => (/[\p{L}\p{N}]/u.test(text) ? undefined : "zeros"));
 }
 
@@ -216,14 +220,17 @@ async function run(options: Options): Promise<void> {
     const sender: Sender = { stack, documents: [] };
     const seconds = Number(options.seconds);
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; scripted provider; everything on this machine; load ${loadavg()[0]!.toFixed(1)}; ${seconds} s a row at least; p50 / p95 in ms, and how many times p95 beside the burners`,
+      `${machine()}; scripted provider; ` +
+        `everything on this machine; load ${loadavg()[0]!.toFixed(1)}; ${seconds} s a row at least; p50 / ` +
+        "p95 in ms, and how many times p95 beside the burners",
     );
-    await phase("warm-up", other, { seconds: WARM_UP_SECONDS }, async () => {});
+    await watchDuring("warm-up", other, { seconds: WARM_UP_SECONDS }, async () => {});
     say(
-      `\n| beside | small upload | search | first token of a chat | /health | what failed |\n|---|---|---|---|---|---|`,
+      "\n| beside | small upload | search | first token of a chat | /health | what failed " +
+        "|\n|---|---|---|---|---|---|",
     );
-    report(await phase("nothing", other, { seconds }, async () => {}));
-    const burning = await besideBurners(other, seconds);
+    report(await watchDuring("nothing", other, { seconds }, async () => {}));
+    const burning = await watchDuringBurners(other, seconds);
     yardstick = burning.seen;
     report(burning);
     const chosen = HOSTILE_INPUTS.filter(
@@ -232,7 +239,12 @@ async function run(options: Options): Promise<void> {
     const phases: Phase[] = [];
     for (const input of chosen)
       phases.push(
-        ...(await besideInput(input, sender, { other, own }, { repeat: Number(options.repeat), seconds })),
+        ...(await watchDuringInput(
+          input,
+          sender,
+          { other, own },
+          { repeat: Number(options.repeat), seconds },
+        )),
       );
     await measureJson(stack);
     const faults = phases.flatMap(faultsOf);

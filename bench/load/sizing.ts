@@ -1,162 +1,44 @@
-/** What a process, a slot of a worker, a connection and a chunk cost, measured on stacks of its own, and what that makes of large installations. Linux alone (/proc). */
+/**
+ * Measures what a process, a slot of a worker, a connection and a chunk cost, on stacks of its own, and works
+ * out what that makes of large installations. Runs on Linux only, because it reads /proc.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
-import { cpus, loadavg } from "node:os";
-import { join } from "node:path";
+import { loadavg } from "node:os";
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
-import setup from "../../test/support/run/global-setup.ts";
 import { ended, upload } from "../../test/support/clients/client.ts";
 import { makeLongPdf } from "../../test/support/files/text.ts";
+import setup from "../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
-import {
-  commandOf,
-  cpuSeconds,
-  parentOf,
-  parserProcesses,
-  peakOf,
-  privateBytes,
-  residentMegabytes,
-  treeOf,
-} from "../process-tree.ts";
-import { makeCorpus } from "../search/corpus.ts";
+import { cpuSeconds, parserProcesses, peakOf, privateBytes, treeOf } from "../process-tree.ts";
+import { machine, say } from "../report.ts";
+import { type Ingested, PHASE_MS, UPLOADERS, ingest } from "./sizing/ingest.ts";
+import { textOf } from "./sizing/texts.ts";
+import { mebibytes, memoryOf, pidsOf, rows } from "./sizing/usage.ts";
 
-const SECTIONS = 10;
-const UPLOADERS = 8;
 const DIMENSIONS = 384;
 const DOCUMENTS = { provider: 300, builtIn: 24 };
-/** A phase that takes longer is judged by what is done until then. */
-const PHASE_MS = 80_000;
 const PDFS = 4;
 const PDF_PAGES = 100;
-/** Of `parse` and `embed`. */
+/** Slots of a worker for `parse` and `embed` together. */
 const SLOTS = 8;
-const MEBIBYTE = 1_048_576;
+/** Chunks of the installations that are worked out on paper. */
 const PAPER = [10e6, 100e6, 1e9];
 
-const corpus = makeCorpus(5, 2);
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const row = (what: string, cost: string): void => say(`| ${what} | ${cost} |`);
-const mebibytes = (bytes: number): string => `${(bytes / MEBIBYTE).toFixed(1)} MiB`;
-
-/** English words alone, so that a model takes as many tokens for a text as of real ones; rarer words than it knows are made of two. */
-const vocabulary = (
-  await readFile(join(import.meta.dirname, "../../models/all-minilm-l6-v2-int8/vocab.txt"), "utf8")
-)
-  .split("\n")
-  .filter((word) => /^[a-z]{3,}$/.test(word));
-const wordOf = (rank: number): string =>
-  vocabulary[rank] ??
-  `${vocabulary[rank % vocabulary.length]}${vocabulary[Math.floor(rank / vocabulary.length)]}`;
-const section = (at: number): string =>
-  `## Section ${at}\n\n${corpus.chunk(at).ranks.map(wordOf).join(" ")}.\n`;
-const textOf = (document: number): string =>
-  Array.from({ length: SECTIONS }, (_, index) => section(document * SECTIONS + index)).join("\n");
-
-async function rows<T>(stack: Stack, query: string): Promise<T[]> {
-  return (await stack.database.db.owner.query(query)).rows as T[];
+function row(what: string, cost: string): void {
+  say(`| ${what} | ${cost} |`);
 }
 
-interface Pids {
-  readonly API: number;
-  readonly worker: number;
-  readonly Postgres: number;
-  readonly Temporal: number;
-}
-
-/** Postgres is the bench's, Temporal the stack's own. */
-async function pidsOf(stack: Stack): Promise<Pids> {
-  const [backend] = await rows<{ pid: number }>(stack, "select pg_backend_pid() as pid");
-  const port = stack.temporalAddress.split(":").at(-1)!;
-  return {
-    API: stack.api.child.pid!,
-    worker: stack.worker.child.pid!,
-    Postgres: await parentOf(backend!.pid),
-    Temporal: await childWith(port),
-  };
-}
-
-async function childWith(argument: string): Promise<number> {
-  for (const pid of await treeOf(process.pid)) if ((await commandOf(pid)).includes(argument)) return pid;
-  throw new Error(`no process below this one has the argument ${argument}`);
-}
-
-async function cpuOf(pids: Pids): Promise<Record<keyof Pids, number>> {
-  const { API, worker, Postgres, Temporal } = pids;
-  return {
-    API: await cpuSeconds(API),
-    worker: await cpuSeconds(worker),
-    Postgres: await cpuSeconds(Postgres),
-    Temporal: await cpuSeconds(Temporal),
-  };
-}
-
-async function memoryOf(pid: number): Promise<string> {
-  const resident = await residentMegabytes(pid);
-  return `${resident} MB resident, with its children ${mebibytes(await privateBytes(await treeOf(pid)))} private`;
-}
-
-async function done(stack: Stack): Promise<{ documents: number; chunks: number }> {
-  return (
-    await rows<{ documents: number; chunks: number }>(
-      stack,
-      "select (select count(*)::int from pipeline_runs where status = 'completed') as documents, (select count(*)::int from embedding_cache) as chunks",
-    )
-  )[0]!;
-}
-
-interface Ingested {
-  readonly seconds: number;
-  readonly documents: number;
-  readonly chunks: number;
-  readonly cpu: Record<keyof Pids, number>;
-  /** Most private bytes of the worker and its parsers. */
-  readonly peakBytes: number;
-}
-
-async function ingest(stack: Stack, count: number): Promise<Ingested> {
-  const pids = await pidsOf(stack);
-  const [before, cpuBefore, start] = [await done(stack), await cpuOf(pids), performance.now()];
-  let [next, peakBytes] = [0, 0];
-  const watch = async (): Promise<void> =>
-    void (peakBytes = Math.max(peakBytes, await privateBytes(await treeOf(pids.worker))));
-  const watching = setInterval(() => void watch(), 500);
-  const isLate = (): boolean => performance.now() - start > PHASE_MS;
-  const uploader = async (): Promise<void> => {
-    for (let at = next++; at < count && !isLate(); at = next++)
-      await upload(stack.url, KEYS.editor, SPACES.research, textOf(at), `document-${at}.md`);
-  };
-  await Promise.all(Array.from({ length: UPLOADERS }, uploader));
-  let now = await done(stack);
-  while (now.documents - before.documents < count && !isLate()) {
-    await sleep(50);
-    now = await done(stack);
-  }
-  const [seconds, cpuAfter] = [(performance.now() - start) / 1_000, await cpuOf(pids)];
-  clearInterval(watching);
-  await watch();
-  const cpu = Object.fromEntries(
-    Object.entries(cpuAfter).map(([name, spent]) => [name, spent - cpuBefore[name as keyof Pids]]),
-  ) as Ingested["cpu"];
-  return {
-    seconds,
-    documents: now.documents - before.documents,
-    chunks: now.chunks - before.chunks,
-    cpu,
-    peakBytes,
-  };
-}
-
-/** Milliseconds of processor time for one of `count`. */
+/** Milliseconds of processor time for each of `count`. */
 const each = (seconds: number, count: number): string =>
   count === 0 ? "–" : `${((1_000 * seconds) / count).toFixed(1)} ms`;
 
 function sayIngested(what: string, { seconds, documents, chunks, cpu }: Ingested): void {
   const rate = `${(documents / seconds).toFixed(1)} documents/s, ${(chunks / seconds).toFixed(1)} chunks/s`;
   row(
-    `${what}: ${documents} documents of ${textOf(0).length} characters, ${(chunks / documents).toFixed(1)} chunks, by ${UPLOADERS} uploaders, all processes on these cores`,
+    `${what}: ${documents} documents of ${textOf(0).length} characters, ` +
+      `${(chunks / documents).toFixed(1)} chunks, by ${UPLOADERS} uploaders, all processes on these cores`,
     rate,
   );
   for (const [name, spent] of Object.entries(cpu))
@@ -170,13 +52,18 @@ function sayIngested(what: string, { seconds, documents, chunks, cpu }: Ingested
   );
 }
 
-const TABLES = `select case when relname ~ '^embeddings_\\d' then 'embeddings' else relname end as name, sum(pg_total_relation_size(c.oid))::float8 as bytes
-  from pg_class c where relnamespace = 'public'::regnamespace and relkind = 'r' group by 1`;
+/** Bytes of each table with its indexes; the partitions of `embeddings` count as one. */
+const TABLE_SIZES = `
+  select   case when relname ~ '^embeddings_\\d' then 'embeddings' else relname end as name,
+           sum(pg_total_relation_size(oid))::float8                                 as bytes
+  from     pg_class
+  where    relnamespace = 'public'::regnamespace
+  and      relkind = 'r'
+  group by 1`;
 
 async function sizes(stack: Stack): Promise<Map<string, number>> {
-  return new Map(
-    (await rows<{ name: string; bytes: number }>(stack, TABLES)).map(({ name, bytes }) => [name, bytes]),
-  );
+  const tables = await rows<{ name: string; bytes: number }>(stack, TABLE_SIZES);
+  return new Map(tables.map(({ name, bytes }) => [name, bytes]));
 }
 
 function saySizes(before: Map<string, number>, after: Map<string, number>, chunks: number): number {
@@ -196,7 +83,10 @@ function saySizes(before: Map<string, number>, after: Map<string, number>, chunk
 async function sayConnections(stack: Stack): Promise<void> {
   const backends = await rows<{ pid: number }>(
     stack,
-    "select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+    `select pid
+     from   pg_stat_activity
+     where  datname = current_database()
+     and    pid <> pg_backend_pid()`,
   );
   const bytes = await privateBytes(backends.map(({ pid }) => pid));
   row(
@@ -252,7 +142,8 @@ async function measureWithProvider(url: string): Promise<{ bytesAChunk: number; 
     const { worker, API } = await pidsOf(stack);
     row("API process, after one document", await memoryOf(API));
     row("worker process without a model of its own, after one document", await memoryOf(worker));
-    const [idleBytes, before] = [await privateBytes(await treeOf(worker)), await sizes(stack)];
+    const idleBytes = await privateBytes(await treeOf(worker));
+    const before = await sizes(stack);
     const ingested = await ingest(stack, DOCUMENTS.provider);
     sayIngested("a provider embeds", ingested);
     row(
@@ -291,19 +182,19 @@ async function startProvider(): Promise<{ provider: ChildProcess; url: string }>
 const stop = await setup();
 const { provider, url } = await startProvider();
 try {
-  say(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load average ${loadavg()[0]?.toFixed(2)}`,
-  );
+  say(`${machine()}; load average ` + `${loadavg()[0]?.toFixed(2)}`);
   say("| what | costs |\n|---|---|");
   const { bytesAChunk, chunksACore } = await measureWithProvider(url);
   const builtInACore = await measureBuiltIn();
   say(
-    "\nOn paper, from these alone:\n\n| chunks | tables | core-days of workers, a provider embeds | core-days, the built-in model embeds |\n|---|---|---|---|",
+    "\nOn paper, from these alone:\n\n| chunks | tables | core-days of workers, a provider embeds | " +
+      "core-days, the built-in model embeds |\n|---|---|---|---|",
   );
   const days = (chunks: number, aSecond: number): string => (chunks / aSecond / 86_400).toFixed(1);
   for (const chunks of PAPER)
     say(
-      `| ${chunks / 1e6} M | ${((chunks * bytesAChunk) / 1e9).toFixed(0)} GB | ${days(chunks, chunksACore)} | ${days(chunks, builtInACore)} |`,
+      `| ${chunks / 1e6} M | ${((chunks * bytesAChunk) / 1e9).toFixed(0)} GB | ` +
+        `${days(chunks, chunksACore)} | ${days(chunks, builtInACore)} |`,
     );
 } finally {
   provider.kill("SIGTERM");

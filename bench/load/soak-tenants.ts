@@ -1,4 +1,7 @@
-/** The tenants of the soak: each with its own key, space and agents, and with a canary that no other may ever see. */
+/**
+ * Makes the tenants of the soak, each with its own key, space and agents, and with a canary that no other
+ * tenant may ever see.
+ */
 import { randomBytes, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +13,7 @@ export interface Tenant {
   readonly key: string;
   readonly spaceId: string;
   readonly agents: { readonly rag: string; readonly withTools: string };
-  /** Stands in every text and question of the tenant. */
+  /** A word that is in every text and question of the tenant. */
   readonly canary: string;
   /** Documents that were accepted and not deleted. */
   readonly documents: string[];
@@ -23,7 +26,7 @@ export function foreignCanaries(answer: string, tenant: Tenant): string[] {
   return [...answer.matchAll(CANARY)].map(([canary]) => canary).filter((canary) => canary !== tenant.canary);
 }
 
-/** Provisions so many organizations. */
+/** Provisions `count` organizations. */
 export async function makeTenants(stack: Stack, count: number): Promise<Tenant[]> {
   const tenants = Array.from({ length: count }, (): Tenant => ({
     organizationId: randomUUID(),

@@ -1,4 +1,7 @@
-/** What the tenants of the soak ask for: mixed requests, some of them bad, each answer read for what must not be in it. */
+/**
+ * Makes the requests of the soak's tenants, some of them bad on purpose, and looks into each answer for what
+ * must not be in it.
+ */
 import { randomUUID } from "node:crypto";
 import { type Answer, call, fileForm } from "../../test/support/clients/client.ts";
 import { makePdf } from "../../test/support/files/text.ts";
@@ -9,7 +12,7 @@ type Random = () => number;
 export interface Traffic {
   /** Answers by kind of request and status. */
   readonly answers: Map<string, number>;
-  /** What must not be: foreign canaries, answers of 500, good requests refused and bad ones taken. */
+  /** Foreign canaries, answers of 500, good requests that were refused and bad ones that were not. */
   readonly wrong: string[];
   /** Answers in which the tenant's own canary was found. */
   ownSeen: number;
@@ -30,10 +33,10 @@ type Request = (asked: Asked) => Promise<Answer | undefined>;
 
 const BAD_SHARE = 0.05;
 const DOCUMENTS_OF_A_TENANT = 40;
-const WORDS =
-  "harbour vessel cargo berth inspection storage customs permit invoice crew fuel repair schedule weather insurance transit".split(
-    " ",
-  );
+const WORDS = [
+  ..."harbour vessel cargo berth inspection storage customs permit".split(" "),
+  ..."invoice crew fuel repair schedule weather insurance transit".split(" "),
+];
 
 const pick = <T>(random: Random, values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
 const words = (random: Random, count: number): string =>
@@ -56,7 +59,7 @@ async function upload(asked: Asked): Promise<Answer> {
   return answer;
 }
 
-/** Taken out first, so that no other request of the soak asks for a document that this one deletes. */
+/** Forgets the document first, so that no later request asks for it. */
 async function remove(asked: Asked): Promise<Answer | undefined> {
   const { documents } = asked.tenant;
   const id = documents.splice(Math.floor(asked.random() * documents.length), 1)[0];
@@ -130,7 +133,9 @@ const another = ({ tenants, tenant, random }: Asked): Tenant =>
     tenants.filter((one) => one !== tenant),
   );
 
-/** Each is refused with a status of 400 to 499; a search of what is another's finds nothing. */
+/**
+ * Each is refused with a status of 400 to 499; a search in another tenant's space may find nothing instead.
+ */
 const BAD: readonly Request[] = [
   (asked) => send(asked, "GET", `/data/${pick(asked.random, another(asked).documents) ?? randomUUID()}`),
   (asked) => send(asked, "DELETE", `/data/${pick(asked.random, another(asked).documents) ?? randomUUID()}`),
@@ -167,15 +172,22 @@ function note({ tenant, traffic }: Asked, name: string, { status, body }: Answer
     traffic.wrong.push(`${name} answered ${status}: ${text.slice(0, 200)}`);
 }
 
-/** One request of a tenant by chance, its answer counted and judged. */
+/** Draws a request by its weight. */
+function pickRequest(random: Random): (typeof GOOD)[number] {
+  let left = random() * TOTAL_WEIGHT;
+  for (const one of GOOD) {
+    left -= one[1];
+    if (left < 0) return one;
+  }
+  return GOOD.at(-1)!;
+}
+
+/** Makes one request of a random tenant, and counts and judges the answer. */
 export async function askOnce(asking: Asking): Promise<void> {
   const { random, tenants, traffic } = asking;
   const asked: Asked = { ...asking, tenant: pick(random, tenants) };
   const isBad = random() < BAD_SHARE;
-  let left = random() * TOTAL_WEIGHT;
-  const [name, , request] = isBad
-    ? (["bad input", 0, pick(random, BAD)] as const)
-    : GOOD.find(([, weight]) => (left -= weight) < 0)!;
+  const [name, , request] = isBad ? (["bad input", 0, pick(random, BAD)] as const) : pickRequest(random);
   try {
     const answer = await request(asked);
     if (answer !== undefined) note(asked, name, answer, isBad);

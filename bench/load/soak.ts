@@ -1,5 +1,8 @@
-/** Mixed traffic of many tenants for minutes, a worker killed every minute: nothing lost, nothing leaked, no answer of 500, and nothing that grows. */
-import { cpus, loadavg } from "node:os";
+/**
+ * Sends mixed traffic of many tenants for minutes and kills the worker every minute. Nothing may be lost or
+ * leaked, nothing may grow, and no answer may be a 500.
+ */
+import { loadavg } from "node:os";
 import { Client, Connection } from "@temporalio/client";
 import { Command } from "commander";
 import { findFaults } from "../../test/drill/checks.ts";
@@ -12,6 +15,7 @@ import { until } from "../../test/support/until.ts";
 import { residentMegabytes } from "../process-tree.ts";
 import { makeTenants, type Tenant } from "./soak-tenants.ts";
 import { type Traffic, askOnce } from "./soak-traffic.ts";
+import { machine, say } from "../report.ts";
 
 interface Options {
   readonly minutes: string;
@@ -29,15 +33,17 @@ interface Sample {
 const KILL_EVERY_MS = 60_000;
 const SAMPLE_MS = 1_000;
 const SETTLE_MS = 120_000;
-/** Of the last quarter against the second: what a heap that is collected now and then may differ by. */
+/** The most times that the last quarter may be of the second: a heap is collected now and then. */
 const FLAT = 1.25;
 const SHOWN = 20;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
 
-/** Asks for the tool where there is one, and answers with everything that it was told, so that a leak into a prompt is seen in the answer. */
-function tellAll(body: Record<string, any>): ChatReply {
+/**
+ * Calls the tool if there is one, and answers with everything in the prompt, so that a leak into a prompt is
+ * seen in the answer.
+ */
+function answerWithPrompt(body: Record<string, any>): ChatReply {
   const last = body["messages"].at(-1);
   if (body["tools"] !== undefined && last.role === "user")
     return { toolCalls: [{ name: "knowledge_search", arguments: JSON.stringify({ query: last.content }) }] };
@@ -62,7 +68,7 @@ function median(samples: readonly Sample[], key: keyof Sample): number {
   return values[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** Requests at an even rate until `end`; one that is late lets the next wait no longer. */
+/** Sends requests at an even rate until `end`; a slow answer does not delay the next request. */
 async function traffic(
   stack: Stack,
   tenants: readonly Tenant[],
@@ -83,7 +89,7 @@ async function traffic(
   return counted;
 }
 
-/** Kills the worker every minute. @returns how often, when `end` is over. */
+/** Kills the worker every minute until `end`. @returns how often */
 async function killWorkers(stack: Stack, end: number): Promise<number> {
   let kills = 0;
   while (Date.now() + KILL_EVERY_MS / 2 < end) {
@@ -104,7 +110,7 @@ async function watch(stack: Stack, end: number): Promise<Sample[]> {
   return samples;
 }
 
-/** What does not hold when everything was given time to end. */
+/** Waits at most {@link SETTLE_MS} for everything to end. @returns what does not hold then */
 async function settled(stack: Stack, tenants: readonly Tenant[]): Promise<string[]> {
   const connection = await Connection.connect({ address: stack.temporalAddress });
   const temporal = new Client({ connection });
@@ -121,7 +127,7 @@ async function settled(stack: Stack, tenants: readonly Tenant[]): Promise<string
   }
 }
 
-/** A line for each figure that should be flat. @returns what is not. */
+/** Prints a line for each figure that should be flat. @returns those that grew */
 function reportFlatness(samples: readonly Sample[]): string[] {
   const quarter = (index: number): readonly Sample[] =>
     samples.slice(Math.floor((samples.length * index) / 4), Math.floor((samples.length * (index + 1)) / 4));
@@ -132,7 +138,8 @@ function reportFlatness(samples: readonly Sample[]): string[] {
     "worker (MB)": "workerMegabytes",
     "connections to Postgres": "connections",
   } as const)) {
-    const [before, after] = [median(quarter(1), key), median(quarter(3), key)];
+    const before = median(quarter(1), key);
+    const after = median(quarter(3), key);
     say(`| ${name} | ${before} | ${after} | ${(after / before).toFixed(2)} |`);
     if (after > before * FLAT) grown.push(`${name} grew ${(after / before).toFixed(2)} times`);
   }
@@ -149,12 +156,13 @@ async function run(options: Options): Promise<void> {
   const stop = await setup();
   const stack = await startStack();
   try {
-    stack.provider.replyAlways(tellAll);
+    stack.provider.replyAlways(answerWithPrompt);
     const tenants = await makeTenants(stack, Number(options.tenants));
     await until("the API is ready", async () => (await fetch(`${stack.url}/health/ready`)).ok);
     const end = Date.now() + Number(options.minutes) * 60_000;
     say(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; scripted provider; everything on this machine; load ${loadavg()[0]!.toFixed(1)}; seed ${options.seed}`,
+      `${machine()}; scripted provider; ` +
+        `everything on this machine; load ${loadavg()[0]!.toFixed(1)}; seed ${options.seed}`,
     );
     const [counted, samples, kills] = await Promise.all([
       traffic(stack, tenants, options, end),
@@ -176,7 +184,8 @@ async function run(options: Options): Promise<void> {
     const total = [...counted.answers.values()].reduce((sum, count) => sum + count, 0);
     const kept = tenants.reduce((sum, tenant) => sum + tenant.documents.length, 0);
     say(
-      `\n${total} answers to ${tenants.length} tenants in ${options.minutes} minutes, ${kills} workers killed; own canary in ${counted.ownSeen} answers, others' in 0 unless said below;`,
+      `\n${total} answers to ${tenants.length} tenants in ${options.minutes} minutes, ${kills} workers ` +
+        `killed; own canary in ${counted.ownSeen} answers, others' in 0 unless said below;`,
     );
     say(`${kept} documents kept; everything had ended ${seconds.toFixed(1)} s after the last request.`);
     for (const one of wrong.slice(0, SHOWN)) say(`wrong: ${one}`);

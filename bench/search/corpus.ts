@@ -1,9 +1,13 @@
-/** Made-up chunks, vectors and questions for the search bench: the same for the same seed, with the word frequencies and clusters of real collections. */
+/**
+ * Makes chunks, vectors and questions for the search bench: the same for the same seed, with the word
+ * frequencies and clusters of real collections.
+ */
+import { normal, random } from "./random.ts";
 
 export interface MadeChunk {
   readonly text: string;
   readonly terms: readonly string[];
-  /** Of each term among all words by their frequency, from 0. */
+  /** The place of each term among all words, most frequent first, from 0. */
   readonly ranks: readonly number[];
   readonly vector: Float32Array;
 }
@@ -27,31 +31,16 @@ const WORDS_A_TOPIC = 300;
 /** Zipf–Mandelbrot: a word of rank r is as frequent as 1 / (r + 2.7). */
 const OFFSET = 2.7;
 
-/** mulberry32. */
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-function normal(next: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
-}
-
 function unit(vector: Float32Array): Float32Array {
   const length = Math.hypot(...vector);
   return vector.map((value) => Math.round((value / length) * 10_000) / 10_000);
 }
 
-/** Of a word by its rank; letters alone, so that analyzers take it as one word and stem nothing. */
+/** A word consists of letters alone, so that analyzers take it as one word and stem nothing. */
 const wordOf = (rank: number): string =>
   `q${rank.toString(26).replace(/[0-9]/g, (digit) => "qrstuvwxyz"[Number(digit)]!)}x`;
 
-/** Rank of a word drawn by its frequency. */
+/** Draws a word by its frequency. @returns its rank */
 function drawRank(next: () => number): number {
   return Math.min(
     VOCABULARY - 1,
@@ -83,7 +72,7 @@ export function makeCorpus(seed: number, dimensions: number): MadeCorpus {
       return Array.from({ length: count }, () => {
         const about = Math.floor(next() * chunks);
         const { ranks, vector } = chunk(about);
-        // People ask with common words more than with rare ones, which alone would name the chunk.
+        // People ask with common words more than with rare ones, which would each identify the chunk.
         const common = ranks.toSorted((one, other) => one - other).slice(10, 110);
         const words = Array.from({ length: 3 + Math.floor(next() * 8) }, () =>
           wordOf(common[Math.floor(next() * common.length)]!),

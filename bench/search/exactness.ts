@@ -1,4 +1,7 @@
-/** Whether sparse search ranks as the reference implementation of BM25 does: bm25s (PyPI), Lucene's variant, given the same terms. */
+/**
+ * Compares the ranking of sparse search with the reference implementation of BM25: bm25s (PyPI), Lucene's
+ * variant, given the same terms.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
@@ -10,7 +13,6 @@ import { migrate } from "../../src/db/migrate.ts";
 import { inTenant } from "../../src/db/pool.ts";
 import type { OwnedDatabase } from "../../test/support/servers/database.ts";
 import { readSearchScope } from "../../src/db/search/scope.ts";
-import { mergeSegments } from "../../src/db/search/index/segments.ts";
 import { analyze } from "../../src/search/text/analyzer.ts";
 import { scoreSparse } from "../../src/search/bm25.ts";
 import { createChunkSet } from "../../src/search/chunk-set.ts";
@@ -20,7 +22,9 @@ import {
   createSpace,
   publishDocuments,
 } from "../../test/support/stack/search-space.ts";
+import { mergeWhatIsDue } from "./merge-segments.ts";
 import { openThrowaway, throwawayDatabase } from "../throwaway-database.ts";
+import { say } from "../report.ts";
 
 interface Options {
   readonly collection: string;
@@ -36,16 +40,14 @@ interface Terms {
 
 interface Reference {
   readonly version: string;
-  /** Of each query its ten best: place of the document, and score. */
+  /** The ten best of each query: place of the document, and score. */
   readonly rankings: readonly (readonly (readonly [number, number])[])[];
 }
 
 const SCRIPT = fileURLToPath(new URL("bm25s-rankings.py", import.meta.url));
 const DOCUMENTS_AT_ONCE = 64;
-/** Of scores of about ten: bm25s adds the terms up in another order. */
+/** Scores are about ten, and bm25s adds the terms up in another order. */
 const ROUNDING = 1e-9;
-
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function termsOf(file: string): Promise<string[][]> {
   const lines = (await readFile(file, "utf8")).split("\n").filter(Boolean);
@@ -63,7 +65,7 @@ async function askReference(python: string, terms: Terms): Promise<Reference> {
   return answer as Reference;
 }
 
-/** Ten best of each query, documents by their place. */
+/** The ten best of each query, documents by their place. */
 async function rank(
   db: OwnedDatabase,
   target: SearchSpace,
@@ -104,51 +106,67 @@ function isSame(
   );
 }
 
+/** @returns the place of each document in the collection, by the number of its run */
+async function publish(
+  db: OwnedDatabase,
+  target: SearchSpace,
+  documents: Terms["documents"],
+): Promise<Map<number, number>> {
+  const placeOf = new Map<number, number>();
+  for (let from = 0; from < documents.length; from += DOCUMENTS_AT_ONCE) {
+    const part = documents.slice(from, from + DOCUMENTS_AT_ONCE);
+    const written = await publishDocuments(
+      db,
+      target,
+      part.map((document) => ({ chunks: [{ text: "", terms: document }] })),
+    );
+    for (const [at, { runNum }] of written.entries()) placeOf.set(runNum, from + at);
+  }
+  return placeOf;
+}
+
+const placesOf = (ranking: readonly (readonly [number, number])[]): string =>
+  ranking.map(([place]) => place).join();
+
+function compare(
+  state: string,
+  found: readonly (readonly [number, number])[][],
+  reference: Reference,
+  documents: number,
+): void {
+  const same = found.filter((ranking, at) => isSame(ranking, reference.rankings[at]!)).length;
+  const samePlaces = found.filter(
+    (ranking, at) => placesOf(ranking) === placesOf(reference.rankings[at]!),
+  ).length;
+  say(
+    `${state}: of ${found.length} queries over ${documents} documents, ${same} have the same ten, ` +
+      `${samePlaces} also with ties in the same order (bm25s ${reference.version})`,
+  );
+}
+
+async function writeReference(file: string, terms: Terms, reference: Reference): Promise<void> {
+  const joined = (all: Terms["documents"]): string[] => all.map((one) => one.join(" "));
+  const kept = { documents: joined(terms.documents), queries: joined(terms.queries), ...reference };
+  await writeFile(file, `${JSON.stringify(kept)}\n`);
+}
+
 async function main(options: Options): Promise<void> {
   const terms: Terms = {
     documents: await termsOf(join(options.collection, "corpus.jsonl")),
     queries: await termsOf(join(options.collection, "queries.jsonl")),
   };
   const reference = await askReference(options.python, terms);
-  const joined = (all: Terms["documents"]): string[] => all.map((one) => one.join(" "));
-  if (options.write !== undefined)
-    await writeFile(
-      options.write,
-      `${JSON.stringify({ documents: joined(terms.documents), queries: joined(terms.queries), ...reference })}\n`,
-    );
+  if (options.write !== undefined) await writeReference(options.write, terms, reference);
   const database = await throwawayDatabase(options.database);
   const db = openThrowaway(database.url, 4);
   try {
     await migrate(db);
     const target = await createSpace(db, await createOrganization(db));
-    const placeOf = new Map<number, number>();
-    for (let from = 0; from < terms.documents.length; from += DOCUMENTS_AT_ONCE) {
-      const part = terms.documents.slice(from, from + DOCUMENTS_AT_ONCE);
-      const written = await publishDocuments(
-        db,
-        target,
-        part.map((document) => ({ chunks: [{ text: "", terms: document }] })),
-      );
-      for (const [at, { runNum }] of written.entries()) placeOf.set(runNum, from + at);
-    }
-    const report = async (state: string): Promise<void> => {
-      const found = await rank(db, target, terms.queries, placeOf);
-      const same = found.filter((ranking, at) => isSame(ranking, reference.rankings[at]!)).length;
-      const samePlaces = found.filter(
-        (ranking, at) =>
-          JSON.stringify(ranking.map(([place]) => place)) ===
-          JSON.stringify(reference.rankings[at]!.map(([place]) => place)),
-      ).length;
-      say(
-        `${state}: of ${found.length} queries over ${terms.documents.length} documents, ${same} have the same ten, ${samePlaces} also with ties in the same order (bm25s ${reference.version})`,
-      );
-    };
+    const placeOf = await publish(db, target, terms.documents);
+    const report = async (state: string): Promise<void> =>
+      compare(state, await rank(db, target, terms.queries, placeOf), reference, terms.documents.length);
     await report("as published");
-    while (
-      (await inTenant(db, target.organization, (sql) =>
-        mergeSegments(sql, target.organization.num, target.space.num),
-      )) > 0
-    );
+    await mergeWhatIsDue(db, target);
     await report("merged");
   } finally {
     await db.close();

@@ -1,15 +1,18 @@
-/** How the search bench fills a space: documents of ten chunks, 500 chunks a transaction, through the functions that publish. */
+/**
+ * Fills a space for the search bench: documents of ten chunks, 500 chunks a transaction, through the
+ * functions that publish.
+ */
 import pgvector from "pgvector";
 import { embeddingModelNum } from "../../src/db/runs/chunks.ts";
 import { type Sql, inTenant } from "../../src/db/pool.ts";
 import type { OwnedDatabase } from "../../test/support/servers/database.ts";
 import { insertPostings } from "../../src/db/search/index/postings.ts";
-import { mergeSegments } from "../../src/db/search/index/segments.ts";
 import { addStatistics } from "../../src/db/search/index/statistics.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { ANALYZER_VERSION } from "../../src/search/text/analyzer.ts";
 import type { SearchSpace } from "../../test/support/stack/search-space.ts";
 import type { MadeCorpus } from "./corpus.ts";
+import { mergeWhatIsDue } from "./merge-segments.ts";
 
 export const DIMENSIONS = 384;
 export const MODEL = { name: "made-up", dimensions: DIMENSIONS, fusion: { alpha: 0.4, bm25Saturation: 8 } };
@@ -20,11 +23,14 @@ interface Target {
   readonly db: OwnedDatabase;
   readonly corpus: MadeCorpus;
   readonly numbers: Map<string, number>;
-  /** Whether segments are merged as a worker does that published; default true. */
+  /** True by default: segments are merged after each transaction, as a worker does. */
   readonly isMerging?: boolean;
 }
 
-/** Publishes documents that begin at the given chunks of the corpus. @returns seconds that writing and merging postings took, analysis left out. */
+/**
+ * Publishes documents that begin at the given chunks of the corpus.
+ * @returns seconds that writing and merging postings took, without analysis
+ */
 export async function loadRange(
   { db, corpus, numbers, isMerging = true }: Target,
   target: SearchSpace,
@@ -62,12 +68,7 @@ export async function loadRange(
       });
     });
     const before = performance.now();
-    while (
-      isMerging &&
-      (await inTenant(db, target.organization, (sql) =>
-        mergeSegments(sql, target.organization.num, target.space.num),
-      )) > 0
-    );
+    if (isMerging) await mergeWhatIsDue(db, target);
     seconds += (performance.now() - before) / 1_000;
   }
   return seconds;
@@ -79,12 +80,18 @@ async function insertDocuments(
   firstChunks: readonly number[],
 ): Promise<{ run: number; first: number }[]> {
   const { rows } = await sql.query<{ run: number; first: number }>(
-    `insert into documents (id, organization_id, space_id, space_num, name, file_type, file_size, content_type, created_by)
-     select u.id, $1, $2, $3, u.name, 'TEXT', 1, 'text/plain', $4 from unnest($5::uuid[], $6::text[]) u(id, name) returning num as run, name::int as first`,
+    `insert into documents
+       (id, organization_id, space_id, space_num, name, file_type, file_size, content_type, created_by)
+     select made.id, $1, $2, $3, made.name, 'TEXT', 1, 'text/plain', $4
+     from   unnest($5::uuid[], $6::text[]) made(id, name)
+     returning num as run, name::int as first`,
     [organization.id, space.id, space.num, userId, firstChunks.map(() => newId()), firstChunks.map(String)],
   );
   await sql.query(
-    "update documents set published_run_num = num, published_version = 1 where num = any($1::int[])",
+    `update documents
+     set    published_run_num = num,
+            published_version = 1
+     where  num = any($1::int[])`,
     [rows.map((row) => row.run)],
   );
   return rows;
@@ -96,15 +103,20 @@ async function insertVectors(
   chunks: readonly { runNum: number; chunkIndex: number; text: string; vector: Float32Array }[],
 ): Promise<void> {
   const modelNum = await embeddingModelNum(sql, MODEL.name, DIMENSIONS);
-  const [runs, indexes] = [chunks.map((chunk) => chunk.runNum), chunks.map((chunk) => chunk.chunkIndex)];
+  const runs = chunks.map((chunk) => chunk.runNum);
+  const indexes = chunks.map((chunk) => chunk.chunkIndex);
   await sql.query(
-    `insert into chunks (organization_id, run_num, chunk_index, id, document_id, text, token_count, content_hash)
-     select $1, u.run, u.at, u.id, d.id, u.text, 150, '\\x00' from unnest($2::int[], $3::int[], $4::uuid[], $5::text[]) u(run, at, id, text) join documents d on d.num = u.run`,
+    `insert into chunks
+       (organization_id, run_num, chunk_index, id, document_id, text, token_count, content_hash)
+     select $1, made.run, made.at, made.id, document.id, made.text, 150, '\\x00'
+     from   unnest($2::int[], $3::int[], $4::uuid[], $5::text[]) made(run, at, id, text)
+     join   documents document on document.num = made.run`,
     [organization.id, runs, indexes, chunks.map(() => newId()), chunks.map((chunk) => chunk.text)],
   );
   await sql.query(
     `insert into embeddings (organization_num, space_num, run_num, chunk_index, model_num, embedding)
-     select $1, $2, u.run, u.at, $3, u.vector::halfvec from unnest($4::int[], $5::int[], $6::text[]) u(run, at, vector)`,
+     select $1, $2, made.run, made.at, $3, made.vector::halfvec
+     from   unnest($4::int[], $5::int[], $6::text[]) made(run, at, vector)`,
     [
       organization.num,
       space.num,

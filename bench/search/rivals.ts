@@ -1,4 +1,7 @@
-/** What most do instead, for the search bench: ts_rank with one shared HNSW graph in Postgres, and LanceDB's hybrid search. */
+/**
+ * Loads and asks what others use, for the search bench: ts_rank with one shared HNSW graph in Postgres, and
+ * LanceDB's hybrid search.
+ */
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import pgvector from "pgvector";
@@ -20,7 +23,7 @@ export interface LoadedRange {
 
 const ROWS_AT_ONCE = 1_000;
 const DEPTH = 100;
-/** Of reciprocal rank fusion; what both LanceDB and most others use. */
+/** The constant k of reciprocal rank fusion, as LanceDB and most others set it. */
 const RRF = 60;
 
 export async function loadTsRank(
@@ -38,7 +41,9 @@ export async function loadTsRank(
       const numbers = Array.from({ length: Math.min(ROWS_AT_ONCE, to - at) }, (_, step) => at + step);
       const chunks = numbers.map((number) => corpus.chunk(number));
       await sql.query(
-        "insert into rival select $1, u.n, to_tsvector('simple', u.text), u.vector::halfvec from unnest($2::int[], $3::text[], $4::text[]) u(n, text, vector)",
+        `insert into rival
+         select $1, made.chunk, to_tsvector('simple', made.text), made.vector::halfvec
+         from   unnest($2::int[], $3::text[], $4::text[]) made(chunk, text, vector)`,
         [
           space,
           numbers,
@@ -58,11 +63,20 @@ export async function loadTsRank(
     async search(query, space) {
       const [words, vectors] = await Promise.all([
         sql.query<{ chunk: number }>(
-          "select chunk from rival, to_tsquery('simple', $2) q where space = $1 and words @@ q order by ts_rank(words, q) desc limit $3",
+          `select   chunk
+           from     rival, to_tsquery('simple', $2) query
+           where    space = $1
+           and      words @@ query
+           order by ts_rank(words, query) desc
+           limit    $3`,
           [space, query.text.replaceAll(" ", " | "), DEPTH],
         ),
         sql.query<{ chunk: number }>(
-          "select chunk from rival where space = $1 order by embedding <=> $2 limit $3",
+          `select   chunk
+           from     rival
+           where    space = $1
+           order by embedding <=> $2
+           limit    $3`,
           [space, pgvector.toSql(Array.from(query.vector)), DEPTH],
         ),
       ]);
@@ -78,7 +92,7 @@ export async function loadTsRank(
   };
 }
 
-/** What of LanceDB's module is used here. */
+/** The part of LanceDB's module that is used here. */
 interface LanceTable {
   add(rows: readonly object[]): Promise<unknown>;
   createIndex(column: string, options?: object): Promise<void>;

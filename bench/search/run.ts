@@ -1,4 +1,7 @@
-/** Latency, cost and quality of search by the size of a space, the number of other tenants and the state of its indexes; and of what others do. */
+/**
+ * Measures latency, cost and quality of search by the size of a space, the number of other tenants and the
+ * state of its indexes, and the same of what others use.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,9 +14,11 @@ import { hybridSearch } from "../../src/search/hybrid.ts";
 import { createOrganization, createSpace } from "../../test/support/stack/search-space.ts";
 import { makeCorpus } from "./corpus.ts";
 import { DIMENSIONS, MODEL, loadRange } from "./load.ts";
-import { type Bench, type Measured, ask, header, progress, row, say, scopeOf } from "./measure.ts";
+import { type Bench, type Measured, ask, header, progress, row, scopeOf } from "./measure.ts";
+import { say } from "../report.ts";
 import { type LoadedRange, type Rival, loadLance, loadTsRank } from "./rivals.ts";
-import { heldBack, measured, merge, purge, states } from "./states.ts";
+import { measureStates, measureSteps, measureUnmerged, purge } from "./states.ts";
+import { mergeWhatIsDue } from "./merge-segments.ts";
 import { openThrowaway, throwawayDatabase } from "../throwaway-database.ts";
 
 interface Options {
@@ -38,7 +43,7 @@ async function hybrid(bench: Bench, atOnce: number): Promise<Measured> {
   });
 }
 
-/** Share of the ten nearest that the search of a large space finds, against reading every vector. */
+/** The share of the ten nearest chunks that search finds, against reading every vector. */
 async function recall(bench: Bench): Promise<number> {
   const scope = await scopeOf(bench);
   const modelNum = scope.models[0]!.num;
@@ -55,7 +60,7 @@ async function recall(bench: Bench): Promise<number> {
       );
       const fast = await denseCandidates(sql, scope, { required: null, excluded: [] }, nearest);
       const names = new Set(fast.slice(0, 10).map((hit) => `${hit.run_num}/${hit.chunk_index}`));
-      // Equally near ones stand for each other.
+      // Equally near chunks count as the same.
       found += exact
         .slice(0, 10)
         .filter(
@@ -66,11 +71,16 @@ async function recall(bench: Bench): Promise<number> {
   return found / (queries.length * 10);
 }
 
-/** Loads the documents, several transactions at once, and says how far it is. @returns seconds that writing and merging postings took, analysis left out. */
+/**
+ * Loads the documents, several transactions at once, and prints its progress.
+ * @returns seconds that writing and merging postings took, without analysis
+ */
 async function loadAll(bench: Bench, documents: readonly number[], loaders: number): Promise<number> {
   const part = Math.ceil(documents.length / Math.max(10, loaders));
   const started = performance.now();
-  let [seconds, done, next] = [0, 0, 0];
+  let seconds = 0;
+  let done = 0;
+  let next = 0;
   const load = async (): Promise<void> => {
     for (let from = next; from < documents.length; from = next) {
       next += part;
@@ -78,18 +88,20 @@ async function loadAll(bench: Bench, documents: readonly number[], loaders: numb
       seconds += await loadRange(bench, bench.target, range);
       done += range.length;
       progress(
-        `${done * 10} chunks loaded, ${((done * 10_000) / (performance.now() - started)).toFixed(0)} a second with their texts and vectors`,
+        `${done * 10} chunks loaded, ${((done * 10_000) / (performance.now() - started)).toFixed(0)} a ` +
+          "second with their texts and vectors",
       );
     }
   };
   await Promise.all(Array.from({ length: loaders }, load));
   say(
-    `loaded in ${((performance.now() - started) / 1_000).toFixed(0)} s with texts and vectors, made up meanwhile`,
+    `loaded in ${((performance.now() - started) / 1_000).toFixed(0)} s with texts and vectors, made up ` +
+      "meanwhile",
   );
   return seconds;
 }
 
-/** Gives so many other tenants a space each. @returns the chunks of every space. */
+/** Makes `spaces - 1` other tenants with a space each. @returns the chunks of every space */
 async function addOthers(bench: Bench, chunks: number, spaces: number): Promise<LoadedRange[]> {
   const ranges = [{ space: 1, from: 0, to: chunks }];
   for (let other = 1; other < spaces; other++) {
@@ -122,7 +134,8 @@ async function askRivals(
 }
 
 async function main(options: Options): Promise<void> {
-  const [chunks, spaces] = [Number(options.chunks), Number(options.spaces)];
+  const chunks = Number(options.chunks);
+  const spaces = Number(options.spaces);
   const database = await throwawayDatabase(options.database);
   const db = openThrowaway(database.url, 20);
   const folder = await mkdtemp(join(tmpdir(), "holdfast-lance-"));
@@ -140,19 +153,22 @@ async function main(options: Options): Promise<void> {
     const loaders = Number(options.loaders);
     const seconds = await loadAll(bench, documents, loaders);
     say(
-      `${chunks} chunks of 150 words in one space, ${DIMENSIONS} dimensions; load ${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} cores; indexing and merging alone ${(chunks / seconds).toFixed(0)} chunks/s in each of ${loaders} transactions at once`,
+      `${chunks} chunks of 150 words in one space, ${DIMENSIONS} dimensions; load ` +
+        `${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} cores; indexing and merging alone ` +
+        `${(chunks / seconds).toFixed(0)} chunks/s in each of ${loaders} transactions at once`,
     );
-    if (options.states) await states(bench, chunks);
+    if (options.states) await measureStates(bench, chunks);
     await purge(bench);
-    await merge(bench);
+    await mergeWhatIsDue(db, bench.target);
     await db.owner.query("analyze");
-    if (!options.states) await measured(bench, [{ name: "as published, and what is due merged" }]);
+    if (!options.states) await measureSteps(bench, [{ name: "as published, and what is due merged" }]);
     progress("building the index of vectors");
     const before = performance.now();
     const built = await updateVectorIndexes(db, bench.target.organization.num, bench.target.space.num);
     if (built > 0)
       say(
-        `\nvector index built in ${((performance.now() - before) / 1_000).toFixed(0)} s; recall@10 ${(await recall(bench)).toFixed(4)}\n`,
+        `\nvector index built in ${((performance.now() - before) / 1_000).toFixed(0)} s; recall@10 ` +
+          `${(await recall(bench)).toFixed(4)}\n`,
       );
     header();
     for (const atOnce of [1, 8]) row("holdfast, 1 tenant", atOnce, await hybrid(bench, atOnce));
@@ -160,7 +176,7 @@ async function main(options: Options): Promise<void> {
     if (spaces > 1)
       for (const atOnce of [1, 8]) row(`holdfast, ${spaces} tenants`, atOnce, await hybrid(bench, atOnce));
     await askRivals(bench, options, ranges, folder);
-    if (options.states) await heldBack(bench, documents);
+    if (options.states) await measureUnmerged(bench, documents);
   } finally {
     await db.close();
     await database.drop();
@@ -170,7 +186,8 @@ async function main(options: Options): Promise<void> {
 
 await new Command("bench:search")
   .description(
-    "Hybrid search without query embedding, by size of the space, other tenants and state of the index, and side by side with what others do.",
+    "Hybrid search without query embedding, by size of the space, other tenants and state of the index, " +
+      "and side by side with what others do.",
   )
   .option("--chunks <n>", "chunks of the space that is searched", "10000")
   .option("--spaces <n>", "tenants in all; each of the others has 500 chunks", "1")

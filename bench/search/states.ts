@@ -1,15 +1,20 @@
-/** What the sparse side costs by the state of its index: as published, after replacing, where merging is held back. */
+/**
+ * Measures the sparse side by the state of its index: as published, after documents were replaced, and with
+ * merging held back.
+ */
 import { inTenant } from "../../src/db/pool.ts";
 import { hideRun } from "../../src/db/search/hidden.ts";
 import { findSegmentsToPurge } from "../../src/db/search/index/due-segments.ts";
-import { mergeSegments, purgeSegment } from "../../src/db/search/index/segments.ts";
+import { purgeSegment } from "../../src/db/search/index/segments.ts";
 import { addStatistics } from "../../src/db/search/index/statistics.ts";
 import { analyzeQuery } from "../../src/search/text/analyzer.ts";
 import { scoreSparse } from "../../src/search/bm25.ts";
 import { createChunkSet } from "../../src/search/chunk-set.ts";
 import { createOrganization, createSpace } from "../../test/support/stack/search-space.ts";
 import { MODEL, loadRange } from "./load.ts";
-import { type Bench, type Measured, ask, percentile, say, scopeOf } from "./measure.ts";
+import { mergeWhatIsDue } from "./merge-segments.ts";
+import { type Bench, type Measured, ask, medianAnd95, scopeOf } from "./measure.ts";
+import { say } from "../report.ts";
 
 /** A merge takes as many segments of 500 chunks as it may hold. */
 const MERGED_AT_ONCE = 53;
@@ -31,8 +36,11 @@ async function sparse(bench: Bench): Promise<Measured> {
 
 async function sizes({ db, target }: Bench): Promise<{ chunks: number; segments: number; bytes: number }> {
   const { rows } = await db.owner.query<{ chunks: number; segments: number; bytes: number }>(
-    `select (select sum(chunks) from space_statistics)::int as chunks, (select count(*) from posting_segments where space_num = $1)::int as segments,
-            pg_total_relation_size('postings') + pg_total_relation_size('posting_runs') + pg_total_relation_size('posting_segments') as bytes`,
+    `select (select sum(chunks) from space_statistics)::int                      as chunks,
+            (select count(*) from posting_segments where space_num = $1)::int    as segments,
+            pg_total_relation_size('postings')
+              + pg_total_relation_size('posting_runs')
+              + pg_total_relation_size('posting_segments')                       as bytes`,
     [target.space.num],
   );
   return rows[0]!;
@@ -41,22 +49,11 @@ async function sizes({ db, target }: Bench): Promise<{ chunks: number; segments:
 async function state(bench: Bench, name: string): Promise<void> {
   const { chunks, segments, bytes } = await sizes(bench);
   const { times } = await sparse(bench);
-  say(
-    `| ${name} | ${segments} | ${(bytes / chunks / 1_000).toFixed(2)} | ${percentile(times, 0.5)} / ${percentile(times, 0.95)} |`,
-  );
+  say(`| ${name} | ${segments} | ${(bytes / chunks / 1_000).toFixed(2)} | ${medianAnd95(times)} |`);
 }
 
 const tenant = <T>({ db, target }: Bench, work: Parameters<typeof inTenant<T>>[2]): Promise<T> =>
   inTenant(db, target.organization, work);
-
-export async function merge(bench: Bench, most = Infinity): Promise<void> {
-  const { organization, space } = bench.target;
-  for (
-    let rounds = 0;
-    rounds < most && (await tenant(bench, (sql) => mergeSegments(sql, organization.num, space.num))) > 0;
-  )
-    rounds++;
-}
 
 export async function purge(bench: Bench): Promise<void> {
   const segments = await tenant(bench, (sql) =>
@@ -65,7 +62,9 @@ export async function purge(bench: Bench): Promise<void> {
   for (const segment of segments) await tenant(bench, (sql) => purgeSegment(sql, segment));
 }
 
-/** Replaces every fifth document by another with the same text, and hides the one before, as a publish does. */
+/**
+ * Replaces every fifth document by another with the same text, and hides the one before, as a publish does.
+ */
 async function replaceFifth(bench: Bench, chunks: number): Promise<void> {
   const { db, target } = bench;
   const documents = Array.from({ length: Math.floor(chunks / 10 / 5) }, (_, at) => at * 50);
@@ -73,7 +72,12 @@ async function replaceFifth(bench: Bench, chunks: number): Promise<void> {
   for (let from = 0; from < documents.length; from += 50) {
     const part = documents.slice(from, from + 50);
     const { rows } = await db.owner.query<{ id: string; run: number }>(
-      "update documents set deleted_at = now() where space_id = $1 and deleted_at is null and name = any($2::text[]) returning id, published_run_num as run",
+      `update documents
+       set    deleted_at = now()
+       where  space_id = $1
+       and    deleted_at is null
+       and    name = any($2::text[])
+       returning id, published_run_num as run`,
       [space.id, part.map(String)],
     );
     await inTenant(db, organization, async (sql) => {
@@ -84,7 +88,7 @@ async function replaceFifth(bench: Bench, chunks: number): Promise<void> {
           runNum: run,
           reason: "superseded",
         });
-        await sql.query(`delete from embeddings where space_num = ${space.num} and run_num = $1`, [run]);
+        await sql.query("delete from embeddings where space_num = $1 and run_num = $2", [space.num, run]);
       }
       await addStatistics(sql, {
         organizationNum: organization.num,
@@ -98,14 +102,14 @@ async function replaceFifth(bench: Bench, chunks: number): Promise<void> {
   }
 }
 
-/** One fewer of a size than are merged. */
+/** Segments of one size that wait for one more before they are merged. */
 const WAITING = 3;
-/** Of 500 chunks: four become one of the next size. */
+/** Publishes of 500 chunks: four become one segment of the next size. */
 const WAITING_PUBLISHES = 4 + WAITING;
-/** Behind every chunk that is asked for. */
+/** A number higher than that of any chunk that is asked for. */
 const FURTHER_CHUNKS = 50_000_000;
 
-/** Publishes as many segments of 500 chunks, and of one document, as wait for one more. */
+/** Publishes as many segments of 500 chunks, and of one document, as can be left unmerged. */
 async function fillSizes(bench: Bench): Promise<void> {
   for (let at = 0; at < WAITING_PUBLISHES; at++) {
     const from = FURTHER_CHUNKS + at * 1_000;
@@ -124,8 +128,8 @@ interface Step {
   readonly change?: () => Promise<void>;
 }
 
-/** A table of the sparse side's cost after each of some changes. */
-export async function measured(bench: Bench, steps: readonly Step[]): Promise<void> {
+/** Prints a table of what the sparse side costs after each change. */
+export async function measureSteps(bench: Bench, steps: readonly Step[]): Promise<void> {
   say("\n| state of the index | segments | KB a chunk of all spaces | sparse p50 / p95 (ms) |");
   say("|---|---|---|---|");
   for (const { name, change } of steps) {
@@ -134,8 +138,9 @@ export async function measured(bench: Bench, steps: readonly Step[]): Promise<vo
   }
 }
 
-export async function states(bench: Bench, chunks: number): Promise<void> {
-  await measured(bench, [
+/** Measures the index as published, after more publishes, and after a fifth was replaced. */
+export async function measureStates(bench: Bench, chunks: number): Promise<void> {
+  await measureSteps(bench, [
     { name: "as published, merged by who published" },
     { name: "the most segments that publishing leaves", change: () => fillSizes(bench) },
     { name: "a fifth replaced, not purged", change: () => replaceFifth(bench, chunks) },
@@ -143,26 +148,27 @@ export async function states(bench: Bench, chunks: number): Promise<void> {
       name: "a fifth replaced, purged and merged",
       change: async () => {
         await purge(bench);
-        await merge(bench);
+        await mergeWhatIsDue(bench.db, bench.target);
       },
     },
   ]);
 }
 
-/** What queries cost where nothing merges: in a second space of the same documents. */
-export async function heldBack(bench: Bench, documents: readonly number[]): Promise<void> {
+/** Measures queries while nothing is merged, in a second space of the same documents. */
+export async function measureUnmerged(bench: Bench, documents: readonly number[]): Promise<void> {
   const other: Bench = {
     ...bench,
     target: await createSpace(bench.db, await createOrganization(bench.db)),
     numbers: new Map(),
   };
   await loadRange({ ...other, isMerging: false }, other.target, documents);
-  await measured(other, [
+  await measureSteps(other, [
     { name: "merging held back: 500 chunks a segment" },
     {
       name: "half merged",
-      change: () => merge(other, Math.ceil(documents.length / 50 / MERGED_AT_ONCE / 2)),
+      change: () =>
+        mergeWhatIsDue(other.db, other.target, Math.ceil(documents.length / 50 / MERGED_AT_ONCE / 2)),
     },
-    { name: "merged", change: () => merge(other) },
+    { name: "merged", change: () => mergeWhatIsDue(other.db, other.target) },
   ]);
 }

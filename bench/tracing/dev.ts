@@ -1,10 +1,13 @@
-/** How long `npm run dev` takes from an edit until the API answers and the worker is up: `node bench/tracing/dev.ts [edits of each kind]`. */
-import { cpus, loadavg } from "node:os";
+/**
+ * Measures how long `npm run dev` takes from an edit until the API answers and the worker is ready. Run as
+ * `node bench/tracing/dev.ts [edits of each kind]`.
+ */
+import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDevCopy } from "../../test/support/servers/dev-copy.ts";
-import { percentile } from "../chat/load.ts";
+import { machine, percentile } from "../report.ts";
 
-/** Nobody edits all the time: the processes of the next restart have loaded their packages by then. */
+/** The pause between two edits, in which the processes of the next restart load their packages. */
 const APART_MS = 4_000;
 const TIMES = Number(process.argv[2] ?? 10);
 const FILES = {
@@ -15,7 +18,7 @@ const FILES = {
 
 const dev = await startDevCopy(process.env["HOLDFAST_CACHE"]);
 
-/** Seconds, and the 1-minute load before. @throws where the restart failed. */
+/** Edits a file and waits for the restart. @returns seconds, and the 1-minute load before */
 async function restart(path: string, text: string): Promise<{ seconds: number; load: number }> {
   await sleep(APART_MS);
   const from = dev.printed().length;
@@ -28,7 +31,7 @@ async function restart(path: string, text: string): Promise<{ seconds: number; l
 
 try {
   process.stdout.write(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, ${TIMES} edits each, ${APART_MS / 1_000} s after the restart before\n\n`,
+    `${machine()}, ${TIMES} edits each, ${APART_MS / 1_000} s after the restart before\n\n`,
   );
   process.stdout.write("| edit of | seconds, p50 | most | least | load meanwhile |\n|---|---|---|---|---|\n");
   await restart(FILES["an API file"], "// The first restart compiles what the start did not.");
@@ -42,7 +45,8 @@ try {
       value.toFixed(2),
     );
     process.stdout.write(
-      `| ${name} | ${cells.join(" | ")} | ${Math.min(...loads).toFixed(1)} to ${Math.max(...loads).toFixed(1)} |\n`,
+      `| ${name} | ${cells.join(" | ")} | ${Math.min(...loads).toFixed(1)} to ` +
+        `${Math.max(...loads).toFixed(1)} |\n`,
     );
   }
 } finally {

@@ -1,6 +1,10 @@
-/** What a drill point costs where nobody listens, beside an empty function that is awaited: `node bench/tracing/drill-points.ts [million calls]`. */
-import { cpus, loadavg } from "node:os";
+/**
+ * Compares the cost of a drill point to which nobody listens with that of an empty function that is awaited.
+ * Run as `node bench/tracing/drill-points.ts [million calls]`.
+ */
+import { loadavg } from "node:os";
 import { DRILL_POINTS, drillPoint } from "../../src/telemetry/drill-point.ts";
+import { machine } from "../report.ts";
 
 const ROUNDS = 9;
 const calls = Number(process.argv[2] ?? 5) * 1_000_000;
@@ -8,7 +12,7 @@ const [POINT] = DRILL_POINTS;
 
 async function nothing(): Promise<void> {}
 
-/** Each in a function of its own, so that one does not change how another is compiled. */
+/** Each is a function of its own, so that one does not change how another is compiled. */
 const WAYS: Record<string, () => Promise<void>> = {
   async "drillPoint(…)"() {
     for (let call = 0; call < calls; call += 1) void drillPoint(POINT);
@@ -17,7 +21,7 @@ const WAYS: Record<string, () => Promise<void>> = {
     for (let call = 0; call < calls; call += 1) await drillPoint(POINT);
   },
   async "await undefined"() {
-    // oxlint-disable-next-line typescript/await-thenable -- what a point is to the code that awaits it, without the call
+    // oxlint-disable-next-line typescript/await-thenable -- compares an await without a call
     for (let call = 0; call < calls; call += 1) await undefined;
   },
   async "await of an empty async function"() {
@@ -25,7 +29,7 @@ const WAYS: Record<string, () => Promise<void>> = {
   },
 };
 
-/** Nanoseconds of processor time of one call, which what else runs on the machine changes least. */
+/** Nanoseconds of processor time of one call; other work on the machine changes this figure least. */
 async function measure(way: () => Promise<void>): Promise<number> {
   const start = process.cpuUsage();
   await way();
@@ -35,17 +39,18 @@ async function measure(way: () => Promise<void>): Promise<number> {
 
 const results = Object.keys(WAYS).map((name) => ({ name, samples: [] as number[] }));
 const [load] = loadavg();
-// In turns: what else the machine does then meets all of them alike.
+// They take turns, so that other work on the machine affects all of them alike.
 for (let round = -1; round < ROUNDS; round += 1) {
   for (const { name, samples } of results) {
     const sample = await measure(WAYS[name]!);
-    // The first round compiles.
+    // The first round only compiles.
     if (round >= 0) samples.push(sample);
   }
 }
 
 process.stdout.write(
-  `${ROUNDS} × ${calls / 1_000_000} million calls each, ${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, load ${load!.toFixed(1)} at the start\n\n`,
+  `${ROUNDS} × ${calls / 1_000_000} million calls each, ${machine()}, ` +
+    `load ${load!.toFixed(1)} at the start\n\n`,
 );
 process.stdout.write("| | ns of processor time a call, median | least | most |\n|---|---|---|---|\n");
 for (const { name, samples } of results) {

@@ -1,4 +1,7 @@
-/** Draws the trace of one upload as a picture, from the spans that a collector was sent: `node bench/tracing/trace.ts docs/trace-of-an-upload.svg`. */
+/**
+ * Draws the trace of one upload as a picture, from the spans that a collector received. Run as `node
+ * bench/tracing/trace.ts docs/trace-of-an-upload.svg`.
+ */
 import { writeFile } from "node:fs/promises";
 import setup from "../../test/support/run/global-setup.ts";
 import { ended, upload } from "../../test/support/clients/client.ts";
@@ -17,7 +20,7 @@ interface Drawn extends CollectedSpan {
   readonly depth: number;
 }
 
-/** Parents before children, by their beginning. */
+/** Lists parents before their children, and siblings by when they began. */
 function inOrder(spans: readonly CollectedSpan[], parent: string, depth = 0): Drawn[] {
   return spans
     .filter((span) => span.parentSpanId === parent)
@@ -37,26 +40,33 @@ const text = (x: number, y: number, what: string): string =>
   `<text x="${x.toFixed(1)}" y="${y}">${what.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</text>`;
 
 function draw(spans: readonly Drawn[]): string {
-  const [first, last] = [
-    Math.min(...spans.map((span) => span.startMs)),
-    Math.max(...spans.map((span) => span.endMs)),
-  ];
+  const first = Math.min(...spans.map((span) => span.startMs));
+  const last = Math.max(...spans.map((span) => span.endMs));
   const scale = BARS_WIDTH / (last - first);
   const rows = spans.map((span, index) => {
     const y = HEAD + index * ROW;
     const x = NAMES_WIDTH + (span.startMs - first) * scale;
     const width = Math.max(1.5, (span.endMs - span.startMs) * scale);
     const took = `${(span.endMs - span.startMs).toFixed(1)} ms`;
-    return `${text(8 + span.depth * 12, y + 13, span.name)}<rect x="${x.toFixed(1)}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 6}" rx="2" fill="${colorOf(span)}"><title>${span.service}: ${took}</title></rect>`;
+    return (
+      text(8 + span.depth * 12, y + 13, span.name) +
+      `<rect x="${x.toFixed(1)}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 6}" rx="2" ` +
+      `fill="${colorOf(span)}"><title>${span.service}: ${took}</title></rect>`
+    );
   });
   const height = HEAD + spans.length * ROW + 8;
   const width = NAMES_WIDTH + BARS_WIDTH + 16;
   const title = text(
     8,
     20,
-    `One upload: ${spans.length} spans, ${(last - first).toFixed(0)} ms from the request to the end of its workflow`,
+    `One upload: ${spans.length} spans, ${(last - first).toFixed(0)} ms from the request to the end of ` +
+      "its workflow",
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>${title}\n${rows.join("\n")}\n</svg>\n`;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
+    `viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">` +
+    `<rect width="100%" height="100%" fill="white"/>${title}\n${rows.join("\n")}\n</svg>\n`
+  );
 }
 
 const path = process.argv[2];
@@ -65,7 +75,7 @@ const stop = await setup();
 const collector = await startCollector();
 const stack = await startStack({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, LOG_LEVEL: "warn" } });
 try {
-  // The first warms up: connections, the bundle, the parser.
+  // The first upload warms up connections, the bundle and the parser.
   for (const name of ["warm.md", "note.md"])
     await ended(
       stack.url,

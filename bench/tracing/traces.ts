@@ -1,25 +1,17 @@
-/** What traces cost a chat: a service that sends spans and one that does not take turns under the same load. */
+/** Measures what traces cost a chat: a service that sends spans and one that does not take turns. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { createInterface } from "node:readline";
 import setup from "../../test/support/run/global-setup.ts";
 import { ended, upload } from "../../test/support/clients/client.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { AGENTS, KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { until } from "../../test/support/until.ts";
-import {
-  type Measured,
-  type Sample,
-  type Target,
-  ask,
-  both,
-  closeConnections,
-  load,
-  percentile,
-} from "../chat/load.ts";
+import { type Measured, type Sample, type Target, ask, both, closeConnections, load } from "../chat/load.ts";
+import { machine, percentile, say } from "../report.ts";
 
 const AT_ONCE = 8;
 const SECONDS = 50;
@@ -66,7 +58,7 @@ async function measure(services: readonly [Stack, Stack], agent: string): Promis
 }
 
 function row(agent: string, [without, traced]: [Measured, Measured]): string {
-  const half = ({ samples }: Measured, what: keyof Sample): number =>
+  const median = ({ samples }: Measured, what: keyof Sample): number =>
     percentile(
       samples.map((sample) => sample[what]),
       0.5,
@@ -74,7 +66,14 @@ function row(agent: string, [without, traced]: [Measured, Measured]): string {
   const rate = ({ samples, seconds }: Measured): number => samples.length / seconds;
   const pair = (one: number, other: number): string =>
     `${one.toFixed(1)} → ${other.toFixed(1)} (${(100 * (other / one - 1)).toFixed(1)} %)`;
-  return `| ${[agent, pair(half(without, "firstMs"), half(traced, "firstMs")), pair(half(without, "totalMs"), half(traced, "totalMs")), pair(rate(without), rate(traced)), traced.failures].join(" | ")} |`;
+  const cells = [
+    agent,
+    pair(median(without, "firstMs"), median(traced, "firstMs")),
+    pair(median(without, "totalMs"), median(traced, "totalMs")),
+    pair(rate(without), rate(traced)),
+    traced.failures,
+  ];
+  return `| ${cells.join(" | ")} |`;
 }
 
 const stop = await setup();
@@ -82,14 +81,14 @@ const provider = spawn(process.execPath, ["test/support/provider/scripted-provid
   stdio: ["ignore", "pipe", "inherit"],
 });
 const [url] = (await once(createInterface(provider.stdout), "line")) as [string];
-/** Takes spans and throws them away. */
 let sentBytes = 0;
-const sink = createServer(
-  (request, response) =>
-    void request
-      .on("data", (piece: Buffer) => (sentBytes += piece.length))
-      .on("end", () => response.end("{}")),
-).listen(0, "127.0.0.1");
+/** Takes spans, counts their bytes and throws them away. */
+const sink = createServer((request, response) => {
+  request.on("data", (piece: Buffer) => {
+    sentBytes += piece.length;
+  });
+  request.on("end", () => response.end("{}"));
+}).listen(0, "127.0.0.1");
 await once(sink, "listening");
 const collector = `http://127.0.0.1:${(sink.address() as AddressInfo).port}`;
 const services = [
@@ -97,10 +96,7 @@ const services = [
   await startService({ OPENAI_BASE_URL: url, OTEL_EXPORTER_OTLP_ENDPOINT: collector }),
 ] as const;
 try {
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  say(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load average ${loadavg()[0]?.toFixed(2)}`,
-  );
+  say(`${machine()}; load average ${loadavg()[0]?.toFixed(2)}`);
   say(
     "| agent | first token p50 (ms) | whole answer p50 (ms) | requests/s | failed |\n|---|---|---|---|---|",
   );

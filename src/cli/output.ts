@@ -17,6 +17,11 @@ export function wholeNumber(option: string, text: string, most: number): number 
   return value;
 }
 
+/** A count with its noun; the plural ends with s: "1 row", "2 rows". */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 export function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

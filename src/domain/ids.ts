@@ -11,3 +11,10 @@ export function newId(nowMs: number = Date.now()): string {
   const random = crypto.randomUUID().slice(15);
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random}`;
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** True for a UUID of any version, in upper or lower case. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}

@@ -1,4 +1,6 @@
-/** The alerts, their recorded series and their runbook belong together; `npm run alerts` runs the series themselves. */
+/**
+ * Tests that the alerts, their recorded series and their runbook agree; `npm run alerts` runs the series.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -41,7 +43,7 @@ test("each alert has recorded series on which it fires, and others on which it s
   expect(outcomes(false).toSorted()).toEqual(alerts.toSorted());
 });
 
-test("each recorded series asks for the alert that it is named after, and is named after what is expected", () => {
+test("each recorded series expects the alert that it is named after", () => {
   for (const { name, promql_expr_test: asked } of tests) {
     const [, alert, verb] = /^(\w+) (fires|stays silent): ./.exec(name)!;
     expect([
@@ -52,7 +54,7 @@ test("each recorded series asks for the alert that it is named after, and is nam
   }
 });
 
-test("each alert points at its section of the runbook, which says what it means, what to look at, what to do and when it is over", () => {
+test("each alert links its section of the runbook, which has all four parts", () => {
   const sections = new Map(
     runbook
       .split(/^### /m)

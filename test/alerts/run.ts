@@ -1,6 +1,7 @@
 /**
- * `npm run alerts`: tries every alert on recorded series with Prometheus's own `promtool`: that of PATH, else of Debian's package, which
- * is unpacked into a temporary folder and installed nowhere. Exits with 1 where an alert fails, and with 2 where nothing could be run.
+ * `npm run alerts`: tries every alert on recorded series with Prometheus's own `promtool`. It is taken from
+ * PATH or from Debian's package, which is unpacked into a temporary folder. Exits with 1 if an alert fails,
+ * and with 2 if `promtool` could not be run.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -22,7 +23,8 @@ async function main(): Promise<number> {
   } catch (error) {
     const didRun = error instanceof RuleError;
     process.stderr.write(
-      `${didRun ? "" : "the alerts were not tried: "}${error instanceof Error ? error.message : String(error)}\n`,
+      `${didRun ? "" : "the alerts were not tried: "}` +
+        `${error instanceof Error ? error.message : String(error)}\n`,
     );
     return didRun ? 1 : 2;
   } finally {

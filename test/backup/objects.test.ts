@@ -1,4 +1,7 @@
-/** Objects of a back-up on their way out of a store and back: what is refused of a folder, or of a store, that somebody changed. */
+/**
+ * Copies the objects of a back-up out of a store and back, and tests what is refused if somebody changed the
+ * folder or the store.
+ */
 import { randomBytes, randomUUID } from "node:crypto";
 import { appendFile, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -77,7 +80,7 @@ test("a back-up stops where its disk has no room left for the others on it", asy
   ).rejects.toBe(full);
 });
 
-test("a back-up that fails writes nothing any more into the folder that its command then removes", async () => {
+test("a back-up that failed no longer writes into its folder, which the command then removes", async () => {
   const broken = new Error("broken");
   const source = createDirectoryStore(join(root, "store"));
   const half = {
@@ -97,7 +100,7 @@ test("a back-up that fails writes nothing any more into the folder that its comm
   expect(await readdir(root)).not.toContain("second");
 });
 
-test("names that leave the folder, and lines of any length, are refused before anything is read", async () => {
+test("names that leave the folder, and lines that are too long, are refused before reading", async () => {
   const index = await readFile(join(folder, INDEX), "utf8");
   for (const name of [
     "../../../../etc/hostname",

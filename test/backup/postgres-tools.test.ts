@@ -18,10 +18,11 @@ const of = (url: string): Record<string, string | undefined> =>
     ),
   );
 
-test("a connection's parts reach pg_dump by libpq's variables, decoded, and what only our client knows does not", () => {
+test("the parts of a URL reach pg_dump as libpq's variables, without those that libpq does not know", () => {
   expect(
     of(
-      "postgres://own%40er:p%2Fw%20%C3%A9@db.example:6543/hold%20fast?sslmode=verify-full&sslrootcert=%2Fca.pem&max=4",
+      "postgres://own%40er:p%2Fw%20%C3%A9@db.example:6543/hold%20fast" +
+        "?sslmode=verify-full&sslrootcert=%2Fca.pem&max=4",
     ),
   ).toEqual({
     PGHOST: "db.example",
@@ -45,7 +46,7 @@ test("a connection's parts reach pg_dump by libpq's variables, decoded, and what
   });
 });
 
-/** Puts programs of these versions, in this order, where PATH looks. */
+/** Puts programs of these versions into folders of PATH, in this order. */
 async function inPath(...majors: number[]): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-tools-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -60,12 +61,14 @@ async function inPath(...majors: number[]): Promise<void> {
   vi.stubEnv("PATH", majors.map((major) => join(folder, String(major))).join(delimiter));
 }
 
-afterEach(() => void vi.unstubAllEnvs());
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 const chosen = async (needed: { server: number; dump?: number }): Promise<number> =>
   (await findPostgresTools(needed, [])).major;
 
-test("programs older than the server or the dump are passed over, and of a server before 17 newer ones too, whose restore it would refuse", async () => {
+test("the program is not older than server and dump, and not newer than a server before 17", async () => {
   await inPath(90, 96, 98, 16, 99);
   await expect(chosen({ server: 97 })).resolves.toBe(98);
   await expect(chosen({ server: 90, dump: 99 })).resolves.toBe(99);
@@ -87,7 +90,8 @@ test("what went wrong is told whatever language the machine speaks", async () =>
   const folder = await mkdtemp(join(tmpdir(), "holdfast-tools-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const script =
-    '#!/bin/sh\n[ "$LC_ALL" = C ] && echo "pg_dump: error: away" >&2 || echo "pg_dump: Fehler: weg" >&2\nexit 1\n';
+    '#!/bin/sh\n[ "$LC_ALL" = C ] && echo "pg_dump: error: away" >&2 || echo "pg_dump: Fehler: weg" ' +
+    ">&2\nexit 1\n";
   await writeFile(join(folder, "pg_dump"), script, { mode: 0o700 });
   for (const variable of ["LANG", "LC_ALL", "LC_MESSAGES"]) vi.stubEnv(variable, "de_DE.UTF-8");
   const dumping = runPostgresTool(
@@ -102,17 +106,22 @@ test.each(["SIGTERM", "SIGHUP"] as const)(
   async (signal) => {
     const folder = await mkdtemp(join(tmpdir(), "holdfast-tools-"));
     onTestFinished(() => rm(folder, { recursive: true }));
-    const [program, main, pid] = [join(folder, "pg_dump"), join(folder, "main.mjs"), join(folder, "pid")];
+    const program = join(folder, "pg_dump");
+    const main = join(folder, "main.mjs");
+    const pid = join(folder, "pid");
     await writeFile(program, `#!/bin/sh\necho $$ >${pid}\nexec sleep 20\n`, { mode: 0o700 });
     const tools = join(import.meta.dirname, "../../src/backup/postgres-tools.ts");
     const script = `
     import { runPostgresTool } from ${JSON.stringify(tools)};
     const run = { name: "pg_dump", args: [], url: "postgres://127.0.0.1:1/none" };
-    await runPostgresTool({ folder: ${JSON.stringify(folder)}, major: 18 }, run).catch((error) => console.log(error.message));`;
+    const program = { folder: ${JSON.stringify(folder)}, major: 18 };
+    await runPostgresTool(program, run).catch((error) => console.log(error.message));`;
     await writeFile(main, script);
     const command = spawn(process.execPath, [main], { stdio: ["ignore", "pipe", "inherit"] });
     let printed = "";
-    command.stdout.on("data", (piece: Buffer) => void (printed += piece.toString()));
+    command.stdout.on("data", (piece: Buffer) => {
+      printed += piece.toString();
+    });
     const exited = once(command, "exit");
     const dump = await vi.waitFor(async () => {
       const found = await processId(Number(await readFile(pid, "utf8")));

@@ -1,4 +1,4 @@
-/** What a restore looks at before it changes anything. */
+/** Tests what a restore checks before it changes anything. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { runCommand } from "../support/stack/command.ts";
 import { createTestDatabase } from "../support/servers/database.ts";
 import { until } from "../support/until.ts";
 
-test("a restore waits for no other: one whose command was killed may still commit into the database", async () => {
+test("a restore is refused while another runs, whose command may have been killed", async () => {
   const [database, folder] = await Promise.all([
     createTestDatabase({ isEmpty: true }),
     mkdtemp(join(tmpdir(), "restore-")),
@@ -37,7 +37,8 @@ test("a restore waits for no other: one whose command was killed may still commi
   try {
     await other.connect();
     expect(await restore()).toContain(
-      "A restore is at work in this database, perhaps of a command that was killed: wait until its pg_restore has ended, or end it.",
+      "A restore is at work in this database, perhaps of a command that was killed: wait until its " +
+        "pg_restore has ended, or end it.",
     );
     await other.end();
     await until("the server has ended the other's session", async () =>

@@ -1,4 +1,7 @@
-/** What the rendered chart must have whatever else changes, on the manifests that `npm run check:chart` holds to the templates; needs no Helm. */
+/**
+ * Tests the rendered chart by the manifests in golden/, which `npm run check:chart` compares with the
+ * templates; so it needs no Helm.
+ */
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -127,7 +130,7 @@ test("each pod gets the database logins of its part and no other", () => {
   expect(logins("groups", "Deployment", "holdfast-worker-index")).toEqual([app, system, maintenance]);
 });
 
-test("worker groups share all queues between them, each scaled by its own, and no selector finds another's pods", () => {
+test("each queue has a worker group that scales by it, and no selector finds another group's pods", () => {
   const groups = rendered["groups"]!.filter(
     ({ kind, metadata }) => kind === "Deployment" && metadata.name.startsWith("holdfast-worker"),
   );
@@ -185,7 +188,7 @@ test("pods connect to the named destinations and to nothing else", () => {
     (rule: Manifest) => rule["ports"][0].port === 5432,
   );
   expect(postgres.to).toEqual([{ ipBlock: { cidr: "10.20.0.5/32" } }]);
-  // A private address is no destination of HTTPS.
+  // HTTPS must not reach private addresses.
   const https = egress("minimal", "api")["egress"].find((rule: Manifest) => rule["ports"][0].port === 443);
   expect(https.to[0].ipBlock.except).toEqual(
     expect.arrayContaining(["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16"]),

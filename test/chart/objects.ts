@@ -1,4 +1,4 @@
-/** Reads rendered manifests, and holds each object against the published schema of its kind. */
+/** Reads rendered manifests, and validates each object against the published schema of its kind. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv, type ValidateFunction } from "ajv";
@@ -6,10 +6,10 @@ import { parseAllDocuments } from "yaml";
 
 const SCHEMAS = join(import.meta.dirname, "schemas");
 
-// oxlint-disable-next-line typescript/no-explicit-any -- a test looks into whatever was rendered
+// oxlint-disable-next-line typescript/no-explicit-any -- tests read fields of any manifest
 export type Manifest = Record<string, any>;
 
-/** @throws Error if a document is no YAML, or names a key twice. */
+/** @throws Error if a document is not YAML, or has a key twice */
 export function readManifests(text: string): Manifest[] {
   return parseAllDocuments(text, { uniqueKeys: true }).flatMap((document) => {
     if (document.errors.length > 0) throw document.errors[0]!;
@@ -18,7 +18,10 @@ export function readManifests(text: string): Manifest[] {
   });
 }
 
-/** @returns what is wrong with an object: a kind that has no schema here, a field that its kind does not have, a wrong type. */
+/**
+ * @returns a function that lists the faults of an object: a kind without a schema, a field that its kind does
+ * not have, a wrong type
+ */
 export async function createValidator(): Promise<(manifest: Manifest) => string[]> {
   const validators = new Map<string, ValidateFunction>();
   for (const name of ["kubernetes-1.29.json", "custom-resources.json"]) {

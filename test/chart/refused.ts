@@ -1,4 +1,4 @@
-/** Values that the chart must refuse, each with what Helm says to them. */
+/** Values that the chart must refuse, each with a part of Helm's message. */
 
 interface Refused {
   readonly values: object;

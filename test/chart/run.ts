@@ -1,12 +1,13 @@
 /**
- * Renders the chart with Helm for each file of values/, compares with golden/, and holds every object against the schema of its kind.
- * `node test/chart/run.ts`; `-- --update` writes what is rendered to golden/, and the names of settings into the chart's schema.
- * Takes `helm` from PATH, else builds it by Go's module proxy into the cache, once. Neither there: it fails and says so.
+ * Renders the chart with Helm for each file of values/, compares the result with golden/, and validates every
+ * object against the schema of its kind. Run as `node test/chart/run.ts`; `--update` writes the result to
+ * golden/ and the names of settings into the chart's schema. It takes `helm` from PATH, or builds it with Go
+ * into the cache, once. It fails if there is neither.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { createValidator, readManifests } from "./objects.ts";
@@ -22,9 +23,11 @@ const HELM = "v3.16.4";
 const BUILD_MS = 15 * 60_000;
 const RENDER_MS = 60_000;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
 
-/** @throws Error if neither helm nor go can be run. */
+/** @throws Error if neither helm nor go can be run */
 async function findHelm(): Promise<string> {
   const found = (command: string, args: string[]): Promise<boolean> =>
     run(command, args, { timeout: RENDER_MS }).then(
@@ -68,17 +71,16 @@ async function render(helm: string, values: string): Promise<string> {
   return stdout;
 }
 
-/** Each set of values that must not render, with what Helm has to say to it. */
-async function refusals(helm: string): Promise<string[]> {
+/** Renders the values that must be refused. @returns those that were not, or with another message */
+async function findUnrefused(helm: string, folder: string): Promise<string[]> {
   const wrong = await Promise.all(
     Object.entries(REFUSED).map(async ([name, { values, says }]) => {
-      const path = join(VALUES, `.refused-${name.replaceAll(/\W+/g, "-")}.json`);
+      const path = join(folder, `${name.replaceAll(/\W+/g, "-")}.json`);
       await writeFile(path, JSON.stringify(values));
       const said = await render(helm, path).then(
         () => undefined,
         (error: Error) => error.message,
       );
-      await rm(path);
       if (said === undefined) return [`${name}: was rendered`];
       return said.includes(says) ? [] : [`${name}: was refused with other words:\n${said}`];
     }),
@@ -91,10 +93,12 @@ async function compare(name: string, rendered: string, isUpdate: boolean): Promi
   if (isUpdate) await writeFile(path, rendered);
   const golden = await readFile(path, "utf8").catch(() => "");
   if (golden === rendered) return [];
-  const [was, is] = [golden.split("\n"), rendered.split("\n")];
+  const was = golden.split("\n");
+  const is = rendered.split("\n");
   const line = is.findIndex((text, at) => text !== was[at]);
   return [
-    `${name}: line ${line + 1} is "${is[line] ?? ""}", in golden/ "${was[line] ?? ""}" (--update takes what is rendered)`,
+    `${name}: line ${line + 1} is "${is[line] ?? ""}", in golden/ "${was[line] ?? ""}" (--update takes ` +
+      "what is rendered)",
   ];
 }
 
@@ -103,7 +107,8 @@ async function main(isUpdate: boolean): Promise<void> {
   if (isUpdate) await writeEnvironmentProperties();
   const helm = await findHelm();
   say(
-    `helm: ${(await run(helm, ["version", "--short"])).stdout.trim()} (${helm === "helm" ? "of PATH" : "built"})`,
+    `helm: ${(await run(helm, ["version", "--short"])).stdout.trim()} ` +
+      `(${helm === "helm" ? "of PATH" : "built"})`,
   );
   const names = (await readdir(VALUES)).filter((name) => name.endsWith(".yaml")).toSorted();
   const golden = (await readdir(GOLDEN)).filter((name) => !names.includes(name));
@@ -117,7 +122,12 @@ async function main(isUpdate: boolean): Promise<void> {
     problems.push(...(await compare(name, rendered, isUpdate)), ...manifests.flatMap(validate));
     say(`${basename(name, ".yaml")}: ${manifests.length} objects rendered, linted, validated`);
   }
-  problems.push(...(await refusals(helm)));
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-chart-"));
+  try {
+    problems.push(...(await findUnrefused(helm, folder)));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
   say(`${Object.keys(REFUSED).length} sets of values that must be refused`);
   for (const problem of problems) say(problem);
   if (problems.length > 0) throw new Error(`${problems.length} problems with charts/holdfast`);

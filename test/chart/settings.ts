@@ -1,11 +1,14 @@
-/** Which settings the chart takes in `env`: its schema lists their names, so that a misspelt one is refused. */
+/**
+ * The settings that the chart takes in `env`: its schema lists their names, so that a misspelt one is
+ * refused.
+ */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SETTING_NAMES } from "../../src/config/settings/index.ts";
 
 const SCHEMA = join(import.meta.dirname, "../../charts/holdfast/values.schema.json");
 
-/** Settings that do not go into `env`, each with where they come from. */
+/** Settings that do not go into `env`, and where each comes from instead. */
 export const NOT_IN_ENV: Record<string, string> = {
   ...Object.fromEntries(
     SETTING_NAMES.filter((name) => /^DATABASE_.*(URL|PASSWORD|PASSWORD_FILE)$/.test(name)).map((name) => [
@@ -33,7 +36,7 @@ export const NOT_IN_ENV: Record<string, string> = {
   STORAGE_EMULATOR_HOST: "tests",
 };
 
-/** The schema's part for `env`, as the settings have it now. */
+/** The part of the schema for `env`, made from the settings. */
 export function environmentProperties(): Record<string, { type: string[] }> {
   const names = SETTING_NAMES.filter((name) => !(name in NOT_IN_ENV)).toSorted();
   return Object.fromEntries(names.map((name) => [name, { type: ["string", "number", "boolean", "null"] }]));

@@ -100,7 +100,14 @@ describe("a chain held against its anchor", () => {
     expect(await faultOf()).toEqual([["changed at 4"]]);
     await change("delete from audit_log where organization_id = $1 and chain_seq > 2");
     await change(
-      "update audit_chains set (seq, hash) = (select chain_seq, chain_hash from audit_log l where l.organization_id = $1 and chain_seq = 2) where organization_id = $1",
+      `update audit_chains
+       set    (seq, hash) = (
+                select chain_seq, chain_hash
+                from   audit_log
+                where  organization_id = $1
+                and    chain_seq = 2
+              )
+       where  organization_id = $1`,
     );
     expect(await faultOf()).toEqual([["cut at 4"]]);
     await change("delete from audit_chains where organization_id = $1");
@@ -114,12 +121,19 @@ describe("a chain held against its anchor", () => {
     await change("delete from audit_log where organization_id = $1 and chain_seq = 3");
     expect(await faultOf()).toEqual([["missing at 3"]]);
     await change(
-      "update audit_chains set (base_seq, base_hash) = (select chain_seq, chain_hash from audit_log l where l.organization_id = $1 and chain_seq = 4) where organization_id = $1",
+      `update audit_chains
+       set    (base_seq, base_hash) = (
+                select chain_seq, chain_hash
+                from   audit_log
+                where  organization_id = $1
+                and    chain_seq = 4
+              )
+       where  organization_id = $1`,
     );
     expect(await faultOf()).toEqual([["removed at 3"]]);
   });
 
-  it("whose rows had their time is no fault: at its beginning it is compared, before it there is nothing to compare", async () => {
+  it("whose rows were deleted by retention is no fault; the oldest row left is compared", async () => {
     const age = () =>
       change("update audit_log set at = now() - interval '401 days' where organization_id = $1");
     await append(2);
@@ -140,7 +154,14 @@ describe("a chain held against its anchor", () => {
     await anchor();
     const moveBaseTo = (seq: number) =>
       change(
-        `update audit_chains set (base_seq, base_hash) = (select chain_seq, chain_hash from audit_log l where l.organization_id = $1 and chain_seq = ${seq}) where organization_id = $1`,
+        `update audit_chains
+         set    (base_seq, base_hash) = (
+                  select chain_seq, chain_hash
+                  from   audit_log
+                  where  organization_id = $1
+                  and    chain_seq = ${seq}
+                )
+         where  organization_id = $1`,
       );
     await moveBaseTo(1);
     await change("delete from audit_log where organization_id = $1 and chain_seq = 1");
@@ -150,7 +171,7 @@ describe("a chain held against its anchor", () => {
     expect(await faultOf()).toEqual([["removed at 4"]]);
   });
 
-  it("of an organization that is closed is compared for as long as it is there, and then named as deleted", async () => {
+  it("of a closed organization is compared until its deletion, and named as deleted afterwards", async () => {
     await append(2);
     await anchor();
     await change("update organizations set deleted_at = now() where id = $1");
@@ -163,7 +184,7 @@ describe("a chain held against its anchor", () => {
 });
 
 describe("an anchor", () => {
-  it("that was changed, that another key signed, or that says nothing we know is told apart from a fault of a chain", async () => {
+  it("that was changed, or signed by another key, is told apart from a fault of a chain", async () => {
     await append(1);
     const jws = await anchor("1-good.jws");
     const [head, payload, signature] = jws.split(".") as [string, string, string];

@@ -1,4 +1,7 @@
-/** What can be expected to go wrong is one line of every command, without a stack and without a secret; nothing is changed by it. */
+/**
+ * Tests that every command prints one line for a failure that can be expected, without a stack and without a
+ * secret, and changes nothing.
+ */
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -31,7 +34,7 @@ let migrated: TestDatabase;
 let empty: TestDatabase;
 let folder: string;
 let env: Record<string, string>;
-/** By the failure. */
+/** The line that is printed, by failure. */
 let settings: Record<string, Record<string, string>>;
 
 beforeAll(async () => {
@@ -86,7 +89,7 @@ afterAll(async () => {
   await Promise.all([migrated.drop(), empty.drop(), rm(folder, { recursive: true, force: true })]);
 });
 
-/** What the command would print on standard error. */
+/** What the command prints on standard error. */
 async function failureOf(args: string[], extra: Record<string, string>): Promise<string> {
   const error: unknown = await runCommand(args, { ...env, ...extra }).then(
     () => new Error(`holdfast ${args.join(" ")} succeeded`),
@@ -166,7 +169,7 @@ describe("a command fails in a line", () => {
     const paths = args.map((arg) => (/\.(json|yaml)$|^nowhere$|^k$/.test(arg) ? join(folder, arg) : arg));
     const said = await failureOf(paths, settings[failure]!);
     expect(said).toContain(expected);
-    // Mistakes are listed below their heading; anything else is one line.
+    // A list of mistakes has a heading and a line each; anything else is one line.
     expect(said.split("\n").length).toBe(failure === "settings cannot be used" ? 3 : 1);
     expect(said).not.toMatch(/\n\s+at |src\/|not-it|not-a-key|BAQEBAQE|AwMDAwMD|-of-tests/);
   });
@@ -174,7 +177,8 @@ describe("a command fails in a line", () => {
 
 test("nothing of all that was changed", async () => {
   const { rows } = await migrated.db.owner.query(
-    "select (select count(*) from organizations) as organizations, (select count(*) from operations) as operations",
+    `select (select count(*) from organizations) as organizations,
+            (select count(*) from operations)    as operations`,
   );
   expect(rows).toEqual([{ organizations: 0, operations: 0 }]);
 });
@@ -197,7 +201,7 @@ test("the process ends with its command, whatever was given up on and still hold
   });
 }, 30_000);
 
-/** The last thing that the work wrote on standard error, which it takes for a terminal. */
+/** Returns the last progress that was written on standard error, which is taken for a terminal. */
 async function lastOnTerminal(work: () => Promise<unknown>): Promise<unknown> {
   const wasTerminal = process.stderr.isTTY;
   process.stderr.isTTY = true;

@@ -1,4 +1,4 @@
-/** The first administrator of an instance, and what an operator sees of provisioning before it is done. */
+/** Tests how the first organization of an instance is made, and dry runs of provisioning. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,8 +34,13 @@ afterAll(async () => {
 const countAll = async (): Promise<unknown> =>
   (
     await database.db.owner.query(
-      `select (select count(*) from organizations) as organizations, (select count(*) from users) as users, (select count(*) from spaces) as spaces,
-         (select count(*) from space_members) as members, (select count(*) from agents) as agents, (select count(*) from api_keys) as keys, (select count(*) from audit_log) as audit`,
+      `select (select count(*) from organizations) as organizations,
+              (select count(*) from users)         as users,
+              (select count(*) from spaces)        as spaces,
+              (select count(*) from space_members) as members,
+              (select count(*) from agents)        as agents,
+              (select count(*) from api_keys)      as keys,
+              (select count(*) from audit_log)     as audit`,
     )
   ).rows[0];
 
@@ -59,7 +64,7 @@ test("a dry run makes nothing where nothing was before, no secret of the instanc
   expect((await database.db.owner.query("select name from instance_secrets")).rows).toEqual([]);
 });
 
-test("organization create makes one that can be used at once, prints what to do next, and refuses a second of its name", async () => {
+test("organization create makes a usable organization, and refuses its name again", async () => {
   expect(await hasNoOrganization(database.db)).toBe(true);
   const printed = await create("--space", "Research");
   expect(await hasNoOrganization(database.db)).toBe(false);
@@ -91,7 +96,7 @@ test("organization create makes one that can be used at once, prints what to do 
   expect(await countAll()).toEqual(before);
 });
 
-test("a dry run names each change and makes none; what the file does not name is listed, and stays", async () => {
+test("a dry run names each change, makes none, and lists what the file does not name", async () => {
   const path = join(folder, "tenants.yaml");
   const users = [
     { email: "ada@acme.example", name: "Ada L." },
@@ -141,7 +146,7 @@ test("a dry run names each change and makes none; what the file does not name is
   expect(rows).toEqual([{ deleted_at: null }]);
 });
 
-test("backup verify tells of a secret that is lost each time it looks, and makes none in its place", async () => {
+test("backup verify reports a lost secret each time, and makes none in its place", async () => {
   await database.db.owner.query("delete from instance_secrets");
   for (let times = 0; times < 2; times += 1)
     await expect(runCli(["backup", "verify"], env)).rejects.toThrow(/secret_missing pepper +1/);

@@ -1,4 +1,4 @@
-/** How far a command is: a bar on a terminal, and nothing where programs read. */
+/** Tests the progress of commands: a bar on a terminal, and nothing if the output is not a terminal. */
 import { afterEach, expect, test, vi } from "vitest";
 import { eachShown, startProgress } from "../../src/cli/progress.ts";
 

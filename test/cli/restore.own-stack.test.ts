@@ -1,4 +1,7 @@
-/** Restores into a Postgres server that never saw Holdfast, by hand and by command; what was restored keeps organizations apart as the original does. */
+/**
+ * Restores into a Postgres server that never saw Holdfast, by hand and by command, and tests that
+ * organizations stay apart.
+ */
 import { execFile } from "node:child_process";
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -31,7 +34,7 @@ let server: NewServer;
 let folder: string;
 let callers: MatrixCaller[];
 let things: Record<(typeof SPACE_NAMES)[number], Things>;
-/** Made by `holdfast backup create`. */
+/** The folder that `holdfast backup create` made. */
 let backup: string;
 
 beforeAll(async () => {
@@ -65,7 +68,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Of processes that serve what was restored: the logins, and no owner. */
+/** The environment of processes that serve the restored data: the logins, without the owner. */
 function settings(
   { DATABASE_URL, DATABASE_SYSTEM_URL, DATABASE_MAINTENANCE_URL }: OwnedEnvironment,
   dataDir: string,
@@ -73,14 +76,14 @@ function settings(
   return { ...stack.env, DATABASE_URL, DATABASE_SYSTEM_URL, DATABASE_MAINTENANCE_URL, DATA_DIR: dataDir };
 }
 
-/** What a command says that fails. */
+/** The error message of a command that must fail. */
 const failureOf = async (command: Promise<string>): Promise<string> =>
   command.then(
     (output) => `did not fail: ${output}`,
     (error: unknown) => (error as Error).message,
   );
 
-/** What a process prints that cannot start. */
+/** What a process prints that must not start. */
 async function refusal(main: string, env: Record<string, string>): Promise<string> {
   const started = startProcess(main, env);
   await until("the process ended", () => started.child.exitCode !== null, 30_000);
@@ -88,7 +91,7 @@ async function refusal(main: string, env: Record<string, string>): Promise<strin
   return started.output();
 }
 
-test("a dump whose roles are missing is restored with errors, refused by every process, and whole after migrate", async () => {
+test("a dump without its roles is served by no process until migrate has mended it", async () => {
   const database = await server.makeDatabase("by_hand");
   const dump = join(folder, "by-hand.dump");
   const owner = { ...stack.env, ...database };
@@ -101,11 +104,12 @@ test("a dump whose roles are missing is restored with errors, refused by every p
   expect(restored.stderr).toContain('role "holdfast_system" does not exist');
   const dataDir = join(folder, "by-hand");
   await cp(join(stack.dataDir, "objects"), join(dataDir, "objects"), { recursive: true });
-  // As an operator would whom the logs tell that the roles are missing.
+  // The logs say that roles are missing, and an operator does this.
   await runCli(["migrate", "--roles"], owner);
   await server.query(
     "by_hand",
-    "alter role holdfast_app login password 'app-of-tests'; alter role holdfast_system login password 'system-of-tests'",
+    `alter role holdfast_app login password 'app-of-tests';
+     alter role holdfast_system login password 'system-of-tests'`,
   );
   const env = settings(database, dataDir);
   const [api, worker, cli] = await Promise.all([
@@ -115,7 +119,10 @@ test("a dump whose roles are missing is restored with errors, refused by every p
   ]);
   for (const said of [api, worker, cli]) {
     expect(said).toMatch(
-      /The database is not as this version needs it: .*; and \d+ more\. Run `holdfast migrate` as the owner of the schema\./,
+      new RegExp(
+        "The database is not as this version needs it: .*; and \\d+ more\\. " +
+          "Run `holdfast migrate` as the owner of the schema\\.",
+      ),
     );
     expect(said).not.toContain("    at ");
   }
@@ -133,12 +140,13 @@ test("a dump whose roles are missing is restored with errors, refused by every p
     "role holdfast_system has bypassrls; role holdfast_maintenance has superuser. Run `holdfast migrate`",
   );
   expect(await runCli(["migrate"], owner)).toBe(
-    "mended: role holdfast_system has bypassrls\nmended: role holdfast_maintenance has superuser\nthe database is up to date\n",
+    "mended: role holdfast_system has bypassrls\nmended: role holdfast_maintenance has superuser\nthe " +
+      "database is up to date\n",
   );
   await server.forget("by_hand");
 });
 
-test("a back-up is made whole or not at all, has no key in it, and is refused where a part of it is another", async () => {
+test("a back-up is whole or not made, contains no key, and is refused if a part was exchanged", async () => {
   const owner = { ...stack.env, DATABASE_OWNER_URL: stack.database.url };
   expect((await readdir(folder)).filter((name) => name.startsWith("backup"))).toEqual(["backup"]);
   expect((await readdir(backup)).toSorted()).toEqual([
@@ -183,13 +191,17 @@ test("a back-up is made whole or not at all, has no key in it, and is refused wh
   );
   await server.query("refused", "create table spaces (id int)");
   expect(await restore(backup)).toContain(
-    "The database is not empty: it has public.spaces. Restore into a new one; where a restore was killed once its rows were there, `holdfast migrate` and `holdfast backup verify --manifest` end it.\n",
+    "The database is not empty: it has public.spaces. Restore into a new one; where a restore was " +
+      "killed once its rows were there, `holdfast migrate` and `holdfast backup verify --manifest` end " +
+      "it.\n",
   );
-  // Nothing of it changed anything.
+  // None of the refused restores changed anything.
   expect(
     await server.query(
       "refused",
-      "select rolname from pg_roles where rolname like 'holdfast%' union all select relname from pg_class where relname in ('documents', 'migrations')",
+      `select rolname from pg_roles where rolname like 'holdfast%'
+       union all
+       select relname from pg_class where relname in ('documents', 'migrations')`,
     ),
   ).toEqual([]);
   await server.query(
@@ -206,12 +218,15 @@ test("a back-up is made whole or not at all, has no key in it, and is refused wh
   await server.forget("refused");
 });
 
-test("restored by command, it is served by the narrow logins, each caller reads what the rules say, and a new document is taken in", async () => {
+test("a restore by command serves each caller what it may read, and takes new documents", async () => {
   const database = await server.makeDatabase("restored");
   const dataDir = join(folder, "restored");
   const owner = { ...stack.env, ...database, DATA_DIR: dataDir };
   expect(await runCli(["backup", "restore", "--from", backup], owner)).toMatch(
-    /^restored what was there at \S+: \d+ rows, \d+ objects\nNext, with the master key: holdfast migrate --create-logins/,
+    new RegExp(
+      "^restored what was there at \\S+: \\d+ rows, \\d+ objects?\\n" +
+        "Next, with the master key: holdfast migrate --create-logins",
+    ),
   );
   await runCli(["migrate", "--create-logins"], owner);
   const port = await freePort();

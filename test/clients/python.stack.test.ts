@@ -1,4 +1,4 @@
-/** The Python client that a generator makes of docs/openapi.json, against a stack. */
+/** Tests a generated Python client of docs/openapi.json against a stack. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { generatePythonClient, runPython } from "../support/clients/python-clien
 import { onSharedStack } from "../support/stack/shared-stack.ts";
 
 const CACHE = process.env["HOLDFAST_TEST_CACHE_DIR"] ?? "";
-/** The first time on a machine the generator is installed. */
+/** Long, because the first run on a machine installs the generator. */
 const SETUP_MS = 5 * 60_000;
 const GENERATOR = "openapi-python-client==0.29.1";
 

@@ -1,4 +1,7 @@
-/** The client in clients/typescript against a stack: typed requests, and uploads that survive what happens to their connection. */
+/**
+ * Tests the client in clients/typescript against a stack: typed requests, and uploads that survive faults of
+ * their connection.
+ */
 import { afterAll, expect, test } from "vitest";
 import { HoldfastError, createHoldfast } from "../../clients/typescript/src/index.ts";
 import { onSharedStack } from "../support/stack/shared-stack.ts";
@@ -64,7 +67,7 @@ test("an upload whose answer is lost, and that is refused for a while, is one do
   expect(data?.items.map(({ id }) => id)).toEqual([document.id]);
 });
 
-test("says why: a refusal by its status and detail, a document that cannot be processed by its code", async () => {
+test("gives the status and detail of a refusal, and the code of a failed document", async () => {
   const { uploadAndWait } = client();
   const refused = uploadAndWait({
     file: note("x"),

@@ -1,4 +1,7 @@
-/** docker-compose.yml against the settings: every one reaches the processes, and any password does so unchanged. */
+/**
+ * Compares docker-compose.yml with the settings: every setting reaches the processes, and any password does
+ * so unchanged.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
@@ -67,14 +70,14 @@ test.each([
   await expect(readServices({ ...required("p"), [name]: "" })).rejects.toThrow(`${name}: set it in .env`);
 });
 
-/** Credentials that the clients of the collector and of S3 find by themselves. */
+/** Credentials that the clients of the collector and of S3 read from the environment themselves. */
 const READ_BY_LIBRARIES = [
   "OTEL_EXPORTER_OTLP_HEADERS",
   "AWS_ACCESS_KEY_ID",
   "AWS_SECRET_ACCESS_KEY",
   "AWS_SESSION_TOKEN",
 ];
-/** Settings that the processes of compose do not get from .env, each with the reason. */
+/** Settings that the processes do not get from .env, each with the reason. */
 const LEFT_OUT: Record<string, string> = {
   WORKER_METRICS_PORT: "of `npm start`, where both processes are on one machine",
   NODE_ENV: "production",

@@ -1,4 +1,7 @@
-/** Reads docker-compose.yml as Compose does: YAML with merges, then each text interpolated. What it does not know is refused. */
+/**
+ * Reads docker-compose.yml as Compose does: YAML with merges, then each string interpolated. Forms that it
+ * does not know are refused.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -15,7 +18,10 @@ export interface Service {
   readonly profiles?: readonly string[];
 }
 
-/** The services of the file with the variables of a .env, as a container would get them. @throws Error if a required one is missing. */
+/**
+ * Returns the services of the file as containers get them, with the variables of a .env.
+ * @throws Error if a required variable is missing
+ */
 export async function readServices(
   variables: Readonly<Record<string, string>>,
 ): Promise<Readonly<Record<string, Service>>> {
@@ -40,7 +46,10 @@ function interpolateAll(value: unknown, variables: Readonly<Record<string, strin
   return value;
 }
 
-/** Of Compose's forms those that the file uses: `${A}`, `${A:-b}`, `${A:?b}`, `${A:+b}`, `$$`. A value is not interpolated again. */
+/**
+ * Knows the forms that the file uses: `${A}`, `${A:-b}`, `${A:?b}`, `${A:+b}`, `$$`. Values are not
+ * interpolated again.
+ */
 export function interpolate(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replaceAll(
     /\$(?:\$|\{(\w+)(?:(:[-?+])([^{}$]*))?\}|)/g,

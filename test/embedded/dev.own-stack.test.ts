@@ -10,7 +10,7 @@ import { UNLESS_LINUX } from "../support/run/unless.ts";
 const ROUTE = "src/api/routes/service/health.ts";
 const MISTAKE = "\nexport const = ;\n";
 
-// The worker steps back behind everything else on the machine, so that its starts take long beside other tests.
+// The worker has the lowest priority on the machine, so its starts take long while other tests run.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let dev: DevCopy;
@@ -23,7 +23,7 @@ const status = async (path: string): Promise<number> =>
   (await fetch(`${dev.url}${path}`, { signal: AbortSignal.timeout(2_000) })).status;
 
 test(
-  "API and worker log in as what they are, without the superuser's password; commands beside them find their logins",
+  "API and worker have logins of their own, without the superuser's password; commands find their logins",
   UNLESS_LINUX,
   async () => {
     const superuser = (await readFile(join(dev.dataDir, "postgres-password"), "utf8")).trim();
@@ -41,7 +41,7 @@ test(
     const list = () =>
       runCli(["keys", "list", "--json"], { DATA_DIR: dev.dataDir, REQUIRE_DATABASE_LOGINS: "true" });
     expect(await list()).toBe("[]\n");
-    // A data folder that a release before made has none of the three.
+    // The data folder of an earlier release has none of the three.
     const password = join(dev.dataDir, "postgres-app-password");
     const kept = await readFile(password, "utf8");
     await rm(password);

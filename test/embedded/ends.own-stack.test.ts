@@ -1,4 +1,7 @@
-/** Every way for `npm start` to end: afterwards nothing of it runs or listens, and the next start goes on with the data. */
+/**
+ * Ends `npm start` in every way: afterwards nothing of it runs or listens, and the next start continues with
+ * the data.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
@@ -20,7 +23,7 @@ let dataDir: string;
 let npm: ChildProcess | undefined;
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), "holdfast-ends-"));
-  // Postgres runs as a user of its own where this is root.
+  // As root, Postgres runs as another user, who must reach the folder.
   await chmod(root, 0o711);
   dataDir = join(root, "data");
 });
@@ -37,7 +40,7 @@ interface Started {
   printed(): string;
 }
 
-/** In a session of its own, as a terminal's is; in production, where there is no demo to take in. */
+/** Starts in its own session, as a terminal does, and in production, because that loads no demo. */
 async function start(extra: Record<string, string> = {}): Promise<Started> {
   const { PATH, HOME } = process.env;
   const port = await freePort();
@@ -59,11 +62,15 @@ async function start(extra: Record<string, string> = {}): Promise<Started> {
   npm = child;
   let printed = "";
   for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk: Buffer) => void (printed += chunk.toString()));
+    stream.on("data", (chunk: Buffer) => {
+      printed += chunk.toString();
+    });
   return { npm: child, port, printed: () => printed };
 }
 
-/** Command lines of all processes that were started on the data folder: those that name it, or have it in their environment. */
+/**
+ * Lists the command lines of all processes that name the data folder, or have it in their environment.
+ */
 async function running(): Promise<string[]> {
   const found: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
@@ -80,7 +87,7 @@ async function recorded(): Promise<string[]> {
   return (JSON.parse(text) as { name: string }[]).map(({ name }) => name);
 }
 
-/** The process that npm became the parent of. */
+/** The id of the process that npm started. */
 async function startPid(): Promise<number> {
   return (JSON.parse(await readFile(join(dataDir, "holdfast.pid"), "utf8")) as { pid: number }).pid;
 }
@@ -118,7 +125,7 @@ test(
     await isUp(second);
     expect(second.printed()).not.toContain("making the database");
     expect(second.printed()).not.toContain("left by an earlier start");
-    // A shell without the start's PORT sends the first key to this start all the same.
+    // A shell without the PORT of the start is told its address all the same.
     const made = await runCli(
       ["organization", "create", "--name", "Acme", "--admin-email", "ada@acme.example"],
       { DATA_DIR: dataDir, NODE_ENV: "production" },
@@ -131,14 +138,11 @@ test(
   },
 );
 
-const ENDS: [string, (started: Started) => Promise<void>][] = [
-  ["npm is killed", async ({ npm: child }) => void child.kill("SIGKILL")],
-  ["the terminal is closed", async ({ npm: child }) => void process.kill(-child.pid!, "SIGHUP")],
-  ["the start gets SIGTERM", async () => void process.kill(await startPid(), "SIGTERM")],
-  [
-    "npm and the start are killed at once",
-    async ({ npm: child }) => void process.kill(-child.pid!, "SIGKILL"),
-  ],
+const ENDS: [string, (started: Started) => Promise<unknown>][] = [
+  ["npm is killed", async ({ npm: child }) => child.kill("SIGKILL")],
+  ["the terminal is closed", async ({ npm: child }) => process.kill(-child.pid!, "SIGHUP")],
+  ["the start gets SIGTERM", async () => process.kill(await startPid(), "SIGTERM")],
+  ["npm and the start are killed at once", async ({ npm: child }) => process.kill(-child.pid!, "SIGKILL")],
 ];
 
 test.each(ENDS)("%s in the middle of a start", UNLESS_LINUX, async (_, end) => {
@@ -152,7 +156,7 @@ test.each(ENDS)("%s in the middle of a start", UNLESS_LINUX, async (_, end) => {
   await leavesNothing(started.port);
 });
 
-test("a start with a master key that is not the database's ends as wrong settings do, and is not worth starting again", async () => {
+test("a start with another master key than the database's ends as with wrong settings", async () => {
   const refused = await start({ MASTER_KEY: Buffer.alloc(32, 9).toString("base64") });
   await until("npm has ended", () => refused.npm.exitCode !== null, WAIT_MS);
   expect(refused.printed()).toContain("The master key is not this database's");

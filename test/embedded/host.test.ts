@@ -25,9 +25,10 @@ async function listen(): Promise<{ server: Server; port: number }> {
   return { server, port };
 }
 
-test("ports of one start that are the same, or in use, are refused by the name of their setting", async () => {
+test("equal ports and ports in use are refused by the name of their setting", async () => {
   const { server, port } = await listen();
-  const [api, metrics] = [await freePort(), await freePort()];
+  const api = await freePort();
+  const metrics = await freePort();
   await expect(
     assertPortsFree(
       [

@@ -1,4 +1,7 @@
-/** Builds the image's file system in a folder, step by step as the Dockerfile says, on this machine's system in place of the base image's. */
+/**
+ * Builds the image's file system in a folder, step by step as the Dockerfile says, with the system of this
+ * machine in place of the base image.
+ */
 import { copyFile, cp, link, mkdir, readFile, readdir, symlink, readlink } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
@@ -10,7 +13,9 @@ export interface Assembly {
   readonly context: BuildContext;
   /** A new folder. */
   readonly folder: string;
-  /** True runs `npm ci` as it stands; else the packages that it would install are taken from this tree's own, by the lock file. */
+  /**
+   * True runs `npm ci`; false links the packages that it would install, by the lock file, from this tree.
+   */
   readonly installs: boolean;
 }
 
@@ -19,7 +24,7 @@ interface Named {
   readonly root: string;
 }
 
-/** @returns the root folder of the last stage. */
+/** @returns the root folder of the last stage */
 export async function assemble(stages: readonly Stage[], assembly: Assembly): Promise<string> {
   const done: Named[] = [];
   for (const [index, stage] of stages.entries()) {
@@ -52,7 +57,7 @@ async function copy(
   }
   for (const source of sources) {
     for (const file of filesOf(context, source)) {
-      // A file goes into a folder under its own name; of a folder its content goes there.
+      // COPY puts a file into a folder under its own name, but only the content of a folder.
       const rest =
         file === source
           ? isFolder
@@ -86,7 +91,7 @@ async function run(
   });
 }
 
-/** How this machine's npm is set up to reach its registry, by variables alone: an image has no such files. */
+/** Passes npm's registry settings of this machine as variables, because an image has no such files. */
 function registry(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) =>
@@ -95,7 +100,9 @@ function registry(): Record<string, string> {
   ) as Record<string, string>;
 }
 
-/** Hard links to the packages that the lock file does not mark as for development, where they are installed here. */
+/**
+ * Makes hard links to the installed packages that the lock file does not mark as needed for development only.
+ */
 async function installFrom(from: string, to: string, command: string): Promise<void> {
   if (!/ --omit=dev( |$)/.test(command)) throw new Error(`the tests of the image do not know: ${command}`);
   const { packages } = JSON.parse(await readFile(join(to, "package-lock.json"), "utf8")) as {
@@ -113,7 +120,8 @@ async function linkTree(from: string, to: string, isWanted: (name: string) => bo
   await mkdir(to, { recursive: true });
   for (const entry of await readdir(from, { withFileTypes: true })) {
     if (!isWanted(entry.name)) continue;
-    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    const source = join(from, entry.name);
+    const target = join(to, entry.name);
     if (entry.isDirectory()) await linkTree(source, target, isWanted);
     else if (entry.isSymbolicLink()) await symlink(await readlink(source), target);
     else await link(source, target).catch(() => cp(source, target));

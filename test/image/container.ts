@@ -1,4 +1,6 @@
-/** Runs commands in an assembled image as a container engine would, as far as that goes without one. */
+/**
+ * Runs commands in an assembled image as a container engine would, as far as that is possible without one.
+ */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -21,12 +23,12 @@ interface Run {
   readonly root: string;
   readonly workdir: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Absolute; what may be written, while the rest may not. */
+  /** Absolute paths that may be written; the rest of the root is read-only. */
   readonly volume?: string;
   readonly isBuild?: boolean;
 }
 
-/** Undefined if mount namespaces are allowed here, else what refuses them. */
+/** Undefined if mount namespaces are allowed here; otherwise the reason why not. */
 export function missingForContainers(): string | undefined {
   if (process.getuid?.() !== 0) return "the tests do not run as root";
   try {
@@ -41,7 +43,10 @@ export function missingForContainers(): string | undefined {
   }
 }
 
-/** As an engine runs it: a read-only root and the user without rights; a step of a build may write, as root. */
+/**
+ * Runs as an engine does: with a read-only root and the user without rights. A build step runs as root and
+ * may write.
+ */
 export function startContainer(
   command: readonly string[],
   { root, workdir, env, volume = "-", isBuild = false }: Run,
@@ -63,14 +68,16 @@ export function startContainer(
     stdio: ["ignore", "pipe", "pipe"],
   });
   let printed = "";
-  const keep = (chunk: Buffer): void => void (printed = (printed + chunk.toString()).slice(-1_000_000));
+  const keep = (chunk: Buffer): void => {
+    printed = (printed + chunk.toString()).slice(-1_000_000);
+  };
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);
   const ended = once(child, "close").then(([code, signal]) => (code ?? signal) as number | string);
   return { child, output: () => printed, ended };
 }
 
-/** @throws Error with what it printed, if it does not end with 0. */
+/** @throws Error with its output if it does not end with 0 */
 export async function runContainer(command: readonly string[], run: Run): Promise<string> {
   const container = startContainer(command, run);
   const force = setTimeout(() => container.child.kill("SIGKILL"), STEP_MS);

@@ -1,10 +1,13 @@
-/** What `docker build` would be sent: the files of a folder that .dockerignore lets through, by Docker's own rules. */
+/**
+ * Lists what `docker build` would be sent: the files of a folder that .dockerignore lets through, by Docker's
+ * own rules.
+ */
 import { readFile, readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Ignore } from "@balena/dockerignore";
 
-// Its types say that it is an ES module, which it is not.
+// Its types wrongly say that it is an ES module.
 const dockerignore = createRequire(import.meta.url)("@balena/dockerignore") as (options: {
   ignorecase: boolean;
 }) => Ignore;
@@ -15,20 +18,20 @@ export interface BuildContext {
   readonly files: readonly string[];
 }
 
-/** Whether a path is sent, by the text of a .dockerignore. */
+/** Decides by the text of a .dockerignore whether a path is sent. */
 export function sends(rules: string): (path: string) => boolean {
   const matcher = dockerignore({ ignorecase: false }).add(rules);
   return (path) => !matcher.ignores(path);
 }
 
-/** @throws Error if the folder has no .dockerignore. */
+/** @throws Error if the folder has no .dockerignore */
 export async function buildContext(root: string): Promise<BuildContext> {
   const rules = await readFile(join(root, ".dockerignore"), "utf8");
   const isSent = sends(rules);
   const exceptions = rules
     .split("\n")
     .flatMap((line) => (line.startsWith("!") ? [line.slice(1).trim()] : []));
-  // As Docker does: a folder that is kept out is not looked into, unless a rule lets something below it through.
+  // Docker skips a folder that is kept out, unless a rule lets something in it through.
   const mayHold = (folder: string): boolean =>
     isSent(folder) || exceptions.some((rule) => rule.startsWith(`${folder}/`) || /[*?[]/.test(rule));
   const files: string[] = [];
@@ -43,7 +46,9 @@ export async function buildContext(root: string): Promise<BuildContext> {
   return { root, files: files.toSorted() };
 }
 
-/** The files that a COPY of `source` takes; as in Docker, one that the context does not have ends the build. */
+/**
+ * Lists the files that a COPY of `source` takes. As in Docker, a missing source ends the build.
+ */
 export function filesOf({ files }: Pick<BuildContext, "files">, source: string): string[] {
   const path = source.replace(/^\.?\//, "").replace(/\/$/, "");
   const found = files.filter((file) => file === path || file.startsWith(`${path}/`));

@@ -1,4 +1,7 @@
-/** Reads the image's Dockerfile strictly: an instruction, flag or form that the tests do not act on is refused, so that none is passed over. */
+/**
+ * Reads the Dockerfile strictly: an instruction, flag or form that the tests do not carry out is refused, so
+ * that none is ignored.
+ */
 import { DockerfileParser, type Instruction, ModifiableInstruction } from "dockerfile-ast";
 
 export type Step =
@@ -16,7 +19,7 @@ export interface Stage {
   readonly base: string;
   readonly steps: readonly Step[];
   readonly env: Readonly<Record<string, string>>;
-  /** Absolute. */
+  /** An absolute path. */
   readonly workdir: string;
   readonly user: string;
   readonly volumes: readonly string[];
@@ -25,7 +28,7 @@ export interface Stage {
 
 type Building = { -readonly [Key in keyof Stage]: Stage[Key] };
 
-/** @throws Error that names the line of what it does not know. */
+/** @throws Error that names the line that it does not know */
 export function readDockerfile(text: string): Stage[] {
   const stages: Building[] = [];
   const args: Record<string, string> = {};
@@ -80,7 +83,7 @@ const ACTS: Record<string, (stage: Building, words: string[], instruction: Instr
     stage.volumes = [...stage.volumes, ...words];
   },
   EXPOSE() {
-    // Says something to people alone.
+    // These are information for people and change nothing.
   },
   CMD(stage, _words, instruction) {
     const command: unknown = JSON.parse(instruction.getArgumentsContent() ?? "");
@@ -121,6 +124,7 @@ function split(word: string, instruction: Instruction): [string, string] {
 
 function unknown(instruction: Instruction): Error {
   return new Error(
-    `line ${instruction.getRange().start.line + 1}: the tests of the image do not know ${instruction.getInstruction()} in this form`,
+    `line ${instruction.getRange().start.line + 1}: the tests of the image do not know ` +
+      `${instruction.getInstruction()} in this form`,
   );
 }

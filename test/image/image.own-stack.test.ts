@@ -1,6 +1,7 @@
 /**
- * The image as its files say, without an engine: its file system assembled step by step, then `migrate`, API and worker of docker-compose.yml
- * run in it as the user without rights on a read-only root, with passwords that no URL takes as they are.
+ * Runs the image without a container engine: its file system is assembled step by step, then `migrate`, API
+ * and worker of docker-compose.yml run in it, as the user without rights on a read-only root and with
+ * passwords that must be encoded in a URL.
  */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
@@ -20,7 +21,7 @@ import { type Stage, readDockerfile } from "./dockerfile.ts";
 import { unless } from "../support/run/unless.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** `IMAGE_INSTALL=npm` runs the Dockerfile's own `npm ci`; else its packages are linked from this tree's. */
+/** `IMAGE_INSTALL=npm` runs `npm ci` as the Dockerfile does; otherwise packages are linked from this tree. */
 const INSTALLS = process.env["IMAGE_INSTALL"] === "npm";
 const KEY = `sk-${randomBytes(24).toString("hex")}`;
 const SPACE = "01900000-0000-7000-8000-000000000010";
@@ -49,7 +50,7 @@ describe("the assembled image", unless(missing), () => {
   let ports: { readonly api: number; readonly health: number };
   const running: Container[] = [];
 
-  /** The service's environment as in its container, at the servers and under the users of this test. */
+  /** The environment of the service's container, with the servers and users of this test. */
   function environment(name: string): Record<string, string> {
     const { host, pathname } = new URL(database!.url);
     const own = Object.entries({ ...image.env, ...services[name]!.environment }).map(([variable, value]) => [
@@ -77,7 +78,7 @@ describe("the assembled image", unless(missing), () => {
     running.push(container);
     return container;
   };
-  /** As an engine does, again and again until it passes. */
+  /** Repeats the health check until it passes, as an engine does. */
   const healthy = (name: string) =>
     until(
       `${name} is healthy`,
@@ -94,7 +95,7 @@ describe("the assembled image", unless(missing), () => {
 
   beforeAll(async () => {
     const run = process.env["HOLDFAST_TEST_RUN_DIR"]!;
-    // Beside the packages, so that they can be linked.
+    // On the disk of the packages, because hard links cannot leave it.
     folder = await mkdtemp(join(run, "image-"));
     const stages = readDockerfile(await readFile(join(ROOT, "Dockerfile"), "utf8"));
     image = stages.at(-1)!;
@@ -142,7 +143,7 @@ describe("the assembled image", unless(missing), () => {
     { timeout: 240_000 },
     async () => {
       const migrate = services["migrate"]!;
-      // `env_file`: what .env has besides.
+      // `env_file` adds the other variables of .env.
       const printed = await runContainer(
         migrate.command!,
         inside({ ...environment("migrate"), DEMO_API_KEY: KEY }),
@@ -150,7 +151,8 @@ describe("the assembled image", unless(missing), () => {
       expect(printed).toContain(`may log in: image_${id}_app, image_${id}_system, image_${id}_maintenance`);
       expect(printed).toMatch(/\d+ added, \d+ changed/);
 
-      const [api, worker] = [start("api"), start("worker")];
+      const api = start("api");
+      const worker = start("worker");
       await Promise.all([healthy("api"), healthy("worker")]).catch((error: unknown) => {
         throw new Error(`${String(error)}\n${api.output()}\n${worker.output()}`);
       });
@@ -171,7 +173,7 @@ describe("the assembled image", unless(missing), () => {
 
       for (const container of [api, worker]) container.child.kill("SIGTERM");
       expect(await Promise.all([api.ended, worker.ended])).toEqual([0, 0]);
-      // What the processes printed goes to a log: no password may be in it.
+      // Logs keep what the processes print, so it must not have a password.
       for (const password of Object.values(passwords))
         expect(api.output() + worker.output() + printed).not.toContain(password);
     },
@@ -179,7 +181,8 @@ describe("the assembled image", unless(missing), () => {
 
   test("its root cannot be written, and its user has no rights", async () => {
     const script =
-      "id -u; for path in /app/x /etc/x /x; do touch $path 2>/dev/null && echo wrote $path; done; touch /data/x && echo data; grep CapBnd /proc/self/status";
+      "id -u; for path in /app/x /etc/x /x; do touch $path 2>/dev/null && echo wrote $path; done; touch " +
+      "/data/x && echo data; grep CapBnd /proc/self/status";
     const printed = await runContainer(["sh", "-c", script], inside({}));
     expect(printed.split(/\s+/)).toEqual(["1000", "data", "CapBnd:", "0000000000000000", ""]);
   });

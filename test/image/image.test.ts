@@ -1,4 +1,4 @@
-/** The image's Dockerfile and .dockerignore against each other, and against what the program imports. */
+/** Compares the Dockerfile and .dockerignore with each other, and with what the program imports. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -51,7 +51,7 @@ test.each([
   expect(sends(await readFile(join(ROOT, ".dockerignore"), "utf8"))(path)).toBe(false);
 });
 
-test("the image runs the Node that npm scripts run on, as a user without rights, and keeps its data on a volume", async () => {
+test("the image has the Node of npm scripts, a user without rights, and its data on a volume", async () => {
   const { optionalDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
     optionalDependencies: Record<string, string>;
   };

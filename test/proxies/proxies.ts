@@ -1,4 +1,7 @@
-/** The proxies of deploy/proxy: the program, its file with the trial's names, ports and paths, and how it is started. */
+/**
+ * Starts the proxies of deploy/proxy: each with its program, and with its file in which names, ports and
+ * paths are replaced by those of the trial.
+ */
 import { execFile, spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,9 +22,9 @@ export interface ProxyKind {
   readonly name: string;
   readonly packages: readonly string[];
   readonly file: string;
-  /** Each must stand in the file. */
+  /** What is replaced in the file, and by what; the file must contain each. */
   replaced(place: Place): readonly (readonly [string, string])[];
-  /** What the program wants around the file. */
+  /** Adds what the program needs besides the file. */
   around?(text: string, place: Place): string;
   args(file: string, place: Place): readonly string[];
 }
@@ -41,7 +44,10 @@ export const PROXIES: readonly ProxyKind[] = [
       const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map((name) => `${name}_temp_path ${join(folder, name)};`)
         .join(PREFIX);
-      return `pid ${join(folder, "nginx.pid")};\nerror_log stderr warn;\nevents {}\nhttp {\n  access_log off;${PREFIX}${temporary}\n${text}}\n`;
+      return (
+        `pid ${join(folder, "nginx.pid")};\nerror_log stderr warn;\nevents {}\n` +
+        `http {\n  access_log off;${PREFIX}${temporary}\n${text}}\n`
+      );
     },
     args: (file, { folder }) => ["-p", folder, "-e", "stderr", "-c", file, "-g", "daemon off;"],
   },
@@ -72,9 +78,10 @@ export const PROXIES: readonly ProxyKind[] = [
   },
 ];
 
-/** A certificate for a day, in the forms that the three want. */
+/** Makes a certificate for a day, in the forms that the three programs need. */
 export async function certify(folder: string): Promise<void> {
-  const [key, chain] = [join(folder, "key.pem"), join(folder, "chain.pem")];
+  const key = join(folder, "key.pem");
+  const chain = join(folder, "chain.pem");
   await promisify(execFile)("openssl", [
     "req",
     "-x509",
@@ -93,7 +100,10 @@ export async function certify(folder: string): Promise<void> {
   await writeFile(join(folder, "both.pem"), `${await readFile(chain, "utf8")}${await readFile(key, "utf8")}`);
 }
 
-/** Starts the proxy on its file. @throws Error where the file lacks what the trial has to replace: then it is not the file that is tried. */
+/**
+ * Starts the proxy on its file.
+ * @throws Error if the file lacks what the trial has to replace
+ */
 export async function startProgram(kind: ProxyKind, place: Place): Promise<TestProcess> {
   const programs = join(place.folder, "programs", kind.name);
   await mkdir(programs, { recursive: true });

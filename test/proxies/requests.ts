@@ -1,4 +1,4 @@
-/** Requests over TLS to a proxy whose certificate nobody signed, each on a connection of its own. */
+/** Sends requests to a proxy with a self-signed certificate, each over its own connection. */
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { request as secureRequest } from "node:https";
 import { text } from "node:stream/consumers";
@@ -42,7 +42,7 @@ export async function fetchWhole(url: string, sent: Sent = {}): Promise<Received
   return { status: answer.statusCode ?? 0, headers: answer.headers, body: await text(answer) };
 }
 
-/** A form with fields and one file, as a browser sends it. */
+/** Makes a form with fields and one file, as a browser sends it. */
 export async function formOf(
   fields: Record<string, string>,
   file: { readonly name: string; readonly content: Buffer },

@@ -1,6 +1,6 @@
 /**
- * `npm run proxies`: what docs/reverse-proxies.md promises of nginx, Caddy and HAProxy, tried with their programs and the files of
- * deploy/proxy in front of a Holdfast. Exits with 1 where one does not hold.
+ * `npm run proxies`: runs nginx, Caddy and HAProxy with the files of deploy/proxy in front of a Holdfast, and
+ * tries what docs/reverse-proxies.md promises. Exits with 1 if a promise is not kept.
  */
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -15,16 +15,18 @@ import { PROXIES, type ProxyKind, certify, startProgram } from "./proxies.ts";
 import { fetchWhole, formOf, open } from "./requests.ts";
 
 const { keys, spaces, agents } = TENANTS;
-/** Above what nginx takes unless told. */
+/** More than nginx accepts by default. */
 const LARGE_BYTES = 5 * 1024 * 1024;
-/** Above what the API takes, and not above what the proxies hand on. */
+/** More than the API accepts, and less than the proxies pass on. */
 const TOO_LARGE_BYTES = 9 * 1024 * 1024;
 const MAX_UPLOAD_BYTES = 8 * 1024 * 1024;
 const FORGED_ADDRESS = "203.0.113.9";
 const bearer = { authorization: `Bearer ${keys.editor}` };
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
 
-/** With its name, and what was compared. */
+/** The name of the error, and what was compared. */
 const describe = (error: unknown): string => (error instanceof Error ? String(error) : "no error");
 
 type Trial = (url: string, stack: Stack) => Promise<void>;
@@ -69,7 +71,7 @@ const TRIALS: Readonly<Record<string, Trial>> = {
     try {
       for await (const piece of answer as AsyncIterable<Buffer>) {
         read += piece.toString();
-        // It is held until here: a proxy that gathers the answer would never hand on the first piece.
+        // A proxy that buffers the answer would never pass on the first piece, because the last waits for it.
         if (read.includes("first")) release();
       }
     } finally {
@@ -84,9 +86,13 @@ const TRIALS: Readonly<Record<string, Trial>> = {
       headers: { authorization: `Bearer ${keys.viewer}`, "x-forwarded-for": FORGED_ADDRESS },
     });
     const seen = async (): Promise<string | undefined> => {
-      const sql =
-        "select host(last_used_ip) as ip from api_keys where name = 'viewer' and last_used_ip is not null";
-      return (await owner.query<{ ip: string }>(sql)).rows[0]?.ip;
+      const { rows } = await owner.query<{ ip: string }>(
+        `select host(last_used_ip) as ip
+         from   api_keys
+         where  name = 'viewer'
+         and    last_used_ip is not null`,
+      );
+      return rows[0]?.ip;
     };
     await until("the key's last address is noted", async () => (await seen()) !== undefined);
     assert.equal(await seen(), "127.0.0.1");
@@ -113,16 +119,17 @@ async function tryProxy(kind: ProxyKind, stack: Stack, folder: string): Promise<
         () => undefined,
         (reason: unknown) => reason,
       );
-      print(
-        `${error === undefined ? "ok  " : "FAIL"}  ${kind.name}: ${name}${error === undefined ? "" : `\n${describe(error)}`}`,
-      );
-      if (error !== undefined) failed += 1;
+      print(`${error === undefined ? "ok  " : "FAIL"}  ${kind.name}: ${name}`);
+      if (error !== undefined) {
+        print(describe(error));
+        failed += 1;
+      }
     }
   } catch (error) {
     failed += 1;
     print(`FAIL  ${kind.name}: ${String(error)}`);
   } finally {
-    // In order: nginx, killed, would leave its workers behind.
+    // Not SIGKILL: nginx would leave its workers behind.
     await program.kill("SIGTERM");
   }
   if (failed > 0) print(program.output());

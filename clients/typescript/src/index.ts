@@ -1,4 +1,7 @@
-/** A typed client of Holdfast: every endpoint of its OpenAPI document, and the upload that waits until its document is searchable. */
+/**
+ * A typed client of Holdfast: every endpoint of its OpenAPI document, and an upload that waits until its
+ * document is searchable.
+ */
 import createFetch, { type Client } from "openapi-fetch";
 import type { components, paths } from "./schema.d.ts";
 
@@ -6,10 +9,11 @@ export type Schemas = components["schemas"];
 export type Document = Schemas["Document"];
 
 export interface HoldfastOptions {
-  /** Of the service, without `/v1`. */
+  /** The address of the service, without `/v1`. */
   readonly baseUrl: string;
   /** An API key, or a function that gives an access token for each request. */
   readonly credential: string | (() => string | Promise<string>);
+  /** The global `fetch` by default. */
   readonly fetch?: typeof fetch;
 }
 
@@ -18,28 +22,35 @@ export interface UploadOptions {
   readonly filename: string;
   readonly spaceId: string;
   readonly folderId?: string;
-  /** Ends the wait; the upload, once accepted, goes on. */
+  /** Ends the wait; a document that was accepted is still processed. */
   readonly signal?: AbortSignal;
-  /** Called with every state that is seen, at most every `pollMs`. */
+  /** Called with the document after each poll, at most every `pollMs`. */
   readonly onState?: (document: Document) => void;
-  /** The shortest time between two looks, in milliseconds; 250 where absent. It grows to 5 s. */
+  /** The pause before the second poll, in milliseconds; 250 by default. Pauses grow to 5 s. */
   readonly pollMs?: number;
 }
 
 export interface Holdfast {
-  /** One function for each method, typed by path: `api.GET("/v1/data/{document_id}", …)`. Answers `{data}` or `{error}`, never throws for a status. */
+  /**
+   * One function for each method, typed by path: `api.GET("/v1/data/{document_id}", …)`. It returns
+   * `{data}` or `{error}`, and never throws for a status.
+   */
   readonly api: Client<paths>;
   /**
-   * Uploads a file once, whatever happens to the connection, and resolves when its document is searchable. An upload that is sent again
-   * after a fault carries the same Idempotency-Key, so it is one document.
-   * @throws HoldfastError with the answer's status and detail, or, where processing failed, with the run's code; the signal's reason.
+   * Uploads a file and resolves when its document is searchable. An upload that is repeated after a fault of
+   * the connection has the same Idempotency-Key, so it makes only one document.
+   * @throws HoldfastError with the answer's status and detail, or with the run's code if processing failed
+   * @throws the signal's reason if it is aborted
+   * @example
+   * const holdfast = createHoldfast({ baseUrl: "https://holdfast.example", credential: key });
+   * const document = await holdfast.uploadAndWait({ file, filename: "report.pdf", spaceId });
    */
   uploadAndWait(options: UploadOptions): Promise<Document>;
 }
 
-/** What the service refused, or why a document could not be processed. */
+/** A refusal of the service, or the failure of a document's processing. */
 export class HoldfastError extends Error {
-  /** The HTTP status; undefined where the upload was accepted and its processing failed. */
+  /** The HTTP status; undefined if the upload was accepted and its processing failed. */
   readonly status: number | undefined;
   /** `encrypted`, `no_text` and the like; undefined for a refusal. */
   readonly code: string | undefined;
@@ -57,7 +68,10 @@ export class HoldfastError extends Error {
 const POLL_MS = 250;
 const POLL_MAX_MS = 5_000;
 const RETRY_MS = 500;
-/** Answers after which the same request may succeed: the service or what it depends on is away, or asks for patience. */
+/**
+ * Statuses after which the same request may succeed: the service or what it depends on is not available, or
+ * it asks the client to wait.
+ */
 const TRY_AGAIN = new Set([429, 502, 503, 504]);
 
 export function createHoldfast({ baseUrl, credential, fetch: send = fetch }: HoldfastOptions): Holdfast {
@@ -95,7 +109,7 @@ async function upload(
   return persist(
     () =>
       api.POST("/v1/data/upload", {
-        // A form, which the schema describes by its fields.
+        // The schema describes the fields of the form, but what is sent is a FormData.
         body: {} as never,
         bodySerializer: form,
         headers: { "Idempotency-Key": key },
@@ -138,12 +152,12 @@ interface Answered<T> {
   readonly response: Response;
 }
 
-/** Repeats a request for as long as the service is away, at the pace that it asks for. */
+/** Repeats a request while the service is not available, as slowly as it asks for. */
 async function persist<T>(ask: () => Promise<Answered<T>>, signal: AbortSignal | undefined): Promise<T> {
   for (;;) {
     signal?.throwIfAborted();
     const answer = await ask().catch((fault: unknown) => {
-      // A connection that broke; what the caller did wrong is no TypeError of fetch.
+      // fetch throws a TypeError if the connection breaks; any other error is not temporary.
       if (signal?.aborted || !(fault instanceof TypeError)) throw fault;
       return undefined;
     });

@@ -1,4 +1,4 @@
-/** `holdfast audit verify | anchor | public-key` */
+/** `holdfast audit verify | anchor | public-key`: checks the chains of audit rows and signs their heads. */
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { anchorPublicKey, makeAnchor, storeAnchor } from "../../auth/audit-anchor.ts";
@@ -23,7 +23,8 @@ export function addAuditCommand(program: Command): void {
   audit
     .command("verify")
     .description(
-      "recompute the chain of every organization's audit rows; exits with 1 where a row was changed or removed",
+      "recompute the chain of every organization's audit rows; exits with 1 where a row was changed or " +
+        "removed",
     )
     .option("--organization <id>", "this organization alone")
     .option(
@@ -32,7 +33,8 @@ export function addAuditCommand(program: Command): void {
     )
     .option(
       "--anchors <where>",
-      `hold the chains against these anchors too: a file, a folder, or \`${IN_STORE}\` for those in the object store`,
+      `hold the chains against these anchors too: a file, a folder, or \`${IN_STORE}\` for those in the ` +
+        "object store",
     )
     .option("--json", "print JSON")
     .action(verify);
@@ -75,7 +77,7 @@ async function verify(options: Options): Promise<void> {
   if (!ok) process.exitCode = 1;
 }
 
-/** Of an organization that is gone. @throws CommandError where no anchor had it: then nothing was looked at. */
+/** @throws CommandError if no anchor names the deleted organization, because then nothing was checked */
 function assertNamed(anchors: readonly AnchorReport[], organization: string): void {
   const isNamed = anchors.some((one) => one.intact + one.expired + one.deleted_count + one.fault_count > 0);
   if (!isNamed) throw new CommandError(`There is no organization ${organization}, and no anchor names it.`);
@@ -87,7 +89,7 @@ async function verifyChains(
 ): Promise<Report[]> {
   const expected = expect === undefined ? undefined : parseHead(expect);
   const key = await secret(AUDIT_CHAIN_SECRET);
-  // With anchors an organization may be asked for that is gone; a head that is expected of it cannot be compared.
+  // Anchors can be checked for a deleted organization; --expect needs its chain, so there the error stays.
   const all = await everyOrganization(db, organization).catch((error: unknown) => {
     if (anchors !== undefined && expect === undefined && error instanceof CommandError) return [];
     throw error;
@@ -124,9 +126,14 @@ async function anchor({ to, json }: { readonly to?: string; readonly json?: bool
     return { anchor: name, organizations };
   });
   if (json) printJson(made);
-  else printLine(`the heads of ${made.organizations} chains are signed in ${made.anchor}`);
+  else printLine(`${describeHeads(made.organizations)} signed in ${made.anchor}`);
 }
 
+function describeHeads(chains: number): string {
+  return chains === 1 ? "the head of 1 chain is" : `the heads of ${chains} chains are`;
+}
+
+/** Refuses to overwrite a file. */
 async function writeNew(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, `${text}\n`, { flag: "wx", mode: 0o600 });

@@ -1,10 +1,10 @@
-/** `holdfast backup verify` */
+/** `holdfast backup verify`: checks that a restored back-up can be served. */
 import { readManifest } from "../../backup/manifest.ts";
 import { countStoredFiles } from "../../db/files/object-names.ts";
 import { type Database, type OrganizationKey, inTenant } from "../../db/pool.ts";
 import { withDatabase } from "../connect.ts";
 import { everyOrganization } from "../organizations.ts";
-import { printJson, printLine } from "../output.ts";
+import { counted, printJson, printLine } from "../output.ts";
 import { startProgress } from "../progress.ts";
 import { type MissingList, openBackup } from "../verify/backup.ts";
 import { faultsOf, instanceFaults, instanceRowFaults, printFaults, secretFaults } from "../verify/faults.ts";
@@ -63,12 +63,14 @@ export async function verify(options: Options): Promise<void> {
 }
 
 function describeWhole(results: readonly Checked[]): string {
-  const organizations = results.length === 1 ? "1 organization" : `${results.length} organizations`;
   const files = results.reduce((sum, { files_read }) => sum + files_read, 0);
-  return `${organizations} can be served from this backup; ${files} files were read`;
+  return (
+    `${counted(results.length, "organization")} can be served from this backup; ` +
+    `${counted(files, "file")} ${files === 1 ? "was" : "were"} read`
+  );
 }
 
-/** Shows how many files of all organizations were read. */
+/** Shows how many files have been read, of all organizations together. */
 async function fileProgress(
   db: Database,
   organizations: readonly OrganizationKey[],

@@ -1,4 +1,4 @@
-/** `holdfast backup` */
+/** `holdfast backup create | restore | verify` */
 import type { Command } from "commander";
 import { createBackup, type Source } from "../../backup/create.ts";
 import { restoreBackup } from "../../backup/restore.ts";
@@ -6,7 +6,7 @@ import { verify } from "./backup-verify.ts";
 import { cacheDirs, serverUser } from "../../embedded/servers/server-user.ts";
 import { openObjectStore } from "../../storage/open-store.ts";
 import { withOwner } from "../connect.ts";
-import { printJson, printLine, wholeNumber } from "../output.ts";
+import { counted, printJson, printLine, wholeNumber } from "../output.ts";
 import { type Progress, startProgress } from "../progress.ts";
 
 const MOST_JOBS = 64;
@@ -20,7 +20,8 @@ export function addBackupCommand(program: Command): void {
   backup
     .command("create")
     .description(
-      "make a back-up while the service runs, as DATABASE_OWNER_URL: a dump by pg_dump, the objects, and a manifest with counts and hashes",
+      "make a back-up while the service runs, as DATABASE_OWNER_URL: a dump by pg_dump, the objects, " +
+        "and a manifest with counts and hashes",
     )
     .requiredOption("--to <folder>", "a folder that is not there yet; it is there once the back-up is whole")
     .option("--json", "print the manifest")
@@ -28,7 +29,8 @@ export function addBackupCommand(program: Command): void {
   backup
     .command("restore")
     .description(
-      "restore a back-up into a database and an object store that have nothing of it, as DATABASE_OWNER_URL, on a server that may never have seen Holdfast",
+      "restore a back-up into a database and an object store that have nothing of it, as " +
+        "DATABASE_OWNER_URL, on a server that may never have seen Holdfast",
     )
     .requiredOption("--from <folder>", "what `backup create` made")
     .option(
@@ -41,7 +43,8 @@ export function addBackupCommand(program: Command): void {
   backup
     .command("verify")
     .description(
-      "of a restored database, its objects and the master key: open every key, read every file, recompute every chain; exits with 1 where something is wrong",
+      "of a restored database, its objects and the master key: open every key, read every file, " +
+        "recompute every chain; exits with 1 where something is wrong",
     )
     .option("--organization <id>", "this organization alone")
     .option("--manifest <file>", "of the back-up: fewer rows than it says are a fault")
@@ -56,7 +59,9 @@ async function create({ to, json }: { readonly to: string; readonly json?: boole
   if (json) return printJson(manifest);
   const { database, objects } = manifest;
   printLine(
-    `${to}: ${database.organizations.length} organizations, ${sum(Object.values(database.rows))} rows, ${objects.count} objects of ${objects.bytes} bytes`,
+    `${to}: ${counted(database.organizations.length, "organization")}, ` +
+      `${counted(sum(Object.values(database.rows)), "row")}, ` +
+      `${counted(objects.count, "object")} of ${counted(objects.bytes, "byte")}`,
   );
   printLine("Keep the master key apart from it: neither can be read without the other.");
 }
@@ -82,11 +87,14 @@ async function restore({
       applied,
     });
   printLine(
-    `restored what was there at ${manifest.made_at}: ${sum(Object.values(manifest.database.rows))} rows, ${manifest.objects.count} objects`,
+    `restored what was there at ${manifest.made_at}: ` +
+      `${counted(sum(Object.values(manifest.database.rows)), "row")}, ` +
+      counted(manifest.objects.count, "object"),
   );
   if (applied.length > 0) printLine(`applied ${applied.join(", ")}`);
   printLine(
-    `Next, with the master key: holdfast migrate --create-logins, then holdfast backup verify --manifest ${from}/manifest.json, then start the processes.`,
+    "Next, with the master key: holdfast migrate --create-logins, then holdfast backup verify " +
+      `--manifest ${from}/manifest.json, then start the processes.`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** `holdfast drill` */
+/** `holdfast drill`: runs the crash drill of a source checkout. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { access } from "node:fs/promises";
@@ -12,7 +12,8 @@ export function addDrillCommand(program: Command): void {
   program
     .command("drill")
     .description(
-      "crash a Holdfast of its own at every step and look whether everything holds; in a source checkout, `holdfast drill --help` has its options",
+      "crash a Holdfast of its own at every step and look whether everything holds; in a source " +
+        "checkout, `holdfast drill --help` has its options",
     )
     .argument("[options...]", "as the drill takes them")
     .allowUnknownOption()
@@ -20,7 +21,7 @@ export function addDrillCommand(program: Command): void {
     .action(runDrill);
 }
 
-/** @throws CommandError where this is an image, which lacks the tests. */
+/** @throws CommandError in an image, which lacks the tests */
 async function runDrill(options: readonly string[]): Promise<void> {
   const isHere = await access(DRILL).then(
     () => true,
@@ -28,7 +29,8 @@ async function runDrill(options: readonly string[]): Promise<void> {
   );
   if (!isHere)
     throw new CommandError(
-      "The drill needs a source checkout with its development packages: it starts its own servers and is no part of the image. Run it there.",
+      "The drill needs a source checkout with its development packages: it starts its own servers and " +
+        "is no part of the image. Run it there.",
     );
   const child = spawn(process.execPath, [DRILL, ...options], { stdio: "inherit" });
   const [code] = (await once(child, "exit")) as [number | null];

@@ -1,4 +1,4 @@
-/** `holdfast integrity` */
+/** `holdfast integrity`: compares stored objects and rows with everything that names them. */
 import type { Command } from "commander";
 import { countFaults, type IntegrityCounts } from "../../db/upkeep/organization-integrity.ts";
 import { findNamed, findUnnamed } from "../../db/files/object-names.ts";
@@ -8,7 +8,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { openObjectStore } from "../../storage/open-store.ts";
 import { withDatabase } from "../connect.ts";
 import { everyOrganization } from "../organizations.ts";
-import { printJson, printLine, printTable } from "../output.ts";
+import { counted, printJson, printLine, printTable } from "../output.ts";
 import { eachShown, startProgress } from "../progress.ts";
 
 interface Options {
@@ -16,22 +16,23 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** Each must be 0. */
+/** Faults of an organization; each count must be 0. */
 interface Counts extends IntegrityCounts {
-  /** Stored for a day and named by no row. */
+  /** Objects that are older than a day and that no row names. */
   readonly objects_without_row: number;
   readonly rows_without_object: number;
 }
 
 const OBJECTS_A_PAGE = 1_000;
-/** An object is stored before its row is written; maintenance leaves it alone for as long. */
+/** An object is stored before its row is written; maintenance spares younger objects too. */
 const ORPHAN_AGE_MS = 24 * 60 * 60_000;
 
 export function addIntegrityCommand(program: Command): void {
   program
     .command("integrity")
     .description(
-      "compare everything that is stored with everything that names it; exits with 1 where something is wrong",
+      "compare everything that is stored with everything that names it; exits with 1 where something is " +
+        "wrong",
     )
     .option("--organization <id>", "this organization alone")
     .option("--json", "print JSON")
@@ -60,13 +61,17 @@ async function checkIntegrity({ organization, json }: Options): Promise<void> {
   if (json) printJson({ ok, organizations: results });
   else if (ok)
     printLine(
-      `${results.length === 1 ? "1 organization is" : `${results.length} organizations are`} whole: nothing is missing and nothing was left behind`,
+      `${counted(results.length, "organization")} ${results.length === 1 ? "is" : "are"} whole: ` +
+        "nothing is missing and nothing was left behind",
     );
   else printTable(["ORGANIZATION", "FAULT", "COUNT"], faults);
   if (!ok) process.exitCode = 1;
 }
 
-/** Goes through the store and the rows side by side, in byte order; `onAbsent` is told names that rows have and the store has not. */
+/**
+ * Reads the names of objects from the store and from rows in byte order, page by page.
+ * @param onAbsent called with names that rows have and the store has not
+ */
 export async function compareObjects(
   db: Database,
   store: ObjectStore,
@@ -75,7 +80,8 @@ export async function compareObjects(
 ): Promise<{ objects_without_row: number; rows_without_object: number }> {
   let withoutRow = 0;
   let withoutObject = 0;
-  for (let after = ""; ;) {
+  let after = "";
+  for (;;) {
     const page = await store.list(organization.id, {
       limit: OBJECTS_A_PAGE,
       ...(after === "" ? {} : { after }),

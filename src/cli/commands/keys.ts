@@ -11,6 +11,7 @@ import { findOrganizationOfKey, listAllApiKeys, type ListedApiKey } from "../../
 import { appendAudit, type AuditEntry } from "../../db/audit/append.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { listSpacesOfUser } from "../../db/tenancy/spaces.ts";
+import { isUuid } from "../../domain/ids.ts";
 import { canonicalCidr } from "../../domain/tenancy/cidr.ts";
 import { CAPABILITIES, type Capability } from "../../domain/tenancy/principal.ts";
 import { PRIVATE_SPACE } from "../../domain/tenancy/provision.ts";
@@ -32,7 +33,6 @@ interface CreateOptions {
 
 const KEYS_SHOWN = 200;
 const MOST_KEYS = 10_000;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function addKeysCommand(program: Command): void {
   const keys = program
@@ -102,7 +102,7 @@ async function createKey(options: CreateOptions): Promise<void> {
 }
 
 async function revokeKey(id: string, options: { json?: boolean }): Promise<void> {
-  if (!UUID.test(id)) throw new CommandError("The id of a key is a UUID; `holdfast keys list` shows it.");
+  if (!isUuid(id)) throw new CommandError("The id of a key is a UUID; `holdfast keys list` shows it.");
   await withDatabase(async ({ db }) => {
     const organization = await findOrganizationOfKey(db, id);
     if (organization === undefined) throw new CommandError(`There is no key with the id ${id}.`);
@@ -137,7 +137,7 @@ async function listKeys(options: { email?: string; limit: string; json?: boolean
     printLine(`these are the newest ${limit}; --limit shows more, --email those of one user`);
 }
 
-/** Where a key reaches, and what it may do there. */
+/** The columns SPACES and MAY. */
 function scopeOf({ spaces, capabilities }: ListedApiKey): [string, string] {
   return [
     spaces === null ? "all" : spaces.join(", ") || "none",
@@ -206,7 +206,7 @@ function parseAddresses(list: string | undefined): string[] | null {
   });
 }
 
-/** @throws CommandError where nothing is named: such a key could be used nowhere, or for nothing. */
+/** @throws CommandError if nothing is named: such a key could be used nowhere, or for nothing */
 function parts(option: string, list: string): string[] {
   const named = list
     .split(",")

@@ -1,4 +1,4 @@
-/** `holdfast migrate` */
+/** `holdfast migrate`: brings the schema, the roles and the rights of the database up to date. */
 import type { Command } from "commander";
 import type { Config } from "../../config/config.ts";
 import { storeCutOver } from "../../db/instance/cut-overs.ts";
@@ -25,11 +25,13 @@ export function addMigrateCommand(program: Command): void {
     )
     .option(
       "--create-logins",
-      "and let the users of DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL log in with the passwords that these have; their own settings are reset",
+      "and let the users of DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL log in with " +
+        "the passwords that these have; their own settings are reset",
     )
     .option(
       "--alone",
-      "no other process of the service runs, so that what an older version could not read may be written from now on",
+      "no other process of the service runs, so that what an older version could not read may be " +
+        "written from now on",
     )
     .option(
       "--roles",
@@ -46,7 +48,10 @@ export function addMigrateCommand(program: Command): void {
     });
 }
 
-/** Before a restore by hand into a server that never saw Holdfast: policies and rights of the dump name the roles. */
+/**
+ * Makes the roles before a restore by hand into a server that never saw Holdfast, because policies and rights
+ * of the dump name them.
+ */
 async function makeRolesAlone({ createLogins, alone, json }: Options): Promise<void> {
   if (createLogins || alone)
     throw new CommandError("--roles makes the roles and nothing else: leave out the other options.");
@@ -72,7 +77,8 @@ async function createFrom(
 ): Promise<string[]> {
   if (url === undefined || systemUrl === undefined || maintenanceUrl === undefined)
     throw new CommandError(
-      "--create-logins needs DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL; for the Postgres that npm start brings, each start does it.",
+      "--create-logins needs DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL; for the " +
+        "Postgres that npm start brings, each start does it.",
     );
   try {
     return await makeLogins(db, { app: url, system: systemUrl, maintenance: maintenanceUrl });

@@ -1,4 +1,7 @@
-/** `holdfast keys rotate-master | rotate-organization | reencrypt-organization` and `holdfast organization delete`: asks for the work, and waits for its report. */
+/**
+ * `holdfast keys rotate-master | rotate-organization | reencrypt-organization` and `holdfast organization
+ * delete`: requests the operation, and waits for its report.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import {
@@ -15,7 +18,7 @@ import { CommandError, printJson, printLine } from "../output.ts";
 import { type Progress, startProgress } from "../progress.ts";
 
 const POLL_MS = 250;
-/** Other processes know keys for 60 s and callers for 5 s after the organization was closed. */
+/** Other processes cache keys for 60 s and callers for 5 s after the organization was closed. */
 const GRACE_SECONDS = 65;
 
 export interface WaitOptions {
@@ -54,7 +57,8 @@ export function addRotationCommands(keys: Command): void {
     .argument("<id>", "the organization's id")
     .option(
       "--destroy-old-keys",
-      "and destroy the keys before it once nothing needs them; that takes as long as Temporal keeps histories",
+      "and destroy the keys before it once nothing needs them; that takes as long as Temporal keeps " +
+        "histories",
     )
     .option("--no-wait", "do not wait for the report")
     .option("--json", "print JSON, as the report is in any case")
@@ -67,13 +71,14 @@ export function addRotationCommands(keys: Command): void {
     );
 }
 
-/** @returns the command, to which others are added. */
+/** @returns the command, to which other files add subcommands */
 export function addOrganizationCommand(program: Command): Command {
   const organization = program.command("organization").description("organizations");
   organization
     .command("delete")
     .description(
-      "delete an organization with everything that it has, and print what was read back; there is no way back",
+      "delete an organization with everything that it has, and print what was read back; there is no " +
+        "way back",
     )
     .argument("<id>", "the organization's id")
     .option("--yes", "do it")
@@ -98,7 +103,11 @@ async function askForDeletion(db: Database, id: string, { yes, grace }: DeleteOp
   return requestOrganizationDeletion(db, organization, seconds);
 }
 
-/** Asks for an operation and prints its report once a worker has done it; exits with 1 where it failed. */
+/**
+ * Requests an operation and prints its report after a worker has done it. The process exits with 1 if the
+ * operation failed.
+ * @param request returns the id of the operation
+ */
 export async function runOperation(
   { wait, json }: WaitOptions,
   request: (connection: Connection) => Promise<string>,
@@ -132,7 +141,7 @@ async function waitForOperation(db: Database, id: string, progress: Progress): P
   }
 }
 
-/** What is done and of how many, where an operation knows. */
+/** How much is done and of how many; zeros if the report has no total. */
 function howFar(report: Readonly<Record<string, unknown>>): [done: number, total: number] {
   const name = Object.keys(report).find((key) => key.endsWith("_total"));
   return name === undefined

@@ -23,7 +23,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** Where an option stands in what a provisioning file would say. */
+/** The option that gave each field of the provisioning file, for its mistakes. */
 const OPTION_OF: Readonly<Record<string, string>> = {
   "organizations[0].name": "--name",
   "organizations[0].users[0].email": "--admin-email",
@@ -36,7 +36,8 @@ export function addCreateCommand(organization: Command): void {
   organization
     .command("create")
     .description(
-      "make an organization with its first administrator, a shared space and an API key, whose text is shown only now",
+      "make an organization with its first administrator, a shared space and an API key, whose text is " +
+        "shown only now",
     )
     .requiredOption("--name <name>", "the organization's; one of that name is refused")
     .requiredOption(
@@ -54,7 +55,7 @@ async function create(options: Options): Promise<void> {
   const file = fileOf(options);
   const { made, url } = await withDatabase(async ({ db, config, pepper }) => ({
     made: await createOrganization(db, file, keyMaker(await pepper())),
-    // Beside npm start it is the start that knows: this shell may lack its PORT, and the key is sent there.
+    // With npm start, this shell may lack the PORT of the start; the key is sent to the printed address.
     url:
       (config.database.url === undefined ? await announcedApi(config.dataDir) : undefined) ??
       config.api.publicUrl,
@@ -70,14 +71,15 @@ async function create(options: Options): Promise<void> {
     "Next, upload a document, and search it once it is taken in, after some seconds:",
     "",
     `curl -sS ${url}/v1/data/upload ${authorization} -F file=@FILE -F space_id=${made.space_id}`,
-    `curl -sS ${url}/v1/data/hybrid-search ${authorization} -H 'Content-Type: application/json' -d '${search}'`,
+    `curl -sS ${url}/v1/data/hybrid-search ${authorization} -H 'Content-Type: application/json' -d ` +
+      `'${search}'`,
     "",
     "More people, spaces and agents: holdfast provision FILE, or the administrator by the API.",
   ];
   for (const line of lines) printLine(line);
 }
 
-/** @throws CommandError that names the option. */
+/** @throws CommandError that names the option */
 function fileOf({ name, adminEmail: email, adminName, space, keyName }: Options): ProvisionFile {
   const user = {
     email,

@@ -20,7 +20,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** Lines of what the file does not name; --json has more. */
+/** How many things that the file does not name are printed; --json has more. */
 const SHOWN_UNNAMED = 20;
 const PEPPER_BYTES = 32;
 
@@ -28,7 +28,8 @@ export function addProvisionCommand(program: Command): void {
   program
     .command("provision")
     .description(
-      "add and update the organizations, users, spaces, agents and keys that a YAML file names; nothing is deleted, and what the file does not name is listed",
+      "add and update the organizations, users, spaces, agents and keys that a YAML file names; nothing " +
+        "is deleted, and what the file does not name is listed",
     )
     .argument("<file>", "the YAML file")
     .option("--dry-run", "say of each thing what would become of it, and change nothing")
@@ -47,7 +48,7 @@ async function provision(path: string, { dryRun = false, json }: Options): Promi
       ? tryProvisionFile(connection.db, file, keyMaker(await pepperAsItIs(connection)))
       : applyProvisionFile(connection.db, file, keyMaker(await connection.pepper())),
   );
-  // A key of a dry run is nobody's.
+  // The keys of a dry run do not exist, so their texts are left out.
   if (json)
     return printJson(
       dryRun
@@ -57,7 +58,10 @@ async function provision(path: string, { dryRun = false, json }: Options): Promi
   printResult(result, dryRun);
 }
 
-/** Made on first use, it would stay behind a dry run; where there is none, no key has a hash to compare with. */
+/**
+ * Reads the pepper without making it, because a dry run must leave nothing behind. If there is none, no key
+ * has a hash yet, so any value serves.
+ */
 async function pepperAsItIs({ db, masterKey }: Connection): Promise<Buffer> {
   return (await findInstanceSecret(db, PEPPER, await masterKey())) ?? randomBytes(PEPPER_BYTES);
 }
@@ -80,7 +84,8 @@ function printResult(
   const more = unnamed.listed.length - SHOWN_UNNAMED;
   if (more > 0)
     printLine(
-      `not named by the file: ${more}${unnamed.hasMore ? " or more" : ""} besides; --dry-run --json lists them`,
+      `not named by the file: ${more}${unnamed.hasMore ? " or more" : ""} besides; --dry-run --json ` +
+        "lists them",
     );
   const counts = `${created} added, ${updated} changed`;
   printLine(

@@ -1,4 +1,4 @@
-/** `holdfast token EMAIL` */
+/** `holdfast token EMAIL`: gets an access token from the development issuer. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -17,7 +17,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** How the development issuer says where it is and who may ask it. */
+/** What the development issuer writes into `issuer.json`: its address and the credentials for tokens. */
 interface Announcement {
   readonly url: string;
   readonly client: string;
@@ -36,7 +36,8 @@ export function addTokenCommand(program: Command): void {
     )
     .option(
       "--role <role>",
-      `a role that the token's claim \`roles\` holds besides: ${ROLES.join(", ")} may read workflows' payloads in Temporal's Web UI`,
+      `a role that the token's claim \`roles\` holds besides: ${ROLES.join(", ")} may read workflows' ` +
+        "payloads in Temporal's Web UI",
     )
     .option("--json", "print JSON")
     .action(async (email: string, { organization, role, json }: Options) => {
@@ -44,7 +45,8 @@ export function addTokenCommand(program: Command): void {
         throw new CommandError(`--role takes ${ROLES.join(" or ")}: no other means anything here.`);
       const issuer = await findIssuer();
       const { user } = await withDatabase(({ db }) => theUser(db, email, organization));
-      // A user without a subject gets the id as one; the first request with the token binds it by the verified e-mail address.
+      // A user without a subject gets the id as one; the first request with the token binds it by the
+      // verified e-mail address.
       const token = await requestToken(issuer, {
         subject: user.subject ?? user.id,
         email: user.email,
@@ -56,7 +58,7 @@ export function addTokenCommand(program: Command): void {
     });
 }
 
-/** Undefined where no development issuer runs on the folder. */
+/** Undefined if no development issuer has run with this data folder. */
 export async function findAnnouncement(dataDir: string): Promise<Announcement | undefined> {
   const text = await readFile(join(dataDir, "issuer.json"), "utf8").catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as Announcement);
@@ -67,7 +69,8 @@ async function findIssuer(): Promise<Announcement> {
   const announced = await findAnnouncement(dataDir);
   if (announced === undefined)
     throw new CommandError(
-      `The development issuer does not run on ${dataDir}: start it with npm start, without OIDC_ISSUER and not in production.`,
+      `The development issuer does not run on ${dataDir}: start it with npm start, without OIDC_ISSUER ` +
+        "and not in production.",
     );
   if (oidc !== undefined && oidc.issuer !== announced.url)
     throw new CommandError(

@@ -1,4 +1,4 @@
-/** `holdfast organization list | export | import` */
+/** `holdfast organization list | export | import`: moves organizations between instances. */
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -29,7 +29,8 @@ export function addTransferCommands(organization: Command): void {
   organization
     .command("export")
     .description(
-      "write an organization into a folder that the workers reach too: people, spaces, agents, files, published documents with their vectors",
+      "write an organization into a folder that the workers reach too: people, spaces, agents, files, " +
+        "published documents with their vectors",
     )
     .argument("<id>", "the organization's id")
     .requiredOption("--to <folder>", "the archive; one that is begun goes on")
@@ -69,7 +70,7 @@ async function askForExport(
   { to, keyFile }: ExportOptions,
 ): Promise<string> {
   const organization = (await everyOrganization(connection.db, id))[0]!;
-  // Never over a key that something may be sealed by.
+  // An existing key is never overwritten: an archive may be sealed with it.
   await writeFile(keyFile, `${randomBytes(KEY_BYTES).toString("base64")}\n`, {
     mode: 0o600,
     flag: "wx",

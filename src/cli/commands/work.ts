@@ -1,8 +1,9 @@
-/** `holdfast operations list | show`: what is under way, since when, and what it waits for. */
+/** `holdfast operations list | show`: prints what is under way, since when, and what it waits for. */
 import type { Command } from "commander";
 import { findWork, listWaitingDocuments, listWork, type WorkRow } from "../../db/instance/work-list.ts";
+import { isUuid } from "../../domain/ids.ts";
 import { withDatabase } from "../connect.ts";
-import { CommandError, printJson, printLine, printTable, wholeNumber } from "../output.ts";
+import { CommandError, counted, printJson, printLine, printTable, wholeNumber } from "../output.ts";
 
 interface ListOptions {
   readonly all?: boolean;
@@ -14,7 +15,6 @@ interface ListOptions {
 const MOST_A_PAGE = 1_000;
 const MOST_PAGES = 1_000_000;
 const GROUPS_SHOWN = 100;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function addOperationsCommand(program: Command): void {
   const operations = program
@@ -61,7 +61,7 @@ async function list({ all = false, page, limit, json }: ListOptions): Promise<vo
       ]),
       ...documents.map(({ organization, state, runs, since }) => [
         "",
-        `${runs} documents`,
+        counted(runs, "document"),
         organization,
         state,
         since.toISOString(),
@@ -74,12 +74,13 @@ async function list({ all = false, page, limit, json }: ListOptions): Promise<vo
 }
 
 async function show(id: string, { json }: { json?: boolean }): Promise<void> {
-  if (!UUID.test(id))
+  if (!isUuid(id))
     throw new CommandError("The id of an operation is a UUID; `holdfast operations list --all` shows it.");
   const row = await withDatabase(({ db }) => findWork(db, id));
   if (row === undefined)
     throw new CommandError(
-      `There is no operation, deletion or batch with the id ${id}; those of deletions and batches that ended are not kept for long.`,
+      `There is no operation, deletion or batch with the id ${id}; those of deletions and batches that ` +
+        "ended are not kept for long.",
     );
   if (json) return printJson(shown(row));
   const { report, ...fields } = shown(row);
@@ -99,7 +100,7 @@ function isWait(state: string): boolean {
   return state !== "held" && state !== "at work";
 }
 
-/** In words; null where it is at work, or has ended. */
+/** What it waits for, in words; null if a worker is at it or it has ended. */
 function waitsFor({ state, not_before, report, completed_at }: WorkRow): string | null {
   if (completed_at !== null) return null;
   if (state === "waits") return `caches of other processes, until ${not_before?.toISOString()}`;

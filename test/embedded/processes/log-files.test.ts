@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { keepBounded } from "../../../src/embedded/processes/log-files.ts";
 
-test("a log that is written on and on is bounded, and whoever writes goes on without opening it anew", async () => {
+test("a log that grows is cut, and its writer goes on without opening it again", async () => {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-logs-"));
   const path = join(folder, "api.log");
   const file = openSync(path, "a");

@@ -11,7 +11,7 @@ interface Seen {
   readonly prepared: number;
 }
 
-/** What becomes of these edits, where starting `broken` fails. */
+/** Runs the restarts of these edits; starting `broken` fails. */
 async function after(edits: ReadonlyArray<readonly string[]>, broken?: string): Promise<Seen> {
   const calls: string[] = [];
   const lines: string[] = [];
@@ -31,7 +31,9 @@ async function after(edits: ReadonlyArray<readonly string[]>, broken?: string): 
       if (broken === "migrate") throw new Error("a migration failed");
       return "applied 0011_more.sql";
     },
-    prepare: () => void (prepared += 1),
+    prepare() {
+      prepared += 1;
+    },
     onProgress: (line) => lines.push(line),
     stop: NEVER,
   });

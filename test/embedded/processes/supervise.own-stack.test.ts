@@ -71,14 +71,14 @@ test("a part that dies each time is given up with its last end", async () => {
   expect(await gaveUp).toBe("worker ended 8 times in a row (exit code 3)");
 }, 20_000);
 
-test("a part that cannot run until somebody changes something is given up at once, with the reason that it said", async () => {
+test("a part that exits with the code of wrong settings is given up at once, with its reason", async () => {
   const gaveUp = new Promise<string>((resolve) => newSupervisor(resolve));
   await supervisor?.add(part("worker", 'console.error("no data for deu"); process.exit(78)'));
   expect(await gaveUp).toBe("worker cannot run (exit code 78; its last line: no data for deu)");
   expect(lines).toEqual([]);
 });
 
-test("a part that ran and cannot be started again until somebody changes something is given up at once", async () => {
+test("a part that ran, and then exits with the code of wrong settings, is given up at once", async () => {
   const gaveUp: [string, boolean][] = [];
   const worker = part("worker");
   const start = worker.start.bind(worker);
@@ -109,7 +109,9 @@ test("all parts end in the reverse order, and none is started again", async () =
 });
 
 test("a part that ignores its signal is killed after its grace time, with its children", async () => {
-  const script = `process.on("SIGTERM", () => {}); const c = require("node:child_process").spawn(process.execPath, ["-e", "${IDLE}"]); console.log(c.pid); ${IDLE}`;
+  const script =
+    `process.on("SIGTERM", () => {}); const c = require("node:child_process").spawn(process.execPath, ` +
+    `["-e", "${IDLE}"]); console.log(c.pid); ${IDLE}`;
   const running = await run("stubborn", script);
   await vi.waitFor(async () => expect(await running.logTail()).toMatch(/^\d+$/), 5_000);
   const child = await processId(Number(await running.logTail()));
@@ -156,7 +158,7 @@ test("restarts that are asked for at once come one after the other, and leave on
   );
 });
 
-test("a part that may overlap starts before the process before it has ended, which ends all the same", async () => {
+test("a part that may overlap starts before its last process has ended, which still ends", async () => {
   const stubborn = `process.on("SIGTERM", () => {}); console.log("up"); ${IDLE}`;
   const worker = { ...part("worker", stubborn), mayOverlap: true };
   const first = await newSupervisor().add(worker);
@@ -176,7 +178,7 @@ test("a part that was restarted is watched like any other", async () => {
   expect(api.launched).toHaveLength(3);
 });
 
-/** A part whose start fails for as long as it is told to. */
+/** A part whose start fails until the test lets it succeed. */
 function breakable(name: string): Part & { launched: Running[]; isBroken: boolean } {
   const sound = part(name);
   return Object.assign(sound, {

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const save = (name: string, text = "two"): Promise<void> => writeFile(join(folder, name), text);
 
-/** Reads edits until these files were seen, in as many as they come in. */
+/** Reads edits until all these files were seen, in any number of edits. */
 async function edited(edits: AsyncGenerator<Edit, void>, files: readonly string[]): Promise<string[]> {
   const seen = new Set<string>();
   while (!files.every((file) => seen.has(file))) {

@@ -48,7 +48,7 @@ async function ask(server: Postgres, query: string): Promise<unknown[]> {
   }
 }
 
-test("the embedded Postgres starts with pgvector, closed to others, and outlives a kill of its server", async () => {
+test("the embedded Postgres has pgvector, is closed to others, and starts again after a kill", async () => {
   const first = await start();
   await ask(first, "create extension vector");
   await ask(first, "create table kept as select '[1,2]'::halfvec(2) as v");

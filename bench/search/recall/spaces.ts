@@ -1,38 +1,34 @@
-/** Spaces for the recall bench: documents of ten vectors in folders, with the distribution that vectors of text have; and what publishing and deleting leave behind. */
+/**
+ * Fills spaces for the recall bench with documents of ten vectors, distributed as the vectors of text are,
+ * and leaves them as publishing again and deleting leave them.
+ */
 import pgvector from "pgvector";
-import { embeddingModelNum } from "../../src/db/runs/chunks.ts";
-import { type Sql, inTenant } from "../../src/db/pool.ts";
-import type { OwnedDatabase } from "../../test/support/servers/database.ts";
-import { hideRun } from "../../src/db/search/hidden.ts";
-import { addStatistics } from "../../src/db/search/index/statistics.ts";
-import { newId } from "../../src/domain/ids.ts";
-import { type SearchSpace, createFolder } from "../../test/support/stack/search-space.ts";
+import { embeddingModelNum } from "../../../src/db/runs/chunks.ts";
+import { type Sql, inTenant } from "../../../src/db/pool.ts";
+import type { OwnedDatabase } from "../../../test/support/servers/database.ts";
+import { hideRun } from "../../../src/db/search/hidden.ts";
+import { addStatistics } from "../../../src/db/search/index/statistics.ts";
+import { newId } from "../../../src/domain/ids.ts";
+import { type SearchSpace, createFolder } from "../../../test/support/stack/search-space.ts";
+import { normal, random } from "../random.ts";
 
 export const DIMENSIONS = 384;
 export const MODEL = "made-up";
 const CHUNKS_A_DOCUMENT = 10;
 const DOCUMENTS_AT_ONCE = 100;
-/** Text moves in far fewer directions than its vectors have numbers. */
+/** Vectors of text vary in far fewer directions than they have dimensions. */
 const LATENT = 24;
 const CENTERS = 200;
 const NOISE = 0.15;
+/** Added to the number of a run for its next version: numbers of runs are unique over all spaces. */
+const NEXT_RUN = 10_000_000;
 
-/** mulberry32. */
-export function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-/** Draws vectors around some hundred centres, all in a subspace of {@link LATENT} directions and a little noise. */
+/**
+ * Draws vectors around {@link CENTERS} centres in a subspace of {@link LATENT} directions, with a little
+ * noise.
+ */
 export function vectorSource(seed: number): () => Float32Array {
   const fixed = random(20_261);
-  const normal = (next: () => number): number =>
-    Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
   const basis = Array.from({ length: LATENT }, () =>
     Float32Array.from({ length: DIMENSIONS }, () => normal(fixed) / Math.sqrt(DIMENSIONS)),
   );
@@ -56,7 +52,7 @@ export function vectorSource(seed: number): () => Float32Array {
 
 export interface FilledSpace extends SearchSpace {
   readonly chunks: number;
-  /** Half of the documents are in the first, one of twenty in the second. */
+  /** Half of the documents are in the first folder, one of twenty in the second. */
   readonly folders: readonly [string, string];
 }
 
@@ -65,7 +61,7 @@ interface Runs {
   readonly run: number;
 }
 
-/** Publishes documents with so many chunks together. */
+/** Publishes documents that together have `chunks` chunks, rounded up to whole documents. */
 export async function fill(
   db: OwnedDatabase,
   target: SearchSpace,
@@ -81,8 +77,12 @@ export async function fill(
     }));
     await inTenant(db, target.organization, async (sql) => {
       const { rows } = await sql.query<Runs>(
-        `insert into documents (id, organization_id, space_id, space_num, folder_id, name, file_type, file_size, content_type, created_by)
-         select u.id, $1, $2, $3, u.folder, 'made up', 'TEXT', 1, 'text/plain', $4 from unnest($5::uuid[], $6::uuid[]) u(id, folder) returning id, num as run`,
+        `insert into documents
+           (id, organization_id, space_id, space_num, folder_id, name, file_type, file_size, content_type,
+            created_by)
+         select made.id, $1, $2, $3, made.folder, 'made up', 'TEXT', 1, 'text/plain', $4
+         from   unnest($5::uuid[], $6::uuid[]) made(id, folder)
+         returning id, num as run`,
         [
           target.organization.id,
           target.space.id,
@@ -93,7 +93,10 @@ export async function fill(
         ],
       );
       await sql.query(
-        "update documents set published_run_num = num, published_version = 1 where id = any($1::uuid[])",
+        `update documents
+         set    published_run_num = num,
+                published_version = 1
+         where  id = any($1::uuid[])`,
         [ids.map(({ id }) => id)],
       );
       await insertVectors(
@@ -102,7 +105,7 @@ export async function fill(
         rows.map(({ run }) => run),
         draw,
       );
-      await count(sql, target, rows.length);
+      await addToStatistics(sql, target, rows.length);
     });
   }
   return { ...target, chunks, folders };
@@ -112,7 +115,12 @@ function folderOf(document: number, folders: readonly [string, string]): string 
   return document % 20 === 1 ? folders[1] : document % 2 === 0 ? folders[0] : null;
 }
 
-async function count(sql: Sql, { organization, space }: SearchSpace, documents: number): Promise<void> {
+/** `documents` is negative if they are taken away. */
+async function addToStatistics(
+  sql: Sql,
+  { organization, space }: SearchSpace,
+  documents: number,
+): Promise<void> {
   const chunks = documents * CHUNKS_A_DOCUMENT;
   await addStatistics(sql, {
     organizationNum: organization.num,
@@ -135,7 +143,8 @@ async function insertVectors(
   );
   await sql.query(
     `insert into embeddings (organization_num, space_num, run_num, chunk_index, model_num, embedding)
-     select $1, $2, u.run, u.at, $3, u.vector::halfvec from unnest($4::int[], $5::int[], $6::text[]) u(run, at, vector)`,
+     select $1, $2, made.run, made.at, $3, made.vector::halfvec
+     from   unnest($4::int[], $5::int[], $6::text[]) made(run, at, vector)`,
     [
       organization.num,
       space.num,
@@ -147,15 +156,24 @@ async function insertVectors(
   );
 }
 
-/** Deletes a share of the documents, as the first transaction of a deletion does: their vectors are still there, and hidden. @returns their runs. */
+/**
+ * Deletes a share of the documents, as the first transaction of a deletion does: their vectors are hidden,
+ * but still there.
+ * @returns the runs of the deleted documents
+ */
 export async function deleteShare(db: OwnedDatabase, target: FilledSpace, share: number): Promise<number[]> {
   return inTenant(db, target.organization, async (sql) => {
     const { rows } = await sql.query<Runs>(
-      "update documents set deleted_at = now() where space_id = $1 and deleted_at is null and hashint4(num) % 100 between $2 and $3 returning id, published_run_num as run",
+      `update documents
+       set    deleted_at = now()
+       where  space_id = $1
+       and    deleted_at is null
+       and    hashint4(num) % 100 between $2 and $3
+       returning id, published_run_num as run`,
       [target.space.id, -(share * 100 - 1), share * 100 - 1],
     );
     for (const { run } of rows) await hide(sql, target, run, "deleted");
-    await count(sql, target, -rows.length);
+    await addToStatistics(sql, target, -rows.length);
     return rows.map(({ run }) => run);
   });
 }
@@ -167,7 +185,7 @@ const hide = (
   reason: "deleted" | "superseded",
 ): Promise<void> => hideRun(sql, { organizationNum: organization.num, spaceNum: space.num, runNum, reason });
 
-/** Takes the vectors of hidden runs away; nothing is vacuumed. */
+/** Deletes the vectors of hidden runs, without a vacuum. */
 export async function removeVectors(
   db: OwnedDatabase,
   { organization, space }: SearchSpace,
@@ -185,14 +203,22 @@ export async function removeVectors(
   });
 }
 
-/** Publishes a new version of half of the documents, with other vectors; those of the versions before are hidden. @returns the runs before. */
+/**
+ * Publishes a new version of half of the documents with other vectors, and hides the vectors of the versions
+ * before.
+ * @returns the runs of the versions before
+ */
 export async function reprocessHalf(
   db: OwnedDatabase,
   target: FilledSpace,
   draw: () => Float32Array,
 ): Promise<number[]> {
   const { rows } = await db.owner.query<Runs>(
-    "select id, published_run_num as run from documents where space_id = $1 and deleted_at is null and num % 2 = 0",
+    `select id, published_run_num as run
+     from   documents
+     where  space_id = $1
+     and    deleted_at is null
+     and    num % 2 = 0`,
     [target.space.id],
   );
   for (let from = 0; from < rows.length; from += DOCUMENTS_AT_ONCE) {
@@ -205,7 +231,10 @@ export async function reprocessHalf(
         draw,
       );
       await sql.query(
-        "update documents set published_run_num = published_run_num + $2, published_version = 2 where id = any($1::uuid[])",
+        `update documents
+         set    published_run_num = published_run_num + $2,
+                published_version = 2
+         where  id = any($1::uuid[])`,
         [part.map(({ id }) => id), NEXT_RUN],
       );
       for (const { run } of part) await hide(sql, target, run, "superseded");
@@ -213,6 +242,3 @@ export async function reprocessHalf(
   }
   return rows.map(({ run }) => run);
 }
-
-/** Numbers of runs are unique over all spaces. */
-const NEXT_RUN = 10_000_000;

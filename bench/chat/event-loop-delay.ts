@@ -1,4 +1,7 @@
-/** Loaded into an API process by benches (`--import`): answers on EVENT_LOOP_PORT with the delay of its event loop since it was last asked. */
+/**
+ * Answers on EVENT_LOOP_PORT with the delay of the event loop since it was last asked. The chat bench loads
+ * it into the API process (`--import`).
+ */
 import { createServer } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
