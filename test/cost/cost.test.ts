@@ -1,4 +1,7 @@
-/** Nothing that somebody sent costs more than its size allows: every subject of every family, at n, 2n and 4n characters. */
+/**
+ * Nothing that somebody sent costs more than its size allows: every subject of every family, at n, 2n and 4n
+ * characters.
+ */
 import { describe, expect, test } from "vitest";
 import { CHUNKER_NAMES } from "../../src/chunkers/index.ts";
 import { API_ROUTES } from "../../src/api/routes/index.ts";

@@ -1,4 +1,7 @@
-/** The only list of what the cost test measures, by family: each takes its subjects from the table that the product itself uses. */
+/**
+ * The only list of what the cost test measures, by family: each takes its subjects from the table that the
+ * product itself uses.
+ */
 import type { SubjectFamily } from "./subjects/subject.ts";
 
 export const FAMILIES = {

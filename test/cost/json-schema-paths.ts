@@ -1,4 +1,7 @@
-/** The only walker of request schemas for the cost test: every place of a body where a sender may put a value, as JSON around it. */
+/**
+ * The only walker of request schemas for the cost test: every place of a body where a sender may put a value,
+ * as JSON around it.
+ */
 import type { z } from "zod";
 import { toJSONSchema } from "zod";
 

@@ -1,4 +1,7 @@
-/** The thread in which subjects are run: it measures its own processor time, and can be ended where a subject hangs. */
+/**
+ * The thread in which subjects are run: it measures its own processor time, and can be ended where a subject
+ * hangs.
+ */
 import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 import { DomainError } from "../../src/domain/errors.ts";

@@ -1,15 +1,24 @@
-/** The only judge of growth: runs a subject on a shape at n, 2n and 4n in a thread of its own, and says what grew faster than the input. */
+/**
+ * The only judge of growth: runs a subject on a shape at n, 2n and 4n in a thread of its own, and says what
+ * grew faster than the input.
+ */
 import { Worker } from "node:worker_threads";
 import type { FamilyName } from "./families.ts";
 import type { Extent } from "./subjects/subject.ts";
 import type { Listed, Ran, Run } from "./measure-thread.ts";
 
-/** A doubled input may take 2.6 times as long: n log n and a collected heap are within it, n to the power of 1.4 is not. */
+/**
+ * A doubled input may take 2.6 times as long: n log n and a collected heap are within it, n to the power of
+ * 1.4 is not.
+ */
 export const MOST_GROWTH = 2.6;
 
 export interface Sizes {
   readonly extent: Extent;
-  /** Input lengths that are tried in turn until one costs `telling` milliseconds; if none does, the subject passes. */
+  /**
+   * Input lengths that are tried in turn until one costs `telling` milliseconds; if none does, the subject
+   * passes.
+   */
   readonly lengths: readonly number[];
   /** Milliseconds of processor time from which a growth can be measured. */
   readonly telling: number;
@@ -100,7 +109,10 @@ export class Measurer {
     this.#thread = undefined;
   }
 
-  /** The least length that costs enough, halved for as long as that still does; undefined where the longest does not. */
+  /**
+   * The least length that costs enough, halved for as long as that still does; undefined where the longest
+   * does not.
+   */
   async #telling(run: (length: number) => Promise<Ran>): Promise<number | undefined> {
     const { lengths, telling } = this.#sizes;
     let below = 0;
@@ -119,7 +131,10 @@ export class Measurer {
     return undefined;
   }
 
-  /** Per doubling; where it is too large, the lesser of that from n to 4n and from 2n to 8n: a heap that is collected for the first time is no growth. */
+  /**
+   * Per doubling; where it is too large, the lesser of that from n to 4n and from 2n to 8n: a heap that is
+   * collected for the first time is no growth.
+   */
   async #growth(run: (length: number) => Promise<Ran>, first: number, maxLength: number): Promise<number> {
     // Where more than its bound is never seen, the growth up to the bound counts.
     const length = Math.min(first, maxLength / 4);

@@ -1,4 +1,7 @@
-/** The only place that makes office files by hand, of markup that no library would write, with the shapes that such markup can have. */
+/**
+ * The only place that makes office files by hand, of markup that no library would write, with the shapes that
+ * such markup can have.
+ */
 import { makeZip } from "../support/files/office.ts";
 import { nested, numbered, repeated, type Shape } from "./shape.ts";
 

@@ -1,4 +1,7 @@
-/** `npm run cost`: every subject on every shape, longer than in the tests, with time and memory; prints what cost most and what grew too fast. */
+/**
+ * `npm run cost`: every subject on every shape, longer than in the tests, with time and memory; prints what
+ * cost most and what grew too fast.
+ */
 import { cpus, loadavg } from "node:os";
 import { Command, Option } from "commander";
 import { FAMILY_NAMES, type FamilyName } from "./families.ts";

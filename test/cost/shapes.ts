@@ -1,4 +1,7 @@
-/** The only list of the shapes of text that a reader must take in linear time: nesting, repeats, what is never closed, delimiters without words. */
+/**
+ * The only list of the shapes of text that a reader must take in linear time: nesting, repeats, what is never
+ * closed, delimiters without words.
+ */
 import { counted, named, nested, numbered, repeat, repeated, type Shape, shown, unclosed } from "./shape.ts";
 
 const WORDS = "The turbine turns and its gearbox wants oil once a year. ";
@@ -288,7 +291,10 @@ export const TEXT_SHAPES: readonly Shape[] = [
   ...STRUCTURES,
 ];
 
-/** One of each kind of shape, for readers that take in what another one has already read, and for functions beside the many. */
+/**
+ * One of each kind of shape, for readers that take in what another one has already read, and for functions
+ * beside the many.
+ */
 export const SOME_SHAPES: readonly Shape[] = TEXT_SHAPES.filter(
   ({ name }, index) => index % 5 === 0 || /column|key|long|table|white space|word|mark|backtick/.test(name),
 );

@@ -1,4 +1,7 @@
-/** A disk that fills up: what would grow is refused or waits, everything else goes on, and it heals without a restart. */
+/**
+ * A disk that fills up: what would grow is refused or waits, everything else goes on, and it heals without a
+ * restart.
+ */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, stat, truncate, writeFile } from "node:fs/promises";

@@ -1,6 +1,7 @@
 /**
- * Commands that the documents tell an operator to run: those of the CLI exist with the options that are named and are run by a test; of any
- * other program a test runs the line, or the document says that it was not run here.
+ * Commands that the documents tell an operator to run: those of the CLI exist with the options that are named
+ * and are run by a test; of any other program a test runs the line, or the document says that it was not run
+ * here.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +23,10 @@ const PROGRAMS = (
   "promtool git curl tcld openssl tar install skopeo crane caddy nginx buildah"
 ).split(" ");
 
-/** What tests call by another name than the one in the document, by the first two words: the text of such a call. */
+/**
+ * What tests call by another name than the one in the document, by the first two words: the text of such a
+ * call.
+ */
 const RUN_AS: Readonly<Record<string, string>> = {
   "pg_dump -Fc": '(await postgresTool("pg_dump"), ["-Fc"',
   "pg_restore --exit-on-error": '(await postgresTool("pg_restore"), ["--exit-on-error"',

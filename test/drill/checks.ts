@@ -1,4 +1,7 @@
-/** What must hold after every step of the drill, read from the database and the object store, not from the code's own words. */
+/**
+ * What must hold after every step of the drill, read from the database and the object store, not from the
+ * code's own words.
+ */
 import type { Client } from "@temporalio/client";
 import type pg from "pg";
 import { countFaults } from "../../src/db/upkeep/organization-integrity.ts";

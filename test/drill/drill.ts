@@ -1,4 +1,7 @@
-/** One cell of the crash matrix: hold a process at a point, let a fault begin and end, and look whether everything that was accepted holds. */
+/**
+ * One cell of the crash matrix: hold a process at a point, let a fault begin and end, and look whether
+ * everything that was accepted holds.
+ */
 import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";

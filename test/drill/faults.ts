@@ -48,7 +48,10 @@ type Lost = RepeatsCount["lost"];
 
 export interface Fault {
   readonly name: FaultName;
-  /** Calls `lost` at the moment at which a worker loses what it has in hand; the others lose something for as long as they last. */
+  /**
+   * Calls `lost` at the moment at which a worker loses what it has in hand; the others lose something for as
+   * long as they last.
+   */
   begin(parts: DrillParts, held: Held | null, lost: Lost): Promise<void>;
   end(parts: DrillParts): Promise<void>;
 }
@@ -67,15 +70,19 @@ const provider = (name: FaultName, fault: ProviderFault): Fault => ({
   },
 });
 
-/** The polls of a frozen worker take work for another minute, each piece until Temporal has missed its heartbeats for 10 seconds. */
+/**
+ * The polls of a frozen worker take work for another minute, each piece until Temporal has missed its
+ * heartbeats for 10 seconds.
+ */
 const GIVEN_AGAIN_MS = 180_000;
 const CALLERS_MS = 400;
 /** Callers are not waited for longer: they may wait for the process that is held. */
 const ANSWERS_MS = 3_000;
 
 /**
- * Freezes the worker that has the work in hand until another one was given it too; then both go on. The frozen one may send what it was about to before it
- * learns that it lost the work, so that all that it asked for and nobody kept may be asked for twice; the other's own requests may not.
+ * Freezes the worker that has the work in hand until another one was given it too; then both go on. The
+ * frozen one may send what it was about to before it learns that it lost the work, so that all that it asked
+ * for and nobody kept may be asked for twice; the other's own requests may not.
  */
 async function deliverTwice(parts: DrillParts, held: Held, lost: Lost): Promise<void> {
   const { stack, settings, temporal } = parts;
@@ -101,7 +108,10 @@ async function deliverTwice(parts: DrillParts, held: Held, lost: Lost): Promise<
   lost(({ headers }) => headers.authorization !== `Bearer ${keyOfOther}`);
 }
 
-/** Makes everything due at once, again and again: whoever sweeps starts what runs already, and claims race with the API's. */
+/**
+ * Makes everything due at once, again and again: whoever sweeps starts what runs already, and claims race
+ * with the API's.
+ */
 async function startAgain({ stack }: DrillParts): Promise<void> {
   const { db } = stack.database;
   const organization = (
@@ -123,7 +133,9 @@ async function startAgain({ stack }: DrillParts): Promise<void> {
   );
 }
 
-/** Reprocesses and deletes the documents that a worker has in hand, of every claim at least one the former. */
+/**
+ * Reprocesses and deletes the documents that a worker has in hand, of every claim at least one the former.
+ */
 async function changeWhatIsInHand({ stack }: DrillParts): Promise<void> {
   const { rows } = await stack.database.db.owner.query<{ document_id: string; position: number }>(
     "select document_id, row_number() over (partition by claim_id order by num)::int as position from pipeline_runs where attempt_id is not null",

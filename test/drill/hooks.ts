@@ -1,4 +1,7 @@
-/** Loaded into the processes of the drill before their own code: listens at the points, or puts a broken build into the source. */
+/**
+ * Loaded into the processes of the drill before their own code: listens at the points, or puts a broken build
+ * into the source.
+ */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join } from "node:path";
@@ -17,7 +20,9 @@ const { DRILL_BROKEN: broken, DRILL_FOLDER: folder = "" } = process.env;
 const OWN = /\/src\/(\w+)\/main\.ts$/.exec(process.argv[1] ?? "")?.[1];
 const POLL_MS = 20;
 
-/** Holds the first process that comes here after the drill has armed the point, until the drill lets it go on. */
+/**
+ * Holds the first process that comes here after the drill has armed the point, until the drill lets it go on.
+ */
 async function hold(point: DrillPoint): Promise<void> {
   let armed: Armed;
   try {

@@ -1,4 +1,7 @@
-/** What the drill asks of the service: mixed documents, deletions, batches, maintenance and chat, each so that its workflows run. */
+/**
+ * What the drill asks of the service: mixed documents, deletions, batches, maintenance and chat, each so that
+ * its workflows run.
+ */
 import type { Client } from "@temporalio/client";
 import { requestRotation } from "../../src/db/outbox/operations.ts";
 import { type Answer, call, ended, fileForm, upload } from "../support/clients/client.ts";

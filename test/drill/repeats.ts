@@ -1,4 +1,7 @@
-/** The only place that counts what a provider is paid for twice: texts that it embedded again because a fault took their vectors. */
+/**
+ * The only place that counts what a provider is paid for twice: texts that it embedded again because a fault
+ * took their vectors.
+ */
 import type pg from "pg";
 import type { RecordedRequest, ScriptedProvider } from "../support/provider/scripted-provider.ts";
 import type { Stack } from "../support/stack/stack.ts";
@@ -19,8 +22,8 @@ export interface RepeatsCount {
   /** Just before the fault: how much is kept. */
   beforeFault(): Promise<void>;
   /**
-   * The moment at which work is lost: what was embedded by now and is not kept may be embedded again. With `ofLoser`, only what the requests that it is
-   * true of asked for may. Later calls change nothing.
+   * The moment at which work is lost: what was embedded by now and is not kept may be embedded again. With
+   * `ofLoser`, only what the requests that it is true of asked for may. Later calls change nothing.
    */
   lost(ofLoser?: (request: RecordedRequest) => boolean): void;
   now(): Repeats;

@@ -1,4 +1,7 @@
-/** `npm run drill`: the crash matrix as a table. Exits with 1 where a promise did not hold, or where a broken build was not caught. */
+/**
+ * `npm run drill`: the crash matrix as a table. Exits with 1 where a promise did not hold, or where a broken
+ * build was not caught.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";

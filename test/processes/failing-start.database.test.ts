@@ -1,4 +1,7 @@
-/** What can be expected to go wrong when a process starts is told in a line, and its exit code says whether a restart may mend it. */
+/**
+ * What can be expected to go wrong when a process starts is told in a line, and its exit code says whether a
+ * restart may mend it.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

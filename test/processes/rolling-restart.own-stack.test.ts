@@ -1,4 +1,7 @@
-/** Several API and worker processes on one Postgres and one Temporal, as they run in production: each is replaced under load, and nobody notices. */
+/**
+ * Several API and worker processes on one Postgres and one Temporal, as they run in production: each is
+ * replaced under load, and nobody notices.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../src/embedded/ports.ts";
 import { type Answer, call, ended, fileForm } from "../support/clients/client.ts";

@@ -1,4 +1,7 @@
-/** The unit of a single node: what systemd itself says of it where its tool is there, and that it starts what this project has. */
+/**
+ * The unit of a single node: what systemd itself says of it where its tool is there, and that it starts what
+ * this project has.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** What comes with the dependencies: nothing runs at their installation that is not listed, and every version is exact. */
+/**
+ * What comes with the dependencies: nothing runs at their installation that is not listed, and every version
+ * is exact.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** Traces on the real stack: one of each request, through workflows and activities, down to SQL, store and provider; and nothing of its content. */
+/**
+ * Traces on the real stack: one of each request, through workflows and activities, down to SQL, store and
+ * provider; and nothing of its content.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, ended, fileForm } from "../support/clients/client.ts";
 import { type CollectedSpan, type Collector, startCollector } from "../support/servers/collector.ts";

@@ -1,4 +1,7 @@
-/** What workers do with payloads that cannot be sealed, or that nobody of ours has sealed for them: one work suffers, the worker serves on. */
+/**
+ * What workers do with payloads that cannot be sealed, or that nobody of ours has sealed for them: one work
+ * suffers, the worker serves on.
+ */
 import { randomUUID } from "node:crypto";
 import type { Payload } from "@temporalio/common";
 import proto from "@temporalio/proto";
@@ -298,7 +301,10 @@ describe("a workflow of ours that somebody else speaks to", () => {
     expect(await handle.result()).toEqual(["first", "honest"]);
   });
 
-  /** A workflow whose first activity waits, so that somebody else may answer for it: Temporal takes that from whoever names the activity. */
+  /**
+   * A workflow whose first activity waits, so that somebody else may answer for it: Temporal takes that from
+   * whoever names the activity.
+   */
   async function startWaiting() {
     const workflowId = newWorkflow();
     held.set(workflowId, Promise.withResolvers());

@@ -1,4 +1,6 @@
-/** What a seal holds to: a payload that was moved, changed or taken out of its time is refused, whoever asks. */
+/**
+ * What a seal holds to: a payload that was moved, changed or taken out of its time is refused, whoever asks.
+ */
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import {
   ApplicationFailure,

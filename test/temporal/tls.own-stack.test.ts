@@ -1,4 +1,7 @@
-/** A Temporal behind mutual TLS, by settings alone: both the client and the workers' core show their certificate. */
+/**
+ * A Temporal behind mutual TLS, by settings alone: both the client and the workers' core show their
+ * certificate.
+ */
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, connect } from "node:net";

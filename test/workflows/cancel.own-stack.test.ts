@@ -1,4 +1,7 @@
-/** A run is cancelled while its worker is held at each step of the pipeline, on the real stack: it ends there and leaves nothing. */
+/**
+ * A run is cancelled while its worker is held at each step of the pipeline, on the real stack: it ends there
+ * and leaves nothing.
+ */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** What a document waits for that shares its claim, its user and its processes with slow ones: for none of them. */
+/**
+ * What a document waits for that shares its claim, its user and its processes with slow ones: for none of
+ * them.
+ */
 import { describe, expect, test } from "vitest";
 import { batchClient } from "../support/clients/batch-client.ts";
 import { documentClient } from "../support/clients/document-client.ts";

@@ -1,4 +1,7 @@
-/** A worker that is killed in the middle of its work: another one goes on, and nothing is lost, doubled or stuck. */
+/**
+ * A worker that is killed in the middle of its work: another one goes on, and nothing is lost, doubled or
+ * stuck.
+ */
 import { getPriority } from "node:os";
 import { afterEach, expect, test } from "vitest";
 import { claimRuns } from "../../src/db/runs/claim.ts";

@@ -1,4 +1,7 @@
-/** An older copy of Temporal's own database under a newer Postgres, and none at all: what the rows say is owed is done, once. */
+/**
+ * An older copy of Temporal's own database under a newer Postgres, and none at all: what the rows say is owed
+ * is done, once.
+ */
 import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,7 +53,9 @@ async function letTimePass(): Promise<void> {
   await rows("update batches set leased_until = null where completed_at is null");
 }
 
-/** Puts `from` in the place of what Temporal remembers; an empty folder is a Temporal that remembers nothing. */
+/**
+ * Puts `from` in the place of what Temporal remembers; an empty folder is a Temporal that remembers nothing.
+ */
 async function replaceMemory(from: string | null): Promise<void> {
   await stack.stopTemporal();
   await rm(files(), { recursive: true });

@@ -1,4 +1,7 @@
-/** Documents that take down what processes them, on the real stack: they end with a reason, and their neighbours never notice. */
+/**
+ * Documents that take down what processes them, on the real stack: they end with a reason, and their
+ * neighbours never notice.
+ */
 import { Client, Connection } from "@temporalio/client";
 import { afterEach, expect, test } from "vitest";
 import { ended, upload } from "../support/clients/client.ts";
@@ -49,7 +52,10 @@ async function failuresInIsolation(runId: string): Promise<unknown[]> {
   }
 }
 
-/** Starts a worker that kills itself over poison, and another in its place each time, as an orchestrator does, while `work` runs. */
+/**
+ * Starts a worker that kills itself over poison, and another in its place each time, as an orchestrator does,
+ * while `work` runs.
+ */
 async function supervised(work: (deaths: () => number) => Promise<void>): Promise<void> {
   let deaths = 0;
   let isOver = false;

@@ -1,4 +1,7 @@
-/** A provider that is down for an hour, in simulated time: the workflow's own code and the real activities, while the clock jumps. */
+/**
+ * A provider that is down for an hour, in simulated time: the workflow's own code and the real activities,
+ * while the clock jumps.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,7 +74,10 @@ const realNow = performance.now.bind(performance);
 let passedMs = 0;
 const warnings: Record<string, unknown>[] = [];
 
-/** The world after so many milliseconds: whatever happened is so much longer ago, and whatever will be is so much nearer. */
+/**
+ * The world after so many milliseconds: whatever happened is so much longer ago, and whatever will be is so
+ * much nearer.
+ */
 async function age(ms: number): Promise<void> {
   const by = [ms / 1_000];
   await rows(

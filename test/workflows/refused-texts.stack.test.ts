@@ -1,4 +1,7 @@
-/** Documents with texts that the embedding provider refuses, on the real stack: they are found by words, and nobody else notices. */
+/**
+ * Documents with texts that the embedding provider refuses, on the real stack: they are found by words, and
+ * nobody else notices.
+ */
 import { afterEach, expect, test } from "vitest";
 import { type Answer, call, ended } from "../support/clients/client.ts";
 import { documentClient } from "../support/clients/document-client.ts";

@@ -1,4 +1,7 @@
-/** What an operator finds in Temporal, on the real stack: every documented query is one, and workflows carry what it asks for. */
+/**
+ * What an operator finds in Temporal, on the real stack: every documented query is one, and workflows carry
+ * what it asks for.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

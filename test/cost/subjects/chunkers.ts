@@ -61,7 +61,10 @@ const LAYINGS: readonly Laying[] = [
 const LINES = new Set(["\\n × n", "a\\n × n", "lines of words", "- \\n × n", "keys", "|a|b|\\n|-|-|\\n × n"]);
 const isOfLines = ({ name }: { readonly name: string }): boolean => LINES.has(name);
 
-/** Four letters or digits are a token, and so is any other character: the real tokenizers are measured by themselves. */
+/**
+ * Four letters or digits are a token, and so is any other character: the real tokenizers are measured by
+ * themselves.
+ */
 const TOKEN = /[\p{L}\p{N}]{1,4}|\S/gu;
 const tokenizer: Tokenizer = {
   countTokens: (text) => text.match(TOKEN)?.length ?? 0,

@@ -1,4 +1,7 @@
-/** Every exported function of one text as a subject of the cost test: found in the sources, so that a new one is measured without anyone remembering. */
+/**
+ * Every exported function of one text as a subject of the cost test: found in the sources, so that a new one
+ * is measured without anyone remembering.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -43,7 +46,10 @@ interface Found {
   readonly takesBytes: boolean;
 }
 
-/** Functions `f(text: string)` and `f(bytes: Buffer)` whose other parameters may be left out; those that return promises are other families'. */
+/**
+ * Functions `f(text: string)` and `f(bytes: Buffer)` whose other parameters may be left out; those that
+ * return promises are other families'.
+ */
 export function functionsOfOneText(): Found[] {
   return FOLDERS.flatMap((folder) => readdirSync(join(SOURCES, folder)).map((file) => `${folder}/${file}`))
     .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))

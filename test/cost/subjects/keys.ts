@@ -1,4 +1,7 @@
-/** What somebody says of keys, addresses, sealed payloads, anchors and provisioning as subjects of the cost test. */
+/**
+ * What somebody says of keys, addresses, sealed payloads, anchors and provisioning as subjects of the cost
+ * test.
+ */
 import { createSecretKey, randomBytes } from "node:crypto";
 import type { Payload } from "@temporalio/common";
 import { isWellFormedKey, keysIn } from "../../../src/auth/api-keys.ts";

@@ -1,4 +1,7 @@
-/** The parsers as subjects of the cost test: every file type of the table, as plain text or with a real container around the shape. */
+/**
+ * The parsers as subjects of the cost test: every file type of the table, as plain text or with a real
+ * container around the shape.
+ */
 import { DomainError } from "../../../src/domain/errors.ts";
 import { FILE_TYPES, type FileType } from "../../../src/domain/file-type.ts";
 import type { ParsedDocument } from "../../../src/domain/text-unit.ts";
@@ -30,7 +33,10 @@ export function parsedTypes(): FileType[] {
   });
 }
 
-/** Types whose files are text themselves; what is not named in {@link CARRIERS} is taken for one, so that a new type is measured too. */
+/**
+ * Types whose files are text themselves; what is not named in {@link CARRIERS} is taken for one, so that a
+ * new type is measured too.
+ */
 export const textParsers = (extent: Extent): Subject[] =>
   parsedTypes()
     .filter((fileType) => CARRIERS[fileType] === undefined)

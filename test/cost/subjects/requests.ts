@@ -1,4 +1,7 @@
-/** The requests of every route as subjects of the cost test: its body read, checked and answered, its query and path checked. */
+/**
+ * The requests of every route as subjects of the cost test: its body read, checked and answered, its query
+ * and path checked.
+ */
 import { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import Koa, { type Context } from "koa";

@@ -1,4 +1,7 @@
-/** What search does with text as subjects of the cost test: the analyzer for chunks and queries in every language, operators, highlights, stems. */
+/**
+ * What search does with text as subjects of the cost test: the analyzer for chunks and queries in every
+ * language, operators, highlights, stems.
+ */
 import { analyze, analyzeQuery, STEMMED_LANGUAGES } from "../../../src/search/text/analyzer.ts";
 import { createTermFinder } from "../../../src/search/highlights.ts";
 import { holdsPhrase, parseQuery } from "../../../src/search/query.ts";

@@ -1,4 +1,7 @@
-/** What the cost test measures: one function over text that somebody else wrote, with the shapes that it is given. */
+/**
+ * What the cost test measures: one function over text that somebody else wrote, with the shapes that it is
+ * given.
+ */
 import type { Shape } from "../shape.ts";
 
 export interface Subject {

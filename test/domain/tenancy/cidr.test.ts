@@ -82,7 +82,8 @@ describe("an address", () => {
         list.addSubnet(base, prefix, "ipv6");
         const masked = firstOf(base, prefix);
         const [network, asked] = [canonicalCidr(masked)!, canonicalAddress(address)!];
-        // Of an IPv4 address inside, the list takes both forms for one as well, but not in a network that is larger than those.
+        // Of an IPv4 address inside, the list takes both forms for one as well, but not in a network that is
+        // larger than those.
         return (
           network.includes(".") !== asked.includes(".") ||
           isWithin(networksOf([network]), address) === list.check(address, "ipv6")

@@ -1,4 +1,7 @@
-/** How the upgrade drill sees what is under way: from Temporal's own books, whatever the versions say of themselves. */
+/**
+ * How the upgrade drill sees what is under way: from Temporal's own books, whatever the versions say of
+ * themselves.
+ */
 import type { Client, WorkflowExecutionDescription } from "@temporalio/client";
 import proto from "@temporalio/proto";
 
@@ -21,7 +24,10 @@ export async function countWaiting(temporal: Client): Promise<number> {
   return (await temporal.workflow.count(`${RUNNING} AND Stage = 'waiting'`)).count;
 }
 
-/** Running workflows that waiting does not help: their task fails again and again, or they ask for an activity that no worker has. */
+/**
+ * Running workflows that waiting does not help: their task fails again and again, or they ask for an activity
+ * that no worker has.
+ */
 export async function countStuck(temporal: Client): Promise<number> {
   const described = await describeAll(temporal, RUNNING);
   const isStuck = ({
@@ -46,7 +52,10 @@ export async function listInHand(temporal: Client, pid: number): Promise<string[
     .map(({ activityType }) => activityType!.name!);
 }
 
-/** Ids of the running workflows of which that process has an activity in hand; one that is frozen has it until Temporal gives it up. */
+/**
+ * Ids of the running workflows of which that process has an activity in hand; one that is frozen has it until
+ * Temporal gives it up.
+ */
 export async function listHeldBy(temporal: Client, pid: number): Promise<string[]> {
   const described = await describeAll(temporal, RUNNING);
   return described.filter((one) => holders(one).includes(pid)).map(({ workflowId }) => workflowId);

@@ -1,4 +1,7 @@
-/** What must hold once the version before has ended: each promise is looked at from outside, in the database, Temporal and the API of this version. */
+/**
+ * What must hold once the version before has ended: each promise is looked at from outside, in the database,
+ * Temporal and the API of this version.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { call } from "../../support/clients/client.ts";
 import { KEYS, RIVAL, TENANTS } from "../../support/tenants/tenants.ts";

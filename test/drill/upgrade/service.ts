@@ -1,4 +1,6 @@
-/** The processes of one version: an API and a worker that run from its own tree, on what both versions share. */
+/**
+ * The processes of one version: an API and a worker that run from its own tree, on what both versions share.
+ */
 import { freePort } from "../../../src/embedded/ports.ts";
 import { type TestProcess, runCli, startProcess } from "../../support/stack/processes.ts";
 import { until } from "../../support/until.ts";
@@ -27,7 +29,10 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Starts nothing yet but knows its port. @param logins settings of the database, where they are not those of the version before. */
+/**
+ * Starts nothing yet but knows its port.
+ * @param logins settings of the database, where they are not those of the version before.
+ */
 export async function prepareService(
   world: World,
   name: string,

@@ -1,4 +1,7 @@
-/** Both versions at work on the same things: the new one starts, the old one starts again on its schema, both take requests, the old one ends. */
+/**
+ * Both versions at work on the same things: the new one starts, the old one starts again on its schema, both
+ * take requests, the old one ends.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { call } from "../../support/clients/client.ts";
 import { ACME } from "../../support/tenants/tenants.ts";
@@ -17,7 +20,10 @@ import { countRunning, listInHand } from "./looks.ts";
 import type { Service } from "./service.ts";
 import { REPLACED, RESEARCH, type UnderWay, type Upgrade, endFaults } from "./world/under-way.ts";
 
-/** Also where this version brings no migration, the version before must start and serve on a schema that it does not know. */
+/**
+ * Also where this version brings no migration, the version before must start and serve on a schema that it
+ * does not know.
+ */
 const NEXT_SCHEMA = `
   alter table documents add column drill_note text;
   create table drill_notes (id uuid primary key, note text not null);
@@ -46,7 +52,9 @@ export async function startBeside({ world, after }: Upgrade): Promise<Step> {
   return did(`${applied.length} migrations of its own and one that nobody knows; under way: ${running}`);
 }
 
-/** Kills the worker with work in hand, stops the API while it streams, and starts both on the newer schema. */
+/**
+ * Kills the worker with work in hand, stops the API while it streams, and starts both on the newer schema.
+ */
 export async function restartBefore({ world, before, chats }: Upgrade): Promise<Step> {
   const lost = await listInHand(world.temporal, before.worker.child.pid!);
   if (lost.length === 0)
@@ -95,7 +103,10 @@ export async function workInBoth(upgrade: Upgrade, { paused }: UnderWay): Promis
   );
 }
 
-/** Both kinds of agents, whole and streamed; and an answer of the version before is repeated by this one without another model call. */
+/**
+ * Both kinds of agents, whole and streamed; and an answer of the version before is repeated by this one
+ * without another model call.
+ */
 async function chatInBoth({ before, after, chats }: Upgrade): Promise<void> {
   const each = [before, after].flatMap(({ url }) => [
     ask(chats, url, { agent: "librarian", isStreamed: true }),

@@ -1,4 +1,7 @@
-/** `npm run drill -- --upgrade`: this version replaces an earlier one that has work of every kind under way, and nothing of it may suffer. */
+/**
+ * `npm run drill -- --upgrade`: this version replaces an earlier one that has work of every kind under way,
+ * and nothing of it may suffer.
+ */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +48,8 @@ export async function drillUpgrade({ ref, broken, isJson }: UpgradeOptions): Pro
   try {
     await runStory(report, version, { folder, broken, onBegun: () => void (hasBegun = true) });
   } catch (error) {
-    // A step of the upgrade that could not be done is its fault; anything else, and the version before not being up, is the drill's.
+    // A step of the upgrade that could not be done is its fault; anything else, and the version before not
+    // being up, is the drill's.
     if (!hasBegun || report.faults.length === 0) throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -123,7 +127,9 @@ async function startBefore({ world, before, chats }: Upgrade, folder: string): P
   await chatIsReady(chats, before.url);
 }
 
-/** From the first work under way to the moment at which only this version is left and has nothing more to do. */
+/**
+ * From the first work under way to the moment at which only this version is left and has nothing more to do.
+ */
 async function replaceVersion(report: Report, upgrade: Upgrade): Promise<Replaced> {
   const { before, after, books } = upgrade;
   const underWay = await report.step("it has work of every kind under way", async () => {

@@ -1,4 +1,7 @@
-/** Finds the commit that an upgrade starts from: the one that was named, or the last one of the version before. */
+/**
+ * Finds the commit that an upgrade starts from: the one that was named, or the last one of the version
+ * before.
+ */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** Asks an API all the while that the rest of the drill goes on: an upgrade that refuses requests is noticed. */
+/**
+ * Asks an API all the while that the rest of the drill goes on: an upgrade that refuses requests is noticed.
+ */
 import { call } from "../../support/clients/client.ts";
 import { KEYS, SPACES } from "../../support/tenants/tenants.ts";
 

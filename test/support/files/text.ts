@@ -1,4 +1,4 @@
-/** The only place that makes files to parse, from text that the test knows. */
+/** Makes files to parse (PDF, TIFF) from text that the test knows. */
 
 import { createHash } from "node:crypto";
 import { deflateSync } from "node:zlib";
@@ -14,7 +14,7 @@ export interface PdfLine {
 interface PdfOptions {
   readonly title?: string;
   readonly author?: string;
-  /** Makes the file unreadable without it (RC4, 40 bits). */
+  /** If set, the file cannot be read without it (RC4, 40 bits). */
   readonly userPassword?: string;
 }
 
@@ -22,7 +22,9 @@ const PAGE_WIDTH = 612;
 const PAGE_HEIGHT = 792;
 const MARGIN = 72;
 
-/** A PDF with one page for each list of lines; lines without a place follow each other from the top. */
+/**
+ * Makes a PDF with one page for each list of lines; lines without a position follow each other from the top.
+ */
 export function makePdf(pages: readonly (readonly (PdfLine | string)[])[], options: PdfOptions = {}): Buffer {
   const fileId = createHash("md5").update(JSON.stringify(pages)).digest();
   const protection = options.userPassword === undefined ? undefined : protect(options.userPassword, fileId);
@@ -57,7 +59,7 @@ export function makePdf(pages: readonly (readonly (PdfLine | string)[])[], optio
   return assemble(objects, fileId, protection?.dictionary);
 }
 
-/** `count` pages of a heading and two sentences that name their page. */
+/** Makes a PDF of `count` pages, each with a heading and two sentences that contain its page number. */
 export function makeLongPdf(count: number): Buffer {
   return makePdf(
     Array.from({ length: count }, (_, index) => [
@@ -67,7 +69,10 @@ export function makeLongPdf(count: number): Buffer {
   );
 }
 
-/** A PDF of one page whose lines may be of any script; characters are drawn from left to right in the order given. */
+/**
+ * Makes a PDF of one page whose lines may be of any script; characters are drawn from left to right in the
+ * order given.
+ */
 export function makeUnicodePdf(lines: readonly string[]): Buffer {
   const hex = (text: string): string => Buffer.from(text, "utf16le").swap16().toString("hex");
   const characters = Array.from(new Set(lines.join("")));
@@ -99,7 +104,7 @@ export function makeUnicodePdf(lines: readonly string[]): Buffer {
   return assemble(objects, createHash("md5").update(lines.join()).digest(), undefined);
 }
 
-/** A PDF whose only page is this picture, as a scanner makes them. */
+/** Makes a PDF whose only page is this picture, as a scanner makes it. */
 export function makeScannedPdf({
   width,
   height,
@@ -129,14 +134,14 @@ export function makeScannedPdf({
   return assemble(objects, createHash("md5").update(rgb).digest(), undefined);
 }
 
-/** Says that it is a PDF, and is none. */
+/** Makes a file that begins like a PDF and is otherwise garbage. */
 export function makeGarbagePdf(): Buffer {
   const noise = Buffer.alloc(4096);
   for (let at = 0; at < noise.length; at++) noise[at] = (at * 131 + 17) % 256;
   return Buffer.concat([Buffer.from("%PDF-1.7\n"), noise]);
 }
 
-/** The first half of a file. */
+/** Returns the first half of a file. */
 export function truncated(file: Buffer): Buffer {
   return file.subarray(0, Math.floor(file.length / 2));
 }
@@ -214,7 +219,7 @@ function objectKey(key: Buffer, objectNumber: number): Buffer {
     .subarray(0, 10);
 }
 
-/** By hand, since OpenSSL 3 leaves RC4 out. */
+/** Encrypts by RC4, which OpenSSL 3 no longer offers. */
 function rc4(key: Buffer, data: Buffer): Buffer {
   const state = Array.from({ length: 256 }, (_, index) => index);
   const swap = (a: number, b: number): void => {
@@ -234,7 +239,7 @@ function rc4(key: Buffer, data: Buffer): Buffer {
   return out;
 }
 
-/** A picture in TIFF 6.0, not compressed, its pixels in one strip. */
+/** Makes an uncompressed TIFF 6.0 picture with all pixels in one strip. */
 export function makeTiff({ width, height, rgb }: { width: number; height: number; rgb: Buffer }): Buffer {
   const SHORT = 3;
   const LONG = 4;

@@ -1,14 +1,20 @@
-/** One row of any organization in any tenant table, as the catalogue describes it: for proofs about every table there is. */
+/**
+ * Inserts a row of any organization into any tenant table, as the catalogue describes it, for proofs that
+ * cover every table.
+ */
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import type { OwnedDatabase } from "../servers/database.ts";
 
 interface TenantTable {
   readonly name: string;
-  /** The column that says whose a row is, and which part of an organization's key it has. */
+  /** The column that names the row's organization, and which part of the organization's key it holds. */
   readonly column: { readonly name: string; readonly key: "id" | "num" };
 }
 
-/** Every table of `public` whose rows belong to organizations; partitions are reached through theirs. */
+/**
+ * Lists every table of `public` whose rows belong to organizations; partitions are reached through their
+ * parent.
+ */
 export async function tenantTables({ owner }: OwnedDatabase): Promise<TenantTable[]> {
   const { rows } = await owner.query<{ name: string; column: string }>(
     `select distinct on (c.relname) c.relname as name, case when c.relname = 'organizations' then 'id' else a.attname end as column
@@ -38,7 +44,10 @@ const VALUES: Readonly<Record<string, string>> = {
   halfvec: "'[1]'",
 };
 
-/** Inserts a row of the organization whose id or number is `$1`; what may be null is. */
+/**
+ * Builds the statement that inserts a row of the organization whose id or number is `$1`. Columns that may be
+ * null stay null.
+ */
 export async function insertStatement(
   { owner }: OwnedDatabase,
   { name, column }: TenantTable,
@@ -57,7 +66,10 @@ export async function insertStatement(
   return `insert into ${name} (${[column.name, ...rows.map((row) => row.name)].join(", ")}) values (${["$1", ...values].join(", ")})`;
 }
 
-/** Checks are dropped and references are not looked at: no more is asked of the row than that it is the organization's. */
+/**
+ * Inserts a row, after dropping the table's check constraints and ignoring its foreign keys: the row has to
+ * belong to the organization, and needs no other validity.
+ */
 export async function fillTable(
   db: OwnedDatabase,
   table: TenantTable,

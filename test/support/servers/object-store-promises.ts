@@ -1,4 +1,4 @@
-/** What every object store promises, as tests of one. */
+/** Describes what every object store promises, as tests of one. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GetOptions, type ObjectStore, objectName } from "../../../src/storage/object-store.ts";
@@ -15,7 +15,7 @@ export async function read(store: ObjectStore, name: string, options: GetOptions
   return Buffer.concat(parts);
 }
 
-/** As a reader does that rests after the first piece for as long as `restMs`. */
+/** Reads an object, pausing for `restMs` after the first piece. */
 export async function readResting(store: ObjectStore, name: string, restMs: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of await store.get(name)) {
@@ -30,7 +30,10 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-/** Opening may take as long as building an emulator does. Where the store `isHere` not, its tests are skipped. */
+/**
+ * Registers the tests of a store. Opening may take as long as the build of an emulator. If `isHere` is false,
+ * the tests are skipped.
+ */
 export function describeObjectStore(kind: string, open: () => Promise<Opened>, { isHere = true } = {}): void {
   describe.runIf(isHere)(`${kind} store`, () => {
     let opened: Opened;

@@ -1,10 +1,10 @@
-/** Whether a document is stored whole: its chunks, their vectors and their postings, each once. */
+/** Checks that a document is stored completely: its chunks, their vectors and their postings, each once. */
 import { expect } from "vitest";
 import type { Stack } from "../stack/stack.ts";
 
 type Stored = { readonly database: Pick<Stack["database"], "db"> };
 
-/** Chunks of the document as stored, and its live search entries. */
+/** Counts the document's stored chunks and its live search entries. */
 async function entriesOf({ database }: Stored, documentId: string): Promise<Record<string, number>> {
   const { rows } = await database.db.owner.query(
     `select (select count(*)::int from chunks c where c.run_num = d.published_run_num) as chunks,
@@ -29,7 +29,7 @@ export async function expectWhole(stack: Stored, document: Document): Promise<vo
   });
 }
 
-/** A Markdown text of many parts that no other document has. */
+/** Makes a Markdown text of many parts that no other document contains. */
 export function longText(name: string, parts: number): string {
   const part = (index: number): string =>
     `## Part ${index} of ${name}\n\nThe ${name} says in part ${index} that ${"every word counts here ".repeat(20)}`;

@@ -1,4 +1,7 @@
-/** What operators ask for, on the real stack: keys are rotated while reads go on, and an organization is deleted with everything that it has. */
+/**
+ * What operators ask for, on the real stack: keys are rotated while reads go on, and an organization is
+ * deleted with everything that it has.
+ */
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

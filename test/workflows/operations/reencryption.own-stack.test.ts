@@ -1,4 +1,7 @@
-/** After a rotation an organization's files are encrypted anew under its new key, through the loss of a worker, and the old key is destroyed when nothing needs it. */
+/**
+ * After a rotation an organization's files are encrypted anew under its new key, through the loss of a
+ * worker, and the old key is destroyed when nothing needs it.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,7 @@
-/** An organization moves to an instance that shares nothing with its own: another database, object store, Temporal, provider and master key. */
+/**
+ * An organization moves to an instance that shares nothing with its own: another database, object store,
+ * Temporal, provider and master key.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +41,10 @@ const textOf = (index: number): string =>
 const organization = async ({ env }: Stack, ...args: string[]) =>
   JSON.parse(await runCli(["organization", ...args, "--key-file", join(folder, "key")], env));
 
-/** Every hit of every query with all its scores, by its id: hits of equal scores come in the order of their runs, which are new after an import. */
+/**
+ * Every hit of every query with all its scores, by its id: hits of equal scores come in the order of their
+ * runs, which are new after an import.
+ */
 async function hits(url: string, key: string): Promise<Map<string, object>> {
   const found = new Map<string, object>();
   for (const query of QUERIES) {

@@ -1,4 +1,7 @@
-/** An organization moves: exported into an archive, deleted, and imported again, without a call to the embedding provider. */
+/**
+ * An organization moves: exported into an archive, deleted, and imported again, without a call to the
+ * embedding provider.
+ */
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** The upkeep of search indexes on the real stack: segments are merged, purged and written anew while search goes on. */
+/**
+ * The upkeep of search indexes on the real stack: segments are merged, purged and written anew while search
+ * goes on.
+ */
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ANALYZER_VERSION } from "../../../src/search/text/analyzer.ts";

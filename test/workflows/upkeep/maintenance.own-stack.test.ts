@@ -1,4 +1,7 @@
-/** Maintenance on the real stack: what is over its time goes, what is needed stays, and what does not fit together is put right. */
+/**
+ * Maintenance on the real stack: what is over its time goes, what is needed stays, and what does not fit
+ * together is put right.
+ */
 import { readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";

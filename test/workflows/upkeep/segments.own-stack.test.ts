@@ -1,4 +1,7 @@
-/** The inverted index under several publishers, and under the lists that each API process keeps of it, on the real stack. */
+/**
+ * The inverted index under several publishers, and under the lists that each API process keeps of it, on the
+ * real stack.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** Chat turns of the upgrade drill: each asks something that nobody else asks, so that its answers and model calls can be counted. */
+/**
+ * Chat turns of the upgrade drill: each asks something that nobody else asks, so that its answers and model
+ * calls can be counted.
+ */
 import { call } from "../../../support/clients/client.ts";
 import type { ScriptedProvider } from "../../../support/provider/scripted-provider.ts";
 import { AGENTS, KEYS } from "../../../support/tenants/tenants.ts";
@@ -66,7 +69,10 @@ export function scriptChats(chats: Chats, provider: ScriptedProvider): void {
   });
 }
 
-/** Asks at `url` and notes whether the answer came whole and once. Never rejects: what goes wrong is a fault of the drill's end. */
+/**
+ * Asks at `url` and notes whether the answer came whole and once. Never rejects: what goes wrong is a fault
+ * of the drill's end.
+ */
 export async function ask(
   chats: Chats,
   url: string,

@@ -1,4 +1,7 @@
-/** The drill's own books of documents: what was accepted and must be readable at the end, and what was deleted and must be gone. */
+/**
+ * The drill's own books of documents: what was accepted and must be readable at the end, and what was deleted
+ * and must be gone.
+ */
 import { type Answer, call, ended, fileForm } from "../../../support/clients/client.ts";
 import { makePdf } from "../../../support/files/text.ts";
 
@@ -144,7 +147,10 @@ async function findByWord(url: string, { word, spaceId, key }: Given): Promise<R
   return new Set(hits.filter((hit) => hit.sparse_score !== null).map((hit) => hit.document_id));
 }
 
-/** What is wrong with a document as the API at `url` shows it: its state, text, chunks, file, and whether search finds it. */
+/**
+ * What is wrong with a document as the API at `url` shows it: its state, text, chunks, file, and whether
+ * search finds it.
+ */
 export async function findUnreadable(url: string, given: Given): Promise<string[]> {
   const { id, word, spaceId, key, bytes } = given;
   const get = (path: string): Promise<Answer> => call(url, key, "GET", path);

@@ -1,4 +1,7 @@
-/** The two steps of payloads that are bound to their place: written in the old form beside the version before, and bound once that has ended. */
+/**
+ * The two steps of payloads that are bound to their place: written in the old form beside the version before,
+ * and bound once that has ended.
+ */
 import { randomUUID } from "node:crypto";
 import type { Client } from "@temporalio/client";
 import proto from "@temporalio/proto";
@@ -64,7 +67,10 @@ export async function cutOver({
   return { seen: "a document that was taken in after it", result: undefined };
 }
 
-/** Starts a workflow with what the version before has sealed for another one of the organization, as whoever may call Temporal can. */
+/**
+ * Starts a workflow with what the version before has sealed for another one of the organization, as whoever
+ * may call Temporal can.
+ */
 export async function oldFormIsRefused({ world, after }: Upgrade): Promise<Finding> {
   // As if the cut-over had been some minutes ago; a worker that runs knows the moment already.
   await world.database.db.owner.query("update cut_overs set at = at - interval '5 minutes'");

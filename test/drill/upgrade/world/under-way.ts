@@ -1,4 +1,7 @@
-/** Work of every kind that the version before has begun and cannot end: what the new version finds when it starts. */
+/**
+ * Work of every kind that the version before has begun and cannot end: what the new version finds when it
+ * starts.
+ */
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call } from "../../../support/clients/client.ts";
@@ -138,7 +141,10 @@ async function hangAtProvider({ world, before: { url, worker }, books }: Upgrade
   );
 }
 
-/** Deletions of a folder and a space, and an export: all stop at their first object. That of a document needs none, since they stay. */
+/**
+ * Deletions of a folder and a space, and an export: all stop at their first object. That of a document needs
+ * none, since they stay.
+ */
 async function deleteAndExport(
   { world, before, books }: Upgrade,
   doomed: Settled["doomed"],

@@ -1,4 +1,7 @@
-/** What both versions share in the upgrade drill: Postgres, Temporal, objects, a model provider and an issuer of access tokens. */
+/**
+ * What both versions share in the upgrade drill: Postgres, Temporal, objects, a model provider and an issuer
+ * of access tokens.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
