@@ -1,7 +1,7 @@
 /**
- * Commands that the documents tell an operator to run: those of the CLI exist with the options that are named
- * and are run by a test; of any other program a test runs the line, or the document says that it was not run
- * here.
+ * Checks the commands that the documents tell an operator to run. Those of the CLI exist with these options
+ * and are run by a test. Any other program's command is run by a test, or the document says that it was not
+ * run here.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,13 +19,14 @@ const TESTS = globSync(["test/**/*.ts", ".ci/run"], { cwd: ROOT })
 
 const NOT_RUN = /not run here/i;
 const PROGRAMS = (
-  "holdfast node npm npx docker helm kubectl pg_dump pg_dumpall pg_restore psql gcloud aws mc rsync systemctl journalctl temporal " +
+  "holdfast node npm npx docker helm kubectl pg_dump pg_dumpall pg_restore psql gcloud aws mc rsync " +
+  "systemctl journalctl temporal " +
   "promtool git curl tcld openssl tar install skopeo crane caddy nginx buildah"
 ).split(" ");
 
 /**
- * What tests call by another name than the one in the document, by the first two words: the text of such a
- * call.
+ * Commands that tests run in another form than the document's: the first two words of the command, and the
+ * text of the call in a test.
  */
 const RUN_AS: Readonly<Record<string, string>> = {
   "pg_dump -Fc": '(await postgresTool("pg_dump"), ["-Fc"',
@@ -36,11 +37,11 @@ const RUN_AS: Readonly<Record<string, string>> = {
 interface Line {
   readonly document: string;
   readonly text: string;
-  /** The document says of it that nobody ran it here. */
+  /** The document says that the command was not run here. */
   readonly isNotRun: boolean;
 }
 
-/** Lines of a document's code blocks, those that go on behind a backslash as one. */
+/** Returns the lines of a document's code blocks, with lines that continue after a backslash joined. */
 function blockLines(document: string): Line[] {
   const lines = read(document)
     .replaceAll(/ *\\\n */g, " ")
@@ -52,7 +53,7 @@ function blockLines(document: string): Line[] {
     const isCode = isFenced || (/^ {4}\S/.test(line) && !/^\s*[-*|]/.test(line));
     if (isCode)
       found.push({ document, text: line.trim(), isNotRun: NOT_RUN.test(line) || NOT_RUN.test(said) });
-    // What was said last before a block, or a comment in it, holds for the whole of it.
+    // The last text before a block, or a comment in it, applies to the whole block.
     else if (line.trim() !== "") said = `${lines[index - 1]?.trim() === "" ? "" : said} ${line}`;
     if (isCode && /^\s*#/.test(line)) said += ` ${line}`;
   });
@@ -67,14 +68,14 @@ function inlineCommands(document: string): Line[] {
   }));
 }
 
-/** Without what stands before it (settings, sudo, a prompt for a user) and its comment. */
+/** Removes what precedes the command (settings, sudo, a prompt) and its comment. */
 function commandOf(text: string): string[] {
   const words = text.replace(/\s+#\s.*$/, "").split(/\s+/);
   const first = words.findIndex((word) => !/^(?:[A-Z_0-9]+=.*|sudo|as_holdfast|exec|\$)$/.test(word));
   return first === -1 ? [] : words.slice(first);
 }
 
-/** The command that the words name, and how many of them are its name. */
+/** Finds the command that the words name, and how many of the words are its name. */
 function resolve(
   program: Command,
   words: readonly string[],
@@ -92,7 +93,7 @@ function resolve(
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** Whether a test calls it: its words as a list of arguments, or behind `holdfast`. */
+/** Whether a test runs the command: its words occur as a list of arguments, or after `holdfast`. */
 function isTested(path: readonly string[]): boolean {
   const list = path.map((word) => `"${escaped(word)}"`).join(",\\s*");
   return new RegExp(`\\[\\s*${list}|holdfast(?: --)? ${escaped(path.join(" "))}`).test(TESTS);

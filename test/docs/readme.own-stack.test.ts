@@ -1,4 +1,4 @@
-/** The commands of the README's section on trying it, run as they stand against a running Holdfast. */
+/** The commands of the README's section on trying Holdfast work as written against a running Holdfast. */
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** The lines of the section that are indented as code, as one script. */
+/** Returns the section's indented lines of code as one script. */
 async function commands(): Promise<string> {
   const readme = await readFile(join(ROOT, "README.md"), "utf8");
   const section = /^## Try it\n(.*?)^## /ms.exec(readme)?.[1] ?? "";

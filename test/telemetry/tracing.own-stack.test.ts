@@ -59,7 +59,7 @@ const loose = (spans: readonly CollectedSpan[], root: string): string[] => {
   return spans.filter((span) => !ids.has(span.parentSpanId)).map((span) => span.name);
 };
 
-test("one upload is one connected trace, from the request to what its workflow asks of database, store and provider", async () => {
+test("one upload is one connected trace, from the request to database, store and provider", async () => {
   const { traceId, spanId, headers } = begun("a");
   const answer = await call(
     stack.url,
@@ -94,7 +94,7 @@ test("one upload is one connected trace, from the request to what its workflow a
   expect(asked?.headers["traceparent"]).toBe(`00-${traceId}-${named("model embed_passage").spanId}-01`);
 });
 
-test("one chat turn is one connected trace, with its search, its model call and the workflow of its books", async () => {
+test("one chat turn is one connected trace, with its search, model call and workflow", async () => {
   const { traceId, spanId, headers } = begun("b");
   stack.provider.reply({ pieces: [ANSWER] });
   const body = { model: AGENTS.analyst, messages: [{ role: "user", content: QUESTION }] };
@@ -143,7 +143,7 @@ test("a request without a trace begins one; one that its caller does not want tr
   expect(collector.spans.filter((span) => span.traceId === traceId)).toEqual([]);
 });
 
-test("no span holds a document's text or name, a message, an answer, a key or a statement's values", async () => {
+test("no span contains text or names of documents, messages, answers, keys or SQL values", async () => {
   const sent = collector.text();
   expect(sent.length).toBeGreaterThan(10_000);
   const planted = [

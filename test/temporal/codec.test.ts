@@ -73,7 +73,7 @@ test("a worker opens what was sealed for the workflow, and is told for which pla
   });
 });
 
-test("a payload does not open in another workflow, organization or activity, nor where nobody knows in which", async () => {
+test("a payload opens in no other workflow, organization or activity, nor without a context", async () => {
   const sealed = await seal(workflow(own));
   const [kind, organization] = own.split("/");
   for (const other of [
@@ -131,7 +131,7 @@ test("the input of a schedule opens in the workflows that it starts, and nowhere
   expect(await found(signal, workflow(started))).toEqual(refusedAs("moved"));
 });
 
-test("the old form opens for what began until a minute after the cut-over, in its organization alone", async () => {
+test("the old form opens for workflows up to a minute after the cut-over, in its organization", async () => {
   const [old] = await oldClient!.encode([placed(plain, place)], workflow(own));
   const { found: opened } = await found(old!, workflow(own));
   const until = CUT_OVER.getTime() + 60_000;
@@ -145,7 +145,7 @@ test("the old form opens for what began until a minute after the cut-over, in it
   expect(await found(old!, workflow("maintenance"))).toEqual(refusedAs("moved"));
 });
 
-test("a client reads what was sealed for the workflow that it asks about; an operator's view asks about none", async () => {
+test("a client reads the workflow that it asks about; an operator's view reads any", async () => {
   const sealed = await seal(workflow(own));
   const read = async (payloads: Payload[], context?: SerializationContext) =>
     (await client!.decode(payloads, context)).map((payload) => defaultPayloadConverter.fromPayload(payload));
@@ -156,7 +156,7 @@ test("a client reads what was sealed for the workflow that it asks about; an ope
   await expect(client!.decode([as(sealed, { kind: "signal" })])).rejects.toMatchObject({ code: "corrupt" });
 });
 
-test("a failure's text is sealed as a failure's, a sign of life as a heartbeat, and a text for people as a note", async () => {
+test("failures, heartbeats and notes are each sealed as what they are", async () => {
   const converter = loadDataConverter(createDataConverter({ sealer, cutOver: bound }));
   const kindOf = (payload: Payload | null | undefined): string =>
     Buffer.from(payload!.metadata!["kind"]!).toString();
@@ -192,7 +192,7 @@ test("the cut-over is looked for every five seconds, and never again once it is 
   expect([await cutOver.oldFormUntil(), looks]).toEqual([CUT_OVER.getTime() + 60_000, 2]);
 });
 
-test("a look at the cut-over that lasts as long as an outage is the only one, however long that is", async () => {
+test("during an outage of any length, only one look at the cut-over is pending", async () => {
   let [now, looks] = [0, 0];
   const back = Promise.withResolvers<Date | null>();
   const cutOver = createCutOver(
@@ -221,7 +221,7 @@ test("a look at the cut-over that failed is not kept", async () => {
   expect(await cutOver.oldFormUntil()).not.toBeNull();
 });
 
-test("our workers are told from those of the version before by their identity, which begins with their process", () => {
+test("our workers differ from those of the version before in their identity", () => {
   expect(workerIdentity()).toMatch(new RegExp(`^${process.pid}@`));
   expect(understandsBoundPayloads(workerIdentity())).toBe(true);
   expect(understandsBoundPayloads("4711@a-machine")).toBe(false);

@@ -4,7 +4,7 @@ import type { BatchInput } from "../../src/domain/work/batch.ts";
 import { batchReprocess } from "../../src/workflows/batch-reprocess.ts";
 import { ContinuedAsNew, virtualWorkflow } from "../support/workflows/virtual-workflow.ts";
 
-test("a batch whose history grows long goes on in a new one with its progress, until its last run has ended", async () => {
+test("a batch with a long history continues as new with its progress until its last run ends", async () => {
   const input: BatchInput = { organization: { id: "an organization", num: 1 }, batchId: "a batch" };
   let released = 0;
   // Temporal's suggestion, as a server makes it when a history is long.

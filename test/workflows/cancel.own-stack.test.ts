@@ -58,8 +58,14 @@ const longText = (name: string): string =>
 /** What a run has left in any table of texts and entries. */
 async function leftOf(runId: string): Promise<number> {
   const [row] = await query(
-    `select ((select count(*) from chunks c where c.run_num = r.num) + (select count(*) from embeddings e where e.run_num = r.num and e.space_num = r.space_num)
-       + (select count(*) from posting_runs p where p.run_num = r.num))::int as count from pipeline_runs r where r.id = $1`,
+    `select (
+       (select count(*) from chunks chunk where chunk.run_num = run.num)
+       + (select count(*)
+          from embeddings embedding
+          where embedding.run_num = run.num and embedding.space_num = run.space_num)
+       + (select count(*) from posting_runs indexed where indexed.run_num = run.num))::int as count
+     from pipeline_runs run
+     where run.id = $1`,
     [runId],
   );
   return row.count;

@@ -73,7 +73,10 @@ describe("a large document", () => {
       return (
         found.rowCount === 1 &&
         stack.database.db.owner.query(
-          "select h.reason from hidden_runs h join pipeline_runs r on r.num = h.run_num where r.document_id = $1 and r.status <> 'completed'",
+          `select hidden.reason
+           from hidden_runs hidden
+           join pipeline_runs run on run.num = hidden.run_num
+           where run.document_id = $1 and run.status <> 'completed'`,
           [accepted.id],
         )
       );

@@ -22,7 +22,7 @@ test("the worker steps back behind the API once it is up", async () => {
   expect(getPriority(stack.worker.child.pid)).toBeGreaterThan(getPriority(stack.api.child.pid));
 });
 
-test("kill -9 of the worker in mid-pipeline: after a restart every document completes with every chunk once", async () => {
+test("after kill -9 in mid-pipeline, every document completes with every chunk once", async () => {
   stack.provider.failEmbeddings({ status: 503 });
   const accepted = await Promise.all(
     ["albatross", "badger", "cheetah"].map((name) => accept(longText(name, 30), `${name}.md`)),
@@ -82,7 +82,7 @@ test("a claim whose process died before it started its workflow is started by an
 
 const PAGES = 400;
 
-test("kill -9 of the worker in the middle of a long PDF: it goes on from the last checkpoint, and every page is there once", async () => {
+test("after kill -9 in a long PDF, work resumes at the checkpoint and has every page once", async () => {
   const lines = (page: number) =>
     Array.from(
       { length: 12 },
@@ -101,8 +101,11 @@ test("kill -9 of the worker in the middle of a long PDF: it goes on from the las
   const firstChunks = async () =>
     (
       await owner.query<{ id: string; page: number | null }>(
-        `select c.id, (r.checkpoint->>'next_page')::int as page from chunks c join pipeline_runs r on r.num = c.run_num
-         where r.document_id = $1 and c.page_end <= 50 order by c.chunk_index`,
+        `select chunk.id, (run.checkpoint->>'next_page')::int as page
+         from chunks chunk
+         join pipeline_runs run on run.num = chunk.run_num
+         where run.document_id = $1 and chunk.page_end <= 50
+         order by chunk.chunk_index`,
         [accepted.id],
       )
     ).rows;
@@ -115,7 +118,13 @@ test("kill -9 of the worker in the middle of a long PDF: it goes on from the las
   expect((await firstChunks()).map((chunk) => chunk.id)).toEqual(before.map((chunk) => chunk.id));
 
   const { rows } = await owner.query(
-    "select count(*)::int as chunks, count(distinct chunk_index)::int as distinct, count(distinct page_start)::int as pages, max(chunk_index) + 1 as last from chunks c join documents d on d.published_run_num = c.run_num where d.id = $1",
+    `select count(*)::int as chunks,
+       count(distinct chunk.chunk_index)::int as distinct,
+       count(distinct chunk.page_start)::int as pages,
+       max(chunk.chunk_index) + 1 as last
+     from chunks chunk
+     join documents document on document.published_run_num = chunk.run_num
+     where document.id = $1`,
     [accepted.id],
   );
   expect(rows[0]).toMatchObject({ chunks: rows[0].distinct, pages: PAGES, last: rows[0].chunks });

@@ -81,11 +81,16 @@ const warnings: Record<string, unknown>[] = [];
 async function age(ms: number): Promise<void> {
   const by = [ms / 1_000];
   await rows(
-    "update provider_gates set not_before = not_before - make_interval(secs => $1), updated_at = updated_at - make_interval(secs => $1)",
+    `update provider_gates
+     set not_before = not_before - make_interval(secs => $1),
+       updated_at = updated_at - make_interval(secs => $1)`,
     by,
   );
   await rows(
-    "update pipeline_runs set started_at = started_at - make_interval(secs => $1), waiting_since = waiting_since - make_interval(secs => $1), created_at = created_at - make_interval(secs => $1)",
+    `update pipeline_runs
+     set started_at = started_at - make_interval(secs => $1),
+       waiting_since = waiting_since - make_interval(secs => $1),
+       created_at = created_at - make_interval(secs => $1)`,
     by,
   );
   passedMs += ms;
@@ -125,7 +130,8 @@ async function uploadAll(): Promise<void> {
 }
 
 test.each(OUTAGES)(
-  "%s for an hour costs no document, is told in one warning, and the provider is asked a bounded number of times",
+  "%s for an hour costs no document, is told in one warning, and the provider is asked a bounded " +
+    "number of times",
   async (what, fault, code, most) => {
     warnings.length = 0;
     stack.provider.failEmbeddings(fault);
@@ -150,7 +156,11 @@ test.each(OUTAGES)(
         if (clock.sleptMs() < HOUR_MS) return;
         if (calls === 0) {
           const waits = await rows(
-            "select waiting_for, waiting_attempts, extract(epoch from now() - waiting_since)::float8 as seconds from pipeline_runs where document_id = any($1)",
+            `select waiting_for,
+               waiting_attempts,
+               extract(epoch from now() - waiting_since)::float8 as seconds
+             from pipeline_runs
+             where document_id = any($1)`,
             [ids],
           );
           for (const wait of waits)

@@ -78,7 +78,8 @@ test.each([["zeros" as const], [{ status: 400 }]])(
 );
 
 test.each([["tapir", { status: 500 }] as const, ["serow", { cut: true }] as const])(
-  "a document with a text (%s) that the provider breaks on waits alone, says so, and ends once the provider takes it",
+  "a document with a text (%s) that the provider breaks on waits alone, says so, and ends once the " +
+    "provider takes it",
   async (word, poison) => {
     refuse(word, poison);
     const breaking = await accept(sections("lynx", word), `${word}.md`);
@@ -109,7 +110,10 @@ test.each([["tapir", { status: 500 }] as const, ["serow", { cut: true }] as cons
       async () =>
         (
           await rows(
-            "select from chunks c join embedding_cache e on e.content_hash = c.content_hash where c.document_id = $1",
+            `select
+             from chunks chunk
+             join embedding_cache cached on cached.content_hash = chunk.content_hash
+             where chunk.document_id = $1`,
             [breaking.id],
           )
         ).length > 0,
@@ -139,7 +143,11 @@ test("the next run asks for a refused text again, and a restored version does no
 
   const [, first] = await versions(id);
   await rows(
-    "delete from embedding_cache e using chunks c where c.document_id = $1 and e.content_hash = c.content_hash and c.refused_by is not null",
+    `delete from embedding_cache cached
+     using chunks chunk
+     where chunk.document_id = $1
+       and cached.content_hash = chunk.content_hash
+       and chunk.refused_by is not null`,
     [id],
   );
   const { texts } = stack.provider.counts;
@@ -160,7 +168,7 @@ test("a document of which every text is refused fails, and what it showed before
   expect(await end(id)).toMatchObject({ version: 2, processing_state: { pipeline_status: "completed" } });
 });
 
-test("a provider that takes no text at all is waited for, and what it refuses afterwards is found", async () => {
+test("a provider that refuses every text is waited for, and later refusals are found", async () => {
   stack.provider.poisonTexts(() => ({ status: 400 }));
   const { id } = await accept(sections("ibex", "gaur"), "gaur.md");
   await until(
@@ -199,7 +207,9 @@ test("a vector that is missing without a mark is damage, beside refused texts to
   ).toBe(true);
   const RUN = "(select published_run_num from documents where id = $1)";
   await rows(
-    `delete from embeddings where run_num = ${RUN} and chunk_index = (select min(chunk_index) from chunks where run_num = ${RUN} and refused_by is null)`,
+    `delete from embeddings
+     where run_num = ${RUN}
+       and chunk_index = (select min(chunk_index) from chunks where run_num = ${RUN} and refused_by is null)`,
     [id],
   );
   expect((await integrityOf(id)).findings).toMatchObject([{ code: "embeddings_incomplete" }]);

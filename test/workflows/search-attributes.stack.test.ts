@@ -72,7 +72,7 @@ test.each(documentedQueries())("docs/operations.md: %s is a query", async (query
   await expect(shared.temporal.workflow.count(query)).resolves.toMatchObject({ count: expect.any(Number) });
 });
 
-describe("is found by its tenant, and says what it is, where it is and how it ended, in words without a name", () => {
+describe("is found by its tenant, and says without names what it is, where it is and how it ended", () => {
   test("a pipeline", async () => {
     const { attributes, summary } = await found(`DocumentId = '${documentId}' AND Outcome = 'completed'`);
     expect(attributes).toMatchObject({
@@ -97,7 +97,8 @@ describe("is found by its tenant, and says what it is, where it is and how it en
   test("a deletion", async () => {
     await editor("DELETE", `/data/${documentId}`);
     const { attributes, summary } = await found(
-      `WorkflowType = 'deleteTarget' AND ExecutionStatus = 'Completed' AND OrganizationId = '${tenants.acme}'`,
+      "WorkflowType = 'deleteTarget' AND ExecutionStatus = 'Completed' AND OrganizationId = " +
+        `'${tenants.acme}'`,
     );
     expect(attributes).toMatchObject({ OrganizationId: [tenants.acme] });
     expect(summary).not.toMatch(/nobody/);

@@ -23,7 +23,7 @@ const job = {
   overlapTokens: 0,
 };
 
-test("a document that is cancelled while it is chunked costs this process nothing, however often and whenever that is", async () => {
+test("cancelling a document while it is chunked never harms the process", async () => {
   const chunk = createChunking(models, embedding);
   const whole = await chunk(job, OWNER, new AbortController().signal);
   expect(whole.length).toBeGreaterThan(200);
@@ -38,7 +38,7 @@ test("a document that is cancelled while it is chunked costs this process nothin
   }
 });
 
-test("one text of an organization does not wait for the many of another, whose results are their own", async () => {
+test("one text does not wait for the many texts of another organization", async () => {
   const chunk = createChunking(models, embedding);
   const { signal } = new AbortController();
   const text = (name: string, sentences: number) => ({
@@ -58,7 +58,7 @@ test("one text of an organization does not wait for the many of another, whose r
   expect(ended.indexOf("rival")).toBeLessThan(3 * (availableParallelism() + 1));
 });
 
-test("a text that waits for a thread is cancelled without one, and a chunker that fails keeps its code", async () => {
+test("a waiting text is cancelled without a thread, and a chunker that fails keeps its code", async () => {
   const chunk = createChunking(models, embedding);
   const long = { ...job, units: [{ ...job.units[0]!, text: job.units[0]!.text.repeat(4) }] };
   const { signal } = new AbortController();

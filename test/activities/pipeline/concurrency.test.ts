@@ -58,7 +58,7 @@ test("work that fails leaves its place to the next", async () => {
   expect(begun).toEqual(["first", "second"]);
 });
 
-test("who writes little does not wait for those who write much, and a pool keeps half of its connections for others", async () => {
+test("small writers do not wait for large ones, and a pool keeps half of its connections free", async () => {
   const { begun, enter } = held(createWriteGate(10));
   for (let index = 0; index < 20; index++) void enter(`large${index}`, "acme", 512);
   await turn();

@@ -69,7 +69,7 @@ async function turnOf(apiProcessId: string, status: "open" | "completed") {
   };
 }
 
-test("a dead process leaves no workflow: not of a turn that was open, nor of one that had ended before its workflow was told", async () => {
+test("a dead process leaves no workflow, neither of an open turn nor of one that had ended", async () => {
   const [dead, living] = [randomUUID(), randomUUID()];
   const [open, ended, other] = [
     await turnOf(dead, "open"),

@@ -113,5 +113,8 @@ function firstOf(address: string, prefix: number): string {
   const all = [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => "0"), ...tail];
   const bits = all.map((group) => Number.parseInt(group, 16).toString(2).padStart(16, "0")).join("");
   const kept = bits.slice(0, prefix).padEnd(128, "0");
-  return `${Array.from({ length: 8 }, (_, at) => Number.parseInt(kept.slice(at * 16, at * 16 + 16), 2).toString(16)).join(":")}/${prefix}`;
+  const written = Array.from({ length: 8 }, (_, at) =>
+    Number.parseInt(kept.slice(at * 16, at * 16 + 16), 2).toString(16),
+  );
+  return `${written.join(":")}/${prefix}`;
 }

@@ -1,6 +1,6 @@
 /**
- * What must hold once the version before has ended: each promise is looked at from outside, in the database,
- * Temporal and the API of this version.
+ * Checks what must hold after the version before has ended: each promise is checked from outside, in the
+ * database, Temporal and the API of this version.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { call } from "../../support/clients/client.ts";
@@ -16,22 +16,22 @@ import type { Service } from "./service.ts";
 import { RIVALRY, type UnderWay, type Upgrade } from "./world/under-way.ts";
 import type { Watch } from "./watch.ts";
 
-/** Everything has ended this long after the last process of the version before. */
+/** Everything must have ended this long after the end of the version before's last process. */
 const BOUND_MS = 60_000;
 const LOOK_MS = 200;
-/** Before that a workflow's task may be on its second attempt for good reasons. */
+/** For a shorter time, a workflow's task may be on its second attempt for good reasons. */
 const STUCK_MS = 10_000;
-/** Documents that are read at once. */
+/** The number of documents that are read concurrently. */
 const READERS = 8;
 /** The admin of the organization that is exported. */
 const ROB = `rob@rival.${TENANTS.domain}`;
-/** What the SDK prints where a worker was given what its version does not know. */
+/** What the SDK prints if a worker was given what its version does not know. */
 const IN_LOGS: Readonly<Record<string, RegExp>> = {
   "was asked for an activity that it does not have": /is not registered on this Worker/,
   "could not go on with a workflow that the other version had begun": /Nondeterminism error/,
 };
 
-/** Waits until nothing is under way any more. */
+/** Waits until all work has ended. */
 export async function allHasEnded(upgrade: Upgrade): Promise<Finding> {
   const { world, after, books } = upgrade;
   const { temporal, database, dataDir } = world;
@@ -118,7 +118,10 @@ export async function batchesAreComplete(
   };
 }
 
-/** Before the archive is tried: with an organization go the keys that its histories are read by. */
+/**
+ * Checks that the histories replay. It runs before the archive is tested, because deleting an organization
+ * destroys the keys that its histories are read with.
+ */
 export async function historiesReplay({ world }: Upgrade, root: string): Promise<Finding> {
   const workflows = await readHistories(world.temporal);
   const types = new Set(workflows.map(({ type }) => type));
@@ -129,7 +132,10 @@ export async function historiesReplay({ world }: Upgrade, root: string): Promise
   return { seen: `${workflows.length} workflows of ${types.size} types ended in order and replay`, faults };
 }
 
-/** Also what was tried again, successfully, by the other version's worker: the histories do not keep it. */
+/**
+ * Checks the logs, which also show tasks that the other version's worker retried successfully: the histories
+ * do not keep those.
+ */
 export async function workersKnewTheirTasks({ before, after }: Upgrade): Promise<Finding> {
   const said = (service: Service): string[] =>
     Object.keys(IN_LOGS).filter((fault) => IN_LOGS[fault]!.test(service.output()));
@@ -139,7 +145,7 @@ export async function workersKnewTheirTasks({ before, after }: Upgrade): Promise
   return { seen: "the logs of both versions", faults };
 }
 
-/** Deletes the organization that was exported and imports its archive, which the version before began. */
+/** Deletes the exported organization and imports its archive, whose export the version before had started. */
 export async function archiveIsWhole(upgrade: Upgrade, { archive }: UnderWay): Promise<Finding> {
   const { after, books } = upgrade;
   const rival = [...books.kept.values()].filter(({ spaceId }) => spaceId === RIVALRY.spaceId);

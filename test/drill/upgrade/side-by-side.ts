@@ -1,6 +1,6 @@
 /**
- * Both versions at work on the same things: the new one starts, the old one starts again on its schema, both
- * take requests, the old one ends.
+ * Runs both versions on the same data: the new one starts, the old one restarts on the new schema, both take
+ * requests, and the old one ends.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { call } from "../../support/clients/client.ts";
@@ -21,17 +21,17 @@ import type { Service } from "./service.ts";
 import { REPLACED, RESEARCH, type UnderWay, type Upgrade, endFaults } from "./world/under-way.ts";
 
 /**
- * Also where this version brings no migration, the version before must start and serve on a schema that it
- * does not know.
+ * A migration that the version before does not know. It makes sure that the version before can start and
+ * serve on a newer schema even if this version has no migration.
  */
 const NEXT_SCHEMA = `
   alter table documents add column drill_note text;
   create table drill_notes (id uuid primary key, note text not null);
   insert into migrations (name) values ('9999_drill.sql')`;
-/** A stopping process has taken the signal by now. */
+/** After this time a stopping process has received the signal. */
 const SIGNALLED_MS = 300;
 const UPLOADS = 4;
-/** Which worker is given an upload is chance; with so many one comes to each. */
+/** Chance decides which worker gets an upload; with so many, each worker gets one. */
 const TRIES = 20;
 
 interface Step {
@@ -41,7 +41,7 @@ interface Step {
 
 const did = (seen: string): Step => ({ seen, result: undefined });
 
-/** Migrates and starts this version while the other one serves and has work under way. */
+/** Migrates and starts this version while the other one serves and is processing work. */
 export async function startBeside({ world, after }: Upgrade): Promise<Step> {
   const { applied } = JSON.parse(await after.cli("migrate", "--json")) as { applied: string[] };
   await world.database.db.owner.query(NEXT_SCHEMA);
@@ -53,7 +53,8 @@ export async function startBeside({ world, after }: Upgrade): Promise<Step> {
 }
 
 /**
- * Kills the worker with work in hand, stops the API while it streams, and starts both on the newer schema.
+ * Kills the worker while it processes work, stops the API while it streams, and starts both on the newer
+ * schema.
  */
 export async function restartBefore({ world, before, chats }: Upgrade): Promise<Step> {
   const lost = await listInHand(world.temporal, before.worker.child.pid!);
@@ -77,7 +78,7 @@ export async function restartBefore({ world, before, chats }: Upgrade): Promise<
   );
 }
 
-/** New work through both, on what the other has written. */
+/** Sends new work through both versions, on data that the other one has written. */
 export async function workInBoth(upgrade: Upgrade, { paused }: UnderWay): Promise<Step> {
   const { world, before, after, books } = upgrade;
   await endFaults(world);
@@ -99,13 +100,14 @@ export async function workInBoth(upgrade: Upgrade, { paused }: UnderWay): Promis
   await Promise.all([changeEach(upgrade, after, byBefore), changeEach(upgrade, before, byAfter)]);
   if (faults.length > 0) throw new Error(faults.join("; "));
   return did(
-    `${UPLOADS} uploads through each, reprocessed or deleted through the other; chats, a paused batch, a file at a path, a new key`,
+    `${UPLOADS} uploads through each, reprocessed or deleted through the other; chats, a paused batch, ` +
+      "a file at a path, a new key",
   );
 }
 
 /**
- * Both kinds of agents, whole and streamed; and an answer of the version before is repeated by this one
- * without another model call.
+ * Chats with both kinds of agents, streamed and not, and checks that this version repeats an answer of the
+ * version before without another model call.
  */
 async function chatInBoth({ before, after, chats }: Upgrade): Promise<void> {
   const each = [before, after].flatMap(({ url }) => [
@@ -119,13 +121,13 @@ async function chatInBoth({ before, after, chats }: Upgrade): Promise<void> {
   await Promise.all(each);
 }
 
-/** Reads through one version what the other has taken in. */
+/** Reads documents through one version that the other version has taken in. */
 async function findWrong({ name, url }: Service, documents: readonly Given[]): Promise<string[]> {
   const found = await Promise.all(documents.map((given) => findUnreadable(url, given)));
   return found.flat().map((fault) => `a document that the other version took in ${fault} through ${name}`);
 }
 
-/** Deletes the first document and processes the others again. */
+/** Deletes the first document and reprocesses the others. */
 async function changeEach(
   { books }: Upgrade,
   { url }: Service,
@@ -141,7 +143,7 @@ async function changeEach(
   await Promise.all(others.map(reprocess));
 }
 
-/** Ends the version before while its worker has uploads in hand and its API streams an answer. */
+/** Ends the version before while its worker processes uploads and its API streams an answer. */
 export async function endBefore(upgrade: Upgrade): Promise<Step> {
   const { world, before, after, books, chats } = upgrade;
   const pid = before.worker.child.pid!;

@@ -1,6 +1,6 @@
 /**
  * `npm run drill -- --upgrade`: this version replaces an earlier one that has work of every kind under way,
- * and nothing of it may suffer.
+ * and none of that work may suffer.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
@@ -48,8 +48,8 @@ export async function drillUpgrade({ ref, broken, isJson }: UpgradeOptions): Pro
   try {
     await runStory(report, version, { folder, broken, onBegun: () => void (hasBegun = true) });
   } catch (error) {
-    // A step of the upgrade that could not be done is its fault; anything else, and the version before not
-    // being up, is the drill's.
+    // A failed step is a fault of the upgrade and is already in the report. Any other error, also a version
+    // before that does not start, is an error of the drill.
     if (!hasBegun || report.faults.length === 0) throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -69,15 +69,19 @@ export async function drillUpgrade({ ref, broken, isJson }: UpgradeOptions): Pro
 }
 
 async function conditions({ number, commit }: Version, broken: string | undefined): Promise<string> {
-  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this machine`;
-  return `${machine}\n\nFrom ${number} (${commit.slice(0, 8)}) to ${await thisVersion()}${broken === undefined ? "" : `, broken: ${broken}`}\n\n`;
+  const processor = `${cpus().length} × ${cpus()[0]?.model.trim()}`;
+  const machine = `${processor}, Node ${process.version}; everything on this machine`;
+  return (
+    `${machine}\n\nFrom ${number} (${commit.slice(0, 8)}) to ` +
+    `${await thisVersion()}${broken === undefined ? "" : `, broken: ${broken}`}\n\n`
+  );
 }
 
 interface Story {
-  /** For the trees and the archive. */
+  /** The folder for the trees and the archive. */
   readonly folder: string;
   readonly broken: string | undefined;
-  /** Called once the version before is up: what fails from then on is of the upgrade. */
+  /** Called after the version before is up: failures from then on are faults of the upgrade. */
   readonly onBegun: () => void;
 }
 
@@ -128,7 +132,7 @@ async function startBefore({ world, before, chats }: Upgrade, folder: string): P
 }
 
 /**
- * From the first work under way to the moment at which only this version is left and has nothing more to do.
+ * Runs the upgrade from the first work under way until only this version is left and has nothing more to do.
  */
 async function replaceVersion(report: Report, upgrade: Upgrade): Promise<Replaced> {
   const { before, after, books } = upgrade;
@@ -166,7 +170,10 @@ async function replaceVersion(report: Report, upgrade: Upgrade): Promise<Replace
 
 interface Replaced {
   readonly underWay: UnderWay;
-  /** The version before bound payloads to their place already, and has none of the old form to copy. */
+  /**
+   * Whether the version before already bound payloads to their place; then there is no payload of the old
+   * form to copy.
+   */
   readonly wereBound: boolean;
 }
 

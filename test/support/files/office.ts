@@ -158,16 +158,19 @@ export function makeOdf(kind: "text" | "presentation", body: string): Promise<Bu
     mimetype: `application/vnd.oasis.opendocument.${kind}`,
     "content.xml": root(
       "document-content",
-      `<office:automatic-styles><text:list-style style:name="L1"><text:list-level-style-number text:level="1"/></text:list-style></office:automatic-styles>` +
+      '<office:automatic-styles><text:list-style style:name="L1"><text:list-level-style-number ' +
+        'text:level="1"/></text:list-style></office:automatic-styles>' +
         `<office:body><office:${kind}>${body}</office:${kind}></office:body>`,
     ),
     "styles.xml": root(
       "document-styles",
-      `<office:master-styles><style:master-page><style:header><text:p>Confidential</text:p></style:header></style:master-page></office:master-styles>`,
+      "<office:master-styles><style:master-page><style:header><text:p>Confidential</text:p>" +
+        "</style:header></style:master-page></office:master-styles>",
     ),
     "meta.xml": root(
       "document-meta",
-      `<office:meta><dc:title>The plan</dc:title><meta:initial-creator>Ann</meta:initial-creator></office:meta>`,
+      "<office:meta><dc:title>The plan</dc:title><meta:initial-creator>Ann</meta:initial-creator>" +
+        "</office:meta>",
     ),
   });
 }
@@ -177,21 +180,25 @@ export function makeEpub(chapters: readonly string[]): Promise<Buffer> {
   const files = Object.fromEntries(
     chapters.map((body, index) => [
       `OEBPS/chapter ${index}.xhtml`,
-      `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="x"/></head><body>${body}</body></html>`,
+      '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="x"/>' +
+        `</head><body>${body}</body></html>`,
     ]),
   );
   return makeZip({
     mimetype: "application/epub+zip",
-    "META-INF/container.xml": `<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>`,
+    "META-INF/container.xml":
+      '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>',
     "OEBPS/book.opf":
-      `<package><metadata><dc:title>The book</dc:title><dc:creator>Ann</dc:creator><dc:language>de</dc:language></metadata><manifest>` +
+      "<package><metadata><dc:title>The book</dc:title><dc:creator>Ann</dc:creator>" +
+      "<dc:language>de</dc:language></metadata><manifest>" +
       chapters
         .map(
           (_, index) =>
             `<item id="c${index}" href="chapter%20${index}.xhtml" media-type="application/xhtml+xml"/>`,
         )
         .join("") +
-      `</manifest><spine>${chapters.map((_, index) => `<itemref idref="c${index}"/>`).join("")}</spine></package>`,
+      `</manifest><spine>${chapters.map((_, index) => `<itemref idref="c${index}"/>`).join("")}</spine>` +
+      "</package>",
     ...files,
   });
 }

@@ -32,7 +32,8 @@ export function makePdf(pages: readonly (readonly (PdfLine | string)[])[], optio
   const objects: Buffer[] = [
     Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
     Buffer.from(
-      `<< /Type /Pages /Count ${pages.length} /Kids [${pages.map((_, index) => `${firstPage + index * 2} 0 R`).join(" ")}] >>`,
+      `<< /Type /Pages /Count ${pages.length} /Kids ` +
+        `[${pages.map((_, index) => `${firstPage + index * 2} 0 R`).join(" ")}] >>`,
     ),
     Buffer.from("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"),
     Buffer.from(
@@ -47,7 +48,8 @@ export function makePdf(pages: readonly (readonly (PdfLine | string)[])[], optio
     const stored = protection === undefined ? content : rc4(objectKey(protection.key, number + 1), content);
     objects.push(
       Buffer.from(
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /Font << /F1 3 0 R >> >> /Contents ${number + 1} 0 R >>`,
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /Font ` +
+          `<< /F1 3 0 R >> >> /Contents ${number + 1} 0 R >>`,
       ),
       Buffer.concat([
         Buffer.from(`<< /Length ${stored.length} >>\nstream\n`),
@@ -76,7 +78,11 @@ export function makeLongPdf(count: number): Buffer {
 export function makeUnicodePdf(lines: readonly string[]): Buffer {
   const hex = (text: string): string => Buffer.from(text, "utf16le").swap16().toString("hex");
   const characters = Array.from(new Set(lines.join("")));
-  const map = `/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def 1 begincodespacerange <0000> <FFFF> endcodespacerange ${characters.length} beginbfchar ${characters.map((character) => `<${hex(character)}> <${hex(character)}>`).join(" ")} endbfchar endcmap end end`;
+  const map =
+    "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def 1 begincodespacerange " +
+    `<0000> <FFFF> endcodespacerange ${characters.length} beginbfchar ` +
+    `${characters.map((character) => `<${hex(character)}> <${hex(character)}>`).join(" ")} endbfchar ` +
+    "endcmap end end";
   const content = lines
     .map((line, index) => `BT /F1 14 Tf 72 ${700 - index * 40} Td <${hex(line)}> Tj ET`)
     .join("\n");
@@ -86,19 +92,23 @@ export function makeUnicodePdf(lines: readonly string[]): Buffer {
     Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
     Buffer.from("<< /Type /Pages /Count 1 /Kids [5 0 R] >>"),
     Buffer.from(
-      "<< /Type /Font /Subtype /Type0 /BaseFont /Any /Encoding /Identity-H /DescendantFonts [7 0 R] /ToUnicode 8 0 R >>",
+      "<< /Type /Font /Subtype /Type0 /BaseFont /Any /Encoding /Identity-H /DescendantFonts [7 0 R] " +
+        "/ToUnicode 8 0 R >>",
     ),
     Buffer.from("<< >>"),
     Buffer.from(
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /Font << /F1 3 0 R >> >> /Contents 6 0 R >>`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /Font ` +
+        "<< /F1 3 0 R >> >> /Contents 6 0 R >>",
     ),
     stream(content),
     Buffer.from(
-      "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Any /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /DW 700 /FontDescriptor 9 0 R >>",
+      "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Any /CIDSystemInfo << /Registry (Adobe) " +
+        "/Ordering (Identity) /Supplement 0 >> /DW 700 /FontDescriptor 9 0 R >>",
     ),
     stream(map),
     Buffer.from(
-      "<< /Type /FontDescriptor /FontName /Any /Flags 4 /FontBBox [0 -200 1000 900] /ItalicAngle 0 /Ascent 900 /Descent -200 /CapHeight 700 /StemV 80 >>",
+      "<< /Type /FontDescriptor /FontName /Any /Flags 4 /FontBBox [0 -200 1000 900] /ItalicAngle 0 " +
+        "/Ascent 900 /Descent -200 /CapHeight 700 /StemV 80 >>",
     ),
   ];
   return assemble(objects, createHash("md5").update(lines.join()).digest(), undefined);
@@ -116,14 +126,17 @@ export function makeScannedPdf({
 }): Buffer {
   const pixels = deflateSync(rgb);
   const content = Buffer.from(`q ${PAGE_WIDTH} 0 0 ${PAGE_HEIGHT} 0 0 cm /Scan Do Q`);
-  const dictionary = `<< /Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode /Length ${pixels.length} >>`;
+  const dictionary =
+    `<< /Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceRGB ` +
+    `/BitsPerComponent 8 /Filter /FlateDecode /Length ${pixels.length} >>`;
   const objects = [
     Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
     Buffer.from("<< /Type /Pages /Count 1 /Kids [5 0 R] >>"),
     Buffer.concat([Buffer.from(`${dictionary}\nstream\n`), pixels, Buffer.from("\nendstream")]),
     Buffer.from("<< >>"),
     Buffer.from(
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /XObject << /Scan 3 0 R >> >> /Contents 6 0 R >>`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << ` +
+        "/XObject << /Scan 3 0 R >> >> /Contents 6 0 R >>",
     ),
     Buffer.concat([
       Buffer.from(`<< /Length ${content.length} >>\nstream\n`),
@@ -162,7 +175,8 @@ function assemble(objects: readonly Buffer[], fileId: Buffer, encryption: string
   const encrypt = encryption === undefined ? "" : ` /Encrypt ${all.length} 0 R`;
   parts.push(
     Buffer.from(
-      `xref\n0 ${all.length + 1}\n0000000000 65535 f \n${entries}trailer\n<< /Size ${all.length + 1} /Root 1 0 R /Info 4 0 R /ID [<${id}> <${id}>]${encrypt} >>\nstartxref\n${offset}\n%%EOF\n`,
+      `xref\n0 ${all.length + 1}\n0000000000 65535 f \n${entries}trailer\n<< /Size ${all.length + 1} ` +
+        `/Root 1 0 R /Info 4 0 R /ID [<${id}> <${id}>]${encrypt} >>\nstartxref\n${offset}\n%%EOF\n`,
     ),
   );
   return Buffer.concat(parts);
@@ -201,7 +215,9 @@ function protect(userPassword: string, fileId: Buffer): { key: Buffer; dictionar
     .digest()
     .subarray(0, 5);
   const check = rc4(key, PASSWORD_PADDING);
-  const dictionary = `<< /Filter /Standard /V 1 /R 2 /O <${owner.toString("hex")}> /U <${check.toString("hex")}> /P ${PERMISSIONS} >>`;
+  const dictionary =
+    `<< /Filter /Standard /V 1 /R 2 /O <${owner.toString("hex")}> /U <${check.toString("hex")}> /P ` +
+    `${PERMISSIONS} >>`;
   return { key, dictionary };
 }
 

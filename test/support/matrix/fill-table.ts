@@ -17,10 +17,16 @@ interface TenantTable {
  */
 export async function tenantTables({ owner }: OwnedDatabase): Promise<TenantTable[]> {
   const { rows } = await owner.query<{ name: string; column: string }>(
-    `select distinct on (c.relname) c.relname as name, case when c.relname = 'organizations' then 'id' else a.attname end as column
-     from pg_class c join pg_attribute a on a.attrelid = c.oid and not a.attisdropped
-     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-       and (a.attname in ('organization_id', 'organization_num') or c.relname = 'organizations') order by c.relname, a.attname`,
+    `select distinct on (class.relname)
+       class.relname as name,
+       case when class.relname = 'organizations' then 'id' else attribute.attname end as column
+     from pg_class class
+     join pg_attribute attribute on attribute.attrelid = class.oid and not attribute.attisdropped
+     where class.relnamespace = 'public'::regnamespace
+       and class.relkind in ('r', 'p')
+       and not class.relispartition
+       and (attribute.attname in ('organization_id', 'organization_num') or class.relname = 'organizations')
+     order by class.relname, attribute.attname`,
   );
   return rows.map(({ name, column }) => ({
     name,
@@ -53,8 +59,16 @@ export async function insertStatement(
   { name, column }: TenantTable,
 ): Promise<string> {
   const { rows } = await owner.query<{ name: string; type: string }>(
-    `select quote_ident(a.attname) as name, regexp_replace(format_type(a.atttypid, a.atttypmod), '\\(\\d+\\)', '') as type from pg_attribute a
-     where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped and a.attnotnull and not a.atthasdef and a.attidentity = '' and a.attname <> $2`,
+    `select quote_ident(attname) as name,
+       regexp_replace(format_type(atttypid, atttypmod), '\\(\\d+\\)', '') as type
+     from pg_attribute
+     where attrelid = $1::regclass
+       and attnum > 0
+       and not attisdropped
+       and attnotnull
+       and not atthasdef
+       and attidentity = ''
+       and attname <> $2`,
     [name, column.name],
   );
   const values = rows.map(({ name: needed, type }) => {
@@ -63,7 +77,8 @@ export async function insertStatement(
       throw new Error(`${name}.${needed} has the type ${type}: say which value a row may have`);
     return value;
   });
-  return `insert into ${name} (${[column.name, ...rows.map((row) => row.name)].join(", ")}) values (${["$1", ...values].join(", ")})`;
+  const columns = [column.name, ...rows.map((row) => row.name)].join(", ");
+  return `insert into ${name} (${columns}) values (${["$1", ...values].join(", ")})`;
 }
 
 /**
@@ -79,7 +94,9 @@ export async function fillTable(
   try {
     await client.query("set session_replication_role = replica");
     const { rows: checks } = await client.query<{ name: string }>(
-      "select quote_ident(conname) as name from pg_constraint where conrelid = $1::regclass and contype = 'c'",
+      `select quote_ident(conname) as name
+       from pg_constraint
+       where conrelid = $1::regclass and contype = 'c'`,
       [table.name],
     );
     for (const check of checks) await client.query(`alter table ${table.name} drop constraint ${check.name}`);

@@ -165,11 +165,17 @@ async function maintainOnce({ temporalAddress, database }: Stack): Promise<void>
   // Makes maintenance due: it depends on the age of rows and on their number.
   await database.db.owner.query(
     `insert into space_statistics (organization_num, space_num, chunks, terms, embedding_model)
-     select s.* from (select distinct on (space_num) organization_num, space_num, 0, 0, embedding_model from space_statistics) s, generate_series(1, 20)`,
+     select statistic.*
+     from (
+       select distinct on (space_num) organization_num, space_num, 0, 0, embedding_model
+       from space_statistics) statistic,
+       generate_series(1, 20)`,
   );
   await database.db.owner.query("update hidden_runs set hidden_at = now() - interval '10 days'");
   await database.db.owner.query(
-    "update embedding_cache set last_used_at = now() - interval '100 days' where content_hash in (select content_hash from embedding_cache limit 2)",
+    `update embedding_cache
+     set last_used_at = now() - interval '100 days'
+     where content_hash in (select content_hash from embedding_cache limit 2)`,
   );
   const connection = await Connection.connect({ address: temporalAddress });
   const client = new Client({ connection });

@@ -70,7 +70,9 @@ export async function replayAs(
   }
   const leaks: string[] = [];
   const chosen = [...sets.values()].flat();
-  const begin = `begin; select set_config('app.organization_id', '${organization.id}', true), set_config('app.organization_num', '${organization.num}', true)`;
+  const begin = `begin;
+    select set_config('app.organization_id', '${organization.id}', true),
+      set_config('app.organization_num', '${organization.num}', true)`;
   await inTransaction(
     db.app,
     async (sql) => {

@@ -24,7 +24,11 @@ const PATCHES: ReadonlyArray<readonly [module: string, after: string, code: stri
   [
     "/src/parsers/process/child-serve.ts",
     'await send({ kind: "started" });',
-    `for (const [signal, name] of Object.entries(${JSON.stringify(DEADLY)})) if (request.input.name?.startsWith(name)) { process.kill(process.pid, signal); for (;;); }`,
+    `for (const [signal, name] of Object.entries(${JSON.stringify(DEADLY)}))
+       if (request.input.name?.startsWith(name)) {
+         process.kill(process.pid, signal);
+         for (;;);
+       }`,
   ],
 ];
 

@@ -76,9 +76,8 @@ export async function createTestDatabase({
     const { rowCount } = await client.query("select from pg_database where datname = $1", [
       TEMPLATE_DATABASE,
     ]);
-    await client.query(
-      `create database ${name} ${isEmpty ? "template template0" : rowCount === 1 ? `template ${TEMPLATE_DATABASE}` : ""}`,
-    );
+    const madeTemplate = rowCount === 1 ? `template ${TEMPLATE_DATABASE}` : "";
+    await client.query(`create database ${name} ${isEmpty ? "template template0" : madeTemplate}`);
   });
   const url = withDatabase(admin, name);
   const db = openOwnedDatabase(url, 10);

@@ -171,7 +171,8 @@ async function ownTemporal(
   const cacheDir = process.env["HOLDFAST_TEST_CACHE_DIR"];
   if (!cacheDir)
     throw new Error(
-      "HOLDFAST_TEST_CACHE_DIR is not set: run the test through vitest, whose global set-up fetches what it needs.",
+      "HOLDFAST_TEST_CACHE_DIR is not set: run the test through vitest, whose global set-up fetches " +
+        "what it needs.",
     );
   const settings = {
     dataDir,

@@ -32,7 +32,8 @@ export async function makeUser(
 ): Promise<string> {
   const id = newId();
   await db.owner.query(
-    "insert into users (id, organization_id, email, name, role, subject) values ($1, $2, $3, 'A User', $4, $5)",
+    `insert into users (id, organization_id, email, name, role, subject)
+     values ($1, $2, $3, 'A User', $4, $5)`,
     [
       id,
       organization.id,

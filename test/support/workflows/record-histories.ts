@@ -82,10 +82,12 @@ try {
       if (workflow.status.name !== "COMPLETED" || !missing.has(workflow.type)) continue;
       const history = await client.workflow.getHandle(workflow.workflowId, workflow.runId).fetchHistory();
       await decrypt(history, deps.dataConverter.payloadCodecs![0]!);
-      await writeFile(
-        join(FOLDER, `${workflow.type}.json`),
-        `${JSON.stringify(proto.temporal.api.history.v1.History.toObject(history as never, { bytes: String, longs: String, enums: String }))}\n`,
-      );
+      const recorded = proto.temporal.api.history.v1.History.toObject(history as never, {
+        bytes: String,
+        longs: String,
+        enums: String,
+      });
+      await writeFile(join(FOLDER, `${workflow.type}.json`), `${JSON.stringify(recorded)}\n`);
       missing.delete(workflow.type);
     }
     return missing.size === 0;

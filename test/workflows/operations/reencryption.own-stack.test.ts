@@ -83,7 +83,7 @@ async function whileReading(work: () => Promise<void>): Promise<void> {
   await reading;
 }
 
-test("a worker that dies in the middle loses and repeats nothing, while files are read; the copies take the place of the files", async () => {
+test("copies replace the files although a worker dies, and the files stay readable", async () => {
   const made = await Promise.all(
     Array.from({ length: FILES }, async (_, index) => {
       const answer = await call(
@@ -171,14 +171,19 @@ test("a file that cannot be read is counted and kept as it is", async () => {
     objects_unreadable: 1,
   });
   await rows(
-    "update raw_files f set object_key = r.object_key from pipeline_runs r where r.document_id = f.document_id and f.organization_id = $1",
+    `update raw_files file
+     set object_key = run.object_key
+     from pipeline_runs run
+     where run.document_id = file.document_id and file.organization_id = $1`,
     [tenants.rival],
   );
 });
 
 const forgetCaches = (organization: string) =>
   rows(
-    "update organization_keys set created_at = created_at + interval '-65 seconds' where organization_id = $1 and is_current",
+    `update organization_keys
+     set created_at = created_at + interval '-65 seconds'
+     where organization_id = $1 and is_current`,
     [organization],
   );
 
@@ -207,7 +212,7 @@ test("an older key is kept as long as anything needs it, and the operation says 
   expect(await keysOf(tenants.rival)).toEqual(keys);
 }, 120_000);
 
-test("it is destroyed once histories, kept answers and the files of before are gone; everything stays readable", async () => {
+test("the old key is destroyed once nothing needs it, and everything stays readable", async () => {
   await forgetCaches(tenants.acme);
   await rows(
     "update upload_intents set leased_until = leased_until - interval '2 days' where organization_id = $1",

@@ -91,7 +91,7 @@ function longText(parts: number): string {
   ).join("\n\n");
 }
 
-test("its schedules are there once a worker is up, skip rounds that would overlap, and are not doubled by another worker", async () => {
+test("a second worker does not double the schedules, and overlapping rounds are skipped", async () => {
   await stack.worker.kill("SIGTERM");
   stack.restartWorker();
   await until("the worker is up again", () => stack.worker.output().includes("worker is up"));
@@ -106,7 +106,7 @@ test("its schedules are there once a worker is up, skip rounds that would overla
 });
 
 describe("versions", () => {
-  test("of which two keep their text: the published one and the one before, which can be restored", async () => {
+  test("keep their text if published or the one before, which can be restored", async () => {
     const { id } = await accept("# One\n\nThe first sentence. The second sentence.", "versions.md");
     await end(id);
     await reprocess(id, "sentence");
@@ -123,7 +123,7 @@ describe("versions", () => {
     expect((await end(id)).version).toBe(4);
   });
 
-  test("that were large leave search entries behind, which go in bounded steps, while search serves the new one", async () => {
+  test("lose their search entries in bounded steps while search serves the new version", async () => {
     const { id } = await accept(longText(1_300), "large.md");
     await end(id);
     await reprocess(id);
@@ -291,7 +291,7 @@ test("bookkeeping goes when it has had its time", async () => {
   ).toMatchObject({ ok: true, organizations: [{ fault: null }] });
 });
 
-test("cached embeddings go 90 days after the last chunk with their text, and a space's statistics are folded without a change", async () => {
+test("unused embeddings are dropped after 90 days, and folding statistics keeps their sums", async () => {
   const { id } = await accept("A sentence that is used.", "used.md");
   await end(id);
   await rows("update embedding_cache set last_used_at = now() - interval '91 days'");

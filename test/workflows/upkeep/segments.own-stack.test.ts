@@ -72,7 +72,10 @@ const foundByWords = async (url: string, query: string, space: string): Promise<
 const segmentsOf = async (space: string): Promise<number> =>
   (
     await stack.database.db.owner.query(
-      "select count(*)::int as count from posting_segments g join spaces s on s.num = g.space_num where s.id = $1",
+      `select count(*)::int as count
+       from posting_segments segment
+       join spaces space on space.num = segment.space_num
+       where space.id = $1`,
       [space],
     )
   ).rows[0].count;
@@ -94,7 +97,8 @@ async function during(work: Promise<unknown>, look: () => Promise<void>): Promis
 }
 
 test(
-  "publishers merge: one after the other or at once, no more segments stay than a size may have, and every document is found",
+  "publishers merge: one after the other or at once, no more segments stay than a size may have, and " +
+    "every document is found",
   { timeout: 180_000 },
   async () => {
     const put = (at: number) =>
@@ -144,7 +148,8 @@ test(
 );
 
 test(
-  "another API process that keeps lists of the index never serves what was replaced or deleted, and misses nothing",
+  "another API process that keeps lists of the index never serves what was replaced or deleted, and " +
+    "misses nothing",
   { timeout: 180_000 },
   async () => {
     const space = tenants.spaces.research;

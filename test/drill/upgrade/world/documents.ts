@@ -1,16 +1,16 @@
 /**
- * The drill's own books of documents: what was accepted and must be readable at the end, and what was deleted
- * and must be gone.
+ * Keeps the drill's own record of documents: which were accepted and must be readable at the end, and which
+ * were deleted and must be gone.
  */
 import { type Answer, call, ended, fileForm } from "../../../support/clients/client.ts";
 import { makePdf } from "../../../support/files/text.ts";
 
 export interface Given {
   readonly id: string;
-  /** Stands in no other document. */
+  /** A word that is in no other document. */
   readonly word: string;
   readonly spaceId: string;
-  /** Of the API key that uploaded it. */
+  /** The API key that uploaded it. */
   readonly key: string;
   readonly bytes: Buffer<ArrayBuffer>;
 }
@@ -18,7 +18,7 @@ export interface Given {
 export interface Books {
   readonly kept: Map<string, Given>;
   readonly gone: Map<string, Given>;
-  /** Numbers the words. */
+  /** The number of the last word that was made. */
   serial: number;
 }
 
@@ -30,7 +30,7 @@ export interface Target {
 
 const CONSONANTS = "bdfgklmnprtvz";
 const SYLLABLES = 3;
-/** A machine that is busy with both versions takes its time. */
+/** Generous, for a machine that is busy with both versions. */
 const END_MS = 60_000;
 const CHUNKS_A_PAGE = 50;
 
@@ -51,7 +51,7 @@ export function uploadMany(books: Books, url: string, target: Target, count: num
   return Promise.all(Array.from({ length: count }, () => upload(books, url, target)));
 }
 
-/** Puts a file at a path; one that is there already gets a next version. */
+/** Puts a file at a path; a file that exists there gets a new version. */
 export async function putFile(
   books: Books,
   url: string,
@@ -70,13 +70,13 @@ export async function putFile(
   return keep(books, { id: body.items[0].document_id, word, spaceId, key, bytes });
 }
 
-/** Deletes through the API and expects it gone at the end. */
+/** Deletes a document through the API and expects it to be gone at the end. */
 export async function deleteDocument(books: Books, url: string, given: Given): Promise<void> {
   expectStatus(204, await call(url, given.key, "DELETE", `/data/${given.id}`), "a deletion");
   expectGone(books, [given]);
 }
 
-/** Notes what goes with a folder or a space. */
+/** Records that these documents are deleted with their folder or space. */
 export function expectGone(books: Books, documents: readonly Given[]): void {
   for (const given of documents) {
     books.gone.set(given.id, given);
@@ -90,7 +90,7 @@ function nextDocument(books: Books): { word: string; bytes: Buffer<ArrayBuffer>;
   return { word, ...contentOf(books.serial, word) };
 }
 
-/** A word that no stemmer shortens to another's. */
+/** Makes a word that no stemmer shortens to another one. */
 function wordOf(serial: number): string {
   let rest = serial;
   let word = "";
@@ -101,13 +101,14 @@ function wordOf(serial: number): string {
   return `qu${word}x`;
 }
 
-/** Every fourth is a PDF, the others are Markdown of one chunk to several. */
+/** Makes a PDF for every fourth number, otherwise a Markdown text of one or several chunks. */
 function contentOf(serial: number, word: string): { bytes: Buffer<ArrayBuffer>; filename: string } {
   if (serial % 4 === 3) {
     const pdf = makePdf([[`About ${word}`, "Words of the first page."], [`More of ${word}`]]);
     return { bytes: Buffer.from(new Uint8Array(pdf)), filename: `${word}.pdf` };
   }
-  const text = `# About ${word}\n\n${`What ${word} has to do with the upgrade. `.repeat(20 + (serial % 3) * 150)}`;
+  const sentences = 20 + (serial % 3) * 150;
+  const text = `# About ${word}\n\n${`What ${word} has to do with the upgrade. `.repeat(sentences)}`;
   return { bytes: Buffer.from(text), filename: `${word}.md` };
 }
 
@@ -136,7 +137,7 @@ interface Hit {
   readonly sparse_score: number | null;
 }
 
-/** The documents that hold the word, as search at `url` finds them. */
+/** Returns the documents that contain the word, as search at `url` finds them. */
 async function findByWord(url: string, { word, spaceId, key }: Given): Promise<ReadonlySet<string>> {
   const { body } = await call(url, key, "POST", "/data/hybrid-search", {
     query: word,
@@ -148,8 +149,8 @@ async function findByWord(url: string, { word, spaceId, key }: Given): Promise<R
 }
 
 /**
- * What is wrong with a document as the API at `url` shows it: its state, text, chunks, file, and whether
- * search finds it.
+ * Lists what is wrong with a document as the API at `url` shows it: its state, text, chunks, file, and
+ * whether search finds it.
  */
 export async function findUnreadable(url: string, given: Given): Promise<string[]> {
   const { id, word, spaceId, key, bytes } = given;
@@ -175,7 +176,7 @@ export async function findUnreadable(url: string, given: Given): Promise<string[
   return Object.keys(wrong).filter((fault) => wrong[fault]);
 }
 
-/** What the API at `url` still shows of a deleted document. */
+/** Lists what the API at `url` still shows of a deleted document. */
 export async function findLeft(url: string, given: Given): Promise<string[]> {
   const { status } = await call(url, given.key, "GET", `/data/${given.id}`);
   const found = await findByWord(url, given);
