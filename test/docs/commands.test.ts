@@ -47,9 +47,13 @@ function blockLines(document: string): Line[] {
     .replaceAll(/ *\\\n */g, " ")
     .split("\n");
   const found: Line[] = [];
-  let [said, isFenced] = ["", false];
+  let said = "";
+  let isFenced = false;
   lines.forEach((line, index) => {
-    if (line.startsWith("```")) return void (isFenced = !isFenced);
+    if (line.startsWith("```")) {
+      isFenced = !isFenced;
+      return;
+    }
     const isCode = isFenced || (/^ {4}\S/.test(line) && !/^\s*[-*|]/.test(line));
     if (isCode)
       found.push({ document, text: line.trim(), isNotRun: NOT_RUN.test(line) || NOT_RUN.test(said) });

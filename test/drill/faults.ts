@@ -8,7 +8,7 @@ import { ACME, KEYS } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 import type { DrillObjects } from "./objects.ts";
 import type { RepeatsCount } from "./repeats.ts";
-import { isWithAnother, listHeldBy } from "./upgrade/looks.ts";
+import { isWithAnother, listWorkflowsOf } from "./upgrade/looks.ts";
 
 export type FaultName =
   | "kill -9 worker"
@@ -90,7 +90,7 @@ async function deliverTwice(parts: DrillParts, held: Held, lost: Lost): Promise<
   const keyOfOther = `sk-${crypto.randomUUID()}`;
   stalled.child.kill("SIGSTOP");
   const pid = stalled.child.pid!;
-  const had = await listHeldBy(temporal, pid);
+  const had = await listWorkflowsOf(temporal, pid);
   stack.restartWorker({ ...settings, OPENAI_API_KEY: keyOfOther });
   await Promise.all(
     had.map((id) =>
@@ -136,7 +136,7 @@ async function startAgain({ stack }: DrillParts): Promise<void> {
 /**
  * Reprocesses and deletes documents that a worker is processing; of each claim it reprocesses at least one.
  */
-async function changeWhatIsInHand({ stack }: DrillParts): Promise<void> {
+async function changeDocumentsInProgress({ stack }: DrillParts): Promise<void> {
   const { rows } = await stack.database.db.owner.query<{ document_id: string; position: number }>(
     `select document_id,
        row_number() over (partition by claim_id order by num)::int as position
@@ -188,5 +188,5 @@ export const FAULTS: readonly Fault[] = [
       held?.process === "worker" ? deliverTwice(parts, held, lost) : startAgain(parts),
     end: () => Promise.resolve(),
   },
-  { name: "callers meanwhile", begin: changeWhatIsInHand, end: () => Promise.resolve() },
+  { name: "callers meanwhile", begin: changeDocumentsInProgress, end: () => Promise.resolve() },
 ];

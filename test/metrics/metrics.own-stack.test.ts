@@ -1,4 +1,4 @@
-/** Metrics of both processes on the real stack: what is stuck shows, and what is whole counts no orphan. */
+/** Metrics of both processes on the real stack: stuck work is visible, and intact data counts no orphan. */
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -25,7 +25,7 @@ async function page(port: number): Promise<string> {
   return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
 }
 
-/** Samples by name and labels, as the process shows them. */
+/** Reads the samples of a process, by name and labels. */
 async function scrape(port: number): Promise<Map<string, number>> {
   const text = await page(port);
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -126,7 +126,7 @@ test("requests, stages, provider calls, caches and refusals are counted, each fo
   expect(api.get('holdfast_provider_call_duration_seconds_count{operation="chat",outcome="ok"}')).toBe(1);
   expect(api.get("holdfast_provider_first_event_seconds_count")).toBe(1);
   expect(api.get('holdfast_provider_tokens_total{operation="chat",direction="output"}')).toBeGreaterThan(0);
-  // Three of the route, one of the agent.
+  // Three searches by the route, and one by the agent.
   for (const stage of ["embed query", "wait", "scope", "dense", "sparse", "hits"])
     expect(api.get(`holdfast_search_stage_duration_seconds_count{stage="${stage}"}`)).toBe(4);
   for (const stage of ["read", "parse", "chunk", "write", "embed", "publish"])

@@ -1,6 +1,6 @@
 /**
- * Traces on the real stack: one of each request, through workflows and activities, down to SQL, store and
- * provider; and nothing of its content.
+ * Traces on the real stack: each request has one, through workflows and activities down to SQL, store and
+ * provider, and none contains content.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, ended, fileForm } from "../support/clients/client.ts";
@@ -26,13 +26,13 @@ const SENTENCE = "Eisvögel brüten an steilen Ufern.";
 const QUESTION = "Wo brüten die Eisvögel eigentlich?";
 const ANSWER = "Offenbar-an-Ufern";
 
-/** A trace that a caller has begun: its id is `letter` throughout. */
+/** A trace that a caller has started; its id repeats `letter`. */
 const begun = (letter: string): { traceId: string; spanId: string; headers: Record<string, string> } => {
   const [traceId, spanId] = [letter.repeat(32), letter.repeat(16)];
   return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-01` } };
 };
 
-/** The spans of the trace once all the wanted ones are there, and none whose parent is still to come. */
+/** Returns the spans of the trace after all wanted ones have arrived, and no parent is still missing. */
 async function traceOf(
   begun: { traceId: string; spanId: string },
   wanted: readonly string[],
@@ -53,7 +53,7 @@ async function traceOf(
   }
 }
 
-/** Spans whose parent is neither among them nor `root`. */
+/** Lists spans whose parent is neither among them nor `root`. */
 const loose = (spans: readonly CollectedSpan[], root: string): string[] => {
   const ids = new Set([root, ...spans.map((span) => span.spanId)]);
   return spans.filter((span) => !ids.has(span.parentSpanId)).map((span) => span.name);

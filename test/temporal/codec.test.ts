@@ -1,6 +1,4 @@
-/**
- * What a seal holds to: a payload that was moved, changed or taken out of its time is refused, whoever asks.
- */
+/** A sealed payload that was moved, changed or used outside its time is refused, whoever asks. */
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import {
   ApplicationFailure,
@@ -51,7 +49,7 @@ async function seal(context: SerializationContext, given: Place = place): Promis
   return (await client!.encode([placed(plain, given)], context))[0]!;
 }
 
-/** What a worker makes of it. */
+/** Decodes a payload as a worker does. */
 async function found(payload: Payload, context: SerializationContext | undefined) {
   const [decoded] = await worker!.decode([payload], context);
   return { found: openedOf(decoded), text: Buffer.from(decoded!.data!).toString() };
@@ -66,7 +64,7 @@ const as = (payload: Payload, metadata: Record<string, string>): Payload => ({
   },
 });
 
-test("a worker opens what was sealed for the workflow, and is told for which place", async () => {
+test("a worker opens what was sealed for the workflow, and learns for which place", async () => {
   expect(await found(await seal(workflow(own)), workflow(own))).toEqual({
     found: { form: "bound", place },
     text: '{"deletionId":"secret-text"}',
@@ -102,14 +100,14 @@ test("whatever is changed of what a payload says of itself, it does not open", a
     expect(await found(as(sealed, change), workflow(own))).toEqual(refusedAs("damaged"));
   const ofOne = await seal(activity(own, "1"));
   expect(await found(as(ofOne, { "activity-id": "2" }), activity(own, "2"))).toEqual(refusedAs("damaged"));
-  // One that claims the instance's key was not sealed with it.
+  // This payload names the instance's key but was not sealed with it.
   expect(await found(as(sealed, { organization: "" }), workflow(own))).toEqual(refusedAs("damaged"));
   expect(await found(as(sealed, { organization: randomUUID() }), workflow(own))).toEqual(refusedAs("moved"));
 });
 
 test("a plain payload, and one whose metadata is too long, is not looked into", async () => {
   expect(await found(plain, workflow(own))).toEqual(refusedAs("unsealed"));
-  // What the codec itself notes for the sandbox is not taken from outside.
+  // Notes that the codec itself writes for the sandbox are not accepted from outside.
   expect(await found(placed(plain, place), workflow(own))).toEqual(refusedAs("unsealed"));
   expect(await found(as(await seal(workflow(own)), { more: "x".repeat(4_000) }), workflow(own))).toEqual(
     refusedAs("unsealed"),
@@ -174,7 +172,9 @@ test("failures, heartbeats and notes are each sealed as what they are", async ()
 });
 
 test("the cut-over is looked for every five seconds, and never again once it is there", async () => {
-  let [now, at, looks] = [0, null as Date | null, 0];
+  let now = 0;
+  let at: Date | null = null;
+  let looks = 0;
   const cutOver = createCutOver(
     async () => {
       looks += 1;
@@ -193,7 +193,8 @@ test("the cut-over is looked for every five seconds, and never again once it is 
 });
 
 test("during an outage of any length, only one look at the cut-over is pending", async () => {
-  let [now, looks] = [0, 0];
+  let now = 0;
+  let looks = 0;
   const back = Promise.withResolvers<Date | null>();
   const cutOver = createCutOver(
     () => {

@@ -1,4 +1,4 @@
-/** What Temporal's SDK says becomes lines of our log. */
+/** Messages of Temporal's SDK become lines of the service's log. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";

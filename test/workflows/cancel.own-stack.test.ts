@@ -14,7 +14,7 @@ import { type Stack, startStack } from "../support/stack/stack.ts";
 import { KEYS, SPACES } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 
-/** Steps that hold no lock for which a cancel would wait. */
+/** Steps that hold no lock on which a cancel would wait. */
 const STEPS = POINTS.filter(
   (point) =>
     point.load === "uploads" &&
@@ -49,13 +49,13 @@ const editor = (method: string, path: string, body?: unknown) =>
 const query = async (text: string, values: unknown[] = []) =>
   (await stack.database.db.owner.query(text, values)).rows;
 
-/** A text whose chunks differ with their size. */
+/** Makes a text that is chunked differently for each chunk size. */
 const longText = (name: string): string =>
   Array.from({ length: 20 }, (_, index) => `Sentence ${index} ${name} has ${"some words ".repeat(10)}.`).join(
     "\n\n",
   );
 
-/** What a run has left in any table of texts and entries. */
+/** Counts what a run has left in the tables of texts and search entries. */
 async function leftOf(runId: string): Promise<number> {
   const [row] = await query(
     `select (
@@ -82,7 +82,7 @@ test.each(STEPS.map((step) => [step.name, step] as const))(
     await ended(stack.url, KEYS.editor, id);
     round += 1;
     await writeFile(join(folder, "armed"), JSON.stringify({ point: step.name, process: "worker", round }));
-    // Other chunks than before, so that the provider is asked.
+    // Other chunks than before, so that the provider must be asked.
     const { pipeline_run_id: runId } = (
       await editor("POST", `/data/${id}/reprocess`, {
         chunker_name: "fixed_tokens",
@@ -108,7 +108,7 @@ test.each(STEPS.map((step) => [step.name, step] as const))(
       processing_state: { pipeline_status: "cancelled", error: { code: "cancelled" } },
     });
     expect((await editor("GET", `/data/${id}/integrity`)).body.findings).toEqual([]);
-    // Maintenance comes by minutes later.
+    // Makes the run old enough for maintenance.
     await query("update pipeline_runs set completed_at = completed_at - interval '1 hour' where id = $1", [
       runId,
     ]);

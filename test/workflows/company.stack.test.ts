@@ -1,7 +1,4 @@
-/**
- * What a document waits for that shares its claim, its user and its processes with slow ones: for none of
- * them.
- */
+/** A document that shares its claim, its user and its processes with slow ones waits for none of them. */
 import { describe, expect, test } from "vitest";
 import { batchClient } from "../support/clients/batch-client.ts";
 import { documentClient } from "../support/clients/document-client.ts";
@@ -28,7 +25,7 @@ const runOf = async (id: string) =>
     )
   )[0];
 
-/** Both in one claim; what is published with another has the other's moment. */
+/** Both documents are in one claim; documents that are published together have the same time. */
 async function expectEarlier(small: string, slow: string): Promise<void> {
   const [ofSmall, ofSlow] = [await runOf(small), await runOf(slow)];
   expect([ofSmall.status, ofSlow.status]).toEqual(["completed", "completed"]);

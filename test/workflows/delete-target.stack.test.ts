@@ -1,4 +1,4 @@
-/** Deletions of folders against what happens in them meanwhile, on the real stack. */
+/** Deletions of folders that run at the same time as changes in them, on the real stack. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -44,7 +44,7 @@ test("folders that are moved into each other during a deletion end either presen
       move(y.id, x.id),
     ]);
     expect(deleted.status).toBe(204);
-    // Of a cycle one half is refused; what comes behind the deletion finds no X.
+    // One of the two moves that would form a cycle is refused; a move after the deletion finds no folder.
     for (const { status } of moved) expect([200, 400, 404]).toContain(status);
     expect((await request("GET", `/folders/${x.id}`)).status).toBe(404);
     const isGone = moved[1]!.status === 200;
@@ -96,6 +96,6 @@ test("deleting a folder cancels a running pipeline in it, and leaves nothing of 
   expect(Number(rows[0].left)).toBe(0);
   const objects = await readdir(join(stack.dataDir, "objects"), { recursive: true });
   expect(objects.filter((name) => before.some((row) => name.endsWith(row.object_key)))).toEqual([]);
-  // The workflow waits for the provider no longer than until its next look.
+  // The workflow ends its wait for the provider at its next look.
   await until("its claim is closed", async () => (await open("claims", "closed_at")) === 0, 45_000);
 }, 90_000);

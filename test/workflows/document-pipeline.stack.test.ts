@@ -1,4 +1,4 @@
-/** The pipeline on the real stack: what was accepted ends, exactly once, whatever is killed or down. */
+/** The pipeline on the real stack: every accepted document ends, exactly once, whatever is killed or down. */
 import { afterEach, describe, expect, test } from "vitest";
 
 import { call, fileForm } from "../support/clients/client.ts";

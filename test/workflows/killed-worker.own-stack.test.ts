@@ -1,5 +1,5 @@
 /**
- * A worker that is killed in the middle of its work: another one goes on, and nothing is lost, doubled or
+ * After a worker is killed in the middle of its work, another one continues, and nothing is lost, doubled or
  * stuck.
  */
 import { getPriority } from "node:os";
@@ -17,7 +17,7 @@ const { end, accept } = documentClient({ stack, tenants });
 
 afterEach(() => stack.provider.clearFaults());
 
-test("the worker steps back behind the API once it is up", async () => {
+test("the worker runs at a lower priority than the API", async () => {
   await until("the worker is up", () => stack.worker.output().includes("worker is up"));
   expect(getPriority(stack.worker.child.pid)).toBeGreaterThan(getPriority(stack.api.child.pid));
 });
@@ -58,14 +58,15 @@ test("a claim whose process died before it started its workflow is started by an
   ).rows[0]!;
   await stack.restartApi();
   const accepted = await accept(longText("dolphin", 3), "dolphin.md");
-  // The claim as a dispatcher leaves it that dies before its call to Temporal: leased, not started.
+  // The state that a dispatcher leaves if it dies before its call to Temporal: the claim is leased but not
+  // started.
   await until(
     "the API has dispatched",
     async () =>
       (await db.owner.query("select from claims where closed_at is null and started_at is not null"))
         .rowCount === 1,
   );
-  // The API may dispatch again at any moment; it is taken from it until it does not.
+  // The API may dispatch at any moment, so the lease is taken from it until it no longer renews it.
   const claim = await until("the claim is nobody's", async () => {
     await db.owner.query("update pipeline_runs set claim_id = null where document_id = $1", [accepted.id]);
     return (await claimRuns(db.system, organization, 0))[0];

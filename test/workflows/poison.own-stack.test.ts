@@ -1,6 +1,6 @@
 /**
- * Documents that take down what processes them, on the real stack: they end with a reason, and their
- * neighbours never notice.
+ * Documents that kill the process that handles them, on the real stack: they end with a reason, and other
+ * documents do not suffer.
  */
 import { Client, Connection } from "@temporalio/client";
 import { afterEach, expect, test } from "vitest";
@@ -24,7 +24,7 @@ const put = async (content: string | Uint8Array<ArrayBuffer>, name: string): Pro
 const stateOf = async (id: string) =>
   (await ended(stack.url, tenants.keys.editor, id, 120_000)).processing_state;
 
-/** The types of failures and time-outs of the activities of the run's own workflow. */
+/** Returns the types of failures and time-outs of the activities in the run's own workflow. */
 async function failuresInIsolation(runId: string): Promise<unknown[]> {
   const connection = await Connection.connect({ address: stack.temporalAddress });
   const { workflow } = new Client({ connection });
@@ -53,8 +53,8 @@ async function failuresInIsolation(runId: string): Promise<unknown[]> {
 }
 
 /**
- * Starts a worker that kills itself over poison, and another in its place each time, as an orchestrator does,
- * while `work` runs.
+ * Runs `work` with a worker that kills itself when it meets poison, and starts another one each time, as an
+ * orchestrator does.
  */
 async function supervised(work: (deaths: () => number) => Promise<void>): Promise<void> {
   let deaths = 0;
@@ -82,7 +82,7 @@ async function supervised(work: (deaths: () => number) => Promise<void>): Promis
 
 test("a document that kills its parser twice ends worker_crashed, and its group completes", async () => {
   const pdf = (text: string) => new Uint8Array(makePdf([[text, "Words of the page."]]));
-  // Nothing is claimed before all are there, so that they are one group in each lane.
+  // Nothing is claimed before all documents exist, so that each lane gets them as one group.
   await rows(
     "create function hold() returns trigger language plpgsql as 'begin new.held := true; return new; end'",
   );
@@ -173,7 +173,8 @@ test("a document that kills its worker ends worker_crashed in isolation, and oth
     ).toEqual(poison.map((id) => ({ document_id: id, lost_attempts: 3 })));
     expect(deaths()).toBe(2);
     const ofPoison = await rows("select id from pipeline_runs where lost_attempts > 0");
-    // Told by whoever saw the process die, and not first by the heartbeats that it missed.
+    // The failure was reported by the process that saw the other one die, before missed heartbeats would have
+    // shown it.
     for (const { id } of ofPoison)
       expect(await failuresInIsolation(id)).toEqual(["process_lost", "process_lost", "process_lost"]);
   });

@@ -1,6 +1,6 @@
 /**
  * Documents with texts that the embedding provider refuses, on the real stack: they are found by words, and
- * nobody else notices.
+ * no other document suffers.
  */
 import { afterEach, expect, test } from "vitest";
 import { type Answer, call, ended } from "../support/clients/client.ts";
@@ -18,7 +18,7 @@ afterEach(() => {
   stack.provider.poisonTexts();
 });
 
-/** One chunk for each word. */
+/** Makes a text with one chunk for each word. */
 const sections = (...words: string[]): string =>
   words.map((word) => `## The ${word}\n\n${`Here the ${word} counts. `.repeat(150)}`).join("\n\n");
 const chunksOf = async (id: string): Promise<Answer["body"][]> =>
@@ -30,7 +30,10 @@ const find = async (query: string): Promise<Answer["body"][]> =>
 const refuse = (word: string, poison: Poison = "zeros"): void =>
   stack.provider.poisonTexts((text) => (text.includes(word) ? poison : undefined));
 
-/** Ends `completed`, with a warning for each chunk that holds the word, and only for those. */
+/**
+ * Expects the document to end `completed`, with a warning for each chunk that contains the word, and no
+ * others.
+ */
 async function expectRefused(id: string, word: string): Promise<Answer["body"]> {
   const document = await end(id);
   const chunks = await chunksOf(id);
@@ -104,7 +107,7 @@ test.each([["tapir", { status: 500 }] as const, ["serow", { cut: true }] as cons
       pipeline_status: "embedding",
       waiting_for: { code: "provider_unavailable" },
     });
-    // What the provider did embed of it is kept, so that no attempt pays for it again.
+    // The vectors that the provider did return are cached, so no attempt pays for them again.
     await until(
       "the other texts are kept",
       async () =>
@@ -198,7 +201,7 @@ test("a large document goes on past refused texts where its batches meet", async
   expect(await integrityOf(id)).toMatchObject({ ok: true, findings: [] });
 }, 150_000);
 
-test("a vector that is missing without a mark is damage, beside refused texts too", async () => {
+test("a vector that is missing without a mark is damage, even next to refused texts", async () => {
   refuse("saiga");
   const { id } = await accept(sections("crane", "saiga", "stork"), "saiga.md");
   await expectRefused(id, "saiga");

@@ -1,4 +1,4 @@
-/** Chunking of long texts, in threads that may be ended at any moment. */
+/** Chunking of long texts, in threads that may be terminated at any moment. */
 import { availableParallelism } from "node:os";
 import { afterAll, expect, test } from "vitest";
 import { createChunking } from "../../../src/activities/pipeline/chunking.ts";
@@ -31,7 +31,7 @@ test("cancelling a document while it is chunked never harms the process", async 
     const controller = new AbortController();
     const chunking = chunk(job, OWNER, controller.signal);
     setTimeout(() => controller.abort(new Error("cancelled")), round * 60);
-    // The later ones may be done by then.
+    // Later documents may be finished by then.
     expect(await chunking.then((chunks) => chunks.length).catch((error: Error) => error.message)).toSatisfy(
       (outcome: unknown) => outcome === "cancelled" || outcome === whole.length,
     );
@@ -54,7 +54,7 @@ test("one text does not wait for the many texts of another organization", async 
   const many = Array.from({ length: 40 }, (_, index) => one(`acme${index}`, "acme"));
   await Promise.all([...many, one("rival", "rival")]);
   expect(ended).toHaveLength(41);
-  // Those that had begun, and what ended in the same moment.
+  // The texts that had started, and those that ended in the same moment.
   expect(ended.indexOf("rival")).toBeLessThan(3 * (availableParallelism() + 1));
 });
 

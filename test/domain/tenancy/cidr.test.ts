@@ -82,8 +82,8 @@ describe("an address", () => {
         list.addSubnet(base, prefix, "ipv6");
         const masked = firstOf(base, prefix);
         const [network, asked] = [canonicalCidr(masked)!, canonicalAddress(address)!];
-        // Of an IPv4 address inside, the list takes both forms for one as well, but not in a network that is
-        // larger than those.
+        // Node's list also takes the IPv4 form and the mapped IPv6 form of an address as one, but not in a
+        // network that is larger than the range of mapped addresses.
         return (
           network.includes(".") !== asked.includes(".") ||
           isWithin(networksOf([network]), address) === list.check(address, "ipv6")
@@ -106,7 +106,7 @@ function maskOf(address: string, prefix: number): string {
   return [0, 8, 16, 24].map((start) => Number.parseInt(kept.slice(start, start + 8), 2)).join(".");
 }
 
-/** The network of that length around an address, its groups written out. */
+/** Returns the network of this length around an address, with its groups written out. */
 function firstOf(address: string, prefix: number): string {
   const groups = new URL(`http://[${address}]/`).hostname.slice(1, -1).split("::");
   const [head = [], tail = []] = groups.map((part) => (part === "" ? [] : part.split(":")));

@@ -42,7 +42,7 @@ export async function countRetried(temporal: Client, workflowType: string): Prom
 }
 
 /** Lists the types of activities that the process with this id is executing. */
-export async function listInHand(temporal: Client, pid: number): Promise<string[]> {
+export async function listExecuting(temporal: Client, pid: number): Promise<string[]> {
   const pending = await pendingActivities(temporal, RUNNING);
   return pending
     .filter(({ state, lastWorkerIdentity }) => state === STARTED && lastWorkerIdentity?.startsWith(`${pid}@`))
@@ -53,7 +53,7 @@ export async function listInHand(temporal: Client, pid: number): Promise<string[
  * Lists ids of the running workflows of which this process is executing an activity. A frozen process is
  * listed until Temporal times the activity out.
  */
-export async function listHeldBy(temporal: Client, pid: number): Promise<string[]> {
+export async function listWorkflowsOf(temporal: Client, pid: number): Promise<string[]> {
   const described = await describeAll(temporal, RUNNING);
   return described.filter((one) => holders(one).includes(pid)).map(({ workflowId }) => workflowId);
 }

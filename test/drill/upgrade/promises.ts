@@ -33,15 +33,16 @@ const IN_LOGS: Readonly<Record<string, RegExp>> = {
 
 /** Waits until all work has ended. */
 export async function allHasEnded(upgrade: Upgrade): Promise<Finding> {
-  const { world, after, books } = upgrade;
+  const { world, after, ledger } = upgrade;
   const { temporal, database, dataDir } = world;
   const { api, worker } = after;
-  const seen = `${books.kept.size + books.gone.size} documents accepted, ${books.gone.size} of them deleted`;
+  const accepted = ledger.kept.size + ledger.gone.size;
+  const seen = `${accepted} documents accepted, ${ledger.gone.size} of them deleted`;
   const begun = performance.now();
   for (;;) {
     const looked = findFaults(
       { stack: { database, api, worker }, temporal, objects: objectsInFolder(dataDir) },
-      new Set(books.kept.keys()),
+      new Set(ledger.kept.keys()),
     );
     const faults = await looked.catch((error: unknown) => [`the look failed: ${String(error)}`]);
     const waitedMs = performance.now() - begun;
@@ -57,8 +58,8 @@ export async function nothingWasRefused(watches: readonly Watch[]): Promise<Find
   return { seen: `${asked} requests, one after the other`, faults: served.flatMap(({ faults }) => faults) };
 }
 
-export async function documentsAreReadable({ after: { url }, books }: Upgrade): Promise<Finding> {
-  const [kept, gone] = [[...books.kept.values()], [...books.gone.values()]];
+export async function documentsAreReadable({ after: { url }, ledger }: Upgrade): Promise<Finding> {
+  const [kept, gone] = [[...ledger.kept.values()], [...ledger.gone.values()]];
   const faults = [
     ...(await inTurns(kept, async (given) =>
       (await findUnreadable(url, given)).map((fault) => `a document ${fault}`),
@@ -91,12 +92,12 @@ export async function chatsAreAnsweredOnce({ world, chats }: Upgrade, underWay: 
   const { rows } = await world.database.db.owner.query<{ status: string; count: number }>(
     "select status, count(*)::int as count from turns group by status",
   );
-  const isBooked =
+  const isNoted =
     rows.length === 1 && rows[0]!.status === "completed" && rows[0]!.count === chats.asked.length;
-  const books = isBooked ? [] : [`${chats.asked.length} chats are in the books as ${JSON.stringify(rows)}`];
+  const misnoted = isNoted ? [] : [`${chats.asked.length} chats are in the books as ${JSON.stringify(rows)}`];
   return {
     seen: `${chats.asked.length} chats`,
-    faults: [...findChatFaults(chats, world.provider), ...books],
+    faults: [...findChatFaults(chats, world.provider), ...misnoted],
   };
 }
 
@@ -147,8 +148,8 @@ export async function workersKnewTheirTasks({ before, after }: Upgrade): Promise
 
 /** Deletes the exported organization and imports its archive, whose export the version before had started. */
 export async function archiveIsWhole(upgrade: Upgrade, { archive }: UnderWay): Promise<Finding> {
-  const { after, books } = upgrade;
-  const rival = [...books.kept.values()].filter(({ spaceId }) => spaceId === RIVALRY.spaceId);
+  const { after, ledger } = upgrade;
+  const rival = [...ledger.kept.values()].filter(({ spaceId }) => spaceId === RIVALRY.spaceId);
   await after.cli("organization", "delete", RIVAL, "--yes", "--grace", "0");
   await after.cli("organization", "import", "--from", archive.folder, "--key-file", archive.keyFile);
   const { key } = JSON.parse(

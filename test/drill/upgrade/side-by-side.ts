@@ -16,7 +16,7 @@ import {
   putFile,
   uploadMany,
 } from "./world/documents.ts";
-import { countRunning, listInHand } from "./looks.ts";
+import { countRunning, listExecuting } from "./looks.ts";
 import type { Service } from "./service.ts";
 import { REPLACED, RESEARCH, type UnderWay, type Upgrade, endFaults } from "./world/under-way.ts";
 
@@ -57,7 +57,7 @@ export async function startBeside({ world, after }: Upgrade): Promise<Step> {
  * schema.
  */
 export async function restartBefore({ world, before, chats }: Upgrade): Promise<Step> {
-  const lost = await listInHand(world.temporal, before.worker.child.pid!);
+  const lost = await listExecuting(world.temporal, before.worker.child.pid!);
   if (lost.length === 0)
     throw new Error("the worker has nothing in hand, so that killing it would show nothing");
   const worker = async (): Promise<void> => {
@@ -80,12 +80,14 @@ export async function restartBefore({ world, before, chats }: Upgrade): Promise<
 
 /** Sends new work through both versions, on data that the other one has written. */
 export async function workInBoth(upgrade: Upgrade, { paused }: UnderWay): Promise<Step> {
-  const { world, before, after, books } = upgrade;
+  const { world, before, after, ledger } = upgrade;
   await endFaults(world);
   const [byBefore, byAfter] = await Promise.all([
-    uploadMany(books, before.url, RESEARCH, UPLOADS),
-    uploadMany(books, after.url, RESEARCH, UPLOADS),
-    putFile(books, before.url, RESEARCH, REPLACED).then(() => putFile(books, after.url, RESEARCH, REPLACED)),
+    uploadMany(ledger, before.url, RESEARCH, UPLOADS),
+    uploadMany(ledger, after.url, RESEARCH, UPLOADS),
+    putFile(ledger, before.url, RESEARCH, REPLACED).then(() =>
+      putFile(ledger, after.url, RESEARCH, REPLACED),
+    ),
     call(after.url, RESEARCH.key, "POST", `/data/batches/${paused}/resume`).then((answer) =>
       expectStatus(202, answer, "a resume"),
     ),
@@ -129,11 +131,11 @@ async function findWrong({ name, url }: Service, documents: readonly Given[]): P
 
 /** Deletes the first document and reprocesses the others. */
 async function changeEach(
-  { books }: Upgrade,
+  { ledger }: Upgrade,
   { url }: Service,
   [first, ...others]: readonly Given[],
 ): Promise<void> {
-  await deleteDocument(books, url, first!);
+  await deleteDocument(ledger, url, first!);
   const reprocess = async ({ id, key }: Given): Promise<unknown> =>
     expectStatus(
       202,
@@ -145,7 +147,7 @@ async function changeEach(
 
 /** Ends the version before while its worker processes uploads and its API streams an answer. */
 export async function endBefore(upgrade: Upgrade): Promise<Step> {
-  const { world, before, after, books, chats } = upgrade;
+  const { world, before, after, ledger, chats } = upgrade;
   const pid = before.worker.child.pid!;
   world.provider.failEmbeddings({ hang: true });
   const answers = [
@@ -155,10 +157,10 @@ export async function endBefore(upgrade: Upgrade): Promise<Step> {
   let inHand: string[] = [];
   for (let tries = 0; inHand.length === 0 && tries < TRIES; tries += 1) {
     await Promise.all([
-      uploadMany(books, before.url, RESEARCH, 1),
-      uploadMany(books, after.url, RESEARCH, 1),
+      uploadMany(ledger, before.url, RESEARCH, 1),
+      uploadMany(ledger, after.url, RESEARCH, 1),
     ]);
-    inHand = await listInHand(world.temporal, pid);
+    inHand = await listExecuting(world.temporal, pid);
   }
   if (inHand.length === 0)
     throw new Error("the worker has nothing in hand, so that stopping it would show nothing");
@@ -168,7 +170,7 @@ export async function endBefore(upgrade: Upgrade): Promise<Step> {
   world.provider.clearFaults();
   world.provider.dropHanging();
   letGo(chats);
-  await uploadMany(books, after.url, RESEARCH, UPLOADS);
+  await uploadMany(ledger, after.url, RESEARCH, UPLOADS);
   await Promise.all([stopped, ...answers]);
   return did(`its worker had ${inHand.length} activities in hand, its API two answers`);
 }

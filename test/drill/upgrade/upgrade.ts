@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { TENANTS, provisionFile } from "../../support/tenants/tenants.ts";
 import { BROKEN_UPGRADES } from "./broken.ts";
 import { chatIsReady, openChats, scriptChats } from "./world/chats.ts";
-import { openBooks } from "./world/documents.ts";
+import { openLedger } from "./world/documents.ts";
 import {
   allHasEnded,
   archiveIsWhole,
@@ -46,7 +46,10 @@ export async function drillUpgrade({ ref, broken, isJson }: UpgradeOptions): Pro
   const folder = await mkdtemp(join(tmpdir(), "holdfast-upgrade-"));
   let hasBegun = false;
   try {
-    await runStory(report, version, { folder, broken, onBegun: () => void (hasBegun = true) });
+    const onBegun = (): void => {
+      hasBegun = true;
+    };
+    await runStory(report, version, { folder, broken, onBegun });
   } catch (error) {
     // A failed step is a fault of the upgrade and is already in the report. Any other error, also a version
     // before that does not start, is an error of the drill.
@@ -105,7 +108,7 @@ async function runStory(report: Report, version: Version, { folder, broken, onBe
         }),
       ]);
       services = [before, after];
-      const made: Upgrade = { world, before, after, books: openBooks(), chats: openChats() };
+      const made: Upgrade = { world, before, after, ledger: openLedger(), chats: openChats() };
       await startBefore(made, folder);
       return {
         seen: `its own database, objects and Temporal; packages ${oldTree.packages}`,
@@ -135,10 +138,10 @@ async function startBefore({ world, before, chats }: Upgrade, folder: string): P
  * Runs the upgrade from the first work under way until only this version is left and has nothing more to do.
  */
 async function replaceVersion(report: Report, upgrade: Upgrade): Promise<Replaced> {
-  const { before, after, books } = upgrade;
+  const { before, after, ledger } = upgrade;
   const underWay = await report.step("it has work of every kind under way", async () => {
     const result = await leaveUnderWay(upgrade, await settle(upgrade));
-    return { seen: `${books.kept.size} documents kept, ${books.gone.size} deleted`, result };
+    return { seen: `${ledger.kept.size} documents kept, ${ledger.gone.size} deleted`, result };
   });
   const watches = [watchApi(before.url)];
   let wereBound = false;

@@ -16,5 +16,10 @@ export function laterOf<T extends object>(what: string): Later<T> {
     get: (_target, name) => Reflect.get(ready(), name),
     set: (_target, name, next) => Reflect.set(ready(), name, next),
   });
-  return { value, set: (given) => void (target = given) };
+  return {
+    value,
+    set(given) {
+      target = given;
+    },
+  };
 }

@@ -53,7 +53,9 @@ export async function startDevCopy(cacheDir: string | undefined): Promise<DevCop
   });
   let printed = "";
   for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk: Buffer) => void (printed += chunk.toString()));
+    stream.on("data", (chunk: Buffer) => {
+      printed += chunk.toString();
+    });
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const copy: DevCopy = {
     url: `http://127.0.0.1:${port}`,

@@ -64,7 +64,9 @@ export async function startFaultyConnection(target: string, port = 0): Promise<F
       };
       return () => seen;
     },
-    heal: () => void (faultOf = () => undefined),
+    heal() {
+      faultOf = () => undefined;
+    },
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -69,7 +69,7 @@ export function describeObjectStore(kind: string, open: () => Promise<Opened>, {
       expect((await read(store, name, { start, end })).equals(body.subarray(start, end))).toBe(true);
     });
 
-    test("refuses a range behind the end", async () => {
+    test("refuses a range beyond the end", async () => {
       const name = newName();
       await store.put(name, pieces(Buffer.from("abc")));
       await expect(store.get(name, { start: 3 })).rejects.toMatchObject({ code: "range_not_satisfiable" });

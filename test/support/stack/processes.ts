@@ -66,8 +66,9 @@ function watched(args: readonly string[], env: Record<string, string>, root: str
 /** Collects what the process prints. Call it right after the start. */
 export function watch(child: ChildProcessByStdio<null, Readable, Readable>): TestProcess {
   let printed = "";
-  const keep = (chunk: Buffer): void =>
-    void (printed = (printed + chunk.toString()).slice(-KEPT_OUTPUT_CHARACTERS));
+  const keep = (chunk: Buffer): void => {
+    printed = (printed + chunk.toString()).slice(-KEPT_OUTPUT_CHARACTERS);
+  };
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);
   return {
@@ -96,8 +97,12 @@ export async function runCli(args: string[], env: Record<string, string>, root =
   });
   let stdout = "";
   let stderr = "";
-  child.stdout.on("data", (chunk: Buffer) => void (stdout += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => void (stderr += chunk.toString()));
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== 0) throw new Error(`holdfast ${args.join(" ")} ended with ${code}\n${stdout}${stderr}`);
   return stdout;

@@ -120,7 +120,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     env,
     api: startApi(),
     worker: options.withoutWorker ? endedProcess() : startWorker(),
-    restartWorker: (extra: Record<string, string> = {}) => void (stack.worker = startWorker(extra)),
+    restartWorker(extra: Record<string, string> = {}) {
+      stack.worker = startWorker(extra);
+    },
     async restartApi(extra: Record<string, string> = {}) {
       stack.api = startApi(extra);
       await isUp(url, stack.api);

@@ -34,8 +34,12 @@ export const heard = defineQuery<string[], [string?]>("heard");
 export async function listens(first: string): Promise<string[]> {
   const texts = [first];
   let isOver = false;
-  setHandler(say, (text) => void texts.push(text));
-  setHandler(hush, () => void (isOver = true));
+  setHandler(say, (text) => {
+    texts.push(text);
+  });
+  setHandler(hush, () => {
+    isOver = true;
+  });
   setHandler(shout, async (text) => texts[texts.push(await echo(text)) - 1]!);
   setHandler(heard, (prefix) => [...texts, ...(prefix === undefined ? [] : [prefix])]);
   await condition(() => isOver);

@@ -9,7 +9,7 @@ const TOOLS = ["current_time", "list_documents", "knowledge_search", "read_docum
   config: null,
 }));
 
-/** Temporal gives a workflow task ten seconds; what runs with it makes it last. */
+/** Temporal gives a workflow task ten seconds, which a local activity extends. */
 const LONGER_THAN_A_TASK_MS = 11_000;
 
 let chat: ChatHarness;
@@ -185,7 +185,7 @@ describe("a turn that asks for tools", () => {
     });
     const histories = await Promise.all([workflowOf(body.id), ...groups].map(rawHistory));
     const all = histories.join("\n");
-    // Positive control: what is in a history as plain text is found by this search.
+    // Positive control: this search finds text that is in a history unencrypted.
     expect(all).toContain(`chat-turn/${chat.organization.id}/${id}`);
     for (const text of [secret, "heron-secret-text", "stork-secret-answer", argument]) {
       expect(all).not.toContain(text);

@@ -58,7 +58,9 @@ function read(text: string) {
   };
 }
 
-/** What of a stream came until `isEnough`, cut behind its last whole event; the client then leaves. */
+/**
+ * Reads a stream until `isEnough`, then disconnects. Returns what came, cut after the last complete event.
+ */
 async function leaveWhen(url: string, key: string, isEnough: (text: string) => boolean) {
   const leave = new AbortController();
   const response = await ask(url, key, { signal: leave.signal });

@@ -1,5 +1,5 @@
 /**
- * An organization moves to an instance that shares nothing with its own: another database, object store,
+ * An organization moves to an instance that shares nothing with its old one: another database, object store,
  * Temporal, provider and master key.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -29,9 +29,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Two pages of an archive. */
+/** Enough for two pages of an archive. */
 const DOCUMENTS = 30;
-/** When the import is held: in the middle of its second page. */
+/** The number of imported documents at which the import is held: in the middle of its second page. */
 const HELD_AT = 21;
 const QUERIES = ["heron in the reeds", "tide of the seventh morning", "number 12"];
 const names = ["heron", "tide", "ledger"];
@@ -43,8 +43,8 @@ const organization = async ({ env }: Stack, ...args: string[]) =>
   JSON.parse(await runCli(["organization", ...args, "--key-file", join(folder, "key")], env));
 
 /**
- * Every hit of every query with all its scores, by its id: hits of equal scores come in the order of their
- * runs, which are new after an import.
+ * Returns every hit of every query with all its scores, by id: hits with equal scores come in the order of
+ * their runs, which are new after an import.
  */
 async function hits(url: string, key: string): Promise<Map<string, object>> {
   const found = new Map<string, object>();

@@ -1,6 +1,6 @@
 /**
- * The upkeep of search indexes on the real stack: segments are merged, purged and written anew while search
- * goes on.
+ * The upkeep of search indexes on the real stack: segments are merged, purged and rewritten while search goes
+ * on.
  */
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -57,14 +57,14 @@ test("segments of single documents become one, and those of replaced versions go
     ),
   );
   for (const { id } of documents) await ended(stack.url, tenants.keys.editor, id, 60_000);
-  // Enough of them that no segment, however large, has too few dead postings to be purged for.
+  // Enough documents that even the largest segment has enough dead postings to be purged.
   const replaced = documents.slice(0, 5).map(({ id }) => id);
   for (const id of replaced) await call(stack.url, tenants.keys.editor, "POST", `/data/${id}/reprocess`);
   for (const id of replaced) await ended(stack.url, tenants.keys.editor, id, 60_000);
   await rows("update pipeline_runs set completed_at = completed_at - interval '1 hour'");
   const before = await search("walrus number3");
   expect(before.filter((hit) => hit.sparse_score !== null).length).toBe(10);
-  // Small segments are few where documents came in groups.
+  // There are few small segments if documents came in groups.
   await rows("update posting_segments set analyzer_version = 0");
   await until(
     "all is tended",

@@ -1,5 +1,5 @@
 /**
- * The inverted index under several publishers, and under the lists that each API process keeps of it, on the
+ * The inverted index with several publishers, and with the lists that each API process caches of it, on the
  * real stack.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ import { type TestProcess, runCli, startProcess } from "../../support/stack/proc
 import { onOwnStack } from "../../support/stack/own-stack.ts";
 import { until } from "../../support/until.ts";
 
-/** As many segments of a size wait for each other: one more, and they are merged. */
+/** So many segments of a size may exist; one more, and they are merged. */
 const MOST_OF_A_SIZE = 3;
 
 const { stack, tenants } = onOwnStack();
@@ -38,7 +38,7 @@ const startSecondApi = async (): Promise<void> => {
 beforeAll(async () => {
   connection = await Connection.connect({ address: stack.temporalAddress });
   const { schedule } = new Client({ connection });
-  // What is merged in these tests, publishers merge.
+  // In these tests, only publishers merge.
   await until("upkeep is paused", () =>
     schedule
       .getHandle("index-upkeep")
@@ -80,13 +80,15 @@ const segmentsOf = async (space: string): Promise<number> =>
     )
   ).rows[0].count;
 
-/** Looking without a pause would take the processor from what is looked at. */
+/** A pause between checks, which would otherwise take the processor from what they check. */
 const LOOK_MS = 20;
 
-/** Repeats `look` for as long as the work lasts. */
+/** Repeats `look` until the work has ended. */
 async function during(work: Promise<unknown>, look: () => Promise<void>): Promise<void> {
   let isOver = false;
-  const over = work.finally(() => void (isOver = true));
+  const over = work.finally(() => {
+    isOver = true;
+  });
   const looking = (async () => {
     while (!isOver) {
       await look();
@@ -168,7 +170,7 @@ test(
       await ended(stack.url, tenants.keys.editor, id);
       return id;
     };
-    /** What was told to be published, and what was told to be deleted. */
+    /** The versions that were reported as published, and the documents that were reported as deleted. */
     const versions = new Map<string, number>();
     const deleted = new Set<string>();
     const wrong: string[] = [];
@@ -179,7 +181,7 @@ test(
       asked++;
       for (const [name, version] of wanted) {
         const served = hits.filter((hit) => hit.document_name === `${name}.txt`);
-        // It may have been deleted or replaced since.
+        // The document may have been deleted or replaced since.
         if (served.length === 0 && !deleted.has(name) && versions.has(name)) wrong.push(`${name} is missing`);
         if (served.length > 1) wrong.push(`${name} twice`);
         for (const { text } of served)
@@ -199,7 +201,7 @@ test(
       const id = await put(passing, round);
       versions.set(passing, round);
       await look();
-      // Marked before: from the request on it may be gone at any time.
+      // Noted before the request, because the document may be gone at any time after it.
       versions.delete(passing);
       expect((await call(stack.url, tenants.keys.editor, "DELETE", `/data/${id}`)).status).toBeLessThan(300);
       deleted.add(passing);
@@ -219,7 +221,7 @@ test(
       "kept2.txt",
       "kept3.txt",
     ]);
-    // A process that never kept a list finds the same, with the same scores.
+    // A process without cached lists finds the same, with the same scores.
     await secondApi.kill("SIGTERM");
     await startSecondApi();
     expect(await foundByWords(secondUrl, "heron version12", space)).toEqual(kept);

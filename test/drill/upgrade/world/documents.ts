@@ -15,7 +15,7 @@ export interface Given {
   readonly bytes: Buffer<ArrayBuffer>;
 }
 
-export interface Books {
+export interface Ledger {
   readonly kept: Map<string, Given>;
   readonly gone: Map<string, Given>;
   /** The number of the last word that was made. */
@@ -34,31 +34,35 @@ const SYLLABLES = 3;
 const END_MS = 60_000;
 const CHUNKS_A_PAGE = 50;
 
-export const openBooks = (): Books => ({ kept: new Map(), gone: new Map(), serial: 0 });
+export const openLedger = (): Ledger => ({ kept: new Map(), gone: new Map(), serial: 0 });
 
-export async function upload(books: Books, url: string, { spaceId, key, folderId }: Target): Promise<Given> {
-  const { word, bytes, filename } = nextDocument(books);
+export async function upload(
+  ledger: Ledger,
+  url: string,
+  { spaceId, key, folderId }: Target,
+): Promise<Given> {
+  const { word, bytes, filename } = nextDocument(ledger);
   const fields = { space_id: spaceId, ...(folderId === undefined ? {} : { folder_id: folderId }) };
   const { body } = expectStatus(
     201,
     await call(url, key, "POST", "/data/upload", fileForm(bytes, filename, fields)),
     "an upload",
   );
-  return keep(books, { id: body.id, word, spaceId, key, bytes });
+  return keep(ledger, { id: body.id, word, spaceId, key, bytes });
 }
 
-export function uploadMany(books: Books, url: string, target: Target, count: number): Promise<Given[]> {
-  return Promise.all(Array.from({ length: count }, () => upload(books, url, target)));
+export function uploadMany(ledger: Ledger, url: string, target: Target, count: number): Promise<Given[]> {
+  return Promise.all(Array.from({ length: count }, () => upload(ledger, url, target)));
 }
 
 /** Puts a file at a path; a file that exists there gets a new version. */
 export async function putFile(
-  books: Books,
+  ledger: Ledger,
   url: string,
   { spaceId, key }: Target,
   name: string,
 ): Promise<Given> {
-  const { word } = nextDocument(books);
+  const { word } = nextDocument(ledger);
   const bytes = Buffer.from(`# About ${word}\n\nA file that is replaced speaks of ${word}.`);
   const files = `/spaces/${spaceId}/data`;
   expectStatus(
@@ -67,27 +71,27 @@ export async function putFile(
     "an upload to a path",
   );
   const { body } = await call(url, key, "GET", `${files}/files?prefix=drill/${name}`);
-  return keep(books, { id: body.items[0].document_id, word, spaceId, key, bytes });
+  return keep(ledger, { id: body.items[0].document_id, word, spaceId, key, bytes });
 }
 
 /** Deletes a document through the API and expects it to be gone at the end. */
-export async function deleteDocument(books: Books, url: string, given: Given): Promise<void> {
+export async function deleteDocument(ledger: Ledger, url: string, given: Given): Promise<void> {
   expectStatus(204, await call(url, given.key, "DELETE", `/data/${given.id}`), "a deletion");
-  expectGone(books, [given]);
+  expectGone(ledger, [given]);
 }
 
 /** Records that these documents are deleted with their folder or space. */
-export function expectGone(books: Books, documents: readonly Given[]): void {
+export function expectGone(ledger: Ledger, documents: readonly Given[]): void {
   for (const given of documents) {
-    books.gone.set(given.id, given);
-    books.kept.delete(given.id);
+    ledger.gone.set(given.id, given);
+    ledger.kept.delete(given.id);
   }
 }
 
-function nextDocument(books: Books): { word: string; bytes: Buffer<ArrayBuffer>; filename: string } {
-  books.serial += 1;
-  const word = wordOf(books.serial);
-  return { word, ...contentOf(books.serial, word) };
+function nextDocument(ledger: Ledger): { word: string; bytes: Buffer<ArrayBuffer>; filename: string } {
+  ledger.serial += 1;
+  const word = wordOf(ledger.serial);
+  return { word, ...contentOf(ledger.serial, word) };
 }
 
 /** Makes a word that no stemmer shortens to another one. */
@@ -112,8 +116,8 @@ function contentOf(serial: number, word: string): { bytes: Buffer<ArrayBuffer>; 
   return { bytes: Buffer.from(text), filename: `${word}.md` };
 }
 
-function keep(books: Books, given: Given): Given {
-  books.kept.set(given.id, given);
+function keep(ledger: Ledger, given: Given): Given {
+  ledger.kept.set(given.id, given);
   return given;
 }
 

@@ -59,13 +59,13 @@ export async function oldFormIsWritten({ world, before, after }: Upgrade): Promi
 export async function cutOver({
   world,
   after,
-  books,
+  ledger,
 }: Upgrade): Promise<{ readonly seen: string; readonly result: undefined }> {
   // Temporal remembers pollers that have just ended for longer than a drill waits, so they are not checked.
   await after.cli("seals", "cut-over", "--unchecked");
   await until("a new document's payloads are bound", async () => {
     const since = new Date();
-    await completed(after.url, await uploadMany(books, after.url, RESEARCH, 1));
+    await completed(after.url, await uploadMany(ledger, after.url, RESEARCH, 1));
     const counts = await countForms(world.temporal, since);
     return counts.has(BOUND) && !counts.has(OLD);
   });

@@ -9,7 +9,7 @@ import { KEYS, RIVAL, SPACES } from "../../../support/tenants/tenants.ts";
 import { until } from "../../../support/until.ts";
 import { type Chats, ask } from "./chats.ts";
 import {
-  type Books,
+  type Ledger,
   type Given,
   completed,
   expectGone,
@@ -18,7 +18,7 @@ import {
   upload,
   uploadMany,
 } from "./documents.ts";
-import { countRetried, countWaiting, listInHand } from "../looks.ts";
+import { countRetried, countWaiting, listExecuting } from "../looks.ts";
 import type { Service } from "../service.ts";
 import type { World } from "./world.ts";
 
@@ -26,7 +26,7 @@ export interface Upgrade {
   readonly world: World;
   readonly before: Service;
   readonly after: Service;
-  readonly books: Books;
+  readonly ledger: Ledger;
   readonly chats: Chats;
 }
 
@@ -58,7 +58,7 @@ export interface UnderWay {
 }
 
 /** Makes completed documents in a space, a folder and another organization. */
-export async function settle({ world, before: { url }, books }: Upgrade): Promise<Settled> {
+export async function settle({ world, before: { url }, ledger }: Upgrade): Promise<Settled> {
   const token = await world.issuer.token("ada");
   const space = expectStatus(201, await call(url, token, "POST", "/spaces", { name: "Doomed" }), "a space");
   const folder = expectStatus(
@@ -68,12 +68,12 @@ export async function settle({ world, before: { url }, books }: Upgrade): Promis
   );
   const [folderId, spaceId]: string[] = [folder.body.id, space.body.id];
   const [batched, single, inFolder, inSpace, rival, file] = await Promise.all([
-    uploadMany(books, url, RESEARCH, 2 * REPROCESSED),
-    upload(books, url, RESEARCH),
-    uploadMany(books, url, { ...RESEARCH, folderId: folderId! }, 3),
-    uploadMany(books, url, { spaceId: spaceId!, key: KEYS.owner }, 2),
-    uploadMany(books, url, RIVALRY, 3),
-    putFile(books, url, RESEARCH, REPLACED),
+    uploadMany(ledger, url, RESEARCH, 2 * REPROCESSED),
+    upload(ledger, url, RESEARCH),
+    uploadMany(ledger, url, { ...RESEARCH, folderId: folderId! }, 3),
+    uploadMany(ledger, url, { spaceId: spaceId!, key: KEYS.owner }, 2),
+    uploadMany(ledger, url, RIVALRY, 3),
+    putFile(ledger, url, RESEARCH, REPLACED),
   ]);
   await completed(url, [...batched, single, ...inFolder, ...inSpace, ...rival, file]);
   return {
@@ -105,10 +105,10 @@ export async function leaveUnderWay(upgrade: Upgrade, settled: Settled): Promise
 async function waitForProvider({
   world: { provider, temporal },
   before: { url },
-  books,
+  ledger,
 }: Upgrade): Promise<void> {
   provider.failEmbeddings({ status: 503 });
-  await uploadMany(books, url, RESEARCH, 4);
+  await uploadMany(ledger, url, RESEARCH, 4);
   await until("uploads wait for the provider", async () => (await countWaiting(temporal)) > 0);
 }
 
@@ -128,9 +128,9 @@ async function startBatches(
 }
 
 /** Makes the worker wait for the provider's answer while it processes uploads. */
-async function hangAtProvider({ world, before: { url, worker }, books }: Upgrade): Promise<void> {
+async function hangAtProvider({ world, before: { url, worker }, ledger }: Upgrade): Promise<void> {
   world.provider.failEmbeddings({ hang: true });
-  await uploadMany(books, url, RESEARCH, 3);
+  await uploadMany(ledger, url, RESEARCH, 3);
   const { owner } = world.database.db;
   const notParsed = `
     select
@@ -140,7 +140,7 @@ async function hangAtProvider({ world, before: { url, worker }, books }: Upgrade
   // The objects are taken away next, and documents that are already parsed do not need them.
   await until("all is parsed", async () => (await owner.query(notParsed)).rowCount === 0);
   await until("the worker has an embedding in hand", async () =>
-    (await listInHand(world.temporal, worker.child.pid!)).includes("embedAndPublish"),
+    (await listExecuting(world.temporal, worker.child.pid!)).includes("embedAndPublish"),
   );
 }
 
@@ -149,7 +149,7 @@ async function hangAtProvider({ world, before: { url, worker }, books }: Upgrade
  * of a document needs no object, since objects stay.
  */
 async function deleteAndExport(
-  { world, before, books }: Upgrade,
+  { world, before, ledger }: Upgrade,
   doomed: Settled["doomed"],
 ): Promise<UnderWay["archive"]> {
   const remove = async (key: string, path: string): Promise<unknown> =>
@@ -157,7 +157,7 @@ async function deleteAndExport(
   await remove(KEYS.editor, `/data/${doomed.single.id}`);
   await remove(KEYS.editor, `/folders/${doomed.folderId}`);
   await remove(await world.issuer.token("ada"), `/spaces/${doomed.spaceId}`);
-  expectGone(books, doomed.documents);
+  expectGone(ledger, doomed.documents);
   const folder = join(world.folder, "archive");
   const keyFile = join(world.folder, "archive.key");
   const asked = await before.cli(
