@@ -1,4 +1,5 @@
-# One image for both processes: `node src/api/main.ts` (the default) and `node src/worker/main.ts`; also every `node src/cli/main.ts …`.
+# One image for both processes, `node src/api/main.ts` (the default) and `node src/worker/main.ts`, and for
+# every `node src/cli/main.ts …`.
 ARG NODE=24.21.0-bookworm-slim
 
 FROM node:${NODE} AS build
@@ -9,7 +10,7 @@ COPY clients/typescript/package.json clients/typescript/
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY src src
 RUN node src/worker/bundle-main.ts --image
-# Binaries for other systems, the Node that npm scripts run on, and what only the bundle was made with.
+# Removes binaries for other systems, the Node that npm scripts run on, and what only the bundle needed.
 RUN case "$(uname -m)" in x86_64) ort=x64 temporal=x86_64-unknown-linux-gnu ;; *) ort=arm64 temporal=aarch64-unknown-linux-gnu ;; esac \
  && find node_modules/onnxruntime-node/bin/napi-v*/* -maxdepth 1 -mindepth 1 -not -path "*/linux/$ort" -exec rm -rf {} + \
  && find node_modules/@temporalio/core-bridge/releases -maxdepth 1 -mindepth 1 -not -name "$temporal" -exec rm -rf {} + \

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/run/sequencer.ts";
+import { notRunReporter } from "./test/support/run/not-run-reporter.ts";
 import { unstableReporter } from "./test/support/run/unstable-reporter.ts";
 
 const report = process.env["TEST_REPORT"];
@@ -33,6 +34,7 @@ export default defineConfig({
     reporters: [
       "default",
       unstableReporter(),
+      notRunReporter(process.env["CI"] === "true"),
       ...(report === undefined ? [] : [["json", { outputFile: report }] as const]),
     ],
     projects: [

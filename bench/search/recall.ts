@@ -7,7 +7,7 @@ import { inTenant } from "../../src/db/pool.ts";
 import type { OwnedDatabase } from "../../test/support/servers/database.ts";
 import { denseCandidates } from "../../src/db/search/embeddings.ts";
 import { readSearchScope } from "../../src/db/search/scope.ts";
-import { tendVectorIndexes } from "../../src/db/search/index/vector-indexes.ts";
+import { updateVectorIndexes } from "../../src/db/search/index/vector-indexes.ts";
 import { createOrganization, createSpace } from "../../test/support/stack/search-space.ts";
 import {
   DIMENSIONS,
@@ -273,7 +273,7 @@ async function main(options: Options): Promise<void> {
     await db.owner.query("vacuum analyze");
     const started = performance.now();
     let built = 0;
-    for (const space of spaces) built += await tendVectorIndexes(db, organization.num, space.space.num);
+    for (const space of spaces) built += await updateVectorIndexes(db, organization.num, space.space.num);
     const total = spaces.reduce((sum, space) => sum + space.chunks, 0);
     say(
       `${SPACES} spaces, ${total} vectors of ${DIMENSIONS} (${MODEL}); ${built} graphs built in ${((performance.now() - started) / 1_000).toFixed(0)} s`,

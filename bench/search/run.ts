@@ -6,7 +6,7 @@ import { Command } from "commander";
 import { migrate } from "../../src/db/migrate.ts";
 import { inTenant } from "../../src/db/pool.ts";
 import { denseCandidates } from "../../src/db/search/embeddings.ts";
-import { tendVectorIndexes } from "../../src/db/search/index/vector-indexes.ts";
+import { updateVectorIndexes } from "../../src/db/search/index/vector-indexes.ts";
 import { hybridSearch } from "../../src/search/hybrid.ts";
 import { createOrganization, createSpace } from "../../test/support/stack/search-space.ts";
 import { makeCorpus } from "./corpus.ts";
@@ -149,7 +149,7 @@ async function main(options: Options): Promise<void> {
     if (!options.states) await measured(bench, [{ name: "as published, and what is due merged" }]);
     progress("building the index of vectors");
     const before = performance.now();
-    const built = await tendVectorIndexes(db, bench.target.organization.num, bench.target.space.num);
+    const built = await updateVectorIndexes(db, bench.target.organization.num, bench.target.space.num);
     if (built > 0)
       say(
         `\nvector index built in ${((performance.now() - before) / 1_000).toFixed(0)} s; recall@10 ${(await recall(bench)).toFixed(4)}\n`,

@@ -1,7 +1,8 @@
 /** What the sparse side costs by the state of its index: as published, after replacing, where merging is held back. */
 import { inTenant } from "../../src/db/pool.ts";
 import { hideRun } from "../../src/db/search/hidden.ts";
-import { findSegmentsToPurge, mergeSegments, purgeSegment } from "../../src/db/search/index/segments.ts";
+import { findSegmentsToPurge } from "../../src/db/search/index/due-segments.ts";
+import { mergeSegments, purgeSegment } from "../../src/db/search/index/segments.ts";
 import { addStatistics } from "../../src/db/search/index/statistics.ts";
 import { analyzeQuery } from "../../src/search/text/analyzer.ts";
 import { scoreSparse } from "../../src/search/bm25.ts";

@@ -1,5 +1,5 @@
 /** The activity of a batch's workflow. */
-import { stepBatch as stepInDatabase } from "../db/runs/batches.ts";
+import { stepBatch as stepInDatabase } from "../db/runs/batch-steps.ts";
 import { inTenantContended } from "../db/retry-deadlocks.ts";
 import type { Database } from "../db/pool.ts";
 import type { BatchInput, BatchStep } from "../domain/work/batch.ts";

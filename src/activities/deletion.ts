@@ -5,20 +5,19 @@
 import {
   type Deletion,
   completeDeletion,
-  countLeft,
   deleteContainers,
   deleteDocumentRows,
   deleteFileRows,
   deleteText,
   findDeletion,
-  looseFiles,
   objectsOf,
   runsOf,
-  takeDocuments,
 } from "../db/deletions/purge.ts";
+import { countLeft, looseFiles, takeDocuments } from "../db/deletions/target.ts";
 import { type Database, inTenant } from "../db/pool.ts";
-import { deleteEmbeddings } from "../db/search/embeddings.ts";
-import { findSegmentsToPurge, purgeSegment } from "../db/search/index/segments.ts";
+import { deleteEmbeddings } from "../db/search/write-embeddings.ts";
+import { findSegmentsToPurge } from "../db/search/index/due-segments.ts";
+import { purgeSegment } from "../db/search/index/segments.ts";
 import type { DeletionInput, PurgeOutcome } from "../domain/work/deletion.ts";
 import type { Log } from "../process/log.ts";
 import type { Storage } from "../storage/storage.ts";

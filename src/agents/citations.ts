@@ -1,32 +1,36 @@
-/** The only place that checks the [n] marks of an answer, piece by piece as it streams. */
+/** Checks the [n] marks of an answer, piece by piece as it streams. */
 import type { Citation, Sources } from "./sources.ts";
 
 export interface CitationFilter {
-  /** The part of the text so far that is decided, without marks that have no source. */
+  /** Returns as much of the text as is complete, without marks that have no source. */
   write(piece: string): string;
-  /** What was held back. */
+  /** Returns the rest. */
   end(): string;
-  /** The sources that were cited, by number. */
+  /** The sources that were cited, in the order of their numbers. */
   cited(): Citation[];
 }
 
 const FENCE_TICKS = 3;
-/** A run of backticks, a line's end, or one mark with the space before it: [1], [1, 2]. No mark is longer than {@link MARK_CHARACTERS}. */
+/**
+ * A run of backticks, a line break, or a mark with the space before it: [1], [1, 2]. No mark exceeds {@link
+ * MARK_CHARACTERS}.
+ */
 const TOKEN = /(?<ticks>`+)|(?<line>\n)|(?<space> ?)\[(?<numbers>\d{1,4}(?:\s?,\s?\d{1,4}){0,15})\]/g;
 export const MARK_CHARACTERS = 112;
-/** The end of a text that may become a mark with the next piece. */
+/** The beginning of a mark at the end of a text, which the next piece may complete. */
 const UNDECIDED = /(?: ?\[[\d,\s]{0,110}| )$/;
 
 /**
- * Leaves code alone, where brackets mean something else, and everything before the turn's first search, where they mean nothing. Each
- * piece takes time linear in its own length, whatever came before it.
+ * Removes marks without a source. Code is left as it is, because brackets mean something else there, and so
+ * is everything before the turn's first search. Each piece takes time linear in its own length.
+ * @see test/agents/citations.test.ts
  */
 export function createCitationFilter(sources: Sources): CitationFilter {
   const cited = new Map<number, Citation>();
   let held = "";
-  /** How many backticks opened the code that the text is in; 0 outside of code. */
+  /** How many backticks opened the code that the text is in; 0 outside code. */
   let codeTicks = 0;
-  /** Backticks at the end of what was written: they are shown, but the next piece may add to their run. */
+  /** How many backticks the text so far ends with. The next piece may add to their run. */
   let openTicks = 0;
 
   const mark = (space: string, numbers: string): string => {
@@ -39,7 +43,8 @@ export function createCitationFilter(sources: Sources): CitationFilter {
   };
   const endRun = (): void => {
     if (openTicks === 0) return;
-    codeTicks = codeTicks === 0 ? openTicks : codeTicks === openTicks ? 0 : codeTicks;
+    if (codeTicks === 0) codeTicks = openTicks;
+    else if (codeTicks === openTicks) codeTicks = 0;
     openTicks = 0;
   };
   const filter = (text: string): string => {
@@ -57,7 +62,7 @@ export function createCitationFilter(sources: Sources): CitationFilter {
         if (end < text.length) endRun();
         return match;
       }
-      // A stray backtick opens no code beyond its line.
+      // Code that fewer than three backticks open ends with its line: it may be a stray backtick.
       if (line !== undefined && codeTicks < FENCE_TICKS) codeTicks = 0;
       return line === undefined && codeTicks === 0 ? mark(space, numbers) : match;
     });

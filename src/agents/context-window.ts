@@ -1,32 +1,37 @@
-/** The only place that makes a conversation fit its model's context: oldest turns go first, then results of tools. */
+/** Makes a conversation fit the model's context: leaves out the oldest turns first, then results of tools. */
 import { DomainError } from "../domain/errors.ts";
 import { boundedCount } from "../models/tokens/bounded.ts";
 import type { ChatMessage, ToolDefinition } from "../models/chat/chat-model.ts";
 
 export interface ContextWindow {
-  /** Tokens of question and answer together. */
+  /** How many tokens the model takes, question and answer together. */
   readonly tokens: number;
   readonly count: (text: string) => number;
 }
 
 interface Fitted {
   readonly messages: ChatMessage[];
-  /** Messages of the history that were left out. */
+  /** How many messages of the history were left out. */
   readonly dropped: number;
 }
 
-/** Kept free for the answer where the request does not say how long it may be. */
+/** Reserved for the answer if the request does not limit its length. */
 const ANSWER_TOKENS = 4_096;
-/** What a chat format adds to each message (OpenAI's cookbook, "How to count tokens"), with one to spare. */
+/**
+ * What a chat format adds to each message, with one to spare. @see
+ * https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken
+ */
 const TOKENS_A_MESSAGE = 4;
-/** Of a small window the answer gets no more than this share. */
+/** The largest share of the window that is reserved for the answer. */
 const ANSWER_SHARE = 0.5;
 const LEFT_OUT = "(left out: the conversation has become too long)";
 
 /**
- * Never drops system messages nor the last message of the user and what follows it. Images count as nothing: providers bill and bound
- * them in ways of their own.
- * @throws DomainError `bad_request` where even these do not fit.
+ * Never drops system messages, or the last message of the user and what follows it. Images count as nothing,
+ * because each provider counts them in its own way.
+ * @param offered the tools whose definitions are sent along.
+ * @param maxTokens the longest answer. Default 4,096.
+ * @throws DomainError `bad_request` if even these messages do not fit.
  */
 export function fitContext(
   messages: readonly ChatMessage[],
@@ -35,11 +40,12 @@ export function fitContext(
   window: ContextWindow,
 ): Fitted {
   const free = window.tokens - Math.min(maxTokens ?? ANSWER_TOKENS, Math.floor(window.tokens * ANSWER_SHARE));
-  // No token is shorter than a byte: most conversations need no counting.
+  // No token is shorter than a byte, so most conversations need no counting.
   if (bytesOf(messages) + bytesOf(offered) <= free) return { messages: [...messages], dropped: 0 };
   const count = boundedCount(window.count);
   const ofOffered = count(JSON.stringify(offered));
-  // The newest first: what is left out is the oldest, and an estimate is enough for that.
+  // boundedCount counts the first texts exactly and estimates the rest: an estimate is enough for old
+  // messages, which are left out.
   const sizes = new Map(messages.toReversed().map((message) => [message, sizeOf(message, count)]));
   let left = free - ofOffered - [...sizes.values()].reduce((sum, size) => sum + size, 0);
   const kept = new Set(messages);
@@ -54,25 +60,22 @@ export function fitContext(
     turn.forEach(drop);
   }
   const fitted = [...kept].map((message, index, all) => {
-    // The newest results stay: the model has not seen them yet.
-    if (
-      left >= 0 ||
-      message.role !== "tool" ||
-      !all.slice(index + 1).some(({ role }) => role === "assistant")
-    )
-      return message;
+    // Results that the model has not seen yet stay.
+    const isSeen = all.slice(index + 1).some(({ role }) => role === "assistant");
+    if (left >= 0 || message.role !== "tool" || !isSeen) return message;
     left += (sizes.get(message) ?? 0) - count(LEFT_OUT);
     return { ...message, content: LEFT_OUT };
   });
   if (left < 0)
     throw new DomainError(
       "bad_request",
-      `The conversation does not fit the model's context of ${window.tokens} tokens, even without its earlier turns.`,
+      `The conversation does not fit the model's context of ${window.tokens} tokens, ` +
+        "even without its earlier turns.",
     );
   return { messages: fitted, dropped: messages.length - kept.size };
 }
 
-/** A message of the user with what follows it until the next one. */
+/** Groups each message of the user with the messages after it, up to the next one. */
 function turnsOf(history: readonly ChatMessage[]): ChatMessage[][] {
   const turns: ChatMessage[][] = [];
   for (const message of history) {

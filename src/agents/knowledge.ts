@@ -1,4 +1,4 @@
-/** The only place that searches for an agent: over every space of its scope, one best list of passages. */
+/** Searches the spaces of an agent's scope, and merges the results into one list of passages. */
 import type { Passage } from "../domain/work/turn.ts";
 import { type SearchDeps, type SearchHit, hybridSearch } from "../search/hybrid.ts";
 import type { KnowledgeScope } from "./reach.ts";
@@ -6,11 +6,15 @@ import type { KnowledgeScope } from "./reach.ts";
 export const PASSAGES_DEFAULT = 8;
 export const PASSAGES_MAX = 20;
 const QUERY_MAX_CHARACTERS = 8_192;
-/** All passages of one search together, in characters. */
+/** The longest passages of one search together, in characters. */
 const PASSAGES_MAX_CHARACTERS = 48_000;
 const SPACES_AT_ONCE = 4;
 
-/** The best passages for `query` in all of the scope, best first. A blank query finds nothing. */
+/**
+ * Finds the best passages for `query` in the whole scope, best first, at most 48,000 characters together. A
+ * blank query finds none.
+ * @throws the errors of {@link hybridSearch}.
+ */
 export async function searchKnowledge(
   deps: SearchDeps,
   scope: KnowledgeScope,
@@ -58,7 +62,7 @@ function toPassage({
   };
 }
 
-/** Leaves out, from the end, what does not fit; the first passage is cut rather than left out. */
+/** Drops passages from the end until the rest fits. The first passage is cut instead of dropped. */
 export function withinBounds(
   passages: readonly Passage[],
   maxCharacters = PASSAGES_MAX_CHARACTERS,

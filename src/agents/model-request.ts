@@ -1,4 +1,4 @@
-/** The only place that decides what a model call is asked with: the agent's defaults, and what the request overrides. */
+/** Makes the parameters of model calls from the agent's defaults and what the request overrides. */
 import type { Agent } from "../db/turns/agents-in-chat.ts";
 import type { ChatRequest } from "../models/chat/chat-model.ts";
 
@@ -8,11 +8,11 @@ const DEFAULT_MODEL = "default";
 export interface SamplingOptions {
   readonly temperature?: number | undefined;
   readonly maxTokens?: number | undefined;
-  /** Passed on as it is. */
+  /** Passed on to the provider as it is. */
   readonly responseFormat?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What stays the same in all calls of a turn. */
+/** Returns the parameters that are the same in all calls of a turn. */
 export function requestDefaults(
   agent: Agent,
   options: SamplingOptions,

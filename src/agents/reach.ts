@@ -1,15 +1,18 @@
-/** The only place that says which data an agent works on: what it may read, within what its caller reaches. */
+/** Decides what an agent may read: its own scope, within the reach of its caller. */
 import type { Agent } from "../db/turns/agents-in-chat.ts";
 import type { ReachedSpace } from "../domain/tenancy/principal.ts";
 
 export interface KnowledgeScope {
   readonly organization: { readonly id: string; readonly num: number };
   readonly spaces: readonly ReachedSpace[];
-  /** Folders that narrow it, with all below them; null is no narrowing, an empty list leaves nothing. */
+  /** Only these folders and those inside them; null: no restriction; an empty list: nothing. */
   readonly folderIds: readonly string[] | null;
 }
 
-/** `origin` is the agent's own space, `caller` every space that the caller reaches; each only as far as the caller reaches it. */
+/**
+ * With the access mode `origin` an agent reads its own space, with `caller` every space of the caller; in
+ * both cases only what the caller reaches.
+ */
 export function knowledgeScope(
   agent: Agent,
   organization: KnowledgeScope["organization"],

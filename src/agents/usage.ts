@@ -1,4 +1,4 @@
-/** The only place that counts a model call's tokens where its provider does not say. */
+/** Counts the tokens of a model call whose provider does not report them. */
 import { boundedCount } from "../models/tokens/bounded.ts";
 import type { ChatMessage } from "../models/chat/chat-model.ts";
 
@@ -7,7 +7,10 @@ export interface Usage {
   readonly completion_tokens: number;
 }
 
-/** What a chat format adds to each message (OpenAI's cookbook, "How to count tokens"). */
+/**
+ * What a chat format adds to each message. @see
+ * https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken
+ */
 const TOKENS_A_MESSAGE = 3;
 
 export function countUsage(

@@ -1,7 +1,7 @@
-/** Puts the HTTP API together: the order of everything that a request passes, in one list. */
+/** Puts the HTTP API together. The list of middleware is the order in which a request passes them. */
 import { Router } from "@koa/router";
 import Koa from "koa";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "./deps.ts";
 import { knownPaths, trailingSlash } from "./middleware/addresses.ts";
 import { errorAnswers } from "./middleware/error-answers.ts";
 import { cors } from "./middleware/cors.ts";
@@ -9,7 +9,7 @@ import { observe } from "./middleware/observe.ts";
 import { createRateLimit } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
-import { requestLog } from "./request-log.ts";
+import { requestLog } from "./middleware/request-log.ts";
 import type { Route } from "./route.ts";
 import { routeHandler } from "./route-handler.ts";
 
@@ -27,7 +27,7 @@ export function createApp(deps: Deps, routes: readonly Route[]): Koa {
   app.use(trailingSlash);
   app.use(knownPaths(router));
   app.use(router.routes());
-  // Only broken connections come here: everything else is answered above.
+  // errorAnswers has answered every other error, so this is a broken connection.
   app.on("error", (error: Error) =>
     deps.log.debug({ err: error }, "a connection broke while it was answered"),
   );
@@ -43,12 +43,13 @@ function createRouter(deps: Deps, routes: readonly Route[]): Router {
   return router;
 }
 
-/** Literal segments before parameters, from the left. */
+/** Sorts paths with literal segments before those with parameters, compared from the left. */
 function bySpecificity(a: Route, b: Route): number {
   const key = (route: Route): string =>
     route.fullPath
       .split("/")
       .map((segment) => (segment.startsWith(":") ? "1" : "0"))
       .join("");
-  return key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0;
+  if (key(a) === key(b)) return 0;
+  return key(a) < key(b) ? -1 : 1;
 }

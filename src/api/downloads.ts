@@ -1,13 +1,9 @@
-/** The only place that knows how a stored file is offered over HTTP: its entity tag, its name, and the part of it that was asked for. */
-import type { RawFileRow } from "../db/files/by-path.ts";
-import { etagOf } from "../commands/etag.ts";
+/** Offers a stored file over HTTP: its name for the browser, and the part of it that was asked for. */
 
-/** Changes with the file's content alone, so that a rename keeps caches. */
-export function fileEtag(file: Pick<RawFileRow, "id" | "sha256">): string {
-  return etagOf(file.id, file.sha256);
-}
-
-/** `attachment` with the name for every client (RFC 6266): in ASCII, and as it is where that is not enough. */
+/**
+ * The `Content-Disposition` of a download: the name in ASCII, and as it is if that is not the same.
+ * @see https://www.rfc-editor.org/rfc/rfc6266
+ */
 export function attachment(name: string): string {
   const ascii = name
     .normalize("NFKD")
@@ -29,8 +25,9 @@ export interface ByteRange {
 }
 
 /**
- * The one range that a `Range` header asks for (RFC 9110, section 14). Null where the whole is to be sent: without one, for several
- * at once, and for what is no range of bytes.
+ * Reads a `Range` header. Null if the whole file is to be sent: without the header, for several ranges, and
+ * for a range that is invalid or not of bytes.
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-14
  */
 export function readRange(header: string | undefined, size: number): ByteRange | null | "unsatisfiable" {
   const [, first = "", last = ""] =

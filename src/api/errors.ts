@@ -1,4 +1,4 @@
-/** The only translation of what was thrown into an HTTP answer. Its twin for workflows is activities/failure.ts. */
+/** Translates errors into HTTP answers. activities/failure.ts does the same for workflows. */
 import { policyItem } from "../domain/budget.ts";
 import { DomainError, type ErrorCode } from "../domain/errors.ts";
 import { type Problem, ValidationProblems, valueError } from "../schema/requests/problem.ts";
@@ -7,7 +7,7 @@ export interface ErrorAnswer {
   readonly status: number;
   readonly body: { readonly detail: unknown };
   readonly headers: Readonly<Record<string, string>>;
-  /** True where nobody expected it: the log gets the cause. */
+  /** True for an error that is a defect: it is logged with its cause. */
   readonly isUnexpected: boolean;
 }
 
@@ -29,7 +29,7 @@ export function answerError(error: unknown): ErrorAnswer {
   return { status: 500, body: { detail: "Internal Server Error" }, headers: {}, isUnexpected: true };
 }
 
-/** A 422 always has a list of problems, also where only the database could tell that something is wrong. */
+/** A 422 always has a list of problems, even if the database found the fault. */
 function problemsOf(error: unknown): readonly Problem[] | null {
   if (error instanceof ValidationProblems) return error.problems;
   return error instanceof DomainError && error.status === 422 ? [valueError(["body"], error.message)] : null;
@@ -48,7 +48,7 @@ function headersOf(error: DomainError): Record<string, string> {
   return headers;
 }
 
-/** Failures with a status that clients retry by themselves, where that cannot help. */
+/** Errors that a retry cannot help, with a status that clients retry by themselves. */
 const NOT_TO_BE_RETRIED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["rejected_by_provider", "turn_lost"]);
 
 const MAX_ECHO_CHARACTERS = 1_000;
@@ -65,28 +65,32 @@ function present({ type, loc, msg, input, ctx }: Problem): Record<string, unknow
   };
 }
 
-/** The input as it may be repeated: bounded, and no secret. */
+/** Returns the input as the answer may repeat it: short, and without secrets. */
 function echo(input: unknown, loc: Problem["loc"]): unknown {
   if (SECRET_FIELD.test(String(loc.at(-1)))) {
     if (typeof input === "string") return "[redacted]";
     if (Array.isArray(input)) return [];
   }
   if (typeof input !== "object" || input === null) return shortened(input);
-  let maybe = echoed.get(input);
-  if (maybe === undefined) echoed.set(input, (maybe = fitsEcho(input) && !holdsSecret(input)));
-  return maybe ? input : Array.isArray(input) ? [] : {};
+  let isShown = echoed.get(input);
+  if (isShown === undefined) {
+    isShown = fitsEcho(input) && !holdsSecret(input);
+    echoed.set(input, isShown);
+  }
+  if (isShown) return input;
+  return Array.isArray(input) ? [] : {};
 }
 
-/** What was decided of objects: many problems may show the same one, and it may have as many keys as a body holds. */
+/** Decisions by object: many problems may show the same object, which may be as large as a body. */
 const echoed = new WeakMap<object, boolean>();
 
-/** Keys, and what a message quotes of the input, may be as long as a body. */
+/** Keys and quotes of the input may be as long as a body. */
 function shortened<T>(value: T): T | string {
   if (typeof value !== "string" || value.length <= MAX_ECHO_CHARACTERS) return value;
   return `${value.slice(0, MAX_ECHO_CHARACTERS).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** Whether the value is short as JSON. Looks at no more of it than may be shown, however large it is. */
+/** True if the value is short as JSON. Looks at no more of it than may be shown, however large it is. */
 function fitsEcho(input: object): boolean {
   let left = MAX_ECHO_CHARACTERS;
   const open: unknown[] = [input];
@@ -94,7 +98,7 @@ function fitsEcho(input: object): boolean {
     const value = open.pop();
     left -= typeof value === "string" ? value.length : 1;
     if (typeof value !== "object" || value === null) continue;
-    // Each member takes a character at least.
+    // Each member takes at least one character.
     const members = Object.entries(value).slice(0, MAX_ECHO_CHARACTERS);
     left -= members.reduce((sum, [key]) => sum + (Array.isArray(value) ? 1 : key.length), 0);
     for (const [, member] of members) open.push(member);

@@ -1,14 +1,17 @@
-/** The only place that makes JSON of what a handler answers: checked by the route's schema, lists element by element, so that no answer holds up the others. */
+/**
+ * Serializes a handler's answer, checked by the route's schema. Lists are done element by element with
+ * pauses, so that a large answer does not hold up other requests.
+ */
 import { setImmediate as pause } from "node:timers/promises";
 import { z } from "zod";
 
-/** After so many characters, and never within an element, other work of the process has its turn. */
+/** After this many characters, and never within an element, the event loop gets to other work. */
 export const PIECE_CHARACTERS = 65_536;
 
-/** A list that comes in parts: the next one is asked for once the one before is written. */
+/** A list that comes in parts; the next part is requested after the one before has been written. */
 export type Parts<Item = unknown> = AsyncIterable<readonly Item[]>;
 
-/** What is written whole, and the elements of each list. */
+/** A schema in two: the fields that are written at once, and the elements of each list. */
 interface Layout {
   readonly head: z.ZodType;
   readonly elements: Readonly<Record<string, z.ZodType>>;
@@ -32,9 +35,9 @@ function layoutOf(schema: z.ZodObject): Layout {
 }
 
 /**
- * The text of `JSON.stringify(schema.parse(value))`, in pieces. Every element of a list in the outermost object passes its schema, which
- * drops what it does not name; a list may come in parts.
- * @throws ZodError where the value is not what the schema says; what comes before it has been handed out by then.
+ * Yields the text of `JSON.stringify(schema.parse(value))` in pieces. Lists of the outermost object are
+ * parsed element by element, and may come in parts.
+ * @throws ZodError if the value does not fit the schema; earlier pieces have been yielded by then.
  */
 export async function* jsonPieces(schema: z.ZodType, value: unknown): AsyncGenerator<string> {
   if (!(schema instanceof z.ZodObject) || typeof value !== "object" || value === null) {
@@ -56,7 +59,7 @@ export async function* jsonPieces(schema: z.ZodType, value: unknown): AsyncGener
   yield `${text === "" ? "{" : text}}`;
 }
 
-/** Yields what has gathered whenever it is enough for a piece. @returns what is left. */
+/** Yields the text whenever it is long enough for a piece. @returns the rest. */
 async function* withList(before: string, element: z.ZodType, list: unknown): AsyncGenerator<string, string> {
   let text = before;
   let separator = "";
@@ -73,7 +76,7 @@ async function* withList(before: string, element: z.ZodType, list: unknown): Asy
   return text;
 }
 
-/** @throws ZodError for what is no list. */
+/** @throws ZodError if it is not a list. */
 function partsOf(list: unknown, element: z.ZodType): Parts | Iterable<readonly unknown[]> {
   const comesInParts = typeof list === "object" && list !== null && Symbol.asyncIterator in list;
   return comesInParts ? (list as Parts) : [Array.isArray(list) ? list : z.array(element).parse(list)];

@@ -1,8 +1,8 @@
-/** The API process: serves the routes until it is told to stop, then drains. */
+/** The API process: serves the routes until a signal stops it, then drains. */
 import { setTimeout } from "node:timers/promises";
 import { loadConfig, requireReal } from "../config/config.ts";
 import { hasNoOrganization } from "../db/tenancy/new-organization.ts";
-import { type Deps, openApiDeps } from "../deps.ts";
+import { type Deps, openApiDeps } from "./deps.ts";
 import { EMPTY_INSTANCE } from "../domain/tenancy/empty-instance.ts";
 import { createLog } from "../process/log.ts";
 import { serveMetrics } from "../metrics/serve.ts";
@@ -34,7 +34,7 @@ async function serve(deps: Deps, stop: ProcessStop, coreMetrics: CoreMetrics): P
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
   stop.started();
   deps.log.info({ host: config.api.host, port: server.port }, "api is up");
-  await sayIfEmpty(deps);
+  await warnIfEmpty(deps);
   reportReady();
   await aborted(stop.signal);
   deps.log.info("api stops");
@@ -45,7 +45,7 @@ async function serve(deps: Deps, stop: ProcessStop, coreMetrics: CoreMetrics): P
   await deps.close();
 }
 
-async function sayIfEmpty({ db, log }: Deps): Promise<void> {
+async function warnIfEmpty({ db, log }: Deps): Promise<void> {
   try {
     if (await hasNoOrganization(db)) log.warn(EMPTY_INSTANCE);
   } catch (error) {
@@ -54,5 +54,6 @@ async function sayIfEmpty({ db, log }: Deps): Promise<void> {
 }
 
 await runProcess("api", main);
-// The provider's answer to a question that nobody waits for any more would hold the process open.
+// An open request to the model provider, whose answer nobody waits for any more, would keep the process
+// alive.
 process.exit(0);

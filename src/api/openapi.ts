@@ -1,4 +1,4 @@
-/** The only maker of the OpenAPI document: everything in it comes from the table of routes. */
+/** Makes the OpenAPI document from the table of routes. */
 import {
   createDocument,
   type ZodOpenApiObject,
@@ -16,7 +16,8 @@ const INFO = {
   title: "Holdfast",
   version: API_VERSION,
   description:
-    "Chat with agents, upload and search documents, keep files and folders. Every path works with and without a trailing slash; unknown body fields are ignored; within `/v1` changes only add.",
+    "Chat with agents, upload and search documents, keep files and folders. Every path works with and " +
+    "without a trailing slash; unknown body fields are ignored; within `/v1` changes only add.",
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 };
 
@@ -51,7 +52,8 @@ const COMPONENT_HEADERS = {
   "X-Request-Id": text("The id of the request, in the log and the audit log too"),
   "Retry-After": number("Seconds"),
   "RateLimit-Policy": text(
-    'The budget nearest to its end, of the key, the user or the organization: `"user-requests";q=600;w=60`. Of a 429 the one that is used up',
+    "The budget nearest to its end, of the key, the user or the organization: " +
+      '`"user-requests";q=600;w=60`. Of a 429 the one that is used up',
   ),
   "RateLimit-Limit": number("Requests a minute that this budget has"),
   "RateLimit-Remaining": number("What is left of it in this minute"),
@@ -63,7 +65,7 @@ type HeaderName = keyof typeof COMPONENT_HEADERS;
 const headerRefs = (...names: HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
 
-/** The document of `routes`, as plain JSON. */
+/** Describes `routes`, as plain JSON. Routes with `isDocumented: false` are left out. */
 export function createOpenApi(routes: readonly Route[]): Record<string, unknown> {
   const documented = routes.filter((route) => route.isDocumented !== false);
   const paths: ZodOpenApiPathsObject = {};
@@ -94,7 +96,10 @@ export function createOpenApi(routes: readonly Route[]): Record<string, unknown>
   return createDocument(document, { override: tidy }) as unknown as Record<string, unknown>;
 }
 
-/** Takes out what is true of zod and not of the contract: closed answers, the bounds of JavaScript's integers, patterns of known formats. */
+/**
+ * Removes what zod adds and the contract does not say: closed answers, the bounds of JavaScript's integers,
+ * patterns of known formats.
+ */
 function tidy({ jsonSchema, io }: { jsonSchema: Record<string, unknown>; io: "input" | "output" }): void {
   if (io === "output" && jsonSchema["additionalProperties"] === false)
     delete jsonSchema["additionalProperties"];
@@ -207,7 +212,7 @@ function successes(route: Route): Record<string, ZodOpenApiResponseObject> {
     headers: { ...headerRefs("X-Request-Id"), ...limits, ...own },
     ...(Object.keys(content).length === 0 ? {} : { content }),
   };
-  // An answer that nothing has changed has no content.
+  // A 304 has no content.
   const extra = Object.entries(route.otherStatuses ?? {}).map(([status, description]) => [
     status,
     { ...(status === "304" ? { headers: answer.headers } : answer), description },
@@ -236,7 +241,7 @@ function failures(route: Route): Record<string, ZodOpenApiResponseObject> {
   );
 }
 
-/** Every status of a failure that the route may answer with, in order. */
+/** Lists the error statuses that the route may answer with, in order. */
 export function declaredErrors(route: Route): number[] {
   const hasBody = route.body !== undefined || route.multipart !== undefined;
   const hasParams = route.params !== undefined && Object.keys(route.params.shape).length > 0;

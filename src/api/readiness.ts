@@ -1,32 +1,39 @@
-/** The only place that decides whether this process should be sent requests, from what it depends on and whether it stops. */
+/**
+ * Decides whether this process should get requests, by its dependencies and by whether it starts or stops.
+ */
 import { type Probe, answersInTime } from "../process/answers-in-time.ts";
 import type { Readiness as Report } from "../schema/health.ts";
 import type { StoreKind } from "../storage/open-store.ts";
 
 export interface Readiness {
-  /** Probes every dependency side by side; callers within a second share an answer. Never throws. */
+  /** Probes all dependencies at once; calls within a second share a result. Never throws. */
   report(): Promise<Report>;
-  /** From now on the process is not to be sent new requests. */
+  /** Reports `draining` from now on, so that the process gets no new requests. */
   drain(): void;
 }
 
 interface ReadinessDeps {
   readonly probes: Readonly<Record<Report["dependencies"][number]["name"], Probe>>;
-  /** Where objects are kept. */
+  /** The kind of the object store, for the report. */
   readonly storeKind: StoreKind;
   /** Resolves when chat takes turns for the first time. */
   readonly started: Promise<void>;
 }
 
 const FRESH_MS = 1_000;
-/** A process whose chat cannot connect serves everything else from then on. */
+/** After this time a process whose chat cannot connect reports ready: it serves everything else. */
 const START_MS = 15_000;
 
-/** Without the database nothing can be answered; without the others most can. */
+/**
+ * Without the database the process is unavailable; without another dependency it is degraded, and serves most
+ * requests.
+ */
 export function createReadiness({ probes, storeKind, started }: ReadinessDeps): Readiness {
   let isStarting = true;
   let isDraining = false;
-  const begun = (): void => void (isStarting = false);
+  const begun = (): void => {
+    isStarting = false;
+  };
   void started.then(begun, begun);
   setTimeout(begun, START_MS).unref();
   let last: { readonly at: number; readonly dependencies: Promise<Report["dependencies"]> } | undefined;
@@ -45,7 +52,9 @@ export function createReadiness({ probes, storeKind, started }: ReadinessDeps): 
       const dependencies = await last.dependencies;
       return { status: statusOf(dependencies), dependencies };
     },
-    drain: () => void (isDraining = true),
+    drain() {
+      isDraining = true;
+    },
   };
 }
 

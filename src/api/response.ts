@@ -1,4 +1,4 @@
-/** What a handler may answer other than JSON: bytes, or a response that it writes itself. */
+/** The answers of handlers other than JSON: bytes, or a response that the handler writes itself. */
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 
@@ -16,16 +16,21 @@ export interface RawAnswer {
 
 export interface StreamAnswer {
   readonly kind: typeof STREAM;
-  /** Writes head and body of `res` and ends it. What it throws is logged and cuts the connection. */
+  /**
+   * Writes head and body of `res` and ends it. If it throws, the error is logged and the connection is cut.
+   */
   readonly write: (res: ServerResponse) => Promise<void>;
 }
 
-/** An answer that is sent as it is: downloads, `text/markdown`, static files. */
+/** An answer that is sent as it is: a download, `text/markdown`, a static file. */
 export function raw(answer: Omit<RawAnswer, "kind">): RawAnswer {
   return { kind: RAW, ...answer };
 }
 
-/** An answer that `write` sends by itself, such as server-sent events. What fails before the first byte must be thrown before this. */
+/**
+ * An answer that `write` sends by itself, such as server-sent events. Throw errors that need a status before
+ * you call this.
+ */
 export function stream(write: StreamAnswer["write"]): StreamAnswer {
   return { kind: STREAM, write };
 }

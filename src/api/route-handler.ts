@@ -1,11 +1,13 @@
-/** Runs one route for one request: authenticate, parse (all problems at once), handle, present. */
+/**
+ * Runs a route for a request: authenticates, parses with all problems at once, handles, and sends the answer.
+ */
 import { pipeline } from "node:stream/promises";
 import type { Context, Middleware } from "koa";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "./deps.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";
 import { type Problem, valueError } from "../schema/requests/problem.ts";
-import { answerOnce } from "./idempotency.ts";
+import { answerOnce } from "./answer-once.ts";
 import { type JsonBody, readJsonBody } from "./body/json-body.ts";
 import type { RateLimit } from "./middleware/rate-limit.ts";
 import { jsonPieces } from "./json-answer.ts";
@@ -19,7 +21,7 @@ const MAX_IDEMPOTENCY_KEY = 255;
 export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middleware {
   return async (ctx) => {
     ctx.state["route"] = route.fullPath;
-    // Before anything of the body is read: whoever is refused costs no more than the head of a request.
+    // Nothing of the body is read yet, so that a refused request costs no more than its head.
     const { principal, operator } = await admit(route, { deps, ctx, limit });
     let body: unknown;
     try {
@@ -59,7 +61,10 @@ interface Arrival {
   readonly limit: RateLimit;
 }
 
-/** Checks the credentials and counts the request. @throws DomainError, each refusal for its credentials counted for its address. */
+/**
+ * Checks the credentials and counts the request. Refused credentials count for the address. @throws
+ * DomainError
+ */
 async function admit(route: Route, arrival: Arrival): Promise<Caller> {
   const { deps, ctx, limit } = arrival;
   if (route.access === "public") {
@@ -78,7 +83,7 @@ async function admit(route: Route, arrival: Arrival): Promise<Caller> {
   return { principal, operator: undefined };
 }
 
-/** The request itself was counted before its body was read. */
+/** Counts what the body adds; the request itself was counted before its body was read. */
 async function countMore(
   route: Route,
   { ctx, limit, body }: Pick<Arrival, "ctx" | "limit"> & { readonly body: unknown },
@@ -177,7 +182,7 @@ function idempotencyKeyProblems(route: Route, ctx: Context): Problem[] {
   return [valueError(["header", "idempotency-key"], `must have at most ${MAX_IDEMPOTENCY_KEY} characters`)];
 }
 
-/** Aborted when the connection closes before the answer is out. */
+/** Aborted if the connection closes before the answer has been sent. */
 function goneSignal(ctx: Context): AbortSignal {
   const gone = new AbortController();
   ctx.res.once("close", () => {
@@ -214,7 +219,8 @@ async function send(
     return;
   }
   const pieces = jsonPieces(route.response, answer);
-  const [first, second] = [await pieces.next(), await pieces.next()];
+  const first = await pieces.next();
+  const second = await pieces.next();
   ctx.type = "json";
   if (second.done !== true)
     return sendStream(
@@ -250,7 +256,8 @@ function sendStream(ctx: Context, answer: StreamAnswer, { log }: Pick<Deps, "log
     return;
   }
   answer.write(res).catch((error: unknown) => {
-    // A client that went away destroys the answer too, but not with what was thrown here.
+    // If the client went away, the response was destroyed for another reason than this error, which then is
+    // no news.
     if (!res.destroyed || res.errored === error)
       log.error({ request_id: ctx.state["requestId"] as string, err: error }, "a streamed answer failed");
     res.destroy();

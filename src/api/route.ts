@@ -1,38 +1,44 @@
-/** The only way to make an endpoint: `defineRoute` holds its contract, from which types, checks, OpenAPI and the contract test come. */
+/**
+ * Defines endpoints: `defineRoute` takes the contract, from which types, checks, OpenAPI and the contract
+ * test follow.
+ */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
 import type { Caller } from "../commands/caller.ts";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "./deps.ts";
 import type { Capability, Principal } from "../domain/tenancy/principal.ts";
 import type { Idempotency, RepeatCheck } from "./idempotency.ts";
 import type { Parts } from "./json-answer.ts";
 import type { JsonLimits } from "./body/json-limits.ts";
 import type { RawAnswer, StreamAnswer } from "./response.ts";
 
-/** Who is let in: holders of keys and identity-provider tokens, of tokens alone, operators (who need belong to no organization), or everybody. */
+/**
+ * Who may call: `keys` holders of API keys and of access tokens, `jwt` holders of access tokens, `operator`
+ * operators, who need not belong to an organization, `public` everybody.
+ */
 export type Access = "keys" | "jwt" | "operator" | "public";
-/** Access for which a request has a principal. */
+/** The kinds of access with a principal. */
 type PrincipalAccess = "keys" | "jwt";
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface RouteRequest {
-  /** The `X-Request-Id` of the answer, for logs and audit rows. */
+  /** The `X-Request-Id` of the answer, which logs and audit rows repeat. */
   readonly id: string;
   readonly headers: IncomingHttpHeaders;
-  /** Aborted when the client goes away before the answer is out. */
+  /** Aborted if the client goes away before it has the answer. */
   readonly signal: AbortSignal;
-  /** The `Idempotency-Key`, where the route takes one. */
+  /** The `Idempotency-Key`, if the route takes one. */
   readonly idempotencyKey: string | undefined;
-  /** Where the request has such a key: the handler keeps its answer in the transaction of its effect. */
+  /** Set if the request has such a key: the handler keeps its answer in the transaction of its effect. */
   readonly idempotency?: Idempotency | undefined;
-  /** SHA-256 of the JSON body's bytes as sent; undefined without one. */
+  /** SHA-256 of the JSON body's bytes as sent; undefined without a body. */
   readonly bodyHash: Buffer | undefined;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
 }
 
 interface RouteReply {
-  /** Starts as the route's declared status. */
+  /** Default: the status of the route's contract. */
   status: number;
   header(name: string, value: string): void;
 }
@@ -40,7 +46,7 @@ interface RouteReply {
 export interface RouteContext<A extends Access, Params, Query, Body> {
   readonly deps: Deps;
   readonly principal: A extends PrincipalAccess ? Principal : undefined;
-  /** The same principal with its request, for the commands that the handler calls. */
+  /** The principal with the id of its request, for commands. */
   readonly caller: A extends PrincipalAccess ? Caller : undefined;
   /** The subject of an operator's token. */
   readonly operator: A extends "operator" ? string : undefined;
@@ -51,65 +57,77 @@ export interface RouteContext<A extends Access, Params, Query, Body> {
   readonly reply: RouteReply;
 }
 
-/** A media type that a route answers with besides, or instead of, JSON. */
+/** A media type of an answer that is not JSON. */
 interface OtherContent {
   readonly schema: z.ZodType;
   readonly description?: string;
 }
 
 export interface AuditRule {
-  /** In the policy's words: `documents:read`. */
+  /** An action of the policy, such as `documents:read`. */
   readonly action: string;
-  /** `document`: its id is the parameter `document_id`. */
+  /** A kind of resource, such as `document`, whose id is the parameter `document_id`. */
   readonly resource: string;
-  /** The field of the body that holds its id, where the path does not. */
+  /** The field of the body with its id, if the path has none. */
   readonly idField?: string;
-  /** False for a POST that only reads; GET always does. */
+  /** Default: true for all methods but GET. Set it to false for a POST that reads. */
   readonly isChange?: boolean;
 }
 
 interface RouteContract<A extends Access> {
   readonly method: Method;
-  /** Beneath `/v1`, e.g. `/data/:document_id`. */
+  /** The path after `/v1`, such as `/data/:document_id`. */
   readonly path: `/${string}`;
-  /** True for `/health` and the like, which stand outside `/v1`. */
+  /** True for paths without `/v1`, such as `/health`. */
   readonly isUnversioned?: boolean;
   /** False keeps it out of the OpenAPI document. */
   readonly isDocumented?: boolean;
   readonly access: A;
-  /** What a key must have been given. */
+  /** The capability that a key needs. */
   readonly capability?: Capability;
-  /** The budget that a request is counted in; `chat` in that of requests too, `address` in that of requests which are refused, where nobody is known. */
+  /**
+   * The rate limit that counts the request. `chat` requests count as `requests` too; `address` is the limit
+   * of refused requests, for public routes. Default: `requests`.
+   */
   readonly budget?: "requests" | "chat" | "address";
-  /** What the audit log is told: of reads and refusals by the route itself, of changes by the handler, in the change's transaction. */
+  /**
+   * What the audit log gets. The route records reads and refusals; the handler records changes in their
+   * transaction.
+   */
   readonly audit?: AuditRule;
-  /** The status of every failed authentication, where it is not 401. */
+  /** The status of a failed authentication. Default 401. */
   readonly unauthenticatedStatus?: 403;
   readonly status: 200 | 201 | 202 | 204;
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly [string, ...string[]];
-  /** Statuses of failures beyond those that follow from the rest of the contract. */
+  /** Error statuses that do not follow from the rest of the contract. */
   readonly errors?: readonly number[];
-  /** Successful statuses beyond `status`, with their meaning. */
+  /** Other successful statuses, with their meaning. */
   readonly otherStatuses?: Readonly<Record<number, string>>;
-  /** Takes an `Idempotency-Key`, and says what a repeat's caller must still reach. Where it is `turn` the handler itself sees to repeats. */
+  /**
+   * Set if the route takes an `Idempotency-Key`: checks the caller of a repeat. With `turn` the handler
+   * itself answers repeats.
+   */
   readonly idempotent?: RepeatCheck | "turn";
-  /** Optional request headers of its own, with their meaning. */
+  /** Optional request headers, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Headers of the answer, with their meaning. */
   readonly replyHeaders?: Readonly<Record<string, string>>;
-  /** What its JSON body may hold, where that is not {@link JSON_LIMITS}. */
+  /** The limits of the JSON body. Default {@link JSON_LIMITS}. */
   readonly bodyLimits?: JsonLimits;
-  /** Its JSON body may hold secrets anywhere, and text that Postgres refuses: no 422 repeats what was sent, and such text is the handler's to pass over. */
+  /**
+   * The JSON body may hold secrets anywhere, and text that Postgres refuses: no 422 repeats the input, and
+   * the handler must cope with such text.
+   */
   readonly hasSecretBody?: boolean;
-  /** The fields of a multipart form, for the OpenAPI document; the handler streams and checks the form. */
+  /** The fields of a multipart form, for the OpenAPI document. The handler reads and checks the form. */
   readonly multipart?: z.ZodObject;
   /** Media types other than JSON that it answers with. */
   readonly otherContent?: Readonly<Record<string, OtherContent>>;
 }
 
-/** An endpoint with its types forgotten, as the table of routes holds it. */
+/** An endpoint without its types, as the table of routes holds it. */
 export interface Route extends RouteContract<Access> {
   /** The whole path, with `/v1`. */
   readonly fullPath: string;
@@ -121,7 +139,10 @@ export interface Route extends RouteContract<Access> {
   handle(context: RouteContext<Access, unknown, unknown, unknown>): Promise<unknown>;
 }
 
-/** What a handler may answer: rows as the database gives them, which nobody may change; a list in the outermost object also in parts. */
+/**
+ * What a handler may return for `T`: readonly rows of the database too, and lists of the outermost object
+ * also in parts.
+ */
 type Presentable<T> = T extends Date
   ? T
   : T extends readonly (infer Item)[]
@@ -142,9 +163,12 @@ interface RouteDefinition<
   /** The JSON body; an optional schema makes the body optional. */
   readonly body?: B;
   readonly response?: R;
-  /** How many requests one counts as in the budget `address`, where its body makes it more than one. */
+  /** As how many requests one counts in the budget `address`. Default 1. */
   readonly requestsOf?: (body: z.output<B>) => number;
-  /** Loads, authorizes, acts, presents. Answers the response's value, nothing for 204, or `raw(…)` or `stream(…)`. */
+  /**
+   * Calls a command or reads, and presents. Returns the response's value, nothing for 204, or `raw(…)` or
+   * `stream(…)`.
+   */
   handle(
     context: RouteContext<A, z.output<P>, z.output<Q>, z.output<B>>,
   ): Promise<Presentable<z.input<R>> | RawAnswer | StreamAnswer>;
@@ -153,8 +177,21 @@ interface RouteDefinition<
 type Nothing = z.ZodUndefined | z.ZodVoid;
 
 /**
- * Describes one endpoint. Each request is authenticated, then parsed (all problems at once), then handled; the answer passes `response`,
- * which drops every key that it does not name.
+ * Defines one endpoint. Each request is authenticated, then parsed with all problems at once, then handled.
+ * The answer passes `response`, which drops every key that it does not name.
+ * @example
+ * export const getThing = defineRoute({
+ *   method: "GET",
+ *   path: "/things/:thing_id",
+ *   access: "keys",
+ *   status: 200,
+ *   tags: ["Things"],
+ *   summary: "A thing.",
+ *   params: z.object({ thing_id: z.uuid() }),
+ *   response: Thing,
+ *   handle: ({ params, deps, principal }) => readThing(deps, principal, params.thing_id),
+ * });
+ * @see test/api/app.test.ts
  */
 export function defineRoute<
   const A extends Access,

@@ -1,4 +1,4 @@
-/** The only HTTP server: its bounds against slow and oversized requests, and its end. */
+/** Serves HTTP with bounds against slow and oversized requests, and ends in order. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type Koa from "koa";
@@ -6,22 +6,28 @@ import { ExpectedFailure } from "../domain/expected-failure.ts";
 
 const MAX_HEADER_BYTES = 32 * 1_024;
 const HEADERS_TIMEOUT_MS = 20_000;
-/** How often the two times are looked at. */
+/** How often Node checks the time-outs of headers and requests. */
 const CHECK_EVERY_MS = 2_000;
-/** Uploads are long; a request as a whole may take this long to arrive. */
+/** How long a whole request may take to arrive: uploads are long. */
 const REQUEST_TIMEOUT_MS = 60 * 60_000;
-/** A connection on which nothing moves: longer than the longest chat turn that answers in one piece. Event streams ping. */
+/**
+ * How long a connection may be silent: longer than the longest chat turn that answers in one piece. Event
+ * streams ping.
+ */
 const IDLE_TIMEOUT_MS = 330_000;
 /** Above the 60 s at which common load balancers drop idle connections. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** Together with the delay before it and the books after it, less than the minute after which a process ends itself. */
+/**
+ * With the drain delay before it and the flushes after it, less than the minute after which a process ends
+ * itself.
+ */
 const CLOSE_GRACE_MS = 20_000;
 
 export interface Listening {
   readonly server: Server;
-  /** The port in use: the one chosen by the system where 0 was asked for. */
+  /** The port in use; if 0 was asked for, the one that the system chose. */
   readonly port: number;
-  /** Takes no more requests, lets running ones end for `graceMs`, then cuts them. */
+  /** Takes no more requests, gives running ones `graceMs` to end (default 20 s), then cuts them off. */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -32,7 +38,7 @@ interface Bounds {
   readonly checkEveryMs?: number;
 }
 
-/** @throws Error that names the address where it cannot be listened on. */
+/** @throws ExpectedFailure that says why the address cannot be listened on. */
 export async function listen(
   app: Koa,
   { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, checkEveryMs = CHECK_EVERY_MS }: Bounds,
@@ -46,7 +52,9 @@ export async function listen(
       connectionsCheckingInterval: checkEveryMs,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     },
-    (req, res) => void handle(req, res),
+    (req, res) => {
+      void handle(req, res);
+    },
   );
   server.setTimeout(IDLE_TIMEOUT_MS);
   const connections = new Set<Socket>();
@@ -82,7 +90,7 @@ const REFUSALS: Record<string, readonly [status: string, detail: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "Request Timeout"],
 };
 
-/** What is no HTTP never becomes a request; it is answered here in the same format. */
+/** Answers what is not valid HTTP, which never becomes a request, in the format of other errors. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
@@ -90,22 +98,26 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   }
   const [status, detail] = REFUSALS[error.code ?? ""] ?? ["400 Bad Request", "Bad Request"];
   const body = JSON.stringify({ detail });
-  socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-  );
+  const head = [
+    `HTTP/1.1 ${status}`,
+    "Connection: close",
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
 async function close(server: Server, connections: ReadonlySet<Socket>, graceMs: number): Promise<void> {
   const dropIdle = (): void => {
     server.closeIdleConnections();
-    // To Node one on which nothing has come yet is not idle; clients open such ahead of their next request.
+    // Node does not count a connection without any request as idle; clients open such ones in advance.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
   };
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
   dropIdle();
-  // A connection whose last answer is going out is idle only afterwards.
+  // A connection becomes idle only after its last answer has been sent.
   const sweep = setInterval(dropIdle, 50);
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;

@@ -1,62 +1,48 @@
-/** The only writer of server-sent events: frames, pings, back pressure, and noticing that the client went away. */
+/**
+ * Writes server-sent events: frames, pings, back pressure, and noticing that the client went away.
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
 import type { ServerResponse } from "node:http";
 
 export interface EventStream {
   /**
-   * Sends one event. Resolves at once while the client keeps up, else when it has read what waits. False once the stream is closed.
-   * `id` becomes the event's `id:` line.
+   * Sends one event. Resolves at once while the client keeps up, else when it has read what was sent before.
+   * @param id becomes the event's `id:` line.
+   * @returns false once the stream is closed.
    */
   send(data: string, id?: string): Promise<boolean>;
-  /** Sends a comment, which clients pass over. */
+  /** Sends a comment, which clients ignore. */
   comment(text: string): void;
-  /** Ends the stream as a whole answer. */
+  /** Ends the stream in order. */
   end(): void;
-  /** Aborted when the client goes away; not by {@link EventStream.end}. */
+  /** Aborted if the client goes away, not by {@link EventStream.end}. */
   readonly closed: AbortSignal;
 }
 
 interface EventStreamOptions {
-  /** Between two comments that keep the connection alive. */
+  /** The time between two comments that keep the connection alive. */
   readonly pingMs: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Writes the head of `res` at once. `data` of events must be one line or more without carriage returns. */
+/** Writes the head of `res` at once. The `data` of events must not hold carriage returns. */
 export function openEventStream(
   res: ServerResponse,
   { pingMs, headers = {} }: EventStreamOptions,
 ): EventStream {
   const gone = new AbortController();
   let isEnded = false;
-  let isCorked = false;
-  /** What is sent before the event loop goes on leaves in one packet, and nothing waits for longer. */
-  const gather = (): void => {
-    if (isCorked) return;
-    isCorked = true;
-    res.cork();
-    process.nextTick(release);
-  };
-  const { socket } = res;
-  /** Without the socket held too, Node would send the length, the text and the end of a chunk in packets of their own. */
-  const inOnePacket = (write: () => void): void => {
-    socket?.cork();
-    write();
-    socket?.uncork();
-  };
-  const release = (): void => {
-    if (isCorked) inOnePacket(() => res.uncork());
-    isCorked = false;
-  };
-  gather();
+  const packets = createPackets(res);
+  packets.gather();
   res.writeHead(200, {
     ...headers,
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-cache, no-store, no-transform",
-    // Proxies of the nginx family would else hold events back.
+    // Otherwise proxies of the nginx family buffer events.
     "X-Accel-Buffering": "no",
   });
   res.flushHeaders();
-  socket?.setNoDelay(true);
+  res.socket?.setNoDelay(true);
   const ping = setInterval(() => {
     if (!res.writableNeedDrain) res.write(": ping\n\n");
   }, pingMs);
@@ -65,14 +51,14 @@ export function openEventStream(
     if (!isEnded) gone.abort();
   });
   res.on("error", () => gone.abort());
-  // It left before the head was written: nothing of that would be told again.
+  // The client left before the head was written, so that there is no further event for it.
   if (res.destroyed) gone.abort();
 
   return {
     closed: gone.signal,
     async send(data, id) {
       if (isEnded || gone.signal.aborted) return false;
-      gather();
+      packets.gather();
       const lines = data.split("\n").map((line) => `data: ${line}\n`);
       const hasRoom = res.write(`${id === undefined ? "" : `id: ${id}\n`}${lines.join("")}\n`);
       if (!hasRoom) await drained(res, gone.signal);
@@ -84,11 +70,46 @@ export function openEventStream(
     end() {
       isEnded = true;
       clearInterval(ping);
-      inOnePacket(() => {
-        // An end would overtake what is still gathered.
-        release();
+      packets.inOne(() => {
+        // What is still corked would otherwise come after the end.
+        packets.release();
         res.end();
       });
+    },
+  };
+}
+
+interface Packets {
+  /** Sends everything that is written before the next tick in one packet. */
+  gather(): void;
+  /** Sends what has gathered. */
+  release(): void;
+  /** Sends what `write` writes in one packet. */
+  inOne(write: () => void): void;
+}
+
+function createPackets(res: ServerResponse): Packets {
+  // Kept here, because a response that has ended has no socket any more.
+  const { socket } = res;
+  let isCorked = false;
+  /** Corks the socket too: otherwise Node sends the length, the text and the end of a chunk separately. */
+  const inOne = (write: () => void): void => {
+    socket?.cork();
+    write();
+    socket?.uncork();
+  };
+  const release = (): void => {
+    if (isCorked) inOne(() => res.uncork());
+    isCorked = false;
+  };
+  return {
+    inOne,
+    release,
+    gather() {
+      if (isCorked) return;
+      isCorked = true;
+      res.cork();
+      process.nextTick(release);
     },
   };
 }

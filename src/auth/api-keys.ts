@@ -1,38 +1,43 @@
-/** The only place that knows what the text of an API key looks like and what of it is stored. */
+/** The text of an API key: how it is made and recognized, and what of it is stored. */
 import { type KeyObject, createHmac, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** By which secret scanners claim a key as Holdfast's. */
+/** The prefix by which secret scanners recognize a key of Holdfast. */
 const START = "sk-hf-";
-/** Of keys that versions before 0.4.0 made. */
+/** The prefix of keys that versions before 0.4.0 made. */
 const OLD_START = "sk-";
 const RANDOM_BYTES = 32;
 const RANDOM_CHARS = 43;
 const CHECKSUM_CHARS = 6;
 const MIN_LENGTH = 32;
 const MAX_LENGTH = 512;
-/** Random characters that lists show of a created key. */
+/** How many random characters of a created key are shown in lists. */
 const SHOWN_CHARS = 6;
+/** How many characters of any other key are shown, its prefix among them. */
 const SHOWN_OF_OTHERS = 8;
 
-/** Created keys wherever they stand; their checksum is looked at behind this. */
+/** Matches created keys anywhere in a text. The checksum is verified afterwards. */
 const CREATED = /sk-(?:hf-)?[0-9A-Za-z]{49}/g;
-/** What stands around keys in configurations, headers and lists. */
+/** What separates keys from other words in configurations, headers and lists. */
 const AROUND_KEYS = /[\s"'`,;\0]+/;
 
-/** The instance secret that key hashes are made with. */
+/** The name of the instance secret that key hashes are made with. */
 export const PEPPER = "pepper";
 
-/** A new key text: `sk-hf-`, 256 random bits as 43 base62 characters, and 6 of the CRC-32 of all before. */
+/**
+ * Makes a key text: `sk-hf-`, 256 random bits as 43 base62 characters, and the CRC-32 of all that as 6 more.
+ * @see test/auth/api-keys.test.ts
+ */
 export function createKeyText(): string {
   const body = START + base62(BigInt(`0x${randomBytes(RANDOM_BYTES).toString("hex")}`), RANDOM_CHARS);
   return body + checksum(body);
 }
 
 /**
- * False for what cannot be a key, so that it is refused before any query. Texts of the length of created keys (55 characters that begin
- * with `sk-hf-`, or 52) must carry a right checksum; any other `sk-` text of 32 to 512 visible ASCII characters may have been provisioned.
+ * False for what cannot be a key, so that it is refused before any query. Texts as long as created keys (55
+ * characters that begin with `sk-hf-`, or 52) must carry the right checksum; any other `sk-` text of 32 to
+ * 512 visible ASCII characters may have been provisioned.
  */
 export function isWellFormedKey(text: string): boolean {
   if (text.length < MIN_LENGTH || text.length > MAX_LENGTH || !/^sk-[!-~]+$/.test(text)) return false;
@@ -40,8 +45,9 @@ export function isWellFormedKey(text: string): boolean {
 }
 
 /**
- * The keys in a text as somebody found it: all of it, its words without quotes and commas (`Authorization: Bearer "sk-…",`), and each part
- * that looks like a created key, in a URL for example. Each once. Linear in the text's length.
+ * Finds the keys in a text that somebody reports: the text itself, its words without quotes and commas
+ * (`Authorization: Bearer "sk-…",`), and each part that looks like a created key, as in a URL. Lists each key
+ * once. Takes time linear in the text's length.
  */
 export function keysIn(text: string): string[] {
   const found = [text.trim(), ...text.split(AROUND_KEYS), ...(text.match(CREATED) ?? [])];
@@ -56,12 +62,15 @@ function isLongAsCreated(text: string): boolean {
   );
 }
 
-/** What is stored of a key: HMAC-SHA-256 under the instance's pepper. Who hashes often gives it as a key, which takes a sixth of the time. */
+/**
+ * Hashes a key for storage: HMAC-SHA-256 under the instance's pepper. A `KeyObject` as the pepper makes it
+ * six times as fast, which counts where every request hashes.
+ */
 export function hashKey(pepper: Uint8Array | KeyObject, text: string): Buffer {
   return createHmac("sha256", pepper).update(text).digest();
 }
 
-/** The first characters of a key, shown in lists so that its owner recognises it. */
+/** The first characters of a key, which lists show so that its owner recognizes it. */
 export function keyPrefix(text: string): string {
   return text.slice(0, text.startsWith(START) ? START.length + SHOWN_CHARS : SHOWN_OF_OTHERS);
 }

@@ -1,4 +1,7 @@
-/** The only place that writes audit rows behind: those of reads and refusals. A change writes its own in its transaction. */
+/**
+ * Writes the audit rows of reads and refusals after the answer, in batches. A change writes its own in its
+ * transaction.
+ */
 import {
   type AuditActor,
   type AuditEntry,
@@ -10,6 +13,7 @@ import type { Database } from "../db/pool.ts";
 import type { Log } from "../process/log.ts";
 import { createWriteBehind } from "./write-behind.ts";
 
+/** Rows; more than wait are dropped, and counted in the log. */
 const MAX_WAITING = 20_000;
 
 export interface AuditLog {

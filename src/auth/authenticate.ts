@@ -1,6 +1,8 @@
-/** The only place that turns credentials into a principal. */
+/**
+ * Turns the credentials of a request into a principal: an API key or an access token of the OpenID issuer.
+ */
 import { createSecretKey } from "node:crypto";
-import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/keys/api-keys.ts";
+import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/keys/callers.ts";
 import { type Database, inTenant } from "../db/pool.ts";
 import { ensurePrivateSpace } from "../db/tenancy/spaces.ts";
 import { findSubjectCaller } from "../db/tenancy/users.ts";
@@ -11,11 +13,14 @@ import { hashKey, isWellFormedKey } from "./api-keys.ts";
 import type { VerifyJwt } from "./jwt.ts";
 import { createLookupCache } from "./lookup-cache.ts";
 
-/** Together with the look-up itself below the 5 s in which a revoked key must be refused everywhere. */
+/**
+ * Together with the look-up itself it stays below the 5 s within which a revoked key must be refused
+ * everywhere.
+ */
 const KEY_CACHE_MS = 4_000;
 const UNKNOWN_KEY_CACHE_MS = 1_000;
 const CACHED_KEYS = 10_000;
-/** In the token's claim `roles`. */
+/** The role, in the token's claim `roles`, that lets its subject act for the instance. */
 export const OPERATORS = "operators";
 const MAX_TOKEN_LENGTH = 16_384;
 
@@ -24,34 +29,44 @@ interface Credentials {
   readonly authorization: string | undefined;
   /** The `X-Organization-Id` header as it came. */
   readonly organizationId: string | undefined;
-  /** Where the request comes from, behind the trusted proxies. */
+  /** The client's address, as the trusted proxies report it. */
   readonly address: string;
 }
 
 export interface Authenticator {
   /**
-   * @throws DomainError `unauthenticated` for missing, unknown, expired or revoked credentials, and in the same words for a key that is
-   * bound to other addresses; `permission_denied` where the owner left the organization or the request names another one; `issuer_unavailable`, `database_unavailable`.
+   * Makes the caller's private space if there is none yet.
+   * @throws DomainError `unauthenticated` for missing, unknown, expired or revoked credentials, and in the
+   * same words for a key that is bound to other addresses; `permission_denied` if the owner left the
+   * organization or the request names another one; `issuer_unavailable`, `database_unavailable`.
    */
   authenticate(credentials: Credentials): Promise<Principal>;
   /**
-   * For what belongs to no organization. @returns the token's subject.
-   * @throws DomainError `unauthenticated`; `permission_denied` where the issuer does not say that the subject has the role `operators`.
+   * For requests about the instance, which belong to no organization.
+   * @returns the token's subject.
+   * @throws DomainError `unauthenticated`; `permission_denied` if the token does not give the role
+   * `operators`.
    */
   authenticateOperator(authorization: string | undefined): Promise<string>;
-  /** Call after changing the user's keys, role or spaces: this process sees the change at once, others within 5 s. */
+  /**
+   * Call after changing the user's keys, role or spaces: this process sees the change at once, others within
+   * 5 s.
+   */
   forgetUser(userId: string): void;
 }
 
 interface AuthenticatorSettings {
   readonly db: Database;
-  /** The secret that key hashes are made with. */
+  /** The instance's secret that key hashes are made with. */
   readonly pepper: Uint8Array;
-  /** Absent where no issuer is configured: then every JWT is refused. */
+  /** Undefined if no issuer is configured: then every JWT is refused. */
   readonly verifyJwt?: VerifyJwt | undefined;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; `Date.now` by default. */
   readonly now?: () => number;
-  /** Told of a verified e-mail address by which several users wait for their first login: an operator has to say whose it is. */
+  /**
+   * Called for a verified e-mail address with which several users wait for their first login: none is bound,
+   * and an operator has to say whose it is.
+   */
   readonly onAmbiguousLogin?: (userIds: readonly string[]) => void;
 }
 
@@ -59,11 +74,16 @@ interface KeyCaller {
   readonly principal: Principal;
   readonly expiresAtMs: number;
   readonly isRevoked: boolean;
+  /** False if the owner left the organization or was removed from it, or if it was deleted. */
   readonly isHome: boolean;
-  /** Networks that it may be used from; null is everywhere. */
+  /** Networks that the key may be used from; null: everywhere. */
   readonly allowedNetworks: readonly Network[] | null;
 }
 
+/**
+ * Keys are looked up at most once in 4 seconds, tokens at each request.
+ * @see test/auth/authenticate.database.test.ts
+ */
 export function createAuthenticator({
   db,
   pepper,
@@ -85,52 +105,74 @@ export function createAuthenticator({
       const row = await withPrivateSpace(db, () => findKeyCaller(db, hash));
       return row === null ? null : keyCaller(row);
     });
-    if (caller === null) throw unauthenticated("Invalid API key");
-    // Before all that tells a known key from an unknown one, and at each request: what is kept of a look-up serves every address.
-    if (caller.allowedNetworks !== null && !isWithin(caller.allowedNetworks, address))
-      throw unauthenticated("Invalid API key");
-    if (!caller.isHome)
-      throw new DomainError(
-        "permission_denied",
-        "Permission denied: the key's owner is not a member of its organization",
-      );
-    if (caller.isRevoked || caller.expiresAtMs <= now()) throw unauthenticated("Invalid API key");
+    requireUsable(caller, address, now());
     return caller.principal;
   }
 
   async function byJwt(token: string): Promise<Principal> {
-    if (verifyJwt === undefined) throw unauthenticated("Invalid access token");
-    const { subject, verifiedEmail } = await verifyJwt(token);
+    const { subject, verifiedEmail } = await requireVerifier(verifyJwt)(token);
     const row = await withPrivateSpace(db, async () => {
       const { caller, ambiguous } = await findSubjectCaller(db, subject, verifiedEmail);
       if (ambiguous.length > 0) onAmbiguousLogin(ambiguous);
       return caller;
     });
-    if (row === null) throw unauthenticated("Invalid access token");
-    if (row.organization.deleted)
-      throw new DomainError("permission_denied", "Permission denied: the organization no longer exists");
-    return principalOf(row, null);
+    return loggedInPrincipal(row);
   }
 
   return {
     async authenticate({ authorization, organizationId, address }) {
       const token = bearerToken(authorization);
-      const principal = token.startsWith("sk-") ? await byKey(token, address) : await byJwt(token);
-      if (organizationId !== undefined && organizationId.toLowerCase() !== principal.organization.id) {
+      const principal = isKey(token) ? await byKey(token, address) : await byJwt(token);
+      if (organizationId !== undefined && organizationId.toLowerCase() !== principal.organization.id)
         throw new DomainError("permission_denied", "Permission denied: wrong organization");
-      }
       return principal;
     },
     async authenticateOperator(authorization) {
       const token = bearerToken(authorization);
-      if (verifyJwt === undefined || token.startsWith("sk-")) throw unauthenticated("Invalid access token");
-      const { subject, roles } = await verifyJwt(token);
+      if (isKey(token)) throw unauthenticated("Invalid access token");
+      const { subject, roles } = await requireVerifier(verifyJwt)(token);
       if (!roles.includes(OPERATORS))
         throw new DomainError("permission_denied", "Permission denied: the role operators is needed");
       return subject;
     },
     forgetUser: (userId) => keys.forget((caller) => caller?.principal.user.id === userId),
   };
+}
+
+function isKey(token: string): boolean {
+  return token.startsWith("sk-");
+}
+
+function requireVerifier(verifyJwt: VerifyJwt | undefined): VerifyJwt {
+  if (verifyJwt === undefined) throw unauthenticated("Invalid access token");
+  return verifyJwt;
+}
+
+/** @throws DomainError `unauthenticated`, `permission_denied` */
+function requireUsable(
+  caller: KeyCaller | null,
+  address: string,
+  nowMs: number,
+): asserts caller is KeyCaller {
+  if (caller === null) throw unauthenticated("Invalid API key");
+  // Checked first, so that an address which may not use the key cannot tell it from an unknown one; and at
+  // each request, because a cached look-up serves every address.
+  if (caller.allowedNetworks !== null && !isWithin(caller.allowedNetworks, address))
+    throw unauthenticated("Invalid API key");
+  if (!caller.isHome)
+    throw new DomainError(
+      "permission_denied",
+      "Permission denied: the key's owner is not a member of its organization",
+    );
+  if (caller.isRevoked || caller.expiresAtMs <= nowMs) throw unauthenticated("Invalid API key");
+}
+
+/** @throws DomainError `unauthenticated`, `permission_denied` */
+function loggedInPrincipal(row: CallerRow | null): Principal {
+  if (row === null) throw unauthenticated("Invalid access token");
+  if (row.organization.deleted)
+    throw new DomainError("permission_denied", "Permission denied: the organization no longer exists");
+  return principalOf(row, null);
 }
 
 function bearerToken(authorization: string | undefined): string {
@@ -145,7 +187,7 @@ function unauthenticated(detail: string): DomainError {
   return new DomainError("unauthenticated", detail);
 }
 
-/** Looks a caller up; where it has no private space yet, makes one and looks again. */
+/** Looks a caller up. A member without a private space gets one, and is looked up again. */
 async function withPrivateSpace<Row extends CallerRow>(
   db: Database,
   find: () => Promise<Row | null>,

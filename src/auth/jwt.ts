@@ -1,4 +1,4 @@
-/** The only place that verifies access tokens of the OpenID issuer. */
+/** Verifies access tokens of the OpenID issuer, with the keys that it publishes. */
 import {
   createLocalJWKSet,
   decodeProtectedHeader,
@@ -9,12 +9,12 @@ import {
 } from "jose";
 import { DomainError } from "../domain/errors.ts";
 
-/** Asymmetric signatures only: `none` and HMAC would let a caller sign for itself. */
+/** Asymmetric signatures only: with `none` or HMAC a caller could sign its own token. */
 const ALGORITHMS = ["RS256", "ES256", "EdDSA"];
 const LEEWAY_SECONDS = 30;
 const FETCH_TIMEOUT_MS = 5_000;
 const MAX_DOCUMENT_BYTES = 1_048_576;
-/** Withdrawn keys are noticed after this long. */
+/** Keys are fetched again after this long, so that withdrawn ones are noticed. */
 const KEYS_MAX_AGE_MS = 600_000;
 /** Tokens with made-up key ids cannot make us ask the issuer more often than this. */
 const REFRESH_INTERVAL_MS = 5_000;
@@ -23,26 +23,34 @@ const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 interface TokenSubject {
   readonly subject: string;
-  /** Null where the issuer does not vouch for it. */
+  /** Null if the issuer does not say that it is verified. */
   readonly verifiedEmail: string | null;
-  /** The claim `roles`: what the issuer says that the subject is besides a user. */
+  /** The claim `roles`; empty without one. */
   readonly roles: readonly string[];
 }
 
-/** @throws DomainError `unauthenticated`; `issuer_unavailable` where the signing key is not known and cannot be fetched. */
+/**
+ * @throws DomainError `unauthenticated`; `issuer_unavailable` if the signing key is not known and cannot be
+ * fetched.
+ */
 export type VerifyJwt = (token: string) => Promise<TokenSubject>;
 
 interface JwtSettings {
-  /** As in the tokens' `iss`; https, or http on loopback. */
+  /** The URL in the tokens' `iss`: https, or http on loopback. */
   readonly issuer: string;
   readonly audience: string;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; `Date.now` by default. */
   readonly now?: () => number;
 }
 
 type FindKey = ReturnType<typeof createLocalJWKSet>;
 
-/** Asks the issuer nothing before the first token. Keys that were fetched once are used while the issuer is down. */
+/**
+ * The issuer is asked for its keys when the first token comes. While it is down, the keys that were fetched
+ * last serve. A token may be up to 30 seconds past its expiry, because clocks differ.
+ * @see https://openid.net/specs/openid-connect-discovery-1_0.html
+ * @see test/auth/jwt.test.ts
+ */
 export function createJwtVerifier({ issuer, audience, now = Date.now }: JwtSettings): VerifyJwt {
   assertSafeUrl(issuer);
   const keys = createSigningKeys(issuer, now);
@@ -73,7 +81,7 @@ export function createJwtVerifier({ issuer, audience, now = Date.now }: JwtSetti
   };
 }
 
-/** Refuses before the issuer is asked for anything. */
+/** Refuses a token before the issuer is asked for keys. */
 function assertAllowedAlgorithm(token: string): void {
   let algorithm: string | undefined;
   try {
@@ -96,9 +104,15 @@ function subjectOf(payload: JWTPayload): TokenSubject {
 }
 
 interface SigningKeys {
-  /** The keys known; fetched where there are none, and where they are old and the issuer answers. */
+  /**
+   * The known keys. They are fetched if there are none, or if they are old; old ones serve while the issuer
+   * is down.
+   */
   current(): Promise<FindKey>;
-  /** The keys as the issuer publishes them now, unless it was asked a moment ago. */
+  /**
+   * The keys that the issuer publishes now; those of the last request if it was asked less than 5 seconds
+   * ago.
+   */
   refreshed(): Promise<FindKey>;
 }
 
@@ -138,19 +152,23 @@ async function fetchKeys(issuer: string): Promise<FindKey> {
 }
 
 interface IssuerLook {
-  /** Signing keys that it publishes. */
+  /** How many signing keys it publishes. */
   readonly keys: number;
-  /** Seconds that its clock is ahead of this machine's, to a second; null where it sends no date. */
+  /** Seconds that its clock is ahead of this machine's, accurate to a second; null if it sends no date. */
   readonly aheadSeconds: number | null;
 }
 
-/** Asks the issuer as the first token would. @throws DomainError `issuer_unavailable`, whose cause says why; TypeError for a URL that is not safe. */
+/**
+ * Asks the issuer for its keys, as the first token would.
+ * @throws DomainError `issuer_unavailable`, whose cause says why; TypeError for a URL that is neither https
+ * nor loopback.
+ */
 export async function lookAtIssuer(issuer: string): Promise<IssuerLook> {
   assertSafeUrl(issuer);
   const { keys, date } = await fetchKeySet(issuer);
   const listed = keys["keys"];
   const sentAt = Date.parse(date ?? "");
-  // The header counts whole seconds: on average half a second has passed since.
+  // The header counts whole seconds, so half a second has passed on average.
   const aheadSeconds = Number.isNaN(sentAt) ? null : (sentAt + 500 - Date.now()) / 1_000;
   return { keys: Array.isArray(listed) ? listed.length : 0, aheadSeconds };
 }

@@ -1,22 +1,27 @@
-/** The only place that notes when, from where and by what a key was used: written behind, within a second, one row a key and batch. */
-import { type KeyUse, touchApiKeys } from "../db/keys/api-keys.ts";
+/**
+ * Notes when, from which address and by which client a key was used last. Written in batches, within a
+ * second.
+ */
+import { type KeyUse, touchApiKeys } from "../db/keys/callers.ts";
 import type { Database } from "../db/pool.ts";
 import { canonicalAddress } from "../domain/tenancy/cidr.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";
 import type { Log } from "../process/log.ts";
 import { createWriteBehind } from "./write-behind.ts";
 
+/** Uses; more than wait are dropped, and counted in the log. */
 const MAX_WAITING = 50_000;
+/** In characters. */
 const MAX_USER_AGENT = 256;
 
 interface Request {
-  /** Behind the trusted proxies, as it is known. */
+  /** The client's address, as the trusted proxies report it. */
   readonly address: string;
   readonly userAgent: string | undefined;
 }
 
 export interface LastUsed {
-  /** Notes a request; one with a JWT is no use of a key. */
+  /** Notes a request, unless it came with a JWT. */
   note(principal: Principal, request: Request): void;
   readonly flush: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -44,7 +49,7 @@ export function createLastUsed(db: Database, log: Pick<Log, "error">): LastUsed 
   };
 }
 
-/** Without control characters and bounded: it is shown in lists and tables of a terminal. */
+/** Removes control characters and bounds the length, because terminals show it in tables. */
 function plain(userAgent: string): string {
   return userAgent
     .slice(0, MAX_USER_AGENT * 4)

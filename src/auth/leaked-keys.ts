@@ -1,4 +1,7 @@
-/** Takes reports of leaked keys: what is accepted is stored, and revoked behind the answer, so that nothing tells whose a reported text is. */
+/**
+ * Takes reports of leaked keys. They are revoked after the answer, so that it does not tell whether a key was
+ * known.
+ */
 import { createSecretKey } from "node:crypto";
 import { reportLeakedKeys, revokeLeakedKeys } from "../db/keys/leaked.ts";
 import type { Database } from "../db/pool.ts";
@@ -6,76 +9,57 @@ import { DomainError } from "../domain/errors.ts";
 import type { Log } from "../process/log.ts";
 import { hashKey, keysIn } from "./api-keys.ts";
 
-/** How often a process looks for reports that another one took and did not live to act upon. */
+/** How often a process looks for reports that another one took before it died. */
 const ROUND_MS = 2_000;
 const RETRY_AFTER_SECONDS = 60;
 
 export interface LeakedKeys {
   /**
-   * Stores what can be a key in the texts, known or not; those that are known are revoked within a second, those of a process that dies by another one.
-   * @throws DomainError `overloaded` if too many reports wait, `database_unavailable`: nothing is accepted then.
+   * Stores the hash of whatever can be a key in the texts. Known keys are revoked within a second; if this
+   * process dies first, another one does it.
+   * @throws DomainError `overloaded` if too many reports wait, `database_unavailable`: then nothing is
+   * accepted.
    */
   report(texts: readonly string[]): Promise<void>;
-  /** Revokes what is reported now. For tests; else it happens by itself. */
+  /** Revokes what has been reported, without waiting for the next round. */
   readonly flush: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 interface LeakedKeysSettings {
   readonly db: Database;
-  /** The secret that key hashes are made with. */
+  /** The instance's secret that key hashes are made with. */
   readonly pepper: Uint8Array;
   readonly log: Pick<Log, "error" | "warn">;
-  /** Told the owner of each key that was revoked. */
+  /** Called with the owner of each key that was revoked. */
   readonly onRevoked: (userId: string) => void;
 }
 
-export function createLeakedKeys({ db, pepper, log, onRevoked }: LeakedKeysSettings): LeakedKeys {
+/**
+ * Takes reports, and looks every 2 seconds for those of processes that died.
+ * @see test/auth/leaked-keys.database.test.ts
+ */
+export function createLeakedKeys(settings: LeakedKeysSettings): LeakedKeys {
+  const { db, pepper, log } = settings;
   const pepperKey = createSecretKey(pepper);
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
   let isFailing = false;
 
-  async function revoke(): Promise<void> {
-    const revoked = await revokeLeakedKeys(db);
-    for (const key of revoked) {
-      onRevoked(key.user_id);
-      log.warn(
-        { api_key_id: key.id, organization_id: key.organization_id },
-        "an API key was reported as leaked and is revoked",
-      );
-    }
-  }
-
-  /** A failure is tried again in the next round, and told once. */
-  async function round(): Promise<void> {
+  const flush = sharingRounds(async () => {
     try {
-      await revoke();
+      await revokeReported(settings);
       isFailing = false;
     } catch (error) {
+      // The next round tries again. Only the first of several failures in a row is logged.
       if (!isFailing) log.error({ err: error }, "reported keys cannot be revoked; trying again");
       isFailing = true;
       throw error;
     }
-  }
+  });
 
-  /** One round at a time; all who come while one runs share the next. */
-  function flush(): Promise<void> {
-    if (running === undefined) {
-      running = round().finally(() => (running = undefined));
-      return running;
-    }
-    next ??= running
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined;
-        return flush();
-      });
-    return next;
+  function flushInBackground(): void {
+    flush().catch(() => undefined);
   }
-
-  const inBackground = (): void => void flush().catch(() => undefined);
-  const timer = setInterval(inBackground, ROUND_MS).unref();
+  const timer = setInterval(flushInBackground, ROUND_MS).unref();
 
   return {
     async report(texts) {
@@ -85,13 +69,47 @@ export function createLeakedKeys({ db, pepper, log, onRevoked }: LeakedKeysSetti
         throw new DomainError("overloaded", "Too many reports wait.", {
           retryAfterSeconds: RETRY_AFTER_SECONDS,
         });
-      setImmediate(inBackground);
+      setImmediate(flushInBackground);
     },
     flush,
     async close() {
       clearInterval(timer);
-      // What is stored and not revoked yet is left to another process, or to the next start of this one.
+      // A report that cannot be acted upon now is left to another process, or to the next start of this one.
       await flush().catch(() => undefined);
     },
   };
+}
+
+async function revokeReported({ db, log, onRevoked }: LeakedKeysSettings): Promise<void> {
+  const revoked = await revokeLeakedKeys(db);
+  for (const key of revoked) {
+    onRevoked(key.user_id);
+    log.warn(
+      { api_key_id: key.id, organization_id: key.organization_id },
+      "an API key was reported as leaked and is revoked",
+    );
+  }
+}
+
+/** Makes a function that runs one round at a time. All calls during a round share the next one. */
+function sharingRounds(round: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  function run(): Promise<void> {
+    if (running === undefined) {
+      running = round().finally(() => {
+        running = undefined;
+      });
+      return running;
+    }
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined;
+        return run();
+      });
+    return next;
+  }
+  return run;
 }

@@ -1,4 +1,5 @@
-/** The only cache of look-ups: bounded, short-lived, and one look-up for all who ask at the same time. */
+/** A cache of look-ups: bounded, short-lived, and with one look-up for all who ask at the same time. */
+import { LRUCache } from "lru-cache";
 
 interface Entry<T> {
   readonly answer: Promise<T>;
@@ -7,9 +8,9 @@ interface Entry<T> {
 }
 
 export interface LookupCache<T> {
-  /** What is kept under `key`, else what `look` finds. A look-up that fails is not kept. */
+  /** The cached value of `key`, else what `look` finds. A look-up that fails is not cached. */
   get(key: string, look: () => Promise<T>): Promise<T>;
-  /** Drops what `matches`, and what is being looked up right now: it may have been read before the change. */
+  /** Drops the values that match, and every look-up under way: it may have read the state before a change. */
   forget(matches: (value: T) => boolean): void;
 }
 
@@ -17,16 +18,16 @@ interface LookupCacheSettings<T> {
   readonly maxEntries: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Counted from the start of the look-up, so that an answer is never older than this. */
+  /** Counted from the start of the look-up, so that a value is never older than this. */
   readonly maxAgeMs: (value: T) => number;
 }
 
-/** The entry that was not asked for longest goes first. */
+/** If there is no room, the entry that was used least recently is dropped. */
 export function createLookupCache<T>({ maxEntries, now, maxAgeMs }: LookupCacheSettings<T>): LookupCache<T> {
-  const entries = new Map<string, Entry<T>>();
+  const entries = new LRUCache<string, Entry<T>>({ max: maxEntries });
 
   function drop(key: string, entry: Entry<T>): void {
-    if (entries.get(key) === entry) entries.delete(key);
+    if (entries.peek(key) === entry) entries.delete(key);
   }
 
   function start(key: string, look: () => Promise<T>): Promise<T> {
@@ -34,10 +35,10 @@ export function createLookupCache<T>({ maxEntries, now, maxAgeMs }: LookupCacheS
     const answer = look();
     const entry: Entry<T> = { answer, settled: undefined };
     entries.set(key, entry);
-    const oldest = entries.keys().next();
-    if (entries.size > maxEntries && oldest.done !== true) entries.delete(oldest.value);
     answer.then(
-      (value) => (entry.settled = { value, goodUntilMs: startedMs + maxAgeMs(value) }),
+      (value) => {
+        entry.settled = { value, goodUntilMs: startedMs + maxAgeMs(value) };
+      },
       () => drop(key, entry),
     );
     return answer;
@@ -46,14 +47,14 @@ export function createLookupCache<T>({ maxEntries, now, maxAgeMs }: LookupCacheS
   return {
     get(key, look) {
       const known = entries.get(key);
-      entries.delete(key);
       if (known === undefined || (known.settled !== undefined && known.settled.goodUntilMs <= now()))
         return start(key, look);
-      entries.set(key, known);
       return known.answer;
     },
     forget(matches) {
-      for (const [key, entry] of entries) {
+      // A copy, since the cache cannot be iterated while entries are deleted.
+      const all = [...entries.entries()];
+      for (const [key, entry] of all) {
         if (entry.settled === undefined || matches(entry.settled.value)) entries.delete(key);
       }
     },

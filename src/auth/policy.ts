@@ -1,20 +1,23 @@
 /**
- * The one decision: may this caller do this to that? Three gates stand behind it: the role of the user in the space, the
- * organization, and the spaces and capabilities of a key. Nothing else compares a role.
+ * Decides whether a caller may do something to a resource: by the user's role in the space or the
+ * organization, and by the spaces and capabilities of a key.
  */
 import { DomainError } from "../domain/errors.ts";
 import type { Capability, Principal, Reach, SpaceRole } from "../domain/tenancy/principal.ts";
 
-/** Who may: any role in the space, one that writes, its owner; any member of the organization, or its admin. */
+/**
+ * Who may: any role in the space, one that writes, or its owner; any member of the organization, or its
+ * admin.
+ */
 type Need = "role" | "write" | "owner" | "member" | "admin";
 
 interface Rule {
   readonly needs: Need;
-  /** What a key must be able to; keys are made with all of them unless narrowed. */
+  /** What a key must be able to do. Keys can do everything unless they were narrowed. */
   readonly capability: Capability;
-  /** What a caller is told who reaches the resource and may not do this. */
+  /** The detail of the 403, for a caller who reaches the resource and may not do this. */
   readonly denial: string;
-  /** What a caller is told who does not reach it: the same as for one that does not exist. */
+  /** The detail of the 404, for a caller who does not reach the resource; the same as if it did not exist. */
   readonly missing: string;
 }
 
@@ -53,22 +56,22 @@ export const RULES = {
 export type Action = keyof typeof RULES;
 export type Decision = "allow" | "forbidden" | "not_found";
 
-/** What the decision must know of the thing asked for. */
+/** What the decision depends on. */
 export interface Resource {
-  /** The space it lies in, or is; absent for an organization. */
+  /** The space that it is in, or that it is; absent for an organization. */
   readonly space_id?: string;
   /** Needed for an organization, for public agents, and for spaces that an admin manages. */
   readonly organization_id?: string;
-  /** An agent that everyone in its organization may use. */
+  /** True for an agent that everyone in its organization may use. */
   readonly is_public?: boolean;
-  /** A space: one that is private is nobody's but its owner's. */
+  /** True for a private space, which is its owner's alone. */
   readonly is_private?: boolean;
 }
 
 const WRITING: ReadonlySet<SpaceRole> = new Set(["owner", "editor"]);
-const OPEN_TO_ALL_WHERE_PUBLIC: ReadonlySet<Action> = new Set(["agents:read", "agents:chat"]);
+const OPEN_IF_PUBLIC: ReadonlySet<Action> = new Set(["agents:read", "agents:chat"]);
 
-/** The decision without an exception, for lists and batches. */
+/** The decision as a value, for lists and batches; {@link authorize} throws instead. */
 export function decide(
   principal: Principal,
   action: Action,
@@ -82,9 +85,13 @@ export function decide(
 }
 
 /**
- * Returns only where the principal may do it; narrows away the null of a resource that was not found.
- * @param missing the detail of the 404, where it is not the action's own.
- * @throws DomainError `not_found` where the resource does not exist for the caller; `permission_denied` where it does.
+ * Asserts that the principal may do it, and that the resource exists.
+ * @param missing the detail of the 404, if it is not that of the action.
+ * @throws DomainError `not_found` if the resource does not exist for the caller; `permission_denied` if it
+ * does.
+ * @example
+ * const document = await findDocument(sql, principal, id);
+ * authorize(principal, "documents:update", document);
  */
 export function authorize<R extends Resource>(
   principal: Principal,
@@ -98,14 +105,24 @@ export function authorize<R extends Resource>(
 }
 
 /**
- * For requests that list or search and are narrowed by reach: what is out of it is no error there.
- * @throws DomainError `permission_denied` where the key was made without the capability.
+ * For requests that list or search. They are narrowed by the caller's reach, so a space out of it is no
+ * error.
+ * @throws DomainError `permission_denied` if the key was made without the capability.
  */
 export function authorizeListing(principal: Principal, action: Action): void {
   if (!hasCapability(principal, action)) throw new DomainError("permission_denied", RULES[action].denial);
 }
 
-/** The part of the caller's reach in which it may do `action`; every query that lists or searches takes such a reach. */
+/**
+ * For what no key may do, such as issuing other keys: a user has to log in for it.
+ * @throws DomainError `permission_denied` if a key stands for the user.
+ */
+export function authorizeLogin(principal: Principal): void {
+  if (principal.authMethod !== "jwt")
+    throw new DomainError("permission_denied", "Permission denied: a user who has logged in is needed");
+}
+
+/** The spaces in which the caller may do `action`. Every query that lists or searches takes such a reach. */
 export function reachFor(principal: Principal, action: Action): Reach {
   return new Map(
     [...principal.reach].filter(([id]) => decide(principal, action, { space_id: id }) === "allow"),
@@ -127,9 +144,7 @@ function hasRight(principal: Principal, action: Action, resource: Resource): boo
   const role = resource.space_id === undefined ? undefined : principal.reach.get(resource.space_id)?.role;
   switch (RULES[action].needs) {
     case "role":
-      return (
-        role !== undefined || (OPEN_TO_ALL_WHERE_PUBLIC.has(action) && isPublicAgent(principal, resource))
-      );
+      return role !== undefined || (OPEN_IF_PUBLIC.has(action) && isPublicAgent(principal, resource));
     case "write":
       return role !== undefined && WRITING.has(role);
     case "owner":
@@ -149,12 +164,12 @@ function isOwnOrganization(principal: Principal, resource: Resource): boolean {
   return resource.organization_id === principal.organization.id;
 }
 
-/** A key narrowed to spaces stays in them, whatever is public outside. */
+/** A key that is narrowed to spaces reaches no public agent outside of them. */
 function isPublicAgent(principal: Principal, resource: Resource): boolean {
   return resource.is_public === true && !principal.isScoped && isOwnOrganization(principal, resource);
 }
 
-/** An admin manages every shared space of the organization, without reaching what is in it. */
+/** An admin manages every shared space of the organization, without reaching its content. */
 function isManagedSpace(principal: Principal, action: Action, resource: Resource): boolean {
   const isShared =
     resource.is_private === false && !principal.isScoped && isOwnOrganization(principal, resource);

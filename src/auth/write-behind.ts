@@ -1,27 +1,35 @@
-/** The only place that holds rows back to write them in batches: bounded in number, and in time to one second. */
+/**
+ * Collects rows and writes them in batches, so that no request waits for them. Bounded in number, and to a
+ * second.
+ */
 import type { Log } from "../process/log.ts";
 
 const DELAY_MS = 300;
 const RETRY_MS = 1_000;
 
 export interface WriteBehind<T> {
-  /** Takes the entry for the next batch. A full queue drops it and says so in the log once it can write again. */
+  /**
+   * Takes the entry for the next batch. A full queue drops it, and logs how many it dropped once it can write
+   * again.
+   */
   add(entry: T): void;
-  /** Writes all that waits, now. Throws where it cannot. */
+  /** Writes all that waits, now. @throws what `write` throws; the entries are kept then. */
   readonly flush: () => Promise<void>;
-  /** Writes what waits for the last time; what cannot be written is lost and counted in the log. */
+  /** Writes all that waits for the last time. What cannot be written is lost, and counted in the log. */
   readonly close: () => Promise<void>;
 }
 
 interface WriteBehindSettings<T> {
-  /** Named in log lines. */
+  /** What the entries are, for log lines. */
   readonly name: string;
   readonly maxEntries: number;
   readonly log: Pick<Log, "error">;
   readonly write: (entries: T[]) => Promise<void>;
 }
 
-/** Batches are written one at a time; a batch that fails is kept and tried again after a second. */
+/**
+ * Writes one batch at a time, 300 ms after its first entry. A batch that fails is tried again after a second.
+ */
 export function createWriteBehind<T>({
   name,
   maxEntries,

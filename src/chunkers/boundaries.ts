@@ -1,22 +1,25 @@
-/** The only place that knows where text may be cut: between lines, sentences, words, and where none of these helps, tokens. */
+/** Finds where text may be cut: after lines, sentences and words, and where a cut would split a word. */
 
 /**
- * Neighbours that make a cut harmless: white space, or characters that tokenizers take alone (punctuation, ideographs).
- * Anywhere else a cut goes through a word, and its halves have other tokens than the whole.
+ * Characters beside which a cut is harmless: white space, and those that tokenizers take alone (punctuation,
+ * ideographs). Any other cut splits a word, whose halves have other tokens than the whole. It is one literal,
+ * so that test/project/regular-expressions.test.ts checks it.
  */
 const SEPARATE =
   /(?<=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])|(?=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])/uy;
 
+/** Whether a cut at this position splits a word. */
 export function cutsWord(text: string, at: number): boolean {
   if (at <= 0 || at >= text.length) return false;
   SEPARATE.lastIndex = at;
   return !SEPARATE.test(text);
 }
 
-/** Ends of the lines in [start, end), each with its line break; the last is `end`. */
+/** The ends of the lines in [start, end), after each line break; the last one is `end`. */
 export function lineEnds(text: string, start: number, end: number): number[] {
   const ends: number[] = [];
-  for (let at = start; at < end;) {
+  let at = start;
+  while (at < end) {
     const lineBreak = text.indexOf("\n", at);
     at = lineBreak < 0 || lineBreak >= end ? end : lineBreak + 1;
     ends.push(at);
@@ -26,7 +29,11 @@ export function lineEnds(text: string, start: number, end: number): number[] {
 
 const segmenters = new Map<string, Intl.Segmenter>();
 
-/** Ends of the sentences in [start, end), each with the space behind it; the last is `end`. */
+/**
+ * The ends of the sentences in [start, end), after the space that follows each; the last one is `end`.
+ *
+ * @param language BCP 47. Default: `und`, for rules that fit most languages.
+ */
 export function sentenceEnds(text: string, start: number, end: number, language = "und"): number[] {
   const ends: number[] = [];
   for (const sentence of segmenterOf(language).segment(text.slice(start, end)))
@@ -38,7 +45,7 @@ function segmenterOf(language: string): Intl.Segmenter {
   const known = segmenters.get(language);
   if (known !== undefined) return known;
   const made = new Intl.Segmenter(isLanguageTag(language) ? language : "und", { granularity: "sentence" });
-  // Documents name their language as they like: only the tags of one process's life are kept, and few.
+  // Documents may name any language, so that the number of segmenters that are kept is bounded.
   if (segmenters.size < 64) segmenters.set(language, made);
   return made;
 }
@@ -51,13 +58,14 @@ function isLanguageTag(language: string): boolean {
   }
 }
 
-/** Ends of the words in [start, end), each with the white space behind it; the last is `end`. */
+/** The ends of the words in [start, end), after the white space that follows each; the last one is `end`. */
 export function wordEnds(text: string, start: number, end: number): number[] {
   const ends: number[] = [];
-  for (let at = start, inSpace = false; at < end; at++) {
-    const space = isWordSpace(text.charCodeAt(at));
-    if (inSpace && !space) ends.push(at);
-    inSpace = space;
+  let isInSpace = false;
+  for (let at = start; at < end; at++) {
+    const isSpace = isWordSpace(text.charCodeAt(at));
+    if (isInSpace && !isSpace) ends.push(at);
+    isInSpace = isSpace;
   }
   ends.push(end);
   return ends;

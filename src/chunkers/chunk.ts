@@ -1,14 +1,14 @@
-/** What a chunker takes and returns: the only contract between the registry, the chunkers and the pipeline. */
+/** The contract between the table of chunkers, the chunkers and the pipeline. */
 
 import type { TextUnit } from "../domain/text-unit.ts";
 
 interface ChunkMetadata {
-  /** The innermost heading that the chunk stands under. */
+  /** The innermost heading above the chunk. */
   readonly heading_text?: string;
   readonly heading_path?: readonly string[];
-  /** `text` where the chunk holds nothing but paragraphs. */
+  /** `text` if the chunk holds only paragraphs. */
   readonly format: "text" | "markdown";
-  /** Runs of characters between white space. */
+  /** The number of runs of characters between white space. */
   readonly word_count: number;
   readonly language?: string;
 }
@@ -16,38 +16,40 @@ interface ChunkMetadata {
 export interface Chunk {
   readonly text: string;
   readonly token_count: number;
-  /** 1-based; null where the format has no pages. */
+  /** 1-based; null if the format has no pages. */
   readonly page_start: number | null;
   readonly page_end: number | null;
   readonly metadata: ChunkMetadata;
 }
 
 export interface ChunkOptions {
-  /** Tokens of a chunk, overlap included: 50–8192. */
+  /** The most tokens of a chunk, including the overlap: 50–8192. */
   readonly maxTokens: number;
-  /** Tokens at a chunk's start that repeat the end of the one before: 0 to half of `maxTokens`. */
+  /** Tokens at the start of a chunk that repeat the end of the previous one: 0 to half of `maxTokens`. */
   readonly overlapTokens: number;
-  /** BCP 47, where the document says it: decides where sentences end. */
+  /** BCP 47, if the document says it; decides where sentences end. */
   readonly language?: string | undefined;
 }
 
 /**
- * The embedding model's own tokenizer. Counts add up over text that is cut at white space; what a tokenizer sees no token in (white space,
- * control characters) may be missing from chunks.
+ * The embedding model's own tokenizer. The counts of text that is cut at white space add up. Text without
+ * tokens (white space, control characters) may be missing from chunks.
  */
 export interface Tokenizer {
   countTokens(text: string): number;
-  /** Offsets [start, end) in UTF-16 units of each token; they ascend. */
+  /** The offsets [start, end) of each token in UTF-16 code units, ascending. */
   tokenOffsets(text: string): readonly (readonly [number, number])[];
 }
 
-/** Pure: the same units give the same chunks, in the order of the document. */
+/** A pure function: the same units give the same chunks, in the order of the document. */
 export type Chunker = (units: readonly TextUnit[], options: ChunkOptions, tokenizer: Tokenizer) => Chunk[];
 
-/** What stands between two units in a chunk's text. */
+/** The text between two units of a chunk. */
 export const UNIT_SEPARATOR = "\n\n";
 
-/** A chunk of text from these units, the first and last of which say its pages. */
+/**
+ * Makes a chunk; its pages are those of the first and last of its units, which are in the document's order.
+ */
 export function makeChunk(
   text: string,
   tokenCount: number,
@@ -73,17 +75,17 @@ export function makeChunk(
 
 function countWords(text: string): number {
   let words = 0;
-  let inWord = false;
+  let isInWord = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    const space =
+    const isSpace =
       code === 0x20 ||
       (code >= 0x09 && code <= 0x0d) ||
       code === 0xa0 ||
       code === 0x3000 ||
       (code >= 0x2000 && code <= 0x200a);
-    if (!space && !inWord) words++;
-    inWord = !space;
+    if (!isSpace && !isInWord) words++;
+    isInWord = !isSpace;
   }
   return words;
 }

@@ -1,4 +1,7 @@
-/** The chunker `fixed_tokens`: windows of a fixed number of tokens over the whole document, with an exact overlap. */
+/**
+ * The chunker `fixed_tokens`: windows of a fixed number of tokens over the whole document, with an exact
+ * overlap.
+ */
 
 import type { TextUnit } from "../domain/text-unit.ts";
 import { cutsWord, lineEnds } from "./boundaries.ts";
@@ -12,8 +15,8 @@ import {
 } from "./chunk.ts";
 
 /**
- * Every chunk but the first begins exactly `overlapTokens` tokens before the end of the one before. A window ends early before a table
- * row or code block that it would cut and that fits into the next.
+ * Every chunk except the first begins exactly `overlapTokens` tokens before the end of the previous one. A
+ * window ends early before a table row or code block that it would cut, if that fits into the next window.
  */
 export const fixedTokens: Chunker = (units, options, tokenizer) => {
   const document = layOut(units, options, tokenizer);
@@ -28,13 +31,16 @@ export const fixedTokens: Chunker = (units, options, tokenizer) => {
   return chunks;
 };
 
-/** The document as one text, with where its units and tokens begin in it. */
+/** The document as one text, with the offsets of its units and tokens. */
 interface Layout {
   readonly text: string;
   readonly units: readonly TextUnit[];
   readonly unitStarts: readonly number[];
   readonly tokenStarts: readonly number[];
-  /** First tokens of table rows and code blocks that are to stay whole, in order, and the tokens behind them. */
+  /**
+   * The first tokens of table rows and code blocks that are to stay whole, in order, and the tokens after
+   * them.
+   */
   readonly wholeStarts: readonly number[];
   readonly wholeEnds: readonly number[];
 }
@@ -85,7 +91,10 @@ function wholeRanges(
   });
 }
 
-/** The token behind the window that starts at `first`; always far enough for the next window to get on. */
+/**
+ * The token after the window that starts at `first`; always so far that the next window starts later than
+ * this one.
+ */
 function windowEnd(document: Layout, first: number, options: ChunkOptions, tokenizer: Tokenizer): number {
   const total = document.tokenStarts.length;
   const least = first + options.overlapTokens + 1;
@@ -100,7 +109,7 @@ function beforeWhole({ wholeStarts, wholeEnds }: Layout, end: number, least: num
   return end < (wholeEnds[at] ?? 0) && start >= least ? start : end;
 }
 
-/** Counted anew only where an end goes through a word: its half may have more tokens than it had in the whole. */
+/** Counts again only if an end splits a word, whose halves may have more tokens than the whole. */
 function countIn(document: Layout, first: number, end: number, tokenizer: Tokenizer): number {
   const [from, to] = textRange(document, first, end);
   if (!cutsWord(document.text, from) && !cutsWord(document.text, to)) return end - first;
@@ -128,7 +137,7 @@ function chunkOf(
   return makeChunk(text, countIn(document, first, end, tokenizer), units, options.language);
 }
 
-/** How many of the ascending numbers are smaller than `limit`. */
+/** How many of the ascending numbers are less than `limit`. */
 function countBefore(ascending: readonly number[], limit: number): number {
   let low = 0;
   let high = ascending.length;

@@ -1,4 +1,4 @@
-/** The only list of chunkers: name → chunker. A new one is one file here beside the others, and one line. */
+/** The table of chunkers by name. A new chunker is one file in this folder, and one line here. */
 
 import { DomainError } from "../domain/errors.ts";
 import type { Chunker } from "./chunk.ts";
@@ -22,7 +22,13 @@ export type ChunkerName = keyof typeof CHUNKERS;
 
 export const CHUNKER_NAMES = Object.keys(CHUNKERS) as readonly ChunkerName[];
 
-/** Throws `invalid`, naming the known ones, for a name that is none of {@link CHUNKER_NAMES}. */
+/**
+ * The chunker of a name. Throws `invalid`, with the known names, for a name that is none of
+ * {@link CHUNKER_NAMES}.
+ *
+ * @example chunkerNamed("recursive")(units, { maxTokens: 512, overlapTokens: 64 }, tokenizer)
+ * @see test/chunkers/chunkers.test.ts
+ */
 export function chunkerNamed(name: string): Chunker {
   if (!Object.hasOwn(CHUNKERS, name))
     throw new DomainError("invalid", `Unknown chunker. Known chunkers: ${CHUNKER_NAMES.join(", ")}.`);

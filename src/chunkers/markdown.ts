@@ -1,11 +1,11 @@
-/** The chunker `markdown`: a section, from its heading to the next, for itself. */
+/** The chunker `markdown`: no chunk goes beyond a section, which lasts from its heading to the next one. */
 
 import type { TextUnit } from "../domain/text-unit.ts";
 import type { Chunker } from "./chunk.ts";
 import { packGroups } from "./pack.ts";
 import { piecesOf } from "./pieces.ts";
 
-/** Headings that nothing stands between begin one section together. */
+/** Consecutive headings begin one section together. */
 export const markdown: Chunker = (units, options, tokenizer) =>
   packGroups(sections(units), { options, tokenizer, cut: piecesOf });
 

@@ -1,4 +1,4 @@
-/** The only place that puts pieces together into chunks: as many as fit, in order, a heading with what follows it. */
+/** Joins pieces to chunks: as many as fit, in order, and each heading with what follows it. */
 
 import type { TextUnit } from "../domain/text-unit.ts";
 import { cutsWord } from "./boundaries.ts";
@@ -13,7 +13,7 @@ interface PackInput {
   readonly cut: CutIntoPieces;
 }
 
-/** Chunks of each group for itself; nothing is put together or repeated across groups. */
+/** The chunks of each group. No chunk or overlap goes from one group into another. */
 export function packGroups(groups: Iterable<readonly TextUnit[]>, input: PackInput): Chunk[] {
   const { options, tokenizer, cut } = input;
   const joinTokens = tokenizer.countTokens(UNIT_SEPARATOR);
@@ -58,7 +58,7 @@ function pack(pieces: readonly Piece[], maxTokens: number, joinTokens: number): 
   return packed;
 }
 
-/** Headings at the end that fit before the next piece; none where nothing would stay before them. */
+/** The headings at the end that fit before the next piece; none if nothing would be left before them. */
 function trailingHeadings(pieces: readonly Piece[], room: number, joinTokens: number): Piece[] {
   let from = pieces.length;
   let tokens = 0;
@@ -77,7 +77,7 @@ function trailingHeadings(pieces: readonly Piece[], room: number, joinTokens: nu
   return from > 0 ? pieces.slice(from) : [];
 }
 
-/** Tokens of pieces put together, with a table's head before them where they start with one of its rows. */
+/** The tokens of joined pieces, including a table's head if they start with one of its rows. */
 function groupTokens(pieces: readonly Piece[], joinTokens: number): number {
   return pieces.reduce(
     (sum, piece, index) =>
@@ -90,7 +90,7 @@ interface Drawn {
   readonly text: string;
   readonly tokens: number;
   readonly units: readonly TextUnit[];
-  /** Where each unit of `units` begins in `text`. */
+  /** The offset of each of the `units` in `text`. */
   readonly starts: readonly number[];
 }
 
@@ -115,7 +115,7 @@ interface OverlapInput {
   readonly joinTokens: number;
 }
 
-/** The last tokens of the chunk before, from the first word that begins among them. */
+/** The chunk after the last tokens of the one before, which begin with a whole word. */
 function withOverlap(before: Drawn, drawn: Drawn, input: OverlapInput): Drawn {
   const offsets = input.tokenizer.tokenOffsets(before.text);
   let token = Math.max(0, offsets.length - input.options.overlapTokens);

@@ -5,7 +5,7 @@ import type { Chunker } from "./chunk.ts";
 import { packGroups } from "./pack.ts";
 import { piecesOf } from "./pieces.ts";
 
-/** A chunk never spans pages; a document without pages is one page. */
+/** No chunk spans pages; a document without pages is one page. */
 export const pageBased: Chunker = (units, options, tokenizer) =>
   packGroups(pages(units), { options, tokenizer, cut: piecesOf });
 

@@ -1,25 +1,25 @@
-/** The only place that cuts units which are too long for a chunk: into lines, sentences, words, or at last tokens. */
+/** Cuts units that are too long for a chunk: at lines, else sentences, else words, else tokens. */
 
 import type { TextUnit } from "../domain/text-unit.ts";
 import type { ChunkOptions, Tokenizer } from "./chunk.ts";
 import { cutsWord, lineEnds, sentenceEnds, wordEnds } from "./boundaries.ts";
 
-/** A whole unit, or a part of one; parts of a unit put together are its text. */
+/** A whole unit or a part of one; the parts of a unit joined are its text. */
 export interface Piece {
   readonly unit: TextUnit;
   readonly text: string;
   readonly tokens: number;
-  /** The part before it is the same unit's, and nothing stands between them. */
+  /** True if it directly continues the piece before, in the same unit. */
   readonly continues: boolean;
-  /** It begins inside a word, so that it must not be put together with the part before it: their tokens would change. */
+  /** True if it begins inside a word: joined with the piece before it, the tokens of both would change. */
   readonly startsChunk: boolean;
-  /** A table's head, which is repeated where a chunk starts with this row. */
+  /** The head of the table, which is repeated if a chunk starts with this row. */
   readonly head?: { readonly text: string; readonly tokens: number } | undefined;
 }
 
 type Level = "line" | "sentence" | "word" | "token";
 
-/** A unit as pieces of at most `maxTokens`, as few as lines and sentences allow. No pieces where the tokenizer sees nothing in it. */
+/** A unit as pieces of at most `maxTokens`, as few as lines and sentences allow; none if it has no tokens. */
 export function piecesOf(unit: TextUnit, options: ChunkOptions, tokenizer: Tokenizer): Piece[] {
   const tokens = tokenizer.countTokens(unit.text);
   if (tokens === 0) return [];
@@ -28,7 +28,7 @@ export function piecesOf(unit: TextUnit, options: ChunkOptions, tokenizer: Token
   return cutUnit(unit, options, tokenizer);
 }
 
-/** As {@link piecesOf}, with each sentence of running text for itself. */
+/** Like {@link piecesOf}, except that each sentence of running text is a piece. */
 export function sentencesOf(unit: TextUnit, options: ChunkOptions, tokenizer: Tokenizer): Piece[] {
   const running = unit.type === "paragraph" || unit.type === "quote";
   return running ? cutUnit(unit, options, tokenizer) : piecesOf(unit, options, tokenizer);
@@ -49,7 +49,7 @@ function cutUnit(unit: TextUnit, options: ChunkOptions, tokenizer: Tokenizer): P
   if (offsets.length === 0) return [];
   const headEnd = unit.type === "table" ? tableHeadEnd(unit.text) : 0;
   const headTokens = tokensBefore(offsets, headEnd);
-  // A head that takes half of a chunk leaves too little for rows.
+  // A head of more than half of a chunk leaves too little for rows.
   const repeats = headEnd > 0 && headTokens <= options.maxTokens / 2;
   const cutting: Cutting = {
     unit,
@@ -84,7 +84,7 @@ function cut(cutting: Cutting, start: number, end: number, level: Level): void {
   }
 }
 
-/** Words are not pieces for themselves: as many as fit go together. */
+/** Words are not pieces by themselves: as many as fit are joined. */
 function cutAtWords(cutting: Cutting, start: number, end: number): void {
   let from = start;
   let to = start;
@@ -102,7 +102,10 @@ function cutAtWords(cutting: Cutting, start: number, end: number): void {
   if (to > from) addPiece(cutting, from, to);
 }
 
-/** Inside a word the parts may have more tokens than they had in the whole: a part is shortened until it fits by its own count. */
+/**
+ * Parts of a word may have more tokens than they had in the whole: each is shortened until its own count
+ * fits.
+ */
 function cutAtTokens(cutting: Cutting, start: number, end: number): void {
   const { offsets, unit, tokenizer, maxTokens } = cutting;
   const last = tokensBefore(offsets, end);
@@ -113,7 +116,7 @@ function cutAtTokens(cutting: Cutting, start: number, end: number): void {
     const endOf = (token: number): number => (token >= last ? end : (offsets[token]?.[0] ?? end));
     while (next > first + 1 && tokenizer.countTokens(unit.text.slice(from, endOf(next))) > maxTokens) next--;
     const to = endOf(next);
-    // A character that is several tokens cannot be cut.
+    // A character that has several tokens cannot be cut.
     const reached = to > from ? to : end;
     addPiece(cutting, from, reached);
     from = reached;
@@ -140,7 +143,7 @@ function tokensIn(cutting: Cutting, start: number, end: number): number {
   return tokensBefore(cutting.offsets, end) - tokensBefore(cutting.offsets, start);
 }
 
-/** Tokens that begin before `position`. */
+/** The number of tokens that begin before `position`. */
 function tokensBefore(offsets: readonly (readonly [number, number])[], position: number): number {
   let low = 0;
   let high = offsets.length;
@@ -152,7 +155,7 @@ function tokensBefore(offsets: readonly (readonly [number, number])[], position:
   return low;
 }
 
-/** Behind the row of dashes, 0 where the second line is none. */
+/** The offset after the row of dashes; 0 if the second line is no such row. */
 function tableHeadEnd(table: string): number {
   const firstEnd = table.indexOf("\n") + 1;
   const secondEnd = table.indexOf("\n", firstEnd) + 1;

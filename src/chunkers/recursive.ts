@@ -1,4 +1,7 @@
-/** The chunker `recursive`: the whole document as one text, cut at the largest boundary that fits — unit, line, sentence, word, token. */
+/**
+ * The chunker `recursive`: the whole document as one text, cut at the largest boundary that fits: unit, line,
+ * sentence, word, token.
+ */
 
 import type { Chunker } from "./chunk.ts";
 import { packGroups } from "./pack.ts";

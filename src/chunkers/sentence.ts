@@ -1,4 +1,7 @@
-/** The chunker `sentence`: as many whole sentences as fit, over units and pages; tables, lists and code stay whole where they can. */
+/**
+ * The chunker `sentence`: as many whole sentences as fit, across units and pages. Tables, lists and code stay
+ * whole if they fit.
+ */
 
 import type { Chunker } from "./chunk.ts";
 import { packGroups } from "./pack.ts";

@@ -1,5 +1,7 @@
-/** The parts that commands need of the process they run in. A command names those it uses: `Pick<CommandDeps, "db">`. */
+/** What commands need of the process that they run in. Each names what it uses: `Pick<CommandDeps, "db">`. */
 import type { Database, OrganizationKey } from "../db/pool.ts";
+import type { StorageQuotas } from "../db/tenancy/storage-quotas.ts";
+import type { MasterKey } from "../storage/keys/keyring.ts";
 
 export interface CommandDeps {
   readonly db: Database;
@@ -9,4 +11,16 @@ export interface CommandDeps {
     wakeBatches(organizationId: string): void;
     wakeDeletions(organizationId: string): void;
   };
+  readonly authenticator: {
+    /** Makes this process read the user's roles and keys again; other processes do within 5 seconds. */
+    forgetUser(userId: string): void;
+  };
+  readonly config: {
+    /** What an organization may store, and how many live keys one user may have. */
+    readonly limits: StorageQuotas & { readonly keysPerUser: number };
+  };
+  /** The model that new versions are embedded with; no chunk may have more tokens than it takes. */
+  readonly embedding: { readonly name: string; readonly maxTokens: number };
+  /** Unwraps the instance's secrets, such as the one that keys are hashed with. */
+  readonly masterKey: MasterKey;
 }

@@ -1,8 +1,11 @@
-/** Entity tags: what a client has read, and whether it is still so. */
+/** Entity tags: they tell whether a resource is still as a client read it. */
 import { createHash } from "node:crypto";
 import { DomainError } from "../domain/errors.ts";
 
-/** The strong entity tag of a resource's state, from whatever changes with it. */
+/**
+ * The strong entity tag of a resource.
+ * @param parts its id, and what changes whenever the resource does.
+ */
 export function etagOf(...parts: (string | number | Date | null)[]): string {
   const state = parts.map((part) => (part instanceof Date ? part.getTime() : part)).join("\n");
   return `"${createHash("sha256").update(state).digest("base64url").slice(0, 22)}"`;
@@ -17,7 +20,7 @@ export function listsEtag(header: string, etag: string): boolean {
 }
 
 /**
- * @param ifMatch the request's `If-Match` header; without one every state is fine.
+ * @param ifMatch the request's `If-Match` header; if it is undefined, every state is accepted.
  * @throws DomainError `precondition_failed` if the resource has changed since the caller read it.
  */
 export function requireUnchanged(ifMatch: string | undefined, etag: string): void {

@@ -5,13 +5,14 @@ import type { Caller } from "./caller.ts";
 
 interface Changed {
   readonly type: string;
-  readonly id: string;
+  /** Null for a change of several at once, such as all files under a prefix. */
+  readonly id: string | null;
   readonly spaceId?: string | null;
 }
 
 /**
  * Appends the row in the change's own transaction, so that neither exists without the other.
- * @param action in the policy's words: `agents:create`.
+ * @param action subject and verb, such as `agents:create`.
  */
 export async function recordChange(
   sql: Sql,

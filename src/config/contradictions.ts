@@ -1,11 +1,10 @@
-/** Which settings contradict each other. */
-import type { Settings } from "./config.ts";
+/** Says which settings contradict each other. */
+import type { SettingName, SettingTexts as Given } from "./settings/index.ts";
 
-type Variable = keyof Settings;
-type Given = Partial<Record<Variable, string>>;
-
-/** Settings that are right alone and wrong together: [the variable to name, whether it is wrong, why]. */
-export const CONTRADICTIONS: readonly [Variable, (given: Given) => boolean, string][] = [
+/**
+ * Settings that are valid by themselves and wrong together: [the variable to name, whether it is wrong, why].
+ */
+export const CONTRADICTIONS: readonly [SettingName, (given: Given) => boolean, string][] = [
   [
     "DATABASE_SYSTEM_URL",
     (given) => given.DATABASE_SYSTEM_URL !== undefined && given.DATABASE_URL === undefined,

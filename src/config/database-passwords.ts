@@ -1,26 +1,55 @@
-/** Passwords of the database's logins as settings of their own: any text, where a URL takes none that is not percent-encoded. */
+/**
+ * Reads the passwords of the database's logins from settings of their own, so that they need not be
+ * percent-encoded.
+ */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { ABOUT, type Reader } from "./settings/about.ts";
 
 const LOGINS = ["DATABASE", "DATABASE_SYSTEM", "DATABASE_MAINTENANCE", "DATABASE_OWNER"] as const;
 type Login = (typeof LOGINS)[number];
 type Variable = `${Login}_${"URL" | "PASSWORD" | "PASSWORD_FILE"}`;
 type Given = Partial<Record<Variable, string>>;
 
-const text = z.string().optional();
+const EVERYBODY: readonly Reader[] = ["API", "worker", "npm start", "holdfast"];
+const READERS: Readonly<Record<Login, readonly Reader[]>> = {
+  DATABASE: EVERYBODY,
+  DATABASE_SYSTEM: EVERYBODY,
+  DATABASE_MAINTENANCE: ["worker", "npm start", "holdfast"],
+  DATABASE_OWNER: ["npm start", "holdfast"],
+};
+
+const passwordOf = (login: Login) =>
+  z
+    .string()
+    .optional()
+    .register(ABOUT, {
+      what: `the password of \`${login}_URL\`, as any text: in the URL it would have to be percent-encoded`,
+      readBy: READERS[login],
+      isSecret: true,
+    });
+
+const passwordFileOf = (login: Login) =>
+  z
+    .string()
+    .optional()
+    .register(ABOUT, { what: `a file that has \`${login}_PASSWORD\``, readBy: READERS[login] });
 
 export const PASSWORD_SETTINGS = {
-  DATABASE_PASSWORD: text,
-  DATABASE_SYSTEM_PASSWORD: text,
-  DATABASE_MAINTENANCE_PASSWORD: text,
-  DATABASE_OWNER_PASSWORD: text,
-  DATABASE_PASSWORD_FILE: text,
-  DATABASE_SYSTEM_PASSWORD_FILE: text,
-  DATABASE_MAINTENANCE_PASSWORD_FILE: text,
-  DATABASE_OWNER_PASSWORD_FILE: text,
-} as const satisfies Record<Exclude<Variable, `${Login}_URL`>, typeof text>;
+  DATABASE_PASSWORD: passwordOf("DATABASE"),
+  DATABASE_SYSTEM_PASSWORD: passwordOf("DATABASE_SYSTEM"),
+  DATABASE_MAINTENANCE_PASSWORD: passwordOf("DATABASE_MAINTENANCE"),
+  DATABASE_OWNER_PASSWORD: passwordOf("DATABASE_OWNER"),
+  DATABASE_PASSWORD_FILE: passwordFileOf("DATABASE"),
+  DATABASE_SYSTEM_PASSWORD_FILE: passwordFileOf("DATABASE_SYSTEM"),
+  DATABASE_MAINTENANCE_PASSWORD_FILE: passwordFileOf("DATABASE_MAINTENANCE"),
+  DATABASE_OWNER_PASSWORD_FILE: passwordFileOf("DATABASE_OWNER"),
+} as const satisfies Record<Exclude<Variable, `${Login}_URL`>, z.ZodOptional<z.ZodString>>;
 
-/** @returns the settings with each password in its URL, and what is wrong with those that cannot be put there; it names no value. */
+/**
+ * @returns the settings with each password put into its URL, and a line for each that cannot be; no line has
+ * a value.
+ */
 export function withPasswords<T extends Given>(
   given: T,
 ): { readonly given: T; readonly problems: readonly string[] } {
@@ -35,7 +64,10 @@ export function withPasswords<T extends Given>(
   return { given: { ...given, ...urls }, problems };
 }
 
-/** Undefined if no password is set apart from the URL, or the URL is no URL, which is told elsewhere. */
+/**
+ * Undefined if no password is set outside of the URL, or if the URL is invalid (its own setting's form
+ * reports that).
+ */
 function mergeLogin(
   given: Given,
   login: Login,
@@ -76,7 +108,7 @@ function decoded(password: string): string | undefined {
   }
 }
 
-/** Without the line's end that editors and `echo` leave behind the password. */
+/** Drops the line break that editors and `echo` write after the password. */
 function readPassword(path: string): string | undefined {
   try {
     const password = readFileSync(path, "utf8").replace(/\r?\n$/, "");
@@ -86,7 +118,7 @@ function readPassword(path: string): string | undefined {
   }
 }
 
-/** The environment without what a login is had by: its URL, and its password under every name. */
+/** The environment without a login's URL and password, for a child process that must not have it. */
 export function withoutLogin(
   env: NodeJS.ProcessEnv,
   login: "DATABASE_MAINTENANCE" | "DATABASE_OWNER",

@@ -1,4 +1,4 @@
-/** The only forms that a setting's text may have: each says what is wrong with a text that does not have it. */
+/** The forms that the text of a setting may have, each with the message for a text that does not have it. */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { QUEUES, type QueueName } from "../domain/work/queues.ts";
@@ -11,16 +11,19 @@ export const integer = (min: number, max: number) =>
     .string()
     .regex(/^\d+$/, "must be a whole number")
     .transform(Number)
-    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
+    .describe(max < Number.MAX_SAFE_INTEGER ? `${min} to ${max}` : `${min} or more`);
 
 export const flag = z
   .enum(["true", "false", "1", "0"], "must be true or false")
-  .transform((text) => text === "true" || text === "1");
+  .transform((text) => text === "true" || text === "1")
+  .describe("`true` or `false`");
 
 export const ratio = z
   .string()
   .regex(/^(0|1|0?\.\d+|1\.0+)$/, "must be a number from 0 to 1")
-  .transform(Number);
+  .transform(Number)
+  .describe("a number from 0 to 1");
 
 export const url = (...schemes: string[]) =>
   z
@@ -28,9 +31,10 @@ export const url = (...schemes: string[]) =>
     .refine(
       (text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)),
       `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`,
-    );
+    )
+    .describe(`a URL: ${schemes.map((scheme) => `\`${scheme}://\``).join(" or ")}`);
 
-/** Parameters of a database URL whose files are read before anything is connected. */
+/** Parameters of a database URL that name files; they are read at the start to report one that cannot be. */
 const CERTIFICATE_FILES = ["sslrootcert", "sslcert", "sslkey"];
 
 export const databaseUrl = url("postgres", "postgresql")
@@ -41,9 +45,13 @@ export const databaseUrl = url("postgres", "postgresql")
   .refine(
     (text) => !URL.canParse(text) || hasCertificates(new URL(text)),
     `must name files that this process can read: ${CERTIFICATE_FILES.join(", ")}`,
-  );
+  )
+  .describe("a URL: `postgres://` or `postgresql://`");
 
-/** A percent sign with anything but two digits behind it is taken as it is by the client; two that are no text end it. */
+/**
+ * The database client takes a percent sign without two hex digits as it is, but throws if the digits are not
+ * UTF-8.
+ */
 function isDecodable({ username, password }: URL): boolean {
   try {
     for (const part of [username, password]) if (!/%(?![\da-f]{2})/i.test(part)) decodeURIComponent(part);
@@ -63,10 +71,12 @@ function hasCertificates({ searchParams }: URL): boolean {
 }
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
-export const issuer = url("https", "http").refine(
-  (text) => !text.startsWith("http:") || !URL.canParse(text) || LOOPBACK.has(new URL(text).hostname),
-  "must be https, or http on loopback",
-);
+export const issuer = url("https", "http")
+  .refine(
+    (text) => !text.startsWith("http:") || !URL.canParse(text) || LOOPBACK.has(new URL(text).hostname),
+    "must be https, or http on loopback",
+  )
+  .describe("a URL: `https://`, or `http://` on loopback");
 
 export const masterKey = z
   .base64("must be base64")
@@ -74,14 +84,16 @@ export const masterKey = z
   .refine(
     (key) => key.length === MASTER_KEY_BYTES,
     `must hold ${MASTER_KEY_BYTES} bytes, e.g. from: openssl rand -base64 32`,
-  );
+  )
+  .describe(`${MASTER_KEY_BYTES} bytes in base64, e.g. from \`openssl rand -base64 ${MASTER_KEY_BYTES}\``);
 
 export const kmsKeyName = z
   .string()
   .regex(
     /^projects\/[^/]+\/locations\/[^/]+\/keyRings\/[^/]+\/cryptoKeys\/[^/]+$/,
     "must be projects/…/locations/…/keyRings/…/cryptoKeys/…",
-  );
+  )
+  .describe("`projects/…/locations/…/keyRings/…/cryptoKeys/…`");
 
 export const queueList = z
   .string()
@@ -97,7 +109,8 @@ export const queueList = z
     z
       .array(z.enum(QUEUE_NAMES, `must be a comma-separated list of: ${QUEUE_NAMES.join(", ")}`))
       .min(1, "must name at least one queue"),
-  );
+  )
+  .describe(`a comma-separated list of: ${QUEUE_NAMES.map((name) => `\`${name}\``).join(", ")}`);
 
 export const hostPatterns = z
   .string()
@@ -116,7 +129,8 @@ export const hostPatterns = z
           "must be a comma-separated list of host names, or *.example.org for all below one",
         ),
     ),
-  );
+  )
+  .describe("host names, comma-separated; `*.example.org` is every host in that domain");
 
 const McpServers = z.record(
   z.string().regex(/^[a-z0-9_-]{1,24}$/),
@@ -126,15 +140,18 @@ const McpServers = z.record(
     tools: z.array(z.string()).optional(),
   }),
 );
-export const mcpServers = z.string().transform((text, context) => {
-  const parsed = McpServers.safeParse(jsonOf(text));
-  if (parsed.success) return parsed.data;
-  context.addIssue({
-    code: "custom",
-    message: 'must be JSON: {"name": {"url": "https://…", "headers": {…}, "tools": [names]}}',
-  });
-  return z.NEVER;
-});
+export const mcpServers = z
+  .string()
+  .transform((text, context) => {
+    const parsed = McpServers.safeParse(jsonOf(text));
+    if (parsed.success) return parsed.data;
+    context.addIssue({
+      code: "custom",
+      message: 'must be JSON: {"name": {"url": "https://…", "headers": {…}, "tools": [names]}}',
+    });
+    return z.NEVER;
+  })
+  .describe('JSON: `{"name": {"url", "headers", "tools"}}`');
 
 const ChatFallbacks = z
   .array(
@@ -145,16 +162,23 @@ const ChatFallbacks = z
     }),
   )
   .max(8);
-export const chatFallbacks = z.string().transform((text, context) => {
-  const parsed = ChatFallbacks.safeParse(jsonOf(text));
-  if (parsed.success)
-    return parsed.data.map(({ base_url, api_key, model }) => ({ baseUrl: base_url, apiKey: api_key, model }));
-  context.addIssue({
-    code: "custom",
-    message: 'must be JSON: [{"base_url": "https://…", "api_key": "…", "model": "…"}]',
-  });
-  return z.NEVER;
-});
+export const chatFallbacks = z
+  .string()
+  .transform((text, context) => {
+    const parsed = ChatFallbacks.safeParse(jsonOf(text));
+    if (parsed.success)
+      return parsed.data.map(({ base_url, api_key, model }) => ({
+        baseUrl: base_url,
+        apiKey: api_key,
+        model,
+      }));
+    context.addIssue({
+      code: "custom",
+      message: 'must be JSON: [{"base_url": "https://…", "api_key": "…", "model": "…"}]',
+    });
+    return z.NEVER;
+  })
+  .describe('JSON: `[{"base_url", "api_key", "model"}]`, at most 8');
 export const originList = z
   .string()
   .transform((text) => text.split(",").map((part) => part.trim().replace(/\/$/, "")))
@@ -164,7 +188,8 @@ export const originList = z
         .string()
         .regex(/^https?:\/\/[^/\s*]+$/, "must be origins like https://app.example.org, comma-separated"),
     ),
-  );
+  )
+  .describe("origins like `https://app.example.org`, comma-separated");
 
 function jsonOf(text: string): unknown {
   try {
@@ -175,11 +200,14 @@ function jsonOf(text: string): unknown {
 }
 
 /** The bytes of the file that a setting names. */
-export const readableFile = z.string().transform((path, context) => {
-  try {
-    return readFileSync(path);
-  } catch {
-    context.addIssue({ code: "custom", message: "must name a file that this process can read" });
-    return z.NEVER;
-  }
-});
+export const readableFile = z
+  .string()
+  .transform((path, context) => {
+    try {
+      return readFileSync(path);
+    } catch {
+      context.addIssue({ code: "custom", message: "must name a file that this process can read" });
+      return z.NEVER;
+    }
+  })
+  .describe("a file that this process can read");

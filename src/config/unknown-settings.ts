@@ -1,21 +1,27 @@
-/** The only place that finds variables which look like settings and are none: a slip in a name would else be passed over in silence. */
+/** Finds environment variables that are probably misspelled settings: nothing else would notice them. */
 
-/** Names of ours alone: what begins so and is not known can be nothing else. */
+/** Prefixes that nothing but Holdfast uses: an unknown name with one of them is a mistake. */
 const FAMILIES = /^(?:HOLDFAST|GCS|OIDC|KMS|RERANK|RATE_LIMIT)_/;
-/** What others set: for tests of this project, and what Kubernetes tells each pod of the services beside it. */
-const OF_OTHERS =
+/**
+ * Variables of this project's tests, and those that Kubernetes sets in each pod for the services of its
+ * namespace.
+ */
+const SET_BY_OTHERS =
   /^HOLDFAST_TEST_|_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP)(?:_\w+)?)?$/;
-/** Shorter ones are near to too much else: HOST and PORT to POST. */
+/** Shorter names are one slip away from too many other words: HOST and PORT from POST. */
 const SHORTEST_NAME = 6;
 const MOST_SLIPS = 2;
 
 interface UnknownSetting {
   readonly name: string;
-  /** The setting that was meant, perhaps. */
+  /** The setting that was perhaps meant. */
   readonly nearest: string | undefined;
 }
 
-/** Variables of `env` that are set, are none of `known`, and are two slips at most away from one of them, or have a name of our families. Bounded by the size of `env`. */
+/**
+ * Finds variables that are set and unknown, and either are at most two slips away from a known one or have a
+ * prefix of Holdfast's own.
+ */
 export function findUnknownSettings(
   env: Readonly<Record<string, string | undefined>>,
   known: readonly string[],
@@ -24,12 +30,12 @@ export function findUnknownSettings(
   return Object.entries(env).flatMap(([name, value]) => {
     if (names.has(name) || value === undefined || value.trim() === "") return [];
     const nearest = nearestOf(name, known);
-    const isOurs = nearest !== undefined || (FAMILIES.test(name) && !OF_OTHERS.test(name));
+    const isOurs = nearest !== undefined || (FAMILIES.test(name) && !SET_BY_OTHERS.test(name));
     return isOurs ? [{ name, nearest }] : [];
   });
 }
 
-/** A line for whoever set it. The value is not in it: it may be a secret. */
+/** Never shows the value: it may be a secret. */
 export function describeUnknownSetting({ name, nearest }: UnknownSetting): string {
   return nearest === undefined
     ? `${name} is no setting of Holdfast, and is passed over`
@@ -37,16 +43,20 @@ export function describeUnknownSetting({ name, nearest }: UnknownSetting): strin
 }
 
 function nearestOf(name: string, known: readonly string[]): string | undefined {
-  const near = known.flatMap((each) => {
+  const candidates = known.flatMap((each) => {
     const most = each.length < SHORTEST_NAME * 2 ? 1 : MOST_SLIPS;
     if (each.length < SHORTEST_NAME || Math.abs(each.length - name.length) > most) return [];
     const slips = slipsBetween(name, each);
     return slips <= most ? [{ each, slips }] : [];
   });
-  return near.toSorted((a, b) => a.slips - b.slips)[0]?.each;
+  return candidates.toSorted((a, b) => a.slips - b.slips)[0]?.each;
 }
 
-/** Damerau-Levenshtein distance (optimal string alignment): letters that are missing, too many, wrong, or exchanged with the next. */
+/**
+ * Damerau-Levenshtein distance (optimal string alignment): how many letters are missing, too many, wrong, or
+ * exchanged with their neighbour.
+ * @see https://en.wikipedia.org/wiki/Damerau–Levenshtein_distance#Optimal_string_alignment_distance
+ */
 function slipsBetween(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -60,7 +70,8 @@ function slipsBetween(a: string, b: string): number {
       if (isExchanged) least = Math.min(least, before[column - 2]! + 1);
       current.push(least);
     }
-    [before, last] = [last, current];
+    before = last;
+    last = current;
   }
   return last[b.length]!;
 }

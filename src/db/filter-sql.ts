@@ -1,16 +1,22 @@
-/** The only place that makes SQL of filters and orders: parameters for every value, and casts that no value can break. */
-import type { Condition, FieldType, Operator, OrderTerm } from "../schema/requests/filters.ts";
+/**
+ * Turns filters and orders into SQL. Every value becomes a parameter, and no value can make a cast fail.
+ * @see test/db/filter-sql.database.test.ts
+ */
+import type { Condition, FieldType, Operator, OrderTerm } from "../domain/requests/conditions.ts";
 
-/** The SQL expression of each field; for `x.*` a jsonb object whose keys are meant. Written by us, never from a request. */
+/**
+ * The SQL expression of each field; that of `x.*` is a jsonb object, whose keys are the fields.
+ * They become part of the statement, so they must never come from a request.
+ */
 export type FieldColumns = Readonly<Record<string, string>>;
 
-/** Collects values and hands out their placeholders. */
+/** Collects the values of a statement and returns their placeholders. */
 export interface Parameters {
   readonly values: unknown[];
   add(value: unknown): string;
 }
 
-/** Placeholders after those that `values` holds already. */
+/** @param values the parameters that the statement has already. */
 export function parameters(values: unknown[] = []): Parameters {
   return { values, add: (value) => `$${values.push(value)}` };
 }
@@ -25,7 +31,10 @@ const CASTS: Record<FieldType, string> = {
 };
 const COMPARISONS: Partial<Record<Operator, string>> = { gt: ">", gte: ">=", lt: "<", lte: "<=" };
 
-/** All conditions as one expression for `where`; `true` where there are none. A row without a value is unequal to every value (`ne`). */
+/**
+ * Makes one expression for `where` of all conditions; `true` if there are none. With `ne`, a row without a
+ * value matches: it differs from every value.
+ */
 export function filterSql(
   conditions: readonly Condition[],
   columns: FieldColumns,
@@ -38,21 +47,32 @@ export function filterSql(
 function conditionSql(condition: Condition, columns: FieldColumns, params: Parameters): string {
   const column = columnOf(condition, columns, params);
   const { operator, type, value } = condition;
-  if (operator === "isnull")
-    return `${type === "json" ? `nullif(${column}, 'null')` : column} is ${value === true ? "" : "not "}null`;
+  if (operator === "isnull") {
+    const nullable = type === "json" ? `nullif(${column}, 'null')` : column;
+    return value === true ? `${nullable} is null` : `${nullable} is not null`;
+  }
   const pattern = likePattern(operator, String(value));
-  if (pattern !== null)
-    return `${textOf(column, type)} ${pattern.isCaseless ? "ilike" : "like"} ${params.add(pattern.pattern)}::text escape '\\'`;
+  if (pattern !== null) {
+    const like = pattern.isCaseless ? "ilike" : "like";
+    return `${textOf(column, type)} ${like} ${params.add(pattern.pattern)}::text escape '\\'`;
+  }
   if (operator === "iexact") return `lower(${textOf(column, type)}) = lower(${params.add(value)}::text)`;
   const comparison = COMPARISONS[operator];
   if (comparison !== undefined) return comparisonSql(column, comparison, { type, value, params });
   const encode = (element: unknown): unknown => (type === "json" ? JSON.stringify(element) : element);
-  if (operator === "in")
-    return `${column} = any(${params.add((value as readonly unknown[]).map(encode))}::${CASTS[type]}[])`;
-  return `${column} ${operator === "ne" ? "is distinct from" : "="} ${params.add(encode(value))}::${CASTS[type]}`;
+  const cast = CASTS[type];
+  if (operator === "in") {
+    const elements = (value as readonly unknown[]).map(encode);
+    return `${column} = any(${params.add(elements)}::${cast}[])`;
+  }
+  const equality = operator === "ne" ? "is distinct from" : "=";
+  return `${column} ${equality} ${params.add(encode(value))}::${cast}`;
 }
 
-/** Values inside jsonb are compared only with those of their own type: a row with another type is no match, and never an error. */
+/**
+ * A value inside jsonb is compared with values of its own type; in a row that has another type there it does
+ * not match.
+ */
 function comparisonSql(
   column: string,
   comparison: string,
@@ -61,7 +81,9 @@ function comparisonSql(
   if (type !== "json") return `${column} ${comparison} ${params.add(value)}::${CASTS[type]}`;
   const jsonType = typeof value;
   const cast = jsonType === "string" ? "text" : jsonType === "number" ? "numeric" : "boolean";
-  return `case when jsonb_typeof(${column}) = '${jsonType}' then (${column} #>> '{}')::${cast} end ${comparison} ${params.add(value)}::${cast}`;
+  const isOfType = `jsonb_typeof(${column}) = '${jsonType}'`;
+  const comparable = `case when ${isOfType} then (${column} #>> '{}')::${cast} end`;
+  return `${comparable} ${comparison} ${params.add(value)}::${cast}`;
 }
 
 function columnOf(
@@ -95,7 +117,10 @@ function likePattern(operator: Operator, text: string): { pattern: string; isCas
   return pattern === undefined ? null : { pattern, isCaseless: operator.startsWith("i") };
 }
 
-/** The order of a list, total because it ends with `id`; newest first where no term is given. Rows without a value come last. */
+/**
+ * Makes the terms of an `order by`, newest first if none is given. Rows without a value come last. The order
+ * ends with `id`, so it is total and pages do not overlap.
+ */
 export function orderSql(terms: readonly OrderTerm[], columns: FieldColumns, params: Parameters): string {
   const named = terms.map(
     (term) => `${columnOf(term, columns, params)} ${term.descending ? "desc" : "asc"} nulls last`,

@@ -1,4 +1,7 @@
-/** The only place that changes the database's schema: applies migrations/NNNN_*.sql in order, each once, and mends who may do what. */
+/**
+ * Brings the database's schema up to date: applies `migrations/NNNN_*.sql` in order, each once, and repairs
+ * roles, policies and rights.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
@@ -6,29 +9,42 @@ import { ensureRoles, findAccessFaults, isDenied, listFaults, mendAccess } from 
 import { describeFault } from "./access/statements.ts";
 import { type Database, type OwnerDatabase, inTransaction, queryOnce, type Sql } from "./pool.ts";
 
+const CREATE_MIGRATIONS = `
+  create table if not exists migrations (
+    name       text primary key,
+    applied_at timestamptz not null default now()
+  )`;
+
 const FOLDER = join(import.meta.dirname, "migrations");
+
+const UNDEFINED_TABLE = "42P01";
+const INSUFFICIENT_PRIVILEGE = "42501";
 
 /** What a run of {@link migrate} did. */
 export interface Migrated {
   /** Names of migrations. */
   readonly applied: string[];
-  /** What was wrong with roles, policies and rights, a line each; of migrations applied in this run, nothing should be. */
+  /**
+   * What was wrong with roles, policies and rights, a line each. Migrations that ran just now should leave
+   * nothing.
+   */
   readonly mended: string[];
 }
 
 /**
- * Brings the schema up to date and gives roles, policies and rights what this version declares, in one transaction under a lock, so that several processes may
- * call it at once. Idempotent. Of a schema that a later version migrated, nothing is taken away.
- * @throws ExpectedFailure where something is wrong that this login may not mend, or nobody can; nothing is changed then.
+ * Brings the schema up to date and makes roles, policies and rights what this version declares. Runs in one
+ * transaction under a lock, so several processes may call it at once. Idempotent. If a later version migrated
+ * the schema, nothing of that is taken away.
+ * @throws ExpectedFailure if something is wrong that this login may not repair, or nobody can. Nothing is
+ *   changed then.
+ * @see test/db/access/access.database.test.ts
  */
 export async function migrate(db: OwnerDatabase): Promise<Migrated> {
   const names = await ownMigrations();
   const work = async (sql: Sql): Promise<Migrated> => {
     await sql.query("select pg_advisory_xact_lock(hashtext('holdfast migrations'))");
     await ensureRoles(sql);
-    await sql.query(
-      "create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())",
-    );
+    await sql.query(CREATE_MIGRATIONS);
     const applied = new Set(
       (await sql.query<{ name: string }>("select name from migrations")).rows.map((row) => row.name),
     );
@@ -45,18 +61,23 @@ export async function migrate(db: OwnerDatabase): Promise<Migrated> {
   } catch (error) {
     if (!isDenied(error)) throw error;
     throw new ExpectedFailure(
-      `This login may not migrate the database (${error.message}): DATABASE_OWNER_URL must name the owner of the database and its schema.`,
+      `This login may not migrate the database (${error.message}): ` +
+        "DATABASE_OWNER_URL must name the owner of the database and its schema.",
       error,
     );
   }
 }
 
-/** Names of the migrations of this version, in their order. */
+/** Lists the names of this version's migrations in their order. */
 export async function ownMigrations(): Promise<string[]> {
   return (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted();
 }
 
-/** How the database stands to this version: what it lacks, and what a later one has applied to it. Undefined where this login may not see. */
+/**
+ * Compares the migrations that were applied with those of this version.
+ * @returns what the database lacks and what a later version applied to it; undefined if this login may not
+ *   read that.
+ */
 export async function compareMigrations(
   db: Database,
 ): Promise<{ missing: string[]; newer: string[] } | undefined> {
@@ -71,8 +92,9 @@ export async function compareMigrations(
 }
 
 /**
- * Looks whether every role, policy and right is as this version declares it. Two statements, by the application's login.
- * @returns what is wrong, a line each; none where the database is as it should be.
+ * Checks whether every role, policy and right is as this version declares it: two statements, by the
+ * application's login.
+ * @returns what is wrong, a line each.
  */
 export async function describeAccessFaults(db: Database): Promise<string[]> {
   return accessFaults(db, ((await compareMigrations(db))?.newer.length ?? 0) > 0);
@@ -86,7 +108,7 @@ async function accessFaults(db: Database, isNewer: boolean): Promise<string[]> {
   return faults.map(describeFault);
 }
 
-/** Undefined where this login may not read them. */
+/** @returns undefined if this login may not read them. */
 async function appliedMigrations(db: Database): Promise<string[] | undefined> {
   try {
     return (
@@ -94,24 +116,29 @@ async function appliedMigrations(db: Database): Promise<string[] | undefined> {
     ).rows.map(({ name }) => name);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    // The table does not exist, or the right to read it.
-    if (code === "42P01") return [];
-    if (code === "42501") return undefined;
+    if (code === UNDEFINED_TABLE) return [];
+    if (code === INSUFFICIENT_PRIVILEGE) return undefined;
     throw error;
   }
 }
 
-/** @throws ExpectedFailure that says what is missing or wrong, and the command that mends it. Of a schema that lacks migrations nothing else is told: its rights come with them. */
+/**
+ * Checks that the database is as this version needs it. Rights are checked once no migration is missing,
+ * because migrations give them.
+ * @throws ExpectedFailure that says what is missing or wrong, and which command repairs it.
+ */
 export async function assertSchema(db: Database): Promise<void> {
-  // Where they cannot be read their right is among the faults.
+  // If this login may not read them, the missing right is among the faults.
   const { missing, newer } = (await compareMigrations(db)) ?? { missing: [], newer: [] };
   if (missing.length > 0)
     throw new ExpectedFailure(
-      `The database lacks migrations of this version (${listFaults(missing)}): run \`holdfast migrate\` first.`,
+      `The database lacks migrations of this version (${listFaults(missing)}): ` +
+        "run `holdfast migrate` first.",
     );
   const faults = await accessFaults(db, newer.length > 0);
   if (faults.length > 0)
     throw new ExpectedFailure(
-      `The database is not as this version needs it: ${listFaults(faults)}. Run \`holdfast migrate\` as the owner of the schema.`,
+      `The database is not as this version needs it: ${listFaults(faults)}. ` +
+        "Run `holdfast migrate` as the owner of the schema.",
     );
 }

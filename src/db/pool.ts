@@ -1,9 +1,12 @@
-/** The only place that opens connections to Postgres: one pool for each login, and the tenant's transaction. */
+/** Opens one pool of connections for each login, and runs statements and transactions on them. */
 import pg from "pg";
-import { DomainError } from "../domain/errors.ts";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
-import { connect, inStatementSpan, namePool, observedSql } from "./statement-spans.ts";
+import { asDatabaseError } from "./outages.ts";
 import { cutWhenSilent } from "./silent-server.ts";
+import type { OrganizationKey, Sql } from "./sql.ts";
+import { connect, inStatementSpan, namePool, observedSql } from "./statement-spans.ts";
+
+export type { OrganizationKey, Sql } from "./sql.ts";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   const value = Number(text);
@@ -11,30 +14,19 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   return value;
 });
 
-/** What a query function needs: a connection that is in the right transaction already. */
-export interface Sql {
-  query<Row extends pg.QueryResultRow = pg.QueryResultRow>(
-    query: string | pg.QueryConfig,
-    values?: unknown[],
-  ): Promise<pg.QueryResult<Row>>;
-}
-
-export interface OrganizationKey {
-  readonly id: string;
-  readonly num: number;
-}
-
+/** The pools of a process, one for each login that it was given. */
 export interface Database {
-  /** Serves tenants; sees only the organization that its transaction names. */
+  /** Serves tenants; a transaction sees the one organization that it names. */
   readonly app: pg.Pool;
-  /** Dispatchers and reconcilers; sees bookkeeping of all organizations, no content. */
+  /** For dispatchers and reconcilers: sees the bookkeeping of all organizations, but no content. */
   readonly system: pg.Pool;
   /**
-   * Directories, wrapped keys, the audit chain and indexes of vectors, over all organizations. Workers of the queue `embed` and the command line hold it.
-   * @throws MissingLoginError where this process was not given its login.
+   * Sees directories, wrapped keys, the audit chain and vector indexes of all organizations. The command line
+   * has it, and workers of the queue `embed`.
+   * @throws MissingLoginError if this process was not given its login.
    */
   readonly maintenance: pg.Pool;
-  /** All that this process holds. */
+  /** Every pool that this process opened. */
   readonly held: ReadonlyMap<RoleName, pg.Pool>;
   close(): Promise<void>;
 }
@@ -47,14 +39,14 @@ class MissingLoginError extends ExpectedFailure {
   }
 }
 
-/** Who owns the schema. `holdfast migrate` alone logs in as it. */
+/** The login that owns the schema: for `holdfast migrate`, and to make and restore back-ups. */
 export interface OwnerDatabase {
   readonly owner: pg.Pool;
 }
 
 /** The logins of a process. */
 export interface DatabaseUrls {
-  /** The application's; where `systemUrl` is missing, one that may take on every role, as releases before 0.4 had it. */
+  /** The application's. Without `systemUrl` it may take on every role, as in releases before 0.4. */
   readonly url: string;
   readonly systemUrl?: string | undefined;
   readonly maintenanceUrl?: string | undefined;
@@ -66,9 +58,13 @@ interface PoolSettings extends DatabaseUrls {
 }
 
 const STATEMENT_TIMEOUT_MS = 60_000;
+const IDLE_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** The roles that `migrations/` gives rights to: each is a login itself, or the one group that a login is a member of. */
+/** Connections of each login but the application's. */
+const OTHER_POOL_SIZE = 4;
+
+/** The roles that `migrations/` gives rights to. A login is one of them, or a member of exactly one. */
 export const ROLES = {
   app: "holdfast_app",
   system: "holdfast_system",
@@ -79,10 +75,10 @@ export type RoleName = keyof typeof ROLES;
 
 interface OpenPool {
   readonly url: string;
-  /** Taken on by each connection of a login that may take on more than one. */
+  /** The role that each connection takes on, if its login may take on several. */
   readonly role: string | undefined;
   readonly max: number;
-  /** 0: none; an index may take hours to build. */
+  /** 0 means none: an index may take hours to build. */
   readonly statementTimeoutMs: number;
 }
 
@@ -96,24 +92,29 @@ function openPool(
     connectionString: url,
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    idleTimeoutMillis: 60_000,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     application_name: `holdfast ${name}`,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     ...(role === undefined ? {} : { options: `-c role=${role}` }),
   });
-  // One that is lost between two queries of a transaction tells nobody else, and would end the process; the next query fails.
+  // A connection that is lost between two queries of a transaction emits an error that nobody else listens
+  // to, which would end the process. The next query fails anyway.
   pool.on("connect", (client) => client.on("error", () => undefined));
   pool.on("error", (error) => {
-    // The client as a whole is no matter for a log.
+    // A log has no use for the whole client.
     Reflect.deleteProperty(error, "client");
     onIdleError(error);
   });
   return namePool(pool, name);
 }
 
-/** A URL may name files of certificates, which are read when a client is made: here, and not first in the midst of a request. @throws ExpectedFailure. */
+/**
+ * A URL may name files of certificates, which `pg` reads when it makes a client: here, rather than in the
+ * midst of the first request.
+ * @throws ExpectedFailure if one of them cannot be read.
+ */
 function assertReadable(connectionString: string): void {
   try {
     void new pg.Client({ connectionString });
@@ -125,7 +126,11 @@ function assertReadable(connectionString: string): void {
   }
 }
 
-/** Opens no connection before it is needed. @throws ExpectedFailure where a URL names a file that cannot be read. `poolSize` bounds the application's connections; the others hold at most 4 each. */
+/**
+ * Opens the pools; connections are made when they are first needed. `poolSize` bounds those of the
+ * application, the other logins have at most 4 each.
+ * @throws ExpectedFailure if a URL names a file that cannot be read.
+ */
 export function openDatabase({
   url,
   systemUrl,
@@ -139,17 +144,15 @@ export function openDatabase({
     poolUrl: string,
     max: number,
     statementTimeoutMs = STATEMENT_TIMEOUT_MS,
-  ): pg.Pool =>
-    openPool(
-      name,
-      { url: poolUrl, role: isShared ? ROLES[name] : undefined, max, statementTimeoutMs },
-      onIdleError,
-    );
+  ): pg.Pool => {
+    const role = isShared ? ROLES[name] : undefined;
+    return openPool(name, { url: poolUrl, role, max, statementTimeoutMs }, onIdleError);
+  };
   const app = open("app", url, poolSize);
-  const system = open("system", systemUrl ?? url, 4);
+  const system = open("system", systemUrl ?? url, OTHER_POOL_SIZE);
   const maintenanceLogin = isShared ? url : maintenanceUrl;
   const maintenance =
-    maintenanceLogin === undefined ? undefined : open("maintenance", maintenanceLogin, 4, 0);
+    maintenanceLogin === undefined ? undefined : open("maintenance", maintenanceLogin, OTHER_POOL_SIZE, 0);
   const held = new Map<RoleName, pg.Pool>([
     ["app", app],
     ["system", system],
@@ -171,45 +174,66 @@ export function openDatabase({
   };
 }
 
-/** Opens no connection before it is needed, and at most 4; its statements have no time-out. The caller ends it. */
+/** Opens the owner's pool: at most 4 connections, without a time-out for statements. The caller ends it. */
 export function openOwner(url: string, onIdleError: PoolSettings["onIdleError"]): pg.Pool {
-  return openPool("owner", { url, role: undefined, max: 4, statementTimeoutMs: 0 }, onIdleError);
+  return openPool(
+    "owner",
+    { url, role: undefined, max: OTHER_POOL_SIZE, statementTimeoutMs: 0 },
+    onIdleError,
+  );
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** All statements of a transaction see the same state of the database. */
+type Snapshot = "isolation level repeatable read";
+
 /**
- * Runs `work` in one transaction of the `app` role that sees `organization` alone. Rolls back if `work` throws.
+ * Runs `work` in one transaction of the application's role that sees the rows of `organization` and no
+ * others. Rolls back if `work` throws.
  * @throws DomainError `database_unavailable` if Postgres cannot be reached or goes away.
+ * @see test/db/tenant-wall.database.test.ts
+ * @example
+ * const space = await inTenant(db, organization, (sql) =>
+ *   insertSpace(sql, organization, userId, "Contracts"),
+ * );
  */
 export async function inTenant<T>(
   db: Database,
   organization: OrganizationKey,
   work: (sql: Sql) => Promise<T>,
-  mode: "" | "isolation level repeatable read" | "read only" = "",
+  mode: "" | Snapshot | "read only" | `${Snapshot}, read only` = "",
 ): Promise<T> {
   return inTransaction(db.app, work, `begin ${mode}; select ${asTenant(organization)}`);
 }
 
-/** As {@link inTenant}, for work that only reads: Postgres refuses every statement that writes or locks. */
+/** Like {@link inTenant}, for work that only reads: Postgres refuses every statement that writes or locks. */
 export async function readTenant<T>(
   db: Database,
   organization: OrganizationKey,
   work: (sql: Sql) => Promise<T>,
+  isolation?: Snapshot,
 ): Promise<T> {
-  return inTenant(db, organization, work, "read only");
-}
-
-/** What a `select` at the start of a transaction has in it, for the rest of it to see the organization alone. */
-export function asTenant({ id, num }: OrganizationKey): string {
-  if (!UUID.test(id) || !Number.isInteger(num)) throw new TypeError("not an organization");
-  return `set_config('app.organization_id', '${id}', true), set_config('app.organization_num', '${num}', true)`;
+  return inTenant(db, organization, work, isolation ? `${isolation}, read only` : "read only");
 }
 
 /**
- * Runs `work` in one transaction on a connection of `pool`; rolls back when it throws.
+ * The expressions that a `select` at the start of a transaction needs, so that the rest sees one
+ * organization.
+ */
+export function asTenant({ id, num }: OrganizationKey): string {
+  // They become part of the text of a statement: `begin; select …` takes no parameters.
+  if (!UUID.test(id) || !Number.isInteger(num)) throw new TypeError("not an organization");
+  return (
+    `set_config('app.organization_id', '${id}', true), ` +
+    `set_config('app.organization_num', '${num}', true)`
+  );
+}
+
+/**
+ * Runs `work` in one transaction on a connection of `pool`; rolls back if it throws.
  * @param begin one or more statements; `work` is given the rows of the last one.
- * @throws DomainError `database_unavailable` where Postgres cannot be reached or goes away.
+ * @throws DomainError `database_unavailable` if Postgres cannot be reached or goes away.
  */
 export async function inTransaction<T>(
   pool: pg.Pool,
@@ -222,20 +246,25 @@ export async function inTransaction<T>(
   let broken: Error | undefined;
   const sql = observedSql(client);
   try {
-    // Of several statements there are several results, whatever the type says.
+    // Several statements give several results, although the type says one.
     const results = [await sql.query(begin)].flat();
     const result = await work(sql, results.at(-1)!.rows);
     await sql.query("commit");
     return result;
   } catch (error) {
-    await client.query("rollback").catch((rollbackError: Error) => (broken = rollbackError));
-    throw asDatabaseError(error);
+    await client.query("rollback").catch((rollbackError: Error) => {
+      broken = rollbackError;
+    });
+    throw asDatabaseError(error, begin.includes("read only"));
   } finally {
     client.release(broken);
   }
 }
 
-/** One statement outside a transaction, with the same error mapping. */
+/**
+ * Runs one statement outside a transaction.
+ * @throws DomainError `database_unavailable` if Postgres cannot be reached or goes away.
+ */
 export async function queryOnce<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   query: string | pg.QueryConfig,
@@ -248,44 +277,7 @@ export async function queryOnce<Row extends pg.QueryResultRow>(
   }
 }
 
-const OUTAGE_CODES = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EPIPE",
-  "ETIMEDOUT",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "57P01",
-  "57P02",
-  "57P03",
-  "53300",
-  "53100",
-  "58030",
-  "25P03",
-  // A server that takes no writes, as a standby after a failover; a login that is refused, as while its password is changed.
-  "25006",
-  "28P01",
-  "28000",
-  // A database that is not there, as before `createdb` or while one is restored.
-  "3D000",
-]);
-const OUTAGE_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/;
-
-function asDatabaseError(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof DomainError) return error;
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  const outage = OUTAGE_CODES.has(code) || code.startsWith("08") || OUTAGE_MESSAGES.test(error.message);
-  return outage
-    ? new DomainError("database_unavailable", "The database is not reachable.", {
-        retryAfterSeconds: 2,
-        cause: error,
-      })
-    : error;
-}
-
-/** True where `error` is a violation of the unique index or constraint `name`. */
+/** Whether `error` is a violation of the unique index or constraint `name`. */
 export function violates(error: unknown, name: string): boolean {
   return error instanceof pg.DatabaseError && error.code === "23505" && error.constraint === name;
 }

@@ -1,4 +1,4 @@
-/** The only place that runs a transaction again because Postgres broke a deadlock in its disfavour. */
+/** Runs a transaction again if Postgres chose it to break a deadlock. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Database, type OrganizationKey, type Sql, inTenant } from "./pool.ts";
 
@@ -7,8 +7,8 @@ const PAUSE_MS = 20;
 const DEADLOCK = "40P01";
 
 /**
- * As `inTenant`, for work that locks rows of several documents or runs that the pipeline has in hand at the same time: it changes
- * the database alone, and may run up to five times.
+ * Like {@link inTenant}, for work that locks rows of several documents or runs while the pipeline locks them
+ * too. It runs up to five times, so it must change nothing outside the database.
  */
 export async function inTenantContended<T>(
   db: Database,

@@ -1,25 +1,36 @@
-/** The only place that notices a Postgres that holds its connections and says nothing, and cuts them, so that nobody waits on it. */
+/**
+ * Cuts connections to a Postgres that keeps them open and does not answer, so that nobody waits for it
+ * without end.
+ */
 import pg from "pg";
 
 const LOOK_MS = 1_000;
-/** A connection that is in use for longer is the occasion to ask whether the server answers at all. */
+/** If a connection is in use for longer, the server is asked whether it answers at all. */
 const LONG_IN_USE_MS = 2_000;
-/** A busy server answers late without being gone. */
+/** How long to wait for that answer: a busy server is late without being gone. */
 const ANSWER_MS = 5_000;
-/** A process that was itself too busy to look in time has learned nothing about the server. */
+/** A process that was itself this much too late to look has learned nothing about the server. */
 const LATE_MS = 500;
 
 /**
- * Watches connections while they are in use; those that were so before the server was asked in vain are cut, and their queries fail.
- * The server bounds its statements itself, so a slow one is never cut. @returns what stops it.
+ * Watches the connections of `pools` while they are in use. If the server does not answer, it cuts those that
+ * were in use before it was asked, and their queries fail. A slow statement alone is never cut: the server
+ * has its own time-out.
+ * @returns what stops the watching.
  */
 export function cutWhenSilent(url: string, pools: readonly pg.Pool[]): () => void {
   const inUseSince = new Map<pg.PoolClient, number>();
   let isAsking = false;
   for (const pool of pools) {
-    pool.on("acquire", (client) => void inUseSince.set(client, performance.now()));
-    pool.on("release", (_error, client) => void inUseSince.delete(client));
-    pool.on("remove", (client) => void inUseSince.delete(client));
+    pool.on("acquire", (client) => {
+      inUseSince.set(client, performance.now());
+    });
+    pool.on("release", (_error, client) => {
+      inUseSince.delete(client);
+    });
+    pool.on("remove", (client) => {
+      inUseSince.delete(client);
+    });
   }
   const look = async (): Promise<void> => {
     const askedAt = performance.now();
@@ -32,12 +43,14 @@ export function cutWhenSilent(url: string, pools: readonly pg.Pool[]): () => voi
   const timer = setInterval(() => {
     if (isAsking) return;
     isAsking = true;
-    void look().finally(() => (isAsking = false));
+    void look().finally(() => {
+      isAsking = false;
+    });
   }, LOOK_MS).unref();
   return () => clearInterval(timer);
 }
 
-/** A server that refuses the connection in its own words answers too. */
+/** Whether the server says anything; refusing the connection is an answer too. */
 async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({
     connectionString: url,

@@ -1,12 +1,15 @@
-/** The only place that measures the use of connections and names the spans of statements: by their name or verb, never by their values. */
+/**
+ * Measures the wait for connections and makes spans of statements: named by name or verb and table, never by
+ * values.
+ */
 import type pg from "pg";
 import { poolWaits } from "../telemetry/instruments.ts";
 import { inSpan, isTracing } from "../telemetry/span.ts";
-import type { Sql } from "./pool.ts";
+import type { Sql } from "./sql.ts";
 
 const TABLE = /\b(?:from|into|update|table|call)\s+("?[a-z_][\w.]*)/i;
 
-/** `documents.find` where the statement has a name, else its verb and first table: `select documents`. */
+/** The statement's name, such as `documents.find`, else its verb and first table: `select documents`. */
 function summary(query: string | pg.QueryConfig): string {
   if (typeof query !== "string" && query.name !== undefined) return query.name;
   const text = typeof query === "string" ? query : query.text;
@@ -15,7 +18,7 @@ function summary(query: string | pg.QueryConfig): string {
   return table === undefined ? verb : `${verb} ${table}`;
 }
 
-/** A span for what the statement does, where a trace is under way. */
+/** Runs `work` in a span of the statement if a trace is being recorded. */
 export async function inStatementSpan<T>(query: string | pg.QueryConfig, work: () => Promise<T>): Promise<T> {
   if (!isTracing()) return work();
   const operation = summary(query);
@@ -26,7 +29,7 @@ export async function inStatementSpan<T>(query: string | pg.QueryConfig, work: (
   );
 }
 
-/** The same connection, with a span for each statement. */
+/** @returns the connection; if a trace is being recorded, one that makes a span of each statement. */
 export function observedSql(client: Sql): Sql {
   if (!isTracing()) return client;
   return {
@@ -35,7 +38,7 @@ export function observedSql(client: Sql): Sql {
   } as Sql;
 }
 
-/** A connection of the pool, and how long it took to get it. */
+/** Takes a connection from the pool, and measures how long that took. */
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   const startedAt = performance.now();
   try {

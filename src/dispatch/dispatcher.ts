@@ -2,7 +2,8 @@
  * Turns queued runs and rows of outboxes into workflows. Any process may do it at any time: leases keep them
  * from doing it twice.
  */
-import { claimRuns, takeExpiredClaims, waitingOrganizations } from "../db/runs/claim.ts";
+import { claimRuns, waitingOrganizations } from "../db/runs/claim.ts";
+import { takeExpiredClaims } from "../db/runs/claim-leases.ts";
 import { PRIORITY, type Priority } from "../domain/work/processing.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { coalesce } from "./coalesce.ts";

@@ -1,6 +1,7 @@
 /** Starts the workflows of claims. */
 import type { Client } from "@temporalio/client";
-import { type Claim, endLease, markStarted, releaseClaim } from "../db/runs/claim.ts";
+import { type Claim, releaseClaim } from "../db/runs/claim.ts";
+import { endLease, markStarted } from "../db/runs/claim-leases.ts";
 import type { Database } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Log } from "../process/log.ts";

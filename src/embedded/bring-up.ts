@@ -1,6 +1,7 @@
 /** Brings up all parts of an embedded start: the servers, the schema, tenants, the worker and the API. */
 import { join } from "node:path";
-import { type Config, localAddress } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
+import { localAddress } from "../config/local-address.ts";
 import { EMPTY_INSTANCE } from "../domain/tenancy/empty-instance.ts";
 import { announceApi } from "./api-address.ts";
 import { banner } from "./banner.ts";

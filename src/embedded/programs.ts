@@ -1,5 +1,5 @@
 /** The API and the worker of an embedded start, and the settings that they get. */
-import { localAddress } from "../config/config.ts";
+import { localAddress } from "../config/local-address.ts";
 import { aborted } from "../process/stop.ts";
 import { childEnvironment, programEnvironment } from "./processes/child-environment.ts";
 import { programPart } from "./processes/node-process.ts";

@@ -1,10 +1,12 @@
-/** The only place that measures calls of models: how long, how they ended, how many tokens; and the span of each. */
+/**
+ * Measures each call of a model: how long it took, how it ended, how many tokens it used; and opens its span.
+ */
 import { DomainError } from "../domain/errors.ts";
 import { providerCalls, providerFirstEvent, providerTokens } from "../telemetry/instruments.ts";
 import { type OpenSpan, inSpan, openSpan } from "../telemetry/span.ts";
-import type { ChatEvent, ChatModel, ChatRequest, Usage } from "./chat/chat-model.ts";
-import type { EmbeddingModel } from "./embedding/embedding-model.ts";
-import type { Reranker } from "./rerank/reranker.ts";
+import type { ChatEvent, ChatModel, ChatRequest, Usage } from "./chat/types.ts";
+import type { EmbeddingModel } from "./embedding/types.ts";
+import type { Reranker } from "./rerank/types.ts";
 
 type Operation = "embed_query" | "embed_passage" | "chat" | "rerank";
 
@@ -72,7 +74,7 @@ function countTokens(usage: Usage | null, span: OpenSpan): void {
   span.set({ "gen_ai.usage.input_tokens": prompt, "gen_ai.usage.output_tokens": completion });
 }
 
-/** A reader that leaves before the model has finished leaves an `aborted` call. */
+/** The call counts as `aborted` if the reader leaves before the model has finished. */
 async function* observedStream(
   model: ChatModel,
   request: ChatRequest,

@@ -1,4 +1,7 @@
-/** The only place that bounds what any parser makes of a file: the length of headings and units, how many there are, and all text together. */
+/**
+ * Bounds what a parser makes of a file: the length of headings and units, their number, and all text
+ * together.
+ */
 
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
@@ -8,16 +11,19 @@ import { createHeadingPath } from "./heading-path.ts";
 import { inputSizeBytes, type ParseInput, type Parser } from "./parser.ts";
 import { withSourceText } from "./source-text.ts";
 
-/** Of one document, or of one part of a document that is read in parts. */
+/** Units of one document, or of one part of a document that is read in parts. */
 export const MAX_UNITS = 250_000;
 
-/** Marks of Markdown and what is said twice (a note, a merged cell) may make text longer, but not more often than this. */
+/**
+ * How many times as long as its source a text may become: Markdown adds marks, and notes and merged cells may
+ * come twice.
+ */
 export const MAX_GROWTH = 4;
 
-/** The marks around little text may be many times as long. */
+/** Always allowed, since the marks around little text may be many times as long as the text. */
 const MIN_TEXT_CHARS = 16 * 1024;
 
-/** Kinds whose text is packed in the file: what they hold is counted where it is unpacked, not by the file's size. */
+/** Kinds whose text is compressed or encoded: it is counted when it is unpacked, not by the file's size. */
 const PACKED: ReadonlySet<FileType> = new Set<FileType>([
   "PDF",
   "PNG",
@@ -35,9 +41,12 @@ const PACKED: ReadonlySet<FileType> = new Set<FileType>([
 ]);
 
 /**
- * The parser, with its results within bounds: headings and units are cut ({@link cutUnit}) and stand under at most six headings; text
- * beyond {@link MAX_GROWTH} times what the file held can only be text that is repeated, and is left out with the warning
- * `repeated_text_left_out`. Its `parse` throws `too_complex` for more than {@link MAX_UNITS} units.
+ * The parser with its results within bounds: long headings and units are cut ({@link cutUnit}), and heading
+ * paths have at most six levels. Text beyond {@link MAX_GROWTH} times what the file held can only be repeated
+ * text; it is left out with the warning `repeated_text_left_out`.
+ *
+ * Its `parse` throws `too_complex` for more than {@link MAX_UNITS} units.
+ * @see test/parsers/bounded-parser.test.ts
  */
 export function withBounds(parser: Parser): Parser {
   return {
@@ -51,12 +60,15 @@ export function withBounds(parser: Parser): Parser {
   };
 }
 
-/** Bytes for characters: never fewer. Neither a missing file nor an empty one is this function's to refuse. */
+/**
+ * The size in bytes, which is never less than the number of characters. A missing or empty file counts as 0:
+ * the parser refuses it with the right code.
+ */
 async function ownCharacters(input: ParseInput): Promise<number> {
   return PACKED.has(input.fileType) ? 0 : inputSizeBytes(input).catch(() => 0);
 }
 
-/** @param sourceChars Characters of text that the file held. */
+/** @param sourceChars The number of characters of text that the file held. */
 export function boundedDocument(document: ParsedDocument, sourceChars: number): ParsedDocument {
   const allowed = Math.max(sourceChars * MAX_GROWTH, MIN_TEXT_CHARS);
   const path = createHeadingPath();
@@ -79,7 +91,8 @@ export function boundedDocument(document: ParsedDocument, sourceChars: number): 
       paths += headings.reduce((sum, heading) => sum + heading.length, 0);
       if (units.length >= MAX_UNITS)
         throw new DomainError("too_complex", `The document has more than ${MAX_UNITS} blocks of text.`);
-      // Long headings over short paragraphs would be most of what is kept: beyond the bound of the text they are not repeated any more.
+      // Long headings repeated for each short paragraph would be most of the result: beyond the bound the
+      // path is left empty.
       units.push({ ...part, heading_path: paths > allowed ? [] : headings });
     }
   }

@@ -1,18 +1,23 @@
-/** The only place that cuts headings and units which are too long, so that each part is Markdown for itself. */
+/** Cuts headings and units that are too long into parts, each of which is valid Markdown by itself. */
 
 import type { TextUnit } from "../domain/text-unit.ts";
 import { closesFence, fenceOpening, isTableDelimiter } from "./text/markdown-lines.ts";
 
-/** UTF-16 units of a heading; what is beyond is a paragraph behind it. */
+/** UTF-16 code units of a heading; the rest becomes a paragraph after it. */
 const MAX_HEADING_CHARS = 512;
 
 /** UTF-8 bytes of a unit. */
 const MAX_UNIT_BYTES = 64 * 1024;
 
-/** A head or an opening of a fence that takes more is not repeated with each part: what it begins is cut as plain text. */
+/**
+ * A table head or fence opening that takes more is not repeated with each part: its block is cut as plain
+ * text.
+ */
 const MAX_REPEATED_BYTES = MAX_UNIT_BYTES / 8;
 
-/** The unit itself where it is within the bounds, else its parts in order, of which only the first may be a heading. */
+/**
+ * The unit itself if it is within the bounds, else its parts in order. Only the first part may be a heading.
+ */
 export function cutUnit(unit: TextUnit): readonly TextUnit[] {
   if (unit.type === "heading" && unit.text.length > MAX_HEADING_CHARS) return cutHeading(unit);
   return fits(unit.text) ? [unit] : cutBlock(unit);
@@ -33,11 +38,11 @@ function cutHeading({ level, ...heading }: TextUnit): readonly TextUnit[] {
   return [kept, ...cutUnit({ ...heading, type: "paragraph", text: heading.text.slice(end).trim() })];
 }
 
-/** What stands around each part of a block. */
+/** What each part of a block is wrapped in. */
 interface Frame {
   readonly open: string;
   readonly close: string;
-  /** Brings a part of a line that is longer than a unit into the block's form. */
+  /** Gives part of a line that is longer than a unit the form of a line of the block. */
   line(part: string, index: number): string;
 }
 
@@ -50,7 +55,7 @@ function cutBlock(unit: TextUnit): readonly TextUnit[] {
   return [...plainParts(unit.text, MAX_UNIT_BYTES)].map((text) => ({ ...unit, type, text }));
 }
 
-/** Blocks whose parts need marks of their own; undefined where these marks cannot be repeated. */
+/** Blocks whose parts need marks of their own; the result is undefined if these marks cannot be repeated. */
 const PARTS_OF: Partial<Record<TextUnit["type"], (text: string) => string[] | undefined>> = {
   table: tableParts,
   code: codeParts,
@@ -59,7 +64,7 @@ const PARTS_OF: Partial<Record<TextUnit["type"], (text: string) => string[] | un
 
 const QUOTE: Frame = { ...PLAIN, line: (part, index) => (index === 0 ? part : `> ${part.trimStart()}`) };
 
-/** Each part with the table's head; undefined where it has none that can be repeated. */
+/** Parts that each repeat the table's head; undefined if it has none that can be repeated. */
 function tableParts(table: string): string[] | undefined {
   const head = tableHead(table);
   if (head === "" || Buffer.byteLength(head) > MAX_REPEATED_BYTES) return undefined;
@@ -68,7 +73,9 @@ function tableParts(table: string): string[] | undefined {
   return framed(table.slice(head.length + 1).split("\n"), { open: `${head}\n`, close: "", line: row });
 }
 
-/** The two lines that a pipe table begins with, without the break behind them; empty where the text is no such table. */
+/**
+ * The first two lines of a pipe table, without the line break after them; empty if the text is no pipe table.
+ */
 export function tableHead(table: string): string {
   const first = table.indexOf("\n");
   const second = table.indexOf("\n", first + 1);
@@ -77,7 +84,7 @@ export function tableHead(table: string): string {
   return isTableDelimiter(delimiters) ? table.slice(0, second < 0 ? table.length : second) : "";
 }
 
-/** Each part in a fence like the block's, or indented as it is. */
+/** Parts that each have a fence like the block's, or are indented if the block is. */
 function codeParts(code: string): string[] {
   const lines = code.split("\n");
   const opening = lines[0] ?? "";
@@ -86,7 +93,7 @@ function codeParts(code: string): string[] {
     return framed(lines, { ...PLAIN, line: (part, index) => (index === 0 ? part : `    ${part}`) });
   const isClosed = lines.length > 1 && closesFence(lines.at(-1) ?? "", fence);
   const body = lines.slice(1, isClosed ? -1 : undefined);
-  // What stands behind the marks is a language, or else nothing that can be repeated.
+  // The text after the marks is a language, or else too long to repeat.
   const isShort = Buffer.byteLength(opening) <= MAX_REPEATED_BYTES;
   const marks = fence.mark.repeat(isShort ? fence.length : Math.min(fence.length, 512));
   return framed(isShort ? body : [opening.trim().slice(fence.length), ...body], {
@@ -96,7 +103,7 @@ function codeParts(code: string): string[] {
   });
 }
 
-/** Room in a part for what {@link Frame.line} adds to a line. */
+/** Bytes that {@link Frame.line} may add to a line. */
 const LINE_ROOM = 8;
 
 function framed(lines: readonly string[], frame: Frame): string[] {
@@ -126,9 +133,13 @@ function framed(lines: readonly string[], frame: Frame): string[] {
   return parts;
 }
 
-/** Text in parts of at most so many bytes, cut behind a line or word where the second half of a part has one. */
+/**
+ * Text in parts of at most `maxBytes`, cut after a line or word if the second half of the part contains an
+ * end.
+ */
 function* plainParts(text: string, maxBytes: number): Generator<string> {
-  for (let start = 0; start < text.length;) {
+  let start = 0;
+  while (start < text.length) {
     const limit = endWithin(text, start, maxBytes);
     const end = limit < text.length ? lastBoundary(text, start, limit) : limit;
     const part = text.slice(start, end).replace(/^\n+/, "").trimEnd();
@@ -144,10 +155,11 @@ function lastBoundary(text: string, start: number, limit: number): number {
   return at <= 0 ? limit : half + at + 1;
 }
 
-/** Behind as many characters from `start` on as fit into the bytes; one at least. */
+/** The end of the characters from `start` on that fit into `maxBytes`; at least one character. */
 function endWithin(text: string, start: number, maxBytes: number): number {
   let at = start;
-  for (let bytes = 0; at < text.length;) {
+  let bytes = 0;
+  while (at < text.length) {
     const code = text.charCodeAt(at);
     const isPair = code >= 0xd800 && code <= 0xdbff;
     bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : isPair ? 4 : 3;

@@ -1,4 +1,4 @@
-/** The only place that knows which headings a unit stands under. */
+/** Tracks the headings under which each unit of a document is. */
 
 export interface OpenHeading {
   readonly level: number;
@@ -6,15 +6,19 @@ export interface OpenHeading {
 }
 
 export interface HeadingPath {
-  /** The path of a heading of this level (1–6), itself last; the deeper and equal ones before it end here. */
+  /**
+   * Opens a heading of this level (1–6), which closes equal and deeper ones. Returns its path, itself last.
+   */
   enter(level: number, text: string): readonly string[];
-  /** The path of anything that follows. */
+  /** The path of whatever follows the last heading. */
   current(): readonly string[];
-  /** The headings of the path, from which another one can go on. */
+  /** The open headings, from which another path can continue. */
   open(): readonly OpenHeading[];
 }
 
-/** Starts at the top of a document, under no heading, or where another path was left. */
+/**
+ * @param from Default: none, as at the start of a document; else the open headings of the path to continue.
+ */
 export function createHeadingPath(from: readonly OpenHeading[] = []): HeadingPath {
   let open: readonly OpenHeading[] = from;
   let path: readonly string[] = from.map((heading) => heading.text);

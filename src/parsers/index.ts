@@ -1,4 +1,6 @@
-/** The only list of parsers: file type → parser. A new format is one file here beside the others, and one line. */
+/**
+ * The table of parsers by file type. A new format is one file in the folder of its family, and one line here.
+ */
 
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
@@ -56,14 +58,19 @@ const PARSERS: Partial<Record<FileType, Parser>> = {
 };
 
 /**
- * Larger files never run in the worker: a parser must not hold its event loop. As many bytes of Markdown take 3 ms of prose, and at most
- * 65 ms where each line is a block.
+ * Larger files are never parsed in the worker itself, so that a parser does not block its event loop.
+ * Markdown of this size takes 3 ms if it is prose, and 65 ms at most, if each line is a block.
  */
 const IN_WORKER_MAX_BYTES = 256 * 1024;
 
 const bounded = new Map(Object.entries(PARSERS).map(([fileType, parser]) => [fileType, withBounds(parser)]));
 
-/** The parser of the type, within the bounds of all. Throws `unsupported_file_type` where no parser reads the type. */
+/**
+ * The parser of a file type, bounded by {@link withBounds}. Throws `unsupported_file_type` if there is none.
+ *
+ * @example await parserFor("MARKDOWN").parse({ fileType: "MARKDOWN", bytes: Buffer.from("# Title") });
+ * @see test/parsers/web-and-text.test.ts
+ */
 export function parserFor(fileType: FileType): Parser {
   const parser = bounded.get(fileType);
   if (parser === undefined)
@@ -71,12 +78,12 @@ export function parserFor(fileType: FileType): Parser {
   return parser;
 }
 
-/** Whether a file of this size may be parsed by the worker itself, without a process of its own. */
+/** Whether the worker may parse a file of this size itself, without a parser process. */
 export function mayParseInWorker(parser: Parser, sizeBytes: number): boolean {
   return parser.runsIn === "worker" && sizeBytes <= IN_WORKER_MAX_BYTES;
 }
 
-/** Loads what every parser needs before its first document. */
+/** Loads what parsers would otherwise load with their first document. Repeating is harmless. */
 export async function warmUpParsers(): Promise<void> {
   for (const parser of Object.values(PARSERS)) await parser.warmUp?.();
 }

@@ -1,11 +1,11 @@
-/** The only place that cleans what a document says about itself before it is kept. */
+/** Cleans what a document says about itself: title, author, language, dates. */
 
 import type { ExtractedMetadata } from "../domain/text-unit.ts";
 import { storableText } from "./parser.ts";
 
 const MAX_VALUE_CHARS = 500;
 
-/** What is filled, on one line and bounded. */
+/** The values that are not blank, each on one line and cut to {@link MAX_VALUE_CHARS} characters. */
 export function described(found: {
   readonly [Key in keyof ExtractedMetadata]: string | undefined;
 }): ExtractedMetadata {
@@ -19,7 +19,7 @@ export function described(found: {
   return Object.fromEntries(filled);
 }
 
-/** In ISO 8601 and UTC; undefined where it is no date. A date without a zone is taken as UTC. */
+/** The date in ISO 8601 and UTC; undefined if it is none. A date without a zone is read as UTC. */
 export function isoDate(value: string | Date | undefined): string | undefined {
   if (value === undefined || value === "") return undefined;
   const text =

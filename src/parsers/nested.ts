@@ -1,4 +1,6 @@
-/** The only place that reads documents inside documents: attachments and archived files, as sections, within bounds for all together. */
+/**
+ * Reads documents inside documents (attachments, archived files) as sections, within bounds for all together.
+ */
 
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
@@ -7,7 +9,7 @@ import { detectFileKind } from "./file-kind.ts";
 import type { Nesting, ParseInput, Parser } from "./parser.ts";
 import type { UnitWriter } from "./unit-writer.ts";
 
-/** Documents inside documents inside documents: what is deeper is named and not opened. */
+/** Deeper documents are named and not opened. */
 const MAX_DEPTH = 3;
 const MAX_NESTED_FILES = 1_000;
 const MAX_NESTED_BYTES = 512 * 1024 * 1024;
@@ -17,17 +19,21 @@ export interface NestedFile {
   readonly bytes: Buffer;
 }
 
-/** Writes files as sections of a document; what cannot be read is named, with a warning. */
+/** Writes files as sections of a document; a file that cannot be read is named, with a warning. */
 interface Sections {
   readonly warnings: ParseWarning[];
   add(file: NestedFile): Promise<void>;
-  /** Notes that something was left out. */
+  /** Adds the warning, unless it is there already. */
   warn(code: string): void;
 }
 
 export type OpenSections = (input: ParseInput, writer: UnitWriter, level: number) => Sections;
 
-/** @param parsers Throws for a type without a parser. */
+/**
+ * Opens sections that share their bounds with all documents nested in the same outermost one.
+ *
+ * @param parsers Throws for a type without a parser.
+ */
 export function sectionsWith(parsers: (fileType: FileType) => Parser): OpenSections {
   return (input, writer, level) => {
     const nesting: Nesting = input.nesting ?? {
@@ -79,7 +85,7 @@ async function parseNested(
   });
 }
 
-/** Pages of an attachment are no pages of the whole. */
+/** Leaves out page numbers: pages of an attachment are not pages of the whole document. */
 function writeSection(writer: UnitWriter, document: ParsedDocument, level: number): void {
   for (const unit of document.units) {
     if (unit.type === "heading") writer.heading(level + (unit.level ?? 1), unit.text);

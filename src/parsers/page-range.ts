@@ -1,16 +1,21 @@
-/** The only place that gets by pages which end their parser: the second parser, then without them. */
+/**
+ * Parses a range of pages although some of them crash their parser: by the second parser, or without them.
+ */
 
 import { DomainError } from "../domain/errors.ts";
 import type { ParsedDocument } from "../domain/text-unit.ts";
 import type { ParseOptions, ParserPool } from "./process/child-process.ts";
 import type { ParseInput } from "./parser.ts";
 
-/** How a parser's process ends by a document's doing. */
+/** Codes with which a document can end its parser's process. */
 const ENDINGS: ReadonlySet<string> = new Set(["timeout", "out_of_memory", "corrupt", "worker_crashed"]);
 
 /**
- * Parses a range of pages. One that ends its parser is tried with the second one, and then left out, with a warning; where it is all
- * that there is, its error is thrown. Throws else as `ParserPool.parse` does.
+ * Parses a range of pages. A range that ends its parser is tried with the second parser and then left out
+ * with a warning; if it is the whole document, its error is thrown. Otherwise throws as `ParserPool.parse`
+ * does.
+ *
+ * @see test/parsers/page-range.own-stack.test.ts
  */
 export async function parsePages(
   pool: ParserPool,

@@ -1,4 +1,4 @@
-/** What a parser is: the only contract between the registry, the parsers and the process that runs them. */
+/** The contract between the table of parsers, the parsers and the process that runs them. */
 
 import { open, readFile } from "node:fs/promises";
 import { DomainError } from "../domain/errors.ts";
@@ -10,18 +10,21 @@ export interface ParseInput {
   /** Exactly one of `path` and `bytes` is given. */
   readonly path?: string | undefined;
   readonly bytes?: Uint8Array | undefined;
-  /** First and last page to read, 1-based, both included; a last page past the end is the end. Absent: all. Ignored without pages. */
+  /**
+   * First and last page to read, 1-based and inclusive; a last page past the end means the end. Absent: all
+   * pages. Ignored for formats without pages.
+   */
   readonly pages?: readonly [number, number] | undefined;
   /**
-   * Milliseconds after which a parser with pages stops at the next page where it can, and says so in `last_page`; never before it has read one.
-   * Absent: it reads on.
+   * Milliseconds after which a parser of pages stops at the next page at which it can, and says so in
+   * `last_page`; it always reads at least one page. Absent: no limit.
    */
   readonly budgetMs?: number | undefined;
-  /** The file's own name, where a parser can learn something from it. */
+  /** The file's name, if a parser can learn something from it. */
   readonly name?: string | undefined;
-  /** Absent where there is no OCR. */
+  /** Absent if there is no OCR. */
   readonly ocr?: OcrSettings | undefined;
-  /** Asks for the format's second parser, where it has one: the first one ended on this file. */
+  /** Asks for the format's second parser, if it has one, because the first one crashed on this file. */
   readonly fallback?: boolean | undefined;
   /** Set for a document inside another. */
   readonly nesting?: Nesting | undefined;
@@ -34,28 +37,29 @@ export interface OcrSettings {
 }
 
 export interface Nesting {
-  /** How many documents it is inside of. */
+  /** The number of documents around it. */
   readonly depth: number;
-  /** What may still be read inside the outermost document. */
+  /** What may still be read inside the outermost document; shared by all documents in it. */
   readonly left: { files: number; bytes: number };
 }
 
 export interface Parser {
   readonly name: string;
-  /** Parsers that run native code, or code that an input can make slow or large, run in a process of their own. */
+  /** `child`: native code, or code that an input can make slow or large, runs in a parser process. */
   readonly runsIn: "child" | "worker";
   /**
-   * Reads a document. Throws `DomainError` empty_file, encrypted, corrupt, too_large, too_complex, no_text or unsupported_file_type; the
-   * same input gives the same units.
+   * Reads a document. The same input gives the same units.
+   * @throws DomainError `empty_file`, `encrypted`, `corrupt`, `too_large`, `too_complex`, `no_text` or
+   * `unsupported_file_type`.
    */
   parse(input: ParseInput): Promise<ParsedDocument>;
-  /** Pages of a document that has some, without reading their text; null where the format has none. Throws as `parse` does. */
+  /** Counts pages without reading their text; null if the format has none. Throws as `parse` does. */
   pageCount?(input: ParseInput): Promise<number | null>;
   /** Loads what the first document would otherwise wait for. */
   warmUp?(): Promise<void>;
 }
 
-/** Kinds whose pages may be pictures, or that hold files whose pages are: OCR takes seconds for each. */
+/** Kinds whose pages may be pictures, or that may contain such files: OCR takes seconds for each page. */
 const MAY_NEED_OCR: ReadonlySet<FileType> = new Set<FileType>([
   "PDF",
   "PNG",
@@ -74,7 +78,8 @@ const BASE_MS = 60_000;
 const MS_PER_MEBIBYTE = 60_000;
 
 /**
- * Milliseconds after which reading the input is hopeless, whatever the limit for all: a small office file that takes minutes is made to.
+ * Milliseconds after which parsing is given up even if the general limit is higher: a small office file that
+ * takes minutes was made to. Infinity if OCR may be needed.
  */
 export async function patienceMs(input: ParseInput): Promise<number> {
   if (mayNeedOcr(input.fileType)) return Infinity;
@@ -82,7 +87,7 @@ export async function patienceMs(input: ParseInput): Promise<number> {
   return BASE_MS + (bytes / (1024 * 1024)) * MS_PER_MEBIBYTE;
 }
 
-/** The whole input in memory. Throws `empty_file` where there is nothing in it. */
+/** The whole input in memory. Throws `empty_file` if it has no bytes. */
 export async function readInput(input: ParseInput): Promise<Buffer> {
   const bytes =
     input.path === undefined ? asBuffer(input.bytes ?? new Uint8Array()) : await readFile(input.path);
@@ -90,7 +95,7 @@ export async function readInput(input: ParseInput): Promise<Buffer> {
   return bytes;
 }
 
-/** Bytes of the input without reading it. Throws `empty_file` for none. */
+/** The input's size in bytes, without reading it. Throws `empty_file` for 0. */
 export async function inputSizeBytes(input: ParseInput): Promise<number> {
   const size = input.path === undefined ? (input.bytes?.length ?? 0) : await fileSizeBytes(input.path);
   if (size === 0) throw emptyFile();
@@ -98,8 +103,8 @@ export async function inputSizeBytes(input: ParseInput): Promise<number> {
 }
 
 /**
- * Text that Postgres takes: without NUL and without half surrogate pairs, which both end an insert with an error.
- * Everything else is kept as it is; text is not normalised, so that what is cited is what was written.
+ * Text that Postgres accepts: without NUL and lone surrogates, with which an insert fails. Everything else
+ * stays, and nothing is normalised, so that citations match what was written.
  */
 export function storableText(text: string): string {
   const withoutNul = text.includes("\0") ? text.replaceAll("\0", "") : text;

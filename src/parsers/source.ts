@@ -1,4 +1,4 @@
-/** The parser of source code, XML and JSON as they are written: blocks of lines within fences, and notebooks as their cells. */
+/** The parser of source code, XML and JSON: fenced blocks of lines, and notebooks cell by cell. */
 
 import { extname } from "node:path";
 import { DomainError } from "../domain/errors.ts";
@@ -8,7 +8,7 @@ import type { ParseInput, Parser } from "./parser.ts";
 import { bounded, readTextInput } from "./text/plain.ts";
 import { createUnitWriter, type UnitWriter } from "./unit-writer.ts";
 
-/** A block ends at the first blank line behind this many characters, so that functions stay whole. */
+/** A block ends at the first blank line after this many characters, so that functions stay whole. */
 const BLOCK_CHARS = 1_500;
 const MAX_BLOCK_CHARS = 6_000;
 
@@ -35,12 +35,15 @@ function languageOf(input: ParseInput): string {
   return /^[\w+#]{1,20}$/.test(extension) ? extension.toLowerCase() : "";
 }
 
-/** JSON without line breaks is written out, one value a line: a line is the smallest thing that chunkers keep whole. */
+/**
+ * JSON without line breaks gets one line for each value: a line is the smallest thing that chunkers keep
+ * whole.
+ */
 function readable(text: string, input: ParseInput): string {
   if (input.fileType !== "JSON" || text.trim().includes("\n")) return text;
-  // Deep inside, the indentation of small values would be most of the text.
+  // In deeply nested JSON, indentation would be most of the text.
   if (indentedLength(text) > text.length * MAX_JSON_GROWTH)
-    return text.replace(JSON_TOKEN, (token) => (BREAKS_BEHIND.has(token) ? `${token}\n` : token));
+    return text.replace(JSON_TOKEN, (token) => (BREAKS_AFTER.has(token) ? `${token}\n` : token));
   try {
     return JSON.stringify(JSON.parse(text), undefined, INDENT);
   } catch {
@@ -51,9 +54,9 @@ function readable(text: string, input: ParseInput): string {
 const INDENT = 2;
 const MAX_JSON_GROWTH = 3;
 const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{},]/g;
-const BREAKS_BEHIND: ReadonlySet<string> = new Set(["[", "{", ","]);
+const BREAKS_AFTER: ReadonlySet<string> = new Set(["[", "{", ","]);
 
-/** How long JSON is when it is written out, to within a few characters a value. */
+/** The length of indented JSON, to within a few characters for each value. */
 function indentedLength(text: string): number {
   let length = text.length;
   let depth = 0;
@@ -93,7 +96,7 @@ interface NotebookCell {
   readonly outputs: readonly string[];
 }
 
-/** Cells of a Jupyter notebook; undefined where it is none. */
+/** The cells of a Jupyter notebook; undefined if the text is none. */
 function notebookCells(text: string): NotebookCell[] | undefined {
   if (!text.includes('"nbformat"')) return undefined;
   try {

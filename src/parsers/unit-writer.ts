@@ -1,4 +1,4 @@
-/** The only place where parsers of structured formats collect units: text in, units with page and headings out. */
+/** Collects the units of a structured format: takes text, adds page and heading path. */
 
 import type { TextUnit, UnitType } from "../domain/text-unit.ts";
 import { createHeadingPath } from "./heading-path.ts";
@@ -6,11 +6,11 @@ import { storableText } from "./parser.ts";
 
 export interface UnitWriter {
   readonly units: TextUnit[];
-  /** Units from here on are of this page; null: of none. */
+  /** Sets the page of the units that follow; null if they have none. */
   setPage(page: number | null): void;
-  /** Levels beyond 1–6 are brought into it. Nothing for blank text. */
+  /** Adds a heading; levels outside of 1–6 are clamped. Blank text adds nothing. */
   heading(level: number, text: string): void;
-  /** Nothing for blank text. `repeats`: a running header or footer. */
+  /** Blank text adds nothing. `repeats` (default false): a running header or footer. */
   add(type: Exclude<UnitType, "heading">, text: string, repeats?: boolean): void;
 }
 

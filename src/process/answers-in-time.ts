@@ -1,14 +1,16 @@
-/** How long a dependency may take to answer a probe: the same for whoever asks whether this process is ready. */
+/** Asks whether a dependency answers, with the same time limit for the API and the worker. */
 
-/** Resolves where the dependency answers; rejects with anything where it does not. */
+/** Resolves if the dependency answers, rejects with anything if it does not. */
 export type Probe = () => Promise<unknown>;
 
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** Whether it answers within two seconds. Never throws. */
+/** True if it answers within two seconds. Never throws. */
 export async function answersInTime(probe: Probe): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, PROBE_TIMEOUT_MS, false)));
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, PROBE_TIMEOUT_MS, false);
+  });
   const answered = probe().then(
     () => true,
     () => false,

@@ -1,11 +1,15 @@
 /**
- * The only place that writes lines of the log. Pino's own destination ends the process at the first line that a full disk does not
- * take (ENOSPC, EIO), and is silent for good once a reader was gone (EPIPE); neither is worth the service.
+ * Writes the lines of the log, and drops what cannot be written. Pino's own destination ends the process at
+ * the first line that a full disk refuses (ENOSPC, EIO), and writes nothing more once a reader was gone
+ * (EPIPE).
  */
 import { writeSync } from "node:fs";
 import { logLinesDropped } from "../telemetry/instruments.ts";
 
-/** A reader that is behind (EAGAIN) holds the process up for so long, once, until it reads again. */
+/**
+ * How long one line waits for a slow reader (EAGAIN). Lines after it do not wait until the reader has caught
+ * up.
+ */
 const PATIENCE_MS = 1_000;
 const PAUSE_MS = 10;
 
@@ -15,11 +19,14 @@ export interface LineSink {
 
 type Write = (fd: number, bytes: Uint8Array) => number;
 
-/** Writes whole lines to `fd`, in order. What cannot be written is dropped and counted; each line is tried anew. Never throws. */
+/**
+ * Writes whole lines to `fd`, in order. A line that cannot be written is dropped and counted. Never throws.
+ */
 export function lineSink(fd: number, write: Write = writeSync): LineSink {
-  /** A line was cut off; what comes next begins one of its own. */
+  /** The last line was written in part; the next one begins with a line break. */
   let isCut = false;
-  let isBehind = false;
+  /** The reader was too slow for the last line, so no line waits for it. */
+  let isReaderSlow = false;
   return {
     write(line) {
       const bytes = Buffer.from(isCut ? `\n${line}` : line);
@@ -28,19 +35,14 @@ export function lineSink(fd: number, write: Write = writeSync): LineSink {
       while (written < bytes.length) {
         try {
           written += write(fd, bytes.subarray(written));
-          isBehind = false;
+          isReaderSlow = false;
         } catch (error) {
-          const waits =
-            error instanceof Error &&
-            "code" in error &&
-            error.code === "EAGAIN" &&
-            !isBehind &&
-            performance.now() < deadline;
-          if (waits) {
+          const isFull = error instanceof Error && "code" in error && error.code === "EAGAIN";
+          if (isFull && !isReaderSlow && performance.now() < deadline) {
             pause();
             continue;
           }
-          isBehind = error instanceof Error && "code" in error && error.code === "EAGAIN";
+          isReaderSlow = isFull;
           logLinesDropped.inc();
           isCut ||= written > 0;
           return;

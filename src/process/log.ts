@@ -1,4 +1,4 @@
-/** The only logger and its redaction list: one JSON object a line on standard output, no secret in any of them. */
+/** Makes the logger: one JSON object a line on standard output, with secrets redacted. */
 import { pino } from "pino";
 import { describeOutage } from "../domain/expected-failure.ts";
 import { lineSink } from "./log-sink.ts";
@@ -7,9 +7,9 @@ export type Log = pino.Logger;
 
 interface LogSettings {
   readonly level: pino.LevelWithSilent;
-  /** The process: `api`, `worker`, … */
+  /** The process that logs: `api`, `worker`, … */
   readonly name: string;
-  /** Where lines go; standard output where absent. */
+  /** Default: standard output. */
   readonly destination?: { write(line: string): void };
 }
 
@@ -32,7 +32,7 @@ const SECRET_FIELDS = [
 const STDOUT = 1;
 const REDACTED = "[redacted]";
 
-/** Secrets that stand inside a longer text: a message, a stack, a URL. Applied to the finished line. */
+/** Secrets inside a longer text, such as a message, a stack or a URL. Applied to the finished line. */
 const SECRETS_IN_TEXT: readonly (readonly [RegExp, string])[] = [
   [/(?<![A-Za-z0-9])sk-(?:\\.|[^\s"\\]){8,}/g, `sk-${REDACTED}`],
   [/\b(Bearer|Basic)\s+(?:\\.|[^\s"\\]){8,}/gi, `$1 ${REDACTED}`],
@@ -40,7 +40,10 @@ const SECRETS_IN_TEXT: readonly (readonly [RegExp, string])[] = [
   [/(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"]*:)[^\s@/"]+@/gi, `$1${REDACTED}@`],
 ];
 
-/** A logger that takes secrets out by the names of their fields, and by their looks wherever else they stand. */
+/**
+ * Makes a logger that redacts secrets by the names of their fields, and in all other text by their form.
+ * @example createLog({ level: "info", name: "api" }).info({ port: 8080 }, "api is up")
+ */
 export function createLog({ level, name, destination }: LogSettings): Log {
   const paths = SECRET_FIELDS.flatMap((field) => {
     const part = /^\w+$/.test(field) ? `.${field}` : `["${field}"]`;
@@ -58,14 +61,14 @@ export function createLog({ level, name, destination }: LogSettings): Log {
   return pino(options, destination ?? lineSink(STDOUT));
 }
 
-/** An outage is a sentence; anything else keeps its stack. */
+/** An outage is logged as one sentence; any other error keeps its stack. */
 function errorFields(error: unknown): unknown {
   const message = describeOutage(error);
   if (message === undefined || !(error instanceof Error)) return pino.stdSerializers.err(error as Error);
   return { type: error.name, message, ...("code" in error ? { code: error.code } : {}) };
 }
 
-/** The text without what looks like a secret. */
+/** Replaces everything in the text that has the form of a secret. */
 export function redactText(line: string): string {
   return SECRETS_IN_TEXT.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line);
 }

@@ -1,10 +1,10 @@
-/** How a process tells the one that started it that it is ready to work. */
+/** Tells the process that started this one that it is ready. */
 
 export const READY = "ready";
 
-/** A process that was started without a channel, as in production, tells nobody. */
+/** Does nothing in a process that was started without an IPC channel, as in production. */
 export function reportReady(): void {
   if (!process.connected) return;
-  // Whoever started it may be gone by now, which is no reason to fail.
+  // The parent may have ended by now; the callback keeps that from becoming an error.
   process.send?.(READY, undefined, undefined, () => undefined);
 }

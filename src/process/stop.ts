@@ -1,20 +1,29 @@
-/** How a process is told to stop: at once while it starts, in order afterwards, and never without an end. */
+/**
+ * Starts and stops a process: at once on a signal while it starts, in order afterwards, by force if that
+ * takes too long.
+ */
 import { flushCompileCache } from "node:module";
 import { describeFailure, isHopeless } from "../domain/expected-failure.ts";
 
 const LONGEST_STOP_MS = 60_000;
 const LONGEST_CLOSE_MS = 10_000;
-/** EX_CONFIG of sysexits.h: what is wrong does not change by a restart, so that whoever supervises should not try again. */
+/**
+ * EX_CONFIG of sysexits.h: a restart cannot help, so a supervisor should not try one.
+ * @see https://man.openbsd.org/sysexits.3
+ */
 export const HOPELESS_EXIT = 78;
 
 export interface ProcessStop {
   /** Aborted by the first SIGTERM or SIGINT after {@link started}. */
   readonly signal: AbortSignal;
-  /** From now on there is something to end in order. */
+  /** Call it once the process has work that must end in order. */
   started(): void;
 }
 
-/** Takes SIGTERM and SIGINT over. Until `started` is called they end the process: it has accepted nothing yet. */
+/**
+ * Handles SIGTERM and SIGINT. Until `started` is called they end the process at once: it has accepted no work
+ * yet.
+ */
 export function watchSignals(): ProcessStop {
   const stop = new AbortController();
   let isStarted = false;
@@ -22,7 +31,6 @@ export function watchSignals(): ProcessStop {
     process.once(name, () => {
       if (!isStarted) process.exit(0);
       stop.abort(new Error(name));
-      // What still hangs then would hang for ever.
       setTimeout(() => process.exit(1), LONGEST_STOP_MS).unref();
     });
   }
@@ -30,19 +38,20 @@ export function watchSignals(): ProcessStop {
     signal: stop.signal,
     started() {
       isStarted = true;
-      // Node keeps compiled code when a process ends in order, if NODE_COMPILE_CACHE is set. One that is killed would leave
-      // it to the next to compile everything again.
+      // With NODE_COMPILE_CACHE Node writes compiled code when a process exits in order. Written now, it is
+      // there for the next start even if this process is killed.
       flushCompileCache();
     },
   };
 }
 
 /**
- * Runs what a process is there for. A failure is printed on standard error, an expected one in a line without a stack, and ends the
- * process with exit code 1, or {@link HOPELESS_EXIT} where somebody must change something first.
+ * Runs the main function of a process. A failure is printed on standard error, an expected one as a line
+ * without a stack, and ends the process with exit code 1, or {@link HOPELESS_EXIT} if a restart cannot help.
  */
 export async function runProcess(name: string, main: () => Promise<void>): Promise<void> {
-  // What is said beside the log, by Node or a library, must not end a process whose output cannot be written, as on a disk that is full.
+  // Node and libraries write warnings here. Without a handler, a full disk would turn one of them into a
+  // crash.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   try {
     await main();
@@ -54,17 +63,19 @@ export async function runProcess(name: string, main: () => Promise<void>): Promi
 }
 
 /**
- * Runs `work`, and closes `deps` where it fails: a thread that is cut while it loads a native library, as the embedding model's is at a
- * start, would end the process by SIGABRT, and its exit code would be lost. @throws what `work` does.
+ * Runs `work`, and closes `deps` if it fails, for at most ten seconds. Without that, a thread that is cut off
+ * while it loads a native library, such as the embedding model's, would end the process by SIGABRT, and the
+ * exit code would be lost.
+ * @throws the error of `work`.
  */
-export async function closingOnFailure(
+export async function closingOnFailure<T>(
   deps: { close(): Promise<void> },
-  work: () => Promise<void>,
-): Promise<void> {
+  work: () => Promise<T>,
+): Promise<T> {
   try {
-    await work();
+    return await work();
   } catch (error) {
-    // Whatever this says too, what came first is what somebody has to know.
+    // An error of closing is dropped: the first error is the cause.
     const closed = deps.close().catch(() => undefined);
     await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, LONGEST_CLOSE_MS))]);
     throw error;

@@ -1,4 +1,4 @@
-/** Contract of agents and of the chat-compatible model list. */
+/** The contract of agents, and of the list of models that OpenAI's clients ask for. */
 import { z } from "zod";
 import { TOOL_IDS } from "../domain/tool-ids.ts";
 import { envelope, Name, pageQuery, Person, Timestamp, Uuid } from "./common.ts";
@@ -60,13 +60,13 @@ const configuration = {
     .meta({ description: "With all folders below; null: no restriction, an empty list: nothing" }),
 };
 
-/** In requests: settings of any form, bounded in size. */
+/** Settings of any form in a request, bounded in size. */
 const settings = record(z.unknown(), MAX_SETTINGS).refine(
   (given) => JSON.stringify(given).length <= MAX_SETTINGS_CHARACTERS,
   `must have at most ${MAX_SETTINGS_CHARACTERS} characters as JSON`,
 );
 
-/** In requests only: what an agent was given stays readable, whatever is known today. */
+/** For requests only: answers also show tools that this version does not know any more. */
 const AttachedTool = z
   .object({
     tool_id: z.enum(TOOL_IDS),
@@ -85,7 +85,8 @@ const writable = {
     .regex(/^[!-~]+$/)
     .meta({
       description:
-        "Deployment name of the language model: visible characters, no spaces; `default` is the configured one",
+        "Deployment name of the language model: visible characters, no spaces; " +
+        "`default` is the configured one",
       example: "default",
     }),
   tool_attachments: z
@@ -162,7 +163,7 @@ const AGENT_FIELDS: FilterFields = {
 };
 
 export const AgentSearchQuery = pageQuery();
-/** Optional as a whole. */
+/** An absent body lists all agents that the caller may use. */
 export const AgentSearch = z
   .object({
     filters: filtersOf(AGENT_FIELDS, { name__icontains: "analyst" }),

@@ -1,4 +1,7 @@
-/** Contract of chat completions, compatible with OpenAI's where the two meet. Fields that are not named here are accepted and ignored. */
+/**
+ * The contract of chat completions. Fields of OpenAI's that are not named here are accepted and ignored.
+ * @see https://platform.openai.com/docs/api-reference/chat
+ */
 import { z } from "zod";
 import { Uuid } from "./common.ts";
 import { withFewKeys } from "./requests/record.ts";
@@ -6,7 +9,7 @@ import { withFewKeys } from "./requests/record.ts";
 const MAX_MESSAGES = 2_000;
 const MAX_TOKENS = 2_000_000;
 const MAX_PARTS = 1_000;
-/** As many as a body may have bytes: text and pictures (as data: URLs) are bounded together. */
+/** As many as the bytes of a body, which bound text and pictures (as data: URLs) together. */
 const MAX_CONTENT_CHARACTERS = 4 * 1_024 * 1_024;
 const MAX_FORMAT_FIELDS = 16;
 const MAX_FORMAT_NAME = 64;
@@ -28,7 +31,9 @@ const RefusalPart = z.object({
   type: z.literal("refusal"),
   refusal: longText.meta({ example: "I cannot help with that." }),
 });
-/** Other parts, such as audio, are refused rather than dropped: the answer would not be about what was asked. */
+/**
+ * Other parts, such as audio, are refused rather than dropped: the answer would not be about what was asked.
+ */
 const ContentPart = z
   .discriminatedUnion("type", [TextPart, ImagePart, RefusalPart])
   .meta({ id: "ContentPart" });
@@ -41,7 +46,10 @@ const content = z.union([longText, z.array(ContentPart).max(MAX_PARTS)]).meta({
 const withContent = (...roles: ("system" | "developer" | "user")[]) =>
   z.object({ role: z.enum(roles), content });
 
-/** `developer` counts as `system`; messages of role `tool` are passed over. An assistant's message may have tool calls in place of content. */
+/**
+ * `developer` counts as `system`, and messages of role `tool` are ignored. The content of an assistant's
+ * message may be absent, because OpenAI's clients send tool calls in its place.
+ */
 export const ChatMessage = z
   .discriminatedUnion("role", [
     withContent("system", "developer"),
@@ -180,7 +188,7 @@ export const ChatCompletionChunk = z
   })
   .meta({ id: "ChatCompletionChunk" });
 
-/** The event of a stream that failed after its first byte; no `[DONE]` follows. */
+/** The last event of a stream that fails after its first byte; no `[DONE]` follows. */
 export const ChatStreamError = z
   .object({
     error: z.object({

@@ -1,21 +1,29 @@
-/** What every resource's contract is made of: ids, timestamps, pages, people, errors. */
+/** The parts that the contracts of several resources share: ids, timestamps, pages, people, errors. */
 import { z } from "zod";
 
 const EXAMPLE_ID = "01900000-0000-7000-8000-000000000010";
-/** Page numbers above it could not be reached with real rows; it keeps offsets within a bigint. */
+/** Keeps offsets within a bigint; no list has so many pages. */
 const MAX_PAGE = 1_000_000_000;
 
-/** Any 8-4-4-4-12 hexadecimal id, whatever its version; lower case after parsing. */
+/** Any 8-4-4-4-12 hexadecimal id, whatever its version, in lower case after parsing. */
 export const Uuid = z.guid().toLowerCase().meta({ example: EXAMPLE_ID });
 
-/** In answers: a `Date` or an ISO string; leaves as ISO 8601 in UTC with milliseconds and `Z`. */
+/**
+ * A moment in an answer: takes a `Date` or an ISO string, and gives ISO 8601 in UTC with milliseconds and
+ * `Z`.
+ */
 export const Timestamp = z
   .union([z.date(), z.string()])
   .transform((value) => new Date(value).toISOString())
   .pipe(z.iso.datetime())
   .meta({ description: "ISO 8601, UTC, milliseconds", example: "2026-01-31T09:30:00.000Z" });
 
-/** A moment in a request, after parsing an ISO string in UTC; null where `text` is none. A date alone is its midnight; without an offset it is UTC. */
+/**
+ * Reads an ISO 8601 timestamp or date of a request. A date alone means its midnight; without an offset it is
+ * in UTC.
+ * @returns an ISO string in UTC with milliseconds, or null if `text` is not a moment of the years 1 to 9999.
+ * @example parseTimestamp("2026-01-31") // "2026-01-31T00:00:00.000Z"
+ */
 export function parseTimestamp(text: string): string | null {
   const match =
     /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)([Zz]|[+-]\d{2}:?\d{2})?)?$/.exec(
@@ -32,7 +40,7 @@ export function parseTimestamp(text: string): string | null {
 
 const MAX_TIMESTAMP_CHARACTERS = 64;
 
-/** In requests: an ISO 8601 timestamp or date. */
+/** A moment in a request: see {@link parseTimestamp}. */
 export const TimestampInput = z
   .string()
   .max(MAX_TIMESTAMP_CHARACTERS)
@@ -58,12 +66,12 @@ export interface PageLimits {
   readonly default: number;
 }
 
-/** Lists of resources. */
+/** For lists of resources. */
 export const RESOURCES_PER_PAGE: PageLimits = { max: 100, default: 20 };
-/** Lists of small parts: chunks, text units, versions, folders, files. */
+/** For lists of small parts, such as chunks, text units, versions, folders and files. */
 export const PARTS_PER_PAGE: PageLimits = { max: 1_000, default: 100 };
 
-/** The `page` and `limit` of a query string. */
+/** The `page` (from 1) and `limit` of a query string. */
 export function pageQuery(limits: PageLimits = RESOURCES_PER_PAGE) {
   return z.object({
     page: z.int().min(1).max(MAX_PAGE).default(1).meta({ description: "Page number, from 1", example: 1 }),
@@ -81,7 +89,10 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-/** The pagination envelope around `item`; `name` is its component in the OpenAPI document. */
+/**
+ * The pagination envelope around `item`.
+ * @param name its component in the OpenAPI document.
+ */
 export function envelope<Item extends z.ZodType>(item: Item, name: string) {
   return z
     .object({
@@ -94,7 +105,7 @@ export function envelope<Item extends z.ZodType>(item: Item, name: string) {
     .meta({ id: name });
 }
 
-/** The envelope's value for one page of `items` out of `totalItems`. */
+/** The value of an {@link envelope} for one page of `items` out of `totalItems`. */
 export function pageOf<Items>(items: Items, totalItems: number, { page, limit }: PageRequest) {
   return {
     items,
@@ -105,7 +116,7 @@ export function pageOf<Items>(items: Items, totalItems: number, { page, limit }:
   };
 }
 
-/** A person as shown beside what they made. */
+/** A person, as shown with what they made. */
 export const Person = z
   .object({
     id: Uuid,
@@ -120,7 +131,7 @@ export const DocumentParams = z.object({ document_id: Uuid });
 export const AgentParams = z.object({ agent_id: Uuid });
 export const OrganizationParams = z.object({ organization_id: Uuid });
 
-/** A display name: one line, not blank. */
+/** A display name, which must not be blank. */
 export const Name = z
   .string()
   .min(1)
@@ -128,7 +139,9 @@ export const Name = z
   .refine((text) => text.trim() !== "", "must not be blank")
   .meta({ example: "Research" });
 
-/** The file of a multipart form; only its place in the OpenAPI document, the parser streams it. */
+/**
+ * The file of a multipart form, for the OpenAPI document; the form's parser streams it and checks it itself.
+ */
 export const FilePart = z
   .custom<unknown>()
   .meta({ override: { type: "string", format: "binary" }, example: "(bytes)", description: "The file" });

@@ -1,4 +1,4 @@
-/** Contract of the health checks. */
+/** The contract of the health checks. */
 import { z } from "zod";
 
 export const Health = z.object({ status: z.literal("ok") }).meta({ id: "Health" });

@@ -1,4 +1,4 @@
-/** Contract of API keys; the key text itself is shown once, in the answer that makes it. */
+/** Contract of API keys. The text of a key is shown once, in the answer to the request that makes it. */
 import { z } from "zod";
 import { canonicalCidr } from "../domain/tenancy/cidr.ts";
 import { CAPABILITIES } from "../domain/tenancy/principal.ts";
@@ -9,16 +9,19 @@ import { queryFilters } from "./requests/query-filters.ts";
 const MAX_SPACES = 1_000;
 const MAX_CAPABILITIES = 16;
 export const MAX_CIDRS = 50;
-/** More than the longest way to write one. */
+/** Longer than any way to write a network. */
 const MAX_CIDR_CHARACTERS = 64;
 const MAX_OVERLAP_SECONDS = 604_800;
-/** How long the text of before is accepted after a roll if the request does not say. */
+/** How long the earlier text of a rolled key is accepted if the request does not say. */
 export const DEFAULT_OVERLAP_SECONDS = 86_400;
 const MAX_LEAKED_KEYS = 20;
-/** Of the whole report, which bounds each text in it. */
+/** The most characters of a whole report, which also bounds each text in it. */
 export const MAX_LEAKED_CHARACTERS = 4_096;
 
-/** A network, or an address, canonical after parsing; `message` says of another text what is wrong. */
+/**
+ * A network or an address, in canonical form after parsing.
+ * @param message the detail of the 422 for any other text.
+ */
 export const cidr = (message: string) =>
   z
     .string()
@@ -41,7 +44,8 @@ const ApiKey = z
     user_id: Uuid,
     created_by: Uuid.nullable().meta({
       description:
-        "The user who made it; null: the operator. A key that somebody else made for its owner reaches shared spaces alone",
+        "The user who made it; null: the operator. A key that somebody else made for its owner reaches " +
+        "shared spaces alone",
     }),
     spaces: z.array(Uuid).nullable().meta({ description: "Null: all that its owner reaches" }),
     capabilities: z.array(z.enum(CAPABILITIES)),
@@ -123,7 +127,7 @@ const EXAMPLE = {
   orderBy: "-last_used_at",
 };
 
-/** `unused_since` is the last use, or the creation of a key that never was used. */
+/** The field `unused_since` is a key's last use, or its creation if it was never used. */
 export const ApiKeyQuery = pageQuery().extend(queryFilters(KEY_FIELDS, EXAMPLE));
 export const OrganizationKeyQuery = pageQuery().extend({
   user_id: Uuid.optional(),
@@ -132,11 +136,17 @@ export const OrganizationKeyQuery = pageQuery().extend({
 
 export const ApiKeyRoll = z
   .object({
-    overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(DEFAULT_OVERLAP_SECONDS).meta({
-      description:
-        "For how long the text of before is accepted too, at most until the key would have expired. Rolling again ends it",
-      example: 3_600,
-    }),
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(MAX_OVERLAP_SECONDS)
+      .default(DEFAULT_OVERLAP_SECONDS)
+      .meta({
+        description:
+          "For how long the text of before is accepted too, at most until the key would have expired. " +
+          "Rolling again ends it",
+        example: 3_600,
+      }),
     expires_at: TimestampInput.nullish().meta({
       description: "Absent or null: the key's expiry stays as it is",
     }),
@@ -144,7 +154,7 @@ export const ApiKeyRoll = z
   .optional()
   .meta({ id: "ApiKeyRoll" });
 
-/** Texts as they were found, whether or not they can be keys. */
+/** Texts in which somebody found keys, or what looks like keys. */
 export const LeakedKeysReport = z
   .object({
     keys: z

@@ -1,4 +1,4 @@
-/** Contract of the caller's own profile. */
+/** The contract of the caller's own profile. */
 import { z } from "zod";
 import { Uuid } from "./common.ts";
 

@@ -1,4 +1,4 @@
-/** Contract of an organization: its settings, members, audit log and usage. */
+/** The contract of an organization: its settings, members, audit log and usage. */
 import { z } from "zod";
 import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, TimestampInput, Uuid } from "./common.ts";
 import type { FilterFields } from "./requests/filters.ts";
@@ -19,7 +19,8 @@ const lifetime = (description: string) =>
 const lifetimes = {
   max_key_lifetime_seconds: lifetime("The longest that a new API key may live; null is no bound"),
   default_key_lifetime_seconds: lifetime(
-    "How long a new API key lives for which nothing is asked, never longer than the maximum; null is the maximum, or no end",
+    "How long a new API key lives for which nothing is asked, never longer than the maximum; " +
+      "null is the maximum, or no end",
   ),
 };
 

@@ -1,4 +1,4 @@
-/** Contract of spaces and their members. */
+/** The contract of spaces and their members. */
 import { z } from "zod";
 import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "./common.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./requests/filters.ts";
@@ -30,7 +30,7 @@ const SPACE_FIELDS: FilterFields = {
 };
 
 export const SpaceSearchQuery = pageQuery();
-/** Optional as a whole; `{}` lists all spaces that are reached. */
+/** An absent body and `{}` list all spaces that the caller reaches. */
 export const SpaceSearch = z
   .object({
     filters: filtersOf(SPACE_FIELDS, { name__icontains: "research" }),

@@ -1,18 +1,22 @@
 /**
- * Contract of what an agent's `config` may say to a tool. A config narrows what the tool reaches, so that one that is not understood must
- * never count as none: it is refused when the agent is saved, and by the tool itself where it was saved before.
+ * The contract of the `config` that an agent gives a tool. A config narrows what the tool reaches, so one
+ * that is not understood must never count as none: it is refused when the agent is saved, and the tool
+ * refuses one that was saved by an earlier version.
  */
 import { z } from "zod";
 
 const MAX_HOSTS = 100;
 const MAX_TOOLS = 100;
-/** Names and IPv4 addresses; `*.` before a name means all below it. */
+/** Names and IPv4 addresses; `*.` before a name means all its subdomains. */
 const HOST = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i;
 
-/** Without it every host that the operator allows; an empty list allows none, and what is no host allows nothing. */
+/**
+ * Without a config the tool reaches every host that the operator allows. An empty list allows none, and an
+ * entry that is not a host matches none.
+ */
 export const HttpFetchConfig = z.strictObject({ hosts: z.array(z.string()) });
 
-/** Names a server that the operator set up; `tools`, where given, are the only ones of it. */
+/** Names a server that the operator set up; `tools` narrows it to some of its tools. */
 export const McpConfig = z.strictObject({
   server: z.string().min(1).max(100),
   tools: z.array(z.string().max(200)).max(MAX_TOOLS).nullish(),
@@ -23,13 +27,16 @@ const Host = z
   .max(253)
   .regex(HOST, "must be a host such as example.org, or *.example.org for all below it");
 
-/** What may be saved, by tool; the tools that are not in it take no notice of a config. */
+/** What may be saved, by tool. Tools that are not listed ignore their config. */
 const SAVED = new Map<string, z.ZodType>([
   ["http_fetch", HttpFetchConfig.extend({ hosts: z.array(Host).max(MAX_HOSTS) })],
   ["mcp", McpConfig],
 ]);
 
-/** Adds what is wrong with the `config` of a tool attachment, at its place in it. No config is right for every tool. */
+/**
+ * Adds what is wrong with the `config` of a tool attachment to `context`. Every tool accepts an absent
+ * config.
+ */
 export function checkToolConfig(
   { tool_id, config }: { readonly tool_id: string; readonly config?: unknown },
   context: z.RefinementCtx,

@@ -1,11 +1,17 @@
-/** The only place that computes BM25, Lucene's variant (Kamphuis et al. 2020): over all live chunks of a space, in this process. */
+/**
+ * Computes BM25 over all live chunks of a space, in this process.
+ *
+ * @see Kamphuis et al., "Which BM25 Do You Mean?" (2020); this is Lucene's variant
+ * @see docs/decisions/0004-packed-postings-bm25.md
+ */
 import type { Sql } from "../db/pool.ts";
 import { type SegmentChunks, addScores, countPostings } from "../db/search/index/posting-blocks.ts";
 import { type SegmentPostings, readPostings } from "../db/search/index/postings.ts";
 import type { ChunkKey, SearchScope } from "../db/search/scope.ts";
 import { createTimeSlice } from "../db/search/time-slice.ts";
 import type { QueryWord } from "./text/analyzer.ts";
-import type { ChunkConditions } from "./conditions.ts";
+import type { ChunkConditions } from "./chunk-set.ts";
+import { liveRuns, maskOf, visibleRuns } from "./visibility.ts";
 
 const K1 = 1.2;
 const B = 0.75;
@@ -20,51 +26,19 @@ interface SparseCandidate extends ChunkKey {
   readonly bm25: number;
 }
 
-/** What the sparse side has for a query. */
+/** The chunks that have words of a query, and their scores. */
 export interface SparseScores {
-  /** The terms of the query that the space has. */
+  /** The query's terms that any live chunk of the space has. */
   readonly terms: readonly WeightedTerm[];
-  /** The `limit` best chunks that the conditions let through, best first; equal ones by run and index. */
+  /** The `limit` best chunks that meet the conditions, best first; equal ones by run and index. */
   best(conditions: ChunkConditions, limit: number): SparseCandidate[];
-  /** BM25 of a chunk; null where it has none of the terms. */
+  /** BM25 of a chunk; null if it has none of the terms or is not seen. */
   of(key: ChunkKey): number | null;
 }
 
 /** ln(1 + (N - df + 0.5) / (df + 0.5)); never negative. */
 function inverseDocumentFrequency(chunks: number, df: number): number {
   return Math.log(1 + Math.max(0, chunks - df + 0.5) / (df + 0.5));
-}
-
-/** A 1 for each place of the list whose run is let through; null where all are. */
-export function maskOf(
-  { runs }: SegmentChunks,
-  isLetThrough: ((run: number) => boolean) | null,
-): Uint8Array | null {
-  if (isLetThrough === null) return null;
-  const mask = new Uint8Array(runs.length);
-  let [before, verdict, isNarrowing] = [-1, 0, false];
-  for (let place = 0; place < runs.length; place++) {
-    const run = runs[place]!;
-    if (run !== before) [before, verdict] = [run, isLetThrough(run) ? 1 : 0];
-    mask[place] = verdict;
-    isNarrowing ||= verdict === 0;
-  }
-  return isNarrowing ? mask : null;
-}
-
-/** Whether a run is seen by anybody; null where all are. */
-function liveRuns({ hiddenRuns }: Pick<SearchScope, "hiddenRuns">): ((run: number) => boolean) | null {
-  if (hiddenRuns.length === 0) return null;
-  const hidden = new Set(hiddenRuns);
-  return (run) => !hidden.has(run);
-}
-
-/** Whether a run is seen by the search; null where all are. */
-export function visibleRuns(scope: SearchScope): ((run: number) => boolean) | null {
-  const isLive = liveRuns(scope);
-  if (scope.runs === null) return isLive;
-  const runs = new Set(scope.runs);
-  return (run) => runs.has(run) && (isLive === null || isLive(run));
 }
 
 async function documentFrequencies(
@@ -83,7 +57,7 @@ async function documentFrequencies(
 }
 
 /**
- * The terms of the words that the space has, each with its word's weight: a word is as frequent as all its terms together,
+ * The terms that the space has, each with its word's weight. A word is as frequent as all its terms together,
  * since a chunk is in one language and has one of them.
  */
 function weigh(
@@ -103,13 +77,16 @@ function weigh(
 
 interface ScoredSegment {
   readonly list: SegmentChunks;
-  /** By place; 0 where the chunk has none of the terms or is not seen. */
+  /** By place in the list; 0 if the chunk has none of the terms or is not seen. */
   readonly scores: Float64Array;
 }
 
 /**
- * Scores every chunk of the scope that has a word of the query: sum(weight * tf / (tf + k1 * (1 - b + b * length / average))). Frequencies
- * are counted from live postings of the whole space; filters of a search do not change them.
+ * Scores every chunk of the scope that has a word of the query: sum(weight * tf / (tf + k1 * (1 - b + b *
+ * length / average))). Frequencies are counted from live postings of the whole space; filters of a search do
+ * not change them.
+ *
+ * @example `test/db/search/reference-rankings.database.test.ts`
  */
 export async function scoreSparse(
   sql: Sql,
@@ -136,7 +113,9 @@ async function scoreSegments(
   terms: readonly WeightedTerm[],
 ): Promise<ScoredSegment[]> {
   const average = scope.chunks > 0 && scope.terms > 0 ? scope.terms / scope.chunks : 1;
-  const [fixed, perTerm, isVisible] = [K1 * (1 - B), (K1 * B) / average, visibleRuns(scope)];
+  const fixed = K1 * (1 - B);
+  const perTerm = (K1 * B) / average;
+  const isVisible = visibleRuns(scope);
   const scored: ScoredSegment[] = [];
   const endOfSlice = createTimeSlice();
   for (const { list, byTerm } of segments) {
@@ -153,11 +132,12 @@ async function scoreSegments(
   return scored;
 }
 
-/** Null where the chunk has none of the terms or is not seen. */
+/** By binary search in each list; null if the chunk has none of the terms or is not seen. */
 function scoreOf(scored: readonly ScoredSegment[], { run_num, chunk_index }: ChunkKey): number | null {
   for (const { list, scores } of scored) {
     let low = 0;
-    for (let high = list.runs.length; low < high;) {
+    let high = list.runs.length;
+    while (low < high) {
       const middle = (low + high) >>> 1;
       const isBefore =
         list.runs[middle]! < run_num || (list.runs[middle] === run_num && list.chunks[middle]! < chunk_index);
@@ -170,21 +150,23 @@ function scoreOf(scored: readonly ScoredSegment[], { run_num, chunk_index }: Chu
   return null;
 }
 
-const isBefore = (one: SparseCandidate, other: SparseCandidate): boolean =>
-  one.bm25 !== other.bm25
-    ? one.bm25 > other.bm25
-    : one.run_num !== other.run_num
-      ? one.run_num < other.run_num
-      : one.chunk_index < other.chunk_index;
+function isBefore(one: SparseCandidate, other: SparseCandidate): boolean {
+  if (one.bm25 !== other.bm25) return one.bm25 > other.bm25;
+  if (one.run_num !== other.run_num) return one.run_num < other.run_num;
+  return one.chunk_index < other.chunk_index;
+}
 
-/** Keeps the `limit` best in order; most of what comes is worse than the last of them. */
+/**
+ * Keeps the `limit` best in order. Most chunks are worse than the last of them and pass only the first
+ * comparison.
+ */
 function bestOf(
   scored: readonly ScoredSegment[],
   { required, excluded }: ChunkConditions,
   limit: number,
 ): SparseCandidate[] {
   const best: SparseCandidate[] = [];
-  // No score of 0 passes.
+  // Keeps out scores of 0.
   let least = Number.MIN_VALUE;
   for (const { list, scores } of scored) {
     for (let place = 0; place < scores.length; place++) {
@@ -204,7 +186,8 @@ function bestOf(
 
 function insert(best: SparseCandidate[], found: SparseCandidate): void {
   let low = 0;
-  for (let high = best.length; low < high;) {
+  let high = best.length;
+  while (low < high) {
     const middle = (low + high) >>> 1;
     if (isBefore(best[middle]!, found)) low = middle + 1;
     else high = middle;

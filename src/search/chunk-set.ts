@@ -1,15 +1,29 @@
-/** The only place that gathers numbers by chunk fast: an open-addressing table over typed arrays, a few nanoseconds a step. */
+/**
+ * A set of chunks with a number each: an open-addressing table over typed arrays, a few nanoseconds a step.
+ */
 import type { ChunkKey } from "../db/search/scope.ts";
 
 export interface ChunkSet {
   readonly size: number;
-  /** Adds to the chunk's number, which begins at 0. */
+  /** Adds the chunk if it is not in the set, and adds `value` to its number, which begins at 0. */
   add(run: number, chunk: number, value: number): void;
-  /** Null where nothing was added for the chunk. */
+  /** The chunk's number; null if it is not in the set. */
   get(run: number, chunk: number): number | null;
   has(run: number, chunk: number): boolean;
-  each(visit: (run: number, chunk: number, value: number) => void): void;
+  /** All chunks, by run and index. */
   keys(): ChunkKey[];
+}
+
+/** What the operators of a query demand of chunks. */
+export interface ChunkConditions {
+  /** If not null, no other chunks may be found. */
+  readonly required: ChunkSet | null;
+  readonly excluded: ChunkSet;
+}
+
+/** Names a chunk by one string, for maps. */
+export function nameOf(key: ChunkKey): string {
+  return `${key.run_num}/${key.chunk_index}`;
 }
 
 interface Table {
@@ -19,7 +33,7 @@ interface Table {
   readonly mask: number;
 }
 
-/** Runs are numbered from 1, so that a 0 is an empty place. */
+/** Runs are numbered from 1, so that a 0 marks an empty place. */
 function createTable(capacity: number): Table {
   return {
     runs: new Int32Array(capacity),
@@ -29,7 +43,10 @@ function createTable(capacity: number): Table {
   };
 }
 
-/** The place of the chunk, or the empty one where it belongs. Multipliers are large odd numbers that spread neighbours. */
+/**
+ * The place of the chunk, or the empty one where it belongs. The multipliers are large odd numbers that
+ * spread neighbours.
+ */
 function placeOf({ runs, chunks, mask }: Table, run: number, chunk: number): number {
   let place = (Math.imul(run, 0x9e3779b1) ^ Math.imul(chunk + 1, 0x85ebca6b)) >>> 0;
   place = (place ^ (place >>> 15)) & mask;
@@ -37,7 +54,7 @@ function placeOf({ runs, chunks, mask }: Table, run: number, chunk: number): num
   return place;
 }
 
-/** @param expected how many chunks may come; more are no mistake. */
+/** @param expected how many chunks may come; the table grows if there are more. */
 export function createChunkSet(expected: number): ChunkSet {
   let table = createTable(2 ** Math.ceil(Math.log2(Math.max(16, expected * 2))));
   let size = 0;
@@ -51,10 +68,6 @@ export function createChunkSet(expected: number): ChunkSet {
       table.chunks[place] = old.chunks[at]!;
       table.values[place] = old.values[at]!;
     }
-  };
-  const each: ChunkSet["each"] = (visit) => {
-    const { runs, chunks, values, mask } = table;
-    for (let at = 0; at <= mask; at++) if (runs[at] !== 0) visit(runs[at]!, chunks[at]!, values[at]!);
   };
   return {
     get size() {
@@ -74,10 +87,12 @@ export function createChunkSet(expected: number): ChunkSet {
       return table.runs[place] === 0 ? null : table.values[place]!;
     },
     has: (run, chunk) => table.runs[placeOf(table, run, chunk)] !== 0,
-    each,
     keys() {
+      const { runs, chunks, mask } = table;
       const keys: ChunkKey[] = [];
-      each((run_num, chunk_index) => void keys.push({ run_num, chunk_index }));
+      for (let at = 0; at <= mask; at++) {
+        if (runs[at] !== 0) keys.push({ run_num: runs[at]!, chunk_index: chunks[at]! });
+      }
       return keys.toSorted(
         (one, other) => one.run_num - other.run_num || one.chunk_index - other.chunk_index,
       );

@@ -1,4 +1,4 @@
-/** The only place that turns a query's operators into conditions on chunks. */
+/** Turns the operators of a query into conditions on chunks. */
 import { readTexts } from "../db/search/hits.ts";
 import type { Sql } from "../db/pool.ts";
 import { eachPosting } from "../db/search/index/posting-blocks.ts";
@@ -6,17 +6,11 @@ import { readPostings } from "../db/search/index/postings.ts";
 import type { ChunkKey, SearchScope } from "../db/search/scope.ts";
 import { createTimeSlice } from "../db/search/time-slice.ts";
 import { analyzeQuery } from "./text/analyzer.ts";
-import { maskOf, visibleRuns } from "./bm25.ts";
-import { type ChunkSet, createChunkSet } from "./chunk-set.ts";
+import { type ChunkConditions, type ChunkSet, createChunkSet } from "./chunk-set.ts";
 import { type ParsedQuery, holdsPhrase } from "./query.ts";
+import { maskOf, visibleRuns } from "./visibility.ts";
 
-export interface ChunkConditions {
-  /** The only chunks to be seen; null is no narrowing. */
-  readonly required: ChunkSet | null;
-  readonly excluded: ChunkSet;
-}
-
-/** Chunks that have a phrase's words and are looked through for the phrase itself. */
+/** Chunks with all words of a phrase whose text is searched for the phrase itself. */
 const MAX_PHRASE_CHUNKS = 2_000;
 
 function add(set: ChunkSet, keys: readonly ChunkKey[]): ChunkSet {
@@ -24,20 +18,15 @@ function add(set: ChunkSet, keys: readonly ChunkKey[]): ChunkSet {
   return set;
 }
 
-/** Chunks that have any of the terms. */
+/** Chunks of the scope that have any of the terms. */
 async function chunksWith(sql: Sql, scope: SearchScope, terms: readonly string[]): Promise<ChunkSet> {
   const found = createChunkSet(0);
   for (const { list, byTerm } of await readPostings(sql, scope, terms)) {
     const visible = maskOf(list, visibleRuns(scope));
     for (const block of byTerm.values()) {
-      eachPosting(
-        block,
-        (place) =>
-          void (
-            (visible === null || visible[place] === 1) &&
-            found.add(list.runs[place]!, list.chunks[place]!, 1)
-          ),
-      );
+      eachPosting(block, (place) => {
+        if (visible === null || visible[place] === 1) found.add(list.runs[place]!, list.chunks[place]!, 1);
+      });
     }
   }
   return found;
@@ -60,7 +49,7 @@ async function chunksWithPhrase(sql: Sql, scope: SearchScope, phrase: string): P
   return holding;
 }
 
-/** A phrase of function words alone is no condition: no chunk is found by them. */
+/** False for a phrase of nothing but function words. No chunk is found by them, so it is no condition. */
 function isTelling(phrase: string): boolean {
   return analyzeQuery(phrase, []).length > 0;
 }
@@ -86,9 +75,4 @@ export async function readConditions(
   for (const phrase of query.excludedPhrases.filter(isTelling))
     add(excluded, await chunksWithPhrase(sql, scope, phrase));
   return { required, excluded };
-}
-
-/** One string for a chunk, for maps. */
-export function nameOf(key: ChunkKey): string {
-  return `${key.run_num}/${key.chunk_index}`;
 }

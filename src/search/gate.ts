@@ -1,4 +1,4 @@
-/** The only place that bounds how many searches use the database at once. */
+/** Bounds how many searches use the database at once. */
 import { DomainError } from "../domain/errors.ts";
 import { searchStage } from "../telemetry/stage.ts";
 
@@ -11,7 +11,14 @@ interface GateSettings {
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Lets `places` pieces of work run at once; the others wait in the order they came. @throws DomainError `overloaded` after `maxWaitMs`. */
+/**
+ * Lets `places` pieces of work run at once; the others wait in the order they came. A place is free only
+ * after its work has ended, also if the signal was aborted meanwhile: until then its statements run.
+ *
+ * @throws DomainError `overloaded` after `maxWaitMs` without a place; the reason of `signal` if it is aborted
+ *   while waiting.
+ * @example `test/search/gate.test.ts`
+ */
 export function createGate({ places, maxWaitMs }: GateSettings): Gate {
   let free = places;
   const waiting = new Set<() => void>();
@@ -21,33 +28,7 @@ export function createGate({ places, maxWaitMs }: GateSettings): Gate {
       free -= 1;
       return;
     }
-    await new Promise<void>((resolve, reject) => {
-      const leave = (reason: unknown): void => {
-        settle();
-        reject(reason);
-      };
-      const aborted = (): void => leave(signal?.reason);
-      const timer = setTimeout(
-        () =>
-          leave(
-            new DomainError("overloaded", "Too many searches at once.", {
-              retryAfterSeconds: RETRY_AFTER_SECONDS,
-            }),
-          ),
-        maxWaitMs,
-      );
-      const called = (): void => {
-        settle();
-        resolve();
-      };
-      const settle = (): void => {
-        clearTimeout(timer);
-        waiting.delete(called);
-        signal?.removeEventListener("abort", aborted);
-      };
-      waiting.add(called);
-      signal?.addEventListener("abort", aborted, { once: true });
-    });
+    await untilCalled(waiting, maxWaitMs, signal);
   };
 
   return async (work, signal) => {
@@ -56,10 +37,48 @@ export function createGate({ places, maxWaitMs }: GateSettings): Gate {
     try {
       return await work();
     } finally {
-      const next = waiting.values().next().value;
-      // The place passes to the next in line, so that nobody who comes now is before it.
+      const [next] = waiting;
+      // The place passes to whoever waited longest, so that nobody who comes now is served first.
       if (next === undefined) free += 1;
       else next();
     }
   };
+}
+
+/**
+ * Waits in `waiting`, and leaves it in the same moment that the wait ends: a place is never given to one who
+ * has gone.
+ */
+function untilCalled(
+  waiting: Set<() => void>,
+  maxWaitMs: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      clearTimeout(timer);
+      waiting.delete(called);
+      signal?.removeEventListener("abort", aborted);
+    };
+    const called = (): void => {
+      leave();
+      resolve();
+    };
+    const aborted = (): void => {
+      leave();
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      leave();
+      reject(overloaded());
+    }, maxWaitMs);
+    waiting.add(called);
+    signal?.addEventListener("abort", aborted, { once: true });
+  });
+}
+
+function overloaded(): DomainError {
+  return new DomainError("overloaded", "Too many searches at once.", {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }

@@ -1,22 +1,26 @@
-/** The only place that finds a query's words in the text of a hit. */
+/** Finds the words of a query in the text of a hit. */
 import { languagesIn, pushTerms } from "./text/analyzer.ts";
 import type { Languages } from "./text/language.ts";
 import { NOT_ASCII } from "./text/normalize.ts";
 import { beginningOf, hasStemmer } from "./text/stems.ts";
 import { type Token, cutWords } from "./text/tokens.ts";
 
-/** UTF-16 offsets [start, end) of words in a text, in order, not touching each other. */
+/** UTF-16 offsets [start, end) of words in a text; they ascend and do not touch. */
 type FindSpans = (text: string) => [start: number, end: number][];
 
 /**
- * Finds the words that have one of the terms, as the analyzer gives them to a text without a document around it. Few words are stemmed
- * for that: most begin otherwise than any that has a wanted stem.
+ * Finds the words that have one of the terms, as the analyzer gives terms to a text without its document. Few
+ * words are stemmed for that: most begin differently from any word with a wanted stem.
+ *
+ * @example `test/search/highlights.test.ts`
  */
 export function createTermFinder(terms: ReadonlySet<string>): FindSpans {
   const byLanguage = new Map<string, Beginnings>();
   const beginningsIn = (language: string): Beginnings => {
-    let beginnings = byLanguage.get(language);
-    if (beginnings === undefined) byLanguage.set(language, (beginnings = beginningsOf(terms, language)));
+    const known = byLanguage.get(language);
+    if (known !== undefined) return known;
+    const beginnings = beginningsOf(terms, language);
+    byLanguage.set(language, beginnings);
     return beginnings;
   };
   const isWanted = (token: Token, languages: Languages): boolean => {
@@ -37,7 +41,10 @@ export function createTermFinder(terms: ReadonlySet<string>): FindSpans {
   };
 }
 
-/** What ASCII words of a language that have a wanted term begin with, by the first letter; null where they may begin with anything. */
+/**
+ * The beginnings, by first letter, of a language's ASCII words with a wanted term; null if these may begin
+ * with anything.
+ */
 type Beginnings = ReadonlyMap<number, readonly string[]> | null;
 
 function beginningsOf(terms: ReadonlySet<string>, language: string): Beginnings {

@@ -1,4 +1,4 @@
-/** The only place that embeds a query with each of the models whose vectors it is compared with. */
+/** Embeds a query with each of the models whose vectors it is compared with. */
 import type { QueryVector } from "../db/search/embeddings.ts";
 import type { SearchedModel } from "../db/search/scope.ts";
 import { DomainError } from "../domain/errors.ts";
@@ -11,7 +11,7 @@ export interface QueryEmbedder {
   /** The model that new documents are embedded with. */
   readonly model: ModelName & Pick<EmbeddingModel, "fusion">;
   embed(text: string, organizationId: string, signal?: AbortSignal): Promise<Float32Array>;
-  /** The same of another model, that documents were embedded with before; null where it cannot be had any more. */
+  /** The same for a model that documents were embedded with before; null if it cannot be asked any more. */
   another?(model: ModelName): Promise<Pick<QueryEmbedder, "model" | "embed"> | null>;
 }
 
@@ -26,14 +26,20 @@ interface Known {
 
 const keyOf = ({ name, dimensions }: ModelName): string => `${name} ${dimensions}`;
 
-/** A query's vectors by model. */
+/** The vectors of one query, by model. */
 export interface QueryVectors {
+  /** Whether `add` was called for the model. */
   has(model: ModelName): boolean;
-  /** Null where the query could not be embedded with the model. */
+  /** Null if the query could not be embedded with the model. */
   of(model: SearchedModel): FusedVector | null;
   /** Whether the query could be embedded with the model. */
   isKnown(model: ModelName): boolean;
-  /** Where the provider is down, too slow or refuses the text, that is noted. @throws the reason of `signal` once it is aborted. */
+  /**
+   * Embeds the query with the model. A provider that is down, too slow or refuses the text is noted and is no
+   * error.
+   *
+   * @throws the reason of `signal` after it is aborted.
+   */
   add(model: ModelName, signal: AbortSignal | undefined): Promise<void>;
 }
 

@@ -1,22 +1,29 @@
-/** The only place that reads the operators of a query: "exact phrase", -without, -"without a phrase". */
+/** Reads the operators of a query: "exact phrase", -without, -"without a phrase". */
 
 import { toNfkc } from "./text/normalize.ts";
 
 export interface ParsedQuery {
-  /** What is looked for: the query without its operators and what they exclude. */
+  /** What is searched for: the query without operators, and without what they exclude. */
   readonly text: string;
   readonly phrases: readonly string[];
   readonly excludedWords: readonly string[];
   readonly excludedPhrases: readonly string[];
 }
 
+/** Later operators are ordinary text. */
 const OPERATORS_READ = 16;
 
-// A minus counts at the start of a word that begins with a letter, so that -5, a-b and "- item" stay what they are; and of quotes
-// the straight ones alone: the others are how a text writes a name, and it may be written otherwise where it is found.
+// A minus is an operator before a word that begins with a letter, so that -5, a-b and "- item" stay ordinary
+// text. Straight quotes are operators, typographic ones are not: they are how a text quotes a name, and
+// documents may quote it differently.
 const OPERATOR = /(?<=^|\s)(?<minus>-?)"(?<phrase>[^"]{1,512})"|(?<=^|\s)-(?<word>\p{L}[^\s"]{0,128})/gu;
 
-/** Never throws; quotes that do not close are ordinary text. A query of nothing but exclusions is taken as ordinary text. */
+/**
+ * Reads a query; never throws. Quotes that do not close are ordinary text, and so is a query of nothing but
+ * exclusions.
+ *
+ * @example `test/search/query.test.ts`
+ */
 export function parseQuery(query: string): ParsedQuery {
   const phrases: string[] = [];
   const excludedWords: string[] = [];
@@ -24,7 +31,8 @@ export function parseQuery(query: string): ParsedQuery {
   let read = 0;
   const text = query.replace(OPERATOR, (whole: string, ...found: unknown[]) => {
     const { minus, phrase, word } = found.at(-1) as { minus?: string; phrase?: string; word?: string };
-    if (++read > OPERATORS_READ) return whole;
+    read++;
+    if (read > OPERATORS_READ) return whole;
     if (word !== undefined) {
       excludedWords.push(word);
       return " ";
@@ -41,7 +49,7 @@ function plain(text: string): string {
   return toNfkc(text).toLowerCase().replace(/\s+/gu, " ").trim();
 }
 
-/** True where the text holds the phrase, whatever the case and the white space of either. */
+/** Whether the text holds the phrase; case and the kind of white space do not matter. */
 export function holdsPhrase(text: string, phrase: string): boolean {
   return plain(text).includes(plain(phrase));
 }

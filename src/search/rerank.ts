@@ -1,13 +1,14 @@
-/** The only place that lets a reranker put the hits of a search in order. */
+/** Lets a reranker put the hits of a search in order. */
 import { DomainError } from "../domain/errors.ts";
 import type { Reranker } from "../models/rerank/reranker.ts";
-import type { SearchHit, SearchRequest } from "./hybrid.ts";
+import { DEFAULT_LIMIT, type SearchHit, type SearchRequest } from "./request.ts";
 
-/** Hits that a reranker reads, where fewer are asked for. */
+/** Hits that a reranker reads at least. */
 const RERANKED = 50;
-const DEFAULT_LIMIT = 10;
 
-/** What is searched for, so that a reranker has something to choose from. */
+/**
+ * The request to search with, which brings more hits than were asked for, so that a reranker has a choice.
+ */
 export function widen(request: SearchRequest): SearchRequest {
   return {
     ...request,
@@ -17,8 +18,8 @@ export function widen(request: SearchRequest): SearchRequest {
 }
 
 /**
- * The best hits by the reranker, its own score as `rerank_score` in their metadata; null where it could not be asked in time. A hit that it
- * refuses stays at the place that the search gave it.
+ * The best hits by the reranker, with its score as `rerank_score` in their metadata; null if it did not
+ * answer in time. A hit that it refuses keeps its place.
  */
 export async function rerank(
   reranker: Reranker,
@@ -40,7 +41,10 @@ export async function rerank(
   }
 }
 
-/** By score, best first; equal ones stay in the order of the search, and those without a score at their places. */
+/**
+ * The hits by score, best first. Equal ones keep the order of the search, and those without a score their
+ * places.
+ */
 function inOrder(hits: readonly SearchHit[], scores: ReadonlyArray<number | null>): SearchHit[] {
   const scored = hits.flatMap((hit, at) => {
     const score = scores[at] ?? null;

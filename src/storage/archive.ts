@@ -1,4 +1,4 @@
-/** The only place that keeps an organization's data outside the service: sealed parts in a folder, each named by its content. */
+/** Keeps an exported organization in a folder: sealed parts, each named by its content, and a manifest. */
 import {
   type KeyObject,
   createCipheriv,
@@ -17,18 +17,31 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const MANIFEST = "manifest.json";
 const MAX_PART_BYTES = 256 * 1024 * 1024;
-const [zip, unzip] = [promisify(gzip), promisify(gunzip)];
+const zip = promisify(gzip);
+const unzip = promisify(gunzip);
 
 export interface Archive {
-  /** Keeps a part; one that is there already is not written again. @returns its name. */
+  /** Keeps a part and returns its name. Idempotent: a part that exists is not written again. */
   put(bytes: Uint8Array): Promise<string>;
-  /** @throws DomainError `corrupt` where it is gone, was changed, or is sealed by another key; `storage_unavailable` where it cannot be read now. */
+  /**
+   * @throws DomainError `corrupt` if the part is missing, was changed, or is sealed by another key;
+   * `storage_unavailable` if it cannot be read now.
+   */
   get(name: string): Promise<Buffer>;
-  /** Readable without the key; written last, so that an archive with one is whole. */
+  /**
+   * Writes the manifest, which is not encrypted. It is written last, so that an archive with a manifest is
+   * complete.
+   */
   writeManifest(manifest: object): Promise<void>;
 }
 
-/** AES-256-GCM under `key` (32 bytes), with a nonce made from the content, so that the same content is the same part. */
+/**
+ * Opens a folder whose parts are sealed with AES-256-GCM. The nonce is an HMAC of the content, so that the
+ * same content gives the same part. The folder is made with the first part.
+ *
+ * @param key 32 bytes.
+ * @see test/storage/archive.test.ts
+ */
 export function openArchive(folder: string, key: Uint8Array): Archive {
   const secret = createSecretKey(key);
   const pathOf = (name: string): string => join(folder, "parts", name.slice(0, 2), name);
@@ -41,7 +54,7 @@ export function openArchive(folder: string, key: Uint8Array): Archive {
     },
     async get(name) {
       const sealed = await readIfThere(pathOf(name));
-      // A folder without even its manifest is not mounted: what is missing in it is not gone.
+      // A folder without its manifest is probably not mounted: the part may still exist.
       if (sealed === undefined && !(await exists(join(folder, MANIFEST))))
         throw new DomainError("storage_unavailable", `The archive's folder ${folder} is not there.`);
       if (sealed === undefined || createHash("sha256").update(sealed).digest("hex") !== name)
@@ -52,7 +65,10 @@ export function openArchive(folder: string, key: Uint8Array): Archive {
   };
 }
 
-/** @throws DomainError `not_found` where the folder holds no whole archive; `storage_unavailable` where it cannot be read now. */
+/**
+ * @throws DomainError `not_found` if the folder holds no complete archive; `storage_unavailable` if it cannot
+ * be read now.
+ */
 export async function readManifest(folder: string): Promise<unknown> {
   const text = await readIfThere(join(folder, MANIFEST));
   if (text === undefined)
@@ -63,7 +79,7 @@ export async function readManifest(folder: string): Promise<unknown> {
   return JSON.parse(text.toString("utf8")) as unknown;
 }
 
-/** Undefined only where nothing is there; a disk that fails or a share that hangs is an outage. */
+/** Undefined only if the file does not exist; any other failure, of a disk or a share, is an outage. */
 async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
@@ -99,7 +115,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Whole or not at all. */
+/** Replaces a file atomically: readers see the old file or the whole new one. */
 async function replaceFile(path: string, bytes: Uint8Array | string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;

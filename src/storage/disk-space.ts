@@ -1,30 +1,45 @@
-/** The only place that looks at free space: writes that grow stop at a floor, which leaves Postgres and Temporal room for their logs. */
+/**
+ * Watches free disk space. Writes of unknown size stop at a floor, which leaves Postgres and Temporal room
+ * for their logs.
+ *
+ * @see docs/decisions/0028-a-full-disk-and-the-ends-of-a-start.md
+ */
 import type { StatsFs } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { DomainError } from "../domain/errors.ts";
 
 export interface DiskReading {
-  /** What lies there: `data` or `objects`. */
+  /** What is stored there: `data` or `objects`. */
   readonly name: string;
   /** Bytes that this user may still write. */
   readonly freeBytes: number;
-  /** Bytes that stay free; 0 where there is no floor. */
+  /** Bytes that must stay free; 0 if there is no floor. */
   readonly floorBytes: number;
 }
 
 export interface DiskSpace {
-  /** One for each folder that exists; at most a second old. A file system that cannot be asked in time is left out. */
+  /**
+   * A reading for each folder, at most a second old. A folder that does not exist or answer in time is left
+   * out.
+   */
   read(): Promise<readonly DiskReading[]>;
-  /** @throws DomainError `insufficient_storage` where one of them is below its floor, or would be with `bytes` more. */
+  /**
+   * @param bytes that are about to be written; 0 by default.
+   * @throws DomainError `insufficient_storage` if free space is below a floor, or would be after writing
+   *   `bytes`.
+   */
   assertRoom(bytes?: number): Promise<void>;
 }
 
 interface DiskSettings {
-  /** By name; one that does not exist holds nothing of ours, and is not looked at until it does. */
+  /** Paths by name. A folder that does not exist yet is looked at as soon as it does. */
   readonly folders: Readonly<Record<string, string>>;
-  /** Lowered to a tenth of a file system that is small, as a volume for temporary files. */
+  /**
+   * At most a tenth of the file system, so that a small volume, such as one for temporary files, stays
+   * usable.
+   */
   readonly floorBytes: number;
-  /** Only tests give their own. */
+  /** `statfs` by default; tests give their own. */
   readonly ask?: Ask;
 }
 
@@ -32,9 +47,11 @@ type Ask = (folder: string) => Promise<StatsFs>;
 
 const FRESH_MS = 1_000;
 const ASK_TIMEOUT_MS = 2_000;
+/** The largest floor, as a share of its file system. */
 const LARGEST_SHARE = 0.1;
 const RETRY_AFTER_SECONDS = 5;
 
+/** Nothing is read before the first question. @example `test/storage/disk-space.test.ts` */
 export function watchDisk({ folders, floorBytes, ask = statfs }: DiskSettings): DiskSpace {
   const askOnce = withoutSecond(ask);
   let last: { readonly at: number; readonly readings: Promise<readonly DiskReading[]> } | undefined;
@@ -66,7 +83,10 @@ export function insufficientStorage(cause?: unknown): DomainError {
   );
 }
 
-/** Joins a question that is not answered yet: each takes one of the few threads that all files of the process are read and written by. */
+/**
+ * Asks about a folder only if no earlier question about it is open. A question to a share that hangs holds
+ * one of the few threads that read and write all files of the process.
+ */
 function withoutSecond(ask: Ask): Ask {
   const waiting = new Map<string, Promise<StatsFs>>();
   return (folder) => {
@@ -94,7 +114,7 @@ interface Asked {
   readonly ask: Ask;
 }
 
-/** A share that hangs, or fails, is told by what reads and writes there: here it must not hold anything up. */
+/** Undefined for a share that hangs or fails: whatever reads and writes there reports that. */
 async function readOne({ name, folder, floorBytes, ask }: Asked): Promise<DiskReading | undefined> {
   const late = Promise.withResolvers<undefined>();
   const timer = setTimeout(late.resolve, ASK_TIMEOUT_MS, undefined);

@@ -1,28 +1,28 @@
-/** The only definition of what an object store does, of what its objects are called and of how its failures are classed. */
+/** What an object store does, what its objects are called, and how its failures are classed. */
 import { addAbortSignal, Readable } from "node:stream";
 import { ANCHOR_NAME } from "../domain/anchor.ts";
 import { DomainError } from "../domain/errors.ts";
 import { insufficientStorage } from "./disk-space.ts";
 
 export interface PutOptions {
-  /** Ends the write; nothing of the object stays. */
+  /** Ends the write; nothing of the object is kept. */
   readonly signal?: AbortSignal | undefined;
-  /** Refuses with `conflict` where an object of that name exists. */
+  /** Refuses with `conflict` if an object of that name exists. False by default: the object is replaced. */
   readonly ifAbsent?: boolean | undefined;
-  /** The body's pieces are the store's own: it may free their memory once they are written. */
+  /** The store may free the memory of the body's pieces after it has written them. False by default. */
   readonly ownsPieces?: boolean | undefined;
 }
 
 export interface GetOptions {
-  /** First byte, inclusive; 0 where absent. */
+  /** First byte, inclusive; 0 if absent. */
   readonly start?: number | undefined;
-  /** Byte after the last one, exclusive as in `Array.slice`; the object's end where absent. */
+  /** Byte after the last one, exclusive as in `Array.slice`; the object's end if absent. */
   readonly end?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ListOptions {
-  /** Only names behind this one, in byte order: the last name of the page before. */
+  /** Lists names after this one in byte order: the last name of the page before. */
   readonly after?: string | undefined;
   /** At most this many, 1–1000. */
   readonly limit: number;
@@ -34,25 +34,39 @@ export interface ListedObject {
 }
 
 /**
- * Bytes under opaque names. Every operation throws `storage_unavailable` where the store is down or too slow, `insufficient_storage`
- * where its disk is full, an error of the body as it is, and the signal's reason once it is aborted.
+ * Bytes under opaque names. Every operation throws `storage_unavailable` if the store is down or too slow,
+ * `insufficient_storage` if its disk is full, an error of the body as it is, and the signal's reason after it
+ * is aborted.
+ *
+ * @example `test/storage/object-store.test.ts` holds every store to this.
  */
 export interface ObjectStore {
-  /** Stores the whole body or nothing; a reader never sees a part of it. `bytes` is what was stored. */
+  /**
+   * Stores the whole body or nothing; a reader never sees a part of it.
+   * @returns the bytes that were stored.
+   */
   put(name: string, body: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<{ bytes: number }>;
-  /** Resolves once the object is open. Throws `not_found`, or `range_not_satisfiable` for a start behind the end. */
+  /**
+   * Resolves when the object is open.
+   * @throws `not_found`, or `range_not_satisfiable` for a start after the end.
+   */
   get(name: string, options?: GetOptions): Promise<Readable>;
-  /** Bytes stored. Throws `not_found`. */
+  /** Bytes stored. @throws `not_found`. */
   size(name: string): Promise<number>;
-  /** Idempotent: an object that is not there is no error. */
+  /** Idempotent: no error if there is no such object. */
   delete(name: string): Promise<void>;
-  /** Names that start with `prefix`, in byte order; fewer than `limit` only where there are no more. Below a prefix, names that Holdfast never gives are left out. */
+  /**
+   * Objects whose names start with `prefix`, in byte order; fewer than `limit` only if there are no more.
+   * With a prefix, names that Holdfast never gives are left out.
+   */
   list(prefix: string, options: ListOptions): Promise<ListedObject[]>;
-  /** Removes what writes that broke off left behind and nobody has touched for so long. @returns how many. */
+  /** Removes what broken writes left, if nobody has touched it for so long. @returns how many it were. */
   removeUnfinished(olderThanMs: number): Promise<number>;
   /**
-   * Of stores whose promises hang on the server behind them: shows once that it keeps them.
-   * @throws UnfitStoreError where it does not, or where the settings for it cannot be used.
+   * Shows that the server or folder behind the store keeps these promises; absent if a store depends on
+   * neither.
+   *
+   * @throws UnfitStoreError if it does not, or if its settings cannot be used.
    */
   prove?(): Promise<void>;
 }
@@ -70,30 +84,36 @@ const OBJECT_NAME = new RegExp(`^(${UUID})/[0-9a-f]{2}/${UUID}$`);
 const PREFIX = /^(?:[0-9a-f-]+(?:\/[0-9a-f-]*){0,2}|anchors\/[0-9TZjws./-]*)?$/;
 
 /**
- * The name of an object: `<organization_id>/<xx>/<id>`. `xx` is the id's end, since the start of a UUIDv7 is the time and
- * would put all new objects into one folder. Both ids are UUIDs in lower case.
+ * The name of an object: `<organization_id>/<xx>/<id>`, with both ids as UUIDs in lower case. `xx` is the
+ * id's end, since the start of a UUIDv7 is the time and would put all new objects into one folder.
  */
 export function objectName(organizationId: string, id: string): string {
   return assertObjectName(`${organizationId}/${id.slice(-2)}/${id}`);
 }
 
-/** The name as it is, or `internal`: names are made by us, so a wrong one is a bug and must never reach a path. */
+/**
+ * Returns the name. Holdfast makes all names, so a wrong one is a bug (`internal`) and must never reach a
+ * path.
+ */
 function assertObjectName(name: string): string {
   if (!OBJECT_NAME.test(name)) throw new DomainError("internal", "Not an object name.");
   return name;
 }
 
-/** As {@link assertObjectName}, for what a store may hold: objects of organizations, and anchors of the audit log, which belong to none. */
+/**
+ * As {@link assertObjectName}, for all that a store may hold: objects of organizations, and anchors of the
+ * audit log, which belong to no organization.
+ */
 export function assertStoredName(name: string): string {
   return ANCHOR_NAME.test(name) ? name : assertObjectName(name);
 }
 
-/** Whether Holdfast gives objects such names. */
+/** Whether Holdfast could have given the name. */
 export function isStoredName(name: string): boolean {
   return ANCHOR_NAME.test(name) || OBJECT_NAME.test(name);
 }
 
-/** The organization that an object's name belongs to. */
+/** The id of the organization in an object's name. */
 export function organizationOf(name: string): string {
   return assertObjectName(name).slice(0, 36);
 }
@@ -103,8 +123,11 @@ export function assertPrefix(prefix: string): string {
   return prefix;
 }
 
-/** A disk or a quota that is full. */
+/** The disk is full, or a quota is used up. */
 const FULL_CODES = new Set<unknown>(["ENOSPC", "EDQUOT"]);
+const OUTAGE_MESSAGES = /premature close|socket hang up|network|timed? ?out|fetch failed|terminated/i;
+/** What Google's client says about uploads and downloads that it gave up. */
+const GOOGLE_OUTAGE_MESSAGES = /retry limit|offset is lower|CONTENT_DOWNLOAD_MISMATCH|FILE_NO_UPLOAD/i;
 const OUTAGE_CODES = new Set([
   "EIO",
   "EACCES",
@@ -132,9 +155,9 @@ const OUTAGE_CODES = new Set([
   "UND_ERR_SOCKET",
 ]);
 
-/** A store's own failure as a {@link DomainError}; what is nobody's outage comes back as it was. */
+/** A store's failure as a {@link DomainError}; any other error as it is. */
 export function storageError(error: unknown): unknown {
-  // Not only of class Error: Google's client throws plain objects for some answers.
+  // Google's client throws plain objects, which are no instances of Error, for some answers.
   if (typeof error !== "object" || error === null || error instanceof DomainError) return error;
   const { code, status, message } = error as { code?: unknown; status?: unknown; message?: unknown };
   const http = httpStatus(code) ?? httpStatus(status);
@@ -156,13 +179,11 @@ function httpStatus(value: unknown): number | undefined {
   return typeof status === "number" && status >= 400 && status < 600 ? status : undefined;
 }
 
-/** Refused credentials count as an outage: somebody mends them, and the work behind the store should wait until then. */
+/** Refused credentials count as an outage: an operator can correct them, and work should wait until then. */
 function isOutage(message: string, code: unknown, http: number | undefined): boolean {
   if (http !== undefined) return http >= 500 || [401, 403, 408, 429].includes(http);
   if (typeof code === "string" && OUTAGE_CODES.has(code)) return true;
-  return /premature close|socket hang up|network|timed? ?out|retry limit|fetch failed|terminated|offset is lower|CONTENT_DOWNLOAD_MISMATCH|FILE_NO_UPLOAD/i.test(
-    message,
-  );
+  return OUTAGE_MESSAGES.test(message) || GOOGLE_OUTAGE_MESSAGES.test(message);
 }
 
 export function unavailable(cause?: unknown): DomainError {
@@ -172,7 +193,10 @@ export function unavailable(cause?: unknown): DomainError {
   });
 }
 
-/** What the promise gives, or `storage_unavailable` after `ms` milliseconds. The operation itself may go on: most cannot be stopped. */
+/**
+ * The operation's result, with its failure as {@link storageError} classes it; `storage_unavailable` after
+ * `ms` milliseconds. The operation itself goes on, since most cannot be stopped.
+ */
 export async function within<T>(ms: number, operation: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(unavailable(new Error(`No answer within ${ms} ms.`))), ms);
@@ -185,14 +209,17 @@ export async function within<T>(ms: number, operation: Promise<T>): Promise<T> {
   }
 }
 
-/** The same pieces, until the signal is aborted: then its reason is thrown, even while the source is silent. */
+/**
+ * The same pieces. After the signal is aborted its reason is thrown at once, even if the source is silent.
+ */
 export async function* untilAborted(
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
   if (signal === undefined) return yield* source;
   const iterator = source[Symbol.asyncIterator]();
-  // Not Promise.race with one promise for the abort: that would hold on to every piece until the end.
+  // A Promise.race of each piece with one promise for the abort would keep every piece in memory until the
+  // end.
   let interrupt: ((reason: unknown) => void) | undefined;
   const abort = (): void => interrupt?.(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
@@ -218,8 +245,9 @@ export async function* untilAborted(
 }
 
 /**
- * Gives memory back at once: left to the garbage collector, each 20 MB or so of it costs a collection of the whole heap, which stops the
- * process for tens of milliseconds. What shares its memory with others keeps it.
+ * Gives a piece's memory back at once, unless it shares that memory with others. Left to the garbage
+ * collector, about every 20 MB cost a collection of the whole heap, which stops the process for tens of
+ * milliseconds.
  */
 export function free({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
@@ -227,21 +255,22 @@ export function free({ buffer, byteLength }: Uint8Array): void {
 
 interface StreamOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Frees what the pieces are read from; called once, however the stream ends. */
+  /** Frees what the pieces are read from; called exactly once, however the stream ends. */
   readonly close: () => Promise<unknown>;
 }
 
-/** A stream that pulls one piece at a time and frees its source even where nobody ever read from it. */
+/** A stream that pulls one piece at a time, and frees its source even if nobody ever read from it. */
 export function streamOf(pieces: AsyncIterable<Uint8Array>, { signal, close }: StreamOptions): Readable {
   const stream = Readable.from(pieces, { objectMode: false, highWaterMark: 1 });
   const destroy = stream._destroy.bind(stream);
-  // A generator that was never started runs no finally block, so freeing is tied to the stream. One that waits for a piece ends the stream only
-  // once that has come: freed here, its source says at once that none comes.
+  // A generator that was never started runs no finally block, so the stream frees the source. This also ends
+  // a generator that waits for a piece: its source then answers at once that none will come.
   stream._destroy = (error, ended) => {
     void close().catch(() => {});
     destroy(error, ended);
   };
-  // An error before the first reader came is kept by the stream for it; without a listener it would end the process.
+  // The stream keeps an error for a reader that comes later; without a listener it would end the process
+  // before.
   stream.on("error", () => {});
   return signal === undefined ? stream : addAbortSignal(signal, stream);
 }

@@ -1,4 +1,4 @@
-/** The one place that picks the object store of the settings. */
+/** Opens the object store that the settings name. */
 import { createDirectoryStore } from "./stores/directory.ts";
 import type { ObjectStore } from "./object-store.ts";
 import type { S3Settings } from "./stores/s3-client.ts";
@@ -9,7 +9,7 @@ interface StoreSettings {
   readonly gcsBucket: string | undefined;
   readonly emulatorHost: string | undefined;
   readonly s3: S3Settings | undefined;
-  /** Holds the objects where there is no bucket. */
+  /** The folder for objects if there is no bucket. */
   readonly directory: string;
 }
 
@@ -18,7 +18,10 @@ export function storeKind({ gcsBucket, s3 }: StoreSettings): StoreKind {
   return gcsBucket === undefined ? "directory" : "gcs";
 }
 
-/** The store as it is, without encryption. A bucket's client is loaded only where it is used: each takes a tenth of a second of a start. */
+/**
+ * The store itself, without encryption. A bucket's client is loaded only if it is used, since each takes a
+ * tenth of a second of a process's start.
+ */
 export async function openObjectStore(settings: StoreSettings): Promise<ObjectStore> {
   const { gcsBucket, emulatorHost, s3, directory } = settings;
   if (s3 !== undefined) return (await import("./stores/s3.ts")).createS3Store(s3);
@@ -27,7 +30,7 @@ export async function openObjectStore(settings: StoreSettings): Promise<ObjectSt
   return createDirectoryStore(directory);
 }
 
-/** Folders in which a process writes, by the names that readings of their free space have. */
+/** The folders in which a process writes, by the names that readings of their free space have. */
 export function writtenFolders(dataDir: string, storage: StoreSettings): Record<string, string> {
   return { data: dataDir, ...(storeKind(storage) === "directory" ? { objects: storage.directory } : {}) };
 }

@@ -1,4 +1,7 @@
-/** The only way the rest of Holdfast stores and reads bytes: any object store, always encrypted for one organization. */
+/**
+ * Stores and reads bytes in any object store, always encrypted for one organization; the entry of this
+ * folder.
+ */
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import { DomainError } from "../domain/errors.ts";
@@ -20,7 +23,7 @@ import type { ListedObject, ListOptions, ObjectStore } from "./object-store.ts";
 
 interface StorePut {
   readonly organizationId: string;
-  /** A new name of {@link objectName}; an object of that name that exists is `conflict`, never overwritten. */
+  /** A new name of {@link objectName}. An existing object is never overwritten; it is a `conflict`. */
   readonly name: string;
   readonly body: AsyncIterable<Uint8Array>;
   readonly signal?: AbortSignal | undefined;
@@ -29,47 +32,60 @@ interface StorePut {
 export interface StoredObject {
   /** Plaintext bytes. */
   readonly size: number;
-  /** Of the plaintext, in hex. */
+  /** SHA-256 of the plaintext, in hex. */
   readonly sha256: string;
-  /** Bytes that the store holds for it. */
+  /** Bytes of the encrypted object. */
   readonly storedBytes: number;
 }
 
 export interface StoreGet {
   readonly organizationId: string;
   readonly name: string;
-  /** Plaintext bytes, `start` inclusive, `end` exclusive (the object's end where absent or behind it). */
+  /** Plaintext bytes, `start` inclusive, `end` exclusive; the object's end if `end` is absent or after it. */
   readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Storage {
-  /** Stores the whole body or nothing, in constant memory. Throws what the body throws, `conflict`, `storage_unavailable`, `insufficient_storage`. */
+  /**
+   * Stores the whole body or nothing, in constant memory.
+   *
+   * @throws what the body throws, `conflict`, `storage_unavailable`, `insufficient_storage`.
+   */
   put(input: StorePut): Promise<StoredObject>;
   /**
-   * Resolves once the object is open and its key is found, so that a missing object (`not_found`), a deleted key
-   * (`not_found`) and a range outside it (`range_not_satisfiable`) are known before the first byte. The stream ends with
-   * `corrupt` where a segment was changed, moved or cut off. Destroy the stream to stop.
+   * Resolves when the object is open and its key is found, so that a missing object or deleted key
+   * (`not_found`) and a range outside of the object (`range_not_satisfiable`) are known before the first
+   * byte. The stream ends with `corrupt` if a segment was changed, moved or cut off. Destroy the stream to
+   * stop.
    */
   get(input: StoreGet): Promise<Readable>;
-  /** The organization key that the object is encrypted under: UUID in lower case. Throws `not_found`, `corrupt`. */
+  /**
+   * Id of the organization key that encrypts the object: a UUID in lower case.
+   * @throws `not_found`, `corrupt`.
+   */
   keyId(name: string): Promise<string>;
-  /** Plaintext bytes. Throws `not_found`. */
+  /** Plaintext bytes. @throws `not_found`. */
   size(name: string): Promise<number>;
-  /** Idempotent. */
+  /** Idempotent: no error if there is no such object. */
   delete(name: string): Promise<void>;
   list(prefix: string, options: ListOptions): Promise<ListedObject[]>;
-  /** Removes what writes that broke off left behind and nobody has touched for so long. @returns how many. */
+  /** Removes what broken writes left, if nobody has touched it for so long. @returns how many it were. */
   removeUnfinished(olderThanMs: number): Promise<number>;
 }
 
 interface StorageParts {
   readonly store: ObjectStore;
   readonly keyring: Keyring;
-  /** Asked before a write, and again while it goes on. @throws DomainError `insufficient_storage` where no more may be written. */
+  /**
+   * Called before a write, and again after every {@link ROOM_STEP_BYTES} of it.
+   *
+   * @throws DomainError `insufficient_storage` if no more may be written.
+   */
   readonly assertRoom?: () => Promise<void>;
 }
 
+/** @example `test/storage/storage.test.ts` */
 export function createStorage(parts: StorageParts): Storage {
   const { store } = parts;
   return {
@@ -87,12 +103,15 @@ export function createStorage(parts: StorageParts): Storage {
   };
 }
 
-/** Of a get the span ends when the object is open: its bytes are read as they are wanted. */
+/**
+ * Runs `work` in a span. The span of a get ends when the object is open, since its bytes are read as they are
+ * needed.
+ */
 function observed<T>(operation: string, work: () => Promise<T>): Promise<T> {
   return inSpan(`store ${operation}`, { kind: "client" }, work);
 }
 
-/** How much may be written between two looks at the free space. */
+/** Bytes that are written between two looks at the free space. */
 const ROOM_STEP_BYTES = 16 * 1024 * 1024;
 
 async function putEncrypted(
@@ -163,7 +182,10 @@ async function readHeaderBytes(store: ObjectStore, name: string, signal?: AbortS
   }
 }
 
-/** A name of another organization here is a bug that would mix tenants: stopped before any byte moves. */
+/**
+ * The name of another organization's object here is a bug that would mix tenants, so it stops before any byte
+ * moves.
+ */
 function assertOwner(organizationId: string, name: string): void {
   if (organizationOf(name) !== organizationId)
     throw new DomainError("internal", "The object belongs to another organization.");

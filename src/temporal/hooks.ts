@@ -2,7 +2,7 @@
 import type { ClientInterceptors } from "@temporalio/client";
 import type { ActivityInterceptorsFactory, InjectedSinks } from "@temporalio/worker";
 import type { SealSinks } from "../domain/payloads/seal-sinks.ts";
-import type { TraceSinks } from "../domain/trace-sinks.ts";
+import type { TraceSinks } from "../domain/tracing/sinks.ts";
 import type { CutOver } from "./seals/cut-over.ts";
 import { type ReportRefused, clientSealing, workerSealing } from "./seals/interceptors.ts";
 import { clientTracing, workerTracing } from "./tracing.ts";

@@ -2,9 +2,9 @@
 import type { WorkflowClientInterceptor } from "@temporalio/client";
 import { defaultPayloadConverter } from "@temporalio/common";
 import type { ActivityInterceptors, InjectedSinks, WorkerOptions } from "@temporalio/worker";
-import { TRACE_HEADER, carriedTraceparent, spanIdOfRun } from "../domain/trace-header.ts";
+import { TRACE_HEADER, carriedTraceparent, spanIdOfRun } from "../domain/tracing/header.ts";
 import { inSpan, recordSpan, traceparent } from "../telemetry/span.ts";
-import type { TraceSinks } from "../domain/trace-sinks.ts";
+import type { TraceSinks } from "../domain/tracing/sinks.ts";
 
 /** Workflows that are started within a trace continue it. */
 export const clientTracing = {

@@ -1,5 +1,5 @@
 /** Builds the workflow bundle ahead of time: into the cache, or with `--image` to where an image has it. */
-import { workflowBundle, writeBundle } from "./bundle.ts";
+import { workflowBundle, writeBundle } from "../temporal/workflow-bundle.ts";
 
 if (process.argv.includes("--image")) process.stdout.write(`${await writeBundle()}\n`);
 else await workflowBundle();

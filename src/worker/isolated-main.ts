@@ -4,15 +4,14 @@
  */
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
 import { loadConfig, requireReal } from "../config/config.ts";
-import { openSharedDeps } from "../deps.ts";
 import { createLog } from "../process/log.ts";
 import { aborted, runProcess, watchSignals } from "../process/stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { installRuntime } from "../temporal/runtime.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { createActivityWorker, workerOptions } from "./activity-workers.ts";
+import { openWorkerDeps } from "./deps.ts";
 import type { IsolationMessage } from "./isolation.ts";
-import { openActivities } from "./open-activities.ts";
 
 /** Short, because a document that is stopped in order goes on later. */
 const SHUTDOWN = { shutdownGraceTime: "1 second", shutdownForceTime: "15 seconds" } as const;
@@ -49,10 +48,9 @@ async function main(): Promise<void> {
   const config = requireReal(loadConfig());
   await installRuntime(createLog({ level: config.log.level, name: "isolated" }), "WARN", false);
   const endTracing = startTracing(config.telemetry, "worker");
-  const deps = await openSharedDeps(config, "isolated");
-  const opened = await openActivities(deps, PARSER_CHILDREN);
+  const deps = await openWorkerDeps(config, { name: "isolated", parserChildren: PARSER_CHILDREN });
   const connection = await connectWorkers(config.temporal, stop.signal, deps.log);
-  const worker = await createActivityWorker("isolated", opened.activities, {
+  const worker = await createActivityWorker("isolated", deps.activities, {
     ...workerOptions(deps, connection),
     ...SHUTDOWN,
     interceptors: { activity: [...deps.workerHooks.interceptors.activity, reportAttempts] },
@@ -66,7 +64,6 @@ async function main(): Promise<void> {
   if (worker.getState() === "RUNNING") worker.shutdown();
   await running;
   clearInterval(pulse);
-  await opened.close();
   await connection.close();
   await deps.close();
   await endTracing();

@@ -6,7 +6,6 @@ import { createTurnSweeper } from "../activities/upkeep/dead-turns.ts";
 import { loadConfig, requireWorker } from "../config/config.ts";
 import { hasIsolatedClaims } from "../db/runs/claim.ts";
 import { queryOnce } from "../db/pool.ts";
-import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { createLog } from "../process/log.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process/ready.ts";
@@ -16,26 +15,23 @@ import { connectWorkers } from "../temporal/connection.ts";
 import { reportLostAttempt } from "../temporal/lost-attempt.ts";
 import { QUEUES, type QueueName } from "../domain/work/queues.ts";
 import { ensureSchedules } from "../temporal/schedules.ts";
+import { workflowBundle } from "../temporal/workflow-bundle.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { type CoreMetrics, installRuntime } from "../temporal/runtime.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
 import { pingTemporal } from "../temporal/start/chat.ts";
 import { createActivityWorker, workerOptions } from "./activity-workers.ts";
 import { workInBackground } from "./background.ts";
-import { workflowBundle } from "./bundle.ts";
+import { type WorkerDeps, openWorkerDeps } from "./deps.ts";
 import { serveHealth, type ServedHealth } from "./health.ts";
 import { keepIsolation } from "./isolation.ts";
-import { openActivities } from "./open-activities.ts";
 import { every } from "./rounds.ts";
 
 const PARSER_CHILDREN = 2;
 const PREPARE_MS = 30_000;
 
-async function createWorkers(
-  deps: SharedDeps,
-  connection: NativeConnection,
-  activities: Activities,
-): Promise<Worker[]> {
+async function createWorkers(deps: WorkerDeps, connection: NativeConnection): Promise<Worker[]> {
+  const { activities } = deps;
   const shared = workerOptions(deps, connection);
   const workflows = {
     ...shared,
@@ -66,7 +62,7 @@ async function createWorkers(
 
 /** @returns undefined if no port is set for it. */
 async function openHealth(
-  { config, db, temporal }: SharedDeps,
+  { config, db, temporal }: WorkerDeps,
   isPolling: () => boolean,
 ): Promise<ServedHealth | undefined> {
   const { healthPort } = config.worker;
@@ -89,15 +85,13 @@ async function main(): Promise<void> {
     config.metrics.port !== undefined,
   );
   const endTracing = startTracing(config.telemetry, "worker");
-  const deps = await openSharedDeps(config, "worker");
+  const deps = await openWorkerDeps(config, { name: "worker", parserChildren: PARSER_CHILDREN });
   await closingOnFailure(deps, () => work(deps, stop, coreMetrics));
   await endTracing();
 }
 
-async function work(deps: SharedDeps, stop: ProcessStop, coreMetrics: CoreMetrics): Promise<void> {
+async function work(deps: WorkerDeps, stop: ProcessStop, coreMetrics: CoreMetrics): Promise<void> {
   const { config, log, db } = deps;
-  const opened = await openActivities(deps, PARSER_CHILDREN);
-
   let workers: readonly Worker[] | undefined;
   // Served while it still waits for Temporal: a restart of the worker would not bring Temporal back.
   const health = await openHealth(
@@ -110,7 +104,7 @@ async function work(deps: SharedDeps, stop: ProcessStop, coreMetrics: CoreMetric
     await ensureSchedules(deps.temporal);
   };
   await prepare();
-  workers = await createWorkers(deps, connection, opened.activities);
+  workers = await createWorkers(deps, connection);
   const running = Promise.all(workers.map((worker) => worker.run()));
   const isolation = config.worker.queues.includes("isolated")
     ? keepIsolation({
@@ -133,7 +127,7 @@ async function work(deps: SharedDeps, stop: ProcessStop, coreMetrics: CoreMetric
       log.warn({ err: error }, "search attributes and schedules could not be looked after"),
     ),
   ];
-  const closeMetrics = await serveMetrics({ ...deps, coreMetrics, sandbox: opened.sandbox });
+  const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
   // Not earlier: on a busy machine a worker that starts, perhaps after a kill, would wait for everything
   // else.
   await workInBackground();
@@ -149,7 +143,6 @@ async function work(deps: SharedDeps, stop: ProcessStop, coreMetrics: CoreMetric
   await Promise.all([running, isolation?.stop()]);
   await closeMetrics();
   await health?.close();
-  await opened.close();
   await connection.close();
   await deps.close();
 }

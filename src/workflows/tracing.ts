@@ -4,8 +4,8 @@
  */
 import { defaultPayloadConverter } from "@temporalio/common";
 import { type WorkflowInterceptors, proxySinks, workflowInfo } from "@temporalio/workflow";
-import type { TraceSinks } from "../domain/trace-sinks.ts";
-import { TRACE_HEADER, carriedTraceparent, spanIdOfRun, withSpanId } from "../domain/trace-header.ts";
+import type { TraceSinks } from "../domain/tracing/sinks.ts";
+import { TRACE_HEADER, carriedTraceparent, spanIdOfRun, withSpanId } from "../domain/tracing/header.ts";
 
 /**
  * Temporal calls this for each workflow. It adds headers and no commands, so histories that were recorded

@@ -28,7 +28,7 @@ describe("a conversation that does not fit", () => {
     expect(fit(messages, 10_000).dropped).toBe(0);
   });
 
-  it("is refused where the system prompt and the last question alone are too long", () => {
+  it("is refused if the system prompt and the last question are too long already", () => {
     expect(() => fit([message("system", long), message("user", long)], 60)).toThrow(
       expect.objectContaining({ code: "bad_request" }),
     );

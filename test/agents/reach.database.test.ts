@@ -59,7 +59,8 @@ describe("what tools read of documents", () => {
 
   const addFolder = (id: string, parent: string | null, isDeleted = false) =>
     database.db.owner.query(
-      "insert into folders (id, organization_id, space_id, parent_folder_id, name, deleted_at) values ($1, $2, $3, $4, 'folder', $5)",
+      `insert into folders (id, organization_id, space_id, parent_folder_id, name, deleted_at)
+       values ($1, $2, $3, $4, 'folder', $5)`,
       [id, owner.id, ids.space, parent, isDeleted ? new Date() : null],
     );
   const addDocument = async (
@@ -70,13 +71,21 @@ describe("what tools read of documents", () => {
     run: number,
   ) => {
     await database.db.owner.query(
-      `insert into documents (id, organization_id, space_id, space_num, folder_id, name, file_type, file_size, content_type, created_by, published_run_num)
-       select $1, $2, $3, num, $4, $5, 'MARKDOWN', 1, 'text/markdown', $6, $7 from spaces where id = $3`,
+      `insert into documents
+         (id, organization_id, space_id, space_num, folder_id, name, file_type, file_size,
+          content_type, created_by, published_run_num)
+       select $1, $2, $3, num, $4, $5, 'MARKDOWN', 1, 'text/markdown', $6, $7
+       from spaces
+       where id = $3`,
       [id, owner.id, spaceId, folderId, `${id}.md`, userId, run],
     );
     for (const index of [0, 1, 2]) {
       await database.db.owner.query(
-        "insert into chunks (organization_id, run_num, chunk_index, id, document_id, text, token_count, page_start, content_hash) values ($1, $2, $3, $4, $5, $6, 1, $7, '')",
+        `insert into chunks
+           (organization_id, run_num, chunk_index, id, document_id, text, token_count,
+            page_start, content_hash)
+         values
+           ($1, $2, $3, $4, $5, $6, 1, $7, '')`,
         [owner.id, run, index, newId(), id, `passage ${index}`, index + 1],
       );
     }

@@ -1,10 +1,26 @@
-/** Where a request comes from behind proxies: lists of addresses, budgets and the last use of keys rest on it. */
+/**
+ * Which address a request comes from behind proxies: address lists, rate limits and the last use of keys need
+ * it.
+ */
 import { expect, test } from "vitest";
 import { createSharedCounter } from "../../src/api/limits/shared-counter.ts";
 import { defineRoute } from "../../src/api/route.ts";
 import { leakedKeyRoutes } from "../../src/api/routes/callers/leaked-keys.ts";
+import type { Authenticator } from "../../src/auth/authenticate.ts";
+import type { LeakedKeys } from "../../src/auth/leaked-keys.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { startTinyApp } from "../support/stack/tiny-app.ts";
+
+/** Keeps the texts of each report instead of revoking keys. */
+function reportingTo(reported: (readonly string[])[]): LeakedKeys {
+  return {
+    async report(texts) {
+      reported.push(texts);
+    },
+    flush: async () => {},
+    close: async () => {},
+  };
+}
 
 test.each([
   [0, "203.0.113.9", "127.0.0.1"],
@@ -18,9 +34,13 @@ test.each([
   "behind %i proxies a request with X-Forwarded-For %s comes from %s, whatever its client wrote there first",
   async (trustedProxies, forwarded, address) => {
     const seen: string[] = [];
-    const authenticator = {
-      authenticate: async (credentials: { address: string }) =>
-        Promise.reject(new DomainError("unauthenticated", String(seen.push(credentials.address)))),
+    const authenticator: Authenticator = {
+      async authenticate({ address: from }) {
+        seen.push(from);
+        throw new DomainError("unauthenticated", "Nobody is let in.");
+      },
+      authenticateOperator: () => Promise.reject(new Error("no operator")),
+      forgetUser: () => undefined,
     };
     const route = defineRoute({
       access: "keys",
@@ -32,8 +52,8 @@ test.each([
       handle: async () => undefined,
     });
     const behind = await startTinyApp([route], {
-      config: { api: { trustedProxies, corsOrigins: [] }, limits: { refusalsPerMinute: 100 } } as never,
-      authenticator: authenticator as never,
+      settings: { TRUSTED_PROXIES: String(trustedProxies), REFUSAL_RATE_LIMIT_RPM: "100" },
+      authenticator,
     });
     try {
       expect(
@@ -50,12 +70,12 @@ test.each([
   },
 );
 
-test("a report of leaked keys counts as many requests as it has texts, and one beyond the budget is not taken", async () => {
-  const reported: string[][] = [];
+test("a report of leaked keys counts as many requests as it has texts, within its budget", async () => {
+  const reported: (readonly string[])[] = [];
   const app = await startTinyApp(leakedKeyRoutes, {
-    config: { api: { trustedProxies: 0, corsOrigins: [] }, limits: { refusalsPerMinute: 30 } } as never,
+    settings: { REFUSAL_RATE_LIMIT_RPM: "30" },
     callerCounts: createSharedCounter({ add: async () => [], now: () => 0 }),
-    leakedKeys: { report: async (keys: string[]) => void reported.push(keys) } as never,
+    leakedKeys: reportingTo(reported),
   });
   const report = async (texts: number) => {
     const body = JSON.stringify({ keys: Array.from({ length: texts }, (_, index) => `sk-${index}`) });
@@ -80,12 +100,12 @@ test("a report of leaked keys counts as many requests as it has texts, and one b
   }
 });
 
-test("reports of leaked keys are counted for their address before anything of them is read, and above its budget none is taken", async () => {
-  const reported: string[][] = [];
+test("a report of leaked keys is counted for its address before its body is read", async () => {
+  const reported: (readonly string[])[] = [];
   const app = await startTinyApp(leakedKeyRoutes, {
-    config: { api: { trustedProxies: 1, corsOrigins: [] }, limits: { refusalsPerMinute: 2 } } as never,
+    settings: { TRUSTED_PROXIES: "1", REFUSAL_RATE_LIMIT_RPM: "2" },
     callerCounts: createSharedCounter({ add: async () => [], now: () => 0 }),
-    leakedKeys: { report: async (keys: string[]) => void reported.push(keys) } as never,
+    leakedKeys: reportingTo(reported),
   });
   const report = async (address: string, body: string): Promise<number> => {
     const headers = { "content-type": "application/json", "x-forwarded-for": address };

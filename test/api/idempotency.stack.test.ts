@@ -1,4 +1,7 @@
-/** Idempotency-Keys on the real stack: repeats of a request are one effect and one answer, whatever is killed or down. */
+/**
+ * Idempotency-Keys on the real stack: repeats of a request are one effect and one answer, whatever dies
+ * meanwhile.
+ */
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -44,7 +47,7 @@ describe("100 parallel repeats", () => {
     expect(await countRuns("once.md")).toBe(1);
     expect(await objects()).toHaveLength(before + 1);
     await ended(stack.url, tenants.keys.editor, answers[0]!.body.id);
-    // A repeat that comes later is answered as the first was, not as things stand now.
+    // A later repeat gets the first answer, not the present state.
     expect(
       await put("parallel-upload", "# Once\n\nWritten once only.", { filename: "once.md" }),
     ).toMatchObject({ status: 201, body: answers[0]!.body });
@@ -157,7 +160,7 @@ describe("what is kept", () => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
-  test("a refusal that only the request is to blame for, not one that may end", async () => {
+  test("a refusal that a repeat would meet again, not one that may pass", async () => {
     expect((await put("refused", "text", { fields: { space_id: "nonsense" } })).status).toBe(422);
     expect((await put("refused", "text")).body.detail[0].loc).toEqual(["header", "idempotency-key"]);
     expect((await put("forbidden", "text", { as: tenants.keys.viewer })).status).toBe(403);
@@ -198,7 +201,7 @@ describe("a repeat is answered with the rights of now", () => {
     expect(await again.file()).toMatchObject({ status: 404, body: { detail: "File not found" } });
   });
 
-  test("who lost the space gets 404, and who may only read there any more 403", async () => {
+  test("a caller who lost the space gets 404, and one who may still read there 403", async () => {
     const { research } = tenants.spaces;
     const requests = async (as: string): Promise<(() => ReturnType<typeof call>)[]> => {
       const document = () => put("rights-document", "mine", { as });

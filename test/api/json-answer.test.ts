@@ -1,4 +1,4 @@
-/** Large answers: the same text as in one piece, and other requests have their turn between its pieces. */
+/** Large answers: the same text as in one piece, while other requests run between its pieces. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -27,7 +27,7 @@ async function* inParts<T>(items: readonly T[], size: number): AsyncGenerator<re
   for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }
 
-test("the text is that of the whole value, however its lists come, and holds nothing that the schema does not name", async () => {
+test("the text is that of the whole value, without what the schema does not name", async () => {
   const item = fc.record({
     text: fc.string(),
     at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }),
@@ -51,7 +51,7 @@ test("the text is that of the whole value, however its lists come, and holds not
   );
 });
 
-test("no piece is larger than its bound and one element, and other work has its turn after each", async () => {
+test("no piece exceeds its bound by more than one element, and other work runs after each", async () => {
   const items = Array.from({ length: 500 }, () => ({ text: "x".repeat(10_000), at: new Date(0) }));
   let turns = 0;
   let isOver = false;
@@ -67,7 +67,7 @@ test("no piece is larger than its bound and one element, and other work has its 
   expect(turns).toBeGreaterThanOrEqual(pieces.length - 1);
 });
 
-test("the next part of a list is asked for once the one before is written", async () => {
+test("the next part of a list is requested after the one before is written", async () => {
   let asked = 0;
   async function* parts(): AsyncGenerator<unknown[]> {
     for (; asked < 100; asked += 1) yield [{ text: "x".repeat(PIECE_CHARACTERS), at: new Date(0) }];
@@ -78,7 +78,7 @@ test("the next part of a list is asked for once the one before is written", asyn
   expect(asked).toBe(1);
 });
 
-test("what is no list, or holds what the schema refuses, is an error", async () => {
+test("what is not a list, or has what the schema refuses, is an error", async () => {
   await expect(gathered(jsonPieces(Answer, { items: null, total: 1, others: [] }))).rejects.toThrow(
     z.ZodError,
   );
@@ -127,7 +127,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test("a small answer says its length and type", async () => {
+test("a small answer has a length and a type", async () => {
   const response = await fetch(`${app.url}/v1/small`);
   expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
   const text = await response.text();
@@ -148,7 +148,7 @@ test("a client that does not read a large answer neither holds up others nor fil
   socket.write("GET /v1/large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   for (let request = 0; request < 50; request += 1)
     expect((await fetch(`${app.url}/v1/small`)).status).toBe(200);
-  // What the kernel takes for a reader that sleeps is a few megabytes.
+  // The kernel buffers a few megabytes for a reader that does not read.
   expect(asked).toBeLessThan(MANY / 2);
   let bytes = 0;
   socket.on("data", (piece: Buffer) => (bytes += piece.length));
@@ -157,7 +157,7 @@ test("a client that does not read a large answer neither holds up others nor fil
   expect(bytes).toBeGreaterThan(MANY * 256 * 1_024);
 });
 
-test("an answer that goes wrong behind its first pieces is cut, never ended as if it were whole", async () => {
+test("an answer that fails after its first pieces is cut off, not ended as if it were whole", async () => {
   const response = await fetch(`${app.url}/v1/broken`);
   expect(response.status).toBe(200);
   await expect(response.text()).rejects.toThrow("terminated");

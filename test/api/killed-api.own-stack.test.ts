@@ -37,26 +37,40 @@ const requests = () =>
   stack.provider.requests.filter((request) => request.route === "chat").map((request) => request.body);
 
 describe("in the middle of an upload", () => {
-  test("between its commit and its answer has accepted one document, and a repeat gets the answer", async () => {
-    // The commit itself is held, so that the process dies after it asked for it and before it heard of it.
+  test("between commit and answer, it has accepted one document, and a repeat gets the answer", async () => {
+    // A lock delays the commit, so that the process dies after it asked for the commit and before it got the
+    // answer.
     const hold = await stack.database.db.owner.connect();
     await hold.query("select pg_advisory_lock(1)");
     await rows(
-      "create function held_commit() returns trigger language plpgsql as $$ begin if new.name = 'killed.md' then perform pg_advisory_xact_lock(1); end if; return null; end $$",
+      `create function held_commit() returns trigger
+       language plpgsql
+       as $$
+       begin
+         if new.name = 'killed.md' then
+           perform pg_advisory_xact_lock(1);
+         end if;
+         return null;
+       end
+       $$`,
     );
     await rows(
-      "create constraint trigger held_commit after insert on documents deferrable initially deferred for each row execute function held_commit()",
+      `create constraint trigger held_commit
+       after insert on documents
+       deferrable initially deferred
+       for each row execute function held_commit()`,
     );
     const lost = put("killed", "# Killed\n\nAnd yet accepted.", "killed.md").catch(() => "no answer");
-    await until(
-      "the transaction commits",
-      async () =>
-        (
-          await rows(
-            "select from pg_stat_activity where datname = current_database() and query = 'commit' and wait_event = 'advisory'",
-          )
-        ).length === 1,
-    );
+    await until("the transaction commits", async () => {
+      const waiting = await rows(
+        `select
+         from pg_stat_activity
+         where datname = current_database()
+           and query = 'commit'
+           and wait_event = 'advisory'`,
+      );
+      return waiting.length === 1;
+    });
     await stack.api.kill("SIGKILL");
     expect(await lost).toBe("no answer");
     await hold.query("select pg_advisory_unlock(1)");
@@ -74,7 +88,7 @@ describe("in the middle of an upload", () => {
     await rows("drop function held_commit() cascade");
   });
 
-  test("while the body streams leaves the key to a repeat, once its lease has ended", async () => {
+  test("while the body streams, it leaves the key to a repeat after its lease", async () => {
     const stream = httpRequest(`${stack.url}/v1/data/upload`, {
       method: "POST",
       headers: {
@@ -106,7 +120,7 @@ describe("in the middle of an upload", () => {
 });
 
 describe("in mid-turn", () => {
-  it("leaves no turn open and nothing running: within five seconds the turns are noted as lost and their workflows ended", async () => {
+  it("leaves nothing open: within five seconds its turns are lost and their workflows ended", async () => {
     const connection = await Connection.connect({ address: stack.temporalAddress });
     const { workflow } = new Client({ connection });
     const running = async () =>

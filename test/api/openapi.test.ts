@@ -43,7 +43,7 @@ describe.each(operations)("$name", ({ path, operation }) => {
   });
 });
 
-/** Places below the schema that have neither an example nor few enough values to need none. */
+/** The places in a schema that need an example and have none; those with few values need none. */
 function withoutExample(schema: any, at: string): string[] {
   if (
     schema === undefined ||

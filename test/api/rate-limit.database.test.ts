@@ -55,7 +55,7 @@ test("the request above the minute's budget is refused until the minute is over"
   expect(Number(headers["RateLimit-Reset"])).toBeGreaterThan(0);
 });
 
-test("users and addresses are counted each by itself", async () => {
+test("each user and each address is counted separately", async () => {
   const { ask, refuse } = limiter();
   for (let turn = 0; turn < 3; turn++) await ask(caller("one"));
   expect((await ask(caller("one"))).error).toBeDefined();
@@ -80,7 +80,7 @@ test("all keys of a user and the user's own sessions share the user's budget", a
   expect((await ask(caller("four", "bob"))).error).toBeUndefined();
 });
 
-test("a key's own budget ends before its user's where that is larger, and what it is refused takes nothing from the user", async () => {
+test("a key's refused requests take nothing from the larger budget of its user", async () => {
   const { ask } = limiter({ requestsPerUserAndMinute: 5 });
   for (const left of ["2", "1", "0"]) {
     expect((await ask(caller("one", "ada"))).headers).toMatchObject({
@@ -102,7 +102,7 @@ test("a key's own budget ends before its user's where that is larger, and what i
   expect((await ask(caller("two", "ada"))).error).toMatchObject({ code: "rate_limited" });
 });
 
-test("an organization has a budget only where a setting says so, and it names itself", async () => {
+test("an organization has a budget if a setting says so, and a refusal names it", async () => {
   const unlimited = limiter();
   for (let at = 0; at < 10; at += 1) expect((await unlimited.ask(caller(`key ${at}`))).error).toBeUndefined();
   const { ask } = limiter({ requestsPerOrganizationAndMinute: 4, chatTurnsPerOrganizationAndMinute: 2 });
@@ -144,7 +144,7 @@ test("chat turns have a budget of their own within it", async () => {
   expect((await ask(caller("key"))).error).toBeUndefined();
 });
 
-test("two processes let through together what one of them may, and a request far from the limit asks the database nothing", async () => {
+test("two processes share one limit, and far from it no request asks the database", async () => {
   const database = await createTestDatabase();
   let statements = 0;
   const process = (): SharedCounter =>
@@ -169,7 +169,8 @@ test("two processes let through together what one of them may, and a request far
       Array.from({ length: 200 }, (_, at) => countOf(at % 2 === 0 ? one : other, 100)),
     );
     const let_through = rest.filter(({ isWithin }) => isWithin).length;
-    // The other may have let through what it counted between two looks at the database: less than one flush of it.
+    // Until the next flush, one process may let through what the other has counted: less than one flush of
+    // it.
     expect(let_through).toBeGreaterThanOrEqual(60);
     expect(let_through).toBeLessThanOrEqual(60 + 90);
     await Promise.all([one.close(), other.close()]);
@@ -181,7 +182,7 @@ test("two processes let through together what one of them may, and a request far
   }
 });
 
-test("near the limit the count is exact, however many ask at once in however many processes", async () => {
+test("near the limit the count is exact over parallel requests of several processes", async () => {
   const database = await createTestDatabase();
   try {
     const processes = Array.from({ length: 3 }, () =>
@@ -194,7 +195,7 @@ test("near the limit the count is exact, however many ask at once in however man
   }
 });
 
-test("a new minute begins at nothing, and a database that is away leaves each process its own count", async () => {
+test("a new minute begins at zero, and each process counts alone while the database is down", async () => {
   let now = 0;
   const counter = createSharedCounter({ now: () => now, add: () => Promise.reject(new Error("away")) });
   for (let at = 0; at < 3; at += 1) expect((await countOf(counter, 3)).isWithin).toBe(true);

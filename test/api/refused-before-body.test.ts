@@ -1,4 +1,7 @@
-/** Credentials come before the body on every route of the table: who is refused is answered while nothing of a body has been sent. */
+/**
+ * On every route, credentials are checked before the body: a refusal comes while nothing of a body has been
+ * sent.
+ */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -18,18 +21,22 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Announces a body, sends none of it, and resolves with the status that comes nevertheless. */
+/** Announces a body, sends none of it, and resolves with the status of the answer. */
 async function statusWithoutBody(port: number, route: Route): Promise<number> {
   const socket = connect(port, "127.0.0.1");
   await once(socket, "connect");
   const path = route.fullPath.replaceAll(/:\w+/g, "01900000-0000-7000-8000-000000000010");
   const type = route.multipart === undefined ? "application/json" : "multipart/form-data; boundary=x";
-  socket.write(
-    `${route.method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${LARGEST_BODY_BYTES}\r\n\r\n`,
-  );
-  const [head] = (await once(socket, "data")) as [Buffer];
+  const head = [
+    `${route.method} ${path} HTTP/1.1`,
+    "Host: x",
+    `Content-Type: ${type}`,
+    `Content-Length: ${LARGEST_BODY_BYTES}`,
+  ];
+  socket.write(`${head.join("\r\n")}\r\n\r\n`);
+  const [answer] = (await once(socket, "data")) as [Buffer];
   socket.destroy();
-  return Number(head.toString("latin1").slice(9, 12));
+  return Number(answer.toString("latin1").slice(9, 12));
 }
 
 describe.each(withBody.map((route) => ({ name: `${route.method} ${route.fullPath}`, route })))(
@@ -46,11 +53,8 @@ describe.each(closed.map((route) => ({ name: `${route.method} ${route.fullPath}`
   ({ route }) => {
     test("counts its refusals, and answers 429 when an address has had its share", async () => {
       const limited = await startTinyApp(ROUTES, {
-        config: {
-          api: { trustedProxies: 0, corsOrigins: [] },
-          limits: { refusalsPerMinute: REFUSALS_A_MINUTE },
-        } as never,
-        // In one minute that never ends.
+        settings: { REFUSAL_RATE_LIMIT_RPM: String(REFUSALS_A_MINUTE) },
+        // The clock stands still, so that the minute never ends.
         callerCounts: createSharedCounter({ add: async () => [], now: () => 0 }),
       });
       const statuses: number[] = [];

@@ -1,4 +1,6 @@
-/** Every list, object with any keys and text of a request has a bound, and the bound is looked at before what it bounds. */
+/**
+ * Every list, text and object with any keys of a request has a bound, which is checked before its content.
+ */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { parsePart } from "../../src/api/validation/validate.ts";
@@ -7,7 +9,7 @@ import { ValidationProblems } from "../../src/schema/requests/problem.ts";
 import { record } from "../../src/schema/requests/record.ts";
 import { type NamedSchema, partsOf, requestSchemas } from "../support/clients/request-schemas.ts";
 
-/** By a check of its own, or by a format that is of one length. */
+/** True if a text has a bound: a check, or a format whose texts have one length. */
 const hasMaximum = (schema: z.ZodType): boolean =>
   schema instanceof z.ZodGUID ||
   (schema.def.checks ?? []).some((check) => check._zod.def.check === "max_length");
@@ -44,7 +46,7 @@ test("the walk finds what has no bound", () => {
   expect(unbounded(schema, "x")).toEqual(["x.a.?", "x.b", "x.c.?.?", "x.d.|0"]);
 });
 
-test("of a list that is too long no element is looked at", () => {
+test("no element of a list that is too long is checked", () => {
   let looks = 0;
   const element = z.custom(() => (looks += 1) < 0);
   const parsed = parsePart(
@@ -58,7 +60,7 @@ test("of a list that is too long no element is looked at", () => {
   expect(looks).toBe(0);
 });
 
-test("of an object with too many keys no member is looked at", () => {
+test("no member of an object with too many keys is checked", () => {
   let looks = 0;
   const value = z.custom(() => (looks += 1) < 0);
   const given = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, 1]));
@@ -75,7 +77,7 @@ test("of an object with too many keys no member is looked at", () => {
   expect(looks).toBe(0);
 });
 
-test("an object with any keys keeps its own form: what is none, a null, and __proto__, which is no key", () => {
+test("an object with any keys refuses what is no object, and ignores __proto__", () => {
   const schema = z.object({ meta: record(z.unknown(), 3).nullish() });
   for (const meta of [1, "x", []])
     expect(parsePart(schema, { meta }, "body")).toMatchObject({
@@ -113,7 +115,7 @@ test("a hundred problems are reported, and then how many more there are", () => 
   expect(others.problems.at(-1)).toMatchObject({ msg: "Value error, 30 more problems are not shown" });
 });
 
-test("behind the first hundred faults of a list no element is looked at, nor is what is in them gathered", () => {
+test("after the first hundred faults of a list no element is checked", () => {
   let looks = 0;
   const part = z.custom(() => (looks += 1) < 0);
   const schema = z.object({
@@ -126,7 +128,7 @@ test("behind the first hundred faults of a list no element is looked at, nor is 
   expect(looks).toBeLessThan(100 * 45 * 3);
 });
 
-test("a list with few faults has all of them reported, wherever they are, and a good one is taken as it is", () => {
+test("all faults of a list with few are reported, and a list without any is accepted", () => {
   const schema = z.array(z.string()).max(5_000);
   const list: unknown[] = Array.from({ length: 3_000 }, () => "x");
   expect(parsePart(schema, list, "body")).toEqual({ value: list });
@@ -141,7 +143,7 @@ test("a list with few faults has all of them reported, wherever they are, and a 
   ]);
 });
 
-test("what an answer quotes of a request is short, however long its keys are and however often it is quoted", () => {
+test("what an answer quotes of a request is short, however long its keys are", () => {
   const key = "k".repeat(1_000_000);
   const large = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, "x"]));
   const problems = Array.from({ length: 100 }, () => ({

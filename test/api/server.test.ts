@@ -5,18 +5,9 @@ import { stream } from "../../src/api/response.ts";
 import { defineRoute } from "../../src/api/route.ts";
 import { createApp } from "../../src/api/app.ts";
 import { listen } from "../../src/api/server.ts";
-import type { Deps } from "../../src/deps.ts";
-import { createLog } from "../../src/process/log.ts";
+import { tinyDeps } from "../support/stack/tiny-app.ts";
 
 const open = { method: "GET", access: "public", status: 200, summary: "A test.", tags: ["Test"] } as const;
-const deps = {
-  log: createLog({ level: "silent", name: "test" }),
-  config: {
-    api: { trustedProxies: 0, corsOrigins: [] },
-    limits: { requestsPerMinute: 10, chatTurnsPerMinute: 1 },
-  },
-} as unknown as Deps;
-
 const quick = defineRoute({ ...open, path: "/quick", handle: async () => undefined });
 
 async function start(finish: Promise<void>) {
@@ -30,7 +21,7 @@ async function start(finish: Promise<void>) {
         res.end(" and ended");
       }),
   });
-  return listen(createApp(deps, [slow]), { host: "127.0.0.1", port: 0 });
+  return listen(createApp(tinyDeps(), [slow]), { host: "127.0.0.1", port: 0 });
 }
 
 test("closing lets running requests end, and drops idle connections at once", async () => {
@@ -48,15 +39,15 @@ test("closing lets running requests end, and drops idle connections at once", as
   await closed;
 });
 
-test("what has not ended within the grace is cut", async () => {
+test("a request that outlasts the grace is cut off", async () => {
   const server = await start(new Promise(() => {}));
   const response = await fetch(`http://127.0.0.1:${server.port}/v1/slow`);
   const text = response.text();
   await Promise.all([expect(text).rejects.toThrow("terminated"), server.close(50)]);
 });
 
-test("who sends its headers byte by byte is cut off, and others are served meanwhile", async () => {
-  const server = await listen(createApp(deps, [quick]), {
+test("a client that sends its headers byte by byte is cut off, and others are served meanwhile", async () => {
+  const server = await listen(createApp(tinyDeps(), [quick]), {
     host: "127.0.0.1",
     port: 0,
     headersTimeoutMs: 400,
@@ -65,7 +56,9 @@ test("who sends its headers byte by byte is cut off, and others are served meanw
   const slow = Array.from({ length: 50 }, () => {
     const socket = connect(server.port, "127.0.0.1");
     let answer = "";
-    socket.on("data", (data) => void (answer += data.toString()));
+    socket.on("data", (data) => {
+      answer += data.toString();
+    });
     socket.on("error", () => undefined);
     socket.write("GET /quick HTTP/1.1\r\nHost: x\r\n");
     const drip = setInterval(() => socket.writable && socket.write("X-A: b\r\n"), 20);

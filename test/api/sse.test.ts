@@ -37,7 +37,7 @@ test("events have ids and data, and the head forbids buffering", async () => {
   expect(response.headers.get("x-request-id")).toBeTruthy();
 });
 
-test("the head leaves before the first event, and pings follow while nothing is sent", async () => {
+test("the head is sent before the first event, and pings while nothing is sent", async () => {
   let finish = (): void => {};
   play = async (events) => {
     await new Promise<void>((resolve) => (finish = resolve));
@@ -50,7 +50,7 @@ test("the head leaves before the first event, and pings follow while nothing is 
   await reader.cancel();
 });
 
-test("a client that goes away aborts the stream; sending then answers false", async () => {
+test("a client that goes away aborts the stream; sending then resolves to false", async () => {
   let ended: Promise<boolean> | undefined;
   play = async (events) => {
     ended = new Promise((resolve) =>
@@ -65,7 +65,7 @@ test("a client that goes away aborts the stream; sending then answers false", as
   expect(await ended).toBe(false);
 });
 
-test("a client that does not read holds the sender back", async () => {
+test("a client that does not read slows the sender", async () => {
   let sent = 0;
   let heldBack = false;
   play = async (events) => {

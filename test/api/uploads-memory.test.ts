@@ -1,4 +1,6 @@
-/** An upload larger than memory should hold, into a sink that is slower than its client. */
+/**
+ * The memory that an upload takes which is larger than memory should be, into a sink slower than its client.
+ */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, request } from "node:http";
@@ -10,7 +12,7 @@ import { receiveUpload } from "../../src/api/body/uploads.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-test("a slow sink slows its client, at constant memory", async () => {
+test("a slow sink slows its client, with constant memory", async () => {
   let taken = 0;
   let size = 0;
   const server = createServer((req, res) => {
@@ -42,7 +44,9 @@ test("a slow sink slows its client, at constant memory", async () => {
   }
   const before = process.memoryUsage.rss();
   let peak = before;
-  const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 10);
+  const watch = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 10);
   const sent = request(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
     method: "POST",
     headers: { "content-type": "multipart/form-data; boundary=b" },

@@ -79,7 +79,7 @@ describe("what SECURITY.md tells secret scanners", () => {
   });
 });
 
-/** Written from the words of SECURITY.md alone. */
+/** Follows what SECURITY.md says of key texts, without the code under test. */
 function checksumOf(body: string): string {
   const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   let rest = crc32(body);

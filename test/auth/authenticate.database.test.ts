@@ -1,3 +1,4 @@
+/** How API keys become principals, and what is cached of them. Access tokens are in authenticate-jwt. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createKeyText } from "../../src/auth/api-keys.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
@@ -37,7 +38,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
 }
 
 describe("a key", () => {
-  it("stands for its owner, with every space of the owner and a private one made on first sight", async () => {
+  it("acts for its owner, with all the owner's spaces and a private one made at first", async () => {
     const owner = await makeUser(db, organization, { role: "admin" });
     const space = await makeSpace(db, organization, [[owner, "editor"]]);
     const { id, text } = await makeKey(db, organization, owner);
@@ -56,7 +57,7 @@ describe("a key", () => {
     ]);
   });
 
-  it("gets one private space for its owner, however many requests come first at once", async () => {
+  it("gets one private space for its owner, however many requests come at once", async () => {
     const owner = await makeUser(db, organization);
     const keys = await Promise.all([1, 2, 3, 4].map(() => makeKey(db, organization, owner)));
     await Promise.all(keys.map((key) => fresh().authenticate(bearer(key.text))));
@@ -64,7 +65,7 @@ describe("a key", () => {
     expect(rows).toHaveLength(1);
   });
 
-  it("that was narrowed to spaces reaches those alone", async () => {
+  it("that was narrowed to spaces reaches only those", async () => {
     const owner = await makeUser(db, organization);
     const inside = await makeSpace(db, organization, [[owner, "owner"]]);
     await makeSpace(db, organization, [[owner, "owner"]]);
@@ -75,7 +76,7 @@ describe("a key", () => {
     expect([...principal.capabilities]).toEqual(["read"]);
   });
 
-  it("does not reach a space that was deleted, nor one of another organization that a stray row names", async () => {
+  it("reaches no deleted space, and none of another organization that a stray row names", async () => {
     const owner = await makeUser(db, organization);
     const deleted = await makeSpace(db, organization, [[owner, "owner"]]);
     await db.owner.query("update spaces set deleted_at = now() where id = $1", [deleted]);
@@ -98,7 +99,7 @@ describe("401", () => {
     ["another scheme", "Basic c2stOnNr"],
     ["an empty token", "Bearer "],
     ["two tokens", "Bearer a b"],
-    ["a JWT where no issuer is configured", "Bearer a.b.c"],
+    ["a JWT if no issuer is configured", "Bearer a.b.c"],
   ])("for %s", async (_what, authorization) => {
     expect(
       await refusal(fresh().authenticate({ authorization, organizationId: undefined, address: HERE })),
@@ -132,7 +133,7 @@ describe("401", () => {
 describe("a key with a list of addresses", () => {
   const from = (address: string, text: string) => fresh().authenticate(bearer(text, undefined, address));
 
-  it("works from them, and from elsewhere it is refused like a key that nobody has, also where its owner left", async () => {
+  it("works from them, and is refused from elsewhere exactly as an unknown key", async () => {
     const owner = await makeUser(db, organization);
     const { id, text } = await makeKey(db, organization, owner, {
       allowedCidrs: ["192.0.2.0/24", "2001:db8::/32"],
@@ -146,7 +147,7 @@ describe("a key with a list of addresses", () => {
     expect(await from("192.0.3.7", text).catch((error: unknown) => error)).toEqual(unknown);
   });
 
-  it("is looked at for each request, also where the key is known from an earlier one", async () => {
+  it("is checked at each request, also if the key is known from an earlier one", async () => {
     const { text } = await makeKey(db, organization, await makeUser(db, organization), {
       allowedCidrs: ["192.0.2.0/24"],
     });
@@ -192,7 +193,7 @@ describe("403", () => {
   });
 });
 
-describe("what is kept of a look-up", () => {
+describe("a cached look-up", () => {
   it("spares the database for less than 5 s, then a revoked key is refused", async () => {
     const { id, text } = await makeKey(db, organization, await makeUser(db, organization));
     const authenticator = fresh();
@@ -239,78 +240,5 @@ describe("what is kept of a look-up", () => {
     expect(await refusal(authenticator.authenticate(bearer(text)))).toBe("database_unavailable");
     query.mockRestore();
     await authenticator.authenticate(bearer(text));
-  });
-});
-
-describe("a JWT", () => {
-  const subject = (sub: string, verifiedEmail: string | null) =>
-    createAuthenticator({
-      db,
-      pepper: TEST_PEPPER,
-      now,
-      verifyJwt: async () => ({ subject: sub, verifiedEmail, roles: [] }),
-    });
-
-  it("binds the user with its verified e-mail on first sight, and is known by its subject from then on", async () => {
-    const user = await makeUser(db, organization, { email: "First.Sight@example.org" });
-    expect(await refusal(subject("sub-1", null).authenticate(bearer("a.b.c")))).toBe("unauthenticated");
-    const principal = await subject("sub-1", "first.sight@example.org").authenticate(bearer("a.b.c"));
-    expect(principal).toMatchObject({
-      authMethod: "jwt",
-      apiKeyId: null,
-      isScoped: false,
-      user: { id: user },
-    });
-    expect(principal.reach.size).toBe(1);
-    expect((await subject("sub-1", null).authenticate(bearer("a.b.c"))).user.id).toBe(user);
-  });
-
-  it("never takes over a user that is bound to another subject", async () => {
-    await makeUser(db, organization, { email: "taken@example.org", subject: "sub-2" });
-    expect(await refusal(subject("sub-3", "taken@example.org").authenticate(bearer("a.b.c")))).toBe(
-      "unauthenticated",
-    );
-  });
-
-  it("binds nobody by an address that an administrator gave to a user who was bound, and that no login confirmed", async () => {
-    const user = await makeUser(db, organization, { email: "unconfirmed@example.org" });
-    await db.owner.query("update users set confirmed_email = 'confirmed@example.org' where id = $1", [user]);
-    for (const email of ["unconfirmed@example.org", "confirmed@example.org"])
-      expect(await refusal(subject("sub-7", email).authenticate(bearer("a.b.c")))).toBe("unauthenticated");
-    await db.owner.query("update users set confirmed_email = null where id = $1", [user]);
-    expect((await subject("sub-7", "unconfirmed@example.org").authenticate(bearer("a.b.c"))).user.id).toBe(
-      user,
-    );
-  });
-
-  it("binds nobody where users of two organizations wait with its e-mail, and tells the operator whom it may be", async () => {
-    const told: string[][] = [];
-    const verifyJwt = async () => ({ subject: "sub-4", verifiedEmail: "Twice@example.org", roles: [] });
-    const authenticator = createAuthenticator({
-      db,
-      pepper: TEST_PEPPER,
-      now,
-      verifyJwt,
-      onAmbiguousLogin: (ids) => told.push([...ids]),
-    });
-    const other = await makeOrganization(db);
-    const users = [
-      await makeUser(db, organization, { email: "twice@example.org" }),
-      await makeUser(db, other, { email: "TWICE@example.org" }),
-    ];
-    expect(await refusal(authenticator.authenticate(bearer("a.b.c")))).toBe("unauthenticated");
-    expect(told).toEqual([users.toSorted()]);
-    await db.owner.query("update organizations set deleted_at = now() where id = $1", [other.id]);
-    expect((await authenticator.authenticate(bearer("a.b.c"))).user.id).toBe(users[0]);
-    expect(told).toHaveLength(1);
-  });
-
-  it("is bound by the first verified login, whoever has the same e-mail later", async () => {
-    const user = await makeUser(db, organization, { email: "early@example.org" });
-    const first = subject("sub-5", "early@example.org");
-    expect((await first.authenticate(bearer("a.b.c"))).user.id).toBe(user);
-    const later = await makeUser(db, await makeOrganization(db), { email: "early@example.org" });
-    expect((await first.authenticate(bearer("a.b.c"))).user.id).toBe(user);
-    expect((await subject("sub-6", "early@example.org").authenticate(bearer("a.b.c"))).user.id).toBe(later);
   });
 });

@@ -75,7 +75,7 @@ describe("a token of the issuer", () => {
     expect(await verify(await sign(one))).toEqual({ subject: "ada", verifiedEmail: null, roles: [] });
   });
 
-  it("vouches for an e-mail address only where it says verified", async () => {
+  it("vouches for an e-mail address only if it says verified", async () => {
     expect(
       (await verify(await sign(signer, { email: "ada@example.org", email_verified: true }))).verifiedEmail,
     ).toBe("ada@example.org");
@@ -162,7 +162,7 @@ describe("signing keys", () => {
     expect(await code(verify(await sign(signer)))).toBe("unauthenticated");
   });
 
-  it("are 503 where the issuer cannot be reached from the start, and fetched once it is back", async () => {
+  it("are 503 while the issuer was never reached, and fetched once it is back", async () => {
     const { port } = server.address() as AddressInfo;
     await stop();
     expect(await code(verify(await sign(signer)))).toBe("issuer_unavailable");

@@ -45,7 +45,7 @@ function principal({
   };
 }
 
-/** The rules, written down a second time: who may do it in a space, what a key needs, and the words of the refusal. */
+/** The rules, written down a second time: who may do it, what a key needs, and the text of the refusal. */
 const EXPECTED: Record<Action, readonly [who: string, capability: Capability, denial: string]> = {
   "spaces:read": ["viewer editor owner", "read", "Permission denied: spaces:read"],
   "spaces:create": ["member admin", "write", "Permission denied: spaces:create"],
@@ -172,7 +172,7 @@ describe("public agents", () => {
     expect(decide(principal({}), "agents:write", agent)).toBe("forbidden");
   });
 
-  it("are nobody's elsewhere, nor of a key that was narrowed to other spaces, nor without the capability", () => {
+  it("are out of reach elsewhere, for a key narrowed to other spaces, and without the capability", () => {
     expect(decide(principal({}), "agents:chat", { ...agent, organization_id: OTHER })).toBe("not_found");
     expect(decide(principal({}), "agents:chat", { ...agent, is_public: false })).toBe("not_found");
     expect(decide(principal({ isScoped: true }), "agents:chat", agent)).toBe("not_found");

@@ -70,7 +70,7 @@ it("the last use of a key is in the database within a second, and never goes bac
   expect(await lastUsedAt()).toEqual(later);
 });
 
-it("the last use says from where and by what, bounded and without control characters; what is no address is left out", async () => {
+it("the last use has an address and a client, bounded and without control characters", async () => {
   const lastUsed = createLastUsed(test.db, log);
   const { id } = await makeKey(test.db, organization, principal.user.id);
   const shown = async () =>
@@ -137,7 +137,7 @@ it("the service's role can neither change nor remove audit rows", async () => {
   }
 });
 
-it("what could not be written is written later; a full queue drops the newest and says how many", async () => {
+it("what could not be written is written later; a full queue drops the newest and logs it", async () => {
   const written: number[] = [];
   let isDown = true;
   const queue = createWriteBehind<number>({

@@ -1,7 +1,7 @@
 /** Which settings the chart takes in `env`: its schema lists their names, so that a misspelt one is refused. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SETTING_NAMES } from "../../src/config/config.ts";
+import { SETTING_NAMES } from "../../src/config/settings/index.ts";
 
 const SCHEMA = join(import.meta.dirname, "../../charts/holdfast/values.schema.json");
 

@@ -1,4 +1,4 @@
-/** What each chunker makes of a small document that one can read. */
+/** The chunks of a small document, by each chunker. */
 
 import { describe, expect, test } from "vitest";
 import { CHUNKER_NAMES, chunkerNamed } from "../../src/chunkers/index.ts";
@@ -40,7 +40,7 @@ describe("page_based", () => {
     ).toEqual([["One.\n\nTwo.", null]]);
   });
 
-  test("starts a heading with what follows it", () => {
+  test("keeps a heading with what follows it", () => {
     const chunks = chunk("page_based", [
       paragraph(filler(20)),
       heading("Terms"),
@@ -60,7 +60,7 @@ describe("page_based", () => {
     for (const made of chunks) expect(made.text).toMatch(/^This .* text\.$/);
   });
 
-  test("repeats a table's head where its rows are cut", () => {
+  test("repeats a table's head if its rows are cut", () => {
     const rows = Array.from({ length: 20 }, (_, index) => `| item ${index} | ${index} |`);
     const chunks = chunk("page_based", [
       {
@@ -124,7 +124,7 @@ test("metadata says heading, format and words", () => {
   });
 });
 
-test("units in which the tokenizer sees nothing make no chunk", () => {
+test("units without tokens give no chunk", () => {
   for (const name of CHUNKER_NAMES)
     expect(chunk(name, [paragraph("\u200b\u200b"), paragraph("  ")])).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** What holds for every chunker, whatever the document. */
+/** Properties of every chunker, for random documents. */
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -64,7 +64,7 @@ describe.each(CHUNKER_NAMES)("%s", (name) => {
     );
   });
 
-  test("keeps to the size, by the model's own tokenizer, and says it right", () => {
+  test("keeps to the size by the model's own tokenizer, and counts it right", () => {
     fc.assert(
       fc.property(arbitraryUnits, arbitraryOptions, (units, options) => {
         for (const made of chunk(units, options, modelTokenizer)) {

@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
-import { loadConfig, requireReal, requireWorker, SETTING_NAMES } from "../../src/config/config.ts";
+import { loadConfig, requireReal, requireWorker } from "../../src/config/config.ts";
+import { SETTING_NAMES } from "../../src/config/settings/index.ts";
 import { interpolate, readServices } from "./compose.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

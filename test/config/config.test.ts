@@ -89,7 +89,7 @@ test.each([
   expect(problemsOf(() => loadConfig(env)).map((problem) => problem.split(" ")[0])).toEqual([name]);
 });
 
-/** What shells, URLs, YAML and compose each read as something else. */
+/** Passwords that shells, URLs, YAML and compose read as something else. */
 const HOSTILE_PASSWORDS = [
   "ab/cd+ef=",
   "p@ss",
@@ -166,7 +166,7 @@ test.each([
   expect(problemsOf(() => loadConfig(env))).toEqual([problem]);
 });
 
-test("contradictions are reported beside wrong values", () => {
+test("contradictions are reported together with wrong values", () => {
   const problems = problemsOf(() => loadConfig({ PORT: "x", CHAT_MODEL: "m" }));
   expect(problems.map((problem) => problem.split(" ")[0])).toEqual(["PORT", "CHAT_MODEL"]);
 });
@@ -203,7 +203,7 @@ test("an API key and each setting of TLS ask for TLS; nothing else does", () => 
   expect(tls?.serverNameOverride).toBe("name");
 });
 
-test("a file that cannot be read is told by the setting's name", () => {
+test("a file that cannot be read is reported by its setting's name", () => {
   expect(problemsOf(() => loadConfig({ TEMPORAL_TLS_CA_FILE: "/no/such/file" }))).toEqual([
     "TEMPORAL_TLS_CA_FILE must name a file that this process can read",
   ]);
@@ -213,7 +213,7 @@ test.each(["0", "1", "0.25", ".5", "1.0"])("%s is a share of requests to trace",
   expect(loadConfig({ TRACE_SAMPLE_RATIO: text }).telemetry.sampleRatio).toBe(Number(text));
 });
 
-test.each(["2", "-1", "half", "1.5"])("%s is none", (text) => {
+test.each(["2", "-1", "half", "1.5"])("%s is not", (text) => {
   expect(problemsOf(() => loadConfig({ TRACE_SAMPLE_RATIO: text })).length).toBe(1);
 });
 
@@ -250,7 +250,7 @@ describe("logins of the database", () => {
     MASTER_KEY,
   };
 
-  test("the API keeps the application's and the system's, whatever its environment holds", () => {
+  test("the API keeps those of the application and the system, whatever its environment has", () => {
     expect(requireReal(loadConfig(all)).database).toMatchObject({
       url: all.DATABASE_URL,
       systemUrl: all.DATABASE_SYSTEM_URL,
@@ -259,7 +259,7 @@ describe("logins of the database", () => {
     });
   });
 
-  test("a worker keeps that of maintenance where its queues need it, and is refused without", () => {
+  test("a worker keeps that of maintenance if its queues need it, and does not start without it", () => {
     expect(requireWorker(loadConfig(all)).database).toMatchObject({
       maintenanceUrl: all.DATABASE_MAINTENANCE_URL,
       ownerUrl: undefined,

@@ -14,14 +14,14 @@ test.each([
   ]);
 });
 
-test("a name of our families that is near to none is told as it is", () => {
+test("a name with a prefix of Holdfast is reported, even if it resembles no setting", () => {
   expect(unknownSettings({ OIDC_CLIENT_SECRET: "x", HOLDFAST_PORT_NUMBER: "x" })).toEqual([
     "OIDC_CLIENT_SECRET is no setting of Holdfast, and is passed over",
     "HOLDFAST_PORT_NUMBER is no setting of Holdfast, and is passed over",
   ]);
 });
 
-test("settings, and what others set, are not told", () => {
+test("settings, and variables that others set, are not reported", () => {
   const others = [
     "PATH",
     "HOME",

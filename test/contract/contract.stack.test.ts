@@ -1,111 +1,28 @@
-/** Every route against every kind of caller and every kind of wrong request: generated, so that a new route is in it by itself. */
+/** Every route with every kind of caller and wrong request: the table of routes generates the tests. */
 import { describe, expect, test } from "vitest";
-import { createOpenApi } from "../../src/api/openapi.ts";
-import { API_ROUTES } from "../../src/api/routes/index.ts";
 import type { Route } from "../../src/api/route.ts";
-import { type Credentials, contractStack } from "../support/stack/contract-stack.ts";
-import { type Document, type Operation, operationsOf, sample } from "../support/clients/samples.ts";
+import {
+  cases,
+  contractClient,
+  expectDeclared,
+  idParamsOf,
+  operations,
+  paramsOf,
+  UNKNOWN_ID,
+} from "../support/clients/contract-client.ts";
+import type { Operation } from "../support/clients/samples.ts";
+import { contractStack, type Credentials } from "../support/stack/contract-stack.ts";
 
-const document = createOpenApi(API_ROUTES) as unknown as Document;
-const UNKNOWN_ID = "01999999-9999-7999-8999-999999999999";
 const KEY_REFUSED = "API key not accepted on this endpoint, use an identity-provider access token";
-/** A batch answers for each document by itself, so that the right to write is not the request's but theirs. */
+/** Asks for the right to write of each document by itself, and answers 200 with the refusals. */
 const DECIDES_FOR_EACH = new Set(["/v1/data/batch-reprocess"]);
 
-interface Case {
-  readonly name: string;
-  readonly route: Route;
-  readonly operation: Operation;
-}
-
-const operations = operationsOf(document);
-const cases: Case[] = API_ROUTES.map((route) => {
-  const path = route.fullPath.replaceAll(/:(\w+)/g, "{$1}");
-  const operation = operations.find((one) => one.path === path && one.method === route.method)!;
-  return { name: `${route.method} ${path}`, route, operation };
-});
-const paramsOf = (route: Route): string[] => Object.keys(route.params?.shape ?? {});
-const idParamsOf = (route: Route): string[] => paramsOf(route).filter((name) => name.endsWith("_id"));
-
 const stack = contractStack();
-interface Request {
-  readonly token?: string;
-  readonly ids?: Readonly<Record<string, string>>;
-  readonly method?: string;
-  readonly slash?: boolean;
-  readonly headers?: Record<string, string>;
-  /** The body as sent; absent: the smallest one that is right. */
-  readonly body?: string | FormData | null;
-}
+const send = contractClient(stack);
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: any;
-}
-
-async function send({ route, operation }: Case, request: Request = {}): Promise<Answer> {
-  const ids: Record<string, string> = {
-    ...Object.fromEntries(paramsOf(route).map((name) => [name, UNKNOWN_ID])),
-    version: "1",
-    ...stack.ids,
-    ...request.ids,
-  };
-  const path = route.fullPath.replaceAll(/:(\w+)/g, (_whole, name: string) => ids[name] ?? UNKNOWN_ID);
-  const body = request.body === undefined ? rightBody(operation, ids) : request.body;
-  const response = await fetch(
-    `${stack.url}${path}${request.slash === true ? "/" : ""}?${rightQuery(operation, ids)}`,
-    {
-      method: request.method ?? route.method,
-      headers: {
-        ...(typeof body === "string" ? { "content-type": "application/json" } : {}),
-        ...authorization(request.token),
-        ...request.headers,
-      },
-      body,
-    },
-  );
-  const text = await response.text();
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
-}
-
-const authorization = (token: string | undefined): Record<string, string> =>
-  token === undefined ? {} : { authorization: `Bearer ${token}` };
-
-function rightQuery(operation: Operation, ids: Readonly<Record<string, unknown>>): string {
-  const required = operation.parameters.filter(
-    (parameter) => parameter["in"] === "query" && parameter["required"] === true,
-  );
-  return new URLSearchParams(
-    required.map((parameter): [string, string] => [
-      parameter["name"],
-      String(sample(document, parameter["schema"], ids)),
-    ]),
-  ).toString();
-}
-
-function rightBody(operation: Operation, ids: Readonly<Record<string, unknown>>): string | FormData | null {
-  if (operation.body === undefined || !operation.bodyIsRequired) return null;
-  const value = sample(document, operation.body, { ...ids, model: ids["agent_id"] }) as Record<
-    string,
-    unknown
-  >;
-  if (!operation.isForm) return JSON.stringify(value);
-  const form = new FormData();
-  for (const [name, field] of Object.entries(value)) if (name !== "file") form.set(name, String(field));
-  form.set("file", new Blob(["# A contract"]), "contract.md");
-  return form;
-}
-
-/** Sends as somebody whom the route lets in. */
+/** The token of somebody whom the route lets in. */
 const letIn = (route: Route): string =>
   route.access === "jwt" ? stack.credentials.jwt : stack.credentials.owner;
-
-function expectDeclared({ operation }: Case, answer: Answer): void {
-  expect(Object.keys(operation.responses)).toContain(String(answer.status));
-  expect(answer.headers.get("x-request-id")).toBeTruthy();
-}
 
 test("every route that knows its caller says what the audit log is told of it", () => {
   expect(
@@ -209,7 +126,7 @@ describe.each(reachable)("$name", (one) => {
   });
 });
 
-/** Nobody but who started a batch knows of it, so that for others it does not exist. */
+/** A batch exists for the caller who started it alone; others get 404 for it. */
 const OF_ONE_CALLER = new Set(["batch_id"]);
 
 const written = cases.filter(({ route, operation }) => {

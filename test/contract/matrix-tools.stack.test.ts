@@ -1,4 +1,4 @@
-/** Agents' tools in the matrix of who reaches what: callers × modes × folders × tools, held to rules stated here, from the specification alone. */
+/** Callers × modes × folders × tools of agents, compared with the rules of the specification. */
 import { beforeAll, expect, test } from "vitest";
 import { call, ended, fileForm } from "../support/clients/client.ts";
 import { signedIn } from "../support/clients/signed-in.ts";
@@ -14,11 +14,11 @@ interface Put {
   readonly id: string;
   readonly place: Place;
   readonly isInFolder: boolean;
-  /** Stands in its name and text alone. */
+  /** A word that no other document's name or text has. */
   readonly canary: string;
 }
 
-/** Whose key reaches which spaces, from the provisioning file. */
+/** The spaces that each key reaches, as the provisioning file says. */
 const REACH: Record<Key, readonly Place[]> = {
   owner: ["research", "archive"],
   editor: ["research"],
@@ -90,7 +90,7 @@ beforeAll(async () => {
     };
   });
 });
-/** What the caller may be told of through the agent; undefined where the agent itself is out of reach. */
+/** The documents that the caller may learn of through the agent; undefined if the agent is out of reach. */
 function allowed(
   agent: keyof typeof HOMES,
   caller: Key,
@@ -106,7 +106,7 @@ function allowed(
   );
 }
 
-/** The tools' answers, by the id of the call, as the model was told them. */
+/** The tools' answers as the model got them, by the id of the call. */
 async function toldBy(agent: string, key: string): Promise<{ status: number; told: Map<string, string> }> {
   stack.provider.requests.length = 0;
   const { status } = await call(stack.url, key, "POST", "/chat/completions", {

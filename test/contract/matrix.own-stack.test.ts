@@ -1,16 +1,15 @@
-/** Callers × spaces × routes over HTTP, held to the rules as the specification states them; and each statement that ran, tried by another tenant. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+/**
+ * Callers × spaces × routes, compared with the rules of the specification; each statement again as another
+ * tenant.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { API_ROUTES } from "../../src/api/routes/index.ts";
 import type { OrganizationKey } from "../../src/db/pool.ts";
 import { makeOrganization } from "../support/tenants/callers.ts";
 import type { Answer } from "../support/clients/client.ts";
-import { type TestIssuer, startIssuer } from "../support/servers/issuer.ts";
 import { faultOf, inParallel, ruleOf, sendAs } from "../support/matrix/judge.ts";
 import { liveOn } from "../support/matrix/life.ts";
-import { type MatrixRequest, UNKNOWN_ID, matrixRequest } from "../support/matrix/requests.ts";
+import { type MatrixRequest, matrixRequest } from "../support/matrix/requests.ts";
 import {
   type MatrixCaller,
   RULES_OF_BATCHES,
@@ -19,23 +18,18 @@ import {
   hasCapability,
   roleIn,
 } from "../support/matrix/rules.ts";
-import {
-  SPACE_NAMES,
-  type Things,
-  WITH_PRIVATE,
-  canary,
-  makeCallers,
-  makePrivateThings,
-  makeThings,
-} from "../support/matrix/world.ts";
+import { SPACE_NAMES, WITH_PRIVATE, canary, unknownThings } from "../support/matrix/world.ts";
 import { queryFunctions, recordedFunctions, replayAs } from "../support/matrix/tenant-replay.ts";
-import { readRecords, recordingSettings } from "../support/matrix/sql-records.ts";
-import { type Stack, startStack } from "../support/stack/stack.ts";
-import { ACME, SPACES } from "../support/tenants/tenants.ts";
+import { readRecords, statementsOf } from "../support/matrix/sql-records.ts";
+import { type Matrix, startMatrix } from "../support/matrix/start-matrix.ts";
+import type { Stack } from "../support/stack/stack.ts";
+import { ACME } from "../support/tenants/tenants.ts";
 
 /**
- * They find something only by age, by an outage or by chance, for tools, where an organization moves in, or as the owner. What their statements touch is walled by the
- * catalogue's test alone (test/db/tenancy.database.test.ts); a function that is not named here must have found something.
+ * Functions whose statements find rows in these tests by chance or not at all: they need age, an outage, a
+ * tool of an agent, an import, or the login of the owner. That they keep to one tenant is shown by the test
+ * of the catalogue alone (test/db/tenancy.database.test.ts). Every function that is not named here must have
+ * found something.
  */
 const NEEDS_MORE = new Set([
   "access/access.ensureRoles",
@@ -61,12 +55,12 @@ const NEEDS_MORE = new Set([
   "keys/rolls.supersedeKeyText",
   "documents/passages.listKnownDocuments",
   "documents/passages.readKnownDocument",
-  "upkeep/unneeded.deleteIntents",
+  "upkeep/abandoned-uploads.deleteIntents",
   "upkeep/unneeded.deleteOldRuns",
   "upkeep/unneeded.findHiddenRuns",
   "upkeep/unneeded.findSpentObjects",
   "upkeep/unneeded.findSpentRuns",
-  "upkeep/unneeded.lockExpiredIntents",
+  "upkeep/abandoned-uploads.lockExpiredIntents",
   "upkeep/unneeded.markObjectsPurged",
   "upkeep/unneeded.purgeHiddenRun",
   "upkeep/unneeded.purgeSpentRun",
@@ -81,12 +75,12 @@ const NEEDS_MORE = new Set([
   "runs/publish.noteModel",
   "files/by-path.retireHidden",
   "encryption/reencrypt.countKeyUsers",
-  "runs/attempt.membersInHand",
+  "runs/attempt.membersOfAttempt",
   "runs/attempt.recordFailures",
   "runs/attempt.recordWaiting",
   "runs/attempt.releaseAttempt",
   "runs/requests.endActiveRun",
-  "search/embeddings.deleteOtherVectors",
+  "search/write-embeddings.deleteOtherVectors",
   "search/embeddings.denseScores",
   "search/hidden.hideRun",
   "search/hidden.unhideRun",
@@ -95,7 +89,7 @@ const NEEDS_MORE = new Set([
   "search/index/reindex.findOutdatedSegment",
   "search/index/reindex.readSegmentTexts",
   "search/index/reindex.rewriteSegment",
-  "search/index/segments.findSegmentsToPurge",
+  "search/index/due-segments.findSegmentsToPurge",
   "search/index/segments.mergeSegments",
   "search/index/segments.purgeSegment",
   "search/index/statistics.addStatistics",
@@ -106,41 +100,35 @@ const NEEDS_MORE = new Set([
   "turns/usage.tokensOfMonth",
 ]);
 
+let matrix: Matrix;
 let stack: Stack;
-let issuer: TestIssuer;
-let folder: string;
-let callers: MatrixCaller[];
-let things: Record<SpaceName, Things>;
+let callers: readonly MatrixCaller[];
+let things: Matrix["things"];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "holdfast-sql-"));
-  issuer = await startIssuer();
-  stack = await startStack({
-    env: { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience, ...recordingSettings(folder) },
-  });
-  callers = await makeCallers(stack, issuer);
-  const viewer = callers.find(({ name }) => name === "token of viewer")!.token!;
-  const [diary, ...made] = await Promise.all([
-    makePrivateThings(stack, viewer),
-    ...SPACE_NAMES.map((space) => makeThings(stack, space, SPACES[space])),
-  ]);
-  things = {
-    ...(Object.fromEntries(SPACE_NAMES.map((space, at) => [space, made[at]!])) as Record<
-      (typeof SPACE_NAMES)[number],
-      Things
-    >),
-    diary,
-  };
+  matrix = await startMatrix();
+  ({ stack, callers, things } = matrix);
 }, 180_000);
-
-afterAll(async () => {
-  await stack.close();
-  await issuer.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => matrix.close());
 
 const send = (caller: MatrixCaller, request: MatrixRequest, id?: string): Promise<Answer> =>
   sendAs(stack.url, caller, request, id);
+
+interface Cell {
+  readonly route: string;
+  readonly space: SpaceName;
+  readonly caller: MatrixCaller;
+}
+
+async function faultsOf(cells: readonly Cell[]): Promise<string[]> {
+  const faults: string[] = [];
+  await inParallel(cells, async ({ route, space, caller }) => {
+    const answer = await send(caller, matrixRequest(route, things[space]));
+    const fault = faultOf(answer, caller, ruleOf(route, space), space);
+    if (fault !== undefined) faults.push(`${route} in ${space} by ${caller.name} ${fault}`);
+  });
+  return faults.toSorted();
+}
 
 test("the rules are stated for every route that is not public", () => {
   const routes = API_ROUTES.filter(({ access }) => access !== "public").map(
@@ -154,19 +142,13 @@ test("the rules are stated for every route that is not public", () => {
 test("every caller gets of every route in every space what the rules say", async () => {
   const cells = Object.entries(RULES_OF_ROUTES).flatMap(([route, { on }]) =>
     callers.flatMap((caller) => {
-      // Where no thing is named, or nobody is let in, one space stands for all.
+      // If the path names nothing, or nobody is let in, one space is as good as all.
       const spaces = on === "nothing" || caller.standing !== "good" ? SPACE_NAMES.slice(0, 1) : SPACE_NAMES;
       return spaces.map((space) => ({ route, space, caller }));
     }),
   );
-  const wrong: string[] = [];
-  await inParallel(cells, async ({ route, space, caller }) => {
-    const answer = await send(caller, matrixRequest(route, things[space]));
-    const fault = faultOf(answer, caller, ruleOf(route, space), space);
-    if (fault !== undefined) wrong.push(`${route} in ${space} by ${caller.name} ${fault}`);
-  });
   expect(cells.length).toBeGreaterThan(2_000);
-  expect(wrong.toSorted()).toEqual([]);
+  expect(await faultsOf(cells)).toEqual([]);
 }, 180_000);
 
 test("a private space is its owner's, and no key's that an administrator made", async () => {
@@ -181,27 +163,19 @@ test("a private space is its owner's, and no key's that an administrator made", 
   const cells = Object.entries(RULES_OF_ROUTES)
     .filter(([, { on, needs }]) => on === "space" && needs !== "owner")
     .flatMap(([route]) =>
-      callers.filter(({ name }) => some.includes(name)).map((caller) => ({ route, caller })),
+      callers
+        .filter(({ name }) => some.includes(name))
+        .map((caller): Cell => ({ route, space: "diary", caller })),
     );
-  const wrong: string[] = [];
-  await inParallel(cells, async ({ route, caller }) => {
-    const fault = faultOf(
-      await send(caller, matrixRequest(route, things.diary)),
-      caller,
-      ruleOf(route, "diary"),
-      "diary",
-    );
-    if (fault !== undefined) wrong.push(`${route} by ${caller.name} ${fault}`);
-  });
   expect(cells.length).toBeGreaterThan(150);
-  expect(wrong.toSorted()).toEqual([]);
+  expect(await faultsOf(cells)).toEqual([]);
 }, 60_000);
 
 const standing = (): MatrixCaller[] => callers.filter((caller) => caller.standing === "good");
 
 test("a batch is its starter's alone", async () => {
   const wrong: string[] = [];
-  // Ada's key started those of Research and Archive, and Rob's that of Rival; the keys beside it are other callers of the same person.
+  // Ada's key started those of Research and Archive, and Rob's that of Rival; Ada's other keys started none.
   const others = standing().filter(({ roles }) => roles.archive !== "owner" && roles.rival !== "owner");
   await inParallel(others, async (caller) => {
     for (const route of Object.keys(RULES_OF_BATCHES)) {
@@ -277,12 +251,7 @@ describe("what is not the caller's", () => {
         const what = `${route} by ${caller.name}`;
         const ids = { exists: `exists-${asked.length}`, missing: `missing-${asked.length}` };
         const exists = await send(caller, matrixRequest(route, things.research), ids.exists);
-        const unknown = Object.fromEntries(
-          Object.entries(things.research).map(([name, value]) => [
-            name,
-            name.endsWith("_id") ? UNKNOWN_ID : value,
-          ]),
-        );
+        const unknown = unknownThings(things.research);
         const missing = await send(caller, matrixRequest(route, unknown), ids.missing);
         expect({ what, status: exists.status, body: exists.body }).toEqual({
           what,
@@ -292,17 +261,11 @@ describe("what is not the caller's", () => {
         asked.push({ what, ...ids });
       }
     }
-    const records = await readRecords(folder);
-    const pathOf = (request: string): string[] =>
-      records
-        .filter(
-          (one) =>
-            one.request === request &&
-            !/authenticate_|touch_caller_keys|append_audit_rows|rate_limits/.test(one.text),
-        )
-        .map((one) => one.text.replaceAll(/'[0-9a-f-]{36}'|'\d+'/g, "?"));
-    for (const { what, exists, missing } of asked)
-      expect({ what, statements: pathOf(exists) }).toEqual({ what, statements: pathOf(missing) });
+    const records = await readRecords(matrix.records);
+    for (const { what, exists, missing } of asked) {
+      const statements = statementsOf(records, exists);
+      expect({ what, statements }).toEqual({ what, statements: statementsOf(records, missing) });
+    }
   }, 60_000);
 });
 
@@ -311,13 +274,13 @@ describe("a query function in another tenant's transaction", () => {
     const admin = callers.find(({ name }) => name === "token of owner")!;
     await liveOn(stack, admin.token!);
     const { db } = stack.database;
-    const records = await readRecords(folder);
+    const records = await readRecords(matrix.records);
     const ofTenants = records.filter(({ organization }) => organization !== null);
     const { rows } = await db.owner.query<OrganizationKey>(
       "select id, num from organizations where id = $1",
       [ACME],
     );
-    // As the tenant itself they find and change plenty, so that silence elsewhere says something.
+    // The tenant itself finds and changes rows, so that finding none elsewhere proves something.
     expect((await replayAs(db, rows[0]!, ofTenants)).leaks.length).toBeGreaterThan(50);
     const outcome = await replayAs(db, await makeOrganization(db), ofTenants);
     expect(outcome.leaks).toEqual([]);

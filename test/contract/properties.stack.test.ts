@@ -1,10 +1,13 @@
-/** Generated requests at every operation of the OpenAPI document: none fails unexpectedly, none is answered with what the document does not declare. */
+/**
+ * Generated requests at every operation of the OpenAPI document: each answer is one that the document
+ * declares.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createOpenApi } from "../../src/api/openapi.ts";
 import { API_ROUTES } from "../../src/api/routes/index.ts";
 import { contractStack } from "../support/stack/contract-stack.ts";
-import { OPERATORS } from "../../src/schema/requests/filters.ts";
+import { OPERATORS } from "../../src/domain/requests/conditions.ts";
 import {
   type Document,
   type Operation,
@@ -14,7 +17,10 @@ import {
   type Schema,
 } from "../support/clients/samples.ts";
 
-/** Requests for each operation; `FUZZ_RUNS=2000 npx vitest run test/contract/properties.stack.test.ts` looks longer. */
+/**
+ * Requests for each operation. `FUZZ_RUNS=2000 npx vitest run test/contract/properties.stack.test.ts` makes
+ * more.
+ */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 40);
 const LIMIT_MS = Math.max(60_000, RUNS * 200);
 const document = createOpenApi(API_ROUTES) as unknown as Document;
@@ -56,12 +62,12 @@ const junkText = fc.oneof(
 interface Generated {
   readonly ids: readonly unknown[];
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** Replaces these fields of a right body; `whole` replaces all of it. */
+  /** Replaces these fields of a valid body; `whole` replaces all of it. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly whole: unknown;
 }
 
-/** Values that the schema allows or just does not, and junk: what exists is tried more often than chance would. */
+/** Values that the schema allows, ones that it just does not, and junk. Existing ids are tried more often. */
 function valueOf(given: Schema): fc.Arbitrary<unknown> {
   const schema = resolve(document, given) ?? {};
   return fc.oneof({ weight: 3, arbitrary: nearlyRight(schema) }, { weight: 1, arbitrary: junk });
@@ -120,7 +126,7 @@ function filtersOf(description: string): fc.Arbitrary<unknown> {
   return fc.dictionary(key, value, { maxKeys: 3 });
 }
 
-/** Some fields of the body, of which a right one is made by the others. */
+/** Some fields of the body; the others keep the values of a valid one. */
 function fieldsOf(operation: Operation): fc.Arbitrary<Record<string, unknown>> {
   const properties: Record<string, Schema> =
     resolve(document, operation.body?.["anyOf"]?.[0] ?? operation.body)?.["properties"] ?? {};
@@ -160,12 +166,12 @@ function requestOf(operation: Operation): fc.Arbitrary<Generated> {
 const asText = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 
-/** Dots and nothing are other paths, not other ids. */
+/** An empty segment or one of dots would be another path, not another id. */
 function segment(id: string): string {
   return /^\.{0,2}$/.test(id) ? "-" : encodeURIComponent(id.toWellFormed());
 }
 
-/** String() fails for objects whose own `toString` is no function. */
+/** String() throws for objects whose own `toString` is not a function. */
 const textOf = (value: unknown): string =>
   (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).toWellFormed();
 
@@ -215,7 +221,7 @@ function expectDeclaredBody(operation: Operation, response: Response, text: stri
     });
 }
 
-/** A deletion of something that the other operations need would make them answer 404 and prove less. */
+/** If something was deleted that other operations need, they would answer 404 and prove less. */
 const isKeptAlive = (operation: Operation): boolean =>
   operation.method === "DELETE" || operation.path.endsWith("/revoke");
 
@@ -238,7 +244,7 @@ describe.each(
         );
         const text = await response.text();
         expect(response.status).not.toBe(500);
-        // The URL's own bounds are answered before any operation is looked at.
+        // A URL that is too long is answered before the route is known.
         expect([...Object.keys(operation.responses), "414", "431"]).toContain(String(response.status));
         expectDeclaredBody(operation, response, text);
       });

@@ -1,12 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { filterSql, orderSql, parameters } from "../../src/db/filter-sql.ts";
-import {
-  type FilterFields,
-  OPERATORS,
-  parseFilters,
-  parseOrderBy,
-} from "../../src/schema/requests/filters.ts";
+import { OPERATORS } from "../../src/domain/requests/conditions.ts";
+import { type FilterFields, parseFilters, parseOrderBy } from "../../src/schema/requests/filters.ts";
 import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
 
 const FIELDS: FilterFields = {
@@ -123,7 +119,7 @@ test.each<[Record<string, unknown>, number[]]>([
   expect(await matching(filters)).toEqual(expected);
 });
 
-test("an order is total, rows without a value come last, and the newest first where none is asked for", async () => {
+test("an order is total, rows without a value come last, and the newest come first by default", async () => {
   expect(await matching({}, ["-size"])).toEqual([2, 1, 3]);
   expect(await matching({}, ["size"])).toEqual([1, 2, 3]);
   expect(await matching({}, ["-meta.kind"])).toHaveLength(3);

@@ -1,6 +1,6 @@
 /** What Postgres refuses for a while is an outage, and no defect of a statement. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDatabase, queryOnce } from "../../src/db/pool.ts";
+import { openDatabase, queryOnce, readTenant } from "../../src/db/pool.ts";
 import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
 
 let database: TestDatabase;
@@ -27,4 +27,10 @@ test.each<[what: string, change: (url: URL) => void, statement: string]>([
   });
   await expect(queryOnce(db.app, statement)).rejects.toMatchObject({ code: "database_unavailable" });
   await db.close();
+});
+
+test("a write where only reading was asked for is our own mistake, and no outage", async () => {
+  const nobody = { id: "01900000-0000-7000-8000-000000000001", num: 1 };
+  const write = readTenant(database.db, nobody, (sql) => sql.query("delete from folders"));
+  await expect(write).rejects.toMatchObject({ code: "25006" });
 });

@@ -1,10 +1,13 @@
-/** The second wall: every tenant table is behind row-level security, for each of the three roles. */
+/** Row-level security of every table of tenants, for each of the three roles. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inTenant } from "../../src/db/pool.ts";
 import { makeOrganization, makeSpace, makeUser } from "../support/tenants/callers.ts";
 import { type TestDatabase, createTestDatabase } from "../support/servers/database.ts";
 
-/** Tables that belong to the instance, not to a tenant; what `app` may do with them. A new table is either here or has an organization. */
+/**
+ * What `app` may do with the tables that belong to the instance. A new table is listed here or has an
+ * organization.
+ */
 const INSTANCE_TABLES = [
   "api_processes",
   "cut_overs",
@@ -33,11 +36,28 @@ let tables: CatalogueRow[];
 beforeAll(async () => {
   database = await createTestDatabase();
   const { rows } = await database.db.owner.query<CatalogueRow>(
-    `select c.relname as name, c.relrowsecurity as is_secured, c.relispartition as is_partition,
-       c.relname = 'organizations' or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname in ('organization_id', 'organization_num') and not a.attisdropped) as has_organization,
-       array(select p.polname || ':' || r.rolname from pg_policy p, pg_roles r where p.polrelid = c.oid and r.oid = any(p.polroles)) as policies,
-       has_table_privilege('holdfast_app', c.oid, 'select') as app_may_read, has_table_privilege('holdfast_system', c.oid, 'select') as system_may_read
-     from pg_class c where c.relnamespace in ('public'::regnamespace, 'vectors'::regnamespace) and c.relkind in ('r', 'p') order by c.relname`,
+    `select c.relname as name,
+            c.relrowsecurity as is_secured,
+            c.relispartition as is_partition,
+            c.relname = 'organizations' or exists (
+              select
+              from pg_attribute a
+              where a.attrelid = c.oid
+                and a.attname in ('organization_id', 'organization_num')
+                and not a.attisdropped
+            ) as has_organization,
+            array(
+              select p.polname || ':' || r.rolname
+              from pg_policy p, pg_roles r
+              where p.polrelid = c.oid
+                and r.oid = any(p.polroles)
+            ) as policies,
+            has_table_privilege('holdfast_app', c.oid, 'select') as app_may_read,
+            has_table_privilege('holdfast_system', c.oid, 'select') as system_may_read
+     from pg_class c
+     where c.relnamespace in ('public'::regnamespace, 'vectors'::regnamespace)
+       and c.relkind in ('r', 'p')
+     order by c.relname`,
   );
   tables = rows;
 });
@@ -69,7 +89,7 @@ test("partitions cannot be read past their table", () => {
   ).toEqual([]);
 });
 
-test("`system` reads bookkeeping alone: no text, no vector, no person, no key", () => {
+test("`system` reads bookkeeping, but no text, vector, person or key", () => {
   const readable = tables.filter((table) => table.system_may_read).map((table) => table.name);
   for (const content of [
     "chunks",
@@ -110,7 +130,8 @@ describe("the tenant of the transaction decides", () => {
     await expect(
       inTenant(db, other, (sql) =>
         sql.query(
-          "insert into spaces (id, organization_id, name, owner_id) values (gen_random_uuid(), $1, 'planted', $2)",
+          `insert into spaces (id, organization_id, name, owner_id)
+           values (gen_random_uuid(), $1, 'planted', $2)`,
           [own.id, user],
         ),
       ),

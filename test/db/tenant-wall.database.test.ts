@@ -3,7 +3,7 @@ import { inTenant, inTransaction } from "../../src/db/pool.ts";
 import { makeKey, makeOrganization, makeSpace, makeUser } from "../support/tenants/callers.ts";
 import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
 
-/** Tables of the instance, not of a tenant. */
+/** Tables that belong to the instance and not to an organization. */
 const WITHOUT_TENANT = new Set([
   "migrations",
   "cut_overs",
@@ -20,12 +20,28 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-it("every table that says whose its rows are has a policy for the service's role that compares the organization", async () => {
+it("every table whose rows name an organization has a policy that compares it", async () => {
   const { rows } = await test.db.owner.query<{ name: string; secured: boolean; policies: string[] }>(
-    `select c.relname as name, c.relrowsecurity as secured,
-       array(select pg_get_expr(p.polqual, c.oid) from pg_policy p where p.polrelid = c.oid and 'holdfast_app'::regrole = any(p.polroles)) as policies
-     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-       and (c.relname = 'organizations' or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname in ('organization_id', 'organization_num') and not a.attisdropped)) order by 1`,
+    `select c.relname as name,
+            c.relrowsecurity as secured,
+            array(
+              select pg_get_expr(p.polqual, c.oid)
+              from pg_policy p
+              where p.polrelid = c.oid
+                and 'holdfast_app'::regrole = any(p.polroles)
+            ) as policies
+     from pg_class c
+     where c.relnamespace = 'public'::regnamespace
+       and c.relkind in ('r', 'p')
+       and not c.relispartition
+       and (c.relname = 'organizations' or exists (
+         select
+         from pg_attribute a
+         where a.attrelid = c.oid
+           and a.attname in ('organization_id', 'organization_num')
+           and not a.attisdropped
+       ))
+     order by 1`,
   );
   expect(rows.length).toBeGreaterThan(10);
   const isWalled = (table: (typeof rows)[number]): boolean =>
@@ -35,15 +51,20 @@ it("every table that says whose its rows are has a policy for the service's role
   expect(rows.filter((table) => !isWalled(table))).toEqual([]);
 });
 
-it("the service's role has no right on a table without such a policy, but for the instance's own", async () => {
+it("the application has no right to other tables, except those of the instance", async () => {
   const { rows } = await test.db.owner.query<{ name: string }>(
-    `select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relrowsecurity
-       and has_table_privilege('holdfast_app', c.oid, 'select') order by 1`,
+    `select c.relname as name
+     from pg_class c
+     where c.relnamespace = 'public'::regnamespace
+       and c.relkind in ('r', 'p')
+       and not c.relrowsecurity
+       and has_table_privilege('holdfast_app', c.oid, 'select')
+     order by 1`,
   );
   expect(rows.map((row) => row.name).filter((name) => !WITHOUT_TENANT.has(name))).toEqual([]);
 });
 
-it("another tenant's setting sees nothing, changes nothing, and cannot write rows for somebody else", async () => {
+it("a transaction of another tenant sees nothing, changes nothing, and writes no rows for it", async () => {
   const [own, other] = [await makeOrganization(test.db), await makeOrganization(test.db)];
   const user = await makeUser(test.db, own);
   const space = await makeSpace(test.db, own, [[user, "owner"]]);

@@ -1,7 +1,6 @@
 /**
- * Checks the commands that the documents tell an operator to run. Those of the CLI exist with these options
- * and are run by a test. Any other program's command is run by a test, or the document says that it was not
- * run here.
+ * Holds the commands in docs/*.md. A command of the CLI must exist with its options and be run by a test; the
+ * line of another program must be run by a test, or the document must say that it was not run here.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,38 +9,35 @@ import { describe, expect, test } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const DOCUMENTS = globSync("docs/*.md", { cwd: ROOT });
+/** `tour.own-stack.test.ts` runs the whole of the tour. */
+const DOCUMENTS = globSync("docs/*.md", { cwd: ROOT }).filter((path) => path !== "docs/tour.md");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 const TESTS = globSync(["test/**/*.ts", ".ci/run"], { cwd: ROOT })
-  .filter((path) => !path.includes("documented-commands"))
-  .map(read)
+  .filter((path) => !path.includes("docs/commands.test"))
+  .map((path) => read(path).replaceAll(/\s+/g, " "))
   .join("\n");
 
 const NOT_RUN = /not run here/i;
 const PROGRAMS = (
   "holdfast node npm npx docker helm kubectl pg_dump pg_dumpall pg_restore psql gcloud aws mc rsync " +
-  "systemctl journalctl temporal " +
-  "promtool git curl tcld openssl tar install skopeo crane caddy nginx buildah"
+  "systemctl journalctl temporal promtool git curl tcld openssl tar install skopeo crane caddy nginx buildah"
 ).split(" ");
 
-/**
- * Commands that tests run in another form than the document's: the first two words of the command, and the
- * text of the call in a test.
- */
+/** Commands that tests write in another way, by their first two words: the text of such a call. */
 const RUN_AS: Readonly<Record<string, string>> = {
   "pg_dump -Fc": '(await postgresTool("pg_dump"), ["-Fc"',
-  "pg_restore --exit-on-error": '(await postgresTool("pg_restore"), ["--exit-on-error"',
-  "temporal workflow": '["workflow", "show"',
+  "pg_restore --exit-on-error": 'await postgresTool("pg_restore"), [ "--exit-on-error"',
+  "temporal workflow": '[ "workflow", "show"',
 };
 
 interface Line {
   readonly document: string;
   readonly text: string;
-  /** The document says that the command was not run here. */
+  /** The document says that nobody ran it here. */
   readonly isNotRun: boolean;
 }
 
-/** Returns the lines of a document's code blocks, with lines that continue after a backslash joined. */
+/** The lines of a document's code blocks; lines that a backslash continues are one. */
 function blockLines(document: string): Line[] {
   const lines = read(document)
     .replaceAll(/ *\\\n */g, " ")
@@ -57,7 +53,7 @@ function blockLines(document: string): Line[] {
     const isCode = isFenced || (/^ {4}\S/.test(line) && !/^\s*[-*|]/.test(line));
     if (isCode)
       found.push({ document, text: line.trim(), isNotRun: NOT_RUN.test(line) || NOT_RUN.test(said) });
-    // The last text before a block, or a comment in it, applies to the whole block.
+    // The last paragraph before a block, or a comment in it, speaks for the whole block.
     else if (line.trim() !== "") said = `${lines[index - 1]?.trim() === "" ? "" : said} ${line}`;
     if (isCode && /^\s*#/.test(line)) said += ` ${line}`;
   });
@@ -72,14 +68,14 @@ function inlineCommands(document: string): Line[] {
   }));
 }
 
-/** Removes what precedes the command (settings, sudo, a prompt) and its comment. */
+/** The words of a command, without settings, sudo and prompts in front of it, and without its comment. */
 function commandOf(text: string): string[] {
   const words = text.replace(/\s+#\s.*$/, "").split(/\s+/);
   const first = words.findIndex((word) => !/^(?:[A-Z_0-9]+=.*|sudo|as_holdfast|exec|\$)$/.test(word));
   return first === -1 ? [] : words.slice(first);
 }
 
-/** Finds the command that the words name, and how many of the words are its name. */
+/** The command that the words name, and the words that name it. */
 function resolve(
   program: Command,
   words: readonly string[],
@@ -97,7 +93,7 @@ function resolve(
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** Whether a test runs the command: its words occur as a list of arguments, or after `holdfast`. */
+/** True if a test calls it: with its words as a list of arguments, or after `holdfast`. */
 function isTested(path: readonly string[]): boolean {
   const list = path.map((word) => `"${escaped(word)}"`).join(",\\s*");
   return new RegExp(`\\[\\s*${list}|holdfast(?: --)? ${escaped(path.join(" "))}`).test(TESTS);

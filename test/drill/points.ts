@@ -84,42 +84,32 @@ export const BROKEN: Readonly<Record<string, BrokenBuild>> = {
   "no fence": {
     module: "db/runs/publish.ts",
     patches: [
-      [
-        "and r.claim_id = $1 and r.attempt_id = $2 and r.status = 'embedding' and r.chunked",
-        "and ($1::uuid is not null or $2::uuid is not null)",
-      ],
+      ["and run.claim_id = $1", "and ($1::uuid is not null or $2::uuid is not null)"],
+      ["and run.attempt_id = $2", ""],
+      ["and run.status = 'embedding'", ""],
+      ["and run.chunked", ""],
     ],
     point: "documentPipeline: embedded, nothing published",
     fault: "callers meanwhile",
   },
   "no claim row": {
     module: "db/runs/claim.ts",
-    patches: [
-      [
-        "update pipeline_runs set claim_id = $1 where id = any($4::uuid[])",
-        "update pipeline_runs set claim_id = $1 where id = any($4::uuid[]) and false",
-      ],
-    ],
+    patches: [["where id = any($4::uuid[])", "where id = any($4::uuid[]) and false"]],
     point: "documentPipeline: claimed, workflow not started",
     fault: "duplicate delivery",
   },
   "publish without the lock": {
     module: "db/runs/publish.ts",
     patches: [
-      ["order by d.id for update of d", "order by d.id"],
-      ["order by r.num for update of r", "order by r.num"],
+      ["for update of document", ""],
+      ["for update of run", ""],
     ],
     point: "documentPipeline: runs locked, nothing written",
     fault: "callers meanwhile",
   },
   "no kept embeddings": {
     module: "db/runs/chunks.ts",
-    patches: [
-      [
-        "select from embedding_cache e where e.organization_id = $1 and e.model_num = $2",
-        "select from embedding_cache e where false and e.organization_id = $1 and e.model_num = $2",
-      ],
-    ],
+    patches: [["where cached.organization_id = $1", "where false and cached.organization_id = $1"]],
     point: "documentPipeline: embedded, nothing published",
     fault: "kill -9 worker",
   },

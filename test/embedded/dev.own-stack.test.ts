@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type DevCopy, startDevCopy } from "../support/servers/dev-copy.ts";
 import { runCli } from "../support/stack/processes.ts";
 import { until } from "../support/until.ts";
+import { UNLESS_LINUX } from "../support/run/unless.ts";
 
 const ROUTE = "src/api/routes/service/health.ts";
 const MISTAKE = "\nexport const = ;\n";
@@ -21,8 +22,9 @@ afterAll(() => dev.close());
 const status = async (path: string): Promise<number> =>
   (await fetch(`${dev.url}${path}`, { signal: AbortSignal.timeout(2_000) })).status;
 
-test.skipIf(process.platform !== "linux")(
+test(
   "API and worker log in as what they are, without the superuser's password; commands beside them find their logins",
+  UNLESS_LINUX,
   async () => {
     const superuser = (await readFile(join(dev.dataDir, "postgres-password"), "utf8")).trim();
     const pids = await dev.pids();

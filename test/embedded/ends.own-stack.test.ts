@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { freePort, isListening } from "../../src/embedded/ports.ts";
 import { runCli } from "../support/stack/processes.ts";
 import { until } from "../support/until.ts";
+import { UNLESS_LINUX } from "../support/run/unless.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const WAIT_MS = 90_000;
@@ -100,8 +101,9 @@ async function leavesNothing(port: number): Promise<void> {
   expect(await isListening(port)).toBe(false);
 }
 
-test.runIf(process.platform === "linux")(
+test(
   "the start itself is killed: what it began ends in order, and the next start has the data",
+  UNLESS_LINUX,
   async () => {
     const first = await start();
     await isUp(first);
@@ -139,7 +141,7 @@ const ENDS: [string, (started: Started) => Promise<void>][] = [
   ],
 ];
 
-test.runIf(process.platform === "linux").each(ENDS)("%s in the middle of a start", async (_, end) => {
+test.each(ENDS)("%s in the middle of a start", UNLESS_LINUX, async (_, end) => {
   const started = await start();
   await until(
     "servers run",

@@ -17,6 +17,7 @@ import { assemble } from "./assemble.ts";
 import { type Container, missingForContainers, runContainer, startContainer } from "./container.ts";
 import { buildContext } from "./context.ts";
 import { type Stage, readDockerfile } from "./dockerfile.ts";
+import { unless } from "../support/run/unless.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** `IMAGE_INSTALL=npm` runs the Dockerfile's own `npm ci`; else its packages are linked from this tree's. */
@@ -31,7 +32,7 @@ test.runIf(process.env["CI"] === "true")("CI allows what this file needs", () =>
   expect(missing).toBeUndefined();
 });
 
-describe.runIf(missing === undefined)("the assembled image", () => {
+describe("the assembled image", unless(missing), () => {
   const id = randomBytes(6).toString("hex");
   const passwords = {
     POSTGRES_PASSWORD: "ab/cd+ef= $x",

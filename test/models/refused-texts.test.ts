@@ -1,4 +1,4 @@
-/** What becomes of texts that a provider refuses, and of those beside them. */
+/** Finds texts that a provider refuses, and embeds the other texts of their requests. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type EmbeddingModel, createEmbeddingModel } from "../../src/models/embedding/embedding-model.ts";
 import { mergeEmbeddings } from "../../src/models/embedding/merge.ts";
@@ -7,7 +7,9 @@ import { type ScriptedProvider, startScriptedProvider } from "../support/provide
 import { until } from "../support/until.ts";
 
 let provider: ScriptedProvider;
-beforeEach(async () => void (provider = await startScriptedProvider({ embeddingMs: 5 })));
+beforeEach(async () => {
+  provider = await startScriptedProvider({ embeddingMs: 5 });
+});
 afterEach(() => provider.close());
 
 type Options = Parameters<typeof mergeEmbeddings>[1];
@@ -27,7 +29,7 @@ const texts = (name: string, count: number): string[] =>
 const inputs = (): string[][] => provider.requests.map(({ body }) => body["input"]);
 const poison = (kind: Poison): void =>
   provider.poisonTexts((text) => (text.includes("poison") ? kind : undefined));
-/** The places without a vector. */
+/** The positions of texts without a vector. */
 const refusedAt = (vectors: readonly (Float32Array | null)[]): number[] =>
   vectors.flatMap((vector, at) => (vector === null ? [at] : []));
 
@@ -44,12 +46,12 @@ test.each<[string, Poison]>([
   const model = await merging();
   const all = texts("t", 64).with(41, "poison");
   expect(refusedAt(await model().embed(all, "passage"))).toEqual([41]);
-  // Two requests for each halving, or one for the text whose vector alone cannot be used.
+  // Two requests for each halving, or one for the text whose vector is the only one that cannot be used.
   expect(provider.counts.embeddings).toBeLessThanOrEqual(1 + 2 * 6 + 1);
   expect(provider.counts.texts).toBeLessThanOrEqual(64 * 3);
 });
 
-test("every one of many poisonous texts is found, and the known text is asked for a few times only", async () => {
+test("each of many poisonous texts is found, and the known text is asked for a few times", async () => {
   poison({ status: 400 });
   const model = await merging();
   const vectors = await model().embed(texts("poison", 300), "passage");
@@ -60,7 +62,7 @@ test("every one of many poisonous texts is found, and the known text is asked fo
   expect(provider.counts.embeddings - trials.length).toBeLessThanOrEqual(2 * 300);
 });
 
-test("a text that is refused alone while nothing else is asked is refused by a text that is known to work", async () => {
+test("a refused text of a request of its own is told from an outage by the known text", async () => {
   poison("zeros");
   const model = await merging();
   expect(await model().embed(["poison"], "passage")).toEqual([null]);
@@ -126,7 +128,7 @@ test("whoever shares a request with another user's poison is parted from it firs
   const ofAnn = texts("poison", 30).map((text) => model("acme", "ann").embed([text], "passage"));
   const [vectors] = await Promise.all([model("acme", "bob").embed(["fine"], "passage"), first, ...ofAnn]);
   expect(refusedAt(vectors)).toEqual([]);
-  // The first request, that of both, the known text, and one of the two halves.
+  // The first request, that of both texts, the known text, and one of the two halves.
   expect(inputs().findIndex((request) => request.length === 1 && request[0] === "fine")).toBeLessThanOrEqual(
     4,
   );
@@ -141,7 +143,7 @@ test("what was refused is split beside the requests of others, who wait for none
   await model("globex").embed(["fine"], "passage");
   const at = inputs().findIndex((request) => request.includes("fine"));
   expect(inputs()[at]).toEqual(["fine"]);
-  // Under way then: one request of each kind, and a known text for either.
+  // Under way at that time: one request of each kind, and a known text for each.
   expect(at - before).toBeLessThanOrEqual(6);
   expect(refusedAt(await poisoned)).toHaveLength(128);
 });

@@ -1,4 +1,4 @@
-/** What no file can go beyond, whatever parser reads it. */
+/** The bounds on the result of every parser. */
 
 import { describe, expect, test } from "vitest";
 import {
@@ -34,7 +34,7 @@ const words = (prefix: string, count: number): string =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`).join(" ");
 
 describe("a heading", () => {
-  test("keeps 512 characters, and the rest is a paragraph behind it, of which nothing is lost", () => {
+  test("keeps 512 characters, and the rest is a paragraph after it, without losing anything", () => {
     const long = words("word", 200);
     const [heading, rest, under] = bounded(unit("heading", long, { level: 2 }), unit("paragraph", "under"));
     expect(heading?.text.length).toBeLessThanOrEqual(512);
@@ -49,7 +49,7 @@ describe("a heading", () => {
     expect(under?.heading_path).toEqual([heading?.text]);
   });
 
-  test("without a space is cut, but within no character", () => {
+  test("without a space is cut, but not inside a character", () => {
     const [heading, rest] = bounded(unit("heading", `a${"😀".repeat(400)}`, { level: 1 }));
     expect(heading?.text.isWellFormed()).toBe(true);
     expect(`${heading?.text}${rest?.text}`).toBe(`a${"😀".repeat(400)}`);
@@ -61,7 +61,7 @@ describe("a heading", () => {
     expect(JSON.stringify(units).length).toBeLessThan(800 * KIB);
   });
 
-  test("under many others is in the paths of as much as the text is long, and in no more", async () => {
+  test("under many others is repeated in paths only up to the length of the text", async () => {
     const headings = [1, 2, 3, 4, 5, 6].map((level) => `${"#".repeat(level)} ${"x".repeat(500)}`).join("\n");
     const source = `${headings}\n\n${"a\n\n".repeat(50_000)}`;
     const { units } = await parserFor("MARKDOWN").parse({ fileType: "MARKDOWN", bytes: Buffer.from(source) });
@@ -157,7 +157,7 @@ describe("all text together", () => {
     ]);
   });
 
-  test("is measured against what was unpacked, where the file is an archive", async () => {
+  test("is measured against what was unpacked if the file is an archive", async () => {
     const parsed = await withBounds(echo(1_000, 200 * KIB)).parse({
       fileType: "DOCX",
       bytes: Buffer.alloc(KIB),
@@ -179,7 +179,7 @@ test("more units than the bound are too complex, and the message names the bound
   );
 });
 
-test("what is within the bounds is as the parser made it", () => {
+test("a document within the bounds is not changed", () => {
   const { units } = parseMarkdown("# A\n\ntext\n\n## B\n\n- x\n\n```\ny\n```");
   const made = bounded(...units);
   expect(made).toEqual(units);

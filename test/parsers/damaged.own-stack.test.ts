@@ -1,4 +1,4 @@
-/** Files that are damaged at random: each ends with its text or with a code, soon. */
+/** Files that are damaged at random: each soon gives text or a code. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DomainError } from "../../src/domain/errors.ts";
@@ -17,15 +17,18 @@ beforeAll(() => {
 afterAll(() => pool.close());
 
 const VARIANTS = 12;
-/** Codes with which a damaged file may end; `timeout` and `out_of_memory` are none of them. */
+/** Codes that a damaged file may give; `timeout` and `out_of_memory` are not among them. */
 const CODES = ["corrupt", "encrypted", "no_text", "too_large", "empty_file"];
 
 function randomFrom(seed: number): () => number {
   let state = seed;
-  return () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
+  };
 }
 
-/** Cut off somewhere, or with up to 20 bytes that are others. */
+/** The file cut off somewhere, or with up to 20 bytes changed. */
 function damaged(file: Buffer, seed: number): Buffer {
   const random = randomFrom(seed * 7_919 + file.length);
   if (seed % 3 === 0) return file.subarray(0, Math.floor(file.length * random()));

@@ -1,4 +1,4 @@
-/** What a file is taken for, by content, name and content type. */
+/** The kind of a file by its content, name and content type. */
 
 import { expect, test } from "vitest";
 import { DomainError } from "../../src/domain/errors.ts";

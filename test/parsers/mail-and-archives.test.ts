@@ -1,4 +1,4 @@
-/** Golden: mails with attachments, archives of documents, old presentations; and the bounds on documents inside documents. */
+/** Mails with attachments, archives of documents, old Office documents, and bounds on nested documents. */
 
 import { describe, expect, test } from "vitest";
 import type { FileType } from "../../src/domain/file-type.ts";
@@ -58,8 +58,9 @@ test("EML: head, body, and attachments as sections below the subject", async () 
   const parsed = await parse("EML", mail);
   const markdown = unitsAsMarkdown(parsed.units);
   expect(markdown).toMatch(
-    /^# Grüße\n\nFrom: Ann <ann@example.com>\nTo: Bo <bo@example.com>, Cy <cy@example.com>\nDate: .*2026.*\n\nHello Bo,\n\nsee the plan.\n\n## plan.docx\n\n/,
+    /^# Grüße\n\nFrom: Ann <ann@example.com>\nTo: Bo <bo@example.com>, Cy <cy@example.com>\nDate: .*2026/,
   );
+  expect(markdown).toMatch(/\nDate: .*\n\nHello Bo,\n\nsee the plan.\n\n## plan.docx\n\n/);
   expect(markdown).toContain("### Plan\n\nWe build bold things.");
   expect(markdown).toContain("## page.pdf");
   expect(parsed.units.find((unit) => unit.text === "Text of the page.")).toMatchObject({
@@ -74,7 +75,7 @@ test("EML: head, body, and attachments as sections below the subject", async () 
   });
 });
 
-test("MSG: Unicode and ANSI properties, bodies in order of worth, attachments and attached messages", async () => {
+test("MSG: Unicode and ANSI properties, the best body, attachments and attached messages", async () => {
   const parsed = await parse(
     "MSG",
     makeMsg({
@@ -116,7 +117,7 @@ test("compressed RTF is unpacked as the format's description has it", () => {
   expect(unpackRtf(Buffer.alloc(3))).toHaveLength(0);
 });
 
-test("PPT: slides with their titles, shapes and notes; the master's prompts are no text", async () => {
+test("PPT: slides with their titles, shapes and notes, without the prompts of the master", async () => {
   const parsed = await parse(
     "PPT",
     makePpt([
@@ -125,13 +126,14 @@ test("PPT: slides with their titles, shapes and notes; the master's prompts are 
     ]),
   );
   expect(unitsAsMarkdown(parsed.units)).toBe(
-    "# One\n\nfirst\n\nsecond\n\nin a shape\n\n## Notes\n\nSay it.\n\n# Zwei 数据\n\nthird\n\nanother\n\n## Notes\n\nSay more.",
+    "# One\n\nfirst\n\nsecond\n\nin a shape\n\n## Notes\n\nSay it.\n\n" +
+      "# Zwei 数据\n\nthird\n\nanother\n\n## Notes\n\nSay more.",
   );
   expect(parsed).toMatchObject({ page_count: 2 });
   await expect(parse("PPT", Buffer.from("nothing"))).rejects.toMatchObject({ code: "corrupt" });
 });
 
-test("DOC: headings with levels, paragraphs in the old code page and in Unicode, tables with their cells, footnotes", async () => {
+test("DOC: headings with levels, paragraphs in a code page and in Unicode, tables, footnotes", async () => {
   const file = makeDoc({
     body: [
       "# Harbour",
@@ -166,7 +168,7 @@ test("DOC: headings with levels, paragraphs in the old code page and in Unicode,
   await expect(parse("DOC", Buffer.from("nothing"))).rejects.toMatchObject({ code: "corrupt" });
 });
 
-test("PPT that PowerPoint 95 could open too: the newer form of it is read", async () => {
+test("PPT that PowerPoint 95 can open too: its newer form is read", async () => {
   const file = makeDualPpt(makePpt([{ title: "One", body: "first", shape: "a shape", notes: "Say it." }]));
   expect(unitsAsMarkdown((await parse("PPT", file)).units)).toBe(
     "# One\n\nfirst\n\na shape\n\n## Notes\n\nSay it.",
@@ -174,7 +176,10 @@ test("PPT that PowerPoint 95 could open too: the newer form of it is read", asyn
 });
 
 const WORD_95 = {
-  body: "Компания предлагает вина со склада в Москве.\rНаименование\x07Цена\x07\x07\rБелое\x07100\x07\x07\rСм. \x13 HYPERLINK x \x14страницу\x15 два\x0bи три.\r",
+  body:
+    "Компания предлагает вина со склада в Москве.\r" +
+    "Наименование\x07Цена\x07\x07\rБелое\x07100\x07\x07\r" +
+    "См. \x13 HYPERLINK x \x14страницу\x15 два\x0bи три.\r",
   notes: "\x02 Сноска о ценах.\r",
 };
 
@@ -182,7 +187,7 @@ test.each([
   ["whole", makeWord95(WORD_95)],
   ["saved fast, in pieces", makeWord95({ ...WORD_95, fast: true })],
 ])(
-  "DOC of Word 95, %s: paragraphs in its code page, tables with their cells, fields by what they show, notes behind",
+  "DOC of Word 95, %s: paragraphs in its code page, tables, the results of fields, and then notes",
   async (...[, file]) => {
     expect((await parse("DOC", file)).units.map((unit) => [unit.type, unit.text])).toEqual([
       ["paragraph", "Компания предлагает вина со склада в Москве."],
@@ -194,7 +199,7 @@ test.each([
   },
 );
 
-test("DOC that cannot be read says why: a password, Word 2, a table of pieces that leads nowhere", async () => {
+test("DOC that cannot be read gives a code: a password, Word 2, a damaged table of pieces", async () => {
   const withPassword = makeDoc({ body: ["Secret."] });
   const head = withPassword.indexOf(Buffer.from("eca5c100", "hex"));
   withPassword[head + 0x0b]! |= 0x01;
@@ -208,17 +213,14 @@ test("DOC that cannot be read says why: a password, Word 2, a table of pieces th
 });
 
 describe("archives", () => {
-  test.each([-1, 1])(
-    "one whose end announces a comment of another length is read (%i byte)",
-    async (difference) => {
-      const file = await makeZip({ "a.md": "# About\n\nRead me." });
-      const mended = difference < 0 ? Buffer.concat([file, Buffer.from(" ")]) : file;
-      if (difference > 0) mended.writeUInt16LE(difference, mended.length - 2);
-      expect(unitsAsMarkdown((await parse("ZIP", mended)).units)).toContain("Read me.");
-    },
-  );
+  test.each([-1, 1])("one that gives a wrong length of its comment is read (%i byte)", async (difference) => {
+    const file = await makeZip({ "a.md": "# About\n\nRead me." });
+    const mended = difference < 0 ? Buffer.concat([file, Buffer.from(" ")]) : file;
+    if (difference > 0) mended.writeUInt16LE(difference, mended.length - 2);
+    expect(unitsAsMarkdown((await parse("ZIP", mended)).units)).toContain("Read me.");
+  });
 
-  test("every file that a parser reads is a section by its path; what none reads is named, with a warning", async () => {
+  test("each file that a parser reads is a section; others are named with a warning", async () => {
     const parsed = await parse(
       "ZIP",
       await makeZip({
@@ -231,12 +233,13 @@ describe("archives", () => {
       }),
     );
     expect(unitsAsMarkdown(parsed.units)).toBe(
-      "# a/notes.md\n\n## Notes\n\nText.\n\n# b.csv\n\n| x | y |\n| --- | --- |\n| 1 | 2 |\n\n# blob.bin\n\n# empty.pdf",
+      "# a/notes.md\n\n## Notes\n\nText.\n\n" +
+        "# b.csv\n\n| x | y |\n| --- | --- |\n| 1 | 2 |\n\n# blob.bin\n\n# empty.pdf",
     );
     expect(parsed.warnings.map((warning) => warning.code)).toEqual(["unsupported_file_type", "empty_file"]);
   });
 
-  test("three inside each other are opened, the fourth is named", async () => {
+  test("three nested archives are opened, and the fourth is named", async () => {
     let inner = await makeZip({ "deepest.md": "the deepest text" });
     for (const name of ["d3.zip", "d2.zip", "d1.zip"])
       inner = await makeZip({ [name]: inner, "note.md": `beside ${name}` });
@@ -257,7 +260,7 @@ describe("archives", () => {
     expect(parsed.warnings.map((warning) => warning.code)).toContain("too_many_files");
   });
 
-  test("one without readable text is no silent success", async () => {
+  test("one without readable text fails with no_text", async () => {
     await expect(parse("ZIP", await makeZip({ "a.bin": Buffer.from([0, 255, 1]) }))).rejects.toMatchObject({
       code: "no_text",
     });

@@ -1,4 +1,4 @@
-/** Files that say little and would be much: what is repeated by reference, by count or by place stays as small as the file. */
+/** Text that a file repeats by reference, count or position stays as small as the file. */
 
 import { describe, expect, test } from "vitest";
 import type { FileType } from "../../src/domain/file-type.ts";
@@ -10,7 +10,7 @@ import { makeZip } from "../support/files/office.ts";
 const read = (fileType: FileType, bytes: Buffer | string): Promise<ParsedDocument> =>
   parserFor(fileType).parse({ fileType, bytes: Buffer.from(bytes) });
 const textOf = (document: ParsedDocument): string => document.units.map((unit) => unit.text).join("\n");
-/** Without heads of tables, which each part repeats. */
+/** Counts tables without their heads, which each part repeats. */
 const lengthOf = (document: ParsedDocument): number =>
   document.units.reduce(
     (sum, unit) =>
@@ -47,9 +47,14 @@ describe("DOCX", () => {
   });
 
   test("a list that counts from two billion in letters has numbers, and no marker is long", async () => {
-    const item = `<w:p><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>item</w:t></w:r></w:p>`;
-    const level = `<w:lvl w:ilvl="0"><w:numFmt w:val="lowerLetter"/><w:start w:val="2000000000"/><w:lvlText w:val="%1)${"!".repeat(5_000)}"/></w:lvl>`;
-    const xml = `<w:numbering><w:abstractNum w:abstractNumId="1">${level}</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num></w:numbering>`;
+    const item =
+      '<w:p><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>item</w:t></w:r></w:p>';
+    const level =
+      '<w:lvl w:ilvl="0"><w:numFmt w:val="lowerLetter"/><w:start w:val="2000000000"/>' +
+      `<w:lvlText w:val="%1)${"!".repeat(5_000)}"/></w:lvl>`;
+    const xml =
+      `<w:numbering><w:abstractNum w:abstractNumId="1">${level}</w:abstractNum>` +
+      '<w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num></w:numbering>';
     const [list] = (await read("DOCX", await docx(item.repeat(3), { kind: "numbering", xml }))).units;
     expect(list?.text).toMatch(/^2000000000\)!{50,70} item\n2000000001\)/);
     expect(list?.text.length).toBeLessThan(300);
@@ -62,7 +67,10 @@ describe("PPTX", () => {
       "_rels/.rels": relations({ a: ["officeDocument", "ppt/presentation.xml"] }),
       "ppt/presentation.xml": `<p:presentation><p:sldIdLst>${slides}</p:sldIdLst></p:presentation>`,
       "ppt/_rels/presentation.xml.rels": relations({ s: ["slide", "slides/slide.xml"] }),
-      "ppt/slides/slide.xml": `<p:sld><p:cSld><p:spTree><p:graphicFrame><a:graphic><a:graphicData><c:chart r:id="c"/></a:graphicData></a:graphic></p:graphicFrame></p:spTree></p:cSld></p:sld>`,
+      "ppt/slides/slide.xml":
+        "<p:sld><p:cSld><p:spTree><p:graphicFrame><a:graphic><a:graphicData>" +
+        '<c:chart r:id="c"/>' +
+        "</a:graphicData></a:graphic></p:graphicFrame></p:spTree></p:cSld></p:sld>",
       "ppt/slides/_rels/slide.xml.rels": relations({ c: ["chart", "../charts/chart.xml"] }),
       "ppt/charts/chart.xml": `<c:chartSpace>${chart}</c:chartSpace>`,
     });
@@ -98,12 +106,17 @@ describe("spreadsheets", () => {
     makeZip({
       mimetype: "application/vnd.oasis.opendocument.spreadsheet",
       "META-INF/manifest.xml":
-        '<manifest:manifest><manifest:file-entry manifest:full-path="content.xml" manifest:media-type="text/xml"/></manifest:manifest>',
+        '<manifest:manifest><manifest:file-entry manifest:full-path="content.xml" ' +
+        'manifest:media-type="text/xml"/></manifest:manifest>',
       "styles.xml": "<office:document-styles/>",
-      "content.xml": `<office:document-content xmlns:office="o" xmlns:table="t" xmlns:text="x"><office:body><office:spreadsheet><table:table table:name="Sheet">${rows}</table:table></office:spreadsheet></office:body></office:document-content>`,
+      "content.xml":
+        '<office:document-content xmlns:office="o" xmlns:table="t" xmlns:text="x">' +
+        `<office:body><office:spreadsheet><table:table table:name="Sheet">${rows}</table:table>` +
+        "</office:spreadsheet></office:body></office:document-content>",
     });
   const cell = (text: string, columns = 1): string =>
-    `<table:table-cell office:value-type="string" table:number-columns-repeated="${columns}"><text:p>${text}</text:p></table:table-cell>`;
+    `<table:table-cell office:value-type="string" table:number-columns-repeated="${columns}">` +
+    `<text:p>${text}</text:p></table:table-cell>`;
 
   test("a cell that fills a million rows of a thousand columns is no more than a table", async () => {
     const parsed = await read(
@@ -115,10 +128,13 @@ describe("spreadsheets", () => {
     expect(lengthOf(parsed)).toBeLessThan(20_000);
   });
 
-  test("cells that are the same, and empty ones up to the edge, stand where they stood", async () => {
+  test("equal cells, and empty ones up to the edge, keep their columns", async () => {
     const filler =
-      '<table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="16384"/></table:table-row>';
-    const row = `<table:table-row table:number-rows-repeated="2">${cell("a")}<table:table-cell table:number-columns-repeated="2"/>${cell("b", 2)}</table:table-row>`;
+      '<table:table-row table:number-rows-repeated="1048000">' +
+      '<table:table-cell table:number-columns-repeated="16384"/></table:table-row>';
+    const row =
+      `<table:table-row table:number-rows-repeated="2">${cell("a")}` +
+      `<table:table-cell table:number-columns-repeated="2"/>${cell("b", 2)}</table:table-row>`;
     expect(textOf(await read("ODS", await ods(`${row}${filler}`)))).toContain(
       "| a |  |  | b | b |\n| --- | --- | --- | --- | --- |\n| a |  |  | b | b |",
     );
@@ -128,14 +144,16 @@ describe("spreadsheets", () => {
 test("EPUB: a chapter that the spine names a thousand times is read once", async () => {
   const book = await makeZip({
     "META-INF/container.xml": '<container><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>',
-    "b.opf": `<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest><spine>${'<itemref idref="a"/>'.repeat(1_000)}</spine></package>`,
+    "b.opf":
+      '<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest>' +
+      `<spine>${'<itemref idref="a"/>'.repeat(1_000)}</spine></package>`,
     "a.xhtml": "<html><body><p>Chapter</p></body></html>",
   });
   expect(textOf(await read("EPUB", book))).toBe("Chapter");
 });
 
 describe("HTML", () => {
-  test("cells that span a hundred rows and columns leave no more empty ones than there are full", async () => {
+  test("cells that span a hundred rows and columns do not fill a table with empty cells", async () => {
     const wide = `<tr>${'<td rowspan="100" colspan="100">a'.repeat(10)}`;
     const parsed = await read("HTML", `<table>${`${wide}${"<tr><td>x".repeat(99)}`.repeat(20)}</table>`);
     expect(textOf(parsed).match(/x/g)).toHaveLength(20 * 99);

@@ -1,4 +1,4 @@
-/** Golden: pictures of known text, as files and as scans in a PDF. */
+/** Pictures of known text, as files and as scans in a PDF. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -96,7 +96,7 @@ describe("a scanned PDF", () => {
     await expect(pdf.parse({ fileType: "PDF", bytes: scan })).rejects.toMatchObject({ code: "no_text" });
   });
 
-  test("of a blank sheet is no silent success", async () => {
+  test("of a blank sheet fails with no_text", async () => {
     const blank = makeScannedPdf({ width: 200, height: 300, rgb: Buffer.alloc(200 * 300 * 3, 255) });
     await expect(pdf.parse({ fileType: "PDF", bytes: blank, ocr })).rejects.toMatchObject({
       code: "no_text",
@@ -104,7 +104,7 @@ describe("a scanned PDF", () => {
   });
 });
 
-test("what is no picture is corrupt, and without OCR pictures are not supported", async () => {
+test("a file that is no picture is corrupt, and without OCR pictures are not supported", async () => {
   await expect(image.parse({ fileType: "PNG", bytes: Buffer.from("no picture"), ocr })).rejects.toMatchObject(
     { code: "corrupt" },
   );
@@ -113,6 +113,6 @@ test("what is no picture is corrupt, and without OCR pictures are not supported"
   });
 });
 
-test("a language without data is refused by the name of the package that brings it", async () => {
+test("a language without data is refused with the name of the package that has it", async () => {
   await expect(prepareOcrData(["xxx"], folder)).rejects.toThrow("npm install @tesseract.js-data/xxx");
 });

@@ -1,4 +1,4 @@
-/** Golden: office documents of known text, and archives that only pretend. */
+/** Office documents of known text, and archives that are no such documents. */
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -19,7 +19,7 @@ const brief = (units: readonly TextUnit[]): unknown[] =>
     ...(unit.repeats ? ["repeats"] : []),
   ]);
 
-test("DOCX: headings with levels, lists, notes, comments, tables, running headers, and scripts of all directions", async () => {
+test("DOCX: headings with levels, lists, notes, comments, tables, running headers, all scripts", async () => {
   const parsed = await parse("DOCX", await makeDocx());
   expect(brief(parsed.units)).toEqual([
     ["paragraph", "Confidential", "repeats"],
@@ -77,7 +77,8 @@ test.each(["XLSX", "XLS", "ODS"] as const)(
       [
         1,
         "table",
-        "| Name | Count | Since |\n| --- | --- | --- |\n| Apple | 3 | 2026-01-17 |\n| Größe 数据 | 1.5 |  |",
+        "| Name | Count | Since |\n| --- | --- | --- |\n" +
+          "| Apple | 3 | 2026-01-17 |\n| Größe 数据 | 1.5 |  |",
       ],
       [2, "heading", "More"],
       [2, "table", "| a | b |\n| --- | --- |\n| 1 | 2 |"],
@@ -92,18 +93,24 @@ test.each(["XLSX", "XLS", "ODS"] as const)(
 );
 
 test("ODT: headings, lists, tables, notes and comments, without what was struck out", async () => {
+  const cell = (text: string): string => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`;
   const row = (...cells: string[]): string =>
-    `<table:table-row>${cells.map((text) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`).join("")}</table:table-row>`;
+    `<table:table-row>${cells.map(cell).join("")}</table:table-row>`;
   const items = (...texts: string[]): string =>
     texts.map((text) => `<text:list-item><text:p>${text}</text:p></text:list-item>`).join("");
   const parsed = await parse(
     "ODT",
     await makeOdf(
       "text",
-      `<text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:h text:outline-level="1">Plan</text:h>` +
-        `<text:p>We<text:s text:c="2"/>build<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>A note.</text:p></text:note-body></text:note>` +
-        `<office:annotation><dc:creator>Bo</dc:creator><text:p>Really?</text:p></office:annotation></text:p>` +
-        `<text:list text:style-name="L1">${items("one", "two")}</text:list><text:list>${items("point")}</text:list><table:table>${row("Name", "Count")}${row("Größe", "3")}</table:table>`,
+      "<text:tracked-changes><text:p>gone</text:p></text:tracked-changes>" +
+        '<text:h text:outline-level="1">Plan</text:h>' +
+        '<text:p>We<text:s text:c="2"/>build<text:note><text:note-citation>1</text:note-citation>' +
+        "<text:note-body><text:p>A note.</text:p></text:note-body></text:note>" +
+        "<office:annotation><dc:creator>Bo</dc:creator><text:p>Really?</text:p></office:annotation>" +
+        "</text:p>" +
+        `<text:list text:style-name="L1">${items("one", "two")}</text:list>` +
+        `<text:list>${items("point")}</text:list>` +
+        `<table:table>${row("Name", "Count")}${row("Größe", "3")}</table:table>`,
     ),
   );
   expect(brief(parsed.units)).toEqual([
@@ -125,8 +132,10 @@ test("ODP: slides are pages under their titles, with notes", async () => {
     "ODP",
     await makeOdf(
       "presentation",
-      `<draw:page><draw:frame presentation:class="title">${box("Results")}</draw:frame><draw:frame>${box("Text.")}</draw:frame>` +
-        `<presentation:notes><draw:frame>${box("Say it.")}</draw:frame></presentation:notes></draw:page><draw:page><draw:frame>${box("More.")}</draw:frame></draw:page>`,
+      `<draw:page><draw:frame presentation:class="title">${box("Results")}</draw:frame>` +
+        `<draw:frame>${box("Text.")}</draw:frame>` +
+        `<presentation:notes><draw:frame>${box("Say it.")}</draw:frame></presentation:notes></draw:page>` +
+        `<draw:page><draw:frame>${box("More.")}</draw:frame></draw:page>`,
     ),
   );
   expect(parsed.units.filter((unit) => !unit.repeats).map((unit) => [unit.page, unit.text])).toEqual([
@@ -139,7 +148,7 @@ test("ODP: slides are pages under their titles, with notes", async () => {
   ]);
 });
 
-test("EPUB: chapters in the order of the spine, tags that close themselves included", async () => {
+test("EPUB: chapters in the order of the spine, with self-closing tags", async () => {
   const parsed = await parse(
     "EPUB",
     await makeEpub(["<h1>One</h1><p>First.</p>", "<h1>Two</h1><ul><li>a</li></ul>"]),
@@ -148,13 +157,13 @@ test("EPUB: chapters in the order of the spine, tags that close themselves inclu
   expect(parsed.metadata).toEqual({ title: "The book", author: "Ann", language: "de" });
 });
 
-/** What other files of this process have left is not to be counted. */
+/** Frees the memory of earlier tests, which is not to be counted. */
 function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
 }
 
-describe("archives that would do harm end with a code, before they are unpacked", () => {
+describe("harmful archives fail with a code before they are unpacked", () => {
   const zeros = Buffer.alloc(130 * 1024 * 1024);
 
   test.each([
@@ -162,7 +171,8 @@ describe("archives that would do harm end with a code, before they are unpacked"
       "DOCX",
       {
         "_rels/.rels":
-          '<Relationships><Relationship Id="a" Type="x/officeDocument" Target="word/document.xml"/></Relationships>',
+          '<Relationships><Relationship Id="a" Type="x/officeDocument" Target="word/document.xml"/>' +
+          "</Relationships>",
         "word/document.xml": zeros,
       },
       "too_large",
@@ -190,7 +200,7 @@ describe("archives that would do harm end with a code, before they are unpacked"
     },
   );
 
-  test("an Office document with a password says so", async () => {
+  test("an Office document with a password is encrypted", async () => {
     const compound = Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(2048)]);
     expect((await detectFileKind(compound, "plan.docx")).fileType).toBe("DOCX");
     await expect(parse("DOCX", compound)).rejects.toMatchObject({ code: "encrypted" });

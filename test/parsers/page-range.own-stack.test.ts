@@ -1,4 +1,4 @@
-/** Pages that end their parser cost no more than themselves. */
+/** Pages that crash their parser do not affect other pages. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ParsedDocument } from "../../src/domain/text-unit.ts";
@@ -26,7 +26,7 @@ test("a range that ends the first parser is read by the second", async () => {
   expect(parsed.units.map((unit) => unit.page)).toEqual([51, 52, 53, 54, 55, 56, 57, 58, 59, 60]);
 });
 
-test("a range that ends both is left out and named, and its neighbours are whole", async () => {
+test("a range that ends both is left out with a warning, and adjacent pages are complete", async () => {
   expect(await parse("55 both", [51, 100])).toMatchObject({
     units: [],
     page_count: 60,
@@ -35,6 +35,6 @@ test("a range that ends both is left out and named, and its neighbours are whole
   expect((await parse("55 both", [1, 50])).units).toHaveLength(50);
 });
 
-test("a document that is one such range ends with its code", async () => {
+test("a document that consists of one such range fails with its code", async () => {
   await expect(parse("1 both", [1, 100])).rejects.toMatchObject({ code: "worker_crashed" });
 });

@@ -1,4 +1,4 @@
-/** Golden: HTML, RTF, CSV, JSON, XML and source code of known text. */
+/** HTML, RTF, CSV, JSON, XML and source code of known text. */
 
 import { describe, expect, test } from "vitest";
 import type { FileType } from "../../src/domain/file-type.ts";
@@ -12,12 +12,15 @@ const markdownOf = async (fileType: FileType, content: Buffer | string, name?: s
 
 describe("HTML", () => {
   test("gives what a reader sees, in blocks", async () => {
-    const page = `<!doctype html><html lang="en"><head><title>The page</title><meta name="author" content="Ann"><style>p{}</style></head><body>
-      <nav><a href="/">Home</a></nav><h1>Plan <em>A</em></h1><p>We &amp; you<br>build  <b>things</b>.</p><script>alert(1)</script>
+    const page = `<!doctype html><html lang="en">
+      <head><title>The page</title><meta name="author" content="Ann"><style>p{}</style></head><body>
+      <nav><a href="/">Home</a></nav><h1>Plan <em>A</em></h1>
+      <p>We &amp; you<br>build  <b>things</b>.</p><script>alert(1)</script>
       <ul><li>one<ul><li>nested</li></ul><li><p>two</p></ul><ol start="3"><li>three</ol>
       <table><tr><th>Name<th>Both<tr><td rowspan=2>Apple<td>1<tr><td>2</table>
       <table><tr><td><h2>Laid out</h2><p>text</p></td><td>more</td></tr></table>
-      <pre><code class="language-ts">const a = 1;\n  a++;</code></pre><blockquote><p>Said.</p></blockquote><div>loose <span>words</span></div><img alt="A chart" src="c.png"></body></html>`;
+      <pre><code class="language-ts">const a = 1;\n  a++;</code></pre><blockquote><p>Said.</p></blockquote>
+      <div>loose <span>words</span></div><img alt="A chart" src="c.png"></body></html>`;
     const parsed = await parse("HTML", page);
     expect(unitsAsMarkdown(parsed.units)).toBe(
       [
@@ -69,12 +72,17 @@ describe("HTML", () => {
   });
 });
 
-test("RTF: code pages, Unicode, headings, lists and tables, without fields, pictures and hidden text", async () => {
+test("RTF: code pages, Unicode, headings, lists, tables; no pictures and hidden text", async () => {
   const source =
-    String.raw`{\rtf1\ansi\ansicpg1252\uc1{\fonttbl{\f0 Arial;}{\f1\fcharset204 Arial Cyr;}}{\stylesheet{\s1 heading 1;}{\s2 Normal;}}` +
-    String.raw`{\info{\title The plan}{\author Ann}}{\header Running}\pard\s1 Plan\par\pard\s2 Gr\'f6\'dfe \u8364? {\f1 \'cf\'f0\'e8} \{x\}{\v hidden}{\pict 0123abcd}\line next\par` +
-    String.raw`{\field{\*\fldinst HYPERLINK "http://x"}{\fldrslt link}}\par{\listtext\'b7\tab}one\par{\listtext 2.\tab}two\par` +
-    String.raw`\trowd\pard\intbl Name\cell Count\cell\row\trowd\pard\intbl Apple\cell 3\cell\row\pard Fin\bin4 }}{{e.\par}`;
+    String.raw`{\rtf1\ansi\ansicpg1252\uc1{\fonttbl{\f0 Arial;}{\f1\fcharset204 Arial Cyr;}}` +
+    String.raw`{\stylesheet{\s1 heading 1;}{\s2 Normal;}}` +
+    String.raw`{\info{\title The plan}{\author Ann}}{\header Running}\pard\s1 Plan\par` +
+    String.raw`\pard\s2 Gr\'f6\'dfe \u8364? {\f1 \'cf\'f0\'e8} \{x\}{\v hidden}` +
+    String.raw`{\pict 0123abcd}\line next\par` +
+    String.raw`{\field{\*\fldinst HYPERLINK "http://x"}{\fldrslt link}}\par` +
+    String.raw`{\listtext\'b7\tab}one\par{\listtext 2.\tab}two\par` +
+    String.raw`\trowd\pard\intbl Name\cell Count\cell\row\trowd\pard\intbl Apple\cell 3\cell\row` +
+    String.raw`\pard Fin\bin4 }}{{e.\par}`;
   const parsed = await parse("RTF", source);
   expect(unitsAsMarkdown(parsed.units)).toBe(
     [
@@ -111,7 +119,8 @@ describe("CSV and TSV", () => {
       await markdownOf(
         "CSV",
         Buffer.from(
-          "96bc914f2c944e97ee2c8f5a8f8a0a8db293a191be98592c33302c938c8b9e0a8e4f96d889708e712c32352c91e58de30a",
+          "96bc914f2c944e97ee2c8f5a8f8a0a8db293a191be98592c33302c938c8b9e0a" +
+            "8e4f96d889708e712c32352c91e58de30a",
           "hex",
         ),
       ),

@@ -6,7 +6,7 @@ function failure(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-/** A file that takes what `room` says: so many bytes, or a failure. */
+/** A file that takes as many bytes as `room` says, or fails as it says. */
 function sinkOf(room: (length: number) => number) {
   let text = "";
   const sink = lineSink(1, (_, bytes) => {
@@ -51,7 +51,7 @@ test("a line that was cut off does not run into the next", () => {
   expect(text()).toBe("on\ntwo\n");
 });
 
-test("a reader that is behind is waited for", () => {
+test("a slow reader is waited for", () => {
   let tries = 0;
   const { sink, text } = sinkOf((length) => {
     tries += 1;

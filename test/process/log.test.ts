@@ -9,7 +9,7 @@ const JWT = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl";
 
 function logged(write: (log: ReturnType<typeof createLog>) => void): string {
   const lines: string[] = [];
-  write(createLog({ level: "debug", name: "test", destination: { write: (line) => void lines.push(line) } }));
+  write(createLog({ level: "debug", name: "test", destination: { write: (line) => lines.push(line) } }));
   expect(lines).toHaveLength(1);
   return lines[0]!;
 }
@@ -50,7 +50,7 @@ it("the password of a database URL is not in the line, the rest of it is", () =>
   expect(line).toContain("db.example:5432");
 });
 
-it("what is no secret stays as it is, on one line of JSON with level, time and name", () => {
+it("what is not secret stays as it is, on one line of JSON with level, time and name", () => {
   const line = logged((log) =>
     log.info(
       { request_id: "task-sk-1", queue: "task-queue-pipeline-long-name", url: "http://127.0.0.1:8080/v1" },
@@ -69,7 +69,7 @@ it("what is no secret stays as it is, on one line of JSON with level, time and n
   expect(JSON.parse(line)).toHaveProperty("time", expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/));
 });
 
-it("an outage is a sentence without a stack; what nobody expected keeps its own", () => {
+it("an outage is a sentence without a stack; an unexpected error keeps its stack", () => {
   const cause = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" });
   const outage = logged((log) =>
     log.warn(

@@ -2,7 +2,7 @@
 import { join, relative } from "node:path";
 import { DefaultLogger, bundleWorkflowCode } from "@temporalio/worker";
 import { expect, test } from "vitest";
-import { WORKFLOW_INTERCEPTORS } from "../../src/worker/bundle.ts";
+import { WORKFLOW_INTERCEPTORS } from "../../src/temporal/workflow-bundle.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PURE = ["src/workflows/", "src/domain/", "src/temporal/failure-converter.cjs"];

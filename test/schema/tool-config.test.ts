@@ -1,4 +1,4 @@
-/** A config of a tool that is not understood is refused, and never counts as none. */
+/** A tool's config that is not understood is refused; it never counts as none. */
 import { createServer } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createToolbox } from "../../src/agents/tools/index.ts";
@@ -55,7 +55,7 @@ describe("when an agent is saved", () => {
   });
 });
 
-describe("where it was saved before", () => {
+describe("if it was saved by an earlier version", () => {
   const agentWith = (tool_id: string, config: unknown) =>
     ({ agent_type: "simple", tool_attachments: [{ tool_id, config }] }) as unknown as Agent;
 

@@ -1,4 +1,4 @@
-/** What makes search bounded in its cost gives the same results as what it stands in for, wherever that was not slow. */
+/** The bounds on the cost of a search change no result of an ordinary query. */
 import { expect, test, vi } from "vitest";
 import fc from "fast-check";
 import { analyzeQuery } from "../../src/search/text/analyzer.ts";
@@ -42,7 +42,7 @@ test("an address is whole where it has one @ and a dot inside what follows it", 
   expect(cutWords("see http://a.example/b). Then").map(({ text }) => text)).toContain("a.example/b");
 });
 
-test("a query's words beyond the most that are searched for are passed over, and those before go on counting", () => {
+test("a query's words after the last that is searched for are ignored, repetitions count", () => {
   const many = Array.from(
     { length: 300 },
     (_, index) => `w${String.fromCharCode(97 + (index % 26))}${"abcdefghijkl"[Math.floor(index / 26)]}x`,

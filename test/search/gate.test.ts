@@ -20,7 +20,7 @@ test("no more than the places run at once, and those who wait go in the order th
   expect(order).toEqual(order.toSorted((one, other) => one - other));
 });
 
-test("who waits too long is told so, who goes away leaves no trace, and a failure gives the place back", async () => {
+test("a wait that is too long fails, an aborted one leaves no trace, a failure frees its place", async () => {
   const gate = createGate({ places: 1, maxWaitMs: 20 });
   const held = Promise.withResolvers<void>();
   const first = gate(() => held.promise);

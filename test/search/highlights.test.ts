@@ -11,7 +11,7 @@ import { createTermFinder } from "../../src/search/highlights.ts";
 import { beginningOf, stemOf } from "../../src/search/text/stems.ts";
 import { cutWords } from "../../src/search/text/tokens.ts";
 
-/** Every word of the text that has one of the terms, found by analyzing all of it. */
+/** Every word of the text with one of the terms, found by analyzing all words. */
 function analyzedSpans(text: string, terms: ReadonlySet<string>): [number, number][] {
   const tokens = cutWords(text);
   const languages = languagesIn(tokens);
@@ -28,7 +28,8 @@ function analyzedSpans(text: string, terms: ReadonlySet<string>): [number, numbe
 }
 
 const SENTENCES = [
-  "The mitochondria of the cells were degenerating when we looked at them, possibly lying or dying; the possibility of relational skies.",
+  "The mitochondria of the cells were degenerating when we looked at them, possibly lying or dying; " +
+    "the possibility of relational skies.",
   "Die Häuser wurden von der Stadt gekauft und sind nicht mehr bewohnt; Zahlungen und Freundlichkeit.",
   "Les élèves étaient dans les écoles de la ville avec leurs parents, heureuses et apparemment différentes.",
   "Las canciones que se escuchan en la radio son muy antiguas y la presencia de las naciones.",
@@ -38,12 +39,15 @@ const SENTENCES = [
   "Bu şehirdeki evler çok eski ve onlar için bir şey yapılmadı. IŞIK Istanbul kitap",
   "De huizen van de stad zijn niet meer bewoond en de mogelijkheden zijn er.",
   "Husene i byen er ikke længere beboet, og børnene var der. Pojkarna och flickorna är inte här.",
-  "Talot ovat vanhoja ja lapset eivät ole siellä, koska se on niin. A házakban nem volt senki, és a könyvekkel",
+  "Talot ovat vanhoja ja lapset eivät ole siellä, koska se on niin. " +
+    "A házakban nem volt senki, és a könyvekkel",
   "Domy w mieście są stare i nie ma tam nikogo. Rumah itu tidak ada di sini untuk yang lain.",
   "Учёные исследовали клетки и не нашли в них ничего нового. ذهب الطلاب إلى المدرسة في الصباح",
-  "लड़कियों ने स्कूल में किताबें पढ़ीं और घर गईं। Οι άνθρωποι στην ΑΘΗΝΑ είναι πολλοί. Các thành phố lớn của Việt Nam",
+  "लड़कियों ने स्कूल में किताबें पढ़ीं और घर गईं। " +
+    "Οι άνθρωποι στην ΑΘΗΝΑ είναι πολλοί. Các thành phố lớn của Việt Nam",
   "ประเทศไทยมีอาหารอร่อยมากมาย 黑豹队的防守只丢了308分 東京は日本の首都であり 서울은 대한민국의 수도이다.",
-  "ERR_CONN_4711 foo_bar 3.14 ada.lovelace@mail.example.org https://docs.example.com/Guide 12,345 fooBarBaz node.js it's Ｐａｒｉｓ oﬃcial",
+  "ERR_CONN_4711 foo_bar 3.14 ada.lovelace@mail.example.org https://docs.example.com/Guide " +
+    "12,345 fooBarBaz node.js it's Ｐａｒｉｓ oﬃcial",
 ];
 const WORDS = SENTENCES.flatMap((sentence) => sentence.split(" "));
 const passage = fc.oneof(
@@ -79,7 +83,9 @@ test("highlights are those that the analysis of the whole text gives, in every l
 });
 
 const ENDINGS =
-  "s es ed ing ly li y ies ied ational biliti bility ization fulness ement emment amment euse ence logie encia anza enza ism isme isti ziem ceem cti heden ingen erne ene arna ande isch keit ungen amente mente uccion ição zioni qui ssszal ccsel lyal abar ilor tate ment e i a";
+  "s es ed ing ly li y ies ied ational biliti bility ization fulness ement emment amment euse ence " +
+  "logie encia anza enza ism isme isti ziem ceem cti heden ingen erne ene arna ande isch keit ungen " +
+  "amente mente uccion ição zioni qui ssszal ccsel lyal abar ilor tate ment e i a";
 const word = fc
   .tuple(
     fc.stringMatching(/^[a-z]{1,7}$/),
@@ -95,7 +101,7 @@ test.each(STEMMED_LANGUAGES)("%s: a word begins as its stem promises", (language
       const stem = stemOf(language, text);
       const beginning = beginningOf(language, stem);
       expect(text.startsWith(beginning)).toBe(true);
-      // A folded twin would have another beginning.
+      // A form without diacritics would have another beginning.
       if (beginning !== "") expect(stem).toMatch(/^[a-z]+$/);
     }),
     { numRuns: 500 },

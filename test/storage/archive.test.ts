@@ -1,4 +1,7 @@
-/** Parts of an archive: named by their content, unreadable without the key, refused where a bit was changed. */
+/**
+ * Parts of an archive are named by their content, unreadable without the key, and refused if a bit was
+ * changed.
+ */
 import { mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +12,9 @@ const KEY = Buffer.alloc(32, 1);
 const PART = Buffer.from("Herons wait. ".repeat(1_000));
 
 let folder: string;
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "holdfast-parts-"))));
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "holdfast-parts-"));
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const pathOf = (name: string): string => join(folder, "parts", name.slice(0, 2), name);
@@ -28,7 +33,7 @@ test("equal content is one part, read back as it was, and nothing of it is reada
   expect(sealed.includes("Herons")).toBe(false);
 });
 
-test("a part that is missing, changed or of another key is told", async () => {
+test("a part that is missing, changed or sealed by another key is corrupt", async () => {
   const archive = openArchive(folder, KEY);
   const name = await archive.put(PART);
   await expect(openArchive(folder, Buffer.alloc(32, 2)).get(name)).rejects.toThrow("sealed by another key");
@@ -40,13 +45,13 @@ test("a part that is missing, changed or of another key is told", async () => {
   await rm(join(folder, "manifest.json"));
 });
 
-test("a part or a manifest that cannot be read now is an outage, and so is a folder that is away", async () => {
+test("a part or manifest that cannot be read now is an outage, and so is a missing folder", async () => {
   const archive = openArchive(folder, KEY);
   const name = await archive.put(Buffer.from("a part that is there"));
   await archive.writeManifest({ version: 1 });
   await rename(folder, `${folder}.away`);
   await expect(archive.get(name)).rejects.toMatchObject({ code: "storage_unavailable", class: "outage" });
-  // In the place of a file, a folder: it is there, and reading it fails.
+  // A folder in place of the file: it exists, and reading it fails.
   await mkdir(pathOf(name), { recursive: true });
   await mkdir(join(folder, "manifest.json"));
   await expect(archive.get(name)).rejects.toMatchObject({ code: "storage_unavailable" });
@@ -57,7 +62,7 @@ test("a part or a manifest that cannot be read now is an outage, and so is a fol
   await rm(join(folder, "manifest.json"));
 });
 
-test("an archive is whole once it has its manifest", async () => {
+test("an archive is complete after its manifest was written", async () => {
   await expect(readManifest(folder)).rejects.toThrow("an export that has not ended");
   await openArchive(folder, KEY).writeManifest({ version: 1 });
   expect(await readManifest(folder)).toEqual({ version: 1 });

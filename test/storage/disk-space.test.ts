@@ -2,9 +2,11 @@ import { type StatsFs, statfsSync } from "node:fs";
 import { afterEach, expect, test, vi } from "vitest";
 import { watchDisk } from "../../src/storage/disk-space.ts";
 
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+});
 
-test("a file system that hangs is asked once, however often somebody looks, and again after it has answered", async () => {
+test("a file system that hangs is asked once, and again after it has answered", async () => {
   vi.useFakeTimers();
   const questions: PromiseWithResolvers<StatsFs>[] = [];
   const ask = (): Promise<StatsFs> => {

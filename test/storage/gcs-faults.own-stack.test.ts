@@ -5,12 +5,13 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createGcsStore } from "../../src/storage/stores/gcs.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
-import { findGo, startFakeGcs } from "../support/servers/fake-gcs.ts";
+import { findGo, NO_GO, startFakeGcs } from "../support/servers/fake-gcs.ts";
 import type { FakeGcs } from "../support/servers/fake-gcs.ts";
 import { newName, read, readResting } from "../support/servers/object-store-promises.ts";
+import { unless } from "../support/run/unless.ts";
 
 const go = await findGo();
-/** A connection that is silent for longer has fallen silent. */
+/** Milliseconds without a byte after which a connection counts as silent. */
 const STALL_MS = 400;
 
 async function* pieces(body: Buffer): AsyncGenerator<Uint8Array> {
@@ -20,18 +21,24 @@ async function* pieces(body: Buffer): AsyncGenerator<Uint8Array> {
 
 type Fault = { status: number } | { cutAfterBytes: number } | { silentAfterBytes: number } | undefined;
 
-describe.runIf(go !== undefined)("gcs store behind a bad connection", () => {
+describe("gcs store behind a bad connection", unless(go === undefined ? NO_GO : undefined), () => {
   let emulator: FakeGcs;
   let proxy: Server;
   let store: ObjectStore;
   let faultOf: (req: IncomingMessage) => Fault = () => undefined;
 
-  /** What the emulator holds of each upload session. Asked for it for its state it ends the session; Google's service answers 308. */
+  /**
+   * The bytes that the emulator has of each upload session. The emulator ends a session that is asked for its
+   * state; Google's service answers 308.
+   */
   const received = new Map<string, string>();
   const isStatusQuestion = (req: IncomingMessage): boolean =>
     req.method === "PUT" && (req.headers["content-range"] ?? "").startsWith("bytes */");
 
-  /** Passes requests on to the emulator and answers through {@link faultOf}; session addresses are rewritten to come back here. */
+  /**
+   * Passes requests on to the emulator, except those that {@link faultOf} answers. Addresses of sessions are
+   * rewritten to come back here.
+   */
   function forward(req: IncomingMessage, res: ServerResponse, origin: string): void {
     const fault = faultOf(req);
     if (fault !== undefined && "status" in fault) {

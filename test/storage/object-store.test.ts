@@ -1,4 +1,4 @@
-/** Objects in a folder: what every store promises, and what only a folder does. */
+/** Objects in a folder: what every store promises, and what a folder promises besides. */
 import { mkdir, mkdtemp, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -74,7 +74,7 @@ describe("directory store", () => {
     await rm(folder, { recursive: true });
   });
 
-  test("deletes and misses nothing while its folder is away, and has everything when it is back", async () => {
+  test("deletes and misses nothing while its folder is away, and has all of it afterwards", async () => {
     const folder = await mkdtemp(join(tmpdir(), "objects-"));
     const [mounted, away] = [join(folder, "mounted"), join(folder, "away")];
     const store = createDirectoryStore(mounted);

@@ -1,4 +1,4 @@
-/** What the store over S3 does when its connection, or the store itself, fails in the middle of something. */
+/** The store over S3, if its connection or the store itself fails during an operation. */
 import { randomBytes } from "node:crypto";
 import {
   AbortMultipartUploadCommand,
@@ -15,12 +15,13 @@ import {
   startFaultyConnection,
 } from "../support/servers/faulty-connection.ts";
 import { newName, pieces, read, readResting } from "../support/servers/object-store-promises.ts";
-import { hasSeaweedfs, sharedSeaweedfs } from "../support/servers/seaweedfs.ts";
+import { missingSeaweedfs, sharedSeaweedfs } from "../support/servers/seaweedfs.ts";
+import { unless } from "../support/run/unless.ts";
 
 const STALL_MS = 400;
-/** Longer than a part takes on a busy machine. */
+/** Milliseconds; longer than a part takes on a busy machine. */
 const REQUEST_MS = 2_000;
-/** Two parts. */
+/** A body of two parts. */
 const LARGE = 9 * 1024 * 1024;
 
 const isPart = ({ method, url }: Asked): boolean => method === "PUT" && url.includes("partNumber=");
@@ -30,7 +31,7 @@ const isAbort = ({ method, url }: Asked): boolean => method === "DELETE" && url.
 const isRead = ({ method }: Asked): boolean => method === "GET";
 const anything = (): boolean => true;
 
-describe.runIf(hasSeaweedfs)("s3 store behind a bad connection", () => {
+describe("s3 store behind a bad connection", unless(missingSeaweedfs), () => {
   let connection: FaultyConnection;
   let store: ObjectStore;
   let client: S3Client;
@@ -125,7 +126,7 @@ describe.runIf(hasSeaweedfs)("s3 store behind a bad connection", () => {
     await silent.close();
   });
 
-  test("of several that create the same object one succeeds, and the others are told of the conflict", async () => {
+  test("of several writes that create the same object one succeeds, the others are conflicts", async () => {
     const [name, bodies] = [newName(), Array.from({ length: 4 }, () => randomBytes(1_000))];
     const puts = await Promise.allSettled(
       bodies.map((body) => store.put(name, pieces(body), { ifAbsent: true })),
@@ -137,7 +138,7 @@ describe.runIf(hasSeaweedfs)("s3 store behind a bad connection", () => {
   });
 
   // One after the other: SeaweedFS lets two that end at the same instant both succeed (decision 0027).
-  test("an upload in parts over an object that came meanwhile is a conflict, and leaves no parts behind", async () => {
+  test("an upload in parts over an object that came meanwhile is a conflict without parts", async () => {
     const name = newName();
     async function* overtaken(): AsyncGenerator<Uint8Array> {
       yield randomBytes(LARGE);

@@ -5,14 +5,15 @@ import { loadConfig, requireReal } from "../../src/config/config.ts";
 import { openSharedDeps } from "../../src/deps.ts";
 import { documentClient } from "../support/clients/document-client.ts";
 import { runCli } from "../support/stack/processes.ts";
-import { type Seaweedfs, hasSeaweedfs, sharedSeaweedfs } from "../support/servers/seaweedfs.ts";
+import { type Seaweedfs, missingSeaweedfs, sharedSeaweedfs } from "../support/servers/seaweedfs.ts";
 import { type Stack, startStack } from "../support/stack/stack.ts";
 import { ACME, TENANTS } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
+import { unless } from "../support/run/unless.ts";
 
 const TEXT = "# Capybaras\n\nCapybaras are the largest rodents that live today.";
 
-describe.runIf(hasSeaweedfs)("a service on S3", () => {
+describe("a service on S3", unless(missingSeaweedfs), () => {
   let seaweedfs: Seaweedfs;
   let stack: Stack;
   let client: S3Client;

@@ -17,7 +17,9 @@ let storage: Storage;
 const keyring = createKeyring({
   master: localMasterKey(randomBytes(32)),
   load: async () => [...rows],
-  create: async (_id, key) => void rows.push({ ...key, isCurrent: true }),
+  create: async (_id, key) => {
+    rows.push({ ...key, isCurrent: true });
+  },
 });
 
 beforeAll(async () => {
@@ -30,7 +32,7 @@ async function* blocks(count: number, block: Buffer): AsyncGenerator<Buffer> {
   for (let index = 0; index < count; index += 1) yield block;
 }
 
-/** Each in memory of its own, so that holding on to them shows. */
+/** Each piece has memory of its own, so that keeping pieces in memory shows. */
 async function* freshBlocks(megabytes: number): AsyncGenerator<Buffer> {
   for (let index = 0; index < megabytes; index += 1) yield Buffer.alloc(1024 * 1024, index);
 }

@@ -12,7 +12,7 @@ async function ask(port: number, path: string): Promise<[number, object]> {
   return [response.status, (await response.json()) as object];
 }
 
-test("a worker is ready while it polls and both dependencies answer, and lives all the same when they do not", async () => {
+test("a worker is ready while it polls and its dependencies answer, else alive but not ready", async () => {
   const state = { polls: true, database: answering, workflows: answering };
   const health = await serveHealth({
     port: 0,
@@ -42,7 +42,7 @@ test("a worker is ready while it polls and both dependencies answer, and lives a
   await health.close();
 });
 
-test("however many ask at once, each dependency is asked once", async () => {
+test("parallel requests ask each dependency once", async () => {
   let asked = 0;
   const count = (): Promise<void> => Promise.resolve(void (asked += 1));
   const health = await serveHealth({
@@ -57,7 +57,7 @@ test("however many ask at once, each dependency is asked once", async () => {
   await health.close();
 });
 
-test("a port that is in use is told by the setting's name, and is no reason not to try again", async () => {
+test("a port in use is reported by its setting's name, and a restart may help", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { HOPELESS_EXIT } from "../../src/process/stop.ts";
 import { startProcess } from "../support/stack/processes.ts";
 
-test("the process of suspected documents says in lines without a stack why it cannot start, as the others do", async () => {
+test("the process of suspected documents says why it cannot start, without a stack", async () => {
   const started = startProcess("src/worker/isolated-main.ts", { MASTER_KEY: "not-a-key" });
   const [code] = (await once(started.child, "close")) as [number];
   expect([code, started.output()]).toEqual([

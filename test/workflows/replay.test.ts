@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { type WorkflowBundleOption } from "@temporalio/worker";
 import { replayConverter } from "../support/workflows/replay-converter.ts";
 import { quietRuntime } from "../support/workflows/temporal-runtime.ts";
-import { workflowBundle } from "../../src/worker/bundle.ts";
+import { workflowBundle } from "../../src/temporal/workflow-bundle.ts";
 
 const FOLDER = join(import.meta.dirname, "../replay");
 const names = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));

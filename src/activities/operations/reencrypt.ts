@@ -3,7 +3,7 @@
  * Each may be repeated.
  */
 import type { Client } from "@temporalio/client";
-import { deleteIntents } from "../../db/upkeep/unneeded.ts";
+import { deleteIntents } from "../../db/upkeep/abandoned-uploads.ts";
 import { type Operation, completeOperation, noteProgress } from "../../db/outbox/operations.ts";
 import { type CurrentKey, deleteKeysBefore, findCurrentKey } from "../../db/encryption/keys.ts";
 import { type Database, type OrganizationKey, inTenant } from "../../db/pool.ts";

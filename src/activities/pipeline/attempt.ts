@@ -11,12 +11,12 @@ import {
   type Member,
   type Step,
   beginAttempt,
-  claimStanding,
-  membersInHand,
+  membersOfAttempt,
   recordFailures,
   recordWaiting,
   releaseAttempt,
 } from "../../db/runs/attempt.ts";
+import { countMembers } from "../../db/runs/member-counts.ts";
 import { closeClaimIfDone, setClaimWaiting } from "../../db/runs/claim.ts";
 import type { Log } from "../../process/log.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
@@ -109,7 +109,7 @@ async function watched(
   context.cancellationSignal.addEventListener("abort", abortAll, { once: true });
   let checking = false;
   const check = async (): Promise<void> => {
-    const ours = await inTenant(deps.db, input.organization, (sql) => membersInHand(sql, fence));
+    const ours = await inTenant(deps.db, input.organization, (sql) => membersOfAttempt(sql, fence));
     for (const [id, controller] of controllers)
       if (!ours.has(id)) controller.abort(new DomainError("cancelled", "The run was cancelled."));
   };
@@ -181,21 +181,21 @@ async function recordOutcomes(
     if (waiting.length > 0)
       newlyWaiting = await recordWaiting(sql, fence, waiting, waitMs(input.round ?? 0, retryAfterSeconds));
     if (verdicts.length > 0) await releaseAttempt(sql, fence);
-    const standing = await claimStanding(sql, fence.claimId);
-    if (standing.active === 0) await closeClaimIfDone(sql, fence.claimId);
+    const counts = await countMembers(sql, fence.claimId);
+    if (counts.active === 0) await closeClaimIfDone(sql, fence.claimId);
     await setClaimWaiting(
       sql,
       fence.claimId,
-      standing.active > 0 && standing.in_hand === 0 && (step === "embed" || standing.ready === 0),
+      counts.active > 0 && counts.taken === 0 && (step === "embed" || counts.ready === 0),
     );
     return {
-      completed: standing.completed,
-      failed: standing.failed,
-      gone: standing.total - standing.completed - standing.failed - standing.active,
-      active: standing.active,
-      ready: standing.ready,
+      completed: counts.completed,
+      failed: counts.failed,
+      gone: counts.total - counts.completed - counts.failed - counts.active,
+      active: counts.active,
+      ready: counts.ready,
       retryAfterSeconds,
-      waits: standing.waits,
+      waits: counts.waits,
     };
   });
   for (const [code, runs] of Map.groupBy(

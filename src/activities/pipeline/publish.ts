@@ -14,7 +14,7 @@ import {
 } from "../../db/runs/publish.ts";
 import { firstUnwritten, noteRefused, readRefused } from "../../db/runs/refused-chunks.ts";
 import { type Member, clearSuspicion } from "../../db/runs/attempt.ts";
-import { deleteOtherVectors, insertEmbeddingsFromCache } from "../../db/search/embeddings.ts";
+import { deleteOtherVectors, insertEmbeddingsFromCache } from "../../db/search/write-embeddings.ts";
 import { hideRun } from "../../db/search/hidden.ts";
 import { type IndexedChunk, insertPostings } from "../../db/search/index/postings.ts";
 import { mergeSegments } from "../../db/search/index/segments.ts";

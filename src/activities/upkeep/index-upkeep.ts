@@ -3,13 +3,12 @@ import { Context } from "@temporalio/activity";
 import { type Sql, inTenant } from "../../db/pool.ts";
 import { listSpacesToEmbed, queueOutdated } from "../../db/search/index/outdated-models.ts";
 import { findOutdatedSegment, readSegmentTexts, rewriteSegment } from "../../db/search/index/reindex.ts";
-import { listSpacesToIndex, tendVectorIndexes } from "../../db/search/index/vector-indexes.ts";
+import { listSpacesToIndex, updateVectorIndexes } from "../../db/search/index/vector-indexes.ts";
 import {
   findSegmentsToPurge,
   listSpacesToTend as listDueSpaces,
-  mergeSegments,
-  purgeSegment,
-} from "../../db/search/index/segments.ts";
+} from "../../db/search/index/due-segments.ts";
+import { mergeSegments, purgeSegment } from "../../db/search/index/segments.ts";
 import { SPACES_A_ROUND, type SpaceInput } from "../../domain/work/index-upkeep.ts";
 import { type MaintenanceCounts, addCounts } from "../../domain/work/maintenance.ts";
 import { ANALYZER_VERSION, analyze } from "../../search/text/analyzer.ts";
@@ -65,7 +64,7 @@ async function tend(
   const queued = await tenant((sql) => queueOutdated(sql, spaceNum, embedding.name));
   if (queued > 0) wakeBatchRuns(organization);
   counts = addCounts(counts, { queued_runs: queued });
-  return addCounts(counts, { vector_indexes: await tendVectorIndexes(db, organization.num, spaceNum) });
+  return addCounts(counts, { vector_indexes: await updateVectorIndexes(db, organization.num, spaceNum) });
 }
 
 /** Analyzes the text before it locks anything, because that takes most of the time. */

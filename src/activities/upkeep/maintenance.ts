@@ -5,16 +5,15 @@
 import { AUDIT_CHAIN_SECRET, chainAuditRows, deleteOldAuditRows } from "../../db/audit/chain.ts";
 import { loadInstanceSecret } from "../../db/instance/secrets.ts";
 import { findOrphanRuns } from "../../db/upkeep/organization-integrity.ts";
+import { deleteIntents, lockExpiredIntents } from "../../db/upkeep/abandoned-uploads.ts";
 import {
   type RunOfSpace,
-  deleteIntents,
   deleteOldRuns,
   deleteUnusedEmbeddings,
   findHiddenRuns,
   findSpentObjects,
   findSpentRuns,
   foldAllStatistics,
-  lockExpiredIntents,
   markObjectsPurged,
   purgeHiddenRun,
   purgeSpentRun,
@@ -24,7 +23,8 @@ import { type Database, type OrganizationKey, type Sql, inTenant } from "../../d
 import { deleteText } from "../../db/deletions/purge.ts";
 import { deleteExpired, listOrganizationKeys, requeueStrayRuns } from "../../db/upkeep/retention.ts";
 import { hideRun } from "../../db/search/hidden.ts";
-import { findSegmentsToPurge, purgeSegment } from "../../db/search/index/segments.ts";
+import { findSegmentsToPurge } from "../../db/search/index/due-segments.ts";
+import { purgeSegment } from "../../db/search/index/segments.ts";
 import {
   KEPT_AUDIT_DAYS,
   type MaintenanceCounts,

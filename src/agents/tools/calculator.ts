@@ -1,4 +1,7 @@
-/** The tool that calculates. Expressions are parsed to a tree whose nodes are checked; nothing is ever run as code. */
+/**
+ * The tool that calculates. An expression is parsed to a tree whose nodes are checked; none of it runs as
+ * code.
+ */
 import type { FactoryFunctionMap, MathJsInstance, MathNode } from "mathjs/number";
 import { z } from "zod";
 import { DomainError } from "../../domain/errors.ts";
@@ -6,10 +9,12 @@ import { defineTool } from "./define-tool.ts";
 
 const EXPRESSION_MAX_CHARACTERS = 1_000;
 const NODES_MAX = 500;
-/** Digits shown: one fewer than a double is exact to, so that 0.1 + 0.2 is 0.3. */
+/** How many digits are shown: one fewer than a double is exact to, so that 0.1 + 0.2 is 0.3. */
 const DIGITS = 14;
 
-/** Neither assignments nor functions of one's own, ranges or lists: time is linear in the expression's length. */
+/**
+ * Without assignments, function definitions, ranges and lists, the time is linear in the expression's length.
+ */
 const NODE_TYPES = new Set([
   "ConstantNode",
   "OperatorNode",
@@ -19,18 +24,21 @@ const NODE_TYPES = new Set([
   "ConditionalNode",
   "RelationalNode",
 ]);
-/** Each takes constant time; combinations and permutations would count up to their operands. */
+/**
+ * Functions that take constant time; combinations and permutations, for example, count up to their operands.
+ */
 const FUNCTIONS = new Set(
   (
-    "abs acos acosh add asin asinh atan atan2 atanh cbrt ceil cos cosh divide exp expm1 factorial fix floor gcd hypot " +
-    "lcm log log10 log1p log2 max mean median min mod multiply nthRoot pow round sign sin sinh sqrt square subtract sum tan tanh unaryMinus"
+    "abs acos acosh add asin asinh atan atan2 atanh cbrt ceil cos cosh divide exp expm1 factorial fix " +
+    "floor gcd hypot lcm log log10 log1p log2 max mean median min mod multiply nthRoot pow round sign " +
+    "sin sinh sqrt square subtract sum tan tanh unaryMinus"
   ).split(" "),
 );
 const CONSTANTS = new Set(["pi", "PI", "e", "E", "tau", "phi", "Infinity", "NaN", "true", "false"]);
 
 let loading: Promise<MathJsInstance> | undefined;
 
-/** One that failed is tried again by the next expression. */
+/** Loads the library once. If that fails, the next expression tries again. */
 function mathLibrary(): Promise<MathJsInstance> {
   loading ??= loadMath().catch((error: unknown) => {
     loading = undefined;
@@ -39,24 +47,26 @@ function mathLibrary(): Promise<MathJsInstance> {
   return loading;
 }
 
-/** Loaded by the first expression: it takes a sixth of a second, which no process that never calculates should pay at its start. */
+/** Loading takes a sixth of a second, so it waits for the first expression. */
 async function loadMath(): Promise<MathJsInstance> {
   const { all, create } = await import("mathjs/number");
-  // Doubles only: every operation takes the same short time whatever its operands are.
+  // With doubles alone, the time of an operation does not depend on its operands.
   return create(all as FactoryFunctionMap, {});
 }
 
 export const calculator = defineTool({
   name: "calculator",
   description:
-    "Calculates one arithmetic expression exactly to 14 digits, e.g. `(1299 * 1.19) / 12`, `sqrt(2) ^ 3`, `round(17 / 3, 2)`.",
+    "Calculates one arithmetic expression exactly to 14 digits, " +
+    "e.g. `(1299 * 1.19) / 12`, `sqrt(2) ^ 3`, `round(17 / 3, 2)`.",
   args: z.object({
     expression: z
       .string()
       .min(1)
       .max(EXPRESSION_MAX_CHARACTERS)
       .describe(
-        "+ - * / ^ % !, comparisons, parentheses, pi, e, and functions such as sqrt, log, round, min, max, sin. Write 5 percent of x as x * 0.05.",
+        "+ - * / ^ % !, comparisons, parentheses, pi, e, and functions such as sqrt, log, round, min, max, " +
+          "sin. Write 5 percent of x as x * 0.05.",
       ),
   }),
   run: async (_context, { expression }) => ({
@@ -87,15 +97,12 @@ function check(tree: MathNode): void {
     if (nodes > NODES_MAX) throw new DomainError("invalid", "expression: too long");
     if (!NODE_TYPES.has(node.type))
       throw new DomainError("invalid", "expression: only numbers, operators and functions can be calculated");
-    // A function's name is a child of its call.
+    // The name of a called function is a child of the call, under the path `fn`.
     const isCalled = parent?.type === "FunctionNode" && path === "fn";
-    if (
-      "name" in node &&
-      node.type === "SymbolNode" &&
-      !(isCalled ? FUNCTIONS : CONSTANTS).has(String(node.name))
-    ) {
-      throw new DomainError("invalid", `expression: ${String(node.name).slice(0, 50)} is not known`);
-    }
+    if (!("name" in node) || node.type !== "SymbolNode") return;
+    const name = String(node.name);
+    const isKnown = (isCalled ? FUNCTIONS : CONSTANTS).has(name);
+    if (!isKnown) throw new DomainError("invalid", `expression: ${name.slice(0, 50)} is not known`);
   });
 }
 

@@ -1,4 +1,4 @@
-/** The only place that makes a tool from a schema: the model's arguments are checked before the tool sees them. */
+/** Makes a tool from a schema, which checks the model's arguments before the tool runs. */
 import { z } from "zod";
 import { DomainError } from "../../domain/errors.ts";
 import type { Tool, ToolContext, ToolOutput } from "./tool.ts";
@@ -6,12 +6,13 @@ import type { Tool, ToolContext, ToolOutput } from "./tool.ts";
 interface ToolSpec<Args extends z.ZodObject> {
   readonly name: string;
   readonly description: string;
-  /** Asks others than this service: a worker's work. */
+  /** True if the tool asks servers of others; a worker runs it then. Default false. */
   readonly reachesOut?: boolean;
   readonly args: Args;
   run(context: ToolContext, args: z.infer<Args>, signal: AbortSignal): Promise<ToolOutput>;
 }
 
+/** @example `currentTime` in current-time.ts, the shortest tool. */
 export function defineTool<Args extends z.ZodObject>(spec: ToolSpec<Args>): Tool {
   const { $schema: _, ...parameters } = z.toJSONSchema(spec.args, { io: "input" });
   return {

@@ -7,7 +7,7 @@ import { defineTool } from "./define-tool.ts";
 import { fetchPublic, isAllowedHost, type Page } from "./public-http.ts";
 import type { Tool } from "./tool.ts";
 
-/** `hosts` are names, or `*.example.org` for all below one; none allows nothing. */
+/** @param hosts names, or `*.example.org` for every host under that domain; an empty list allows nothing. */
 export function createHttpFetch(hosts: readonly string[]): Tool {
   return defineTool({
     name: "http_fetch",
@@ -25,7 +25,10 @@ export function createHttpFetch(hosts: readonly string[]): Tool {
   });
 }
 
-/** An agent's `config` may narrow what the operator allows: null where it has none. @throws DomainError `bad_request` for one that is not understood. */
+/**
+ * The hosts to which the agent's `config` narrows the operator's; null if it has none.
+ * @throws DomainError `bad_request` if it is not valid.
+ */
 function hostsOf(config: unknown): readonly string[] | null {
   if (config === null) return null;
   const parsed = HttpFetchConfig.safeParse(config);
@@ -37,7 +40,10 @@ function hostsOf(config: unknown): readonly string[] | null {
   return parsed.data.hosts;
 }
 
-/** For the model. Where redirects led and what the type is called is the server's word as much as the text is. */
+/**
+ * Shows the page to the model. Its address after redirects and its type are data of the server too, as its
+ * text is.
+ */
 export function showPage({ status, isCut, url, contentType, text }: Page): string {
   const head = `Status ${status}${isCut ? ", only the beginning is shown" : ""}.`;
   return `${head} ${fenceData(`${url}\n${contentType || "(no type)"}\n\n${text}`)}`;

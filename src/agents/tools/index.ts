@@ -1,4 +1,4 @@
-/** The registry of tools: what is not in it does not exist. A new tool is one file and one line here. */
+/** The list of tools. A new tool is a file and a line here. */
 import type { Agent } from "../../db/turns/agents-in-chat.ts";
 import { calculator } from "./calculator.ts";
 import { currentTime } from "./current-time.ts";
@@ -10,7 +10,7 @@ import { readDocument } from "./read-document.ts";
 import type { ToolDefinition } from "../../models/chat/chat-model.ts";
 import type { Tool } from "./tool.ts";
 
-/** What the operator lets tools reach. */
+/** The hosts and servers that the operator allows. */
 export interface ToolSettings {
   readonly httpFetchHosts: readonly string[];
   readonly mcpServers: Readonly<Record<string, McpServer>>;
@@ -18,19 +18,20 @@ export interface ToolSettings {
 
 interface FoundTool {
   readonly tool: Tool;
-  /** Of the agent. */
+  /** The agent's `config` for this tool. */
   readonly config: Readonly<Record<string, unknown>> | null;
 }
 
 export interface Toolbox {
-  /** What a model is told of the tools of an agent. A `rag` agent searches first and uses none. */
+  /** Describes the agent's tools for a model. A `rag` agent searches first, and has none. */
   definitions(agent: Agent): Promise<ToolDefinition[]>;
-  /** The tool of that name, where it exists and is attached to the agent. */
+  /** The tool of that name, if the agent has it. */
   find(agent: Agent, name: string): Promise<FoundTool | undefined>;
-  /** True for a tool that asks this service's own data alone. */
+  /** True for a tool that asks only this service's own data; see {@link Tool.isNear}. */
   isNear(name: string): boolean;
 }
 
+/** @param onError is called if the tools of an MCP server cannot be listed; its tools are missing then. */
 export function createToolbox(
   settings: ToolSettings,
   onError: (error: unknown, server: string) => void,

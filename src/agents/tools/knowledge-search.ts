@@ -6,7 +6,8 @@ import { defineTool } from "./define-tool.ts";
 export const knowledgeSearch = defineTool({
   name: "knowledge_search",
   description:
-    "Searches the documents by meaning and by words, and returns the passages that match best, numbered for citing.",
+    "Searches the documents by meaning and by words, and returns the passages that match best, " +
+    "numbered for citing.",
   args: z.object({
     query: z.string().min(1).max(8_192).describe("What to look for: a question or key words."),
     limit: z

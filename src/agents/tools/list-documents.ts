@@ -29,7 +29,7 @@ export const listDocuments = defineTool({
   },
 });
 
-/** For the model. A name is its uploader's word, and no instruction. */
+/** Shows the list to the model. The names are data: whoever uploads a document chooses its name. */
 export function showDocuments(documents: readonly ListedDocument[], page: number): string {
   const head = `${documents[0]?.total ?? 0} documents in all; page ${page} has ${documents.length}.`;
   const lines = documents.map(({ id, name, file_type, updated_at }) =>

@@ -1,4 +1,7 @@
-/** The only place that uses tools of Model Context Protocol servers, over streamable HTTP. */
+/**
+ * Offers tools of Model Context Protocol servers, over streamable HTTP.
+ * @see https://modelcontextprotocol.io/specification
+ */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { z } from "zod";
@@ -10,17 +13,20 @@ import { McpConfig } from "../../schema/tool-config.ts";
 import { fenceData } from "../sources.ts";
 import type { Tool, ToolOutput } from "./tool.ts";
 
-/** A server as the operator set it up; an agent's `config` names it as `server`. */
+/** A server from the settings; an agent's `config` names it as `server`. */
 export interface McpServer {
   readonly url: string;
-  /** Sent with every request: the place for its secrets. */
+  /** Sent with every request, for the credentials of the server. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Tools that the operator vouches for as only reading; those that the server itself calls read-only need no naming. */
+  /**
+   * Tools that, by the word of the operator, change nothing. Tools that the server marks as read-only need
+   * not be listed.
+   */
   readonly tools?: readonly string[] | undefined;
 }
 
 export interface McpTools {
-  /** Of all servers that are attached to the agent; one that does not answer has none. */
+  /** The tools of all the agent's servers; those of a server that does not answer are missing. */
   definitions(agent: Agent): Promise<ToolDefinition[]>;
   find(agent: Agent, name: string): Promise<Tool | undefined>;
 }
@@ -30,16 +36,16 @@ const CALL_TIMEOUT_MS = 25_000;
 const LIST_KEPT_MS = 60_000;
 const FAILURE_KEPT_MS = 5_000;
 const TOOLS_MAX = 100;
-/** Of one HTTP answer; the model is told far less. */
+/** The largest HTTP answer that is read; the model gets far less of it. */
 const ANSWER_MAX_BYTES = 8 * 1_048_576;
-/** What a model is told of one tool with each request. */
+/** Bounds of what each request to the model says about one tool. */
 const DESCRIPTION_MAX_CHARACTERS = 4_096;
 const PARAMETERS_MAX_CHARACTERS = 32_768;
-/** What model providers take as a tool's name. */
+/** The names of tools that model providers accept. */
 const USABLE_NAME = /^[\w-]{1,64}$/;
 
 interface Offered {
-  /** For the model: `mcp_<server>_<tool>`. */
+  /** Named `mcp_<server>_<tool>` for the model. */
   readonly definition: ToolDefinition;
   readonly nameAtServer: string;
 }
@@ -91,19 +97,19 @@ export function createMcpTools(
   };
 }
 
-/** Follows no redirect, which might lead to where only this service reaches, and reads no endless answer. */
+/** Refuses redirects, which might lead into the internal network, and answers that are too large. */
 function boundedFetch(onTooLarge: (error: Error) => void) {
   return async (url: string | URL, init?: RequestInit): Promise<Response> => {
     return boundedBody(await fetch(url, { ...init, redirect: "error" }), ANSWER_MAX_BYTES, () => {
       const error = new Error("the answer is too large");
-      // A request whose answer breaks off would wait for its time-out.
+      // The client would otherwise wait for its time-out.
       onTooLarge(error);
       return error;
     });
   };
 }
 
-/** One session, which is given back however `work` ends. */
+/** Runs `work` in one session, and closes it however `work` ends. */
 async function withClient<T>(server: McpServer, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ name: "holdfast", version: "1" });
   const tooLarge = Promise.withResolvers<never>();
@@ -165,7 +171,7 @@ async function callTool(
 
 const TextPart = z.object({ type: z.literal("text"), text: z.string() });
 
-/** Text parts joined; others are only named. */
+/** Joins the text parts; each other part becomes a note. */
 function textOf(content: unknown): string {
   if (!Array.isArray(content)) return "";
   return content

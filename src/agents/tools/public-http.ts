@@ -1,4 +1,4 @@
-/** The only place that asks addresses on the web for a model: allowed hosts, public addresses only, bounded in time and size. */
+/** Fetches web pages for a model: from allowed hosts, at public addresses, bounded in time and size. */
 import { type LookupAddress, lookup as systemLookup } from "node:dns";
 import { type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -7,7 +7,7 @@ import ipaddr from "ipaddr.js";
 import { DomainError } from "../../domain/errors.ts";
 
 export interface Page {
-  /** After redirects. */
+  /** The address after redirects. */
   readonly url: string;
   readonly status: number;
   readonly contentType: string;
@@ -29,7 +29,7 @@ const TIMEOUT_MS = 10_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const TEXT_TYPE = /^(text\/|application\/([\w.-]+\+)?(json|xml|javascript|yaml|x-yaml|x-ndjson))/;
 
-/** True for `host` itself, and below it for patterns `*.example.org`. */
+/** True if a pattern is the host, or is `*.example.org` and the host is under that domain. */
 export function isAllowedHost(host: string, patterns: readonly string[]): boolean {
   const name = host.toLowerCase().replace(/\.$/, "");
   return patterns.some((pattern) => {
@@ -38,17 +38,24 @@ export function isAllowedHost(host: string, patterns: readonly string[]): boolea
   });
 }
 
-/** False for everything that is not routed on the public internet, also where it hides in an IPv6 form of an IPv4 address. */
+/**
+ * False for an address that is not routed on the public internet, also if it is the IPv6 form of such an IPv4
+ * address.
+ */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // `process` turns IPv4-mapped addresses into IPv4; the other tunnels have ranges of their own, which are not unicast.
+  // `process` turns IPv4-mapped addresses into IPv4; other tunnels are ranges of their own, which are not
+  // `unicast`.
   return ipaddr.process(address).range() === "unicast";
 }
 
 /**
- * Reads the text at `url`. The connection goes to the very address that was checked, so that a name cannot resolve to another one in
- * between; each redirect is checked anew.
- * @throws DomainError `invalid` for what is no address, `bad_request` for what is not allowed, is no text or does not answer in time.
+ * Reads the text at `url`, by default at most 1 MiB within 10 s, over at most five redirects. Connects to the
+ * very address that was checked, so that the name cannot resolve to another one in between (DNS rebinding).
+ * Each redirect is checked as well.
+ * @throws DomainError `invalid` if it is not an address of the web, `bad_request` if it is not allowed, is
+ *   not text, or does not answer in time.
+ * @see test/agents/tools/http-fetch.test.ts
  */
 export async function fetchPublic(url: string, rules: FetchRules, signal: AbortSignal): Promise<Page> {
   const { maxBytes = BYTES_MAX, timeoutMs = TIMEOUT_MS } = rules;
@@ -88,7 +95,7 @@ function checkedUrl(text: string, { isAllowed }: FetchRules): URL {
   return url;
 }
 
-/** One refused address among several refuses the name: nobody publishes both in good faith. */
+/** Refuses a name with any address that is not public: a name with both kinds is an attack or a mistake. */
 async function pinnedAddress(
   url: URL,
   { resolve = systemAddresses, isPublic = isPublicAddress }: FetchRules,
@@ -123,7 +130,8 @@ function get(url: URL, { address, family }: LookupAddress, signal: AbortSignal):
     options.all === true ? callback(null, [{ address, family }]) : callback(null, address, family);
   const send = url.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    // Without an agent: no connection outlives the call, and none that was opened for another address is used again.
+    // Without an agent, each call opens its own connection, so that none to an address that was not checked
+    // is used again.
     const made = send(
       url,
       {

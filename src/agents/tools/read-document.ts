@@ -10,7 +10,8 @@ const PASSAGES_AT_ONCE = 40;
 export const readDocument = defineTool({
   name: "read_document",
   description:
-    "Reads one document from a passage on, as consecutive numbered passages. Ids come from list_documents or knowledge_search.",
+    "Reads one document from a passage on, as consecutive numbered passages. " +
+    "Ids come from list_documents or knowledge_search.",
   args: z.object({
     document_id: z.guid().describe("The document's id."),
     from_chunk: z
@@ -27,7 +28,9 @@ export const readDocument = defineTool({
     );
     if (!document) return { type: "text", text: `There is no document ${document_id}.` };
     if (document.passages.length === 0) {
-      const text = `The document has ${document.chunk_count} passages, numbered from 0; there is none from ${from_chunk} on.`;
+      const text =
+        `The document has ${document.chunk_count} passages, numbered from 0; ` +
+        `there is none from ${from_chunk} on.`;
       return { type: "text", text, documentIds: [document_id.toLowerCase()] };
     }
     return { type: "passages", passages: withinBounds(document.passages) };

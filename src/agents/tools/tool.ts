@@ -1,4 +1,4 @@
-/** The only place that says what a tool is: one that only reads, within the scope that it is given. */
+/** What a tool is. Tools read within the scope that they are given, and change nothing. */
 import type { Passage } from "../../domain/work/turn.ts";
 import type { ToolDefinition } from "../../models/chat/chat-model.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
@@ -6,23 +6,29 @@ import type { KnowledgeScope } from "../reach.ts";
 
 export interface ToolContext {
   readonly deps: SearchDeps;
-  /** The caller's reach within the agent's. */
+  /** What the agent may read, within the reach of its caller. */
   readonly scope: KnowledgeScope;
-  /** The tool's `config` of the agent. */
+  /** The agent's `config` for this tool. */
   readonly config: Readonly<Record<string, unknown>> | null;
 }
 
-/** Text for the model, with the documents that it speaks of, or passages, which the turn numbers so that the answer can cite them. */
+/**
+ * Either a text for the model, with the documents that it names, or passages, which the turn numbers so that
+ * the answer can cite them.
+ */
 export type ToolOutput =
   | { readonly type: "text"; readonly text: string; readonly documentIds?: readonly string[] }
   | { readonly type: "passages"; readonly passages: readonly Passage[] };
 
 export interface Tool extends ToolDefinition {
-  /** True for a tool that asks this service's own data alone: quick, bounded, and fit to run beside chats. */
+  /**
+   * True if the tool asks only this service's own data: it is quick and bounded, so an API process may run
+   * it.
+   */
   readonly isNear: boolean;
   /**
-   * @throws DomainError `invalid` for arguments that are not what the tool takes (its message goes to the model); other errors by
-   * their class: an outage is tried again.
+   * @throws DomainError `invalid` for arguments that the tool does not take, with a message for the model;
+   *   errors of the class `outage`, after which the activity is tried again; other errors.
    */
   run(context: ToolContext, args: unknown, signal: AbortSignal): Promise<ToolOutput>;
 }

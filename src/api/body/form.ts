@@ -1,11 +1,12 @@
-/** How the fields of a streamed form are checked: like a JSON body's, with all problems at once. */
+/** Checks the fields of a streamed form as those of a JSON body are checked, all problems at once. */
 import type { z } from "zod";
 import { type Problem, ValidationProblems, missing } from "../../schema/requests/problem.ts";
 import type { ReceivedFile, ReceivedUpload } from "./uploads.ts";
 import { findUnusable, parsePart } from "../validation/validate.ts";
 
 /**
- * The file and the fields of a form that `schema` describes with a field `file` besides.
+ * Returns the file and the fields of a form.
+ * @param schema describes the fields, and has a field `file` for the file.
  * @throws ValidationProblems that name the missing file and every field that is wrong.
  */
 export function readForm<T, S extends z.ZodObject>(
@@ -24,7 +25,8 @@ export function readForm<T, S extends z.ZodObject>(
     });
   }
   if (upload.file === null && problems.length === 0) problems.push(missing(["body", "file"]));
-  // An empty field counts as absent, as in FastAPI's forms; only `path` may be empty, where it names the root.
+  // An empty field counts as missing, as in FastAPI's forms; only `path` may be empty, and names the root
+  // then.
   const given = Object.fromEntries(
     Object.entries(upload.fields).filter(([name, value]) => value !== "" || name === "path"),
   );

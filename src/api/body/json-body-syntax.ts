@@ -1,4 +1,7 @@
-/** Finds where a text stops being JSON, in the words and at the positions of Python's `json`. Only run on text that does not parse. */
+/**
+ * Finds where a text stops being JSON, with the messages and positions of Python's `json`. Called if
+ * `JSON.parse` fails.
+ */
 
 export interface SyntaxFault {
   /** Offset in UTF-16 units. */
@@ -8,14 +11,17 @@ export interface SyntaxFault {
 
 const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
 const SPACE = /[ \t\n\r]*/y;
-/** Character codes: strings may be as long as a body, and hold millions of escapes. */
-const [QUOTE, BACKSLASH, FIRST_ALLOWED, LETTER_U] = [0x22, 0x5c, 0x20, 0x75] as const;
+// Strings are read by character codes, because they may be as long as a body and hold millions of escapes.
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const FIRST_ALLOWED = 0x20;
+const LETTER_U = 0x75;
 const ESCAPED = /["\\/bfnrt]/;
 const HEXADECIMAL = /^[0-9a-fA-F]{4}$/;
 
 type Expecting = "value" | "first value" | "key" | "first key" | "comma";
 
-/** Linear in the length of `text` and without recursion, however deep it is nested. */
+/** Takes linear time and does not recurse, however deep `text` is nested. */
 export function firstSyntaxError(text: string): SyntaxFault {
   const open: ("[" | "{")[] = [];
   let position = skip(SPACE, text, 0);
@@ -86,13 +92,10 @@ function stringAt(text: string, start: number, expecting: Expecting): Step {
     if (code < FIRST_ALLOWED) return { position, error: "Invalid control character at" };
     if (code !== BACKSLASH) continue;
     const isUnicode = text.charCodeAt(position + 1) === LETTER_U;
-    if (
-      isUnicode
-        ? !HEXADECIMAL.test(text.slice(position + 2, position + 6))
-        : !ESCAPED.test(text.charAt(position + 1))
-    ) {
-      return { position, error: isUnicode ? "Invalid \\uXXXX escape" : "Invalid \\escape" };
-    }
+    const isValid = isUnicode
+      ? HEXADECIMAL.test(text.slice(position + 2, position + 6))
+      : ESCAPED.test(text.charAt(position + 1));
+    if (!isValid) return { position, error: isUnicode ? "Invalid \\uXXXX escape" : "Invalid \\escape" };
     position += isUnicode ? 5 : 1;
   }
   return { position: start, error: "Unterminated string starting at" };

@@ -1,4 +1,4 @@
-/** The only reader of JSON bodies: bounded, kept as sent for idempotency hashes, and told apart from what is no JSON. */
+/** Reads JSON bodies within bounds, and hashes them as they were sent, for idempotency. */
 import { createHash } from "node:crypto";
 import type { Context, Middleware } from "koa";
 import { koaBody } from "koa-body";
@@ -8,12 +8,12 @@ import { firstSyntaxError } from "./json-body-syntax.ts";
 import { JSON_LIMITS, type JsonLimits, limitPassed } from "./json-limits.ts";
 import { findUnusable, type Parsed } from "../validation/validate.ts";
 
-/** The largest body comes in this time at 1.1 megabits a second. */
+/** Enough for the largest body at 1.1 megabits a second. */
 const JSON_BODY_TIMEOUT_MS = 30_000;
 
 const readersByLimit = new Map<number, Middleware>();
 
-/** Reads any body, a character a byte, so that bytes that are no UTF-8 are noticed and not replaced. */
+/** Reads a body of any type, one character a byte, so that invalid UTF-8 is noticed and not replaced. */
 function readerOf(maxBytes: number): Middleware {
   const known = readersByLimit.get(maxBytes);
   if (known !== undefined) return known;
@@ -35,19 +35,21 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 interface ReadOptions {
   readonly limits?: JsonLimits | undefined;
   readonly timeoutMs?: number;
-  /** Lets text pass that Postgres refuses. */
+  /** Accepts text that Postgres refuses; the handler must cope with it. */
   readonly isAnyText?: boolean | undefined;
 }
 
 export interface JsonBody {
   readonly parsed: Parsed;
-  /** SHA-256 of the bytes as sent; undefined without any. */
+  /** SHA-256 of the bytes as sent; undefined if there is no body. */
   readonly hash: Buffer | undefined;
 }
 
 /**
- * Reads the request's JSON; what is none is echoed in its 422 as pydantic does. An absent body is `undefined`.
- * @throws DomainError `bad_request` where it is over a limit, cut off, longer on its way than `timeoutMs`, or encoded in a way that cannot be read.
+ * Reads the request's JSON. A missing body is `undefined`; a body that is not JSON becomes a problem in
+ * pydantic's words.
+ * @throws DomainError `bad_request` if the body passes a limit, is cut off, takes longer than `timeoutMs`
+ *   (default 30 s), or has an encoding that cannot be read.
  */
 export async function readJsonBody(
   ctx: Context,
@@ -56,7 +58,7 @@ export async function readJsonBody(
   const bytes = await readBody(ctx, limits.maxBytes, timeoutMs);
   if (bytes.length === 0) return { parsed: { value: undefined }, hash: undefined };
   const isJson = ctx.is("json", "+json") !== false;
-  // First of all: of a text that is refused nothing else is made.
+  // Checked first, so that a refused body costs neither a hash nor a string.
   const fault = isJson ? limitPassed(bytes, limits) : null;
   if (fault !== null) throw new DomainError("bad_request", fault);
   const hash = createHash("sha256").update(bytes).digest();
@@ -67,11 +69,11 @@ export async function readJsonBody(
 const UNTYPED = "application/octet-stream";
 
 async function readBody(ctx: Context, maxBytes: number, timeoutMs: number): Promise<Buffer> {
-  // A body without a type would not be read at all.
+  // The reader ignores a body without a type.
   ctx.req.headers["content-type"] ??= UNTYPED;
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    // What is still to come is not read: the connection ends with the answer.
+    // The rest of the body is not read, so the connection must end with the answer.
     ctx.set("Connection", "close");
     reject(new DomainError("bad_request", `JSON body did not arrive within ${timeoutMs / 1_000} seconds`));
   }, timeoutMs);
@@ -86,7 +88,7 @@ async function readBody(ctx: Context, maxBytes: number, timeoutMs: number): Prom
   return Buffer.from(typeof body === "string" ? body : "", "binary");
 }
 
-/** Without the byte order mark, where there is one. */
+/** Drops a byte order mark. */
 function decode(bytes: Buffer): string {
   try {
     return utf8.decode(bytes);

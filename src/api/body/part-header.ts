@@ -1,4 +1,4 @@
-/** The only reader of what a part of a multipart form says about itself, its file's name above all. */
+/** Reads the headers of a part of a multipart form, and makes a safe name of its file's name. */
 
 const OCTET_STREAM = "application/octet-stream";
 const MAX_CONTENT_TYPE_CHARACTERS = 255;
@@ -6,18 +6,21 @@ const MAX_FILENAME_BYTES = 255;
 const MAX_EXTENSION_BYTES = 32;
 const MAX_NAME_CHARACTERS = 1_024;
 
-/** Header names in lower case, values as they came: one character a byte. */
+/** Header names in lower case; values as Latin-1, one character a byte. */
 export type PartHeader = Readonly<Record<string, readonly string[] | undefined>>;
 
 export interface PartDescription {
-  /** Absent where the part is none of a form: to be passed over. */
+  /** Undefined if the part is not one of a form; it is ignored. */
   readonly name: string | undefined;
-  /** Absent for a text field. */
+  /** Undefined for a text field. */
   readonly filename: string | undefined;
   readonly contentType: string;
 }
 
-/** RFC 7578, with `filename*` of RFC 5987 before `filename` where a client sends it. */
+/**
+ * Reads a part's headers. `filename*` is preferred to `filename` if a client sends both.
+ * @see https://www.rfc-editor.org/rfc/rfc7578#section-4.2 and https://www.rfc-editor.org/rfc/rfc5987
+ */
 export function readPartHeader(header: PartHeader): PartDescription {
   const disposition = header["content-disposition"]?.[0] ?? "";
   const contentType = (header["content-type"]?.[0] ?? "").slice(0, MAX_CONTENT_TYPE_CHARACTERS);
@@ -32,7 +35,7 @@ export function readPartHeader(header: PartHeader): PartDescription {
   };
 }
 
-/** The parameters of a header's value behind its first `;`, names in lower case. */
+/** The parameters of a header's value after its first `;`, with names in lower case. */
 export function parseParameters(text: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const [, key = "", quoted, bare] of text.matchAll(
@@ -43,7 +46,7 @@ export function parseParameters(text: string): Map<string, string> {
   return found;
 }
 
-/** Header bytes come as Latin-1; clients mean UTF-8 wherever it decodes. */
+/** Node decodes headers as Latin-1, but clients send UTF-8; what is not valid UTF-8 stays as it is. */
 function fromUtf8(latin1: string): string {
   const text = Buffer.from(latin1, "latin1").toString("utf8");
   return text.includes("\ufffd") ? latin1 : text;
@@ -59,7 +62,10 @@ function decodeExtended(value: string | undefined): string | undefined {
   return bytes.toString(charset.toLowerCase() === "utf-8" ? "utf8" : "latin1");
 }
 
-/** The last part of a path of any system, in NFC, without control characters, at most 255 bytes with its extension kept; `file` where nothing is left. */
+/**
+ * The last part of a path of any system, in NFC, without control characters, shortened to 255 bytes with its
+ * extension kept; `file` if nothing is left.
+ */
 function cleanFilename(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
   const clean = withoutMiddle(last)
@@ -71,15 +77,11 @@ function cleanFilename(name: string): string {
   const dot = clean.lastIndexOf(".");
   const extension =
     dot > 0 && Buffer.byteLength(clean.slice(dot)) <= MAX_EXTENSION_BYTES ? clean.slice(dot) : "";
-  return (
-    cutBytes(
-      clean.slice(0, clean.length - extension.length),
-      MAX_FILENAME_BYTES - Buffer.byteLength(extension),
-    ) + extension
-  );
+  const stem = clean.slice(0, clean.length - extension.length);
+  return cutBytes(stem, MAX_FILENAME_BYTES - Buffer.byteLength(extension)) + extension;
 }
 
-/** Beginning and extension, which is all that is kept of a long name. Making the whole NFC would take time square in a run of accents. */
+/** Cuts a long name before it is normalized, because NFC takes quadratic time in a run of accents. */
 function withoutMiddle(name: string): string {
   return name.length <= MAX_NAME_CHARACTERS
     ? name

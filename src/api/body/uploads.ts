@@ -1,44 +1,34 @@
-/** The only reader of multipart forms: one file, streamed on while it arrives, and the fields before and after it. */
+/**
+ * Reads multipart forms: one file, passed on as a stream while it arrives, and the fields before and after
+ * it.
+ */
 import { Dicer } from "@fastify/busboy";
 import type { IncomingMessage } from "node:http";
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { DomainError } from "../../domain/errors.ts";
-import { parseParameters, readPartHeader } from "./part-header.ts";
-import type { PartHeader } from "./part-header.ts";
+import { type ArrivingFile, openFile } from "./arriving-file.ts";
+import { linger } from "./linger.ts";
+import { type PartHeader, parseParameters, readPartHeader } from "./part-header.ts";
 
-const HEAD_BYTES = 64 * 1024;
-const BUFFER_BYTES = 256 * 1024;
 const DEFAULT_MAX_FIELDS = 32;
 const DEFAULT_MAX_FIELD_BYTES = 64 * 1024;
 const MAX_PART_HEADERS = 32;
 const MAX_PART_HEADER_BYTES = 16 * 1024;
-/** Above 70, RFC 2046 allows none. */
+/** @see https://www.rfc-editor.org/rfc/rfc2046#section-5.1.1 */
 const MAX_BOUNDARY_CHARACTERS = 70;
-/** What is still read of a refused upload while its answer is on its way; a connection cut at once would lose the answer. */
-const LINGER_BYTES = 512 * 1024 * 1024;
-const LINGER_MS = 2_000;
-
-export interface ArrivingFile {
-  /** Cleaned by cleanFilename of part-header.ts. */
-  readonly filename: string;
-  /** As the client states it. */
-  readonly contentType: string;
-  /** The first bytes, at most 64 KiB; the whole of a smaller file. */
-  readonly head: Buffer;
-  /** The whole file, its head included. Fails where the upload fails. */
-  readonly stream: Readable;
-  /** Aborted where the upload fails, also after the file itself has come. */
-  readonly signal: AbortSignal;
-}
 
 export interface UploadOptions<T> {
-  /** Most bytes of the file. */
+  /** The longest file in bytes. */
   readonly maxBytes: number;
-  /** Most parts of the form, files included. */
+  /** The most parts of the form, files included. Default 32. */
   readonly maxFields?: number | undefined;
+  /** The longest text field in bytes. Default 64 KiB. */
   readonly maxFieldBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called once, for the part `file`. What it leaves unread is dropped. Where the upload fails later, its caller undoes what it did. */
+  /**
+   * Called once, for the part `file`. What it leaves unread is dropped. If the upload fails later, the caller
+   * undoes its effects.
+   */
   readonly onFile: (file: ArrivingFile) => Promise<T>;
 }
 
@@ -69,16 +59,18 @@ interface Form<T> {
   readonly fields: Map<string, string>;
   readonly problems: UploadProblem[];
   readonly abort: AbortController;
-  /** Ends the upload with this error; later ones are passed over. */
+  /** Ends the upload with this error; later errors are ignored. */
   readonly fail: (error: unknown) => void;
   parts: number;
   file: Promise<ReceivedFile<T>> | undefined;
 }
 
 /**
- * Reads the whole form in constant memory, as fast as `onFile` takes the file. Throws `bad_request` for a file over
- * `maxBytes` and for a broken form, `cancelled` where the client went away, and what `onFile` throws — always after `onFile`
- * has ended. The rest of a refused request is read and dropped for at most 2 s, then its connection is cut.
+ * Reads the whole form in constant memory, as fast as `onFile` takes the file. The rest of a refused request
+ * is read and dropped for at most 2 s, then its connection is cut.
+ * @throws DomainError `bad_request` for a file over `maxBytes` and for a broken form, `cancelled` if the
+ *   client went away; the error of `onFile`. Each of them only after `onFile` has ended.
+ * @see test/api/body/uploads.test.ts
  */
 export async function receiveUpload<T>(
   req: IncomingMessage,
@@ -117,11 +109,9 @@ async function readForm<T>(
     maxHeaderPairs: MAX_PART_HEADERS,
     maxHeaderSize: MAX_PART_HEADER_BYTES,
   } as Dicer.Config);
-  parser.on(
-    "part",
-    (part) =>
-      void part.on("error", () => {}).on("header", (header) => acceptPart(form, part, header as PartHeader)),
-  );
+  parser.on("part", (part) => {
+    part.on("error", () => {}).on("header", (header) => acceptPart(form, part, header as PartHeader));
+  });
   parser.on("finish", resolve);
   const stopWatching = watch(req, parser, form, resolve);
   req.pipe(parser);
@@ -136,12 +126,12 @@ async function readForm<T>(
   } finally {
     req.unpipe(parser);
     stopWatching();
-    // On a form that is whole, whatever stands behind its end is dropped.
+    // Whatever follows the end of the form is dropped.
     if (!abort.signal.aborted) req.resume();
   }
 }
 
-/** Ends the upload for what happens outside its parts. Returns what takes the listeners off again. */
+/** Ends the upload for events outside its parts. @returns a function that removes the listeners. */
 function watch<T>(req: IncomingMessage, parser: Dicer, form: Form<T>, end: () => void): () => void {
   const { options, fail } = form;
   let bytes = 0;
@@ -153,7 +143,7 @@ function watch<T>(req: IncomingMessage, parser: Dicer, form: Form<T>, end: () =>
     if (!req.complete) fail(new DomainError("cancelled", "The client went away during the upload."));
   };
   const aborted = (): void => fail(options.signal?.reason);
-  // A form without a single byte has no fields, which says more than that it is broken.
+  // A body without a single byte is read as a form without fields: the answer then names the missing field.
   parser.on("error", () => (bytes === 0 && req.complete ? end() : fail(malformed())));
   req.on("data", count).on("close", gone).on("error", gone);
   options.signal?.addEventListener("abort", aborted, { once: true });
@@ -206,72 +196,33 @@ function takeField<T>(form: Form<T>, part: Readable, name: string): void {
   });
 }
 
-/**
- * Hands the file on. `part` is never read by iteration: leaving a loop would destroy it, and a destroyed part stops the
- * parser, and with it the request, for good.
- */
 async function takeFile<T>(
   form: Form<T>,
   part: Readable,
   name: Pick<ArrivingFile, "filename" | "contentType">,
 ): Promise<ReceivedFile<T>> {
   const { signal } = form.abort;
-  const begun = Promise.withResolvers<Buffer>();
-  const stream = new Readable({
-    highWaterMark: BUFFER_BYTES,
-    read: () => void part.resume(),
-    destroy: (error, done) => {
-      part.resume();
-      done(error);
-    },
-  });
-  stream.on("error", () => {});
-  const stop = (): void => {
-    begun.reject(signal.reason);
-    stream.destroy(
-      signal.reason instanceof Error
-        ? signal.reason
-        : new DomainError("cancelled", "The upload was cancelled."),
-    );
-  };
-  signal.addEventListener("abort", stop, { once: true });
-  let size = 0;
-  let head: Buffer[] | undefined = [];
-  const push = (piece: Buffer): void => {
-    if (!stream.destroyed && !stream.push(piece)) part.pause();
-  };
-  const begin = (): void => {
-    const first = Buffer.concat(head ?? []);
-    head = undefined;
-    if (first.byteLength > 0) push(first);
-    begun.resolve(first.subarray(0, HEAD_BYTES));
-  };
-  part.on("data", (piece: Buffer) => {
-    size += piece.byteLength;
-    if (size > form.options.maxBytes) return form.fail(tooLarge(form.declaredBytes ?? size));
-    if (head === undefined) return push(piece);
-    head.push(piece);
-    if (size >= HEAD_BYTES) begin();
-  });
-  part.on("end", () => {
-    if (head !== undefined) begin();
-    if (!stream.destroyed) stream.push(null);
+  const opened = openFile(part, {
+    signal,
+    maxBytes: form.options.maxBytes,
+    tooLarge: (bytes) => form.fail(tooLarge(form.declaredBytes ?? bytes)),
   });
   try {
-    const value = await form.options.onFile({ ...name, head: await begun.promise, stream, signal });
+    const head = await opened.head;
+    const value = await form.options.onFile({ ...name, head, stream: opened.stream, signal });
     return {
       ...name,
       value,
       get size() {
-        return size;
+        return opened.size();
       },
     };
   } finally {
-    stream.destroy();
+    opened.stream.destroy();
   }
 }
 
-/** `undefined` where the body is no multipart form at all. */
+/** Undefined if the body is no multipart form at all. */
 function boundaryOf(contentType = ""): string | undefined {
   if (!/^\s*multipart\/form-data\s*(?:;|$)/i.test(contentType)) return undefined;
   const boundary = parseParameters(contentType).get("boundary") ?? "";
@@ -285,7 +236,7 @@ function declaredLength(req: IncomingMessage): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-/** A form is longer than its file: by its other fields and the lines between its parts. */
+/** A form is longer than its file, by its other fields and the headers of its parts. */
 function maxFormBytes({
   maxBytes,
   maxFields = DEFAULT_MAX_FIELDS,
@@ -300,21 +251,4 @@ function tooLarge(bytes: number): DomainError {
 
 function malformed(): DomainError {
   return new DomainError("bad_request", "There was an error parsing the body");
-}
-
-/** Lets a client that is still sending read its answer: goes on reading, within bounds, and cuts the connection behind them. */
-function linger(req: IncomingMessage): void {
-  if (req.complete || req.destroyed) return void req.resume();
-  let left = LINGER_BYTES;
-  const cut = (): void => void req.socket.destroy();
-  const timer = setTimeout(cut, LINGER_MS).unref();
-  req
-    .on("error", () => {})
-    .once("end", () => clearTimeout(timer))
-    .once("close", () => clearTimeout(timer));
-  req.on("data", (piece: Buffer) => {
-    left -= piece.byteLength;
-    if (left < 0) cut();
-  });
-  req.resume();
 }

@@ -1,13 +1,20 @@
-/** Counts callers over all API processes: locally at once, in the database after the request; before it if a limit is near. */
+/**
+ * Counts requests of callers over all API processes: in memory at once, and in the database afterwards, or
+ * before if a limit is near.
+ */
+import { LRUCache } from "lru-cache";
 import type { CallerCount } from "../../db/instance/rate-limits.ts";
 
-/** How long a count stays known to this process alone. */
+/** How long a count is known to this process alone. */
 const FLUSH_MS = 200;
-/** Nearer to the limit than this the database is asked first: a share of the limit, or so many requests. */
+/**
+ * The database is asked first if less than this share of the limit is left, or fewer than this many requests.
+ */
 const NEAR_SHARE = 0.1;
 const NEAR_REQUESTS = 5;
 const MINUTE_MS = 60_000;
-const MAX_CALLERS = 200_000;
+/** A bound by size instead of number: the cache would make room for `max` entries at once, which are 5.6 MB. */
+const CALLERS_KEPT = { maxSize: 200_000, sizeCalculation: () => 1 };
 
 export interface Standing {
   readonly isWithin: boolean;
@@ -19,14 +26,15 @@ interface CountedBudget {
   readonly caller: string;
   /** Requests a minute. */
   readonly limit: number;
-  /** How many requests this one counts as; 1 where it is left out. */
+  /** As how many requests this one counts. Default 1. */
   readonly weight?: number;
 }
 
 export interface SharedCounter {
   /**
-   * Counts a request in every one of `budgets`, or in none where one of them is known to be used up: what is refused takes nothing from
-   * the others. Asks the database once at most, and never throws: where it is away, each process counts by itself.
+   * Counts a request in each of `budgets`, or in none if one of them is known to be used up, so that a
+   * refused request takes nothing from the others. Asks the database at most once and never throws: while it
+   * is down, each process counts by itself.
    * @returns the standing of each budget, in their order.
    */
   count(budgets: readonly CountedBudget[]): Promise<Standing[]>;
@@ -34,25 +42,26 @@ export interface SharedCounter {
 }
 
 interface CounterParts {
-  /** Adds to what all processes have counted, and tells the sums. */
+  /** Adds to the counts of all processes. @returns the sums. */
   readonly add: (counts: readonly CallerCount[]) => Promise<readonly CallerCount[]>;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
-/** Requests of one caller that go to the database together. */
+/** Requests of one caller that are sent to the database together. */
 interface Batch {
   size: number;
-  /** What the caller had before them; undefined until the database has answered. */
+  /** The count before them; undefined until the database has answered. */
   base?: number;
 }
 
 interface Entry {
   readonly minute: number;
-  /** What all processes have counted, as the database said last. */
+  /** The count of all processes, as the database said last. */
   shared: number;
-  /** On their way, and waiting to go. */
+  /** The batch that is on its way to the database. */
   sent: Batch;
+  /** The batch that gathers for the next statement. */
   open: Batch;
 }
 
@@ -62,58 +71,39 @@ interface Wanted {
   readonly weight: number;
 }
 
+interface Position {
+  /** The request's number within the minute. */
+  readonly position: number;
+  readonly nowMs: number;
+}
+
 const emptyBatch = (): Batch => ({ size: 0 });
 
 export function createSharedCounter({ add, now = Date.now }: CounterParts): SharedCounter {
-  const entries = new Map<string, Entry>();
+  const entries = new LRUCache<string, Entry>(CALLERS_KEPT);
   let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
 
   function entryOf(caller: string): Entry {
     const minute = Math.floor(now() / MINUTE_MS);
-    const known = entries.get(caller);
+    const known = entries.peek(caller);
     if (known !== undefined && known.minute === minute) return known;
     const fresh: Entry = { minute, shared: 0, sent: emptyBatch(), open: emptyBatch() };
-    entries.delete(caller);
     entries.set(caller, fresh);
-    const oldest = entries.keys().next();
-    if (entries.size > MAX_CALLERS && oldest.done !== true) entries.delete(oldest.value);
     return fresh;
   }
 
-  async function send(): Promise<void> {
-    const waiting = [...entries].filter(([, { open }]) => open.size > 0);
-    if (waiting.length === 0) return;
-    for (const [, entry] of waiting) [entry.sent, entry.open] = [entry.open, emptyBatch()];
-    const sums = await add(
-      waiting.map(([caller, { minute, sent }]) => ({ caller, minute, count: sent.size })),
-    ).catch(() => []);
-    const byCaller = new Map(sums.map((sum) => [sum.caller, sum]));
-    for (const [caller, entry] of waiting) {
-      const sum = byCaller.get(caller);
-      const total = sum?.minute === entry.minute ? sum.count : entry.shared + entry.sent.size;
-      entry.sent.base = total - entry.sent.size;
-      [entry.shared, entry.sent] = [total, emptyBatch()];
-    }
-  }
-
-  /** One statement at a time; who comes while one runs shares the next. */
-  function flush(): Promise<void> {
+  const flush = coalesce(async () => {
     clearTimeout(timer);
     timer = undefined;
-    if (running === undefined) {
-      running = send().finally(() => (running = undefined));
-      return running;
-    }
-    next ??= running.then(() => {
-      next = undefined;
-      return flush();
-    });
-    return next;
-  }
+    // The cache lists what was set last first.
+    const waiting = [...entries.entries()].toReversed().filter(([, { open }]) => open.size > 0);
+    if (waiting.length > 0) await sendBatches(waiting, add);
+  });
 
-  /** Which one of the minute the request is, or the last of those that it counts as, for each of its budgets. */
+  /**
+   * The request's number within the minute, or the last of its numbers if it counts as several, for each of
+   * its budgets.
+   */
   async function positionsOf(wanted: readonly Wanted[]): Promise<number[]> {
     const places = wanted.map(({ entry, limit, weight }) => {
       const batch = entry.open;
@@ -124,7 +114,7 @@ export function createSharedCounter({ add, now = Date.now }: CounterParts): Shar
       timer ??= setTimeout(() => void flush(), FLUSH_MS).unref();
       return places.map(({ known }) => known);
     }
-    // All were counted before, so that one statement has them all.
+    // The request was added to all its budgets above, so that one statement has them all.
     await flush();
     return places.map(({ batch, index, known }) => (batch.base ?? known - index) + index);
   }
@@ -136,16 +126,66 @@ export function createSharedCounter({ add, now = Date.now }: CounterParts): Shar
         limit,
         weight,
       }));
-      // Over a limit the minute's end is waited for, without a question.
+      // Above a limit, the database need not be asked until the minute ends.
       const isRefused = wanted.some(({ entry, limit }) => entry.shared >= limit);
       const positions = isRefused ? wanted.map(({ entry }) => entry.shared + 1) : await positionsOf(wanted);
-      return wanted.map(({ entry, limit }, at) => standingOf(entry, limit, positions[at]!));
+      return wanted.map(({ entry, limit }, at) =>
+        standingOf(entry, limit, { position: positions[at]!, nowMs: now() }),
+      );
     },
     close: () => flush(),
   };
+}
 
-  function standingOf({ minute }: Entry, limit: number, position: number): Standing {
-    const resetSeconds = Math.max(1, Math.ceil(((minute + 1) * MINUTE_MS - now()) / 1_000));
-    return { isWithin: position <= limit, remaining: Math.max(0, limit - position), resetSeconds };
+/**
+ * Adds the open batch of each entry to the counts of all processes. If that fails, this process counts by
+ * itself.
+ */
+async function sendBatches(
+  waiting: readonly (readonly [caller: string, entry: Entry])[],
+  add: CounterParts["add"],
+): Promise<void> {
+  for (const [, entry] of waiting) {
+    entry.sent = entry.open;
+    entry.open = emptyBatch();
   }
+  const counts = waiting.map(([caller, { minute, sent }]) => ({ caller, minute, count: sent.size }));
+  const sums = await add(counts).catch(() => []);
+  const byCaller = new Map(sums.map((sum) => [sum.caller, sum]));
+  for (const [caller, entry] of waiting) {
+    const sum = byCaller.get(caller);
+    const total = sum?.minute === entry.minute ? sum.count : entry.shared + entry.sent.size;
+    entry.sent.base = total - entry.sent.size;
+    entry.shared = total;
+    entry.sent = emptyBatch();
+  }
+}
+
+function standingOf({ minute }: Entry, limit: number, at: Position): Standing {
+  const resetSeconds = Math.max(1, Math.ceil(((minute + 1) * MINUTE_MS - at.nowMs) / 1_000));
+  return {
+    isWithin: at.position <= limit,
+    remaining: Math.max(0, limit - at.position),
+    resetSeconds,
+  };
+}
+
+/** Runs `work` one at a time. Calls that come while it runs share the next run. */
+function coalesce(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const run = (): Promise<void> => {
+    if (running === undefined) {
+      running = work().finally(() => {
+        running = undefined;
+      });
+      return running;
+    }
+    next ??= running.then(() => {
+      next = undefined;
+      return run();
+    });
+    return next;
+  };
+  return run;
 }

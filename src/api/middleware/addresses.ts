@@ -1,11 +1,13 @@
-/** Decides by address and method alone: bounds, the trailing slash, 404 and 405. */
+/**
+ * Answers what the address and the method decide alone: 414, 404 and 405, and paths with a trailing slash.
+ */
 import type { Router } from "@koa/router";
 import type { Middleware } from "koa";
 import { DomainError } from "../../domain/errors.ts";
 
 const MAX_URL_CHARACTERS = 8_192;
 
-/** Every path works with and without a slash at its end. */
+/** Makes every path work with and without a slash at its end. */
 export const trailingSlash: Middleware = async (ctx, next) => {
   if (ctx.url.length > MAX_URL_CHARACTERS) {
     ctx.status = 414;
@@ -16,7 +18,9 @@ export const trailingSlash: Middleware = async (ctx, next) => {
   await next();
 };
 
-/** The router holds literal paths before templates, so that the first layer that matches is the path that was meant. */
+/**
+ * The first layer that matches is the right path, because the router holds literal paths before templates.
+ */
 export function knownPaths(router: Router): Middleware {
   return async (ctx, next) => {
     const layers = router.match(ctx.path, ctx.method).path;

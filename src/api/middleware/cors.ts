@@ -1,15 +1,17 @@
-/** Lets pages of other origins call the API: those that the settings name, and without them none. */
+/** Lets pages of the origins that CORS_ORIGINS names call the API; by default no other origin may. */
 import type { Middleware } from "koa";
 
 const ALLOWED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
-/** Temporal's Web UI sends X-Namespace and, with somebody's id token, Authorization-Extras. */
+/** Temporal's Web UI sends X-Namespace, and Authorization-Extras with the user's id token. */
 const ALLOWED_HEADERS =
-  "Authorization, Authorization-Extras, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Range, X-Namespace, X-Organization-Id, X-Request-Id";
+  "Authorization, Authorization-Extras, Content-Type, Idempotency-Key, If-Match, If-None-Match, " +
+  "Last-Event-ID, Range, X-Namespace, X-Organization-Id, X-Request-Id";
 const SHOWN_HEADERS =
-  "Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Policy, RateLimit-Remaining, RateLimit-Reset, Retry-After, Warning, X-Request-Id";
+  "Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Policy, RateLimit-Remaining, " +
+  "RateLimit-Reset, Retry-After, Warning, X-Request-Id";
 const PREFLIGHT_SECONDS = "600";
 
-/** Credentials are a header that a page must know, never a cookie, so that no answer allows credentials. */
+/** No answer allows credentials: they are sent in a header that the page must know, never in a cookie. */
 export function cors(origins: readonly string[]): Middleware {
   const allowed = new Set(origins);
   return async (ctx, next) => {

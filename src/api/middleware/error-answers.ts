@@ -1,11 +1,11 @@
-/** Turns whatever was thrown into an answer, and logs with the request's id what nobody expected. */
+/** Turns every error into an answer, and logs unexpected ones with the request's id. */
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Context, Middleware } from "koa";
 import type { Log } from "../../process/log.ts";
 import { answerError } from "../errors.ts";
 
-/** A client that is still sending reads an early answer only if its bytes are taken for a while. */
+/** A client that is still sending reads an early answer only if its bytes are accepted for a while. */
 const DRAIN_MS = 2_000;
 const SHORT_BODY_BYTES = 65_536;
 
@@ -38,7 +38,7 @@ async function answer(ctx: Context, error: unknown, log: Log): Promise<void> {
   if (!ctx.req.complete) await endAfterDraining(ctx, JSON.stringify(body));
 }
 
-/** A body that is taken at once, so that the connection can be used again. */
+/** A short body is read to its end, so that the connection can be used again. */
 function isShort(ctx: Context): boolean {
   return !ctx.req.complete && Number(ctx.get("content-length") || Infinity) <= SHORT_BODY_BYTES;
 }
@@ -47,7 +47,10 @@ function isGone(ctx: Context): boolean {
   return ctx.req.socket.destroyed;
 }
 
-/** Sends the whole answer at once but closes only after the client stopped sending, or after {@link DRAIN_MS}. */
+/**
+ * Sends the whole answer at once, but closes the connection only after the client stopped sending, or after
+ * {@link DRAIN_MS}.
+ */
 async function endAfterDraining(ctx: Context, text: string): Promise<void> {
   ctx.respond = false;
   ctx.set("Connection", "close");

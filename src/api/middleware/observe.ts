@@ -1,4 +1,4 @@
-/** The only place that measures requests and begins their traces: by the route's pattern, the method and the class of the status. */
+/** Measures requests by the route's pattern, the method and the class of the status, and traces them. */
 import type { Context, Middleware } from "koa";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { httpRequests } from "../../telemetry/instruments.ts";
@@ -11,7 +11,8 @@ export const observe: Middleware = async (ctx, next) => {
   const span = beginSpan(ctx);
   ctx.res.once("close", () => {
     const route = (ctx.state["route"] as string | undefined) ?? UNMATCHED;
-    // Node takes some thirty methods; only those of routes are labels.
+    // Node accepts some thirty methods; as labels they would be that many series, so those without a route
+    // are one.
     const method = route === UNMATCHED ? "other" : ctx.method;
     const status = ctx.res.writableFinished ? `${Math.floor(ctx.res.statusCode / 100)}xx` : "closed";
     httpRequests.observe({ route, method, status }, (performance.now() - startedAt) / 1_000);
@@ -20,7 +21,7 @@ export const observe: Middleware = async (ctx, next) => {
   await span.run(next);
 };
 
-/** Probes are asked too often to be worth a trace. */
+/** Health probes are too frequent to begin traces. */
 function beginSpan(ctx: Context): OpenSpan {
   const { traceparent, tracestate } = ctx.headers;
   const parent = {

@@ -1,4 +1,7 @@
-/** Refuses requests above the minute's budgets: of each key, user and organization, their chat turns, and of each address whose credentials were refused. */
+/**
+ * Refuses requests above the minute's budgets: those of each key, user and organization, those of their chat
+ * turns, and that of each address whose credentials are refused.
+ */
 import type { Context } from "koa";
 import { type Budget, policyItem } from "../../domain/budget.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -6,29 +9,36 @@ import type { Principal } from "../../domain/tenancy/principal.ts";
 import { rateLimited } from "../../telemetry/instruments.ts";
 import type { SharedCounter, Standing } from "../limits/shared-counter.ts";
 
-/** Each counts a minute. */
+/** How many are allowed in a minute. */
 export interface RateLimits {
-  /** Of each key, and of each operator. */
+  /** For each key, and for each operator. */
   readonly requestsPerMinute: number;
   readonly chatTurnsPerMinute: number;
-  /** Of each user, all keys and sessions together. */
+  /** For each user, all keys and sessions together. */
   readonly requestsPerUserAndMinute: number;
   readonly chatTurnsPerUserAndMinute: number;
-  /** Of all members of an organization together; no budget where it is left out. */
+  /** For each organization, all members together. Default: no budget. */
   readonly requestsPerOrganizationAndMinute?: number | undefined;
   readonly chatTurnsPerOrganizationAndMinute?: number | undefined;
-  /** Requests of one address without good credentials. */
+  /** Requests without valid credentials, for each address. */
   readonly refusalsPerMinute: number;
 }
 
 type Kind = "requests" | "chat" | "refusals";
 
 export interface RateLimit {
-  /** @throws DomainError `rate_limited`; the answer names the budget nearest to its end, what remains of it and when the minute is over. */
+  /**
+   * Counts the request. The answer's headers name the budget with the least left, what remains of it, and
+   * when the minute ends.
+   * @throws DomainError `rate_limited` if a budget is used up.
+   */
   countRequest(ctx: Context, principal: Principal, kind: "requests" | "chat"): Promise<void>;
-  /** The same of an operator, who has no principal. */
+  /** The same for an operator, who has no principal. */
   countOperator(ctx: Context, subject: string): Promise<void>;
-  /** @throws DomainError `rate_limited` in the place of the refusal, which counts as `weight` requests, by default 1. */
+  /**
+   * Counts a refusal as `weight` requests of its address, by default 1.
+   * @throws DomainError `rate_limited`, which takes the place of the refusal.
+   */
   countRefusal(ctx: Context, weight?: number): Promise<void>;
 }
 
@@ -36,7 +46,7 @@ const WINDOW_SECONDS = 60;
 
 interface CountedBudget extends Budget {
   readonly kind: Kind;
-  /** What its requests are counted under, in all processes. */
+  /** The key under which its requests are counted in all processes. */
   readonly caller: string;
 }
 
@@ -55,7 +65,7 @@ export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter,
     const standings = await counter.count(
       budgets.map(({ caller, quota }) => ({ caller, limit: quota, weight })),
     );
-    const { budget, standing } = nearestToItsEnd(budgets, standings);
+    const { budget, standing } = leastLeft(budgets, standings);
     ctx.set({
       "RateLimit-Policy": policyItem(budget),
       "RateLimit-Limit": String(budget.quota),
@@ -81,7 +91,7 @@ export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter,
   };
 }
 
-/** From the narrowest to the widest. */
+/** Narrowest first; {@link leastLeft} relies on it. */
 function requestBudgets(limits: RateLimits, { apiKeyId, user, organization }: Principal): CountedBudget[] {
   const {
     requestsPerMinute: ofKey,
@@ -112,8 +122,11 @@ function chatBudgets(limits: RateLimits, { apiKeyId, user, organization }: Princ
   ];
 }
 
-/** One that is used up, else the one with the least left; of several the widest, since another key would not help its caller. */
-function nearestToItsEnd(
+/**
+ * A budget that is used up, else the one with the least left. Of several it is the widest, the last one: with
+ * another key the caller would meet it as well.
+ */
+function leastLeft(
   budgets: readonly CountedBudget[],
   standings: readonly Standing[],
 ): { budget: CountedBudget; standing: Standing } {

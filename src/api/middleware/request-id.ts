@@ -1,4 +1,4 @@
-/** Gives every request its id: the caller's where it is a sane token, a new one elsewhere. */
+/** Gives every request its id: the caller's if it is a sane token, else a new one. */
 import type { Middleware } from "koa";
 import { newId } from "../../domain/ids.ts";
 

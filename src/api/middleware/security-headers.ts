@@ -1,4 +1,4 @@
-/** Headers that every answer carries so that a browser does nothing with it that was not meant. */
+/** Sets headers that keep browsers from sniffing, framing, caching or running an answer. */
 import type { Middleware } from "koa";
 
 const HEADERS = {
@@ -10,7 +10,7 @@ const HEADERS = {
   "Cache-Control": "no-store",
 };
 
-/** A handler may replace each of them. */
+/** A handler may override each of them. */
 export const securityHeaders: Middleware = async (ctx, next) => {
   ctx.set(HEADERS);
   await next();

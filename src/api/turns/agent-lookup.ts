@@ -1,15 +1,18 @@
-/** The only place where chat looks an agent up: kept for a second, so that a busy agent costs no query a turn. */
+/**
+ * Looks up the agent of a turn, and caches it for a second, so that a busy agent does not cost a query a
+ * turn.
+ */
 import { createLookupCache } from "../../auth/lookup-cache.ts";
 import { type Agent, findAgent } from "../../db/turns/agents-in-chat.ts";
 import { type Database, inTenant, type OrganizationKey } from "../../db/pool.ts";
 
-/** Changes of an agent are seen by its chats within this time. */
+/** Turns see changes of their agent within this time. */
 const KEPT_MS = 1_000;
 const AGENTS_MAX = 10_000;
 
 export type FindAgent = (organization: OrganizationKey, id: string) => Promise<Agent | undefined>;
 
-/** Undefined for an agent that does not exist in the organization, and that is never kept. */
+/** Resolves to undefined, which is never cached, if the organization has no such agent. */
 export function createAgentLookup(db: Database): FindAgent {
   const cache = createLookupCache<Agent | undefined>({
     maxEntries: AGENTS_MAX,

@@ -1,27 +1,33 @@
-/** The only place that puts chat together in an API process: its lease, its workers, its open turns and their books. */
-import type { ChatActivities, HeldTurns } from "../../activities/chat.ts";
-import type { ToolActivities } from "../../activities/tools.ts";
+/**
+ * Puts chat together in an API process: its lease, its Temporal workers, its open turns and their
+ * bookkeeping.
+ */
 import type { Client } from "@temporalio/client";
 import type { DataConverter, NativeConnection, WorkflowBundleOption } from "@temporalio/worker";
+import type { ChatActivities, HeldTurns } from "../../activities/chat.ts";
+import type { ToolActivities } from "../../activities/tools.ts";
+import type { Toolbox } from "../../agents/tools/index.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { TURN_BUDGET, type TurnBudget } from "../../domain/work/turn.ts";
 import type { ChatModel } from "../../models/chat/chat-model.ts";
-import type { Toolbox } from "../../agents/tools/index.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import { hostChat } from "../../temporal/chat-host.ts";
 import type { WorkerHooks } from "../../temporal/hooks.ts";
 import { createChatStarter, pingTemporal } from "../../temporal/start/chat.ts";
 import { type FindAgent, createAgentLookup } from "./agent-lookup.ts";
-import { createBooks, workflowsUnavailable } from "./bookkeeping/keep-turns.ts";
+import type { TurnRecordsDeps } from "./answers/record-deps.ts";
+import { type TurnRecords, createTurnRecords } from "./answers/record.ts";
 import { watchCancelledTurns } from "./bookkeeping/cancelled-elsewhere.ts";
+import { createBookkeeping } from "./bookkeeping/keep-turns.ts";
 import { holdLease } from "./bookkeeping/lease.ts";
-import { createLedger } from "./bookkeeping/ledger.ts";
-import { createOpenTurns } from "./bookkeeping/open-turns.ts";
+import { type Ledger, createLedger } from "./bookkeeping/ledger.ts";
+import { type OpenTurns, createOpenTurns } from "./bookkeeping/open-turns.ts";
+import { workflowsUnavailable } from "./bookkeeping/start-workflows.ts";
 import { watchTemporal } from "./bookkeeping/temporal-health.ts";
+import { startTurn } from "./start-turn.ts";
 import { type TokenBudgets, createTokenBudgets } from "./token-budgets.ts";
-import { type TurnRecords, type TurnRecordsDeps, createTurnRecords } from "./answers/record.ts";
-import { type AnswerSink, type Turn, type TurnDeps, type TurnRequest, startTurn } from "./turn.ts";
+import type { AnswerSink, Turn, TurnDeps, TurnRequest } from "./turn.ts";
 
 export interface ChatHostDeps extends TurnRecordsDeps {
   readonly model: ChatModel;
@@ -31,18 +37,24 @@ export interface ChatHostDeps extends TurnRecordsDeps {
   readonly budgets: TokenBudgets;
   /** Default {@link TURN_BUDGET}. */
   readonly turnBudget?: TurnBudget | undefined;
-  /** Between two signs of life in a stream. Default 15 s. */
+  /** The longest silence in a stream, after which a comment is sent. Default 15 s. */
   readonly pingMs?: number | undefined;
   readonly connect: (signal: AbortSignal) => Promise<NativeConnection>;
-  /** A client whose calls fail at once while Temporal is down; the one that starts workflows tries for seconds. */
+  /**
+   * A client whose calls fail at once while Temporal is down; the one that starts workflows retries for
+   * seconds.
+   */
   readonly probe: Client;
   readonly namespace: string;
-  /** Of the client that starts turns. */
+  /** For the client that starts turns. */
   readonly dataConverter: DataConverter;
   readonly workerDataConverter: DataConverter;
   readonly workerHooks: WorkerHooks;
   readonly workflowBundle: () => Promise<WorkflowBundleOption>;
-  /** Makes the activities that adopt turns; of src/activities, which the API does not import. */
+  /**
+   * Makes the activities of turns. They are in src/activities, from which only src/api/deps.ts may import
+   * (lint).
+   */
   readonly createActivities: (turns: HeldTurns) => ChatActivities & ToolActivities;
   readonly queues: { readonly chat: string; readonly tools: string };
 }
@@ -56,60 +68,52 @@ export interface ChatHost {
   readonly pingMs: number;
   /**
    * Begins a turn; its first model call is under way when this resolves.
-   * @throws DomainError `workflows_unavailable` where Temporal is known to be down, `rate_limited` where a token budget is used up, `overloaded` where too many turns are open.
+   * @throws DomainError `workflows_unavailable` if Temporal is known to be down, `rate_limited` if a token
+   *   budget is used up, `overloaded` if too many turns are open or the process stops.
    */
   begin(request: TurnRequest, sink: AnswerSink, signal: AbortSignal): Promise<Turn>;
-  /** Turns that are held, and those of them whose answer is out. */
+  /** `open` counts all turns that are held, `behind` those of them that have ended. */
   counts(): { open: number; behind: number };
-  /** Refuses new turns, waits for those under way, then aborts what is left and stops. */
+  /** Refuses new turns, waits for those under way, then aborts the rest and stops. */
   shutdown(): Promise<void>;
 }
 
-/** Turns that wait for their tools are given up when Temporal has been down for this long. */
+/** Turns that wait for their tools fail once Temporal has been down for this long. */
 const TOOLS_WAIT_MS = 10_000;
 const DRAIN_MS = 25_000;
 const FLUSH_MS = 5_000;
 const PING_MS = 15_000;
 
-/** Needs Postgres for the lease, and Temporal only once a turn begins. @throws DomainError `database_unavailable`. */
+/**
+ * Needs Postgres for the lease; Temporal may be down.
+ * @throws DomainError `database_unavailable`.
+ */
 export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   const { db, log } = deps;
   const apiProcessId = newId();
   const openTurns = createOpenTurns();
   const ledger = createLedger(db, log);
   const records = createTurnRecords(deps);
-  const abortAll = (error: DomainError, which: (turn: Turn) => boolean = () => true): void => {
-    for (const turn of openTurns.all()) if (turn.status === undefined && which(turn)) turn.abort(error);
-  };
+  const abortTurns = abortingTurnsOf(openTurns);
   const lease = await holdLease(db, apiProcessId, {
-    lost: () => abortAll(new DomainError("turn_lost", "The turn was given up by its API process.")),
+    lost: () => abortTurns(new DomainError("turn_lost", "The turn was given up by its API process.")),
     error: (error) => log.warn({ err: error }, "the lease of this API process could not be renewed"),
   });
   const stopWatching = watchCancelledTurns(db, openTurns, (error) =>
     log.warn({ err: error }, "cancelled turns could not be looked for"),
   );
-  const queues = { ...deps.queues, api: `${deps.queues.chat}-api-${apiProcessId}` };
-  const health = watchTemporal({
-    ping: () => pingTemporal(deps.probe),
-    onDown: (downForMs) => {
-      if (downForMs >= TOOLS_WAIT_MS) abortAll(workflowsUnavailable(), (turn) => turn.isWaitingForTools);
-    },
+  const { health, workers, bookkeeping } = joinTemporal(deps, {
+    apiProcessId,
+    openTurns,
+    ledger,
+    abortTurns,
   });
-  const workers = hostChat({
-    ...deps,
-    queues,
-    activities: deps.createActivities(openTurns),
-    onConnected: (isConnected) => health.setConnected(isConnected),
-    onError: (error) => log.warn({ err: error }, "chat's workers stopped; they are started again"),
-  });
-  const starter = createChatStarter(() => workers.client(), queues.chat);
-  const books = createBooks({ apiProcessId, queues, starter, ledger, openTurns, health, log });
   const turnDeps: TurnDeps = {
     ...deps,
     apiProcessId,
     budget: deps.turnBudget ?? TURN_BUDGET,
     ledger,
-    handOver: (turn, calls) => books.handOver(turn, calls),
+    handOver: (turn, calls) => bookkeeping.handOver(turn, calls),
   };
   const checkBudgets = createTokenBudgets(db, deps.budgets);
   let isStopping = false;
@@ -128,14 +132,14 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
       await openTurns.room(signal);
       const turn = startTurn(turnDeps, request, sink);
       openTurns.add(turn);
-      books.enter(turn);
+      bookkeeping.enter(turn);
       return turn;
     },
     counts: () => openTurns.counts(),
     async shutdown() {
       isStopping = true;
       await openTurns.drained(DRAIN_MS);
-      abortAll(new DomainError("turn_lost", "The service is shutting down."));
+      abortTurns(new DomainError("turn_lost", "The service is shutting down."));
       await Promise.all([ledger.flushed(FLUSH_MS), records.flushed(FLUSH_MS)]);
       health.stop();
       stopWatching();
@@ -143,4 +147,45 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
       await lease.end(openTurns.counts().open === 0);
     },
   };
+}
+
+/** Aborts the turns that have not ended, all of them or those for which `which` says so. */
+type AbortTurns = (error: DomainError, which?: (turn: Turn) => boolean) => void;
+
+function abortingTurnsOf(openTurns: OpenTurns): AbortTurns {
+  return (error, which = () => true) => {
+    for (const turn of openTurns.all()) if (turn.status === undefined && which(turn)) turn.abort(error);
+  };
+}
+
+interface HostParts {
+  readonly apiProcessId: string;
+  readonly openTurns: OpenTurns;
+  readonly ledger: Ledger;
+  readonly abortTurns: AbortTurns;
+}
+
+/**
+ * Starts the process's workers, the watch over Temporal, and the bookkeeping that starts workflows through
+ * both.
+ */
+function joinTemporal(deps: ChatHostDeps, { apiProcessId, openTurns, ledger, abortTurns }: HostParts) {
+  const { log } = deps;
+  const queues = { ...deps.queues, api: `${deps.queues.chat}-api-${apiProcessId}` };
+  const health = watchTemporal({
+    ping: () => pingTemporal(deps.probe),
+    onDown: (downForMs) => {
+      if (downForMs >= TOOLS_WAIT_MS) abortTurns(workflowsUnavailable(), (turn) => turn.isWaitingForTools);
+    },
+  });
+  const workers = hostChat({
+    ...deps,
+    queues,
+    activities: deps.createActivities(openTurns),
+    onConnected: (isConnected) => health.setConnected(isConnected),
+    onError: (error) => log.warn({ err: error }, "chat's workers stopped; they are started again"),
+  });
+  const starter = createChatStarter(() => workers.client(), queues.chat);
+  const bookkeeping = createBookkeeping({ apiProcessId, queues, starter, ledger, openTurns, health, log });
+  return { health, workers, bookkeeping };
 }

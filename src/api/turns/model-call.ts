@@ -1,4 +1,6 @@
-/** The only place that makes one model call of a turn: tried again until its first piece has left, never after. */
+/**
+ * Makes one model call of a turn. It is tried again until its first piece has been passed on, never after.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { DomainError } from "../../domain/errors.ts";
 import type { ToolCall } from "../../domain/work/turn.ts";
@@ -9,31 +11,40 @@ export interface ModelAnswer {
   readonly calls: readonly ToolCall[];
   /** Why the model stopped: stop, length, tool_calls, content_filter. */
   readonly reason: string;
-  /** Null where the provider did not say. */
+  /** Null if the provider did not say. */
   readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number } | null;
-  /** Where another model answered than was asked. */
+  /** The model that answered, if it is not the one that was asked. */
   readonly model?: string | undefined;
 }
 
 interface Listener {
   /** The model has begun to answer. */
   begun(): void;
-  /** A promise where the reader is slow: the next piece is not read before it resolves. */
+  /** Returns a promise if the reader is slow: the next piece is not read before it resolves. */
   content(text: string): Promise<void> | undefined;
 }
 
 interface Bounds {
   readonly signal: AbortSignal;
-  /** No further attempt begins after this time, in milliseconds of `Date.now()`; a longer `Retry-After` is the caller's to honour. */
+  /**
+   * No attempt begins after this time (`Date.now()`). The error of a provider that asks to wait longer is
+   * thrown at once.
+   */
   readonly retryUntilMs: number;
 }
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 8_000;
-/** Of a wait, by chance, so that turns that failed together do not come back together. */
+/**
+ * Up to this share is added to each wait at random, so that turns that failed together do not retry together.
+ */
 const JITTER = 0.25;
 
-/** @throws DomainError as the model does at its last attempt; the reason of `signal` once it is aborted. */
+/**
+ * Waits 250 ms before the second attempt and twice as long before each next one, at most 8 s, or as long as
+ * `Retry-After` says.
+ * @throws the DomainError of the last attempt; the reason of `signal` once it is aborted.
+ */
 export async function callModel(
   model: ChatModel,
   request: ChatRequest,
@@ -42,13 +53,12 @@ export async function callModel(
 ): Promise<ModelAnswer> {
   for (let attempt = 0; ; attempt += 1) {
     let hasBegun = false;
+    const begun = (): void => {
+      hasBegun = true;
+      listener.begun();
+    };
     try {
-      return await readAnswer(
-        model,
-        request,
-        { ...listener, begun: () => ((hasBegun = true), listener.begun()) },
-        signal,
-      );
+      return await readAnswer(model, request, { ...listener, begun }, signal);
     } catch (error) {
       signal.throwIfAborted();
       const waitMs = hasBegun ? null : waitBeforeRetry(error, attempt);
@@ -58,7 +68,7 @@ export async function callModel(
   }
 }
 
-/** Milliseconds; null for what another attempt cannot help. */
+/** @returns milliseconds, or null if another attempt cannot help. */
 function waitBeforeRetry(error: unknown, attempt: number): number | null {
   if (!(error instanceof DomainError) || error.class !== "outage") return null;
   const ownWaitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);

@@ -1,4 +1,4 @@
-/** Refuses turns of an organization, a user or a key whose tokens of the month are used up. */
+/** Refuses the turns of an organization, a user or a key whose tokens of the month are used up. */
 import { createLookupCache } from "../../auth/lookup-cache.ts";
 import { type Database, inTenant } from "../../db/pool.ts";
 import { type TokenOwner, tokensOfMonth } from "../../db/turns/usage.ts";
@@ -6,27 +6,33 @@ import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { rateLimited } from "../../telemetry/instruments.ts";
 
-/** Undefined: no budget. Each counts prompt and completion tokens of a calendar month in UTC. */
+/** Prompt and completion tokens of a calendar month in UTC. Undefined: no budget. */
 export interface TokenBudgets {
   readonly monthlyTokensPerOrganization?: number | undefined;
-  /** Of all keys and sessions of a user together. */
+  /** All keys and sessions of a user share it. */
   readonly monthlyTokensPerUser?: number | undefined;
   readonly monthlyTokensPerKey?: number | undefined;
 }
 
-/** A budget may be passed by what is used within this time, and by the turns under way. */
+/**
+ * Sums are cached for this time; a budget may be exceeded by what is used meanwhile, and by the turns under
+ * way.
+ */
 const KEPT_MS = 5_000;
 const ENTRIES_MAX = 10_000;
 
 interface TokenBudget {
   readonly name: string;
-  /** For the refusal's text. */
+  /** Whose budget it is, as the refusal's text says it. */
   readonly whose: string;
   readonly quota: number | undefined;
   readonly owner: TokenOwner;
 }
 
-/** @returns what throws DomainError `rate_limited` with the time until the next month. */
+/**
+ * @returns a check that throws DomainError `rate_limited`, with the seconds until the next month, if a budget
+ * is used up.
+ */
 export function createTokenBudgets(
   db: Database,
   budgets: TokenBudgets,
@@ -63,10 +69,10 @@ export function createTokenBudgets(
   };
 }
 
-/** From the widest to the narrowest: the first that is used up is named. */
+/** Widest first: the first that is used up is the one that the refusal names. */
 function budgetsOf({ organization, user, apiKeyId }: Principal, budgets: TokenBudgets): TokenBudget[] {
   const everybody = { organizationId: organization.id, userId: null, apiKeyId: null };
-  // A key's turns are its owner's.
+  // Turns of a key count for its owner as well.
   const ofKey = {
     name: "key-tokens",
     whose: "API key",
@@ -98,7 +104,9 @@ function secondsOfMonth(now: Date): number {
   return (startOfMonth(now, 1) - startOfMonth(now, 0)) / 1_000;
 }
 
-/** In milliseconds since the epoch: of the month in UTC that is `later` months after that of `now`. */
+/**
+ * The start of the month in UTC that is `later` months after that of `now`, in milliseconds since the epoch.
+ */
 function startOfMonth(now: Date, later: number): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + later, 1);
 }

@@ -1,9 +1,13 @@
-/** The only place with the loop of a turn: search, model call, tools asked for, and again, within its budget. */
-import { fitContext } from "../../agents/context-window.ts";
+/**
+ * The loop of a turn: search, model call, the tools that it asks for, and again, within the budget of the
+ * turn.
+ */
+import { type ContextWindow, fitContext } from "../../agents/context-window.ts";
 import { PASSAGES_DEFAULT, searchKnowledge } from "../../agents/knowledge.ts";
 import { requestDefaults } from "../../agents/model-request.ts";
 import { knowledgeScope } from "../../agents/reach.ts";
 import { type Sources, createSources } from "../../agents/sources.ts";
+import type { Toolbox } from "../../agents/tools/index.ts";
 import {
   assembleMessages,
   budgetNotice,
@@ -21,10 +25,8 @@ import {
   type ToolResult,
   exhaustedBudget,
 } from "../../domain/work/turn.ts";
-import type { Toolbox } from "../../agents/tools/index.ts";
 import type { ChatMessage, ToolDefinition } from "../../models/chat/chat-model.ts";
-import type { SearchDeps } from "../../search/hybrid.ts";
-import { createAnswerWriter } from "./answers/write.ts";
+import { type AnswerWriter, createAnswerWriter } from "./answers/write.ts";
 import { type ModelAnswer, callModel } from "./model-call.ts";
 import type { AnswerSink, Completed, TurnDeps, TurnRequest } from "./turn.ts";
 
@@ -33,8 +35,8 @@ export type LoopStep =
   | { readonly type: "answered"; readonly result: Completed };
 
 export interface TurnLoop {
-  /** Messages of the history that did not fit the model's context. */
-  droppedMessages(): number;
+  /** How many messages of the history did not fit the model's context. */
+  readonly droppedMessages: number;
   /** The search of a `rag` agent, then the first model call. */
   begin(): Promise<LoopStep>;
   /** The model call after tools. */
@@ -46,125 +48,150 @@ interface LoopInput {
   readonly deps: Pick<TurnDeps, "model" | "search" | "toolbox" | "ledger" | "contextTokens" | "budget">;
   readonly request: TurnRequest;
   readonly sink: AnswerSink;
+  /** Ends model calls and searches. */
   readonly signal: AbortSignal;
 }
 
-export function createLoop({ turnId, deps, request, sink, signal }: LoopInput): TurnLoop {
-  const { agent, principal, options } = request;
-  const { budget } = deps;
-  const startedAtMs = Date.now();
-  const retryUntilMs = startedAtMs + budget.seconds * 1_000;
-  const sources = createSources(sink.shown);
-  const writer = createAnswerWriter(sink, sources, agent.show_citations);
-  const window = { tokens: deps.contextTokens, count: (text: string) => deps.model.countTokens(text) };
-  const defaults = requestDefaults(agent, options, deps.model.name);
-  let [tools, messages]: [readonly ToolDefinition[], ChatMessage[]] = [[], []];
-  let asked: ModelAnswer | undefined;
-  let usage = { prompt_tokens: 0, completion_tokens: 0 };
-  let [modelCalls, invalidRounds, droppedMessages] = [0, 0, 0];
+export function createLoop(input: LoopInput): TurnLoop {
+  return new Loop(input);
+}
 
-  const account = (answer: Pick<ModelAnswer, "text" | "usage" | "model">): void => {
-    const { prompt_tokens, completion_tokens } =
-      answer.usage ?? countUsage(window.count, messages, answer.text);
-    usage = addUsage(usage, { prompt_tokens, completion_tokens });
-    deps.ledger.call({
-      turn_id: turnId,
-      call_no: modelCalls,
-      organization_id: principal.organization.id,
-      model: answer.model ?? defaults.model,
-      prompt_tokens,
-      completion_tokens,
-    });
-  };
-  const call = async (offered: readonly ToolDefinition[]): Promise<ModelAnswer> => {
+class Loop implements TurnLoop {
+  droppedMessages = 0;
+  readonly #input: LoopInput;
+  readonly #startedAtMs = Date.now();
+  readonly #sources: Sources;
+  readonly #writer: AnswerWriter;
+  readonly #window: ContextWindow;
+  readonly #defaults: ReturnType<typeof requestDefaults>;
+  #tools: readonly ToolDefinition[] = [];
+  #messages: ChatMessage[] = [];
+  /** The answer that asked for the tools whose results come next. */
+  #asked: ModelAnswer | undefined;
+  #usage = { prompt_tokens: 0, completion_tokens: 0 };
+  #modelCalls = 0;
+  #invalidRounds = 0;
+
+  constructor(input: LoopInput) {
+    const { deps, request, sink } = input;
+    this.#input = input;
+    this.#sources = createSources(sink.shown);
+    this.#writer = createAnswerWriter(sink, this.#sources, request.agent.show_citations);
+    this.#window = { tokens: deps.contextTokens, count: (text) => deps.model.countTokens(text) };
+    this.#defaults = requestDefaults(request.agent, request.options, deps.model.name);
+  }
+
+  async begin(): Promise<LoopStep> {
+    const { deps, request } = this.#input;
+    this.#tools = await deps.toolbox.definitions(request.agent);
+    this.#messages = await firstMessages(this.#input, this.#sources);
+    return this.#next();
+  }
+
+  async goOn(results: readonly ToolResult[]): Promise<LoopStep> {
+    if (this.#asked === undefined) throw new Error("no tools were asked for");
+    this.#messages.push(...toolMessages(this.#input.request.agent, this.#sources, this.#asked, results));
+    if (results.some((result) => result.type === "invalid")) this.#invalidRounds += 1;
+    return this.#next();
+  }
+
+  async #next(): Promise<LoopStep> {
+    const exhausted = this.#tools.length === 0 ? null : this.#exhaustedBudget();
+    if (exhausted !== null) this.#messages.push(lastCallMessage(exhausted));
+    const offered = exhausted === null ? this.#tools : [];
+    const answer = await this.#call(offered);
+    if (answer.calls.length === 0) return this.#answered(answer.reason, exhausted);
+    if (offered.length === 0)
+      return this.#answered("stop", exhausted ?? "the model asked for a tool where it has none");
+    this.#asked = answer;
+    const calls = answer.calls.slice(0, TOOL_CALLS_MAX_PER_STEP);
+    return { type: "tools", calls: calls.map((call) => fitForPayload(call, this.#input.deps.toolbox)) };
+  }
+
+  #exhaustedBudget(): string | null {
+    const used = {
+      modelCalls: this.#modelCalls,
+      tokens: this.#usage.prompt_tokens + this.#usage.completion_tokens,
+      seconds: (Date.now() - this.#startedAtMs) / 1_000,
+      invalidRounds: this.#invalidRounds,
+    };
+    return exhaustedBudget(used, this.#input.deps.budget);
+  }
+
+  async #call(offered: readonly ToolDefinition[]): Promise<ModelAnswer> {
+    const { deps, sink, signal } = this.#input;
+    const fitted = fitContext(this.#messages, offered, this.#defaults.max_tokens, this.#window);
+    this.droppedMessages = fitted.dropped;
+    this.#modelCalls += 1;
+    this.#writer.startPart();
+    const tools = offered.length === 0 ? {} : { tools: offered };
+    const retryUntilMs = this.#startedAtMs + deps.budget.seconds * 1_000;
     let streamed = "";
-    const fitted = fitContext(messages, offered, defaults.max_tokens, window);
-    droppedMessages = fitted.dropped;
-    modelCalls += 1;
-    writer.startPart();
-    const content = (text: string): Promise<void> | undefined => ((streamed += text), writer.write(text));
+    const content = (text: string): Promise<void> | undefined => {
+      streamed += text;
+      return this.#writer.write(text);
+    };
     try {
       const answer = await callModel(
         deps.model,
-        { ...defaults, messages: fitted.messages, ...(offered.length === 0 ? {} : { tools: offered }) },
+        { ...this.#defaults, messages: fitted.messages, ...tools },
         { begun: sink.begun, content },
         { signal, retryUntilMs },
       );
-      account(answer);
+      this.#account(answer);
       return answer;
     } catch (error) {
-      // What was streamed before it broke off was paid for.
-      if (streamed !== "") account({ text: streamed, usage: null });
+      // The provider bills what it streamed before the call broke off.
+      if (streamed !== "") this.#account({ text: streamed, usage: null });
       throw error;
     }
-  };
-  const answered = async (finishReason: string, notice: string | null): Promise<LoopStep> => {
-    writer.startPart();
-    if (notice !== null) await writer.write(budgetNotice(notice));
-    return {
-      type: "answered",
-      result: { status: "completed", finishReason, usage, citations: await writer.end() },
-    };
-  };
-  const next = async (): Promise<LoopStep> => {
-    const used = {
-      modelCalls,
-      tokens: usage.prompt_tokens + usage.completion_tokens,
-      seconds: (Date.now() - startedAtMs) / 1_000,
-      invalidRounds,
-    };
-    const exhausted = tools.length === 0 ? null : exhaustedBudget(used, budget);
-    if (exhausted !== null) messages.push(lastCallMessage(exhausted));
-    const offered = exhausted === null ? tools : [];
-    const answer = await call(offered);
-    if (answer.calls.length === 0) return answered(answer.reason, exhausted);
-    if (offered.length === 0)
-      return answered("stop", exhausted ?? "the model asked for a tool where it has none");
-    asked = answer;
-    return {
-      type: "tools",
-      calls: answer.calls.slice(0, TOOL_CALLS_MAX_PER_STEP).map((call) => carriable(call, deps.toolbox)),
-    };
-  };
+  }
 
-  return {
-    droppedMessages: () => droppedMessages,
-    async begin() {
-      tools = await deps.toolbox.definitions(agent);
-      messages = await firstMessages(request, sources, deps.search, signal);
-      return next();
-    },
-    async goOn(results) {
-      if (asked === undefined) throw new Error("no tools were asked for");
-      messages.push(...toolMessages(agent, sources, asked, results));
-      if (results.some((result) => result.type === "invalid")) invalidRounds += 1;
-      return next();
-    },
-  };
+  #account(answer: Pick<ModelAnswer, "text" | "usage" | "model">): void {
+    const { turnId, deps, request } = this.#input;
+    const { prompt_tokens, completion_tokens } =
+      answer.usage ?? countUsage(this.#window.count, this.#messages, answer.text);
+    this.#usage = addUsage(this.#usage, { prompt_tokens, completion_tokens });
+    deps.ledger.call({
+      turn_id: turnId,
+      call_no: this.#modelCalls,
+      organization_id: request.principal.organization.id,
+      model: answer.model ?? this.#defaults.model,
+      prompt_tokens,
+      completion_tokens,
+    });
+  }
+
+  async #answered(finishReason: string, notice: string | null): Promise<LoopStep> {
+    this.#writer.startPart();
+    if (notice !== null) await this.#writer.write(budgetNotice(notice));
+    const citations = await this.#writer.end();
+    return { type: "answered", result: { status: "completed", finishReason, usage: this.#usage, citations } };
+  }
 }
 
-async function firstMessages(
-  request: TurnRequest,
-  sources: Sources,
-  search: SearchDeps,
-  signal: AbortSignal,
-): Promise<ChatMessage[]> {
-  const { agent, messages } = request;
-  const found = agent.agent_type === "rag" ? await searchAhead(request, search, signal) : null;
+async function firstMessages(input: LoopInput, sources: Sources): Promise<ChatMessage[]> {
+  const { agent, messages } = input.request;
+  const found = agent.agent_type === "rag" ? await searchAhead(input) : null;
   return assembleMessages(agent, messages, found && presentSources(agent, sources, found));
 }
 
-function searchAhead(
-  { agent, principal, messages }: TurnRequest,
-  search: SearchDeps,
-  signal: AbortSignal,
-): Promise<Passage[]> {
+function searchAhead({ deps, request, signal }: LoopInput): Promise<Passage[]> {
+  const { agent, principal, messages } = request;
   const scope = knowledgeScope(agent, principal.organization, principal.reach.values());
-  return searchKnowledge(search, scope, { text: searchQuery(messages), limit: PASSAGES_DEFAULT }, signal);
+  return searchKnowledge(
+    deps.search,
+    scope,
+    { text: searchQuery(messages), limit: PASSAGES_DEFAULT },
+    signal,
+  );
 }
 
-/** Arguments too large for a payload stay here; the tool's activity says so to the model. */
-function carriable({ id, name, arguments: text }: ToolCall, toolbox: Toolbox): ToolCall {
+/**
+ * Leaves out arguments that are too large for a workflow's payload; the tool's activity tells the model about
+ * it.
+ */
+function fitForPayload({ id, name, arguments: text }: ToolCall, toolbox: Toolbox): ToolCall {
   const isTooLarge = text !== null && Buffer.byteLength(text) > TOOL_ARGUMENTS_MAX_BYTES;
   return { id, name, arguments: isTooLarge ? null : text, isNear: toolbox.isNear(name) };
 }

@@ -1,18 +1,21 @@
-/** The only place that spares a check the elements behind the first hundred faults of a list: zod would gather an issue for each of them. */
+/**
+ * Cuts a list after its first hundred faulty elements before it is checked: zod would make an issue for each
+ * of the rest.
+ */
 import { z } from "zod";
 
-/** More are not reported. */
+/** The most faults that are reported. */
 export const MAX_FAULTS = 100;
 
 export interface Cut {
-  /** The value, its lists ending with their last fault that is reported. */
+  /** The value with each of its lists ending after the last fault that is reported. */
   readonly value: unknown;
   readonly isCut: boolean;
 }
 
 /**
- * Ends each list that holds more than {@link MAX_FAULTS} faulty elements behind them, so that checking what is left finds a bounded number
- * of problems for each element. Lists that are too long as a whole, and short ones, stay as they are. Never changes `value` itself.
+ * Ends each list after its first {@link MAX_FAULTS} faulty elements. Lists with fewer stay as they are, and
+ * so do lists over their schema's maximum, which are one problem as a whole. Never changes `value` itself.
  */
 export function cutFaults(schema: z.ZodType, value: unknown): Cut {
   if (typeof value !== "object" || value === null) return { value, isCut: false };
@@ -25,7 +28,7 @@ export function cutFaults(schema: z.ZodType, value: unknown): Cut {
   return { value, isCut: false };
 }
 
-/** The schemas that one passes the same value on to. */
+/** The schemas to which this one passes the same value on. */
 function innerOf(schema: z.ZodType): readonly z.ZodType[] {
   if (schema instanceof z.ZodUnion) return schema.options as readonly z.ZodType[];
   if (schema instanceof z.ZodPipe) return [schema.in as z.ZodType];
@@ -34,13 +37,18 @@ function innerOf(schema: z.ZodType): readonly z.ZodType[] {
   return [];
 }
 
-/** Goes by what was sent: most schemas name far more fields than a request has, and only lists and objects can hold many faults. */
+/**
+ * Looks at the fields that were sent, because most schemas name far more; and of those at lists and objects,
+ * which can hold many faults.
+ */
 function cutFields({ shape }: z.ZodObject, value: object): Cut {
   let changed: Record<string, unknown> | null = null;
   for (const [name, given] of Object.entries(value) as Array<[string, unknown]>) {
     if (typeof given !== "object" || given === null || !Object.hasOwn(shape, name)) continue;
     const found = cutFaults(shape[name] as z.ZodType, given);
-    if (found.isCut) (changed ??= {})[name] = found.value;
+    if (!found.isCut) continue;
+    changed ??= {};
+    changed[name] = found.value;
   }
   return changed === null ? { value, isCut: false } : { value: { ...value, ...changed }, isCut: true };
 }

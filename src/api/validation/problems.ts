@@ -1,4 +1,4 @@
-/** The only translation of zod's issues into FastAPI's vocabulary. */
+/** Translates zod's issues into FastAPI's problems. */
 import { z } from "zod";
 import {
   literalError,
@@ -12,7 +12,7 @@ import {
 export type Part = "path" | "query" | "header" | "body";
 type Issue = z.core.$ZodIssue;
 
-/** Puts into an issue's message what its type alone does not say: that the string is a UUID's, that the number is an integer. */
+/** Names in the issue's message what its type does not say: that a UUID or an integer was expected. */
 export function expectedKind(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== "invalid_type") return undefined;
   if (issue.inst instanceof z.ZodGUID) return "uuid";
@@ -21,13 +21,16 @@ export function expectedKind(issue: z.core.$ZodRawIssue): string | undefined {
 
 export interface Place {
   readonly part: Part;
-  /** Where the issue's own path begins. */
+  /** The path to the value in which the issue's own path begins. */
   readonly prefix: readonly PropertyKey[];
-  /** The whole part as it came. */
+  /** The whole part of the request as it was sent. */
   readonly given: unknown;
 }
 
-/** One issue may be several problems: each unexpected key, each fault of the closest alternative. */
+/**
+ * An issue may become several problems: one for each unexpected key, or for each fault of the closest
+ * alternative of a union.
+ */
 export function translate(issue: Issue, place: Place): Problem[] {
   const path = [...place.prefix, ...issue.path];
   const loc = [place.part, ...path.map((step) => (typeof step === "symbol" ? String(step) : step))];
@@ -80,14 +83,14 @@ const TYPE_PROBLEMS: Record<string, readonly [type: string, msg: string]> = {
   number: ["float_type", "Input should be a valid number"],
 };
 
-/** A string where something else was expected: tried, as pydantic does, and found not to spell it. */
+/** Problems of a string that does not spell the expected value: pydantic tries to read it first. */
 const PARSING_PROBLEMS: Record<string, readonly [type: string, msg: string]> = {
   boolean: ["bool_parsing", "Input should be a valid boolean, unable to interpret input"],
   int: ["int_parsing", "Input should be a valid integer, unable to parse string as an integer"],
   number: ["float_parsing", "Input should be a valid number, unable to parse string as a number"],
 };
 
-/** What a field was looked for in is shown of JSON bodies alone. */
+/** The value in which a field is missing is shown for JSON bodies, not for the other parts. */
 function missingAt(loc: Location, { part, given }: Place): Problem {
   return missing(loc, loc.length === 1 || part !== "body" ? null : valueAt(given, loc.slice(1, -1)));
 }
@@ -121,7 +124,7 @@ function wordsFor(expected: string, input: unknown): readonly [type: string, msg
   );
 }
 
-/** The alternative that the value came closest to: one whose own type it has, else the first. */
+/** Reports the closest alternative: one whose type the value has, else the first. */
 function unionProblems(issue: z.core.$ZodIssueInvalidUnion, loc: Location, place: Place): Problem[] {
   const path = loc.slice(1);
   if (issue.errors.length === 0) {
@@ -228,7 +231,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 const TRUE = new Set(["1", "true", "t", "yes", "y", "on"]);
 const FALSE = new Set(["0", "false", "f", "no", "n", "off"]);
 
-/** What a string spells as a type; undefined where it spells nothing of it. */
+/** Reads a string as a value of `type`; undefined if it spells none. */
 export function spelled(text: string, type: string): number | boolean | undefined {
   if (type === "boolean")
     return TRUE.has(text.toLowerCase()) ? true : FALSE.has(text.toLowerCase()) ? false : undefined;

@@ -1,4 +1,4 @@
-/** The one check that each part of a request passes before its handler. */
+/** Checks the parts of a request before its handler runs. */
 import { z } from "zod";
 import {
   type Location,
@@ -9,15 +9,19 @@ import {
 import { cutFaults, MAX_FAULTS } from "./few-faults.ts";
 import { expectedKind, type Part, spelled, translate } from "./problems.ts";
 
-/** The value, or every problem of it, with `part` first in each location. */
+/** The checked value, or all its problems; each location begins with the part of the request. */
 export type Parsed = { readonly value: unknown } | { readonly problems: Problem[] };
 
-/** Checks `input` against `schema`; strings of a path or query count as the numbers and booleans that they spell. */
+/**
+ * Checks `input` against `schema`. Strings of a path or query are first read as the numbers and booleans that
+ * they spell.
+ */
 export function parsePart(schema: z.ZodType, input: unknown, part: Part): Parsed {
   const { value: given, isCut } =
     part === "body" ? cutFaults(schema, input) : { value: readStrings(schema, input), isCut: false };
   const parsed = schema.safeParse(given, { reportInput: true, error: expectedKind });
-  // What was cut off a list leaves a hundred faults in it, so that a check that finds none is a defect here.
+  // A list that was cut still has a hundred faults: if the check finds none, that is a defect here, and no
+  // reason to accept.
   if (parsed.success && !isCut) return { value: parsed.data };
   const issues = parsed.error?.issues ?? [];
   const problems = issues
@@ -25,18 +29,14 @@ export function parsePart(schema: z.ZodType, input: unknown, part: Part): Parsed
     .flatMap((issue) => translate(issue, { part, prefix: [], given: input }));
   const left = issues.length - MAX_FAULTS;
   if (!isCut && left <= 0 && problems.length <= MAX_FAULTS) return { problems };
-  return {
-    problems: [
-      ...problems.slice(0, MAX_FAULTS),
-      valueError(
-        [part],
-        isCut || left <= 0 ? "more problems are not shown" : `${left} more problems are not shown`,
-      ),
-    ],
-  };
+  const more = isCut || left <= 0 ? "more problems" : `${left} more problems`;
+  return { problems: [...problems.slice(0, MAX_FAULTS), valueError([part], `${more} are not shown`)] };
 }
 
-/** Strings as their schema's types; of a repeated parameter the last counts, unless it is a list. */
+/**
+ * Reads strings as the types of their schema. The last one of a repeated parameter counts, unless it is a
+ * list.
+ */
 function readStrings(schema: z.ZodType, strings: unknown): unknown {
   if (!(schema instanceof z.ZodObject) || typeof strings !== "object" || strings === null) return strings;
   return Object.fromEntries(
@@ -59,18 +59,19 @@ function kindOf(schema: z.ZodType): string {
 
 const MAX_UNUSABLE_REPORTED = 10;
 
-/** A list or object that the walk is in. */
+/** A list or object on the way to the value that is visited. */
 interface Frame {
   readonly value: object;
   /** Null for a list. */
   readonly keys: readonly string[] | null;
-  /** Of the child that comes next. */
+  /** The index of the next child. */
   next: number;
 }
 
 /**
- * Text that Postgres refuses, anywhere in a value that came from JSON or a URL; in the order of the value. Linear in its size and without
- * recursion: where it is, is put together for faults alone.
+ * Finds text that Postgres refuses, anywhere in a value that came from JSON or a URL, in the order of the
+ * value; at most ten. Takes linear time and does not recurse. Locations are put together only for what is
+ * found.
  */
 export function findUnusable(value: unknown, part: Part): Problem[] {
   const open: Frame[] = [];
@@ -103,7 +104,7 @@ export function findUnusable(value: unknown, part: Part): Problem[] {
   return problems;
 }
 
-/** Each open frame stands at the child that was visited last. */
+/** The child that was visited last is the one before `next` of each frame. */
 function locationOf(open: readonly Frame[], part: Part): Location {
   return [part, ...open.map(({ keys, next }) => keys?.[next - 1] ?? next - 1)];
 }
@@ -113,7 +114,10 @@ function textFault(text: string): string | null {
   return text.isWellFormed() ? null : "half of a surrogate pair is not allowed";
 }
 
-/** All parts of a request that were checked, or one 422 for everything that is wrong in them. @throws ValidationProblems */
+/**
+ * Returns the values of all parts.
+ * @throws ValidationProblems with the problems of all parts, if there are any.
+ */
 export function allValues<Name extends string>(parts: Record<Name, Parsed>): Record<Name, unknown> {
   const found: Parsed[] = Object.values(parts);
   const problems = found.flatMap((part) => ("problems" in part ? part.problems : []));

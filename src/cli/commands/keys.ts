@@ -1,12 +1,13 @@
-/** `holdfast keys create | revoke | list` */
+/**
+ * `holdfast keys create | revoke | list`
+ *
+ * They act for the operator, who is no member of an organization: there is no caller whose rights a command
+ * of src/commands could check, so the audit rows are those of the system.
+ */
 import type { Command } from "commander";
-import { issueApiKey } from "../../auth/issue-api-key.ts";
-import {
-  findOrganizationOfKey,
-  listAllApiKeys,
-  type ListedApiKey,
-  revokeApiKey,
-} from "../../db/keys/api-keys.ts";
+import { writeKey } from "../../commands/keys/write-key.ts";
+import { revokeApiKey } from "../../db/keys/api-keys.ts";
+import { findOrganizationOfKey, listAllApiKeys, type ListedApiKey } from "../../db/keys/operator.ts";
 import { appendAudit, type AuditEntry } from "../../db/audit/append.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { listSpacesOfUser } from "../../db/tenancy/spaces.ts";
@@ -83,7 +84,7 @@ async function createKey(options: CreateOptions): Promise<void> {
     const secret = await pepper();
     return inTenant(db, organization, async (sql) => {
       const spaces = await chosenSpaces(sql, user.id, options.spaces);
-      const key = await issueApiKey(sql, secret, organization, {
+      const key = await writeKey(sql, secret, organization, {
         userId: user.id,
         createdBy: null,
         name: options.name,

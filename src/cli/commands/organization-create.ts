@@ -1,9 +1,14 @@
-/** `holdfast organization create` */
+/**
+ * `holdfast organization create`
+ *
+ * It acts for the operator, before there is a member who could ask a command of src/commands for it.
+ */
 import type { Command } from "commander";
 import { isWellFormedKey } from "../../auth/api-keys.ts";
 import { createOrganization } from "../../db/tenancy/new-organization.ts";
 import { ProvisionError } from "../../domain/tenancy/provision.ts";
-import { parseProvisionFile, type ProvisionFile } from "../../schema/files/provision.ts";
+import type { ProvisionFile } from "../../domain/tenancy/provision-file.ts";
+import { parseProvisionFile } from "../../schema/files/provision.ts";
 import { announcedApi } from "../../embedded/api-address.ts";
 import { withDatabase } from "../connect.ts";
 import { CommandError, printJson, printLine } from "../output.ts";

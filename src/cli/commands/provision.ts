@@ -1,4 +1,9 @@
-/** `holdfast provision FILE` */
+/**
+ * `holdfast provision FILE`
+ *
+ * It acts for the operator, who is no member of an organization: there is no caller whose rights a command of
+ * src/commands could check, and the whole file is one transaction.
+ */
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";

@@ -28,7 +28,7 @@ export function checkSettings(
     return {
       config: undefined,
       findings: [
-        ...error.problems.map((problem) => fail(problem, "correct it; README.md lists the settings")),
+        ...error.problems.map((problem) => fail(problem, "correct it; docs/settings.md lists the settings")),
         ...unknown,
       ],
     };

@@ -11,11 +11,14 @@ import { authorizeFolder, requireParent } from "./folder.ts";
 interface NewFolder {
   readonly spaceId: string;
   readonly name: string;
-  /** Null: at the root of the space. */
+  /** Null for a folder at the root of the space. */
   readonly parentFolderId: string | null;
 }
 
-/** @throws DomainError `not_found`, `permission_denied`; `bad_request` for a parent in another space */
+/**
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a parent in another space.
+ * @see test/commands/folders/folders.database.test.ts
+ */
 export async function createFolder(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

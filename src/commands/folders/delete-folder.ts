@@ -1,4 +1,4 @@
-/** Deletes a folder with everything below it. Later requests see none of it; its storage is freed in the background. */
+/** Deletes a folder with all that is in it, whose storage is freed in the background. */
 import { markFolderDeleted } from "../../db/deletions/accept.ts";
 import { inTenant } from "../../db/pool.ts";
 import type { Caller } from "../caller.ts";
@@ -12,7 +12,10 @@ interface FolderDeletion {
   readonly ifMatch: string | undefined;
 }
 
-/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed` */
+/**
+ * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
+ * @see test/commands/folders/folders.database.test.ts
+ */
 export async function deleteFolder(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,

@@ -8,7 +8,7 @@ import { etagOf } from "../etag.ts";
 
 export const folderEtag = (folder: FolderRow): string => etagOf(folder.id, folder.updated_at);
 
-/** @throws DomainError `not_found` if there is no folder or the caller does not reach it, `permission_denied` */
+/** @throws DomainError `not_found` if there is no such folder in the caller's reach, `permission_denied`. */
 export function authorizeFolder(
   principal: Principal,
   action: "folders:read" | "folders:write",
@@ -30,7 +30,10 @@ export async function lockFolder(sql: Sql, principal: Principal, id: string): Pr
   return locked;
 }
 
-/** @throws DomainError `not_found` for a folder that the caller does not reach, `bad_request` for one of another space. */
+/**
+ * @throws DomainError `not_found` for a folder out of the caller's reach, `bad_request` for one of another
+ * space.
+ */
 export async function requireParent(
   sql: Sql,
   principal: Principal,

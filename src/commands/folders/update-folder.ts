@@ -1,7 +1,6 @@
 /** Renames a folder, or moves it with all that is in it to another place in its space. */
 import {
   findFolder,
-  type FolderChange,
   type FolderRow,
   isWithinFolder,
   updateFolder as writeFolder,
@@ -18,21 +17,29 @@ import { authorizeFolder, folderEtag, lockFolder, requireParent } from "./folder
 interface FolderUpdate {
   readonly id: string;
   readonly ifMatch: string | undefined;
-  readonly change: FolderChange;
+  /** Undefined leaves the name as it is. */
+  readonly name: string | undefined;
+  /** Null moves the folder to the root of its space; undefined leaves it in its place. */
+  readonly parentFolderId: string | null | undefined;
 }
 
-/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a move below itself */
+/**
+ * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a move into
+ * itself or into another space.
+ * @see test/commands/folders/folders.database.test.ts
+ */
 export async function updateFolder(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,
-  { id, ifMatch, change }: FolderUpdate,
+  { id, ifMatch, name, parentFolderId }: FolderUpdate,
 ): Promise<FolderRow> {
   const { principal } = caller;
   const folder = await inTenant(deps.db, principal.organization, async (sql) => {
     const found = await lockFolder(sql, principal, id);
     requireUnchanged(ifMatch, folderEtag(found));
-    await requireMovable(sql, principal, found, change);
-    await writeFolder(sql, found.id, change);
+    if (parentFolderId !== undefined && parentFolderId !== null)
+      await requireMovable(sql, principal, found, parentFolderId);
+    await writeFolder(sql, found.id, { name, parent_folder_id: parentFolderId });
     await recordChange(sql, caller, "folders:update", { type: "folder", id, spaceId: found.home_space_id });
     return findFolder(sql, principal.reach, found.id);
   });
@@ -44,9 +51,8 @@ async function requireMovable(
   sql: Sql,
   principal: Principal,
   folder: FolderRow,
-  { parent_folder_id: parentId }: FolderChange,
+  parentId: string,
 ): Promise<void> {
-  if (parentId === undefined || parentId === null) return;
   await requireParent(sql, principal, folder.home_space_id, parentId);
   if (await isWithinFolder(sql, parentId, folder.id))
     throw new DomainError("bad_request", "A folder cannot be moved below itself.");

@@ -1,34 +1,50 @@
-/** Checks and mends who may do what in a database: what `holdfast migrate` runs each time, and what every process looks at before it starts. */
+/**
+ * Checks and repairs who may do what in a database. `holdfast migrate` repairs it each time; every process
+ * checks it before it starts.
+ */
 import { ExpectedFailure } from "../../domain/expected-failure.ts";
 import { type OwnerDatabase, inTransaction, ROLES, type Sql } from "../pool.ts";
 import { readFacts } from "./catalogue.ts";
 import { compareFacts, declaredFacts, type Fact, type Fault, NO_OWNER, ROLE_NAMES } from "./facts.ts";
 import { describeFault, mendingStatements } from "./statements.ts";
 
-/** What is mended may show what was behind it, e.g. the rights of another owner. */
+/** One repair may reveal the next fault, such as the rights of another owner. */
 const MOST_PASSES = 4;
 const FAULTS_SHOWN = 3;
 
-/** Roles belong to the whole server, and another database of it may be migrated at the same time. */
+/**
+ * Passes over roles that exist: they belong to the whole server, and another database of it may be migrated
+ * at the same time.
+ */
 const MAKE_ROLES = `do $$
 declare
   name text;
 begin
   foreach name in array array['${ROLES.app}', '${ROLES.system}', '${ROLES.maintenance}'] loop
     begin
-      if not exists (select from pg_roles where rolname = name) then execute format('create role %I nologin', name); end if;
+      if not exists (select from pg_roles where rolname = name) then
+        execute format('create role %I nologin', name);
+      end if;
     exception when duplicate_object or unique_violation then null;
     end;
-    if not pg_has_role(current_user, name, 'set') then execute format('grant %I to %I', name, current_user); end if;
+    if not pg_has_role(current_user, name, 'set') then
+      execute format('grant %I to %I', name, current_user);
+    end if;
   end loop;
 end $$`;
 
-/** Makes the roles that are missing, and lets the one that makes them act as each. Idempotent; needs the right to create roles where one is missing. */
+/**
+ * Makes the roles that are missing, and lets the login that makes them act as each. Idempotent; needs the
+ * right to create roles if one is missing.
+ */
 export async function makeRoles(db: OwnerDatabase): Promise<void> {
   await inTransaction(db.owner, ensureRoles);
 }
 
-/** As {@link makeRoles}, in the transaction of `sql`. @throws ExpectedFailure with the statements for a superuser, where this login may not. */
+/**
+ * Like {@link makeRoles}, in the transaction of `sql`.
+ * @throws ExpectedFailure with the statements that a superuser should run, if this login may not.
+ */
 export async function ensureRoles(sql: Sql): Promise<void> {
   const { rows } = await sql.query<{ user: string }>("select quote_ident(current_user) as user");
   try {
@@ -37,7 +53,9 @@ export async function ensureRoles(sql: Sql): Promise<void> {
     if (!isDenied(error)) throw error;
     const roles = ROLE_NAMES.join(", ");
     throw new ExpectedFailure(
-      `This login may not make the roles of the service or act as them (${error.message}). As a superuser make those of ${roles} that are missing (create role … nologin), run the following, and then this command again: grant ${roles} to ${rows[0]!.user};`,
+      `This login may not make the roles of the service or act as them (${error.message}). ` +
+        `As a superuser make those of ${roles} that are missing (create role … nologin), ` +
+        `run the following, and then this command again: grant ${roles} to ${rows[0]!.user};`,
       error,
     );
   }
@@ -49,8 +67,9 @@ export function isDenied(error: unknown): error is Error {
 }
 
 /**
- * Looks at roles, owners, policies and rights of everything that this version knows, by one statement. Any login may.
- * @param isNewer a later version migrated the schema: what is more or other than here is its own, and no fault.
+ * Compares roles, owners, policies and rights of everything that this version knows with what it declares, by
+ * one statement that any login may run.
+ * @param isNewer whether a later version migrated the schema: what it added or changed is no fault.
  */
 export async function findAccessFaults(sql: Sql, isNewer: boolean): Promise<Fault[]> {
   const found = await readFacts(sql);
@@ -58,9 +77,10 @@ export async function findAccessFaults(sql: Sql, isNewer: boolean): Promise<Faul
 }
 
 /**
- * Makes what is missing, replaces what is wrong and revokes what is too much, in the transaction of `sql`, whose user owns the schema or is a superuser.
+ * Makes what is missing, replaces what is wrong and revokes what is too much, in the transaction of `sql`,
+ * whose user owns the schema or is a superuser.
  * @returns what was wrong, a line each.
- * @throws ExpectedFailure where something is wrong that this login may not mend, or that no statement can.
+ * @throws ExpectedFailure if something is wrong that this login may not repair, or that no statement can.
  */
 export async function mendAccess(sql: Sql, isNewer: boolean): Promise<string[]> {
   const { rows } = await sql.query<{ user: string }>("select current_user::text as user");
@@ -72,13 +92,14 @@ export async function mendAccess(sql: Sql, isNewer: boolean): Promise<string[]> 
     if (stuck.length > 0 || (faults.length > 0 && pass === MOST_PASSES)) {
       const left = stuck.length > 0 ? stuck : faults;
       throw new ExpectedFailure(
-        `The database cannot be mended: ${listFaults(left.map(describeFault))}. Restore it from a back-up that is whole.`,
+        `The database cannot be mended: ${listFaults(left.map(describeFault))}. ` +
+          "Restore it from a back-up that is whole.",
       );
     }
     if (faults.length === 0) return mended;
-    // Revoked first: a right to a whole table takes those to its columns with it.
-    for (const fault of faults.toSorted((a, b) => Number(b.is === "too much") - Number(a.is === "too much")))
-      await mend(sql, fault);
+    // Revokes first, because revoking a right to a whole table revokes those to its columns too.
+    const tooMuchFirst = faults.toSorted((a, b) => Number(b.is === "too much") - Number(a.is === "too much"));
+    for (const fault of tooMuchFirst) await mend(sql, fault);
     mended.push(...faults.map(describeFault));
   }
 }
@@ -90,20 +111,24 @@ async function mend(sql: Sql, fault: Fault): Promise<void> {
     } catch (error) {
       if (!isDenied(error)) throw error;
       throw new ExpectedFailure(
-        `${describeFault(fault)}, and this login may not mend it (${error.message}). As a superuser run, and then \`holdfast migrate\`: ${statement};`,
+        `${describeFault(fault)}, and this login may not mend it (${error.message}). ` +
+          `As a superuser run, and then \`holdfast migrate\`: ${statement};`,
         error,
       );
     }
   }
 }
 
-/** Whoever owns the list of migrations owns the schema, unless it is a role of the service. */
+/**
+ * @returns who owns the table of migrations, which should own the whole schema; `otherwise` if that is a role
+ *   of the service.
+ */
 function ownerIn(found: readonly Fact[], otherwise: string): string {
   const owner = found.find(({ kind, object }) => kind === "owner" && object === "public.migrations")?.value;
   return owner === undefined || ROLE_NAMES.includes(owner) ? otherwise : owner;
 }
 
-/** The first few, and how many more there are. */
+/** Joins the first few lines and says how many more there are. */
 export function listFaults(lines: readonly string[]): string {
   const distinct = [...new Set(lines)];
   const more = distinct.length - FAULTS_SHOWN;

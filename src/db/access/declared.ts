@@ -1,25 +1,28 @@
 /**
- * The only list of who may do what in the database: for each table, function and schema of this version, its policies and rights. Numbered migrations gave them
- * once; a database that was restored, or changed by hand, may lack some. A migration that adds a table or a right adds it here too; a test compares the two.
+ * Declares who may do what in the database: the policies and rights of each table, function and schema.
+ * Numbered migrations gave them once, but a database that was restored or changed by hand may lack some. A
+ * migration that adds a table or a right adds it here too; test/db/access/access.database.test.ts compares
+ * the two.
  */
 import type { RoleName } from "../pool.ts";
 
 export interface Policy {
   readonly name: string;
   readonly command: "all" | "select" | "insert" | "update" | "delete";
-  /** Default false: rows that any permissive policy shows are seen. */
+  /** Whether rows must match this policy besides a permissive one. Default false. */
   readonly isRestrictive?: boolean;
   readonly role: RoleName;
-  /** Expressions as Postgres prints them; null where the command has none, or `using` holds for both. */
+  /** An expression as Postgres prints it; null if the command has none. */
   readonly using: string | null;
+  /** Like `using`; null also if `using` holds for both. */
   readonly check: string | null;
 }
 
-/** By role, what stands between `grant` and `on`: `select, update (name)`. */
+/** For each role the text between `grant` and `on`, such as `select, update (name)`. */
 export type Grants = Readonly<Partial<Record<RoleName, string>>>;
 
 export interface TableAccess {
-  /** Those of a table with none are behind no row-level security: it belongs to the instance. */
+  /** A table without policies belongs to the instance and has no row-level security. */
   readonly policies: readonly Policy[];
   readonly grants: Grants;
 }
@@ -50,7 +53,10 @@ const every = (role: RoleName): Policy => ({
   check: "true",
 });
 
-/** Rows of organizations; `more` besides what the application has. */
+/**
+ * A table whose rows belong to organizations. By default the application has all rights to those of its
+ * organization.
+ */
 function tenant(
   expression: string,
   more: {
@@ -80,9 +86,10 @@ const ofInstance = (grants: Grants): TableAccess => ({ policies: [], grants });
 
 const KEY_LIFETIMES = "max_key_lifetime_seconds, default_key_lifetime_seconds";
 const CLOSED =
-  "EXISTS ( SELECT FROM organizations o WHERE ((o.id = spaces.organization_id) AND (o.deleted_at IS NOT NULL)))";
+  "EXISTS ( SELECT FROM organizations o " +
+  "WHERE ((o.id = spaces.organization_id) AND (o.deleted_at IS NOT NULL)))";
 
-/** Tables of the schema `public`. Of no other may a role of the service have anything. */
+/** Tables of the schema `public`. The roles of the service may have no right to any other. */
 export const TABLES: Readonly<Record<string, TableAccess>> = {
   agents: tenant(BY_ID, {
     system: "select (id, conversation_count), update (conversation_count)",
@@ -189,7 +196,10 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   vector_indexes: tenant(BY_NUM, { system: ALL, maintenance: ALL }),
 };
 
-/** Partitions of `embeddings`, in the schema `vectors`: maintenance owns them, since it builds their indexes, and nobody reads them but through their table. */
+/**
+ * Partitions of `embeddings`, in the schema `vectors`. Maintenance owns them, since it builds their indexes;
+ * everybody else reads them through `embeddings`.
+ */
 export const VECTOR_TABLES: readonly string[] = Array.from(
   { length: 64 },
   (_, part) => `vectors.embeddings_${part}`,
@@ -203,7 +213,7 @@ const definer = (execute: readonly RoleName[], searchPath = "public, pg_temp"): 
 const CATALOGUE = "pg_catalog, pg_temp";
 const open: FunctionAccess = { isDefiner: false, searchPath: null, execute: "everybody" };
 
-/** Functions of the schema `public` by name and types of their arguments, but those of extensions. */
+/** Functions of the schema `public` by name and types of their arguments, without those of extensions. */
 export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
   "append_audit_rows(jsonb)": definer(["app", "maintenance"]),
   "authenticate_caller_key(bytea)": definer(["app"]),
@@ -235,7 +245,10 @@ export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
   "touch_caller_keys(uuid[], timestamp with time zone[], inet[], text[])": definer(["app"]),
 };
 
-/** Functions that every policy of a tenant rests on: what they return, and their expression as Postgres prints it. */
+/**
+ * The functions that all policies of tenants use: what they return, and their expression as Postgres prints
+ * it.
+ */
 export const WALL: Readonly<Record<string, { readonly returns: string; readonly expression: string }>> = {
   "current_organization_id()": {
     returns: "uuid",
@@ -247,14 +260,17 @@ export const WALL: Readonly<Record<string, { readonly returns: string; readonly 
   },
 };
 
-/** Triggers by table and name: what stands behind `create trigger <name>`. */
+/** For each table and trigger the text after `create trigger <name>`. */
 export const TRIGGERS: Readonly<Record<string, string>> = {
   "public.audit_log note_key_creator":
-    "after insert on audit_log for each row when (new.action = 'api_keys:create' and new.resource_type = 'api_key' and new.outcome = 'success' and new.actor_id is not null) execute function note_key_creator()",
+    "after insert on audit_log for each row when (" +
+    "new.action = 'api_keys:create' and new.resource_type = 'api_key' " +
+    "and new.outcome = 'success' and new.actor_id is not null" +
+    ") execute function note_key_creator()",
   "public.spaces forget_vectors": "after delete on spaces for each row execute function forget_vectors()",
 };
 
-/** What may be done in a schema: `create` in `vectors` is what an index takes. */
+/** Rights to schemas. Building an index needs `create` in `vectors`. */
 export const SCHEMAS: Readonly<Record<string, Grants>> = {
   public: { app: "usage", system: "usage", maintenance: "usage" },
   vectors: { maintenance: "usage, create" },

@@ -1,4 +1,6 @@
-/** What a database has and what this version declares, in one form: facts that are compared by their keys. Pure. */
+/**
+ * Brings what a database has and what this version declares into one form, facts, and compares them. Pure.
+ */
 import { ROLES, type RoleName } from "../pool.ts";
 import {
   FUNCTIONS,
@@ -27,10 +29,11 @@ export type FactKind =
   | "grant"
   | "execute";
 
-/** `object` has the schema before a table's or function's name; of a right, `name` is `<role> <privilege>` or `<role> <privilege> (<column>)`. */
 export interface Fact {
   readonly kind: FactKind;
+  /** The names of tables and functions begin with their schema. */
   readonly object: string;
+  /** A right is named `<role> <privilege>` or `<role> <privilege> (<column>)`. */
   readonly name: string;
   readonly value: string;
 }
@@ -39,10 +42,10 @@ const keyOf = ({ kind, object, name }: Fact): string => `${kind}|${object}|${nam
 
 export const ROLE_NAMES: readonly string[] = Object.values(ROLES);
 
-/** Stands for the owner of the schema where nobody fit to be it owns anything. */
+/** Used as the name of the schema's owner if that is unknown. */
 export const NO_OWNER = "the owner of the schema";
 
-/** Everything that this version needs, and all that its roles may have, in a schema that belongs to `owner`. */
+/** Lists everything that this version needs and its roles may have, in a schema that belongs to `owner`. */
 export function declaredFacts(owner: string): Fact[] {
   return [
     ...ROLE_NAMES.map((role): Fact => ({ kind: "role", object: role, name: "", value: "" })),
@@ -86,7 +89,7 @@ function tableFacts(table: string, { policies, grants }: TableAccess, owner: str
   ];
 }
 
-/** One fact for each privilege, and for each column where it is given by columns. */
+/** Makes one fact of each privilege, or of each of its columns if it is given for columns. */
 function grantFacts(kind: "grant" | "schema", object: string, grants: Grants): Fact[] {
   return Object.entries(grants).flatMap(([role, list]) =>
     [...list.matchAll(/(\w+)(?: \(([^)]*)\))?/g)].flatMap(([, privilege, columns]) => {
@@ -135,7 +138,7 @@ function policyValue({ command, isRestrictive = false, role, using, check }: Pol
   ].join(" | ");
 }
 
-/** The policy of a catalogue in the form of {@link declaredFacts}. */
+/** Brings a policy as the catalogue has it into the form of {@link declaredFacts}. */
 export function printedPolicy(value: string): string {
   const [kind = "", command = "", roles = "", using = "", check = ""] = JSON.parse(value) as Array<
     string | null
@@ -143,17 +146,23 @@ export function printedPolicy(value: string): string {
   return [kind, command, roles, expression(using), expression(check)].join(" | ");
 }
 
-/** As {@link printedPolicy}, of a function that has no expression too. */
+/**
+ * Brings the body of a function into the form of {@link declaredFacts}. Null if it is not a single
+ * expression.
+ */
 export const printedBody = (value: string | null): string => expression(value);
 
-/** Versions of Postgres print parentheses, line breaks and the schema differently; none of it changes what these expressions mean. */
+/**
+ * Leaves out what versions of Postgres print differently, and what these expressions do not need:
+ * parentheses, blanks, schema.
+ */
 function expression(text: string | null): string {
   return text === null ? "none" : text.replaceAll(/[\s()]|\bpublic\./g, "").toLowerCase();
 }
 
 export interface Fault {
   readonly fact: Fact;
-  /** Undefined: nothing of the kind is declared. */
+  /** Undefined if this version declares no such fact. */
   readonly declared: Fact | undefined;
   readonly is: "missing" | "wrong" | "too much";
 }
@@ -161,19 +170,17 @@ export interface Fault {
 interface Comparison {
   readonly declared: readonly Fact[];
   readonly found: readonly Fact[];
-  /** A later version migrated the schema: what it gave or rewrote is its own. */
+  /** Whether a later version migrated the schema: what it gave or rewrote is no fault. */
   readonly isNewer: boolean;
 }
 
-/** What a later version may have put in another form, or in another place. */
+/** Kinds that a later version may have rewritten. */
 const FORMS: readonly FactKind[] = ["policy", "function", "body", "trigger"];
 
-/** What is missing comes first, in the order of the declaration. */
+/** @returns faults in the order of the declaration; what is not declared comes last. */
 export function compareFacts({ declared, found, isNewer }: Comparison): Fault[] {
-  const [wanted, present] = [
-    new Map(declared.map((fact) => [keyOf(fact), fact])),
-    new Map(found.map((fact) => [keyOf(fact), fact])),
-  ];
+  const wanted = new Map(declared.map((fact) => [keyOf(fact), fact]));
+  const present = new Map(found.map((fact) => [keyOf(fact), fact]));
   const faults = declared.flatMap((fact): Fault[] => {
     const actual = present.get(keyOf(fact));
     if (actual === undefined)

@@ -1,4 +1,4 @@
-/** The statements that bring a database to what is declared, and the words for what is wrong with it. Pure. */
+/** Makes the statements that repair a fault, and the words that describe it. Pure. */
 import pg from "pg";
 import { ROLES } from "../pool.ts";
 import { type Policy, TABLES, TRIGGERS, WALL } from "./declared.ts";
@@ -6,7 +6,7 @@ import type { Fact, FactKind, Fault } from "./facts.ts";
 
 type OfKind<T> = Readonly<Record<FactKind, (fault: Fault) => T>>;
 
-/** Of what is there with another value than declared, or is missing and can be made, or is too much. */
+/** For a fact that is missing and can be made, has another value than declared, or is too much. */
 const MENDING: OfKind<string[]> = {
   role: ({ fact }) => [`alter role ${fact.object} ${fact.value.replaceAll(/\w+/g, "no$&")}`],
   membership: ({ fact }) => [`revoke ${pg.escapeIdentifier(fact.name)} from ${fact.object}`],
@@ -25,11 +25,14 @@ const MENDING: OfKind<string[]> = {
   execute: ({ fact, is }) => [rightStatement(fact, is)],
 };
 
-/** Told as missing where the thing itself is. */
+/** If a fact of these kinds is missing, the thing itself is. */
 const THINGS: readonly FactKind[] = ["role", "owner", "security", "function"];
 const isGone = ({ fact, is }: Fault): boolean => is === "missing" && THINGS.includes(fact.kind);
 
-/** @returns none where no statement can help: what is missing has rows or a body, which only the back-up has. */
+/**
+ * @returns none if no statement can help: a missing table has rows and a missing function has a body, which
+ *   are in back-ups.
+ */
 export function mendingStatements(fault: Fault): string[] {
   return isGone(fault) ? [] : MENDING[fault.fact.kind](fault);
 }
@@ -48,7 +51,8 @@ function splitOnce(text: string, at: string): string[] {
 function rightStatement(fact: Fact, is: Fault["is"]): string {
   const [role = "", ...privilege] = fact.name.split(" ");
   const [what = "", column] = splitOnce(privilege.join(" "), "(");
-  const right = `${what}${column === undefined ? "" : `(${pg.escapeIdentifier(column.slice(0, -1))})`} on ${objectOf(fact)}`;
+  const columns = column === undefined ? "" : `(${pg.escapeIdentifier(column.slice(0, -1))})`;
+  const right = `${what}${columns} on ${objectOf(fact)}`;
   if (is === "missing") return `grant ${right} to ${role}`;
   return is === "wrong"
     ? `revoke grant option for ${right} from ${role} cascade`
@@ -66,8 +70,12 @@ const KINDS_OF_DEFAULTS: Readonly<Record<string, string>> = {
 function revokeDefault({ object, name }: Fact): string {
   const [owner = "", type = "", schema] = object.split(" ");
   const [role = "", privilege = ""] = name.split(" ");
-  const where = `for role ${pg.escapeIdentifier(owner)}${schema === undefined ? "" : ` in schema ${schema}`}`;
-  return `alter default privileges ${where} revoke ${privilege} on ${KINDS_OF_DEFAULTS[type] ?? "large objects"} from ${role}`;
+  const inSchema = schema === undefined ? "" : ` in schema ${schema}`;
+  const objects = KINDS_OF_DEFAULTS[type] ?? "large objects";
+  return (
+    `alter default privileges for role ${pg.escapeIdentifier(owner)}${inSchema} ` +
+    `revoke ${privilege} on ${objects} from ${role}`
+  );
 }
 
 function policyStatements({ object, name }: Fact, declared: Fact | undefined): string[] {
@@ -81,24 +89,30 @@ function createPolicy(
   table: string,
   { name, command, isRestrictive = false, role, using, check }: Policy,
 ): string {
-  const head = `create policy ${name} on ${table} as ${isRestrictive ? "restrictive" : "permissive"} for ${command} to ${ROLES[role]}`;
-  return `${head}${using === null ? "" : ` using (${using})`}${check === null ? "" : ` with check (${check})`}`;
+  const kind = isRestrictive ? "restrictive" : "permissive";
+  return [
+    `create policy ${name} on ${table} as ${kind} for ${command} to ${ROLES[role]}`,
+    ...(using === null ? [] : [`using (${using})`]),
+    ...(check === null ? [] : [`with check (${check})`]),
+  ].join(" ");
 }
 
 function alterFunction({ object, value }: Fact): string {
-  const [security, path] = [
-    value.startsWith("definer") ? "definer" : "invoker",
-    value.split("search_path=")[1],
-  ];
-  return `alter routine ${object} security ${security} reset all${path === undefined ? "" : ` set search_path = ${path}`}`;
+  const security = value.startsWith("definer") ? "definer" : "invoker";
+  const path = value.split("search_path=")[1];
+  const searchPath = path === undefined ? "" : ` set search_path = ${path}`;
+  return `alter routine ${object} security ${security} reset all${searchPath}`;
 }
 
 function replaceBody({ object }: Fact): string {
   const { returns, expression } = WALL[object.replace("public.", "")]!;
-  return `create or replace function ${object} returns ${returns} language sql stable parallel safe return ${expression}`;
+  return (
+    `create or replace function ${object} returns ${returns} ` +
+    `language sql stable parallel safe return ${expression}`
+  );
 }
 
-/** Those of foreign keys are of no name, and a superuser's alone. */
+/** Triggers of foreign keys have no known names, so all are enabled; that needs a superuser. */
 function triggerStatement({ object, name }: Fact, is: Fault["is"]): string {
   if (is === "too much") return `alter table ${object} enable trigger all`;
   return is === "missing"
@@ -128,7 +142,7 @@ const WORDS: OfKind<string> = {
   execute: ({ fact, is }) => describeRight(fact.name, is),
 };
 
-/** One fault, e.g. `table documents lacks the policy tenant`. */
+/** Describes one fault, such as `table documents lacks the policy tenant`. */
 export function describeFault(fault: Fault): string {
   const { fact, is } = fault;
   const subject = subjectOf(fact);

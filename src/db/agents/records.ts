@@ -1,9 +1,11 @@
-/** All SQL on agents as they are shown and managed; what a chat turn needs of them is read elsewhere. */
-import type { z } from "zod";
+/**
+ * Lists, finds and changes agents as their owners manage them. For chat they are read by
+ * `turns/agents-in-chat.ts`.
+ */
 import { newId } from "../../domain/ids.ts";
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
-import type { AgentCreate, AgentPatch } from "../../schema/agent.ts";
-import type { Condition, OrderTerm } from "../../schema/requests/filters.ts";
+import type { AgentChanges, NewAgent } from "../../domain/tenancy/agent-values.ts";
+import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import type { Agent } from "../turns/agents-in-chat.ts";
 import { type FieldColumns, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
@@ -34,32 +36,64 @@ export interface AgentRecord extends Omit<
   readonly last_edited_by: Person;
 }
 
-const person = (table: string): string =>
-  `jsonb_build_object('id', ${table}.id, 'name', ${table}.name, 'avatar_url', ${table}.avatar_url)`;
+const COLUMNS = `
+  agent.id,
+  agent.name,
+  agent.description,
+  agent.version,
+  agent.agent_type,
+  agent.model,
+  agent.system_prompt,
+  agent.temperature,
+  agent.max_tokens,
+  agent.reasoning_config,
+  agent.tool_attachments,
+  agent.is_public,
+  agent.show_citations,
+  agent.save_to_inbox,
+  agent.data_access_mode,
+  agent.allowed_folder_ids,
+  agent.organization_id,
+  agent.space_id,
+  agent.from_system,
+  agent.conversation_count,
+  agent.created_at,
+  agent.updated_at,
+  jsonb_build_object(
+    'id', creator.id,
+    'name', creator.name,
+    'avatar_url', creator.avatar_url
+  ) as created_by,
+  jsonb_build_object(
+    'id', editor.id,
+    'name', editor.name,
+    'avatar_url', editor.avatar_url
+  ) as last_edited_by`;
 
-const COLUMNS = `a.id, a.name, a.description, a.version, a.agent_type, a.model, a.system_prompt, a.temperature, a.max_tokens, a.reasoning_config,
-  a.tool_attachments, a.is_public, a.show_citations, a.save_to_inbox, a.data_access_mode, a.allowed_folder_ids, a.organization_id, a.space_id,
-  a.from_system, a.conversation_count, a.created_at, a.updated_at, ${person("c")} as created_by, ${person("e")} as last_edited_by`;
-const TABLES = `agents a join spaces s on s.id = a.space_id and s.deleted_at is null
-  join users c on c.id = a.created_by join users e on e.id = a.last_edited_by`;
+/** Agents of live spaces, with the users who made and last edited them. */
+const TABLES = `
+  agents agent
+  join spaces space on space.id = agent.space_id and space.deleted_at is null
+  join users creator on creator.id = agent.created_by
+  join users editor on editor.id = agent.last_edited_by`;
 
 const FIELDS: FieldColumns = {
-  id: "a.id",
-  name: "a.name",
-  description: "a.description",
-  version: "a.version",
-  agent_type: "a.agent_type",
-  model: "a.model",
-  is_public: "a.is_public",
-  show_citations: "a.show_citations",
-  save_to_inbox: "a.save_to_inbox",
-  data_access_mode: "a.data_access_mode",
-  organization_id: "a.organization_id",
-  space_id: "a.space_id",
-  conversation_count: "a.conversation_count",
-  created_by: "a.created_by",
-  created_at: "a.created_at",
-  updated_at: "a.updated_at",
+  id: "agent.id",
+  name: "agent.name",
+  description: "agent.description",
+  version: "agent.version",
+  agent_type: "agent.agent_type",
+  model: "agent.model",
+  is_public: "agent.is_public",
+  show_citations: "agent.show_citations",
+  save_to_inbox: "agent.save_to_inbox",
+  data_access_mode: "agent.data_access_mode",
+  organization_id: "agent.organization_id",
+  space_id: "agent.space_id",
+  conversation_count: "agent.conversation_count",
+  created_by: "agent.created_by",
+  created_at: "agent.created_at",
+  updated_at: "agent.updated_at",
 };
 
 interface Search {
@@ -67,7 +101,10 @@ interface Search {
   readonly order_by: readonly OrderTerm[];
 }
 
-/** A page of the agents that the caller may use: of the spaces reached, and public ones unless a key was narrowed to spaces. */
+/**
+ * Lists the agents that the caller may use: those of spaces that the caller reaches, and public ones, unless
+ * the key was narrowed to chosen spaces.
+ */
 export async function searchAgents(
   sql: Sql,
   principal: Principal,
@@ -79,15 +116,15 @@ export async function searchAgents(
     principal.organization.id,
     principal.isScoped,
   ]);
-  const where =
-    "a.deleted_at is null and a.organization_id = $2 and (a.space_id = any($1::uuid[]) or (a.is_public and not $3))";
   const filters = { conditions: search.filters, fields: FIELDS };
   return readPage<AgentRecord>(
     sql,
     {
       columns: COLUMNS,
       from: TABLES,
-      where,
+      where: `agent.deleted_at is null
+       and agent.organization_id = $2
+       and (agent.space_id = any($1::uuid[]) or (agent.is_public and not $3))`,
       order: { terms: search.order_by, fields: FIELDS },
       params,
       filters,
@@ -96,21 +133,45 @@ export async function searchAgents(
   );
 }
 
-/** The agent of the organization, where it lives; whether the caller may see it is the policy's to decide. */
+/**
+ * Finds an agent of the organization, whether or not the caller may see it: that is for `auth/policy.ts` to
+ * decide.
+ */
 export async function findAgentRecord(
   sql: Sql,
   organizationId: string,
   id: string,
-  lock: "" | "for no key update of a" = "",
 ): Promise<AgentRecord | undefined> {
   const { rows } = await sql.query<AgentRecord>(
-    `select ${COLUMNS} from ${TABLES} where a.id = $1 and a.organization_id = $2 and a.deleted_at is null ${lock}`,
+    `select ${COLUMNS}
+     from ${TABLES}
+     where agent.id = $1
+       and agent.organization_id = $2
+       and agent.deleted_at is null`,
     [id, organizationId],
   );
   return rows[0];
 }
 
-/** True where every id is that of a live folder in a space that the caller reaches. */
+/** Like {@link findAgentRecord}, and locks the agent's row until the transaction ends. */
+export async function lockAgentRecord(
+  sql: Sql,
+  organizationId: string,
+  id: string,
+): Promise<AgentRecord | undefined> {
+  const { rows } = await sql.query<AgentRecord>(
+    `select ${COLUMNS}
+     from ${TABLES}
+     where agent.id = $1
+       and agent.organization_id = $2
+       and agent.deleted_at is null
+     for no key update of agent`,
+    [id, organizationId],
+  );
+  return rows[0];
+}
+
+/** Whether each id belongs to a folder in a space that the caller reaches. */
 export async function reachesFolders(
   sql: Sql,
   principal: Principal,
@@ -118,19 +179,25 @@ export async function reachesFolders(
 ): Promise<boolean> {
   const wanted = [...new Set(ids)];
   const { rows } = await sql.query<{ count: number }>(
-    "select count(*)::int as count from folders where id = any($1::uuid[]) and space_id = any($2::uuid[]) and deleted_at is null",
+    `select count(*)::int as count
+     from folders
+     where id = any($1::uuid[])
+       and space_id = any($2::uuid[])
+       and deleted_at is null`,
     [wanted, reachedSpaceIds(principal.reach)],
   );
   return rows[0]!.count === wanted.length;
 }
 
-type Patch = z.output<typeof AgentPatch>;
-
-/** @returns the id of the new agent. @throws DomainError `bad_request` where the space has an agent of that name. */
+/**
+ * Makes an agent.
+ * @returns its id.
+ * @throws DomainError `bad_request` if the space has an agent of that name.
+ */
 export async function insertAgent(
   sql: Sql,
   { organization, user }: Principal,
-  agent: z.output<typeof AgentCreate>,
+  agent: NewAgent,
 ): Promise<string> {
   const id = newId();
   const { space_id: spaceId, ...configuration } = agent;
@@ -143,45 +210,64 @@ export async function insertAgent(
     ...columnsOf(configuration),
   };
   const columns = Object.keys(row);
-  const statement = `insert into agents (${columns.join(", ")}) values (${columns.map((_, index) => `$${index + 1}`).join(", ")})`;
-  await unlessName(sql.query(statement, Object.values(row)));
+  const placeholders = columns.map((_, index) => `$${index + 1}`);
+  await unlessName(
+    sql.query(
+      `insert into agents (${columns.join(", ")})
+       values (${placeholders.join(", ")})`,
+      Object.values(row),
+    ),
+  );
   return id;
 }
 
-/** Raises the last part of a version of three numbers. */
+/** Raises the number that the version ends with; a version that ends with anything else stays. */
 const NEXT_VERSION =
   "regexp_replace(version, '\\d+$', (coalesce(substring(version from '\\d+$'), '0')::numeric + 1)::text)";
 
 /**
- * Changes what `patch` names, raises `version` and notes who edited it; where nothing differs it stays as it is.
- * @returns whether anything changed. @throws DomainError `bad_request` where the space has an agent of that name.
+ * Changes what `patch` names, raises `version` and notes who edited the agent. If nothing differs, it stays
+ * as it is.
+ * @returns whether anything changed.
+ * @throws DomainError `bad_request` if the space has an agent of that name.
  */
-export async function updateAgent(sql: Sql, id: string, editorId: string, patch: Patch): Promise<boolean> {
+export async function updateAgent(
+  sql: Sql,
+  id: string,
+  editorId: string,
+  patch: AgentChanges,
+): Promise<boolean> {
   const fields = Object.entries(columnsOf(patch));
   if (fields.length === 0) return false;
   const columns = fields.map(([column], index) => ({ column, value: `$${index + 3}` }));
-  const assignments = columns.map(({ column, value }) => `${column} = ${value}`).join(", ");
-  const differences = columns.map(({ column, value }) => `${column} is distinct from ${value}`).join(" or ");
+  const assignments = columns.map(({ column, value }) => `${column} = ${value}`);
+  const differences = columns.map(({ column, value }) => `${column} is distinct from ${value}`);
   const { rowCount } = await unlessName(
     sql.query(
-      `update agents set ${assignments}, version = ${NEXT_VERSION}, last_edited_by = $2, updated_at = now() where id = $1 and (${differences})`,
+      `update agents
+       set ${assignments.join(", ")},
+           version = ${NEXT_VERSION},
+           last_edited_by = $2,
+           updated_at = now()
+       where id = $1
+         and (${differences.join(" or ")})`,
       [id, editorId, ...fields.map(([, value]) => value)],
     ),
   );
   return rowCount === 1;
 }
 
-/** Nobody finds or uses the agent from now on. */
+/** Marks the agent as deleted: nobody finds or uses it from then on. */
 export async function markAgentDeleted(sql: Sql, id: string): Promise<void> {
   await sql.query("update agents set deleted_at = now() where id = $1", [id]);
 }
 
-/** Values by column, of the fields that are there. */
+/** @returns values by column, without fields that are undefined. */
 function columnsOf({
   reasoning_config: reasoning,
   tool_attachments: tools,
   ...plain
-}: Patch): Record<string, unknown> {
+}: AgentChanges): Record<string, unknown> {
   const all = {
     ...plain,
     reasoning_config: reasoning && JSON.stringify(reasoning),

@@ -1,9 +1,9 @@
-/** All SQL that reads the heads of the audit log's chains for anchors, and holds chains against them. */
+/** Reads the heads of the audit log's chains for anchors, and compares chains with anchors. */
 import type pg from "pg";
 import type { ChainHead } from "../../domain/anchor.ts";
 import { type Database, queryOnce } from "../pool.ts";
 
-/** Chains of all organizations are read with the same rights as audit-chain.ts writes them. */
+/** Chains of all organizations are read with the rights that `chain.ts` writes them with. */
 function chainPool(db: Database): pg.Pool {
   return db.maintenance;
 }
@@ -16,17 +16,27 @@ type ReadHead = Omit<ChainHead, "at" | "oldest_at"> & {
   readonly oldest_at: Date | null;
 };
 
-/** The head of every chain that has a row, in the order of organizations. */
+/** Reads the head of every chain that has rows, in the order of organizations. */
 export async function readChainHeads(db: Database): Promise<ChainHead[]> {
   const heads: ChainHead[] = [];
   for (;;) {
     const { rows } = await queryOnce<ReadHead>(
       chainPool(db),
-      `select chain.organization_id, chain.seq, encode(chain.hash, 'hex') as hash, chain.base_seq, last.at, oldest.at as oldest_at
+      `select chain.organization_id,
+              chain.seq,
+              encode(chain.hash, 'hex') as hash,
+              chain.base_seq,
+              last.at,
+              oldest.at as oldest_at
        from audit_chains chain
-       left join audit_log last on last.organization_id = chain.organization_id and last.chain_seq = chain.seq
-       left join audit_log oldest on oldest.organization_id = chain.organization_id and oldest.chain_seq = chain.base_seq + 1
-       where chain.seq > 0 and ($1::uuid is null or chain.organization_id > $1)
+       left join audit_log last
+         on last.organization_id = chain.organization_id
+         and last.chain_seq = chain.seq
+       left join audit_log oldest
+         on oldest.organization_id = chain.organization_id
+         and oldest.chain_seq = chain.base_seq + 1
+       where chain.seq > 0
+         and ($1::uuid is null or chain.organization_id > $1)
        order by chain.organization_id
        limit ${HEADS_A_READ}`,
       [heads.at(-1)?.organization_id ?? null],
@@ -44,9 +54,9 @@ export async function readChainHeads(db: Database): Promise<ChainHead[]> {
 
 /**
  * What became of a head since:
- * - `intact`: the chain still has it, or began right after it.
- * - `deleted`: the organization is gone; or is closed, and its chain went with its rows.
- * - `expired`: the row was deleted by its age, so that nothing can be compared.
+ * - `intact`: the chain still has it, or begins right after it.
+ * - `deleted`: the organization is gone; or it is closed, and its chain was deleted with its rows.
+ * - `expired`: the row was deleted because of its age, so nothing can be compared.
  * - `cut`: the chain ends before it.
  * - `missing`: the chain is longer and the row is gone.
  * - `changed`: another row has its number.
@@ -55,29 +65,40 @@ export type HeadState = "intact" | "deleted" | "expired" | "cut" | "missing" | "
 
 export interface ComparedHead {
   readonly state: HeadState;
-  /** Number of the last row of the chain that was deleted by its age. */
+  /** The number of the last row that was deleted because of its age; 0 if none was. */
   readonly base_seq: number;
 }
 
-/** Holds the chains against heads of one anchor, in one snapshot. At most {@link HEADS_A_READ} heads at once. @returns what became of each, in their order. */
+/**
+ * Compares the chains with heads of one anchor, in one snapshot.
+ * @param heads at most {@link HEADS_A_READ}.
+ * @returns what became of each, in their order.
+ */
 export async function compareHeads(db: Database, heads: readonly ChainHead[]): Promise<ComparedHead[]> {
   const { rows } = await queryOnce<ComparedHead>(
     chainPool(db),
     `select case
-         when organization.id is null or (organization.deleted_at is not null and chain.seq is null) then 'deleted'
-         when chain.seq is null or chain.seq < head.seq then 'cut'
-         when chain.base_seq > head.seq then 'expired'
-         when chain.base_seq = head.seq then case when chain.base_hash = head.hash then 'intact' else 'changed' end
-         when entry.chain_hash is null then 'missing'
-         when entry.chain_hash = head.hash then 'intact'
-         else 'changed'
-       end as state,
-       coalesce(chain.base_seq, 0) as base_seq
-     from unnest($1::uuid[], $2::bigint[], $3::text[]) with ordinality as given (organization_id, seq, hex, place)
-     cross join lateral (select given.organization_id, given.seq, decode(given.hex, 'hex') as hash) head
+              when organization.id is null then 'deleted'
+              when organization.deleted_at is not null and chain.seq is null then 'deleted'
+              when chain.seq is null or chain.seq < head.seq then 'cut'
+              when chain.base_seq > head.seq then 'expired'
+              when chain.base_seq = head.seq and chain.base_hash = head.hash then 'intact'
+              when chain.base_seq = head.seq then 'changed'
+              when entry.chain_hash is null then 'missing'
+              when entry.chain_hash = head.hash then 'intact'
+              else 'changed'
+            end as state,
+            coalesce(chain.base_seq, 0) as base_seq
+     from unnest($1::uuid[], $2::bigint[], $3::text[]) with ordinality
+       as given (organization_id, seq, hex, place)
+     cross join lateral (
+       select given.organization_id, given.seq, decode(given.hex, 'hex') as hash
+     ) head
      left join organizations organization on organization.id = head.organization_id
      left join audit_chains chain on chain.organization_id = head.organization_id
-     left join audit_log entry on entry.organization_id = head.organization_id and entry.chain_seq = head.seq
+     left join audit_log entry
+       on entry.organization_id = head.organization_id
+       and entry.chain_seq = head.seq
      order by given.place`,
     [
       heads.map((head) => head.organization_id),

@@ -1,12 +1,14 @@
-/** All SQL that writes `audit_log`, which is only ever appended to. */
-import { newId } from "../../domain/ids.ts";
-import type { Principal } from "../../domain/tenancy/principal.ts";
+/** Appends rows to the audit log. */
 import pg from "pg";
 import { DomainError } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
 import { type Database, queryOnce, type Sql } from "../pool.ts";
 
+const FOREIGN_KEY_VIOLATION = "23503";
+
 export interface AuditEntry {
-  /** What was done, in the policy's words: `documents:create`. */
+  /** What was done, as the policy calls it: `documents:create`. */
   readonly action: string;
   readonly resource_type: string;
   readonly resource_id: string | null;
@@ -15,7 +17,7 @@ export interface AuditEntry {
   readonly outcome: "success" | "denied" | "failed";
 }
 
-/** Work that no caller asked for: provisioning, maintenance, the command line. */
+/** Stands for work that no caller asked for: provisioning, maintenance, the command line. */
 interface SystemActor {
   readonly authMethod: "system";
   readonly organization: { readonly id: string };
@@ -32,7 +34,7 @@ export interface AuditRow extends AuditEntry {
   readonly api_key_id: string | null;
 }
 
-/** The row of an entry; its id is its own, so that writing it twice is noticed. */
+/** Makes the row of an entry, with a new id, so that a second write of it is noticed. */
 export function auditRow(actor: AuditActor, entry: AuditEntry, at: Date): AuditRow {
   const isCaller = actor.authMethod !== "system";
   return {
@@ -46,12 +48,12 @@ export function auditRow(actor: AuditActor, entry: AuditEntry, at: Date): AuditR
   };
 }
 
-/** Writes the row of a change, in the change's own transaction. */
+/** Writes the row of a change, in the transaction of that change. */
 export async function appendAudit(sql: Sql, actor: AuditActor, entry: AuditEntry): Promise<void> {
   await sql.query("select append_audit_rows($1)", [JSON.stringify([auditRow(actor, entry, new Date())])]);
 }
 
-/** Writes rows of any organizations, in the transaction of what they tell. */
+/** Writes rows of any organizations, in the transaction of the changes that they record. */
 export async function appendAuditRowsIn(sql: Sql, rows: readonly AuditRow[]): Promise<void> {
   await sql.query("select append_audit_rows($1)", [JSON.stringify(rows)]);
 }
@@ -62,9 +64,10 @@ export async function appendAuditRows(db: Database, rows: readonly AuditRow[]): 
 }
 
 /**
- * Writes one row for each organization whose payloads an operator has decrypted, in one statement. An operator need be no user, so
- * that the row names the subject of the access token as its resource.
- * @throws DomainError `overloaded` where an organization was deleted meanwhile; asked again, its payloads do not open any more.
+ * Writes one row for each organization whose payloads an operator has decrypted, in one statement. An
+ * operator may be no user, so the row names the subject of the access token as its resource.
+ * @throws DomainError `overloaded` if an organization was deleted meanwhile; at the next attempt its payloads
+ *   do not open any more.
  */
 export async function appendDecryption(
   db: Database,
@@ -97,5 +100,3 @@ export async function appendDecryption(
       : error;
   }
 }
-
-const FOREIGN_KEY_VIOLATION = "23503";

@@ -1,5 +1,5 @@
-/** All SQL that reads `audit_log`. */
-import type { Condition, OrderTerm } from "../../schema/requests/filters.ts";
+/** Reads the audit log of an organization, in pages or as a whole. */
+import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import { type FieldColumns, filterSql, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import type { Sql } from "../pool.ts";
@@ -18,24 +18,36 @@ export interface AuditLogRow {
   readonly outcome: string;
 }
 
-const COLUMNS = `l.id, l.at, case when l.actor_id is not null then jsonb_build_object('id', l.actor_id, 'name', u.name) end as actor, l.auth_method, l.api_key_id,
-  l.action, l.resource_type, l.resource_id, l.space_id, l.request_id, l.outcome`;
-const TABLES = "audit_log l left join users u on u.id = l.actor_id";
+const COLUMNS = `
+  entry.id,
+  entry.at,
+  case when entry.actor_id is not null
+    then jsonb_build_object('id', entry.actor_id, 'name', actor.name)
+  end as actor,
+  entry.auth_method,
+  entry.api_key_id,
+  entry.action,
+  entry.resource_type,
+  entry.resource_id,
+  entry.space_id,
+  entry.request_id,
+  entry.outcome`;
+const TABLES = "audit_log entry left join users actor on actor.id = entry.actor_id";
 
-/** `created_at` is what lists are ordered by where nothing is asked for. */
+/** `created_at` is here because lists are ordered by it if nothing else is asked for. */
 const FIELDS: FieldColumns = {
-  id: "l.id",
-  created_at: "l.at",
-  at: "l.at",
-  actor_id: "l.actor_id",
-  auth_method: "l.auth_method",
-  api_key_id: "l.api_key_id",
-  action: "l.action",
-  resource_type: "l.resource_type",
-  resource_id: "l.resource_id",
-  space_id: "l.space_id",
-  request_id: "l.request_id",
-  outcome: "l.outcome",
+  id: "entry.id",
+  created_at: "entry.at",
+  at: "entry.at",
+  actor_id: "entry.actor_id",
+  auth_method: "entry.auth_method",
+  api_key_id: "entry.api_key_id",
+  action: "entry.action",
+  resource_type: "entry.resource_type",
+  resource_id: "entry.resource_id",
+  space_id: "entry.space_id",
+  request_id: "entry.request_id",
+  outcome: "entry.outcome",
 };
 
 interface Search {
@@ -43,7 +55,7 @@ interface Search {
   readonly order_by: readonly OrderTerm[];
 }
 
-/** A page of the organization's audit log. */
+/** Reads one page of the organization's audit log, newest first if no order is given. */
 export async function searchAuditLog(
   sql: Sql,
   organizationId: string,
@@ -56,7 +68,7 @@ export async function searchAuditLog(
     {
       columns: COLUMNS,
       from: TABLES,
-      where: "l.organization_id = $1",
+      where: "entry.organization_id = $1",
       order: { terms: search.order_by, fields: FIELDS },
       params: parameters([organizationId]),
       filters,
@@ -66,7 +78,7 @@ export async function searchAuditLog(
 }
 
 export interface AuditCursor {
-  /** As Postgres prints it, in full precision. */
+  /** A time as Postgres prints it, because a Date would cut off its microseconds. */
   readonly at: string;
   readonly id: string;
 }
@@ -75,28 +87,47 @@ interface AuditRange {
   readonly organizationId: string;
   readonly filters: readonly Condition[];
   readonly descending: boolean;
-  /** Rows that were written later are left out, so that an export in ascending order ends. */
+  /** Later rows are left out, so that an export in ascending order ends. */
   readonly until: Date;
-  /** The last row read before; null begins. */
+  /** The last row that was read before; null for the first call. */
   readonly after: AuditCursor | null;
   readonly limit: number;
 }
 
-/** At most `limit` rows in the order of their time, behind `after`, and the cursor behind them; null once nothing follows. */
+/** The two orders of an export: what follows the cursor ($3, $4), and a cursor before the first row. */
+const ORDERS = {
+  oldestFirst: {
+    follows: "(entry.at, entry.id) > ($3::timestamptz, $4::uuid)",
+    order: "entry.at asc, entry.id asc",
+    beginning: { at: "-infinity", id: "00000000-0000-0000-0000-000000000000" },
+  },
+  newestFirst: {
+    follows: "(entry.at, entry.id) < ($3::timestamptz, $4::uuid)",
+    order: "entry.at desc, entry.id desc",
+    beginning: { at: "infinity", id: "ffffffff-ffff-ffff-ffff-ffffffffffff" },
+  },
+} as const;
+
+/**
+ * Reads at most `limit` rows that follow `after`, in the order of their time.
+ * @returns the rows, and the cursor for the next call; it is null if no rows follow.
+ */
 export async function readAuditLog(
   sql: Sql,
   range: AuditRange,
 ): Promise<{ rows: AuditLogRow[]; next: AuditCursor | null }> {
-  const params = parameters([range.organizationId, range.until]);
-  const [comparison, direction] = range.descending ? ["<", "desc"] : [">", "asc"];
-  const follows =
-    range.after === null
-      ? ""
-      : `and (l.at, l.id) ${comparison} (${params.add(range.after.at)}::timestamptz, ${params.add(range.after.id)}::uuid)`;
+  const { follows, order, beginning } = range.descending ? ORDERS.newestFirst : ORDERS.oldestFirst;
+  const after = range.after ?? beginning;
+  const params = parameters([range.organizationId, range.until, after.at, after.id, range.limit]);
   const { rows } = await sql.query<AuditLogRow & { cursor_at: string }>(
-    `select ${COLUMNS}, l.at::text as cursor_at from ${TABLES}
-     where l.organization_id = $1 and l.at <= $2 ${follows} and ${filterSql(range.filters, FIELDS, params)}
-     order by l.at ${direction}, l.id ${direction} limit ${params.add(range.limit)}`,
+    `select ${COLUMNS}, entry.at::text as cursor_at
+     from ${TABLES}
+     where entry.organization_id = $1
+       and entry.at <= $2
+       and ${follows}
+       and ${filterSql(range.filters, FIELDS, params)}
+     order by ${order}
+     limit $5`,
     params.values,
   );
   const last = rows.at(-1);

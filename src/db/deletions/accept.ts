@@ -1,12 +1,17 @@
-/** All SQL of deletions as they are accepted: the mark after which nobody sees the thing any more, and the outbox row of its workflow. */
+/**
+ * All SQL that accepts deletions: it marks the target, which hides it at once, and writes the outbox row of
+ * its workflow.
+ */
 import type pg from "pg";
 import { newId } from "../../domain/ids.ts";
-import { type Taken, takeInTurn } from "../outbox/start-order.ts";
+import { DUE_DELETIONS } from "../outbox/due-rows.ts";
+import { type LeasedRow, leaseDueRows } from "../outbox/start-order.ts";
 import type { Sql } from "../pool.ts";
 import { endActiveRun } from "../runs/requests.ts";
 
 export type DeletionKind = "document" | "raw_file" | "folder" | "space";
 
+/** A deletion that a user, or the service (null), asked for. */
 interface Accepted {
   readonly organization: { readonly id: string; readonly num: number };
   readonly userId: string | null;
@@ -19,26 +24,41 @@ async function writeOutbox(
   { organization, userId, targetId }: Accepted,
 ): Promise<void> {
   await sql.query(
-    "insert into deletions (id, organization_id, kind, target_id, created_by) values ($1, $2, $3, $4, $5)",
+    `insert into deletions (id, organization_id, kind, target_id, created_by)
+     values ($1, $2, $3, $4, $5)`,
     [newId(), organization.id, kind, targetId, userId],
   );
 }
 
-/** Deletes the record with its chunks and search entries; its raw file and its cached embeddings stay. @returns false where it is deleted already. */
+/**
+ * Deletes the document with its chunks and search entries; its raw file and its cached embeddings stay.
+ * @returns false if it is deleted already.
+ */
 export async function markDocumentDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const marked = await hideDocuments(sql, accepted.organization.num, [accepted.targetId]);
   if (marked === 0) return false;
-  await sql.query("update raw_files set document_id = null where document_id = $1 and deleted_at is null", [
-    accepted.targetId,
-  ]);
+  await sql.query(
+    `update raw_files
+     set document_id = null
+     where document_id = $1
+       and deleted_at is null`,
+    [accepted.targetId],
+  );
   await writeOutbox(sql, "document", accepted);
   return true;
 }
 
-/** Deletes the file, the record derived from it, and what only it kept in the embedding cache. @returns false where it is deleted already. */
+/**
+ * Deletes the file, its document, and the cached embeddings that no other file uses.
+ * @returns false if it is deleted already.
+ */
 export async function markRawFileDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const { rows } = await sql.query<{ document_id: string | null }>(
-    "update raw_files set deleted_at = now() where id = $1 and deleted_at is null returning document_id",
+    `update raw_files
+     set deleted_at = now()
+     where id = $1
+       and deleted_at is null
+     returning document_id`,
     [accepted.targetId],
   );
   if (!rows[0]) return false;
@@ -48,13 +68,27 @@ export async function markRawFileDeleted(sql: Sql, accepted: Accepted): Promise<
   return true;
 }
 
-/** Marks the folder and all below it, in one statement over folders alone: what lies in them is gone with them at once. */
+/**
+ * Deletes the folder and its descendants. Marks only folders, since what is in a marked folder is hidden with
+ * it.
+ * @returns false if it is deleted already.
+ */
 export async function markFolderDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const { rowCount } = await sql.query(
     `with recursive tree as (
-       select id from folders where id = $1 and deleted_at is null
-       union all select f.id from folders f join tree on f.parent_folder_id = tree.id where f.deleted_at is null)
-     update folders set deleted_at = now() where id in (select id from tree)`,
+       select id
+       from folders
+       where id = $1
+         and deleted_at is null
+       union all
+       select child.id
+       from folders child
+       join tree on tree.id = child.parent_folder_id
+       where child.deleted_at is null
+     )
+     update folders
+     set deleted_at = now()
+     where id in (select id from tree)`,
     [accepted.targetId],
   );
   if (rowCount === 0) return false;
@@ -62,10 +96,13 @@ export async function markFolderDeleted(sql: Sql, accepted: Accepted): Promise<b
   return true;
 }
 
-/** Marks the space; nobody reaches it from now on. */
+/** Deletes the space; from now on nobody reaches it. @returns false if it is deleted already. */
 export async function markSpaceDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const { rowCount } = await sql.query(
-    "update spaces set deleted_at = now() where id = $1 and deleted_at is null",
+    `update spaces
+     set deleted_at = now()
+     where id = $1
+       and deleted_at is null`,
     [accepted.targetId],
   );
   if (rowCount === 0) return false;
@@ -74,7 +111,8 @@ export async function markSpaceDeleted(sql: Sql, accepted: Accepted): Promise<bo
 }
 
 /**
- * Marks documents deleted, takes them out of search and out of the space's statistics, and ends their runs.
+ * Marks documents as deleted, takes them out of search and of their space's statistics, and cancels their
+ * runs. Idempotent.
  * @returns how many were not marked before.
  */
 export async function hideDocuments(
@@ -83,30 +121,53 @@ export async function hideDocuments(
   documentIds: readonly string[],
 ): Promise<number> {
   const { rows } = await sql.query<{ id: string }>(
-    `with locked as (select id from documents where id = any($2::uuid[]) and deleted_at is null order by id for update),
+    `with locked as (
+       select id
+       from documents
+       where id = any($2::uuid[])
+         and deleted_at is null
+       order by id
+       for update
+     ),
      marked as (
-       update documents d set deleted_at = now() from locked where d.id = locked.id returning d.id, d.space_num, d.published_run_num, d.latest_run_num),
+       update documents document
+       set deleted_at = now()
+       from locked
+       where document.id = locked.id
+       returning document.id, document.space_num, document.published_run_num, document.latest_run_num
+     ),
      hidden as (
        insert into hidden_runs (organization_num, space_num, run_num, reason)
-       select $1, m.space_num, r.num, 'deleted' from marked m join pipeline_runs r on r.document_id = m.id and r.chunked
-       on conflict (space_num, run_num) do update set reason = 'deleted'),
+       select $1, marked.space_num, run.num, 'deleted'
+       from marked
+       join pipeline_runs run on run.document_id = marked.id and run.chunked
+       on conflict (space_num, run_num) do update
+       set reason = 'deleted'
+     ),
      statistics as (
        insert into space_statistics (organization_num, space_num, chunks, terms, embedding_model)
-       select $1, m.space_num, -sum(r.chunk_count), -sum(r.term_count), r.embedding_model from marked m join pipeline_runs r on r.num = m.published_run_num group by m.space_num, r.embedding_model)
-     select id from marked`,
+       select $1, marked.space_num, -sum(run.chunk_count), -sum(run.term_count), run.embedding_model
+       from marked
+       join pipeline_runs run on run.num = marked.published_run_num
+       group by marked.space_num, run.embedding_model
+     )
+     select id
+     from marked`,
     [organizationNum, documentIds],
   );
   for (const { id } of rows) await endActiveRun(sql, id, "cancelled", "The document was deleted.");
   return rows.length;
 }
 
-type PendingDeletion = Taken & { readonly kind: DeletionKind };
+interface PendingDeletion extends LeasedRow {
+  readonly kind: DeletionKind;
+}
 
-/** Deletions whose turn it is, each leased to the caller; with an organization, only its own. */
+/** Leases deletions that are due to the caller; if an organization is given, only its own. */
 export async function takePendingDeletions(
   system: pg.Pool,
   limit: number,
   organizationId: string | null = null,
 ): Promise<PendingDeletion[]> {
-  return takeInTurn<{ kind: DeletionKind }>(system, "deletions", { limit, organizationId });
+  return leaseDueRows<{ kind: DeletionKind }>(system, DUE_DELETIONS, { limit, organizationId });
 }

@@ -1,5 +1,5 @@
-/** All SQL by which a deletion's workflow finds what is left of the thing, removes it in bounded steps, and reads back that nothing is. */
-import { type DeletionKind, hideDocuments } from "./accept.ts";
+/** All SQL by which a deletion's workflow deletes the rows of its target in bounded steps. */
+import type { DeletionKind } from "./accept.ts";
 import type { Sql } from "../pool.ts";
 import { forgetHiddenRuns } from "../search/hidden.ts";
 
@@ -9,101 +9,140 @@ export interface Deletion {
   readonly target_id: string;
 }
 
+/** Returns the deletion unless it is complete. */
 export async function findDeletion(sql: Sql, id: string): Promise<Deletion | undefined> {
-  return (
-    await sql.query<Deletion>(
-      "select id, kind, target_id from deletions where id = $1 and completed_at is null",
-      [id],
-    )
-  ).rows[0];
-}
-
-/** Documents that belong to the deletion's target, as `d`, with the target as `$1`. */
-const DOCUMENTS_OF: Record<DeletionKind, string> = {
-  document: "d.id = $1",
-  raw_file: "d.id = (select document_id from raw_files where id = $1)",
-  folder:
-    "d.folder_id in (with recursive tree as (select $1::uuid as id union all select f.id from folders f join tree on f.parent_folder_id = tree.id) select id from tree)",
-  space: "d.space_id = $1",
-};
-
-/** Ids of at most `limit` documents of the target that still have a row; those that nobody marked yet are marked. */
-export async function takeDocuments(
-  sql: Sql,
-  organizationNum: number,
-  deletion: Deletion,
-  limit: number,
-): Promise<string[]> {
-  const { rows } = await sql.query<{ id: string; deleted_at: Date | null }>(
-    `select d.id, d.deleted_at from documents d where ${DOCUMENTS_OF[deletion.kind]} order by d.id limit $2`,
-    [deletion.target_id, limit],
+  const { rows } = await sql.query<Deletion>(
+    `select id, kind, target_id
+     from deletions
+     where id = $1
+       and completed_at is null`,
+    [id],
   );
-  const unmarked = rows.filter((row) => row.deleted_at === null).map((row) => row.id);
-  if (unmarked.length > 0) await hideDocuments(sql, organizationNum, unmarked);
-  return rows.map((row) => row.id);
+  return rows[0];
 }
 
-/** Runs of a document that left chunks or search entries behind. */
+/** Returns all runs of the document, by the numbers that chunks and search entries carry. */
 export async function runsOf(
   sql: Sql,
   documentId: string,
 ): Promise<Array<{ num: number; space_num: number }>> {
-  return (
-    await sql.query<{ num: number; space_num: number }>(
-      "select num, space_num from pipeline_runs where document_id = $1 order by num",
-      [documentId],
-    )
-  ).rows;
+  const { rows } = await sql.query<{ num: number; space_num: number }>(
+    `select num, space_num
+     from pipeline_runs
+     where document_id = $1
+     order by num`,
+    [documentId],
+  );
+  return rows;
 }
 
-/** Objects that only this document's runs and file name; a raw file that stays keeps its object. */
+/**
+ * Returns the names of the objects to delete with the document. A raw file that stays (`withRawFile` is
+ * false) or that belongs to another document keeps its object.
+ */
 export async function objectsOf(sql: Sql, documentId: string, withRawFile: boolean): Promise<string[]> {
   const { rows } = await sql.query<{ object_key: string }>(
-    `select object_key from pipeline_runs r where r.document_id = $1 and not exists (
-       select from raw_files f where f.object_key = r.object_key and not ($2 and f.document_id = $1))
-     union select object_key from raw_files where $2 and document_id = $1 and object_key is not null`,
+    `select run.object_key
+     from pipeline_runs run
+     where run.document_id = $1
+       and not exists (
+         select
+         from raw_files file
+         where file.object_key = run.object_key
+           and not ($2 and file.document_id = $1)
+       )
+     union
+     select object_key
+     from raw_files
+     where $2
+       and document_id = $1
+       and object_key is not null`,
     [documentId, withRawFile],
   );
   return rows.map((row) => row.object_key);
 }
 
 /**
- * Deletes at most `limit` chunks and text blocks of the run. Cached embeddings of the chunks were in use until now: that is noted.
- * @returns whether any are left.
+ * Deletes at most `limit` chunks and as many text blocks of the run. Their cached embeddings count as used
+ * until now, which delays their expiry.
+ * @returns whether any may be left.
  */
 export async function deleteText(sql: Sql, runNum: number, limit: number): Promise<boolean> {
   const chunks = await sql.query(
-    `with gone as (
-       delete from chunks where run_num = $1 and chunk_index in (select chunk_index from chunks where run_num = $1 order by chunk_index limit $2)
-       returning organization_id, chunk_index, content_hash),
+    `with deleted as (
+       delete from chunks
+       where run_num = $1
+         and chunk_index in (
+           select chunk_index
+           from chunks
+           where run_num = $1
+           order by chunk_index
+           limit $2
+         )
+       returning organization_id, chunk_index, content_hash
+     ),
      used as (
-       update embedding_cache e set last_used_at = now() from (select distinct organization_id, content_hash from gone) g cross join embedding_models m
-       where e.organization_id = g.organization_id and e.model_num = m.num and e.content_hash = g.content_hash and e.last_used_at < now() - interval '1 day')
-     select chunk_index from gone`,
+       update embedding_cache cached
+       set last_used_at = now()
+       from (select distinct organization_id, content_hash from deleted) content
+       cross join embedding_models model
+       where cached.organization_id = content.organization_id
+         and cached.model_num = model.num
+         and cached.content_hash = content.content_hash
+         and cached.last_used_at < now() - interval '1 day'
+     )
+     select chunk_index
+     from deleted`,
     [runNum, limit],
   );
   const blocks = await sql.query(
-    "delete from text_blocks where run_num = $1 and first_index in (select first_index from text_blocks where run_num = $1 order by first_index limit $2)",
+    `delete from text_blocks
+     where run_num = $1
+       and first_index in (
+         select first_index
+         from text_blocks
+         where run_num = $1
+         order by first_index
+         limit $2
+       )`,
     [runNum, limit],
   );
   return (chunks.rowCount ?? 0) >= limit || (blocks.rowCount ?? 0) >= limit;
 }
 
-/** Removes the raw file's references to cached embeddings, and the entries that no other file of the organization refers to. */
+/**
+ * Removes the files' references to cached embeddings, and the embeddings that no other file of the
+ * organization refers to.
+ */
 async function forgetEmbeddings(
   sql: Sql,
   organizationId: string,
   rawFileIds: readonly string[],
 ): Promise<void> {
   await sql.query(
-    `with gone as (delete from embedding_cache_references where raw_file_id = any($2::uuid[]) returning content_hash)
-     delete from embedding_cache e where e.organization_id = $1 and e.content_hash in (select content_hash from gone)
-       and not exists (select from embedding_cache_references r where r.organization_id = $1 and r.content_hash = e.content_hash and r.raw_file_id <> all($2::uuid[]))`,
+    `with forgotten as (
+       delete from embedding_cache_references
+       where raw_file_id = any($2::uuid[])
+       returning content_hash
+     )
+     delete from embedding_cache cached
+     where cached.organization_id = $1
+       and cached.content_hash in (select content_hash from forgotten)
+       and not exists (
+         select
+         from embedding_cache_references other
+         where other.organization_id = $1
+           and other.content_hash = cached.content_hash
+           and other.raw_file_id <> all($2::uuid[])
+       )`,
     [organizationId, rawFileIds],
   );
 }
 
-/** The document's rows, once its embeddings, text and objects are gone. Its postings stay hidden until their segments are purged. */
+/**
+ * Deletes the document's rows. Call it after its embeddings, text and objects are deleted. Its postings stay,
+ * hidden, until their segments are purged.
+ */
 export async function deleteDocumentRows(
   sql: Sql,
   organizationId: string,
@@ -111,9 +150,12 @@ export async function deleteDocumentRows(
   withRawFile: boolean,
 ): Promise<void> {
   if (withRawFile) {
-    const { rows } = await sql.query<{ id: string }>("select id from raw_files where document_id = $1", [
-      documentId,
-    ]);
+    const { rows } = await sql.query<{ id: string }>(
+      `select id
+       from raw_files
+       where document_id = $1`,
+      [documentId],
+    );
     await forgetEmbeddings(
       sql,
       organizationId,
@@ -127,29 +169,15 @@ export async function deleteDocumentRows(
     runs.map((run) => run.num),
   );
   await sql.query("delete from pipeline_runs where document_id = $1", [documentId]);
-  await sql.query("delete from documents where id = $1 and deleted_at is not null", [documentId]);
+  await sql.query(
+    `delete from documents
+     where id = $1
+       and deleted_at is not null`,
+    [documentId],
+  );
 }
 
-/** Raw files of the target that have no document: at most `limit`. */
-export async function looseFiles(
-  sql: Sql,
-  deletion: Deletion,
-  limit: number,
-): Promise<Array<{ id: string; object_key: string | null }>> {
-  const where = {
-    document: "false",
-    raw_file: "id = $1 and document_id is null",
-    folder: "false",
-    space: "space_id = $1 and document_id is null",
-  }[deletion.kind];
-  return (
-    await sql.query<{ id: string; object_key: string | null }>(
-      `select id, object_key from raw_files where ${where} and $1::uuid is not null limit $2`,
-      [deletion.target_id, limit],
-    )
-  ).rows;
-}
-
+/** Deletes raw files with their references to cached embeddings. Call it after their objects are deleted. */
 export async function deleteFileRows(
   sql: Sql,
   organizationId: string,
@@ -159,12 +187,19 @@ export async function deleteFileRows(
   await sql.query("delete from raw_files where id = any($1::uuid[])", [ids]);
 }
 
-/** Removes the folders or the space itself, once nothing is in them. */
+/** Deletes the rows of the folders, or what is left of the space, after their contents are deleted. */
 export async function deleteContainers(sql: Sql, deletion: Deletion): Promise<void> {
   if (deletion.kind === "folder") {
     await sql.query(
-      `with recursive tree as (select $1::uuid as id union all select f.id from folders f join tree on f.parent_folder_id = tree.id)
-       delete from folders where id in (select id from tree)`,
+      `with recursive tree as (
+         select $1::uuid as id
+         union all
+         select child.id
+         from folders child
+         join tree on tree.id = child.parent_folder_id
+       )
+       delete from folders
+       where id in (select id from tree)`,
       [deletion.target_id],
     );
   }
@@ -175,19 +210,11 @@ export async function deleteContainers(sql: Sql, deletion: Deletion): Promise<vo
   await sql.query("delete from api_key_spaces where space_id = $1", [deletion.target_id]);
 }
 
-/** How many rows of any kind are left of the target; a deletion is complete when it is 0. */
-export async function countLeft(sql: Sql, deletion: Deletion): Promise<number> {
-  const { rows } = await sql.query<{ left: number }>(
-    `select ((select count(*) from documents d where ${DOCUMENTS_OF[deletion.kind]})
-           + (select count(*) from raw_files f where ${{ document: "false", raw_file: "f.id = $1", folder: "false", space: "f.space_id = $1" }[deletion.kind]})
-           + (select count(*) from folders f where ${{ document: "false", raw_file: "false", folder: "f.id = $1 or f.parent_folder_id = $1", space: "f.space_id = $1" }[deletion.kind]})
-           + (select count(*) from chunks c where ${{ document: "c.document_id = $1", raw_file: "false", folder: "false", space: "false" }[deletion.kind]}))::int as left
-     where $1::uuid is not null`,
-    [deletion.target_id],
-  );
-  return rows[0]!.left;
-}
-
 export async function completeDeletion(sql: Sql, id: string): Promise<void> {
-  await sql.query("update deletions set completed_at = now() where id = $1", [id]);
+  await sql.query(
+    `update deletions
+     set completed_at = now()
+     where id = $1`,
+    [id],
+  );
 }

@@ -1,4 +1,4 @@
-/** All SQL of accepting an upload: the intent before its first byte, and the one transaction after its last. */
+/** All SQL that accepts an upload: the intent before its first byte, and the transaction after its last. */
 import type { FileType } from "../../domain/file-type.ts";
 import { DEFAULT_CHUNKER, PRIORITY } from "../../domain/work/processing.ts";
 import { traceparent } from "../../telemetry/span.ts";
@@ -6,9 +6,16 @@ import { type Sql, queryOnce } from "../pool.ts";
 import { queueRun } from "../runs/requests.ts";
 import type pg from "pg";
 
+/**
+ * Maintenance takes the object for abandoned if the lease ended a day before and nothing refers to the
+ * object.
+ */
 const INTENT_LEASE = "1 hour";
 
-/** Says that an object is on its way, so that no sweep takes it for an orphan. Renewing is repeating. */
+/**
+ * Notes that an object is being uploaded, so that maintenance does not delete it as an orphan. Repeat it to
+ * renew it.
+ */
 export async function declareUpload(
   system: pg.Pool,
   organizationId: string,
@@ -16,8 +23,10 @@ export async function declareUpload(
 ): Promise<void> {
   await queryOnce(
     system,
-    `insert into upload_intents (object_key, organization_id, leased_until) values ($1, $2, now() + interval '${INTENT_LEASE}')
-     on conflict (object_key) do update set leased_until = excluded.leased_until`,
+    `insert into upload_intents (object_key, organization_id, leased_until)
+     values ($1, $2, now() + interval '${INTENT_LEASE}')
+     on conflict (object_key) do update
+     set leased_until = excluded.leased_until`,
     [objectKey, organizationId],
   );
 }
@@ -37,25 +46,47 @@ export interface AcceptedUpload {
   readonly size: number;
   readonly sha256: string;
   readonly objectKey: string;
-  /** Where the raw file stands in its space. */
+  /** The path of the raw file in its space. */
   readonly path: string;
 }
 
-/** Writes document, raw file and queued run, and settles the intent: with this the upload is accepted, and never lost. */
+/**
+ * Writes the document, its raw file and its queued run, and deletes the intent. Once this is committed, the
+ * upload cannot be lost.
+ */
 export async function acceptNewDocument(sql: Sql, upload: AcceptedUpload): Promise<void> {
   await sql.query({
     name: "uploads.accept",
     text: `with run as (
-             insert into pipeline_runs (id, organization_id, space_id, space_num, document_id, version, trigger, object_key, file_name, file_type, file_size, chunker_name, created_by, traceparent)
-             select $3, $4, s.id, s.num, $1, 1, 'upload', $13, $8, $10, $11, '${DEFAULT_CHUNKER}', $7, $15 from spaces s where s.id = $5 and s.deleted_at is null
-             returning num, space_num),
+             insert into pipeline_runs
+               (id, organization_id, space_id, space_num, document_id, version, trigger, object_key,
+                file_name, file_type, file_size, chunker_name, created_by, traceparent)
+             select $3, $4, space.id, space.num, $1, 1, 'upload', $13,
+                    $8, $10, $11, '${DEFAULT_CHUNKER}', $7, $15
+             from spaces space
+             where space.id = $5
+               and space.deleted_at is null
+             returning num, space_num
+           ),
            document as (
-             insert into documents (id, organization_id, space_id, space_num, folder_id, name, file_type, file_size, content_type, created_by, run_count, latest_run_num)
-             select $1, $4, $5, run.space_num, $6, $8, $10, $11, $9, $7, 1, run.num from run returning id),
+             insert into documents
+               (id, organization_id, space_id, space_num, folder_id, name, file_type, file_size,
+                content_type, created_by, run_count, latest_run_num)
+             select $1, $4, $5, run.space_num, $6, $8, $10, $11,
+                    $9, $7, 1, run.num
+             from run
+             returning id
+           ),
            file as (
-             insert into raw_files (id, organization_id, space_id, path, size, content_type, sha256, object_key, document_id, created_by)
-             select $2, $4, $5, $14, $11, $9, $12, $13, document.id, $7 from document)
-           delete from upload_intents where object_key = $13`,
+             insert into raw_files
+               (id, organization_id, space_id, path, size, content_type, sha256, object_key,
+                document_id, created_by)
+             select $2, $4, $5, $14, $11, $9, $12, $13,
+                    document.id, $7
+             from document
+           )
+           delete from upload_intents
+           where object_key = $13`,
     values: [
       upload.documentId,
       upload.rawFileId,
@@ -90,16 +121,34 @@ type ReplacedFile = Pick<
 >;
 
 /**
- * Gives the document's file new content and queues the document's next version of it; what search serves stays until that is
- * published. The caller has locked the path and the document, and knows that both live.
+ * Gives the document's file new content and queues a run that makes it the document's next version. Search
+ * serves the current version until that run is published. The caller has locked the path and the document,
+ * and has checked that neither is deleted.
  */
 export async function replaceFile(sql: Sql, upload: ReplacedFile): Promise<void> {
   const { rowCount } = await sql.query({
     name: "uploads.replace",
     text: `with file as (
-             update raw_files set size = $3, content_type = $4, sha256 = $5, object_key = $6, updated_at = now() where id = $2 and document_id = $1),
-           intent as (delete from upload_intents where object_key = $6)
-           update documents set file_type = $7, file_size = $3, content_type = $4, updated_at = now() where id = $1 and deleted_at is null`,
+             update raw_files
+             set size = $3,
+                 content_type = $4,
+                 sha256 = $5,
+                 object_key = $6,
+                 updated_at = now()
+             where id = $2
+               and document_id = $1
+           ),
+           intent as (
+             delete from upload_intents
+             where object_key = $6
+           )
+           update documents
+           set file_type = $7,
+               file_size = $3,
+               content_type = $4,
+               updated_at = now()
+           where id = $1
+             and deleted_at is null`,
     values: [
       upload.documentId,
       upload.rawFileId,

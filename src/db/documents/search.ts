@@ -1,39 +1,44 @@
-/** All SQL that finds documents by their fields: white-listed filters and orders, narrowed by reach before anything else. */
+/**
+ * All SQL that finds documents by their fields. Only listed fields can filter and order, and only documents
+ * in reach are found.
+ */
 import { type Reach, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
-import type { Condition, OrderTerm } from "../../schema/requests/filters.ts";
-import { DOCUMENT_COLUMNS, DOCUMENT_LIVES, DOCUMENT_TABLES, type DocumentRow } from "./read.ts";
+import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
+import { DOCUMENT_COLUMNS, DOCUMENT_IS_VISIBLE, DOCUMENT_TABLES, type DocumentRow } from "./read.ts";
 import { type FieldColumns, filterSql, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import type { Sql } from "../pool.ts";
-import { WAITING_SINCE } from "../runs/waits.ts";
 
-/** As a document shows them: what a client read in one it can filter by. */
+/** Every field that a document shows, so that clients can filter by what they read. */
 const FIELDS: FieldColumns = {
-  id: "d.id",
-  space_id: "d.space_id",
-  folder_id: "d.folder_id",
-  organization_id: "d.organization_id",
-  created_by: "d.created_by",
-  file_type: "d.file_type",
-  file_size: "d.file_size",
-  file_path: "('spaces/' || d.space_id || '/documents/' || d.id || '/original/' || d.name)",
-  created_at: "d.created_at",
-  updated_at: "d.updated_at",
-  version: "d.published_version",
-  "doc_metadata.*": "d.metadata",
-  "doc_metadata.extracted": "coalesce(d.metadata -> 'extracted', nullif(d.extracted, '{}'))",
-  "doc_metadata.original_filename": "d.name",
-  "doc_metadata.content_type": "d.content_type",
-  "processing_state.parsed": "coalesce(r.parsed, false)",
-  "processing_state.chunked": "coalesce(r.chunked, false)",
-  "processing_state.embedded": "coalesce(r.embedded, false)",
-  "processing_state.pipeline_status": "r.status",
-  "processing_state.waiting_for": "r.waiting_for",
-  "processing_state.waiting_for.code": "r.waiting_for",
-  "processing_state.waiting_for.since": WAITING_SINCE,
-  "processing_state.parser_name": "r.parser_name",
-  "processing_state.chunker_name": "(case when r.chunked then r.chunker_name end)",
-  "processing_state.embedding_model": "(case when r.embedded then r.embedding_model end)",
+  id: "document.id",
+  space_id: "document.space_id",
+  folder_id: "document.folder_id",
+  organization_id: "document.organization_id",
+  created_by: "document.created_by",
+  file_type: "document.file_type",
+  file_size: "document.file_size",
+  file_path:
+    "('spaces/' || document.space_id || '/documents/' || document.id || '/original/' || document.name)",
+  created_at: "document.created_at",
+  updated_at: "document.updated_at",
+  version: "document.published_version",
+  "doc_metadata.*": "document.metadata",
+  "doc_metadata.extracted": "coalesce(document.metadata -> 'extracted', nullif(document.extracted, '{}'))",
+  "doc_metadata.original_filename": "document.name",
+  "doc_metadata.content_type": "document.content_type",
+  "processing_state.parsed": "coalesce(run.parsed, false)",
+  "processing_state.chunked": "coalesce(run.chunked, false)",
+  "processing_state.embedded": "coalesce(run.embedded, false)",
+  "processing_state.pipeline_status": "run.status",
+  "processing_state.waiting_for": "run.waiting_for",
+  "processing_state.waiting_for.code": "run.waiting_for",
+  "processing_state.waiting_for.since":
+    "(case when run.waiting_for is not null " +
+    "then coalesce(run.waiting_since, run.started_at, run.created_at) end)",
+  "processing_state.parser_name": "run.parser_name",
+  "processing_state.chunker_name": "(case when run.chunked then run.chunker_name end)",
+  "processing_state.embedding_model": "(case when run.embedded then run.embedding_model end)",
 };
 
 interface DocumentSearch {
@@ -42,8 +47,8 @@ interface DocumentSearch {
 }
 
 /**
- * A page of the documents reached that the conditions let through. Its ids come first: what a document shows is put together for those of
- * the page alone, not for all that are sorted.
+ * Returns a page of the documents in reach that meet the conditions. Reads the ids of the page first, because
+ * the columns of a document are costly to compute and sorting would compute them for every match.
  */
 export async function searchDocuments(
   sql: Sql,
@@ -55,9 +60,9 @@ export async function searchDocuments(
   const { items, total } = await readPage<{ id: string }>(
     sql,
     {
-      columns: "d.id",
+      columns: "document.id",
       from: DOCUMENT_TABLES,
-      where: DOCUMENT_LIVES,
+      where: DOCUMENT_IS_VISIBLE,
       order: { terms: search.order_by, fields: FIELDS },
       params: parameters([spaceIds]),
       filters: { conditions: search.filters, fields: FIELDS },
@@ -66,7 +71,11 @@ export async function searchDocuments(
   );
   if (items.length === 0) return { items: [], total };
   const { rows } = await sql.query<DocumentRow>(
-    `select ${DOCUMENT_COLUMNS} from ${DOCUMENT_TABLES} where ${DOCUMENT_LIVES} and d.id = any($2::uuid[]) order by array_position($2::uuid[], d.id)`,
+    `select ${DOCUMENT_COLUMNS}
+     from ${DOCUMENT_TABLES}
+     where ${DOCUMENT_IS_VISIBLE}
+       and document.id = any($2::uuid[])
+     order by array_position($2::uuid[], document.id)`,
     [spaceIds, items.map((item) => item.id)],
   );
   return { items: rows, total };
@@ -77,7 +86,7 @@ export interface DocumentPlace {
   readonly space_id: string;
 }
 
-/** Where the documents lie that the conditions let through, oldest first, at most `limit`. */
+/** Returns at most `limit` of the documents in reach that meet the conditions, oldest first. */
 export async function findMatchingDocuments(
   sql: Sql,
   reach: Reach,
@@ -86,16 +95,30 @@ export async function findMatchingDocuments(
 ): Promise<DocumentPlace[]> {
   const params = parameters([reachedSpaceIds(reach)]);
   const filtered = filterSql(conditions, FIELDS, params);
-  const text = `select d.id, d.space_id from ${DOCUMENT_TABLES} where ${DOCUMENT_LIVES} and ${filtered} order by d.id limit ${params.add(limit)}`;
-  return (await sql.query<DocumentPlace>(text, params.values)).rows;
+  const { rows } = await sql.query<DocumentPlace>(
+    `select document.id, document.space_id
+     from ${DOCUMENT_TABLES}
+     where ${DOCUMENT_IS_VISIBLE}
+       and ${filtered}
+     order by document.id
+     limit ${params.add(limit)}`,
+    params.values,
+  );
+  return rows;
 }
 
-/** Where those of the documents lie that are reached. */
+/** Returns those of the documents that are in reach. */
 export async function findDocumentPlaces(
   sql: Sql,
   reach: Reach,
   ids: readonly string[],
 ): Promise<DocumentPlace[]> {
-  const text = `select d.id, d.space_id from ${DOCUMENT_TABLES} where ${DOCUMENT_LIVES} and d.id = any($2::uuid[])`;
-  return (await sql.query<DocumentPlace>(text, [reachedSpaceIds(reach), ids])).rows;
+  const { rows } = await sql.query<DocumentPlace>(
+    `select document.id, document.space_id
+     from ${DOCUMENT_TABLES}
+     where ${DOCUMENT_IS_VISIBLE}
+       and document.id = any($2::uuid[])`,
+    [reachedSpaceIds(reach), ids],
+  );
+  return rows;
 }

@@ -1,15 +1,17 @@
-/** All SQL that reads what a run made of a document, as callers see it: its text in units, and its chunks. */
+/** All SQL that reads what a run made of a document, as callers see it: its text units and its chunks. */
 import type { TextUnit } from "../../domain/text-unit.ts";
 import type { Sql } from "../pool.ts";
 
 /**
- * The run whose text and chunks are the document's: the published one; before the first publication the latest, once it is parsed.
- * Null where there is no text yet.
+ * Returns the run whose text and chunks the document shows: the published one or, before the first
+ * publication, the latest one once it is parsed. Null if there is no text yet.
  */
 export async function shownRunNum(sql: Sql, documentId: string): Promise<number | null> {
   const { rows } = await sql.query<{ run_num: number | null }>(
-    `select coalesce(d.published_run_num, case when r.parsed then r.num end) as run_num
-     from documents d left join pipeline_runs r on r.num = d.latest_run_num where d.id = $1`,
+    `select coalesce(document.published_run_num, case when run.parsed then run.num end) as run_num
+     from documents document
+     left join pipeline_runs run on run.num = document.latest_run_num
+     where document.id = $1`,
     [documentId],
   );
   return rows[0]?.run_num ?? null;
@@ -22,13 +24,18 @@ export interface IndexedUnit extends TextUnit {
 
 export async function countUnits(sql: Sql, runNum: number): Promise<number> {
   const { rows } = await sql.query<{ total: number }>(
-    "select coalesce(max(first_index + unit_count), 0)::int as total from text_blocks where run_num = $1",
+    `select coalesce(max(first_index + unit_count), 0)::int as total
+     from text_blocks
+     where run_num = $1`,
     [runNum],
   );
   return rows[0]!.total;
 }
 
-/** The run's text units from one index on, in order: `limit` of them, a row each, so that no row is larger than a unit may be. */
+/**
+ * Returns at most `limit` text units of the run from index `from` on, in order. A row holds one unit, which
+ * bounds its size.
+ */
 export async function readUnits(
   sql: Sql,
   runNum: number,
@@ -69,25 +76,53 @@ export interface ChunkRow {
 
 export async function countChunks(sql: Sql, runNum: number): Promise<number> {
   const { rows } = await sql.query<{ total: number }>(
-    "select count(*)::int as total from chunks where run_num = $1",
+    `select count(*)::int as total
+     from chunks
+     where run_num = $1`,
     [runNum],
   );
   return rows[0]!.total;
 }
 
 /**
- * The run's chunks from one index on, in order: `limit` of them. Their vectors are whole when the run is published, and not before; a chunk that
- * the model refuses has none.
+ * Returns at most `limit` chunks of the run from index `from` on, in order. A chunk counts as embedded once
+ * the run is published, unless the model refused its text.
  */
 export async function readChunks(sql: Sql, runNum: number, from: number, limit: number): Promise<ChunkRow[]> {
   const { rows } = await sql.query<ChunkRow>(
-    `select c.id, c.document_id, c.chunk_index, c.text, c.token_count, c.page_start, c.page_end, c.metadata,
-       jsonb_build_object('model', r.embedding_model, 'dimensions', m.dimensions, 'embedded', v.is_there, 'embedded_at', case when v.is_there then r.completed_at end) as embedding
-     from chunks c join pipeline_runs r on r.num = c.run_num left join embedding_models m on m.name = r.embedding_model
-     cross join lateral (select r.embedded and (c.refused_by is distinct from m.num or exists (
-       select from embeddings e where e.space_num = r.space_num and e.run_num = c.run_num and e.chunk_index = c.chunk_index)) as is_there) v
-     where c.run_num = $1 and c.chunk_index >= $2 and c.chunk_index < $2::int + $3::int
-     order by c.chunk_index`,
+    `select chunk.id,
+            chunk.document_id,
+            chunk.chunk_index,
+            chunk.text,
+            chunk.token_count,
+            chunk.page_start,
+            chunk.page_end,
+            chunk.metadata,
+            jsonb_build_object(
+              'model', run.embedding_model,
+              'dimensions', model.dimensions,
+              'embedded', vector.is_there,
+              'embedded_at', case when vector.is_there then run.completed_at end
+            ) as embedding
+     from chunks chunk
+     join pipeline_runs run on run.num = chunk.run_num
+     left join embedding_models model on model.name = run.embedding_model
+     cross join lateral (
+       select run.embedded and (
+                chunk.refused_by is distinct from model.num
+                or exists (
+                  select
+                  from embeddings embedding
+                  where embedding.space_num = run.space_num
+                    and embedding.run_num = chunk.run_num
+                    and embedding.chunk_index = chunk.chunk_index
+                )
+              ) as is_there
+     ) vector
+     where chunk.run_num = $1
+       and chunk.chunk_index >= $2
+       and chunk.chunk_index < $2::int + $3::int
+     order by chunk.chunk_index`,
     [runNum, from, limit],
   );
   return rows;

@@ -1,41 +1,107 @@
-/** All SQL of encrypting an organization's objects anew: which there are, the exchange of one for its copy, and what still needs an older key. */
-import type { Sql } from "../pool.ts";
+/**
+ * Finds the objects that are to be encrypted anew, exchanges one for its copy, and counts what still needs an
+ * older key.
+ */
+import type { Sql } from "../sql.ts";
 
-/** Rows of what is being deleted keep the name that the deletion knows. */
-const LIVES = `exists (select from spaces s join organizations g on g.id = s.organization_id and g.deleted_at is null where s.id = t.space_id and s.deleted_at is null)
-  and not exists (select from documents d left join folders o on o.id = d.folder_id where d.id = t.document_id and (d.deleted_at is not null or o.deleted_at is not null))`;
-/** A day with what the sweep of intents adds: what has read a row goes on reading the object that it names. */
+/**
+ * A condition on `holder`, a row that names an object: nothing that it belongs to is being deleted. A
+ * deletion knows the names of objects beforehand, so they must not change.
+ */
+const IS_LIVE = `
+  exists (
+    select
+    from spaces space
+    join organizations organization
+      on organization.id = space.organization_id
+      and organization.deleted_at is null
+    where space.id = holder.space_id
+      and space.deleted_at is null
+  )
+  and not exists (
+    select
+    from documents document
+    left join folders folder on folder.id = document.folder_id
+    where document.id = holder.document_id
+      and (document.deleted_at is not null or folder.deleted_at is not null)
+  )`;
+
+/**
+ * The sweep of intents adds most of a day to it. Until then, whoever has read a row can still read the object
+ * that it names.
+ */
 const KEPT_FOR = "1 hour";
 
-/** Names of objects that living rows of the organization have, behind `after`, in byte order; none where it is being deleted. */
+const NAMED_OBJECTS = `
+  (
+    select holder.object_key
+    from raw_files holder
+    where holder.organization_id = $1
+      and holder.object_key > $2
+      and holder.deleted_at is null
+      and ${IS_LIVE}
+    order by 1
+    limit $3
+  )
+  union
+  (
+    select holder.object_key
+    from pipeline_runs holder
+    where holder.organization_id = $1
+      and holder.object_key > $2
+      and not holder.object_purged
+      and ${IS_LIVE}
+    order by 1
+    limit $3
+  )
+  order by 1
+  limit $3`;
+
+/**
+ * Lists names of objects that rows of the organization have, after the name `after`, in byte order. It lists
+ * none if the organization is being deleted.
+ */
 export async function listNamedObjects(
   sql: Sql,
   organizationId: string,
   { after, limit }: { readonly after: string | null; readonly limit: number },
 ): Promise<string[]> {
-  const { rows } = await sql.query<{ object_key: string }>(
-    `(select t.object_key from raw_files t where t.organization_id = $1 and t.object_key > $2 and t.deleted_at is null and ${LIVES} order by 1 limit $3)
-     union (select t.object_key from pipeline_runs t where t.organization_id = $1 and t.object_key > $2 and not t.object_purged and ${LIVES} order by 1 limit $3)
-     order by 1 limit $3`,
-    [organizationId, after ?? "", limit],
-  );
+  const { rows } = await sql.query<{ object_key: string }>(NAMED_OBJECTS, [
+    organizationId,
+    after ?? "",
+    limit,
+  ]);
   return rows.map((row) => row.object_key);
 }
 
-/** As {@link listNamedObjects} would list. */
+/** Counts what {@link listNamedObjects} lists over all its pages. */
 export async function countNamedObjects(sql: Sql, organizationId: string): Promise<number> {
   const { rows } = await sql.query<{ count: number }>(
-    `select count(*)::int as count from (
-       select t.object_key from raw_files t where t.organization_id = $1 and t.object_key is not null and t.deleted_at is null and ${LIVES}
-       union select t.object_key from pipeline_runs t where t.organization_id = $1 and not t.object_purged and ${LIVES}) named`,
+    `select count(*)::int as count
+     from (
+       select holder.object_key
+       from raw_files holder
+       where holder.organization_id = $1
+         and holder.object_key is not null
+         and holder.deleted_at is null
+         and ${IS_LIVE}
+       union
+       select holder.object_key
+       from pipeline_runs holder
+       where holder.organization_id = $1
+         and not holder.object_purged
+         and ${IS_LIVE}
+     ) named`,
     [organizationId],
   );
   return rows[0]!.count;
 }
 
 /**
- * Gives every living row that names `from` the name `to`, settles the intent of `to`, and leaves `from` to the sweep of intents a day
- * later. @returns false, with nothing changed, where no such row names `from` any more.
+ * Gives every row that names the object `from` the name `to`, deletes the intent of `to`, and leaves `from`
+ * to the sweep of intents, which deletes the object a day later.
+ * @returns false, with nothing changed, if no row names `from` any more, or what it belongs to is being
+ *   deleted.
  */
 export async function exchangeObject(
   sql: Sql,
@@ -43,20 +109,33 @@ export async function exchangeObject(
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<boolean> {
   const { rowCount: files } = await sql.query(
-    `update raw_files t set object_key = $3 where t.organization_id = $1 and t.object_key = $2 and t.deleted_at is null and ${LIVES}`,
+    `update raw_files holder
+     set object_key = $3
+     where holder.organization_id = $1
+       and holder.object_key = $2
+       and holder.deleted_at is null
+       and ${IS_LIVE}`,
     [organizationId, from, to],
   );
   const { rowCount: runs } = await sql.query(
-    `update pipeline_runs t set object_key = $3 where t.organization_id = $1 and t.object_key = $2 and not t.object_purged and ${LIVES}`,
+    `update pipeline_runs holder
+     set object_key = $3
+     where holder.organization_id = $1
+       and holder.object_key = $2
+       and not holder.object_purged
+       and ${IS_LIVE}`,
     [organizationId, from, to],
   );
   if ((files ?? 0) + (runs ?? 0) === 0) return false;
-  await sql.query("delete from upload_intents where organization_id = $1 and object_key = $2", [
-    organizationId,
-    to,
-  ]);
   await sql.query(
-    `insert into upload_intents (object_key, organization_id, leased_until) values ($2, $1, now() + interval '${KEPT_FOR}')
+    `delete from upload_intents
+     where organization_id = $1
+       and object_key = $2`,
+    [organizationId, to],
+  );
+  await sql.query(
+    `insert into upload_intents (object_key, organization_id, leased_until)
+     values ($2, $1, now() + interval '${KEPT_FOR}')
      on conflict (object_key) do nothing`,
     [organizationId, from],
   );
@@ -64,22 +143,39 @@ export async function exchangeObject(
 }
 
 interface KeyUsers {
-  /** Uploads under way that may have begun under an older key. */
+  /** Uploads that are under way and may have begun with an older key. */
   readonly uploads: number;
-  /** Kept answers of chat turns; they go within a day. */
+  /** Kept answers of chat turns; they are deleted within a day. */
   readonly kept_answers: number;
 }
 
-/** What still needs another key of the organization than `keyId`, which became the current one at `since`. */
+/**
+ * Counts what still needs another key of the organization than `keyId`, the current one.
+ * @param until since when no process begins an upload with an older key.
+ */
 export async function countKeyUsers(
   sql: Sql,
   organizationId: string,
   { keyId, until }: { readonly keyId: string; readonly until: Date },
 ): Promise<KeyUsers> {
   const { rows } = await sql.query<KeyUsers>(
-    `select (select count(*)::int from upload_intents where organization_id = $1 and created_at < $3) as uploads,
-       (select count(*)::int from kept_turns where organization_id = $1 and key_id <> $2)
-         + (select count(*)::int from kept_turn_pieces where organization_id = $1 and key_id <> $2) as kept_answers`,
+    `select (
+              select count(*)::int
+              from upload_intents
+              where organization_id = $1
+                and created_at < $3
+            ) as uploads,
+            (
+              select count(*)::int
+              from kept_turns
+              where organization_id = $1
+                and key_id <> $2
+            ) + (
+              select count(*)::int
+              from kept_turn_pieces
+              where organization_id = $1
+                and key_id <> $2
+            ) as kept_answers`,
     [organizationId, keyId, until],
   );
   return rows[0]!;

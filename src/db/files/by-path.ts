@@ -1,4 +1,4 @@
-/** All SQL that finds raw files by path, and the locks under which paths change. */
+/** All SQL that finds raw files by path, and that locks paths while they change. */
 import type { FileAddress } from "../../domain/paths.ts";
 import { parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
@@ -8,7 +8,7 @@ export interface RawFileRow {
   readonly id: string;
   readonly space_id: string;
   readonly path: string;
-  /** Bytes; null for a path folder, and so are the next three. */
+  /** Bytes; this and the next three are null for a path folder. */
   readonly size: number | null;
   readonly content_type: string | null;
   readonly sha256: string | null;
@@ -18,85 +18,122 @@ export interface RawFileRow {
   readonly updated_at: Date;
 }
 
-const COLUMNS =
-  "rf.id, rf.space_id, rf.path, rf.size, rf.content_type, rf.sha256, rf.object_key, rf.document_id, rf.created_at, rf.updated_at";
-const TABLES =
-  "raw_files rf left join documents d on d.id = rf.document_id left join folders f on f.id = d.folder_id";
-/** A file is gone with the folder of its document, whose mark comes first. */
-const LIVES = "rf.deleted_at is null and f.deleted_at is null";
+/** The columns of a {@link RawFileRow}. */
+const COLUMNS = `file.id, file.space_id, file.path, file.size, file.content_type, file.sha256,
+            file.object_key, file.document_id, file.created_at, file.updated_at`;
+const TABLES = `raw_files file
+     left join documents document on document.id = file.document_id
+     left join folders folder on folder.id = document.folder_id`;
+/** A deleted folder takes the files of its documents with it; only the folder is marked at first. */
+const IS_VISIBLE = "file.deleted_at is null and folder.deleted_at is null";
 
-const IS_EMPTY_FOLDER = `rf.object_key is null and not exists (
-  select from raw_files below where below.space_id = rf.space_id and below.deleted_at is null
-    and below.path collate "C" > rf.path || '/' and below.path collate "C" < rf.path || '0')`;
+/**
+ * A path folder with nothing in it. '0' is the character after '/', so the range holds what is inside the
+ * folder.
+ */
+const IS_EMPTY_FOLDER = `file.object_key is null and not exists (
+       select
+       from raw_files inside
+       where inside.space_id = file.space_id
+         and inside.deleted_at is null
+         and inside.path collate "C" > file.path || '/'
+         and inside.path collate "C" < file.path || '0'
+     )`;
 
-/** A page of the space's files and empty path folders whose path begins with `prefix`, newest first. */
+/**
+ * Returns a page of the space's files and empty path folders whose path begins with `prefix`, newest first.
+ */
 export async function listRawFiles(
   sql: Sql,
   spaceId: string,
   prefix: string,
   page: PageRequest,
 ): Promise<Page<RawFileRow>> {
-  const where = `rf.space_id = $1 and starts_with(rf.path collate "C", $2) and ${LIVES} and (rf.object_key is not null or ${IS_EMPTY_FOLDER})`;
   return readPage<RawFileRow>(
     sql,
     {
       columns: COLUMNS,
       from: TABLES,
-      where,
-      order: "rf.created_at desc, rf.id desc",
+      where: `file.space_id = $1
+              and starts_with(file.path collate "C", $2)
+              and ${IS_VISIBLE}
+              and (file.object_key is not null or ${IS_EMPTY_FOLDER})`,
+      order: "file.created_at desc, file.id desc",
       params: parameters([spaceId, prefix]),
     },
     page,
   );
 }
 
-/** The file or path folder that the address means. */
+/**
+ * Returns the file or path folder that the address means: an exact path goes before the name of a document.
+ */
 export async function findRawFile(
   sql: Sql,
   { spaceId, path, namedPath, document }: FileAddress,
 ): Promise<RawFileRow | undefined> {
   const { rows } = await sql.query<RawFileRow>(
-    `select ${COLUMNS} from ${TABLES}
-     where rf.space_id = $1 and ${LIVES} and (rf.path collate "C" in ($2, $3) or (rf.document_id = $4 and d.name = $5 and rf.object_key is not null))
-     order by rf.path = $2 desc, rf.path = $3 desc limit 1`,
+    `select ${COLUMNS}
+     from ${TABLES}
+     where file.space_id = $1
+       and ${IS_VISIBLE}
+       and (
+         file.path collate "C" in ($2, $3)
+         or (file.document_id = $4 and document.name = $5 and file.object_key is not null)
+       )
+     order by file.path = $2 desc, file.path = $3 desc
+     limit 1`,
     [spaceId, path, namedPath, document?.id ?? null, document?.name ?? null],
   );
   return rows[0];
 }
 
-/** Until the transaction ends no other one puts a file or folder at this path, and nobody moves paths of the space. */
+/**
+ * Keeps other transactions from putting anything at this path, and from moving any path of the space, until
+ * this one ends.
+ */
 export async function lockPath(sql: Sql, spaceId: string, path: string): Promise<void> {
   await sql.query(
-    `select pg_advisory_xact_lock_shared(hashtextextended('paths ' || $1::text, 0)), pg_advisory_xact_lock(hashtextextended('path ' || $1::text || ' ' || $2::text, 0))`,
+    `select pg_advisory_xact_lock_shared(hashtextextended('paths ' || $1::text, 0)),
+            pg_advisory_xact_lock(hashtextextended('path ' || $1::text || ' ' || $2::text, 0))`,
     [spaceId, path],
   );
 }
 
-/** Until the transaction ends nobody else puts or moves anything at any path of the space. */
+/** Keeps other transactions from putting or moving anything at any path of the space until this one ends. */
 export async function lockAllPaths(sql: Sql, spaceId: string): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtextextended('paths ' || $1::text, 0))", [spaceId]);
 }
 
 /**
- * Locks the file's document. Whoever changes a document and its file locks in this order, so that
- * they wait for each other and never in a circle.
- * @returns whether there is one and it lives.
+ * Locks the file's document. Every transaction that changes both locks the document before its file, which
+ * avoids deadlocks.
+ * @returns whether there is one and it is not deleted.
  */
 export async function lockDocumentOf(sql: Sql, file: Pick<RawFileRow, "document_id">): Promise<boolean> {
   if (file.document_id === null) return false;
   const { rows } = await sql.query<{ folder_id: string | null }>(
-    "select folder_id from documents where id = $1 and deleted_at is null for update",
+    `select folder_id
+     from documents
+     where id = $1
+       and deleted_at is null
+     for update`,
     [file.document_id],
   );
   const folderId = rows[0]?.folder_id ?? null;
   if (folderId === null) return rows.length === 1;
-  const folder = await sql.query("select from folders where id = $1 and deleted_at is null for share", [
-    folderId,
-  ]);
+  const folder = await sql.query(
+    `select
+     from folders
+     where id = $1
+       and deleted_at is null
+     for share`,
+    [folderId],
+  );
   return folder.rowCount === 1;
 }
 
-/** What holds a path that the caller has locked. */
+/** The file or path folder at a path that the caller has locked. */
 interface Occupant {
   readonly id: string;
   readonly document_id: string | null;
@@ -104,34 +141,60 @@ interface Occupant {
 }
 
 /**
- * The file or folder at a path that the caller has locked; with its document locked, where one lives. A deletion at the same time
- * is waited for: the answer says how it ended. A file that is gone with its document's folder gives up its path.
+ * Locks the file or path folder at a path that the caller has locked, and its document if it has one. Waits
+ * for a deletion of it that is in progress. A file whose document's folder is deleted is marked as deleted,
+ * which frees the path.
  */
 export async function lockOccupant(sql: Sql, spaceId: string, path: string): Promise<Occupant | undefined> {
   const found = await sql.query<Pick<RawFileRow, "id" | "document_id">>(
-    `select id, document_id from raw_files where space_id = $1 and path collate "C" = $2 and deleted_at is null`,
+    `select id, document_id
+     from raw_files
+     where space_id = $1
+       and path collate "C" = $2
+       and deleted_at is null`,
     [spaceId, path],
   );
   if (found.rows[0] === undefined) return undefined;
   const hasDocument = await lockDocumentOf(sql, found.rows[0]);
   const { rows } = await sql.query<RawFileRow>(
-    "select id, document_id, object_key from raw_files where id = $1 and deleted_at is null for update",
+    `select id, document_id, object_key
+     from raw_files
+     where id = $1
+       and deleted_at is null
+     for update`,
     [found.rows[0].id],
   );
   const file = rows[0];
   if (file === undefined) return undefined;
   if (file.document_id === null || hasDocument)
     return { id: file.id, document_id: file.document_id, isFolder: file.object_key === null };
-  await sql.query("update raw_files set deleted_at = now() where id = $1", [file.id]);
+  await sql.query(
+    `update raw_files
+     set deleted_at = now()
+     where id = $1`,
+    [file.id],
+  );
   return undefined;
 }
 
-/** Frees the path, and what begins with it where it ends with a slash, of files that are gone with their document's folder already. */
+/**
+ * Marks files as deleted whose document's folder is deleted, which frees their paths: the one at `path` and,
+ * if that ends with a slash, all that begin with it.
+ */
 export async function retireHidden(sql: Sql, spaceId: string, path: string): Promise<void> {
   await sql.query(
-    `update raw_files rf set deleted_at = now() from documents d join folders f on f.id = d.folder_id
-     where rf.document_id = d.id and f.deleted_at is not null and rf.space_id = $1 and rf.deleted_at is null
-       and (rf.path collate "C" = $2 or (right($2, 1) = '/' and starts_with(rf.path collate "C", $2)))`,
+    `update raw_files file
+     set deleted_at = now()
+     from documents document
+     join folders folder on folder.id = document.folder_id
+     where file.document_id = document.id
+       and folder.deleted_at is not null
+       and file.space_id = $1
+       and file.deleted_at is null
+       and (
+         file.path collate "C" = $2
+         or (right($2, 1) = '/' and starts_with(file.path collate "C", $2))
+       )`,
     [spaceId, path],
   );
 }

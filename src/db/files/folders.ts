@@ -1,4 +1,7 @@
-/** All SQL of path folders: rows of `raw_files` without an object, so that a folder can be there before its first file. */
+/**
+ * All SQL of path folders: rows of `raw_files` without an object, so that a folder can exist before its first
+ * file.
+ */
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Sql } from "../pool.ts";
@@ -12,9 +15,9 @@ interface NewPathFolder {
 }
 
 /**
- * Makes the folder where there is none.
+ * Creates the path folder if there is none.
  * @returns its id, and whether this call made it.
- * @throws DomainError `bad_request` where a file is at the path.
+ * @throws DomainError `bad_request` if a file is at the path.
  */
 export async function createPathFolder(
   sql: Sql,
@@ -27,18 +30,27 @@ export async function createPathFolder(
   if (found !== undefined) return { id: found.id, isNew: false };
   const id = newId();
   await sql.query(
-    "insert into raw_files (id, organization_id, space_id, path, created_by) values ($1, $2, $3, $4, $5)",
+    `insert into raw_files (id, organization_id, space_id, path, created_by)
+     values ($1, $2, $3, $4, $5)`,
     [id, organizationId, spaceId, path, userId],
   );
   return { id, isNew: true };
 }
 
-/** @returns false where something lies below the folder, or it is gone. */
+/** Deletes the path folder if it is empty. @returns false if it is not, or does not exist. */
 export async function deleteEmptyPathFolder(sql: Sql, id: string): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `delete from raw_files rf where rf.id = $1 and rf.object_key is null and not exists (
-       select from raw_files below where below.space_id = rf.space_id and below.deleted_at is null
-         and below.path collate "C" > rf.path || '/' and below.path collate "C" < rf.path || '0')`,
+    `delete from raw_files folder
+     where folder.id = $1
+       and folder.object_key is null
+       and not exists (
+         select
+         from raw_files inside
+         where inside.space_id = folder.space_id
+           and inside.deleted_at is null
+           and inside.path collate "C" > folder.path || '/'
+           and inside.path collate "C" < folder.path || '0'
+       )`,
     [id],
   );
   return rowCount === 1;

@@ -1,32 +1,36 @@
-/** All SQL of Idempotency-Keys: who works under one, and the answer that repeats get. */
+/**
+ * Stores Idempotency-Keys: which request works under one, and the answer that repeats of it get.
+ * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
+ */
 import type pg from "pg";
 import { type Sql, queryOnce } from "../pool.ts";
 
 export interface IdempotencyKey {
   readonly organizationId: string;
-  /** The API key, else the user. */
+  /** The id of the API key, else of the user. */
   readonly callerId: string;
-  /** Method and path as the table of routes has them. */
+  /** Method and path, as in the table of routes. */
   readonly route: string;
   readonly key: string;
 }
 
 export interface KeptAnswer {
   readonly status: number;
-  /** JSON, as it was sent. */
+  /** JSON as it was sent. */
   readonly response: string;
   readonly bodyHash: Buffer;
 }
 
-/** Where a key stands for somebody who wants it. */
+/** What a request learns that wants to work under a key. */
 export type KeyStanding =
   | { readonly is: "claimed" }
   | { readonly is: "kept"; readonly answer: KeptAnswer }
-  /** Somebody else works under it; the hash is null where the body is not whole yet. */
+  /** Another request works under it. The hash is null while the body of that request is still coming. */
   | { readonly is: "busy"; readonly bodyHash: Buffer | null };
 
-/** How long a request that died holds its key. */
+/** For so long, a request that died keeps its key. */
 const LEASE = "interval '15 seconds'";
+/** How often a request renews the lease of its key. */
 export const RENEW_LEASE_MS = 4_000;
 const KEPT_FOR = "interval '24 hours'";
 
@@ -34,15 +38,18 @@ interface KeyRow {
   readonly body_hash: Buffer | null;
   readonly status: number | null;
   readonly response: string | null;
+  /** Whether another request may take the key. */
   readonly is_over: boolean;
 }
 
-const ENTRY = "caller_id = $1 and route = $2 and key = $3";
+/** The parameters $1 to $3 of every statement here, which name one row. */
 const entryOf = ({ callerId, route, key }: IdempotencyKey): unknown[] => [callerId, route, key];
 
 /**
- * Takes the key for `token` where nobody holds it: it is new, older than 24 hours, or its holder died without an answer.
- * `bodyHash` is null for a body that is still to come.
+ * Takes the key for `token` if no other request has it: it is new, older than 24 hours, or the request that
+ * had it died without an answer.
+ * @param token names this request, so that it can tell later whether the key is still its own.
+ * @param bodyHash null if the body is still to come.
  */
 export async function claimKey(
   system: pg.Pool,
@@ -57,8 +64,14 @@ export async function claimKey(
     `insert into idempotency_keys (caller_id, route, key, organization_id, token, body_hash, leased_until)
      values ($1, $2, $3, $4, $5, $6, now() + ${LEASE})
      on conflict (caller_id, route, key) do update
-       set token = excluded.token, body_hash = excluded.body_hash, status = null, response = null, claimed_at = now(), leased_until = excluded.leased_until
-       where idempotency_keys.claimed_at < now() - ${KEPT_FOR} or (idempotency_keys.status is null and idempotency_keys.leased_until < now())`,
+     set token = excluded.token,
+         body_hash = excluded.body_hash,
+         status = null,
+         response = null,
+         claimed_at = now(),
+         leased_until = excluded.leased_until
+     where idempotency_keys.claimed_at < now() - ${KEPT_FOR}
+       or (idempotency_keys.status is null and idempotency_keys.leased_until < now())`,
     [...entryOf(key), key.organizationId, token, bodyHash],
   );
   if (rowCount === 1) return { is: "claimed" };
@@ -69,7 +82,15 @@ export async function claimKey(
 async function readKey(system: pg.Pool, key: IdempotencyKey): Promise<KeyRow | undefined> {
   const { rows } = await queryOnce<KeyRow>(system, {
     name: "idempotency.read",
-    text: `select body_hash, status, response, claimed_at < now() - ${KEPT_FOR} or (status is null and leased_until < now()) as is_over from idempotency_keys where ${ENTRY}`,
+    text: `
+      select body_hash,
+             status,
+             response,
+             claimed_at < now() - ${KEPT_FOR} or (status is null and leased_until < now()) as is_over
+      from idempotency_keys
+      where caller_id = $1
+        and route = $2
+        and key = $3`,
     values: entryOf(key),
   });
   return rows[0];
@@ -80,17 +101,24 @@ function standingOf({ body_hash, status, response }: KeyRow): KeyStanding {
   return { is: "kept", answer: { status, response, bodyHash: body_hash } };
 }
 
+/** Renews the lease of the key, if it is still of `token` and has no answer yet. */
 export async function renewKey(system: pg.Pool, key: IdempotencyKey, token: string): Promise<void> {
   await queryOnce(
     system,
-    `update idempotency_keys set leased_until = now() + ${LEASE} where ${ENTRY} and token = $4 and status is null`,
+    `update idempotency_keys
+     set leased_until = now() + ${LEASE}
+     where caller_id = $1
+       and route = $2
+       and key = $3
+       and token = $4
+       and status is null`,
     [...entryOf(key), token],
   );
 }
 
 /**
- * Keeps the answer for repeats. In the transaction of the effect both come to be or neither.
- * @returns false where the key is not `token`'s any more: the caller's lease ended and another request took over.
+ * Keeps the answer for repeats, in the transaction of the request's effect: so both are stored or neither.
+ * @returns false if the key is not of `token` any more: its lease ended and another request took it.
  */
 export async function keepAnswer(
   sql: Sql,
@@ -99,16 +127,33 @@ export async function keepAnswer(
   { status, response, bodyHash }: KeptAnswer,
 ): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `update idempotency_keys set status = $5, response = $6, body_hash = $7 where ${ENTRY} and token = $4 and status is null`,
+    `update idempotency_keys
+     set status = $5,
+         response = $6,
+         body_hash = $7
+     where caller_id = $1
+       and route = $2
+       and key = $3
+       and token = $4
+       and status is null`,
     [...entryOf(key), token, status, response, bodyHash],
   );
   return rowCount === 1;
 }
 
-/** Gives the key up where no answer was kept, so that a repeat is tried at once. Waits for a transaction that is about to keep one. */
+/**
+ * Gives the key up if no answer was kept, so that a repeat can start at once. Waits for a transaction that is
+ * about to keep one.
+ */
 export async function releaseKey(system: pg.Pool, key: IdempotencyKey, token: string): Promise<void> {
-  await queryOnce(system, `delete from idempotency_keys where ${ENTRY} and token = $4 and status is null`, [
-    ...entryOf(key),
-    token,
-  ]);
+  await queryOnce(
+    system,
+    `delete from idempotency_keys
+     where caller_id = $1
+       and route = $2
+       and key = $3
+       and token = $4
+       and status is null`,
+    [...entryOf(key), token],
+  );
 }

@@ -1,4 +1,4 @@
-/** What the logins of a process may do in Postgres: makes them, and says which may do more than they should and what mends it. */
+/** Finds logins that may do more than they should, says what repairs them, and makes logins. */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import pg from "pg";
 import { IS_POWERFUL } from "../access/catalogue.ts";
@@ -20,7 +20,7 @@ const VARIABLES = {
 } as const satisfies Record<RoleName, string>;
 const NAMES = Object.keys(ROLES) as RoleName[];
 
-/** What a login has that one of a service should not have. */
+/** What a login has. One of a service should have `has_role` and nothing else. */
 interface LoginRow {
   readonly login: string;
   readonly attributes: string[];
@@ -32,20 +32,21 @@ interface LoginRow {
 
 interface Fault {
   readonly what: string;
-  /** Undefined where another login is what mends it. */
+  /** Repairs it; undefined if another login is needed. */
   readonly statement: string | undefined;
 }
 
 interface StrongLogins {
   readonly faults: readonly string[];
-  /** They mend all of it; none where something is wrong that no statement mends. */
+  /** They repair all faults; none if one of the faults needs another login. */
   readonly statements: readonly string[];
 }
 
 /**
  * Asks Postgres what each login of the process may do.
- * @returns undefined where each login may do what its role may and no more.
+ * @returns undefined if each login may do what its role may and no more.
  * @throws DomainError `database_unavailable`.
+ * @see test/db/instance/logins.database.test.ts
  */
 export async function findStrongLogins(
   db: Database,
@@ -65,7 +66,7 @@ export async function findStrongLogins(
   const users = found.map(({ name, login }) => ({ name, login: login.login }));
   const faults = found.flatMap(({ name, login }) => {
     const misplaced = misplacement(name, login.login, users);
-    // Rights that are granted to such a one, or taken from it, would mend nothing.
+    // Granting rights to a misplaced login, or revoking them, would repair nothing.
     const own: Fault[] =
       misplaced === undefined ? faultsOf(name, login) : [{ what: misplaced, statement: undefined }];
     return own.map((fault) => ({ ...fault, what: `${VARIABLES[name]}: "${login.login}" ${fault.what}` }));
@@ -78,13 +79,13 @@ export async function findStrongLogins(
   };
 }
 
-/** As {@link findStrongLogins}, as text: what is wrong, and what mends it. */
+/** Describes what {@link findStrongLogins} finds: what is wrong, and what repairs it. */
 export async function describeStrongLogins(db: Database, urls: DatabaseUrls): Promise<string | undefined> {
   const found = await findStrongLogins(db, urls);
   return found === undefined ? undefined : advice(found);
 }
 
-/** @returns why no right makes this user the login of `name`; undefined where none is needed. */
+/** @returns why this user cannot be the login of `name`, whatever rights it has; undefined if it can. */
 function misplacement(
   name: RoleName,
   login: string,
@@ -99,28 +100,51 @@ function misplacement(
     : `is the user of ${VARIABLES[twin.name]} too: each part needs a login of its own`;
 }
 
-/** Of the session's own role, whatever role the connection has taken on. */
+/** $1 is the role that the login should have, $2 whether it may own vectors. */
+const LOGIN_FACTS = `
+  select session_user::text as login,
+         array_remove(
+           array[
+             case when login.rolsuper then 'superuser' end,
+             case when login.rolbypassrls then 'bypassrls' end,
+             case when login.rolcreaterole then 'createrole' end,
+             case when login.rolcreatedb then 'createdb' end,
+             case when login.rolreplication then 'replication' end
+           ],
+           null
+         ) as attributes,
+         exists (
+           select
+           from pg_roles own
+           where own.rolname = $1
+             and pg_has_role(session_user, own.oid, 'usage')
+         ) as has_role,
+         array(
+           select relation.oid::regclass::text
+           from pg_class relation
+           join pg_namespace schema on schema.oid = relation.relnamespace
+           where schema.nspname in ('public', 'vectors')
+             and relation.relkind in ('r', 'p')
+             and pg_has_role(session_user, relation.relowner, 'member')
+             and not ($2 and schema.nspname = 'vectors')
+           order by 1
+           limit 3
+         ) as owns,
+         array(
+           select more.rolname::text
+           from pg_roles more
+           where more.rolname not in ($1, session_user)
+             and pg_has_role(session_user, more.oid, 'member')
+             and ${IS_POWERFUL}
+           order by 1
+         ) as more_roles,
+         has_schema_privilege(session_user, 'public', 'create') as may_create
+  from pg_roles login
+  where login.rolname = session_user`;
+
+/** Asks about the role that logged in, whichever role the connection has taken on. */
 async function readLogin(db: Database, name: RoleName): Promise<LoginRow> {
-  const { rows } = await queryOnce<LoginRow>(
-    db[name],
-    `select session_user::text as login,
-       array_remove(array[case when login.rolsuper then 'superuser' end, case when login.rolbypassrls then 'bypassrls' end, case when login.rolcreaterole then 'createrole' end,
-         case when login.rolcreatedb then 'createdb' end, case when login.rolreplication then 'replication' end], null) as attributes,
-       exists (select from pg_roles own where own.rolname = $1 and pg_has_role(session_user, own.oid, 'usage')) as has_role,
-       array(
-         select relation.oid::regclass::text from pg_class relation join pg_namespace schema on schema.oid = relation.relnamespace
-         where schema.nspname in ('public', 'vectors') and relation.relkind in ('r', 'p') and pg_has_role(session_user, relation.relowner, 'member')
-           and not ($2 and schema.nspname = 'vectors')
-         order by 1 limit 3) as owns,
-       array(
-         select more.rolname::text from pg_roles more
-         where more.rolname not in ($1, session_user) and pg_has_role(session_user, more.oid, 'member')
-           and ${IS_POWERFUL}
-         order by 1) as more_roles,
-       has_schema_privilege(session_user, 'public', 'create') as may_create
-     from pg_roles login where login.rolname = session_user`,
-    [ROLES[name], name === "maintenance"],
-  );
+  const { rows } = await queryOnce<LoginRow>(db[name], LOGIN_FACTS, [ROLES[name], name === "maintenance"]);
   return rows[0]!;
 }
 
@@ -129,7 +153,7 @@ function faultsOf(
   { login, attributes, has_role, owns, more_roles, may_create }: LoginRow,
 ): Fault[] {
   const quoted = pg.escapeIdentifier(login);
-  // Whatever else a superuser is found to have, it has for that reason.
+  // A superuser has everything else because it is one.
   if (attributes.includes("superuser")) return [{ what: "is a superuser", statement: undefined }];
   const faults: Fault[] = attributes.map((attribute) => ({
     what: `has ${attribute}`,
@@ -156,28 +180,37 @@ function faultsOf(
   return faults;
 }
 
-/** Without statements of their own, the faults are mended by logins that are new. */
+/** If no statements repair the faults, new logins do. */
 function advice({ faults, statements }: StrongLogins): string {
-  const wrong = `The database login is stronger than it should be: an injected statement could leave row-level security.\n${faults.map((fault) => `  ${fault}`).join("\n")}`;
+  const indent = (line: string): string => `  ${line}`;
+  const wrong = [
+    "The database login is stronger than it should be: " +
+      "an injected statement could leave row-level security.",
+    ...faults.map(indent),
+  ];
   if (statements.length > 0)
-    return `${wrong}\nAs the owner of the database run:\n${statements.map((statement) => `  ${statement}`).join("\n")}`;
-  const made = NAMES.map((name) => `  alter role ${ROLES[name]} login password '<password of ${name}>';`);
+    return [...wrong, "As the owner of the database run:", ...statements.map(indent)].join("\n");
+  const forWhom = (name: RoleName): string =>
+    name === "maintenance" ? "   for workers of the queue embed and the command line alone" : "";
   return [
-    `${wrong}\nAs the owner of the database, after \`holdfast migrate\` of this version, run:`,
-    ...made,
+    ...wrong,
+    "As the owner of the database, after `holdfast migrate` of this version, run:",
+    ...NAMES.map((name) => `  alter role ${ROLES[name]} login password '<password of ${name}>';`),
     "and set, each with its password:",
     ...NAMES.map(
-      (name) =>
-        `  ${VARIABLES[name]}=postgres://${ROLES[name]}@<host>/<database>${name === "maintenance" ? "   for workers of the queue embed and the command line alone" : ""}`,
+      (name) => `  ${VARIABLES[name]}=postgres://${ROLES[name]}@<host>/<database>${forWhom(name)}`,
     ),
     "  DATABASE_OWNER_URL=what DATABASE_URL is now   for `holdfast migrate` alone",
   ].join("\n");
 }
 
 /**
- * Lets the three users of the URLs log in with the passwords that the URLs have: the roles themselves, or members of theirs, which are made where they are missing.
- * Idempotent; connections that are open stay. The server is told no password but what it stores of it.
- * @throws TypeError where a URL names no user or no password, the owner, the role of another part, or the user of another URL; nothing is changed then.
+ * Lets the three users of the URLs log in with the passwords that the URLs have. They are the roles
+ * themselves, or members of them, which are made if they are missing. Idempotent; open connections stay. The
+ * server never sees the passwords, only what it stores of them.
+ * @returns the names of the users.
+ * @throws TypeError if a URL names no user or no password, the owner, the role of another part, or the user
+ *   of another URL. Nothing is changed then.
  */
 export async function makeLogins(
   db: OwnerDatabase,
@@ -218,7 +251,8 @@ async function makeLogin(sql: Sql, { name, login, password }: NewLogin): Promise
     await sql.query(`grant ${ROLES[name]} to ${quoted}`);
   }
   await sql.query(`alter role ${quoted} login password ${pg.escapeLiteral(scramVerifier(password))}`);
-  // A role may change its own settings, and an injected statement could leave some that no connection can work with.
+  // A role may change its own settings, so an injected statement could have left some that no connection can
+  // work with.
   const { rows } = await sql.query<{ database: string }>("select current_database() as database");
   await sql.query(`alter role ${quoted} reset all`);
   await sql.query(`alter role ${quoted} in database ${pg.escapeIdentifier(rows[0]!.database)} reset all`);
@@ -228,11 +262,15 @@ const SCRAM_ITERATIONS = 4_096;
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 
-/** What Postgres stores of a password (RFC 5803): a statement with it may stand in the server's log. */
+/**
+ * Makes what Postgres stores of a password, so that a statement with it may appear in the server's log.
+ * @see https://www.rfc-editor.org/rfc/rfc5803
+ */
 function scramVerifier(password: string): string {
   const salt = randomBytes(SALT_BYTES);
   const salted = pbkdf2Sync(password, salt, SCRAM_ITERATIONS, KEY_BYTES, "sha256");
   const keyOf = (label: string): Buffer => createHmac("sha256", salted).update(label).digest();
   const stored = createHash("sha256").update(keyOf("Client Key")).digest("base64");
-  return `SCRAM-SHA-256$${SCRAM_ITERATIONS}:${salt.toString("base64")}$${stored}:${keyOf("Server Key").toString("base64")}`;
+  const server = keyOf("Server Key").toString("base64");
+  return `SCRAM-SHA-256$${SCRAM_ITERATIONS}:${salt.toString("base64")}$${stored}:${server}`;
 }

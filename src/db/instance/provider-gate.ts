@@ -1,58 +1,71 @@
-/** All SQL of the gates before model providers: one row a provider says until when nobody may ask it, and whether it failed last. */
+/**
+ * Gates in front of model providers: one row for each provider says until when no process may ask it, and
+ * whether its last answer was a failure.
+ */
 import type { ErrorCode } from "../../domain/errors.ts";
 import { type Database, queryOnce } from "../pool.ts";
 
 interface Entrance {
-  /** Milliseconds until the provider may be asked again; 0: ask now. */
+  /** Milliseconds until the provider may be asked again; 0 means now. */
   readonly closedForMs: number;
-  /** What it answered when the gate was closed. */
+  /** The error that closed the gate. */
   readonly code: ErrorCode;
-  /** The provider failed last, and this is the one request of this second that tries it. */
+  /** Whether the provider failed last and this request is the one of this second that tries it. */
   readonly isTrial: boolean;
 }
 
 export interface ProviderGate {
-  /** What was read of the gate is kept for a second, so that requests of an open gate cost no query each. */
+  /**
+   * Asks whether the provider may be asked. The row is read at most once a second, so most requests cost no
+   * query.
+   */
   enter(): Promise<Entrance>;
   /**
-   * Keeps every process from asking for so long, at most {@link MAX_CLOSED_SECONDS}; where the database is away, this one. Never
-   * shortens what somebody else was told.
+   * Keeps every process from asking for so long, at most {@link MAX_CLOSED_SECONDS}; if the database is away,
+   * this process alone. Never shortens an earlier call.
    * @returns the seconds, within the bound.
    */
   close(seconds: number, code: ErrorCode): Promise<number>;
-  /** Says that a trial succeeded. */
+  /** Opens the gate after a trial succeeded. */
   open(): Promise<void>;
 }
 
-/** A provider that asks for more is asked again after a quarter of an hour. */
+/** If a provider asks for a longer pause, it is asked again after a quarter of an hour all the same. */
 export const MAX_CLOSED_SECONDS = 900;
 const CACHE_MS = 1_000;
-/** Between two trials of a provider that failed, whatever the number of processes. */
+/** The time between two trials of a provider that failed, over all processes. */
 const TRIAL_INTERVAL = "interval '1 second'";
 const TRIAL_INTERVAL_MS = 1_000;
 
 interface GateState {
-  /** Of `performance.now()`. */
+  /** In the time of `performance.now()`, like `readAt`. */
   openAt: number;
   isFailing: boolean;
   code: ErrorCode;
   readAt: number;
-  /** Goes up with each change that this process made, so that a read from before it is dropped. */
+  /** Counts the changes that this process made, so that the result of a read from before one is dropped. */
   changes: number;
 }
 
-/** What a process of the version before, which says no code, most likely met. */
+/** Processes of versions that store no code most likely met this error. */
 const UNSAID: ErrorCode = "provider_rate_limited";
 const OPEN: Entrance = { closedForMs: 0, isTrial: false, code: UNSAID };
 
-/** The gate of `provider`, shared by all processes of the database. A database that is away leaves the gate as it was last seen. */
+/**
+ * Makes the gate of `provider`, which all processes of the database share. While the database is away, the
+ * gate stays as it was last read.
+ */
 export function createProviderGate(db: Database, provider: string): ProviderGate {
   const state: GateState = { openAt: 0, isFailing: false, code: UNSAID, readAt: -Infinity, changes: 0 };
   let reading: Promise<void> | undefined;
-  const refresh = (): Promise<void> =>
-    (reading ??= readGate(db, provider, state)
+  const refresh = (): Promise<void> => {
+    reading ??= readGate(db, provider, state)
       .catch(() => undefined)
-      .finally(() => (reading = undefined)));
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  };
   return {
     async enter() {
       if (performance.now() - state.readAt >= CACHE_MS) await refresh();
@@ -65,30 +78,48 @@ export function createProviderGate(db: Database, provider: string): ProviderGate
     },
     async close(seconds, code) {
       const bounded = Math.min(Math.max(seconds, 0), MAX_CLOSED_SECONDS);
-      Object.assign(state, {
-        openAt: Math.max(state.openAt, performance.now() + bounded * 1_000),
-        isFailing: true,
-        code,
-        changes: state.changes + 1,
-      });
-      await queryOnce(
-        db.system,
-        `insert into provider_gates (provider, not_before, is_failing, code) values ($1, now() + make_interval(secs => $2), true, $3)
-         on conflict (provider) do update set not_before = greatest(provider_gates.not_before, excluded.not_before), is_failing = true, code = $3, updated_at = now()`,
-        [provider, bounded, code],
-      ).catch(() => undefined);
+      state.openAt = Math.max(state.openAt, performance.now() + bounded * 1_000);
+      state.isFailing = true;
+      state.code = code;
+      state.changes += 1;
+      await writeClosed(db, provider, bounded, code).catch(() => undefined);
       return bounded;
     },
     async open() {
-      Object.assign(state, { openAt: 0, isFailing: false, changes: state.changes + 1 });
-      // Not where somebody was told to wait meanwhile.
-      await queryOnce(
-        db.system,
-        `update provider_gates set is_failing = false, not_before = now(), updated_at = now() where provider = $1 and not_before <= now() + ${TRIAL_INTERVAL}`,
-        [provider],
-      ).catch(() => undefined);
+      state.openAt = 0;
+      state.isFailing = false;
+      state.changes += 1;
+      await writeOpen(db, provider).catch(() => undefined);
     },
   };
+}
+
+async function writeClosed(db: Database, provider: string, seconds: number, code: ErrorCode): Promise<void> {
+  await queryOnce(
+    db.system,
+    `insert into provider_gates (provider, not_before, is_failing, code)
+     values ($1, now() + make_interval(secs => $2), true, $3)
+     on conflict (provider) do update
+     set not_before = greatest(provider_gates.not_before, excluded.not_before),
+         is_failing = true,
+         code = $3,
+         updated_at = now()`,
+    [provider, seconds, code],
+  );
+}
+
+/** Leaves the gate closed if another process was told to wait for longer than a trial. */
+async function writeOpen(db: Database, provider: string): Promise<void> {
+  await queryOnce(
+    db.system,
+    `update provider_gates
+     set is_failing = false,
+         not_before = now(),
+         updated_at = now()
+     where provider = $1
+       and not_before <= now() + ${TRIAL_INTERVAL}`,
+    [provider],
+  );
 }
 
 async function readGate(db: Database, provider: string, state: GateState): Promise<void> {
@@ -96,7 +127,13 @@ async function readGate(db: Database, provider: string, state: GateState): Promi
   state.readAt = performance.now();
   const { rows } = await queryOnce<{ ms: number; is_failing: boolean; code: ErrorCode | null }>(db.system, {
     name: "provider-gate.read",
-    text: "select greatest(0, extract(epoch from not_before - now()) * 1000)::float8 as ms, is_failing, code from provider_gates where provider = $1 and not_before > '-infinity'",
+    text: `
+      select greatest(0, extract(epoch from not_before - now()) * 1000)::float8 as ms,
+             is_failing,
+             code
+      from provider_gates
+      where provider = $1
+        and not_before > '-infinity'`,
     values: [provider],
   });
   if (state.changes !== changes) return;
@@ -105,17 +142,26 @@ async function readGate(db: Database, provider: string, state: GateState): Promi
   state.code = rows[0]?.code ?? UNSAID;
 }
 
-/** Takes the one trial of this second, where nobody else has. A database that is away lets everyone try. */
+/**
+ * Takes the one trial of this second. While the database is away, every process may try.
+ * @returns false if another process has taken it.
+ */
 async function takeTrial(db: Database, provider: string, state: GateState): Promise<boolean> {
   const { changes } = state;
   const taken = await queryOnce(
     db.system,
-    `update provider_gates set not_before = now() + ${TRIAL_INTERVAL} where provider = $1 and is_failing and not_before <= now()`,
+    `update provider_gates
+     set not_before = now() + ${TRIAL_INTERVAL}
+     where provider = $1
+       and is_failing
+       and not_before <= now()`,
     [provider],
   ).catch(() => undefined);
   if (taken === undefined) return true;
   if (taken.rowCount === 0) return false;
-  if (state.changes === changes)
-    Object.assign(state, { openAt: performance.now() + TRIAL_INTERVAL_MS, changes: changes + 1 });
+  if (state.changes === changes) {
+    state.openAt = performance.now() + TRIAL_INTERVAL_MS;
+    state.changes = changes + 1;
+  }
   return true;
 }

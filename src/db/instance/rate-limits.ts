@@ -1,4 +1,4 @@
-/** All SQL on `rate_limits`. */
+/** Counts the requests of callers over all processes. */
 import { type Database, queryOnce } from "../pool.ts";
 
 export interface CallerCount {
@@ -8,16 +8,28 @@ export interface CallerCount {
   readonly count: number;
 }
 
-/** Adds to the counts of callers, each named once. @returns what each has by now in its minute, over all processes. */
+/**
+ * Adds to the counts of callers. Counts of an earlier minute than the stored one are not added.
+ * @param counts each caller once.
+ * @returns the count of each in its minute, over all processes.
+ */
 export async function addCallerCounts(db: Database, counts: readonly CallerCount[]): Promise<CallerCount[]> {
   const { rows } = await queryOnce<CallerCount>(db.app, {
     name: "add caller counts",
-    // In one order, so that processes that count the same callers never wait for one another in a circle.
-    text: `insert into rate_limits as r (caller, minute, count)
-       select * from unnest($1::text[], $2::bigint[], $3::int[]) as t (caller, minute, count) order by caller
-       on conflict (caller) do update set minute = greatest(r.minute, excluded.minute),
-         count = case when r.minute = excluded.minute then r.count + excluded.count when r.minute < excluded.minute then excluded.count else r.count end
-       returning caller, minute, count`,
+    // All processes lock callers in the same order, so they cannot deadlock.
+    text: `
+      insert into rate_limits as stored (caller, minute, count)
+      select *
+      from unnest($1::text[], $2::bigint[], $3::int[]) as added (caller, minute, count)
+      order by caller
+      on conflict (caller) do update
+      set minute = greatest(stored.minute, excluded.minute),
+          count = case
+            when stored.minute = excluded.minute then stored.count + excluded.count
+            when stored.minute < excluded.minute then excluded.count
+            else stored.count
+          end
+      returning caller, minute, count`,
     values: [
       counts.map(({ caller }) => caller),
       counts.map(({ minute }) => minute),

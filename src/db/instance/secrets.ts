@@ -1,8 +1,11 @@
-/** All SQL on `instance_secrets`: secrets of the whole instance, stored only as wrapped by the master key. */
+/**
+ * Keeps the secrets of the whole instance, wrapped by the master key: the database never has their plain
+ * bytes.
+ */
 import { randomBytes } from "node:crypto";
-import type { MasterKey } from "../../storage/keys/keyring.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { ExpectedFailure } from "../../domain/expected-failure.ts";
+import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
 import { type Database, inTransaction, queryOnce } from "../pool.ts";
 
 const SECRET_BYTES = 32;
@@ -13,14 +16,20 @@ interface SecretRow {
 }
 
 /**
- * The secret called `name`: 256 random bits, made on first use. Processes that ask at the same time get the same one.
- * @throws ExpectedFailure where it was wrapped by another master key: made again, every hash under it would be worthless.
+ * Loads the secret called `name`, 256 random bits that are made on first use. Processes that ask at the same
+ * time get the same one.
+ * @throws ExpectedFailure if another master key wrapped it. A new secret would make every hash that uses it
+ *   worthless.
+ * @see test/db/instance/secrets.database.test.ts
  */
 export async function loadInstanceSecret(db: Database, name: string, master: MasterKey): Promise<Buffer> {
   return openSecret((await findSecret(db, name)) ?? (await createSecret(db, name, master)), name, master);
 }
 
-/** As {@link loadInstanceSecret}, and undefined where it was never used: for what must change nothing. */
+/**
+ * Like {@link loadInstanceSecret}, for callers that must change nothing.
+ * @returns undefined if the secret was never used.
+ */
 export async function findInstanceSecret(
   db: Database,
   name: string,
@@ -37,52 +46,75 @@ async function openSecret(
 ): Promise<Buffer> {
   if (!master.opens(master_key_id)) {
     throw new ExpectedFailure(
-      `The master key is not this database's: the instance's secret "${name}" is wrapped by the master key ${master_key_id}, and the one configured is ${master.id}. Set the former as MASTER_KEY, or as MASTER_KEY_PREVIOUS while it is changed.`,
+      `The master key is not this database's: the instance's secret "${name}" is wrapped by ` +
+        `the master key ${master_key_id}, and the one configured is ${master.id}. ` +
+        "Set the former as MASTER_KEY, or as MASTER_KEY_PREVIOUS while it is changed.",
     );
   }
   return master.unwrap(wrapped, aadOf(name));
 }
 
+/** More than there will ever be. */
 const MOST_SECRETS = 100;
 
-/** Opens every secret that there is and makes none. @returns names of those that the master key opens, and of those that it does not. */
+/**
+ * Opens every stored secret and makes none.
+ * @returns names of those that the master key opens, and of those that it does not.
+ */
 export async function tryInstanceSecrets(
   db: Database,
   master: MasterKey,
 ): Promise<{ opened: string[]; closed: string[] }> {
   const { rows } = await queryOnce<SecretRow & { name: string }>(
     db.app,
-    `select name, wrapped, master_key_id from instance_secrets order by name limit ${MOST_SECRETS}`,
+    `select name, wrapped, master_key_id
+     from instance_secrets
+     order by name
+     limit ${MOST_SECRETS}`,
   );
-  const found = { opened: [] as string[], closed: [] as string[] };
+  const opened: string[] = [];
+  const closed: string[] = [];
   for (const { name, wrapped, master_key_id: keyId } of rows) {
     const isOpen =
       master.opens(keyId) && (await master.unwrap(wrapped, aadOf(name)).then(() => true, wasRefused));
-    found[isOpen ? "opened" : "closed"].push(name);
+    (isOpen ? opened : closed).push(name);
   }
-  return found;
+  return { opened, closed };
 }
 
-/** False for a key that does not fit; a key service that is away is no answer. */
+/**
+ * @returns false for a key that does not fit. @throws the error if the key service is away, which says
+ *   nothing about the key.
+ */
 function wasRefused(error: unknown): boolean {
   if (error instanceof DomainError && error.class === "outage") throw error;
   return false;
 }
 
-/** Wraps every secret that another master key wraps anew, by `master`, in one transaction; the secrets themselves stay. Idempotent. @returns how many. */
+/**
+ * Wraps every secret by `master` that another master key wraps, in one transaction. The secrets themselves
+ * stay the same. Idempotent.
+ * @returns how many were wrapped anew.
+ */
 export async function rewrapInstanceSecrets(db: Database, master: MasterKey): Promise<number> {
   return inTransaction(db.maintenance, async (sql) => {
     const { rows } = await sql.query<SecretRow & { name: string }>(
-      "select name, wrapped, master_key_id from instance_secrets where master_key_id <> $1 order by name for update",
+      `select name, wrapped, master_key_id
+       from instance_secrets
+       where master_key_id <> $1
+       order by name
+       for update`,
       [master.id],
     );
     for (const row of rows) {
       const wrapped = await master.wrap(await master.unwrap(row.wrapped, aadOf(row.name)), aadOf(row.name));
-      await sql.query("update instance_secrets set wrapped = $2, master_key_id = $3 where name = $1", [
-        row.name,
-        wrapped,
-        master.id,
-      ]);
+      await sql.query(
+        `update instance_secrets
+         set wrapped = $2,
+             master_key_id = $3
+         where name = $1`,
+        [row.name, wrapped, master.id],
+      );
     }
     return rows.length;
   });
@@ -101,7 +133,9 @@ async function createSecret(db: Database, name: string, master: MasterKey): Prom
   const wrapped = await master.wrap(randomBytes(SECRET_BYTES), aadOf(name));
   await queryOnce(
     db.app,
-    "insert into instance_secrets (name, wrapped, master_key_id) values ($1, $2, $3) on conflict (name) do nothing",
+    `insert into instance_secrets (name, wrapped, master_key_id)
+     values ($1, $2, $3)
+     on conflict (name) do nothing`,
     [name, wrapped, master.id],
   );
   const kept = await findSecret(db, name);

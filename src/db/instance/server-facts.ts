@@ -1,11 +1,11 @@
-/** What the Postgres server says of itself, for `holdfast doctor`. */
+/** Asks the Postgres server about itself, for `holdfast doctor`. */
 import { type Database, queryOnce } from "../pool.ts";
 
 export interface ServerFacts {
-  /** As 180006 of 18.6. */
+  /** As Postgres counts: 180006 is 18.6. */
   readonly versionNumber: number;
   readonly version: string;
-  /** Null where the database lacks the extension. */
+  /** The version of the extension; null if the database lacks it. */
   readonly pgvector: string | null;
 }
 
@@ -13,13 +13,18 @@ export interface ServerFacts {
 export async function readServerFacts(db: Database): Promise<ServerFacts> {
   const { rows } = await queryOnce<ServerFacts>(
     db.app,
-    `select current_setting('server_version_num')::int as "versionNumber", split_part(current_setting('server_version'), ' ', 1) as version,
-       (select extversion from pg_extension where extname = 'vector') as pgvector`,
+    `select current_setting('server_version_num')::int as "versionNumber",
+            split_part(current_setting('server_version'), ' ', 1) as version,
+            (select extversion from pg_extension where extname = 'vector') as pgvector`,
   );
   return rows[0]!;
 }
 
-/** Seconds that the server's clock is ahead of this machine's; the way there and back counts half. @throws DomainError `database_unavailable`. */
+/**
+ * Asks for the server's clock, and assumes that the answer took as long as the question.
+ * @returns by how many seconds it is ahead of this machine's; negative if it is behind.
+ * @throws DomainError `database_unavailable`.
+ */
 export async function clockAhead(db: Database): Promise<number> {
   const before = Date.now();
   const { rows } = await queryOnce<{ now: number }>(
@@ -30,8 +35,9 @@ export async function clockAhead(db: Database): Promise<number> {
 }
 
 /**
- * One statement as each login that the process holds.
- * @returns the names of those that cannot log in, with what they met. @throws what the first one met, where none can.
+ * Runs one statement with each login that the process was given.
+ * @returns the names of all, and of those that cannot log in with their errors.
+ * @throws the error of the first one if none can log in.
  */
 export async function tryLogins(
   db: Database,
@@ -54,7 +60,7 @@ export async function tryLogins(
   };
 }
 
-/** What Postgres said, without what it comes to for callers. */
+/** @returns what Postgres said, instead of the error that callers of the API see. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error ? (error.cause ?? error) : error;
 }

@@ -1,18 +1,20 @@
-/** What is under way in the whole instance, as an operator asks for it: operations, deletions and batches, and documents by what they wait for. */
+/**
+ * Lists what is under way in the whole instance: operations, deletions and batches, and documents by what
+ * they wait for.
+ */
 import { type Database, queryOnce } from "../pool.ts";
-import { WAITING_SINCE } from "../runs/waits.ts";
 
 export interface WorkRow {
   readonly id: string;
-  /** That of an operation, `delete_document` and its like, or `batch`. */
+  /** The kind of an operation, `delete_` with what is deleted, or `batch`. */
   readonly kind: string;
   readonly organization_id: string | null;
-  /** Null where it is gone, or yet to be made. */
+  /** Its name; null if the organization is gone, or does not exist yet. */
   readonly organization: string | null;
   readonly state: "asked for" | "waits" | "under way" | "paused" | "completed" | "failed";
   /** When it was asked for. */
   readonly since: Date;
-  /** Before then it does not begin. */
+  /** The work does not begin before then. */
   readonly not_before: Date | null;
   readonly completed_at: Date | null;
   readonly report: Readonly<Record<string, unknown>>;
@@ -24,7 +26,7 @@ export interface WaitingDocuments {
   /** `queued`, `held` by a batch, `at work`, or the code of what they wait for. */
   readonly state: string;
   readonly runs: number;
-  /** Since when the first of them waits; where they wait for nothing, when it was accepted. */
+  /** Since when the first of them waits; if they wait for nothing, when the first was accepted. */
   readonly since: Date;
 }
 
@@ -34,65 +36,139 @@ interface WorkPage {
 }
 
 interface WorkRequest {
-  /** Those that have ended too. Of deletions and batches a few days are kept. */
+  /** Whether ended work is listed too. Ended deletions and batches are kept for a few days. */
   readonly includesEnded: boolean;
   /** From 1. */
   readonly page: number;
   readonly limit: number;
 }
 
-const ENDED = "completed_at is not null";
-const TAKEN = "leased_until is not null";
-
-/** Parameters of operations stay out: they hold wrapped keys. */
+/** Parameters of operations are left out, because they hold wrapped keys. */
 const WORK = `(
-  select id, kind, subject as organization_id, requested_at as since, not_before, completed_at, report,
-    case when ${ENDED} then case when report ? 'failed' then 'failed' else 'completed' end when not_before > now() then 'waits'
-      when ${TAKEN} then 'under way' else 'asked for' end as state
+  select id,
+         kind,
+         subject as organization_id,
+         requested_at as since,
+         not_before,
+         completed_at,
+         report,
+         case
+           when completed_at is not null and report ? 'failed' then 'failed'
+           when completed_at is not null then 'completed'
+           when not_before > now() then 'waits'
+           when leased_until is not null then 'under way'
+           else 'asked for'
+         end as state
   from operations
-  union all select id, 'delete_' || kind, organization_id, created_at, null, completed_at, '{}',
-    case when ${ENDED} then 'completed' when ${TAKEN} then 'under way' else 'asked for' end
+  union all
+  select id,
+         'delete_' || kind,
+         organization_id,
+         created_at,
+         null,
+         completed_at,
+         '{}',
+         case
+           when completed_at is not null then 'completed'
+           when leased_until is not null then 'under way'
+           else 'asked for'
+         end
   from deletions
-  union all select id, 'batch', organization_id, created_at, null, completed_at, jsonb_build_object('documents', accepted, 'refused', jsonb_array_length(rejected)),
-    case when ${ENDED} then 'completed' when status = 'paused' then 'paused' when ${TAKEN} then 'under way' else 'asked for' end
-  from batches)`;
-const COLUMNS =
-  "w.id, w.kind, w.organization_id, o.name as organization, w.state, w.since, w.not_before, w.completed_at, w.report";
+  union all
+  select id,
+         'batch',
+         organization_id,
+         created_at,
+         null,
+         completed_at,
+         jsonb_build_object('documents', accepted, 'refused', jsonb_array_length(rejected)),
+         case
+           when completed_at is not null then 'completed'
+           when status = 'paused' then 'paused'
+           when leased_until is not null then 'under way'
+           else 'asked for'
+         end
+  from batches
+)`;
+const COLUMNS = `
+  work.id,
+  work.kind,
+  work.organization_id,
+  organization.name as organization,
+  work.state,
+  work.since,
+  work.not_before,
+  work.completed_at,
+  work.report`;
 
-/** Newest first. @throws DomainError `database_unavailable`. */
+/** Lists one page of the work, newest first. @throws DomainError `database_unavailable`. */
 export async function listWork(db: Database, { includesEnded, page, limit }: WorkRequest): Promise<WorkPage> {
-  const where = includesEnded ? "true" : "w.completed_at is null";
   const counted = await queryOnce<{ total: number }>(
     db.system,
-    `select count(*)::int as total from ${WORK} w where ${where}`,
+    `select count(*)::int as total
+     from ${WORK} work
+     where $1
+       or work.completed_at is null`,
+    [includesEnded],
   );
   const { rows } = await queryOnce<WorkRow>(
     db.system,
-    `select ${COLUMNS} from ${WORK} w left join organizations o on o.id = w.organization_id where ${where} order by w.since desc, w.id desc limit $1 offset $2`,
-    [limit, (page - 1) * limit],
+    `select ${COLUMNS}
+     from ${WORK} work
+     left join organizations organization on organization.id = work.organization_id
+     where $1
+       or work.completed_at is null
+     order by work.since desc, work.id desc
+     limit $2
+     offset $3`,
+    [includesEnded, limit, (page - 1) * limit],
   );
   return { items: rows, total: counted.rows[0]!.total };
 }
 
 export async function findWork(db: Database, id: string): Promise<WorkRow | undefined> {
-  return (
-    await queryOnce<WorkRow>(
-      db.system,
-      `select ${COLUMNS} from ${WORK} w left join organizations o on o.id = w.organization_id where w.id = $1`,
-      [id],
-    )
-  ).rows[0];
+  const { rows } = await queryOnce<WorkRow>(
+    db.system,
+    `select ${COLUMNS}
+     from ${WORK} work
+     left join organizations organization on organization.id = work.organization_id
+     where work.id = $1`,
+    [id],
+  );
+  return rows[0];
 }
 
-/** The `limit` groups that wait for longest. @throws DomainError `database_unavailable`. */
+/**
+ * Lists the `limit` groups of documents that wait for longest.
+ * @throws DomainError `database_unavailable`.
+ */
 export async function listWaitingDocuments(db: Database, limit: number): Promise<WaitingDocuments[]> {
   const { rows } = await queryOnce<WaitingDocuments>(
     db.system,
-    `select r.organization_id, o.name as organization,
-       case when r.held then 'held' else coalesce(r.waiting_for, case when r.status = 'queued' then 'queued' else 'at work' end) end as state,
-       count(*)::int as runs, coalesce(min(${WAITING_SINCE}), min(r.created_at)) as since
-     from pipeline_runs r join organizations o on o.id = r.organization_id
-     where r.status in ('queued', 'parsing', 'chunking', 'embedding') group by 1, 2, 3 order by 5, 1, 3 limit $1`,
+    `select run.organization_id,
+            organization.name as organization,
+            case
+              when run.held then 'held'
+              when run.waiting_for is not null then run.waiting_for
+              when run.status = 'queued' then 'queued'
+              else 'at work'
+            end as state,
+            count(*)::int as runs,
+            coalesce(
+              min(
+                case
+                  when run.waiting_for is not null
+                  then coalesce(run.waiting_since, run.started_at, run.created_at)
+                end
+              ),
+              min(run.created_at)
+            ) as since
+     from pipeline_runs run
+     join organizations organization on organization.id = run.organization_id
+     where run.status in ('queued', 'parsing', 'chunking', 'embedding')
+     group by 1, 2, 3
+     order by 5, 1, 3
+     limit $1`,
     [limit],
   );
   return rows;

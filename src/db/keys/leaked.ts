@@ -1,12 +1,17 @@
-/** All SQL on `leaked_keys`: what somebody found and reported, until it is known whose it is. */
+/** Takes reports of leaked keys, and revokes the keys that they name. */
 import { type Database, inTransaction, queryOnce } from "../pool.ts";
 import { appendAuditRowsIn, auditRow } from "../audit/append.ts";
 
-/** Reports that wait at most; a process takes {@link TAKEN_AT_ONCE} of them every few seconds. */
+/** How many reports may wait before more are refused. */
 const MAX_WAITING = 10_000;
+/** A process takes so many of them every few seconds. */
 const TAKEN_AT_ONCE = 1_000;
 
-/** Stores the hashes in one statement that costs the same whosever they are. @returns false where too many wait already. */
+/**
+ * Stores the hashes of reported keys. It takes the same time whether or not such keys exist, so it does not
+ * tell.
+ * @returns false if too many reports wait already.
+ */
 export async function reportLeakedKeys(db: Database, hashes: readonly Buffer[]): Promise<boolean> {
   const { rows } = await queryOnce<{ accepted: boolean }>(
     db.app,
@@ -22,7 +27,10 @@ interface RevokedKey {
   readonly user_id: string;
 }
 
-/** Revokes the keys that the oldest reports mean, each with a row in its organization's audit log. Several processes may do so at once. */
+/**
+ * Revokes the keys that the oldest reports name, each with a row in its organization's audit log. Several
+ * processes may call it at once.
+ */
 export async function revokeLeakedKeys(db: Database): Promise<readonly RevokedKey[]> {
   return inTransaction(db.app, async (sql) => {
     const { rows } = await sql.query<RevokedKey>(

@@ -1,30 +1,8 @@
-/** All SQL on what an organization says about the lifetime of its keys. */
-import type { Sql } from "../pool.ts";
+/** Changes what an organization says about the lifetime of its keys. */
+import type { Sql } from "../sql.ts";
+import type { KeyLifetimes, OrganizationRow } from "../tenancy/organizations.ts";
 
-export interface KeyLifetimes {
-  /** In seconds; null is no bound. */
-  readonly max_key_lifetime_seconds: number | null;
-  /** Of a key for which nothing is asked, in seconds; null is none. */
-  readonly default_key_lifetime_seconds: number | null;
-}
-
-export interface OrganizationRow extends KeyLifetimes {
-  readonly id: string;
-  readonly name: string;
-  readonly created_at: Date;
-}
-
-const COLUMNS = "id, name, created_at, max_key_lifetime_seconds, default_key_lifetime_seconds";
-
-export async function findOrganization(sql: Sql, id: string): Promise<OrganizationRow | undefined> {
-  const { rows } = await sql.query<OrganizationRow>(
-    `select ${COLUMNS} from organizations where id = $1 and deleted_at is null`,
-    [id],
-  );
-  return rows[0];
-}
-
-/** Sets what is given; what is undefined stays. Keys that exist keep their expiry. */
+/** Sets the lifetimes that are given; one that is undefined stays. Existing keys keep their expiry. */
 export async function setKeyLifetimes(
   sql: Sql,
   id: string,
@@ -34,9 +12,9 @@ export async function setKeyLifetimes(
   const { rows } = await sql.query<OrganizationRow>(
     `update organizations
      set max_key_lifetime_seconds = case when $2 then $3::int else max_key_lifetime_seconds end,
-       default_key_lifetime_seconds = case when $4 then $5::int else default_key_lifetime_seconds end
+         default_key_lifetime_seconds = case when $4 then $5::int else default_key_lifetime_seconds end
      where id = $1
-     returning ${COLUMNS}`,
+     returning id, name, created_at, max_key_lifetime_seconds, default_key_lifetime_seconds`,
     [id, max !== undefined, max ?? null, usual !== undefined, usual ?? null],
   );
   return rows[0]!;

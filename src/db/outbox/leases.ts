@@ -1,29 +1,58 @@
-/** The only place that says who may start the workflow of an outbox row: whoever takes it leases it, briefly until it is started. */
+/**
+ * The leases of outbox rows. Whoever takes a row leases it before starting its workflow, so that no second
+ * process starts it at the same time.
+ * @see https://microservices.io/patterns/data/transactional-outbox.html
+ */
 import type pg from "pg";
 import { queryOnce } from "../pool.ts";
 
-/** Longer than a start may take; a process that dies between taking a row and starting its workflow delays it by so much. */
+/**
+ * The lease of a row whose workflow is about to be started. Longer than a start may take; if the process dies
+ * between leasing and starting, the start is delayed by this much.
+ */
 export const START_LEASE = "10 seconds";
-/** Afterwards somebody asks Temporal again what became of it. */
+/**
+ * The lease of a row whose workflow runs; after it some process asks Temporal what became of the workflow.
+ */
 export const RUNNING_LEASE = "60 seconds";
 
 /** Tables whose rows are work until they are complete. */
 export type Outbox = "deletions" | "batches" | "operations";
 
-export const IS_DUE = "completed_at is null and (leased_until is null or leased_until < now())";
+const RENEW_LEASES: Readonly<Record<Outbox, string>> = {
+  deletions: `update deletions
+              set leased_until = now() + interval '${RUNNING_LEASE}'
+              where id = any($1::uuid[])`,
+  batches: `update batches
+            set leased_until = now() + interval '${RUNNING_LEASE}'
+            where id = any($1::uuid[])`,
+  operations: `update operations
+               set leased_until = now() + interval '${RUNNING_LEASE}'
+               where id = any($1::uuid[])`,
+};
 
-/** The workflows of these run. */
+const END_LEASES: Readonly<Record<Outbox, string>> = {
+  deletions: `update deletions
+              set leased_until = null
+              where id = any($1::uuid[])`,
+  batches: `update batches
+            set leased_until = null
+            where id = any($1::uuid[])`,
+  operations: `update operations
+               set leased_until = null
+               where id = any($1::uuid[])`,
+};
+
+/** Renews the leases of rows whose workflows run, for {@link RUNNING_LEASE}. */
 export async function noteStarted(system: pg.Pool, outbox: Outbox, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await queryOnce(
-    system,
-    `update ${outbox} set leased_until = now() + interval '${RUNNING_LEASE}' where id = any($1::uuid[])`,
-    [ids],
-  );
+  await queryOnce(system, RENEW_LEASES[outbox], [ids]);
 }
 
-/** The workflows of these could not be started: the next round may try again at once. */
+/**
+ * Ends the leases of rows whose workflows could not be started, so that the next round may try again at once.
+ */
 export async function endLeases(system: pg.Pool, outbox: Outbox, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await queryOnce(system, `update ${outbox} set leased_until = null where id = any($1::uuid[])`, [ids]);
+  await queryOnce(system, END_LEASES[outbox], [ids]);
 }

@@ -1,25 +1,27 @@
-/** All SQL on `operations`: what operators ask for, the workflow that does it, and what it reports. */
+/**
+ * All SQL on `operations`, the outbox of what operators ask for: each row names a kind, its subject, and its
+ * report.
+ */
 import type pg from "pg";
 import { newId } from "../../domain/ids.ts";
 import type { OperationKind } from "../../domain/work/operation.ts";
 import { type Database, type OrganizationKey, inTransaction, queryOnce, type Sql } from "../pool.ts";
-import { IS_DUE, START_LEASE } from "./leases.ts";
+import { START_LEASE } from "./leases.ts";
 
 export interface Operation {
   readonly id: string;
   readonly kind: OperationKind;
+  /** The organization it is about, by id and number; null if it is about the whole instance. */
   readonly subject: string | null;
   readonly subject_num: number | null;
-  /** Seconds until it may begin; 0 where it may. */
+  /** Seconds until it may begin; 0 if it may begin now. */
   readonly wait_seconds: number;
   readonly completed_at: Date | null;
   readonly parameters: Record<string, unknown>;
   readonly report: Record<string, unknown>;
 }
 
-const COLUMNS = `id, kind, subject, subject_num, greatest(0, ceil(extract(epoch from not_before - now())))::int as wait_seconds, completed_at, parameters, report`;
-
-/** Writes the outbox row; one of the same kind and subject that is not complete yet is used again. @returns its id. */
+/** Writes the outbox row, or returns the open one of the same kind and subject. @returns its id. */
 async function insertOperation(
   sql: Sql,
   kind: OperationKind,
@@ -27,25 +29,38 @@ async function insertOperation(
   graceSeconds: number,
 ): Promise<string> {
   const { rows } = await sql.query<{ id: string }>(
-    "select id from operations where kind = $1 and subject is not distinct from $2 and completed_at is null",
+    `select id
+     from operations
+     where kind = $1
+       and subject is not distinct from $2
+       and completed_at is null`,
     [kind, subject?.id ?? null],
   );
   if (rows[0] !== undefined) return rows[0].id;
   const id = newId();
   await sql.query(
-    "insert into operations (id, kind, subject, subject_num, not_before) values ($1, $2, $3, $4, now() + make_interval(secs => $5))",
+    `insert into operations (id, kind, subject, subject_num, not_before)
+     values ($1, $2, $3, $4, now() + make_interval(secs => $5))`,
     [id, kind, subject?.id ?? null, subject?.num ?? null, graceSeconds],
   );
   return id;
 }
 
+/**
+ * Asks for a new master key (`subject` is null) or a new key of the organization.
+ * @returns the operation's id.
+ */
 export async function requestRotation(db: Database, subject: OrganizationKey | null): Promise<string> {
   return inTransaction(db.maintenance, (sql) =>
     insertOperation(sql, subject === null ? "rotate_master" : "rotate_organization", subject, 0),
   );
 }
 
-/** One that is not complete yet goes on as it was asked for, but never destroys less than was asked for. */
+/**
+ * Asks to encrypt the organization's objects again. An open request continues with its own parameters; if
+ * either request destroys old keys, they are destroyed.
+ * @returns the operation's id.
+ */
 export async function requestReencryption(
   db: Database,
   organization: OrganizationKey,
@@ -62,7 +77,11 @@ export async function requestReencryption(
   });
 }
 
-/** Nobody gets into the organization from here on, and it is never opened again; what it has is removed by the workflow, not before `graceSeconds` have passed. */
+/**
+ * Closes the organization for good: from now on nobody can sign in to it. Its workflow removes the contents,
+ * but not before `graceSeconds` have passed.
+ * @returns the operation's id.
+ */
 export async function requestOrganizationDeletion(
   db: Database,
   organization: OrganizationKey,
@@ -76,43 +95,71 @@ export async function requestOrganizationDeletion(
 
 interface TransferRequest {
   readonly kind: "export_organization" | "import_organization";
-  /** Its number is 0 where the organization is yet to be made. */
+  /** Its number is 0 if the organization does not exist yet. */
   readonly organization: OrganizationKey;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** An export or import of the organization that is not complete yet goes on as it was asked for. */
+/**
+ * Asks for an export or import; an open one of the organization keeps its own parameters.
+ * @returns its id.
+ */
 export async function requestTransfer(
   db: Database,
   { kind, organization, parameters }: TransferRequest,
 ): Promise<string> {
   return inTransaction(db.maintenance, async (sql) => {
     const id = await insertOperation(sql, kind, organization, 0);
-    await sql.query("update operations set parameters = $2 where id = $1 and parameters = '{}'", [
-      id,
-      JSON.stringify(parameters),
-    ]);
+    await sql.query(
+      `update operations
+       set parameters = $2
+       where id = $1
+         and parameters = '{}'`,
+      [id, JSON.stringify(parameters)],
+    );
     return id;
   });
 }
 
-/** Operations that are not complete and that nobody has a lease on, each leased to the caller. */
+/** Leases the operations that are not complete and have no lease to the caller. */
 export async function takePendingOperations(
   system: pg.Pool,
 ): Promise<Array<{ id: string; kind: OperationKind }>> {
   const { rows } = await queryOnce<{ id: string; kind: OperationKind }>(
     system,
-    `update operations set leased_until = now() + interval '${START_LEASE}' where id in (select id from operations where ${IS_DUE} for update skip locked)
+    `update operations
+     set leased_until = now() + interval '${START_LEASE}'
+     where id in (
+       select id
+       from operations
+       where completed_at is null
+         and (leased_until is null or leased_until < now())
+       for update skip locked
+     )
      returning id, kind`,
   );
   return rows;
 }
 
 export async function findOperation(db: Database, id: string): Promise<Operation | undefined> {
-  return (await queryOnce<Operation>(db.system, `select ${COLUMNS} from operations where id = $1`, [id]))
-    .rows[0];
+  const { rows } = await queryOnce<Operation>(
+    db.system,
+    `select id,
+            kind,
+            subject,
+            subject_num,
+            greatest(0, ceil(extract(epoch from not_before - now())))::int as wait_seconds,
+            completed_at,
+            parameters,
+            report
+     from operations
+     where id = $1`,
+    [id],
+  );
+  return rows[0];
 }
 
+/** Completes the operation with its report; a complete one keeps the report it has. */
 export async function completeOperation(
   db: Database,
   id: string,
@@ -120,12 +167,16 @@ export async function completeOperation(
 ): Promise<void> {
   await queryOnce(
     db.system,
-    "update operations set completed_at = now(), report = $2 where id = $1 and completed_at is null",
+    `update operations
+     set completed_at = now(),
+         report = $2
+     where id = $1
+       and completed_at is null`,
     [id, JSON.stringify(report)],
   );
 }
 
-/** Keeps what was done so far, for the report of a later step. */
+/** Stores what was done so far, for the report of a later step. */
 export async function noteProgress(
   db: Database,
   id: string,

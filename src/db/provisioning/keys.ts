@@ -1,7 +1,7 @@
-/** The only place that adds and updates the keys that a provisioning file names. */
+/** Adds and updates the keys that a provisioning file names. */
 import { newId } from "../../domain/ids.ts";
 import { CAPABILITIES } from "../../domain/tenancy/principal.ts";
-import type { ProvisionApiKey } from "../../schema/files/provision.ts";
+import type { ProvisionApiKey } from "../../domain/tenancy/provision-file.ts";
 import { insertApiKey, setKeySpaces } from "../keys/api-keys.ts";
 import { supersedeKeyText } from "../keys/rolls.ts";
 import type { OrganizationKey } from "../pool.ts";
@@ -19,9 +19,12 @@ export interface NamedKey {
   readonly organization: OrganizationKey;
   readonly userId: string;
   readonly key: ProvisionApiKey;
-  /** Ids of the chosen spaces; null is all, undefined is not named in the file. */
+  /** Ids of the chosen spaces; null means all, undefined that the file does not say. */
   readonly spaces: readonly string[] | null | undefined;
-  /** All texts that the file gives keys of this user: a key that has one of them now is the one that it is given to, whatever its name. */
+  /**
+   * All texts that the file gives to keys of this user. A key that has one of them belongs to the entry with
+   * that text, so it is not found by its name.
+   */
   readonly texts: readonly string[];
 }
 
@@ -29,27 +32,32 @@ interface KeyRow {
   readonly id: string;
   readonly user_id: string;
   readonly name: string;
-  /** Whether a user made it, who may hold its text: it is never found by its name. */
+  /** Whether a user made it, who may have its text. Such a key is never found by its name. */
   readonly is_users: boolean;
-  /** Whether its text of now is one of the file's. */
+  /** Whether its present text is one of {@link NamedKey.texts}. */
   readonly is_named_by_text: boolean;
   readonly is_revoked: boolean;
   readonly is_leaked: boolean;
-  /** Whether the file's text is the key's, or was before the key was rolled. */
+  /** Whether its present text is the one that the file gives this entry. */
   readonly same_hash: boolean;
+  /** Whether it had that text before it was rolled. */
   readonly is_superseded: boolean;
 }
 
 /**
- * A key is found by its text, else by its name among those that the operator made. One that was revoked stays so, whatever the file says,
- * and one that was given another text since keeps that while the file names an older one: both are warned of. One without a text in the
- * file is made where the operator never made its owner one of that name.
- * @returns the text of the key where it was made here.
+ * Finds the key by its text, else by its name among those that the operator made, and updates it; or makes
+ * it.
+ *
+ * A revoked key stays revoked, and a key that was rolled keeps its new text while the file has an older one:
+ * both give a warning. An entry without a text makes a key only if the operator never made one of that name
+ * for the user.
+ * @returns the text of a key that was made without one in the file, else undefined.
+ * @see test/db/provisioning/keys.database.test.ts
  */
 export async function provisionKey(run: Run, maker: KeyMaker, named: NamedKey): Promise<string | undefined> {
   const hash = named.key.key === undefined ? null : maker.hash(named.key.key);
   const texts = { hash, hashes: named.texts.map((text) => maker.hash(text)) };
-  // The second look sees what a roll wrote that the first one waited for.
+  // The first query may have waited for a roll; the second one sees what that wrote.
   await lockCandidates(run, named, texts);
   const rows = await lockCandidates(run, named, texts);
   const sameText = rows.find((row) => row.same_hash || row.is_superseded);
@@ -64,9 +72,9 @@ export async function provisionKey(run: Run, maker: KeyMaker, named: NamedKey): 
     return addKey(run, maker, named, hash);
   }
   run.warnings.push(...warningsOf(known, named.path));
-  const isLeft = known.is_revoked || (known.is_superseded && !isOperatorsStill(known, named));
+  const isKept = known.is_revoked || (known.is_superseded && !fileStillDecides(known, named));
   const isChanged =
-    !isLeft && (await updateKey(run, { named, maker, id: known.id, hasText: !known.is_superseded }));
+    !isKept && (await updateKey(run, { named, maker, id: known.id, hasText: !known.is_superseded }));
   noteChange(run, { ...changeOfKey(named, known.id), outcome: isChanged ? "changed" : "unchanged" });
   return undefined;
 }
@@ -75,22 +83,25 @@ function changeOfKey({ path, key }: NamedKey, id: string): { path: string; id: s
   return { path, id, what: `key ${key.name}` };
 }
 
-/** A revoked one counts where the file gives no text: nothing says that another is meant. */
+/** A revoked key counts too if the file gives no text, because nothing says that another key is meant. */
 function findByName(rows: readonly KeyRow[], hasText: boolean): KeyRow | undefined {
   const found = rows.filter((row) => !row.is_users && !row.is_named_by_text);
   return found.find((row) => !row.is_revoked) ?? (hasText ? undefined : found[0]);
 }
 
-/** Of a key with another text than the file's: one that a user made and holds the text of is left alone, and one that went on under another name. */
-function isOperatorsStill(known: KeyRow, { key }: NamedKey): boolean {
+/**
+ * Whether the file still decides about a key that was rolled: not if a user made it, who has the new text,
+ * nor if it has another name by now.
+ */
+function fileStillDecides(known: KeyRow, { key }: NamedKey): boolean {
   return !known.is_users && known.name === key.name;
 }
 
 function warningsOf(known: KeyRow, path: string): string[] {
-  if (known.is_revoked)
-    return [
-      `${path}: ${known.is_leaked ? "was revoked because its text was reported as leaked" : "was revoked"}, and stays so`,
-    ];
+  if (known.is_revoked) {
+    const what = known.is_leaked ? "was revoked because its text was reported as leaked" : "was revoked";
+    return [`${path}: ${what}, and stays so`];
+  }
   return known.is_superseded ? [`${path}.key: was rolled since; the key keeps its new text`] : [];
 }
 
@@ -100,14 +111,26 @@ async function lockCandidates(
   { hash, hashes }: { hash: Buffer | null; hashes: readonly Buffer[] },
 ): Promise<KeyRow[]> {
   const { rows } = await run.sql.query<KeyRow>(
-    `select k.id, k.user_id, k.name, k.created_by is not null as is_users, k.hash = any ($4::bytea[]) as is_named_by_text,
-       k.revoked_at is not null as is_revoked, k.revoked_reason is not distinct from 'leaked' as is_leaked,
-       coalesce(k.hash = $3, false) as same_hash,
-       k.hash is distinct from $3 and exists (select from superseded_keys s where s.api_key_id = k.id and s.hash = $3) as is_superseded
-     from api_keys k
-     where (k.user_id = $1 and k.name = $2) or k.hash = $3 or k.id in (select s.api_key_id from superseded_keys s where s.hash = $3)
-     order by is_revoked, k.id
-     for no key update of k`,
+    `select key.id,
+            key.user_id,
+            key.name,
+            key.created_by is not null as is_users,
+            key.hash = any ($4::bytea[]) as is_named_by_text,
+            key.revoked_at is not null as is_revoked,
+            key.revoked_reason is not distinct from 'leaked' as is_leaked,
+            coalesce(key.hash = $3, false) as same_hash,
+            key.hash is distinct from $3 and exists (
+              select
+              from superseded_keys superseded
+              where superseded.api_key_id = key.id
+                and superseded.hash = $3
+            ) as is_superseded
+     from api_keys key
+     where (key.user_id = $1 and key.name = $2)
+       or key.hash = $3
+       or key.id in (select superseded.api_key_id from superseded_keys superseded where superseded.hash = $3)
+     order by is_revoked, key.id
+     for no key update of key`,
     [userId, key.name, hash, hashes],
   );
   return rows;
@@ -122,7 +145,7 @@ async function addKey(
   const { path, organization, userId, key, spaces } = named;
   const id = newId();
   const expiresAt = key.expires_at === undefined || key.expires_at === null ? null : new Date(key.expires_at);
-  // No mistake: a file that is older than its keys must still set up an instance that is new.
+  // A warning and no mistake: an old file must still be able to set up a new instance.
   if (expiresAt !== null && expiresAt.getTime() <= Date.now())
     run.warnings.push(`${path}.expires_at: is past, so that the new key can never be used`);
   const text = key.key ?? maker.create();
@@ -146,7 +169,7 @@ interface Update {
   readonly named: NamedKey;
   readonly maker: KeyMaker;
   readonly id: string;
-  /** Whether the key has the file's text, if there is one, from now on. */
+  /** Whether the key gets the file's text, if the file has one. */
   readonly hasText: boolean;
 }
 

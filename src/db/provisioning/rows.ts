@@ -1,13 +1,13 @@
-/** The only place that decides whether what a provisioning file names is there already, and that adds or updates its row. */
+/** Finds the rows that a provisioning file names, and adds or updates them. */
 import { newId } from "../../domain/ids.ts";
 import type { Sql } from "../pool.ts";
 
-/** One application of a file: its transaction, what it did so far, and what it found wrong. */
+/** The state of applying one file: its transaction, what it did so far, and what it found wrong. */
 export interface Run {
   readonly sql: Sql;
   readonly mistakes: string[];
   readonly warnings: string[];
-  /** Everything that the file names, in its order, by where it stands and what it is; what was left as it is too. */
+  /** Everything that the file names, in its order, by path and id; also what stayed as it is. */
   readonly changes: Map<string, ProvisionChange>;
   created: number;
   updated: number;
@@ -16,13 +16,15 @@ export interface Run {
 export interface ProvisionChange {
   /** Where it stands in the file. */
   readonly path: string;
-  /** As `user ada@acme.example`. */
+  /** Such as `user ada@acme.example`. */
   readonly what: string;
   readonly id: string;
   readonly outcome: "made" | "changed" | "unchanged";
 }
 
-/** Counts what became of one thing and keeps it for the report; several changes of one thing are one. */
+/**
+ * Counts a change and keeps it for the report. Several changes of one row appear there as the first of them.
+ */
 export function noteChange(run: Run, change: ProvisionChange): void {
   if (change.outcome === "made") run.created += 1;
   if (change.outcome === "changed") run.updated += 1;
@@ -31,46 +33,79 @@ export function noteChange(run: Run, change: ProvisionChange): void {
   if (before === undefined || before.outcome === "unchanged") run.changes.set(key, change);
 }
 
-/** Values by column; only columns that the file names. */
+/** Values by column. A column that is missing stays as it is. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 interface Kind {
-  /** The column of what it belongs to. */
-  readonly parent: "organization_id" | "space_id" | null;
-  /** Finds it by its name, `$2`, within its parent, `$3`. */
-  readonly byName: string;
-  readonly gone: string;
-  /** Whether one that is gone still holds its name. */
+  /**
+   * Finds candidates by id, `$1` (null if the file gives none), or by name, `$2`, within their parent, `$3`.
+   * Those that are not gone come first. All are locked.
+   */
+  readonly candidates: string;
+  /** Whether a row that is gone still holds its name. */
   readonly isKeptWhenGone: boolean;
+  /** Whether the table has a column `updated_at`. */
   readonly isTouched: boolean;
 }
 
 const KINDS = {
   organizations: {
-    parent: null,
-    byName: "lower(name) = lower($2) and $3::uuid is null",
-    gone: "deleted_at is not null",
+    candidates: `
+      select id,
+             null::uuid as parent_id,
+             (deleted_at is not null) as is_gone,
+             coalesce(id = $1, false) as by_id,
+             (lower(name) = lower($2) and $3::uuid is null) as by_name
+      from organizations
+      where id = $1
+        or (lower(name) = lower($2) and $3::uuid is null)
+      order by is_gone, id
+      for no key update`,
     isKeptWhenGone: true,
     isTouched: false,
   },
   users: {
-    parent: "organization_id",
-    byName: "lower(email) = lower($2) and organization_id = $3",
-    gone: "removed_at is not null",
+    candidates: `
+      select id,
+             organization_id as parent_id,
+             (removed_at is not null) as is_gone,
+             coalesce(id = $1, false) as by_id,
+             (lower(email) = lower($2) and organization_id = $3) as by_name
+      from users
+      where id = $1
+        or (lower(email) = lower($2) and organization_id = $3)
+      order by is_gone, id
+      for no key update`,
     isKeptWhenGone: true,
     isTouched: false,
   },
   spaces: {
-    parent: "organization_id",
-    byName: "lower(name) = lower($2) and organization_id = $3 and not is_private",
-    gone: "deleted_at is not null or is_private",
+    candidates: `
+      select id,
+             organization_id as parent_id,
+             (deleted_at is not null or is_private) as is_gone,
+             coalesce(id = $1, false) as by_id,
+             (lower(name) = lower($2) and organization_id = $3 and not is_private) as by_name
+      from spaces
+      where id = $1
+        or (lower(name) = lower($2) and organization_id = $3 and not is_private)
+      order by is_gone, id
+      for no key update`,
     isKeptWhenGone: false,
     isTouched: true,
   },
   agents: {
-    parent: "space_id",
-    byName: "lower(name) = lower($2) and space_id = $3",
-    gone: "deleted_at is not null",
+    candidates: `
+      select id,
+             space_id as parent_id,
+             (deleted_at is not null) as is_gone,
+             coalesce(id = $1, false) as by_id,
+             (lower(name) = lower($2) and space_id = $3) as by_name
+      from agents
+      where id = $1
+        or (lower(name) = lower($2) and space_id = $3)
+      order by is_gone, id
+      for no key update`,
     isKeptWhenGone: false,
     isTouched: true,
   },
@@ -97,22 +132,21 @@ interface Candidate {
 
 export interface Located {
   readonly path: string;
-  /** As {@link Named.name}. */
+  /** See {@link Named.name}. */
   readonly name: string;
   readonly id: string;
   readonly isNew: boolean;
-  /** A user who was removed and is named again. */
+  /** Whether it is a user who was removed and is named again. */
   readonly isGone: boolean;
 }
 
-/** Finds it by its id where one is given, else by its name. Undefined where that is a mistake, which is noted then. */
+/**
+ * Finds a row by the id that the file gives, else by its name.
+ * @returns undefined if that is a mistake, which is noted.
+ */
 export async function locate(run: Run, table: Table, named: Named): Promise<Located | undefined> {
-  const { parent, byName, gone, isKeptWhenGone } = KINDS[table];
-  const { rows } = await run.sql.query<Candidate>(
-    `select id, ${parent ?? "null::uuid"} as parent_id, (${gone}) as is_gone, coalesce(id = $1, false) as by_id, (${byName}) as by_name
-     from ${table} where id = $1 or (${byName}) order by is_gone, id for no key update`,
-    [named.id ?? null, named.name, named.parentId],
-  );
+  const { candidates, isKeptWhenGone } = KINDS[table];
+  const { rows } = await run.sql.query<Candidate>(candidates, [named.id ?? null, named.name, named.parentId]);
   const sameId = rows.find((row) => row.by_id);
   const sameName = rows.find((row) => row.by_name && (isKeptWhenGone || !row.is_gone));
   const mistake =
@@ -153,9 +187,14 @@ async function mistakeByName(
   if (sameName !== undefined && named.id !== undefined)
     return `id: the one with this ${nameField(table)} has the id ${sameName.id}, which cannot be changed`;
   if (named.id === undefined) return undefined;
-  const others = Object.keys(KINDS).filter((other) => other !== table);
   const { rowCount } = await run.sql.query(
-    others.map((other) => `select from ${other} where id = $1`).join(" union all "),
+    `select from organizations where id = $1
+     union all
+     select from users where id = $1
+     union all
+     select from spaces where id = $1
+     union all
+     select from agents where id = $1`,
     [named.id],
   );
   return rowCount === 0 ? undefined : "id: is used for something else";
@@ -165,7 +204,11 @@ function nameField(table: Table): string {
   return table === "users" ? "email" : "name";
 }
 
-/** Adds the row with `fields` and, for what the file does not name, `defaults`; or updates `fields`. @returns whether anything changed. */
+/**
+ * Adds the row with `fields`, and `defaults` for what the file does not name; or updates `fields` of the row
+ * that exists.
+ * @returns whether anything changed.
+ */
 export async function save(
   run: Run,
   table: Table,
@@ -183,20 +226,25 @@ export async function save(
   return isChanged;
 }
 
-/** What a change says it is about. */
 export function changeOf(table: Table, { path, name, id }: Located): Omit<ProvisionChange, "outcome"> {
   return { path, id, what: `${table.slice(0, -1)} ${name}` };
 }
 
 async function insertRow(sql: Sql, table: Table, fields: Fields): Promise<void> {
   const columns = Object.keys(fields);
+  const placeholders = columns.map((_, index) => `$${index + 1}`);
   await sql.query(
-    `insert into ${table} (${columns.join(", ")}) values (${columns.map((_, index) => `$${index + 1}`).join(", ")})`,
+    `insert into ${table} (${columns.join(", ")})
+     values (${placeholders.join(", ")})`,
     Object.values(fields),
   );
 }
 
-/** One statement that writes only where something differs, so that applying a file twice changes nothing. */
+/**
+ * Writes `fields` if one of them differs, so that applying a file twice changes nothing. The columns come
+ * from the code that reads the file, never from its text.
+ * @returns whether anything changed.
+ */
 export async function updateRow(
   sql: Sql,
   table: Table | "api_keys",
@@ -211,7 +259,10 @@ export async function updateRow(
     .concat(isTouched ? ["updated_at = now()"] : []);
   const differences = columns.map((column, index) => `${column} is distinct from $${index + 2}`);
   const { rowCount } = await sql.query(
-    `update ${table} set ${assignments.join(", ")} where id = $1 and (${differences.join(" or ")})`,
+    `update ${table}
+     set ${assignments.join(", ")}
+     where id = $1
+       and (${differences.join(" or ")})`,
     [id, ...Object.values(fields)],
   );
   return rowCount === 1;

@@ -1,11 +1,13 @@
-/** All SQL by which an activity takes the runs of a claim in hand, writes what became of them, and lets go. Every write carries the fence. */
+/**
+ * All SQL by which an attempt of an activity takes the members of a claim, writes their outcome, and releases
+ * them.
+ */
 import type { ErrorCode } from "../../domain/errors.ts";
-import { type GroupWait, MAX_ISOLATED_LOSSES, type RunError } from "../../domain/work/processing.ts";
-import { closeClaimIfDone } from "./claim.ts";
+import { MAX_ISOLATED_LOSSES, type RunError } from "../../domain/work/processing.ts";
 import type { Sql } from "../pool.ts";
-import { waitsOf } from "./waits.ts";
+import { closeClaimIfDone } from "./claim.ts";
 
-/** A run that an activity has in hand. */
+/** A run as an activity processes it. */
 export interface Member {
   readonly id: string;
   readonly num: number;
@@ -18,6 +20,7 @@ export interface Member {
   readonly object_key: string;
   readonly file_name: string;
   readonly file_type: string;
+  /** Bytes. */
   readonly file_size: number;
   readonly chunker_name: string;
   readonly chunker_config: { max_tokens?: number; overlap_tokens?: number };
@@ -25,40 +28,69 @@ export interface Member {
   readonly chunk_count: number | null;
   readonly started_at: Date;
   readonly checkpoint: unknown;
-  /** Null: the service itself. */
+  /** Null if the service itself queued the run. */
   readonly created_by: string | null;
-  /** Of the request that queued it. */
+  /** The trace of the request that queued the run. */
   readonly traceparent: string | null;
 }
 
-/** Who may write: the claim and the attempt that hold the run. A zombie attempt fails this and changes nothing. */
+/**
+ * Which claim and attempt may write to a run. Every write compares both, so an attempt that lost its members
+ * (a worker that was taken for dead and comes back late) matches no row and changes nothing.
+ * @see https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html (fencing tokens)
+ */
 export interface Fence {
   readonly claimId: string;
   readonly attemptId: string;
 }
 
-const ACTIVE = "status in ('queued', 'parsing', 'chunking', 'embedding')";
-const MEMBER = `id, num, document_id, space_id, space_num, version, trigger, priority, object_key, file_name, file_type, file_size,
-  chunker_name, chunker_config, chunked, chunk_count, started_at, checkpoint, created_by, traceparent`;
+/** The columns of a {@link Member}. */
+const MEMBER_COLUMNS = `id, num, document_id, space_id, space_num, version, trigger, priority,
+            object_key, file_name, file_type, file_size, chunker_name, chunker_config,
+            chunked, chunk_count, started_at, checkpoint, created_by, traceparent`;
 
 export type Step = "prepare" | "embed";
 
 export interface Beginning {
   readonly step: Step;
-  /** The attempt before was lost with its process. */
+  /** The previous attempt was lost with its process. */
   readonly lost: boolean;
-  /** Leaves alone what another attempt has in hand. */
+  /** Skips members that another attempt has; by default they are taken over. */
   readonly onlyFree?: boolean;
 }
 
-/** Members that this step still has to do. Idempotent: what is done is not taken again. */
-const LEFT: Record<Step, string> = { prepare: "not chunked", embed: "chunked" };
-const STATUS: Record<Step, string> = { prepare: "parsing", embed: "embedding" };
+// `waiting_for` is kept until the run makes progress: this attempt may meet the same outage.
+const BEGIN: Readonly<Record<Step, string>> = {
+  prepare: `update pipeline_runs
+            set attempt_id = $2,
+                status = 'parsing',
+                started_at = coalesce(started_at, now()),
+                waiting_for = nullif(waiting_for, 'workflows_unavailable')
+            where claim_id = $1
+              and status in ('queued', 'parsing', 'chunking', 'embedding')
+              and not chunked
+              and (not $3 or attempt_id is null)
+            returning ${MEMBER_COLUMNS}`,
+  embed: `update pipeline_runs
+          set attempt_id = $2,
+              status = 'embedding',
+              started_at = coalesce(started_at, now()),
+              waiting_for = nullif(waiting_for, 'workflows_unavailable')
+          where claim_id = $1
+            and status in ('queued', 'parsing', 'chunking', 'embedding')
+            and chunked
+            and (not $3 or attempt_id is null)
+          returning ${MEMBER_COLUMNS}`,
+};
 
 /**
- * Takes the claim's members for an attempt. After a lost attempt the members that it had in hand are suspected: they leave this claim
- * for one of their own in a process that has nothing else in hand. Only there a loss counts, because any of those that
- * the process had in hand, in this claim or another, may have ended it; with the third a run ends `worker_crashed`.
+ * Gives the attempt the claim's members that still need the step, ordered by their number. Idempotent:
+ * members that have passed the step are not taken again.
+ *
+ * After a lost attempt its members are suspected of having crashed the worker. Each leaves this claim and
+ * gets one of its own, in a process that does nothing else. Losses are counted only there, because elsewhere
+ * any other document of that process may have been the cause. The third such loss ends a run as
+ * `worker_crashed`.
  */
 export async function beginAttempt(
   sql: Sql,
@@ -68,51 +100,76 @@ export async function beginAttempt(
   if (lost) await suspectLostMembers(sql, fence.claimId);
   const { rows } = await sql.query<Member>({
     name: `attempts.begin.${step}`,
-    // What it waited for stays with it until it gets on: the attempt that begins may meet the same.
-    text: `update pipeline_runs set attempt_id = $2, status = '${STATUS[step]}', started_at = coalesce(started_at, now()),
-             waiting_for = nullif(waiting_for, 'workflows_unavailable')
-           where claim_id = $1 and ${ACTIVE} and ${LEFT[step]} and (not $3 or attempt_id is null) returning ${MEMBER}`,
+    text: BEGIN[step],
     values: [fence.claimId, fence.attemptId, onlyFree],
   });
   return rows.toSorted((a, b) => a.num - b.num);
 }
 
 async function suspectLostMembers(sql: Sql, claimId: string): Promise<void> {
-  const isLast = `isolated and lost_attempts + 1 >= ${MAX_ISOLATED_LOSSES}`;
   await sql.query(
-    `update pipeline_runs set
-       suspected = true,
-       lost_attempts = lost_attempts + isolated::int,
-       claim_id = case when isolated then claim_id end,
-       attempt_id = null,
-       status = case when ${isLast} then 'failed' when isolated then status else 'queued' end,
-       completed_at = case when ${isLast} then now() end,
-       error = case when ${isLast} then jsonb_build_object('stage', status, 'code', 'worker_crashed',
-         'message', 'The worker stopped ${MAX_ISOLATED_LOSSES} times while it had this document alone in hand.') end
+    `update pipeline_runs run
+     set suspected = true,
+         lost_attempts = run.lost_attempts + claim.isolated::int,
+         claim_id = case when claim.isolated then run.claim_id end,
+         attempt_id = null,
+         status = case
+           when claim.isolated and run.lost_attempts + 1 >= ${MAX_ISOLATED_LOSSES} then 'failed'
+           when claim.isolated then run.status
+           else 'queued'
+         end,
+         completed_at = case
+           when claim.isolated and run.lost_attempts + 1 >= ${MAX_ISOLATED_LOSSES} then now()
+         end,
+         error = case
+           when claim.isolated and run.lost_attempts + 1 >= ${MAX_ISOLATED_LOSSES} then jsonb_build_object(
+             'stage', run.status,
+             'code', 'worker_crashed',
+             'message',
+             'The worker stopped ${MAX_ISOLATED_LOSSES} times while it had this document alone in hand.')
+         end
      from (select isolated from claims where id = $1) claim
-     where claim_id = $1 and attempt_id is not null and ${ACTIVE}`,
+     where run.claim_id = $1
+       and run.attempt_id is not null
+       and run.status in ('queued', 'parsing', 'chunking', 'embedding')`,
     [claimId],
   );
   await closeClaimIfDone(sql, claimId);
 }
 
 /**
- * Runs that got on in isolation are not suspected any more: they go back to the queue, to go on beside others from where they are, so that
- * a long one keeps no other suspected run waiting. Part of the transaction that keeps what they did.
+ * Ends the suspicion of runs that made progress in isolation. They return to the queue and continue together
+ * with others from where they are, so that a long one does not keep other suspected runs waiting. Call it in
+ * the transaction that stores the progress.
  */
 export async function clearSuspicion(sql: Sql, fence: Fence): Promise<void> {
   await sql.query(
-    `update pipeline_runs set suspected = false, lost_attempts = 0, claim_id = null, attempt_id = null, status = 'queued', waiting_for = null
-     where claim_id = $1 and attempt_id = $2 and suspected and ${ACTIVE}`,
+    `update pipeline_runs
+     set suspected = false,
+         lost_attempts = 0,
+         claim_id = null,
+         attempt_id = null,
+         status = 'queued',
+         waiting_for = null
+     where claim_id = $1
+       and attempt_id = $2
+       and suspected
+       and status in ('queued', 'parsing', 'chunking', 'embedding')`,
     [fence.claimId, fence.attemptId],
   );
 }
 
-/** The members that are still this attempt's; the others were cancelled, superseded or deleted. */
-export async function membersInHand(sql: Sql, fence: Fence): Promise<Set<string>> {
+/**
+ * Returns the ids of the members that the attempt still has; others were cancelled, superseded or deleted.
+ */
+export async function membersOfAttempt(sql: Sql, fence: Fence): Promise<Set<string>> {
   const { rows } = await sql.query<{ id: string }>({
     name: "attempts.in-hand",
-    text: `select id from pipeline_runs where claim_id = $1 and attempt_id = $2 and ${ACTIVE}`,
+    text: `select id
+           from pipeline_runs
+           where claim_id = $1
+             and attempt_id = $2
+             and status in ('queued', 'parsing', 'chunking', 'embedding')`,
     values: [fence.claimId, fence.attemptId],
   });
   return new Set(rows.map((row) => row.id));
@@ -124,8 +181,9 @@ export interface Wait {
 }
 
 /**
- * Members that wait for an outage stay in the claim and are let go until the next attempt, `nextAttemptMs` from now.
- * @returns the ids of those that waited for nothing, or for something else, before.
+ * Notes that members wait for an outage to end. They stay in the claim, but no attempt has them until the
+ * next one, `nextAttemptMs` from now.
+ * @returns the ids of those that did not wait for the same outage before.
  */
 export async function recordWaiting(
   sql: Sql,
@@ -134,11 +192,21 @@ export async function recordWaiting(
   nextAttemptMs: number,
 ): Promise<string[]> {
   const { rows } = await sql.query<{ id: string; waiting_attempts: number }>(
-    `update pipeline_runs r set attempt_id = null, waiting_for = w.code, next_attempt_at = now() + make_interval(secs => $5),
-       waiting_since = case when r.waiting_for = w.code then coalesce(r.waiting_since, now()) else now() end,
-       waiting_attempts = case when r.waiting_for = w.code then r.waiting_attempts + 1 else 1 end
-     from unnest($3::uuid[], $4::text[]) w(id, code)
-     where r.id = w.id and claim_id = $1 and attempt_id = $2 and ${ACTIVE} returning r.id, r.waiting_attempts`,
+    `update pipeline_runs run
+     set attempt_id = null,
+         waiting_for = waiting.code,
+         next_attempt_at = now() + make_interval(secs => $5),
+         waiting_since = case
+           when run.waiting_for = waiting.code then coalesce(run.waiting_since, now())
+           else now()
+         end,
+         waiting_attempts = case when run.waiting_for = waiting.code then run.waiting_attempts + 1 else 1 end
+     from unnest($3::uuid[], $4::text[]) waiting(id, code)
+     where run.id = waiting.id
+       and run.claim_id = $1
+       and run.attempt_id = $2
+       and run.status in ('queued', 'parsing', 'chunking', 'embedding')
+     returning run.id, run.waiting_attempts`,
     [
       fence.claimId,
       fence.attemptId,
@@ -150,16 +218,24 @@ export async function recordWaiting(
   return rows.filter((row) => row.waiting_attempts === 1).map((row) => row.id);
 }
 
-/** Ends members as failed. What the document showed before stays published. */
+/** Ends members as failed. The version that the document showed before stays published. */
 export async function recordFailures(
   sql: Sql,
   fence: Fence,
   failures: ReadonlyArray<{ id: string; error: RunError }>,
 ): Promise<void> {
   await sql.query(
-    `update pipeline_runs r set status = 'failed', error = f.error, completed_at = now(), attempt_id = null, waiting_for = null
-     from unnest($3::uuid[], $4::jsonb[]) f(id, error)
-     where r.id = f.id and claim_id = $1 and attempt_id = $2 and ${ACTIVE}`,
+    `update pipeline_runs run
+     set status = 'failed',
+         error = failure.error,
+         completed_at = now(),
+         attempt_id = null,
+         waiting_for = null
+     from unnest($3::uuid[], $4::jsonb[]) failure(id, error)
+     where run.id = failure.id
+       and run.claim_id = $1
+       and run.attempt_id = $2
+       and run.status in ('queued', 'parsing', 'chunking', 'embedding')`,
     [
       fence.claimId,
       fence.attemptId,
@@ -170,38 +246,13 @@ export async function recordFailures(
   await closeClaimIfDone(sql, fence.claimId);
 }
 
-/** Lets go of every member in hand, so that an orderly end is never taken for a lost attempt. */
+/** Releases every member of the attempt, so that its orderly end is not taken for a lost attempt. */
 export async function releaseAttempt(sql: Sql, fence: Fence): Promise<void> {
-  await sql.query(`update pipeline_runs set attempt_id = null where claim_id = $1 and attempt_id = $2`, [
-    fence.claimId,
-    fence.attemptId,
-  ]);
-}
-
-interface ClaimStanding {
-  readonly total: number;
-  readonly completed: number;
-  readonly failed: number;
-  readonly active: number;
-  readonly ready: number;
-  /** Active members that an attempt has in hand. */
-  readonly in_hand: number;
-  readonly waits: readonly GroupWait[];
-}
-
-/** Counts by how the claim's members stand now. */
-export async function claimStanding(sql: Sql, claimId: string): Promise<ClaimStanding> {
-  const { rows } = await sql.query<ClaimStanding>({
-    name: "attempts.standing",
-    text: `select cardinality(c.run_ids) as total,
-             count(r.id) filter (where r.status = 'completed')::int as completed,
-             count(r.id) filter (where r.status = 'failed')::int as failed,
-             count(r.id) filter (where r.${ACTIVE})::int as active,
-             count(r.id) filter (where r.${ACTIVE} and r.chunked)::int as ready,
-             count(r.id) filter (where r.${ACTIVE} and r.attempt_id is not null)::int as in_hand,
-             ${waitsOf("r.claim_id = $1")} as waits
-           from claims c left join pipeline_runs r on r.claim_id = c.id where c.id = $1 group by c.id`,
-    values: [claimId],
-  });
-  return rows[0] ?? { total: 0, completed: 0, failed: 0, active: 0, ready: 0, in_hand: 0, waits: [] };
+  await sql.query(
+    `update pipeline_runs
+     set attempt_id = null
+     where claim_id = $1
+       and attempt_id = $2`,
+    [fence.claimId, fence.attemptId],
+  );
 }

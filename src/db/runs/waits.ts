@@ -1,30 +1,25 @@
-/** The only SQL expressions that say what a run waits for, as callers, operators and workflows read it. */
+/** The SQL expression for what a run waits for, as callers and operators read it. */
 
 export interface WaitingFor {
-  /** The error's code. */
+  /** The code of the error that the last attempt met. */
   readonly code: string;
-  /** ISO 8601, as the next one. */
+  /** ISO 8601, in UTC. */
   readonly since: string;
-  /** Attempts in a row that met it. */
+  /** Consecutive attempts that met the error. */
   readonly attempts: number;
+  /** ISO 8601, in UTC. */
   readonly next_attempt_at: string | null;
 }
 
-const isoUtc = (timestamp: string): string =>
-  `to_char(${timestamp} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
-/** Of a run `r`. A worker of the version before notes the code alone. */
-const since = (run: string): string => `coalesce(${run}.waiting_since, ${run}.started_at, ${run}.created_at)`;
-
-/** What run `r` waits for, null where it does not: a {@link WaitingFor}. */
-export const WAITING_FOR = `case when r.waiting_for is not null then jsonb_build_object('code', r.waiting_for, 'since', ${isoUtc(since("r"))},
-  'attempts', greatest(r.waiting_attempts, 1), 'next_attempt_at', ${isoUtc("r.next_attempt_at")}) end`;
-
-export const WAITING_SINCE = `(case when r.waiting_for is not null then ${since("r")} end)`;
-
-/** What the runs that `where` names wait for, by code: a JSON list of {@link GroupWait}. */
-export function waitsOf(where: string): string {
-  return `coalesce((select jsonb_agg(w) from (
-      select r.waiting_for as code, count(*)::int as runs, ${isoUtc(`min(${since("r")})`)} as since from pipeline_runs r
-      where ${where} and r.status in ('queued', 'parsing', 'chunking', 'embedding') and r.waiting_for is not null group by 1 order by 1) w), '[]')`;
-}
+/**
+ * A {@link WaitingFor} of pipeline_runs `run`, or null if it waits for nothing. Shared, because a document
+ * and a run show the same object. Workers of the previous version write the code without `waiting_since`.
+ */
+export const WAITING_FOR = `case when run.waiting_for is not null then jsonb_build_object(
+    'code', run.waiting_for,
+    'since', to_char(
+      coalesce(run.waiting_since, run.started_at, run.created_at) at time zone 'UTC',
+      'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'attempts', greatest(run.waiting_attempts, 1),
+    'next_attempt_at', to_char(run.next_attempt_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+  ) end`;

@@ -1,48 +1,16 @@
-/** The only SQL on the live embeddings: written from the cache, read as nearest neighbours. */
+/** Finds the nearest chunks of a query among the embeddings of a space. */
 import pgvector from "pgvector";
 import { VECTOR_INDEX_NUMBERS } from "../../domain/work/index-upkeep.ts";
-import type { OrganizationKey, Sql } from "../pool.ts";
+import type { Sql } from "../pool.ts";
 import {
   type ChunkKey,
   type ChunkNarrowing,
   type SearchScope,
   integersLiteral,
   keyColumns,
-  seenIn,
   spaceLiteral,
+  visibleIn,
 } from "./scope.ts";
-
-interface EmbeddingsToWrite {
-  readonly organization: OrganizationKey;
-  readonly spaceNum: number;
-  readonly modelNum: number;
-  readonly runNums: readonly number[];
-  /** Only these of each run, both ends included. */
-  readonly chunks?: { readonly from: number; readonly to: number };
-}
-
-/** Writes the search entry of every chunk whose text has a cached vector of the model. Writing one again changes nothing. */
-export async function insertEmbeddingsFromCache(
-  sql: Sql,
-  { organization, spaceNum, modelNum, runNums, chunks }: EmbeddingsToWrite,
-): Promise<void> {
-  await sql.query({
-    name: "search.insert-embeddings",
-    text: `insert into embeddings (organization_num, space_num, run_num, chunk_index, model_num, embedding)
-           select $1, $2, c.run_num, c.chunk_index, $3, e.embedding from chunks c
-           join embedding_cache e on e.organization_id = $4 and e.model_num = $3 and e.content_hash = c.content_hash
-           where c.organization_id = $4 and c.run_num = any($5::int[]) and c.chunk_index between $6 and $7 on conflict do nothing`,
-    values: [
-      organization.num,
-      spaceNum,
-      modelNum,
-      organization.id,
-      runNums,
-      chunks?.from ?? 0,
-      chunks?.to ?? 2_147_483_647,
-    ],
-  });
-}
 
 export interface QueryVector {
   readonly vector: Float32Array;
@@ -51,21 +19,24 @@ export interface QueryVector {
 }
 
 export interface DenseCandidate extends ChunkKey {
-  /** -1 to 1. */
+  /** From -1 to 1. */
   readonly cosine: number;
 }
 
 /**
- * @param value makes SQL of the vector, as a parameter or in the text: it is made of numbers alone.
- * @throws RangeError where the vector is not of the model's size.
+ * Returns the SQL of the cosine distance between `embedding.embedding` and the query. The cast names the
+ * dimensions, as the expression of the vector index does; they are a number, never input.
+ * @param value makes SQL of the vector, as a parameter or as text; a vector consists of numbers only.
+ * @throws RangeError if the vector does not have the model's dimensions.
  */
 function distanceTo({ vector, dimensions }: QueryVector, value: (vector: string) => string): string {
   if (!Number.isInteger(dimensions) || vector.length !== dimensions)
     throw new RangeError(`a query vector has ${vector.length} dimensions, not ${dimensions}`);
-  return `e.embedding::halfvec(${dimensions}) <=> ${value(pgvector.toSql(Array.from(vector))!)}::halfvec(${dimensions})`;
+  const query = value(pgvector.toSql(Array.from(vector))!);
+  return `embedding.embedding::halfvec(${dimensions}) <=> ${query}::halfvec(${dimensions})`;
 }
 
-/** Appends to the parameters. */
+/** Appends a value to the parameters and returns its placeholder. */
 const parameterOf =
   (values: unknown[]) =>
   (value: unknown): string =>
@@ -77,8 +48,11 @@ interface Nearest {
 }
 
 /**
- * The `limit` nearest chunks, nearest first; equal ones by run and index. Exact, but for spaces so large that they have an index: there it
- * misses about one of a hundred. Never fewer than there are.
+ * Returns the `limit` nearest chunks, nearest first, equal ones by run and index. The result is exact unless
+ * the space is large enough to have a vector index, which misses about 1% of the nearest chunks. It always
+ * has `limit` chunks if there are as many.
+ *
+ * `test/db/search/index/vector-indexes.database.test.ts` compares both ways.
  */
 export async function denseCandidates(
   sql: Sql,
@@ -89,14 +63,18 @@ export async function denseCandidates(
   if (!isIndexed(scope, narrowing, nearest)) return scanAll(sql, scope, narrowing, nearest);
   const found = await scanIndex(sql, scope, narrowing, nearest);
   if (found.length >= nearest.limit) return found;
-  // Vectors that are deleted or hidden take places in the graph: where it gave too few, all are read.
+  // Deleted and hidden vectors take up places in the graph, so it may yield too few.
   await sql.query(
-    "select set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true)",
+    `select set_config('enable_seqscan', 'on', true),
+            set_config('enable_bitmapscan', 'on', true)`,
   );
   return scanAll(sql, scope, narrowing, nearest);
 }
 
-/** An index is for searches of a whole large space: what documents or phrases narrow is read as it is. */
+/**
+ * The index serves searches of a whole large space; a search narrowed to documents or phrases scans its
+ * vectors.
+ */
 function isIndexed(
   { models, runs }: SearchScope,
   { required }: ChunkNarrowing,
@@ -113,7 +91,7 @@ function isIndexed(
   );
 }
 
-/** Reads every vector of the scope. The `+ 0` keeps the planner from any index. */
+/** Reads every vector of the scope. The `+ 0` keeps the planner from using a vector index. */
 async function scanAll(
   sql: Sql,
   scope: SearchScope,
@@ -122,23 +100,42 @@ async function scanAll(
 ): Promise<DenseCandidate[]> {
   const values: unknown[] = [];
   const distance = distanceTo(query, parameterOf(values));
-  const seen = seenIn(scope, narrowing, "e", parameterOf(values));
+  const isVisible = visibleIn(scope, narrowing, parameterOf(values));
+  const space = spaceLiteral(scope.spaceNum);
+  const model = parameterOf(values)(query.modelNum);
+  const most = parameterOf(values)(limit);
   const { rows } = await sql.query<DenseCandidate>(
-    `select n.run_num, n.chunk_index, 1 - n.distance as cosine from (
-       select e.run_num, e.chunk_index, (${distance}) + 0 as distance from embeddings e
-       where e.space_num = ${spaceLiteral(scope.spaceNum)} and e.model_num = $${values.push(query.modelNum)}${seen}
-       order by distance, e.run_num, e.chunk_index limit $${values.push(limit)}) n
-     order by n.distance, n.run_num, n.chunk_index`,
+    `select nearest.run_num,
+            nearest.chunk_index,
+            1 - nearest.distance as cosine
+     from (
+       select embedding.run_num,
+              embedding.chunk_index,
+              (${distance}) + 0 as distance
+       from embeddings embedding
+       where embedding.space_num = ${space}
+         and embedding.model_num = ${model}
+         and ${isVisible}
+       order by distance, embedding.run_num, embedding.chunk_index
+       limit ${most}
+     ) nearest
+     order by nearest.distance, nearest.run_num, nearest.chunk_index`,
     values,
   );
   return rows;
 }
 
-/** How many candidates of the graph are looked at for each that is wanted; beyond so many chunks more, by the root. pgvector looks at a thousand at most. */
+/**
+ * Candidates of the graph to explore for each chunk that is wanted, in a space of up to `EXPLORED_CHUNKS`
+ * chunks.
+ */
 const EXPLORED = 4;
+/** In larger spaces the number grows with the square root of their size. */
 const EXPLORED_CHUNKS = 100_000;
+/** The upper bound of pgvector's `hnsw.ef_search`. */
 const MAX_EXPLORED = 1_000;
 
+/** The value of `hnsw.ef_search` for the search. */
 function explored({ models }: SearchScope, { query, limit }: Nearest): number {
   const chunks = models.find((model) => model.num === query.modelNum)?.chunks ?? 0;
   return Math.min(
@@ -148,8 +145,9 @@ function explored({ models }: SearchScope, { query, limit }: Nearest): number {
 }
 
 /**
- * Walks the space's own graph; literal numbers of space and model let the planner see that the index is for them. For the rest of the
- * transaction it prefers indexes: what a search reads behind this is a few rows by their keys. All in one round trip, so without parameters.
+ * Walks the vector index of the space. Space and model are literals, because the index is partial and the
+ * planner must see that it applies. The statements take one round trip, which rules out parameters. The
+ * settings stay for the rest of the transaction, in which a search reads only a few rows by their keys.
  */
 async function scanIndex(
   sql: Sql,
@@ -159,21 +157,35 @@ async function scanIndex(
 ): Promise<DenseCandidate[]> {
   const { query, limit } = nearest;
   const distance = distanceTo(query, (vector) => `'${vector}'`);
-  const seen = seenIn(scope, narrowing, "e", integersLiteral);
+  const isVisible = visibleIn(scope, narrowing, integersLiteral);
+  const space = spaceLiteral(scope.spaceNum);
+  const model = spaceLiteral(query.modelNum);
   const results = await sql.query<DenseCandidate>(
-    `select set_config('hnsw.ef_search', '${explored(scope, nearest)}', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
-       set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true);
-     select n.run_num, n.chunk_index, 1 - n.distance as cosine from (
-       select e.run_num, e.chunk_index, ${distance} as distance from embeddings e
-       where e.space_num = ${spaceLiteral(scope.spaceNum)} and e.model_num = ${spaceLiteral(query.modelNum)}${seen}
-       order by distance limit ${Math.trunc(limit)}) n
-     order by n.distance, n.run_num, n.chunk_index`,
+    `select set_config('hnsw.ef_search', '${explored(scope, nearest)}', true),
+            set_config('hnsw.iterative_scan', 'relaxed_order', true),
+            set_config('enable_seqscan', 'off', true),
+            set_config('enable_bitmapscan', 'off', true);
+     select nearest.run_num,
+            nearest.chunk_index,
+            1 - nearest.distance as cosine
+     from (
+       select embedding.run_num,
+              embedding.chunk_index,
+              ${distance} as distance
+       from embeddings embedding
+       where embedding.space_num = ${space}
+         and embedding.model_num = ${model}
+         and ${isVisible}
+       order by distance
+       limit ${Math.trunc(limit)}
+     ) nearest
+     order by nearest.distance, nearest.run_num, nearest.chunk_index`,
   );
-  // One of each statement, whatever the type says.
+  // The driver returns one result for each statement, although its type says one.
   return [results].flat().at(-1)!.rows;
 }
 
-/** Cosines of given chunks; a chunk without a vector of the query's model is left out. */
+/** Returns the cosines of the given chunks; a chunk without a vector of the query's model is left out. */
 export async function denseScores(
   sql: Sql,
   scope: SearchScope,
@@ -182,40 +194,19 @@ export async function denseScores(
 ): Promise<DenseCandidate[]> {
   if (keys.length === 0) return [];
   const values: unknown[] = [...keyColumns(keys), query.modelNum];
+  const distance = distanceTo(query, parameterOf(values));
+  const space = spaceLiteral(scope.spaceNum);
   const { rows } = await sql.query<DenseCandidate>(
-    `select e.run_num, e.chunk_index, 1 - (${distanceTo(query, parameterOf(values))}) as cosine
-     from unnest($1::int[], $2::int[]) c(run_num, chunk_index)
-     join embeddings e on e.space_num = ${spaceLiteral(scope.spaceNum)} and e.run_num = c.run_num and e.chunk_index = c.chunk_index and e.model_num = $3`,
+    `select embedding.run_num,
+            embedding.chunk_index,
+            1 - (${distance}) as cosine
+     from unnest($1::int[], $2::int[]) wanted(run_num, chunk_index)
+     join embeddings embedding
+       on embedding.space_num = ${space}
+      and embedding.run_num = wanted.run_num
+      and embedding.chunk_index = wanted.chunk_index
+      and embedding.model_num = $3`,
     values,
   );
   return rows;
-}
-
-/** Deletes at most `limit` embeddings of a run that is hidden. @returns whether any may be left. */
-export async function deleteEmbeddings(
-  sql: Sql,
-  { spaceNum, runNum, limit }: { readonly spaceNum: number; readonly runNum: number; readonly limit: number },
-): Promise<boolean> {
-  const space = spaceLiteral(spaceNum);
-  const { rowCount } = await sql.query(
-    `delete from embeddings where space_num = ${space} and run_num = $1
-     and chunk_index in (select chunk_index from embeddings where space_num = ${space} and run_num = $1 order by chunk_index limit $2)`,
-    [runNum, limit],
-  );
-  return (rowCount ?? 0) >= limit;
-}
-
-/** Deletes the vectors of other models that a large run was indexed with before the configuration changed: at most a document's. */
-export async function deleteOtherVectors(
-  sql: Sql,
-  {
-    spaceNum,
-    runNum,
-    modelNum,
-  }: { readonly spaceNum: number; readonly runNum: number; readonly modelNum: number },
-): Promise<void> {
-  await sql.query(
-    `delete from embeddings where space_num = ${spaceLiteral(spaceNum)} and run_num = $1 and model_num <> $2`,
-    [runNum, modelNum],
-  );
 }

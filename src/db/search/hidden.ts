@@ -1,4 +1,4 @@
-/** The only SQL that takes whole runs out of search and brings them back. */
+/** SQL that hides whole runs from search and shows them again. */
 import type { Sql } from "../pool.ts";
 
 export type HiddenReason = "in_flight" | "superseded" | "deleted";
@@ -9,31 +9,59 @@ interface RunOfSpace {
   readonly runNum: number;
 }
 
-/** Hides what search entries the run has and will have. Hiding a run again only renews its reason. */
+/**
+ * Hides all search entries of the run, including those that are written later. Hiding it again renews its
+ * reason.
+ */
 export async function hideRun(
   sql: Sql,
   { organizationNum, spaceNum, runNum, reason }: RunOfSpace & { readonly reason: HiddenReason },
 ): Promise<void> {
   await sql.query(
-    `insert into hidden_runs (organization_num, space_num, run_num, reason) values ($1, $2, $3, $4)
-     on conflict (space_num, run_num) do update set reason = excluded.reason, hidden_at = now()`,
+    `insert into hidden_runs (organization_num, space_num, run_num, reason)
+     values ($1, $2, $3, $4)
+     on conflict (space_num, run_num) do update
+     set reason = excluded.reason,
+         hidden_at = now()`,
     [organizationNum, spaceNum, runNum, reason],
   );
 }
 
-/** The caller's transaction takes the run's entries into the statistics, where it is the published one. */
+/**
+ * Shows the run again. If it is the published one, the caller adds it to the statistics in the same
+ * transaction.
+ */
 export async function unhideRun(
   sql: Sql,
   { spaceNum, runNum }: { readonly spaceNum: number; readonly runNum: number },
 ): Promise<void> {
-  await sql.query("delete from hidden_runs where space_num = $1 and run_num = $2", [spaceNum, runNum]);
+  await sql.query(
+    `delete from hidden_runs
+     where space_num = $1
+       and run_num = $2`,
+    [spaceNum, runNum],
+  );
 }
 
-/** Takes the marks of runs away that have no search entry left; the others stay, or their entries would be served. */
+/**
+ * Deletes the marks of runs that have no search entries left. The marks of others stay, since they keep
+ * entries hidden.
+ */
 export async function forgetHiddenRuns(sql: Sql, runNums: readonly number[]): Promise<void> {
   await sql.query(
-    `delete from hidden_runs h where h.run_num = any($1::int[]) and not exists (select from posting_runs p where p.run_num = h.run_num)
-       and not exists (select from embeddings e where e.space_num = h.space_num and e.run_num = h.run_num)`,
+    `delete from hidden_runs hidden
+     where hidden.run_num = any($1::int[])
+       and not exists (
+         select
+         from posting_runs part
+         where part.run_num = hidden.run_num
+       )
+       and not exists (
+         select
+         from embeddings embedding
+         where embedding.space_num = hidden.space_num
+           and embedding.run_num = hidden.run_num
+       )`,
     [runNums],
   );
 }

@@ -1,4 +1,4 @@
-/** The only SQL that turns numbers of chunks into what a caller is shown. */
+/** SQL that reads what callers are shown of the chunks that a search found. */
 import type { FileType } from "../../domain/file-type.ts";
 import type { Sql } from "../pool.ts";
 import { type ChunkKey, type SpaceRef, keyColumns } from "./scope.ts";
@@ -8,7 +8,7 @@ export interface ShownChunk extends ChunkKey {
   readonly document_id: string;
   readonly document_name: string;
   readonly file_type: FileType;
-  /** Names from the root, joined by a slash; null at the root. */
+  /** The names of the folders from the root, joined by a slash; null at the root. */
   readonly folder_path: string | null;
   readonly text: string;
   readonly page_start: number | null;
@@ -16,29 +16,87 @@ export interface ShownChunk extends ChunkKey {
   readonly metadata: Record<string, unknown>;
 }
 
-/** The chunks in the order given. A chunk whose run is not the published one of a live document of the space is left out. */
+/** Reads the chunks with runs `$1` and indexes `$2` in the space `$3`. */
+const READ_HITS = `
+     with recursive hit as (
+       select wanted.position,
+              chunk.run_num,
+              chunk.chunk_index,
+              chunk.id as chunk_id,
+              document.id as document_id,
+              document.name as document_name,
+              document.file_type,
+              document.folder_id,
+              chunk.text,
+              chunk.page_start,
+              chunk.page_end,
+              chunk.metadata
+       from unnest($1::int[], $2::int[]) with ordinality wanted(run_num, chunk_index, position)
+       join chunks chunk
+         on chunk.run_num = wanted.run_num
+        and chunk.chunk_index = wanted.chunk_index
+       join documents document
+         on document.id = chunk.document_id
+        and document.published_run_num = chunk.run_num
+        and document.space_id = $3
+        and document.deleted_at is null
+     ),
+     ancestor as (
+       select folder.id as leaf,
+              folder.name,
+              folder.parent_folder_id,
+              1 as depth,
+              folder.deleted_at
+       from folders folder
+       where folder.id in (select folder_id from hit)
+       union all
+       select ancestor.leaf,
+              parent.name,
+              parent.parent_folder_id,
+              ancestor.depth + 1,
+              parent.deleted_at
+       from ancestor
+       join folders parent on parent.id = ancestor.parent_folder_id
+     ),
+     path as (
+       select leaf,
+              string_agg(name, '/' order by depth desc) as folder_path
+       from ancestor
+       group by leaf
+       having count(deleted_at) = 0
+     )
+     select hit.run_num,
+            hit.chunk_index,
+            hit.chunk_id,
+            hit.document_id,
+            hit.document_name,
+            hit.file_type,
+            path.folder_path,
+            hit.text,
+            hit.page_start,
+            hit.page_end,
+            hit.metadata
+     from hit
+     left join path on path.leaf = hit.folder_id
+     where hit.folder_id is null
+        or path.leaf is not null
+     order by hit.position`;
+
+/**
+ * Returns the chunks in the order given. Leaves out a chunk if its run is not published, or its document or a
+ * folder above it is deleted.
+ */
 export async function readHits(sql: Sql, space: SpaceRef, keys: readonly ChunkKey[]): Promise<ShownChunk[]> {
   if (keys.length === 0) return [];
   const { rows } = await sql.query<ShownChunk>({
     name: "search.read-hits",
-    text: `with recursive hit as (
-        select k.n, c.run_num, c.chunk_index, c.id as chunk_id, d.id as document_id, d.name as document_name, d.file_type, d.folder_id,
-          c.text, c.page_start, c.page_end, c.metadata
-        from unnest($1::int[], $2::int[]) with ordinality k(run_num, chunk_index, n)
-        join chunks c on c.run_num = k.run_num and c.chunk_index = k.chunk_index
-        join documents d on d.id = c.document_id and d.published_run_num = c.run_num and d.space_id = $3 and d.deleted_at is null),
-      up as (
-        select f.id as leaf, f.name, f.parent_folder_id, 1 as depth, f.deleted_at from folders f where f.id in (select folder_id from hit)
-        union all select u.leaf, f.name, f.parent_folder_id, u.depth + 1, f.deleted_at from up u join folders f on f.id = u.parent_folder_id),
-      path as (select leaf, string_agg(name, '/' order by depth desc) as folder_path from up group by leaf having count(deleted_at) = 0)
-      select h.run_num, h.chunk_index, h.chunk_id, h.document_id, h.document_name, h.file_type, p.folder_path, h.text, h.page_start, h.page_end, h.metadata
-      from hit h left join path p on p.leaf = h.folder_id where h.folder_id is null or p.leaf is not null order by h.n`,
+    text: READ_HITS,
     values: [...keyColumns(keys), space.id],
   });
   return rows;
 }
 
-/** Texts of chunks, in no order. */
+/** Returns the texts of the chunks, in any order. */
 export async function readTexts(
   sql: Sql,
   keys: readonly ChunkKey[],
@@ -46,8 +104,11 @@ export async function readTexts(
   if (keys.length === 0) return [];
   const { rows } = await sql.query<ChunkKey & { text: string }>({
     name: "search.read-texts",
-    text: `select c.run_num, c.chunk_index, c.text from unnest($1::int[], $2::int[]) k(run_num, chunk_index)
-           join chunks c on c.run_num = k.run_num and c.chunk_index = k.chunk_index`,
+    text: `select chunk.run_num, chunk.chunk_index, chunk.text
+           from unnest($1::int[], $2::int[]) wanted(run_num, chunk_index)
+           join chunks chunk
+             on chunk.run_num = wanted.run_num
+            and chunk.chunk_index = wanted.chunk_index`,
     values: keyColumns(keys),
   });
   return rows;

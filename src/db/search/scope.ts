@@ -1,7 +1,10 @@
-/** The only place that says what of a space a search may see: live runs, narrowed by documents and folders. */
+/**
+ * Says what of a space a search may see: the published runs of documents that are not deleted, narrowed by
+ * filters.
+ */
 import type { Sql } from "../pool.ts";
 
-/** A chunk by the numbers that search works with. */
+/** Identifies a chunk by the numbers that search entries carry. */
 export interface ChunkKey {
   readonly run_num: number;
   readonly chunk_index: number;
@@ -12,7 +15,7 @@ export interface SpaceRef {
   readonly num: number;
 }
 
-/** Null is no filter; an empty list narrows to nothing. */
+/** Null does not filter; an empty list lets nothing through. */
 interface DocumentFilter {
   readonly documentIds: readonly string[] | null;
   readonly folderIds: readonly string[] | null;
@@ -30,16 +33,20 @@ export interface SearchedModel {
 
 export interface SearchScope {
   readonly spaceNum: number;
-  /** Runs whose entries exist but are not to be seen. */
+  /** Runs that have search entries but must not be found. */
   readonly hiddenRuns: readonly number[];
-  /** The only runs to be seen; null is no narrowing. */
+  /** If not null, only these runs are searched. */
   readonly runs: readonly number[] | null;
-  /** Published chunks of the space and their terms together. */
+  /** Published chunks of the space. */
   readonly chunks: number;
+  /** Terms of those chunks, with repetitions. */
   readonly terms: number;
   /** The languages whose stems are among the space's terms. */
   readonly languages: readonly string[];
-  /** The models of the space's published vectors: one, but while documents are embedded again by another. */
+  /**
+   * The models of the space's published vectors; more than one while documents are embedded again by a new
+   * model.
+   */
   readonly models: readonly SearchedModel[];
 }
 
@@ -49,8 +56,9 @@ interface ScopeQuestion {
 }
 
 /**
- * A validated space number as SQL text. A literal, not a parameter, so that the planner sees one partition and one index.
- * @throws RangeError where it is no positive integer.
+ * Returns a validated space number as SQL text. Statements on `embeddings` have it as a literal instead of a
+ * parameter, so that the planner sees one partition and one index.
+ * @throws RangeError if it is not a positive `integer`.
  */
 export function spaceLiteral(spaceNum: number): string {
   if (!Number.isInteger(spaceNum) || spaceNum <= 0 || spaceNum > 2_147_483_647)
@@ -58,20 +66,99 @@ export function spaceLiteral(spaceNum: number): string {
   return String(spaceNum);
 }
 
-const FILTERED_RUNS = `array(
-    with recursive inside as (
-      select id from folders where id = any($4::uuid[]) and space_id = $1 and deleted_at is null
-      union select f.id from folders f join inside i on f.parent_folder_id = i.id where f.deleted_at is null)
-    select d.published_run_num from documents d left join folders f on f.id = d.folder_id
-    where d.space_id = $1 and d.deleted_at is null and d.published_run_num is not null and f.deleted_at is null
-      and ($3::uuid[] is null or d.id = any($3::uuid[])) and ($4::uuid[] is null or d.folder_id in (select id from inside)))`;
+/**
+ * The columns of a {@link SearchScope} but `runs`, of space `$1` with number `$2`.
+ * To be read from {@link TOTALS}.
+ */
+const SCOPE_COLUMNS = `array(
+              select run_num
+              from hidden_runs
+              where space_num = $2::int
+              union all
+              select document.published_run_num
+              from folders folder
+              join documents document on document.folder_id = folder.id
+              where folder.space_id = $1
+                and folder.deleted_at is not null
+                and document.published_run_num is not null
+            ) as hidden,
+            coalesce(totals.chunks, 0)::int as chunks,
+            coalesce(totals.terms, 0)::bigint as terms,
+            array(
+              select distinct language
+              from posting_segments segment
+              cross join unnest(segment.languages) language
+              where segment.space_num = $2::int
+            ) as languages,
+            coalesce(totals.models, '[]') as models`;
+
+/** One row, named `totals`: the statistics of the space with number `$2`, over all models and of each. */
+const TOTALS = `(
+       select sum(by_model.chunks) as chunks,
+              sum(by_model.terms) as terms,
+              jsonb_agg(
+                jsonb_build_object(
+                  'name', model.name,
+                  'num', model.num,
+                  'dimensions', model.dimensions,
+                  'chunks', by_model.chunks,
+                  'hasIndex', exists (
+                    select
+                    from vector_indexes
+                    where vector_indexes.space_num = $2::int
+                      and vector_indexes.model_num = model.num
+                  )
+                ) order by model.num
+              ) filter (where by_model.chunks > 0 and model.num is not null) as models
+       from (
+         select embedding_model,
+                sum(chunks) as chunks,
+                sum(terms) as terms
+         from space_statistics
+         where space_num = $2::int
+         group by embedding_model
+       ) by_model
+       left join embedding_models model on model.name = by_model.embedding_model
+     ) totals`;
+
+const READ_SCOPE = `
+     select ${SCOPE_COLUMNS},
+            null::int[] as runs
+     from ${TOTALS}`;
+
+/** Narrowed to the documents `$3` and the folders `$4` with their descendants; null does not narrow. */
+const READ_FILTERED_SCOPE = `
+     select ${SCOPE_COLUMNS},
+            array(
+              with recursive inside as (
+                select id
+                from folders
+                where id = any($4::uuid[])
+                  and space_id = $1
+                  and deleted_at is null
+                union
+                select child.id
+                from folders child
+                join inside on child.parent_folder_id = inside.id
+                where child.deleted_at is null
+              )
+              select document.published_run_num
+              from documents document
+              left join folders folder on folder.id = document.folder_id
+              where document.space_id = $1
+                and document.deleted_at is null
+                and document.published_run_num is not null
+                and folder.deleted_at is null
+                and ($3::uuid[] is null or document.id = any($3::uuid[]))
+                and ($4::uuid[] is null or document.folder_id in (select id from inside))
+            ) as runs
+     from ${TOTALS}`;
 
 /**
- * What a search of the space may see now, in one statement.
- * A document in a deleted folder is hidden from the moment the folder is marked: only folders carry the mark at first.
+ * Returns what a search of the space may see now. A document in a deleted folder is hidden at once, although
+ * only the folder is marked at first.
  */
 export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion): Promise<SearchScope> {
-  const num = "$2::int";
   const isFiltered = filter.documentIds !== null || filter.folderIds !== null;
   const { rows } = await sql.query<{
     hidden: number[];
@@ -81,20 +168,9 @@ export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion
     languages: string[];
     models: SearchedModel[];
   }>({
-    // Planned once a connection; with a filter, each time for what it names.
+    // Planned once a connection; with a filter, each time for the documents and folders that it names.
     ...(isFiltered ? {} : { name: "search.read-scope" }),
-    text: `select array(
-        select run_num from hidden_runs where space_num = ${num}
-        union all select d.published_run_num from folders f join documents d on d.folder_id = f.id
-          where f.space_id = $1 and f.deleted_at is not null and d.published_run_num is not null) as hidden,
-      ${isFiltered ? FILTERED_RUNS : "null::int[]"} as runs,
-      coalesce(s.chunks, 0)::int as chunks, coalesce(s.terms, 0)::bigint as terms,
-      array(select distinct l from posting_segments g cross join unnest(g.languages) l where g.space_num = ${num}) as languages,
-      coalesce(s.models, '[]') as models
-     from (select sum(chunks) as chunks, sum(terms) as terms, jsonb_agg(jsonb_build_object('name', m.name, 'num', m.num, 'dimensions', m.dimensions, 'chunks', t.chunks,
-             'hasIndex', exists (select from vector_indexes v where v.space_num = ${num} and v.model_num = m.num)) order by m.num) filter (where t.chunks > 0 and m.num is not null) as models
-           from (select embedding_model, sum(chunks) as chunks, sum(terms) as terms from space_statistics where space_num = ${num} group by embedding_model) t
-           left join embedding_models m on m.name = t.embedding_model) s`,
+    text: isFiltered ? READ_FILTERED_SCOPE : READ_SCOPE,
     values: isFiltered ? [space.id, space.num, filter.documentIds, filter.folderIds] : [space.id, space.num],
   });
   const row = rows[0]!;
@@ -102,42 +178,46 @@ export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion
   return { spaceNum: space.num, hiddenRuns, runs, chunks, terms: Number(terms), languages, models };
 }
 
-/** Chunks that a query's operators demand and forbid. */
+/** The chunks that the operators of a query require and exclude. */
 export interface ChunkNarrowing {
-  /** The only chunks to be seen; null is no narrowing. */
+  /** If not null, only these chunks are searched. */
   readonly required: readonly ChunkKey[] | null;
   readonly excluded: readonly ChunkKey[];
 }
 
-/** A list of integers as SQL text. @throws RangeError where one is none. */
+/** Returns a list of integers as SQL text. @throws RangeError if one is not an integer. */
 export function integersLiteral(numbers: readonly number[]): string {
   if (!numbers.every(Number.isInteger)) throw new RangeError("not integers");
   return `'{${numbers.join(",")}}'`;
 }
 
-/** Lists of numbers of chunks, for `unnest($n::int[], $m::int[])`. */
+/** Returns the keys as two columns, for `unnest($n::int[], $m::int[])`. */
 export function keyColumns(keys: readonly ChunkKey[]): [number[], number[]] {
   return [keys.map((key) => key.run_num), keys.map((key) => key.chunk_index)];
 }
 
 /**
- * ` and …` conditions on the search entry `entry`.
- * @param value makes SQL of a list, as a parameter or in the text: a query is planned with it in sight.
+ * Returns the condition that table `embeddings`, as `embedding`, must meet to be visible. It is put together
+ * from the parts that the search needs, since a condition that is always true would change the plan of the
+ * hottest statement: Postgres turns `in (select …)` into a join only if no `or` is around it.
+ * @param value makes SQL of a list, as a parameter or as text.
  */
-export function seenIn(
+export function visibleIn(
   scope: SearchScope,
-  conditions: ChunkNarrowing,
-  entry: string,
+  { required, excluded }: ChunkNarrowing,
   value: (numbers: readonly number[]) => string,
 ): string {
-  const parts: string[] = [];
-  if (scope.runs !== null) parts.push(`${entry}.run_num = any(${value(scope.runs)}::int[])`);
-  if (scope.hiddenRuns.length > 0) parts.push(`${entry}.run_num <> all(${value(scope.hiddenRuns)}::int[])`);
-  const isIn = (keys: readonly ChunkKey[]): string => {
-    const [runs, indexes] = keyColumns(keys);
-    return `(${entry}.run_num, ${entry}.chunk_index) in (select * from unnest(${value(runs)}::int[], ${value(indexes)}::int[]))`;
+  const isAmong = (keys: readonly ChunkKey[]): string => {
+    const [runs, indexes] = keyColumns(keys).map(value);
+    return `(embedding.run_num, embedding.chunk_index) in (
+           select * from unnest(${runs}::int[], ${indexes}::int[])
+         )`;
   };
-  if (conditions.required !== null) parts.push(isIn(conditions.required));
-  if (conditions.excluded.length > 0) parts.push(`not ${isIn(conditions.excluded)}`);
-  return parts.map((part) => ` and ${part}`).join("");
+  const conditions: string[] = [];
+  if (scope.runs !== null) conditions.push(`embedding.run_num = any(${value(scope.runs)}::int[])`);
+  if (scope.hiddenRuns.length > 0)
+    conditions.push(`embedding.run_num <> all(${value(scope.hiddenRuns)}::int[])`);
+  if (required !== null) conditions.push(isAmong(required));
+  if (excluded.length > 0) conditions.push(`not ${isAmong(excluded)}`);
+  return conditions.length === 0 ? "true" : conditions.join("\n         and ");
 }

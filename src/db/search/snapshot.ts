@@ -1,24 +1,30 @@
-/** The only place where two connections read the same state of the database. */
+/** Lets two connections read the same state of the database, for queries that run at the same time. */
 import { type Database, type OrganizationKey, type Sql, asTenant, inTransaction } from "../pool.ts";
 
 const SNAPSHOT = /^[0-9A-F-]+$/;
 
-/** Runs work on the second connection, which is open by then or soon, and gives the connection back without waiting for that. */
-export type Beside = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+/**
+ * Runs `work` on the second connection as soon as that is open, and ends the connection's use when `work` has
+ * ended.
+ */
+export type OnSecondConnection = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
 /**
- * Runs `work` in a tenant's transaction whose snapshot is opened again on a second connection at once, for queries side by side; `beside`
- * may be called once. Callers bound how many of these run at once to half of the pool: one holds a connection while it asks for the other.
+ * Runs `work` in a transaction of the tenant, and opens its snapshot on a second connection at the
+ * same time. `work` may use that connection once. Each call holds one connection while it waits for another,
+ * so callers must bound the calls at the same time to half of the pool.
+ * @see https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-SNAPSHOT-SYNCHRONIZATION
  */
 export async function inTwoTenantReads<T>(
   db: Database,
   organization: OrganizationKey,
-  work: (sql: Sql, beside: Beside) => Promise<T>,
+  work: (sql: Sql, onSecond: OnSecondConnection) => Promise<T>,
 ): Promise<T> {
   return inTransaction(
     db.app,
     async (sql, [begun]) => {
-      const [opened, used] = [Promise.withResolvers<Sql>(), Promise.withResolvers<void>()];
+      const opened = Promise.withResolvers<Sql>();
+      const used = Promise.withResolvers<void>();
       const second = inTransaction(
         db.app,
         async (other) => {
@@ -39,16 +45,19 @@ export async function inTwoTenantReads<T>(
         });
       } finally {
         used.resolve();
-        // Its failure was told to who used it; to who did not it is none.
+        // If the second connection failed, its user has the error; if nobody used it, it does not matter.
         await second.catch(() => undefined);
       }
     },
-    `begin isolation level repeatable read; select pg_export_snapshot() as snapshot, ${asTenant(organization)}`,
+    `begin isolation level repeatable read;
+     select pg_export_snapshot() as snapshot, ${asTenant(organization)}`,
   );
 }
 
-/** A snapshot is taken over before anything is read, so before the tenant is set. */
+/** Postgres imports a snapshot only before the first query of a transaction, so before the tenant is set. */
 function beginIn(snapshot: unknown, organization: OrganizationKey): string {
   if (typeof snapshot !== "string" || !SNAPSHOT.test(snapshot)) throw new TypeError("not a snapshot");
-  return `begin isolation level repeatable read read only; set transaction snapshot '${snapshot}'; select ${asTenant(organization)}`;
+  return `begin isolation level repeatable read read only;
+          set transaction snapshot '${snapshot}';
+          select ${asTenant(organization)}`;
 }

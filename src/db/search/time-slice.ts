@@ -1,28 +1,36 @@
-/** The only place that cuts long computing of this process's event loop into pieces, between which other work has its turn. */
+/** Cuts long computations on the event loop into slices, so that other work runs in between. */
 
 const SLICE_MS = 4;
 
-/** Who goes on next: one in each turn of the event loop, whatever the number that computes, so that no other work waits for all of them. */
+/**
+ * Computations that wait to continue. One continues in each iteration of the event loop, however many there
+ * are, so that other work waits for one slice at most.
+ */
 const waiting: Array<() => void> = [];
 
-function goOn(): void {
-  waiting.shift()!();
-  if (waiting.length > 0) setImmediate(goOn);
+function resumeNext(): void {
+  const resume = waiting.shift()!;
+  resume();
+  if (waiting.length > 0) setImmediate(resumeNext);
 }
 
-/** For a step that may take tens of milliseconds and cannot be cut: resolves when it may begin. */
+/** Resolves when a step may begin that takes tens of milliseconds and cannot be cut. */
 export function turnOfLoop(): Promise<void> {
   return new Promise((resume) => {
     waiting.push(resume);
-    if (waiting.length === 1) setImmediate(goOn);
+    if (waiting.length === 1) setImmediate(resumeNext);
   });
 }
 
-/** @returns what is called between two steps, and awaited: a pause once {@link SLICE_MS} are used up since the last one, else nothing. */
+/**
+ * Returns a function to call between two steps, and to await: it pauses if {@link SLICE_MS} have passed since
+ * the last pause, and otherwise returns undefined.
+ */
 export function createTimeSlice(): () => Promise<void> | undefined {
   let sinceMs = performance.now();
-  return () => {
-    if (performance.now() - sinceMs < SLICE_MS) return undefined;
-    return turnOfLoop().then(() => void (sinceMs = performance.now()));
+  const pause = async (): Promise<void> => {
+    await turnOfLoop();
+    sinceMs = performance.now();
   };
+  return () => (performance.now() - sinceMs < SLICE_MS ? undefined : pause());
 }

@@ -1,4 +1,4 @@
-/** All SQL on the members of an organization: its users who were not removed. */
+/** Reads and changes the members of an organization: its users who were not removed. */
 import { DomainError } from "../../domain/errors.ts";
 import type { OrganizationRole } from "../../domain/tenancy/principal.ts";
 import { parameters } from "../filter-sql.ts";
@@ -20,7 +20,7 @@ export interface MemberRow {
 const COLUMNS = "u.id as user_id, u.email, u.name, u.role, u.avatar_url, u.created_at";
 const ARE_MEMBERS = "u.organization_id = $1 and u.removed_at is null";
 
-/** A page of the members, newest first. */
+/** Lists the members, newest first. */
 export async function listMembers(
   sql: Sql,
   organizationId: string,
@@ -45,20 +45,26 @@ export async function findMember(
   userId: string,
 ): Promise<MemberRow | undefined> {
   const { rows } = await sql.query<MemberRow>(
-    `select ${COLUMNS} from users u where ${ARE_MEMBERS} and u.id = $2`,
+    `select ${COLUMNS}
+     from users u
+     where ${ARE_MEMBERS}
+       and u.id = $2`,
     [organizationId, userId],
   );
   return rows[0];
 }
 
-/** Lets one transaction at a time change who is in the organization, so that two admins cannot remove one another. */
+/**
+ * Lets one transaction at a time change who belongs to the organization, so two admins cannot remove each
+ * other.
+ */
 export async function lockMembers(sql: Sql, organizationId: string): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtextextended('members ' || $1::text, 0))", [
     organizationId,
   ]);
 }
 
-/** @throws DomainError `bad_request` where nobody but `userId` is an admin. Needs {@link lockMembers}. */
+/** Needs {@link lockMembers}. @throws DomainError `bad_request` if nobody but `userId` is an admin. */
 export async function requireAnotherAdmin(sql: Sql, organizationId: string, userId: string): Promise<void> {
   if ((await firstAdmin(sql, organizationId, userId)) === undefined)
     throw new DomainError("bad_request", "An organization keeps at least one admin.");
@@ -72,13 +78,18 @@ interface MemberFields {
 }
 
 const EMAIL_STAYS =
-  "The e-mail address of somebody who never logged in, or was removed, cannot be changed: the private space would pass to somebody else. Add them under a new id.";
+  "The e-mail address of somebody who never logged in, or was removed, cannot be changed: " +
+  "the private space would pass to somebody else. Add them under a new id.";
 
 /**
- * Makes or changes a member; a user who was removed comes back, without the keys and roles of before. An address that is changed while the
- * user is bound counts for later only once a login with it confirms it: who is removed comes back under the last one that was confirmed.
- * @returns whether they were no member before. @throws DomainError `bad_request` where the e-mail address is in use, or would let somebody
- * else log in to the user's private space; `not_found` where the id is a user's of another organization.
+ * Makes or changes a member. A user who was removed comes back, without the keys and roles of before.
+ *
+ * A new address of a user who has logged in must be confirmed by a login with it. Until then, a user who is
+ * removed can come back only under the last confirmed address.
+ * @returns whether the user was no member before.
+ * @throws DomainError `bad_request` if the e-mail address is in use, or would let somebody else log in to the
+ *   user's private space; `not_found` if the id belongs to a user of another organization.
+ * @see test/db/tenancy/members.database.test.ts
  */
 export async function putMember(
   sql: Sql,
@@ -93,9 +104,16 @@ export async function putMember(
     await unlessEmail(
       sql.query(
         `update users
-         set email = $3, name = $4, role = $5, removed_at = null,
-           confirmed_email = case when subject is not null and lower(coalesce(confirmed_email, email)) <> lower($3) then coalesce(confirmed_email, email) end
-         where id = $1 and organization_id = $2`,
+         set email = $3,
+             name = $4,
+             role = $5,
+             removed_at = null,
+             confirmed_email = case
+               when subject is not null and lower(coalesce(confirmed_email, email)) <> lower($3)
+                 then coalesce(confirmed_email, email)
+             end
+         where id = $1
+           and organization_id = $2`,
         values,
       ),
     );
@@ -103,7 +121,9 @@ export async function putMember(
   }
   const inserted = await unlessEmail(
     sql.query(
-      "insert into users (id, organization_id, email, name, role) values ($1, $2, $3, $4, $5) on conflict (id) do nothing",
+      `insert into users (id, organization_id, email, name, role)
+       values ($1, $2, $3, $4, $5)
+       on conflict (id) do nothing`,
       values,
     ),
   );
@@ -112,35 +132,49 @@ export async function putMember(
 }
 
 interface UserBefore {
+  /** Whether a login has bound the subject of a token to the user. */
   readonly is_bound: boolean;
   readonly was_removed: boolean;
-  /** As the last one that was confirmed. */
+  /** Whether the address is the last one that was confirmed. */
   readonly is_same_email: boolean;
 }
 
-/** Until the transaction ends nobody binds a subject to the user, nor makes the user a space or a key. */
+/** Locks the user: until the transaction ends nobody binds a subject to it, nor makes it a space or a key. */
 async function lockUser(
   sql: Sql,
   organization: OrganizationKey,
   { id, email }: Pick<MemberFields, "id" | "email">,
 ): Promise<UserBefore | undefined> {
   const { rows } = await sql.query<UserBefore>(
-    `select subject is not null as is_bound, removed_at is not null as was_removed, lower(coalesce(confirmed_email, email)) = lower($3) as is_same_email
+    `select subject is not null as is_bound,
+            removed_at is not null as was_removed,
+            lower(coalesce(confirmed_email, email)) = lower($3) as is_same_email
      from users
-     where id = $1 and organization_id = $2
+     where id = $1
+       and organization_id = $2
      for update`,
     [id, organization.id, email],
   );
   return rows[0];
 }
 
-/** A key of the user's own or of the operator makes the private space with its first use. */
+/** A key that the user or the operator made creates the private space when it is first used. */
 async function hasOrMayMakePrivateSpace(sql: Sql, userId: string): Promise<boolean> {
   const { rows } = await sql.query<{ answer: boolean }>(
-    `select exists (select from spaces where owner_id = $1 and is_private and deleted_at is null)
-       or exists (
-         select from api_keys
-         where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > now()) and (created_by is null or created_by = user_id)) as answer`,
+    `select exists (
+       select
+       from spaces
+       where owner_id = $1
+         and is_private
+         and deleted_at is null
+     ) or exists (
+       select
+       from api_keys
+       where user_id = $1
+         and revoked_at is null
+         and (expires_at is null or expires_at > now())
+         and (created_by is null or created_by = user_id)
+     ) as answer`,
     [userId],
   );
   return rows[0]!.answer;
@@ -151,31 +185,58 @@ function unlessEmail<T>(statement: Promise<T>): Promise<T> {
 }
 
 /**
- * Removes a member: keys are revoked, running turns cancelled, roles in shared spaces end, and spaces without another owner pass to the
- * organization's first admin. The private space stays as it is. Needs {@link lockMembers} and another admin.
+ * Removes a member: keys are revoked, running turns cancelled, roles in shared spaces end, and spaces without
+ * another owner pass to the admin who has been in the organization for longest. The private space stays as it
+ * is. Needs {@link lockMembers} and {@link requireAnotherAdmin}.
  */
 export async function removeMember(sql: Sql, organization: OrganizationKey, userId: string): Promise<void> {
   const heir = await firstAdmin(sql, organization.id, userId);
   const { rows } = await sql.query<{ id: string }>(
-    `select id from spaces where not is_private and deleted_at is null
-       and (owner_id = $1 or id in (select space_id from space_members where user_id = $1)) order by id for no key update`,
+    `select id
+     from spaces
+     where not is_private
+       and deleted_at is null
+       and (owner_id = $1 or id in (select space_id from space_members where user_id = $1))
+     order by id
+     for no key update`,
     [userId],
   );
   const spaceIds = rows.map((row) => row.id);
-  await sql.query("update users set removed_at = now(), subject = null where id = $1", [userId]);
-  await sql.query("update api_keys set revoked_at = now() where user_id = $1 and revoked_at is null", [
-    userId,
-  ]);
+  await sql.query(
+    `update users
+     set removed_at = now(),
+         subject = null
+     where id = $1`,
+    [userId],
+  );
+  await sql.query(
+    `update api_keys
+     set revoked_at = now()
+     where user_id = $1
+       and revoked_at is null`,
+    [userId],
+  );
   await cancelTurnsOfUser(sql, organization.id, userId);
   await sql.query(
-    "delete from space_members m using spaces s where m.user_id = $1 and s.id = m.space_id and not s.is_private",
+    `delete from space_members member
+     using spaces space
+     where member.user_id = $1
+       and space.id = member.space_id
+       and not space.is_private`,
     [userId],
   );
   await sql.query(
     `insert into space_members (space_id, user_id, organization_id, role)
-     select id, $2, $3, 'owner' from unnest($1::uuid[]) as left_spaces (id)
-     where not exists (select from space_members m where m.space_id = left_spaces.id and m.role = 'owner')
-     on conflict (space_id, user_id) do update set role = 'owner'`,
+     select id, $2, $3, 'owner'
+     from unnest($1::uuid[]) as left_spaces (id)
+     where not exists (
+       select
+       from space_members member
+       where member.space_id = left_spaces.id
+         and member.role = 'owner'
+     )
+     on conflict (space_id, user_id) do update
+     set role = 'owner'`,
     [spaceIds, heir, organization.id],
   );
   await settleOwners(sql, spaceIds);
@@ -187,7 +248,13 @@ async function firstAdmin(
   exceptUserId: string,
 ): Promise<string | undefined> {
   const { rows } = await sql.query<{ id: string }>(
-    `select u.id from users u where ${ARE_MEMBERS} and u.role = 'admin' and u.id <> $2 order by u.created_at, u.id limit 1`,
+    `select u.id
+     from users u
+     where ${ARE_MEMBERS}
+       and u.role = 'admin'
+       and u.id <> $2
+     order by u.created_at, u.id
+     limit 1`,
     [organizationId, exceptUserId],
   );
   return rows[0]?.id;

@@ -1,6 +1,6 @@
-/** The only place that makes an organization by itself, with what its first administrator needs. */
-import type { ProvisionFile } from "../../schema/files/provision.ts";
+/** Makes an organization with what its first administrator needs. */
 import { ExpectedFailure } from "../../domain/expected-failure.ts";
+import type { ProvisionFile } from "../../domain/tenancy/provision-file.ts";
 import { type Database, inTransaction, queryOnce } from "../pool.ts";
 import { lockProvisioning, provisionWithin } from "../provisioning/apply.ts";
 import type { KeyMaker } from "../provisioning/keys.ts";
@@ -9,14 +9,14 @@ export interface MadeOrganization {
   readonly organization_id: string;
   readonly admin_id: string;
   readonly space_id: string;
-  /** Its text is nowhere else. */
+  /** The text of the key, which is stored nowhere. */
   readonly key: string;
 }
 
 /**
- * Makes what the file has in one transaction, or nothing at all.
- * @param file one organization with one user who has one key, and one space of that user's.
- * @throws ExpectedFailure where there is an organization of that name; names that differ in case alone are the same.
+ * Makes everything that the file names in one transaction, or nothing.
+ * @param file one organization with one user who has one key, and one space of that user.
+ * @throws ExpectedFailure if there is an organization of that name. Upper and lower case are the same.
  * @throws DomainError `database_unavailable`.
  */
 export async function createOrganization(
@@ -28,17 +28,21 @@ export async function createOrganization(
   return inTransaction(db.maintenance, async (sql) => {
     await lockProvisioning(sql);
     const { rows } = await sql.query<{ id: string; is_deleted: boolean }>(
-      "select id, deleted_at is not null as is_deleted from organizations where lower(name) = lower($1)",
+      `select id, deleted_at is not null as is_deleted
+       from organizations
+       where lower(name) = lower($1)`,
       [name],
     );
     const known = rows[0];
     if (known?.is_deleted)
       throw new ExpectedFailure(
-        `An organization called ${name} is being deleted: use another name, or wait until it is gone (holdfast operations list).`,
+        `An organization called ${name} is being deleted: ` +
+          "use another name, or wait until it is gone (holdfast operations list).",
       );
     if (known !== undefined)
       throw new ExpectedFailure(
-        `There is an organization called ${name} already (${known.id}): nothing was changed. For another key: holdfast keys create --email EMAIL --name NAME`,
+        `There is an organization called ${name} already (${known.id}): nothing was changed. ` +
+          "For another key: holdfast keys create --email EMAIL --name NAME",
       );
     const { changes, keys } = await provisionWithin(sql, file, maker);
     const idOf = (what: string): string => changes.find((change) => change.what.startsWith(what))!.id;
@@ -51,9 +55,17 @@ export async function createOrganization(
   });
 }
 
-/** Whether nobody can be served yet. @throws DomainError `database_unavailable`. */
+/**
+ * Whether the instance is empty, so that nobody can be served yet.
+ * @throws DomainError `database_unavailable`.
+ */
 export async function hasNoOrganization(db: Database): Promise<boolean> {
-  return (
-    (await queryOnce(db.system, "select from organizations where deleted_at is null limit 1")).rowCount === 0
+  const { rowCount } = await queryOnce(
+    db.system,
+    `select
+     from organizations
+     where deleted_at is null
+     limit 1`,
   );
+  return rowCount === 0;
 }

@@ -1,4 +1,4 @@
-/** All SQL on the roles that users have in a space. */
+/** Reads and changes the roles that users have in a space. */
 import { DomainError } from "../../domain/errors.ts";
 import type { SpaceRole } from "../../domain/tenancy/principal.ts";
 import { parameters } from "../filter-sql.ts";
@@ -13,9 +13,9 @@ export interface SpaceMemberRow {
 }
 
 const COLUMNS = "u.id as user_id, u.email, u.name, m.role";
-const TABLES = "space_members m join users u on u.id = m.user_id and u.removed_at is null";
+const MEMBERS = "space_members m join users u on u.id = m.user_id and u.removed_at is null";
 
-/** A page of the members, newest users first. */
+/** Lists the members, newest users first. */
 export async function listSpaceMembers(
   sql: Sql,
   spaceId: string,
@@ -25,7 +25,7 @@ export async function listSpaceMembers(
     sql,
     {
       columns: COLUMNS,
-      from: TABLES,
+      from: MEMBERS,
       where: "m.space_id = $1",
       order: "u.created_at desc, u.id desc",
       params: parameters([spaceId]),
@@ -40,13 +40,16 @@ export async function findSpaceMember(
   userId: string,
 ): Promise<SpaceMemberRow | undefined> {
   const { rows } = await sql.query<SpaceMemberRow>(
-    `select ${COLUMNS} from ${TABLES} where m.space_id = $1 and m.user_id = $2`,
+    `select ${COLUMNS}
+     from ${MEMBERS}
+     where m.space_id = $1
+       and m.user_id = $2`,
     [spaceId, userId],
   );
   return rows[0];
 }
 
-/** Everybody who has a role in the space. */
+/** @returns ids of all users who have a role in the space, including those who were removed. */
 export async function listSpaceMemberIds(sql: Sql, spaceId: string): Promise<string[]> {
   const { rows } = await sql.query<{ user_id: string }>(
     "select user_id from space_members where space_id = $1",
@@ -61,21 +64,29 @@ interface Role {
   readonly role: SpaceRole;
 }
 
-/** Gives the user that role, whatever it was. The space's row must be locked. @throws DomainError `bad_request` where no owner would be left. */
+/**
+ * Gives the user the role, whichever the user had. Idempotent. The caller must have locked the space's row.
+ * @throws DomainError `bad_request` if no owner would be left.
+ */
 export async function setSpaceRole(
   sql: Sql,
   organization: OrganizationKey,
   { spaceId, userId, role }: Role,
 ): Promise<void> {
   await sql.query(
-    `insert into space_members (space_id, user_id, organization_id, role) values ($1, $2, $3, $4)
-     on conflict (space_id, user_id) do update set role = excluded.role`,
+    `insert into space_members (space_id, user_id, organization_id, role)
+     values ($1, $2, $3, $4)
+     on conflict (space_id, user_id) do update
+     set role = excluded.role`,
     [spaceId, userId, organization.id, role],
   );
   await requireOwner(sql, spaceId);
 }
 
-/** The space's row must be locked. @throws DomainError `bad_request` where no owner would be left. */
+/**
+ * The caller must have locked the space's row.
+ * @throws DomainError `bad_request` if no owner would be left.
+ */
 export async function removeSpaceMember(sql: Sql, spaceId: string, userId: string): Promise<void> {
   await sql.query("delete from space_members where space_id = $1 and user_id = $2", [spaceId, userId]);
   await requireOwner(sql, spaceId);
@@ -83,18 +94,41 @@ export async function removeSpaceMember(sql: Sql, spaceId: string, userId: strin
 
 async function requireOwner(sql: Sql, spaceId: string): Promise<void> {
   const { rowCount } = await sql.query(
-    `select from ${TABLES} where m.space_id = $1 and m.role = 'owner' limit 1`,
+    `select
+     from ${MEMBERS}
+     where m.space_id = $1
+       and m.role = 'owner'
+     limit 1`,
     [spaceId],
   );
   if (rowCount === 0) throw new DomainError("bad_request", "A space has at least one owner.");
   await settleOwners(sql, [spaceId]);
 }
 
-/** Makes one of its owners the owner of record of each space; who is one of them stays it. */
+/**
+ * Makes the longest-standing owner of each space its owner of record, unless that is one of its owners
+ * already.
+ */
 export async function settleOwners(sql: Sql, spaceIds: readonly string[]): Promise<void> {
   await sql.query(
-    `update spaces s set owner_id = (select m.user_id from ${TABLES} where m.space_id = s.id and m.role = 'owner' order by u.created_at, u.id limit 1), updated_at = now()
-     where s.id = any($1::uuid[]) and not exists (select from space_members m where m.space_id = s.id and m.user_id = s.owner_id and m.role = 'owner')`,
+    `update spaces space
+     set owner_id = (
+           select m.user_id
+           from ${MEMBERS}
+           where m.space_id = space.id
+             and m.role = 'owner'
+           order by u.created_at, u.id
+           limit 1
+         ),
+         updated_at = now()
+     where space.id = any($1::uuid[])
+       and not exists (
+         select
+         from space_members m
+         where m.space_id = space.id
+           and m.user_id = space.owner_id
+           and m.role = 'owner'
+       )`,
     [spaceIds],
   );
 }

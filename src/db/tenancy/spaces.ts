@@ -1,7 +1,7 @@
-/** All SQL on `spaces`, except their deletion. */
+/** Makes, finds, lists and renames spaces. Their deletion is in `db/deletions`. */
+import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import { newId } from "../../domain/ids.ts";
 import { type Reach, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
-import type { Condition, OrderTerm } from "../../schema/requests/filters.ts";
 import { type FieldColumns, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import type { OrganizationKey, Sql } from "../pool.ts";
@@ -20,7 +20,11 @@ export interface SpaceRow {
 const COLUMNS = "id, name, is_private, owner_id, organization_id, created_at, updated_at";
 const PRIVATE_NAME = "Private";
 
-/** Makes the user's private space where there is none. Callers at the same time make one. @returns whether this call made it. */
+/**
+ * Makes the user's private space if there is none. Idempotent; of several callers at the same time one makes
+ * it.
+ * @returns whether this call made it.
+ */
 export async function ensurePrivateSpace(
   sql: Sql,
   organization: OrganizationKey,
@@ -28,9 +32,14 @@ export async function ensurePrivateSpace(
 ): Promise<boolean> {
   const { rowCount } = await sql.query(
     `with made as (
-       insert into spaces (id, organization_id, name, is_private, owner_id) values ($1, $2, $3, true, $4)
-       on conflict (owner_id) where is_private and deleted_at is null do nothing returning id)
-     insert into space_members (space_id, user_id, organization_id, role) select id, $4, $2, 'owner' from made`,
+       insert into spaces (id, organization_id, name, is_private, owner_id)
+       values ($1, $2, $3, true, $4)
+       on conflict (owner_id) where is_private and deleted_at is null do nothing
+       returning id
+     )
+     insert into space_members (space_id, user_id, organization_id, role)
+     select id, $4, $2, 'owner'
+     from made`,
     [newId(), organization.id, PRIVATE_NAME, userId],
   );
   return rowCount === 1;
@@ -46,7 +55,7 @@ const FIELDS: FieldColumns = {
   updated_at: "s.updated_at",
 };
 
-/** A page of the spaces reached that the conditions let through. */
+/** Lists the spaces that the caller reaches and that match the filters. */
 export async function searchSpaces(
   sql: Sql,
   reach: Reach,
@@ -69,46 +78,60 @@ export async function searchSpaces(
   );
 }
 
-/** Every live space that the user has a role in. */
+/** Lists the spaces that the user has a role in. */
 export async function listSpacesOfUser(
   sql: Sql,
   userId: string,
 ): Promise<Pick<SpaceRow, "id" | "name" | "is_private">[]> {
   const { rows } = await sql.query<Pick<SpaceRow, "id" | "name" | "is_private">>(
-    "select s.id, s.name, s.is_private from space_members m join spaces s on s.id = m.space_id and s.deleted_at is null where m.user_id = $1 order by s.id",
+    `select space.id, space.name, space.is_private
+     from space_members member
+     join spaces space on space.id = member.space_id and space.deleted_at is null
+     where member.user_id = $1
+     order by space.id`,
     [userId],
   );
   return rows;
 }
 
-/** The live space of the organization; whether the caller may see it is the policy's to decide. */
+/** Finds a space, whether or not the caller may see it: that is for `auth/policy.ts` to decide. */
 export async function findSpaceOfOrganization(
   sql: Sql,
   organizationId: string,
   id: string,
 ): Promise<SpaceRow | undefined> {
-  return selectSpace(sql, organizationId, id, "");
-}
-
-/** The same, with its row locked: its roles change one at a time. */
-export async function lockSpace(sql: Sql, organizationId: string, id: string): Promise<SpaceRow | undefined> {
-  return selectSpace(sql, organizationId, id, "for no key update");
-}
-
-async function selectSpace(
-  sql: Sql,
-  organizationId: string,
-  id: string,
-  lock: "" | "for no key update",
-): Promise<SpaceRow | undefined> {
   const { rows } = await sql.query<SpaceRow>(
-    `select ${COLUMNS} from spaces where id = $1 and organization_id = $2 and deleted_at is null ${lock}`,
+    `select ${COLUMNS}
+     from spaces
+     where id = $1
+       and organization_id = $2
+       and deleted_at is null`,
     [id, organizationId],
   );
   return rows[0];
 }
 
-/** Makes a shared space with the user as its owner. @throws DomainError `bad_request` where the organization has one of that name. */
+/**
+ * Like {@link findSpaceOfOrganization}, and locks the row, so that one transaction at a time changes the
+ * space's roles.
+ */
+export async function lockSpace(sql: Sql, organizationId: string, id: string): Promise<SpaceRow | undefined> {
+  const { rows } = await sql.query<SpaceRow>(
+    `select ${COLUMNS}
+     from spaces
+     where id = $1
+       and organization_id = $2
+       and deleted_at is null
+     for no key update`,
+    [id, organizationId],
+  );
+  return rows[0];
+}
+
+/**
+ * Makes a shared space with the user as its owner.
+ * @throws DomainError `bad_request` if the organization has one of that name.
+ */
 export async function insertSpace(
   sql: Sql,
   organization: OrganizationKey,
@@ -117,20 +140,32 @@ export async function insertSpace(
 ): Promise<SpaceRow> {
   const { rows } = await unlessName(
     sql.query<SpaceRow>(
-      `with made as (insert into spaces (id, organization_id, name, owner_id) values ($1, $2, $3, $4) returning ${COLUMNS}),
-         owner as (insert into space_members (space_id, user_id, organization_id, role) select id, $4, $2, 'owner' from made)
-       select ${COLUMNS} from made`,
+      `with made as (
+         insert into spaces (id, organization_id, name, owner_id)
+         values ($1, $2, $3, $4)
+         returning ${COLUMNS}
+       ), owner as (
+         insert into space_members (space_id, user_id, organization_id, role)
+         select id, $4, $2, 'owner'
+         from made
+       )
+       select ${COLUMNS}
+       from made`,
       [newId(), organization.id, name, userId],
     ),
   );
   return rows[0]!;
 }
 
-/** @returns the space with its new name. @throws DomainError `bad_request` where the organization has a shared one of that name. */
+/** Renames the space. @throws DomainError `bad_request` if the organization has a shared one of that name. */
 export async function renameSpace(sql: Sql, id: string, name: string): Promise<SpaceRow> {
   const { rows } = await unlessName(
     sql.query<SpaceRow>(
-      `update spaces set name = $2, updated_at = now() where id = $1 returning ${COLUMNS}`,
+      `update spaces
+       set name = $2,
+           updated_at = now()
+       where id = $1
+       returning ${COLUMNS}`,
       [id, name],
     ),
   );

@@ -1,11 +1,11 @@
-/** All SQL of what an organization may store at most. */
+/** Checks that an organization stores no more than it may. */
 import { DomainError } from "../../domain/errors.ts";
 import type { Sql } from "../pool.ts";
 
 export interface StorageQuotas {
-  /** Documents that are not deleted; undefined is no bound. */
+  /** Counts documents that are not deleted; undefined means no bound. */
   readonly documentsPerOrganization: number | undefined;
-  /** Of raw files that are not deleted; undefined is no bound. */
+  /** Adds up raw files that are not deleted; undefined means no bound. */
   readonly bytesPerOrganization: number | undefined;
 }
 
@@ -15,8 +15,9 @@ interface Stored {
 }
 
 /**
- * Checks what is stored with what the transaction has written already, one upload of the organization after the other.
- * @throws DomainError `bad_request` where that is more than the organization may store.
+ * Checks what is stored, including what this transaction has written. Uploads of one organization do so one
+ * at a time: until the transaction ends, others wait.
+ * @throws DomainError `bad_request` if that is more than the organization may store.
  */
 export async function requireWithinQuotas(
   sql: Sql,
@@ -28,11 +29,23 @@ export async function requireWithinQuotas(
   await sql.query("select pg_advisory_xact_lock(hashtextextended('storage quota ' || $1::text, 0))", [
     organizationId,
   ]);
-  // By the spaces of the organization, because that is how the indexes go.
+  // Asks by the spaces of the organization, because the indexes begin with the space.
   const { rows } = await sql.query<Stored>(
-    `with own as (select array(select id from spaces where organization_id = $1) as ids)
-     select (select count(*) from documents, own where space_id = any(own.ids) and deleted_at is null)::int as documents,
-       (select coalesce(sum(size), 0) from raw_files, own where space_id = any(own.ids) and deleted_at is null)::bigint as bytes`,
+    `with own as (
+       select array(select id from spaces where organization_id = $1) as ids
+     )
+     select (
+              select count(*)
+              from documents, own
+              where space_id = any(own.ids)
+                and deleted_at is null
+            )::int as documents,
+            (
+              select coalesce(sum(size), 0)
+              from raw_files, own
+              where space_id = any(own.ids)
+                and deleted_at is null
+            )::bigint as bytes`,
     [organizationId],
   );
   const { documents, bytes } = rows[0]!;

@@ -1,6 +1,6 @@
-/** All SQL on `users`. */
+/** Finds users by the subject of a token and by their e-mail address. */
 import type { OrganizationRole } from "../../domain/tenancy/principal.ts";
-import type { CallerRow } from "../keys/api-keys.ts";
+import type { CallerRow } from "../keys/callers.ts";
 import { type Database, type OrganizationKey, queryOnce } from "../pool.ts";
 
 interface UserRow {
@@ -14,11 +14,17 @@ interface UserRow {
 
 interface FoundSubject {
   readonly caller: CallerRow | null;
-  /** Ids of users who wait for a first login with the same verified e-mail address, where there are several: nobody is bound then. */
+  /**
+   * Ids of users who wait for a first login with the same e-mail address, if there are several. Nobody is
+   * bound then.
+   */
   readonly ambiguous: readonly string[];
 }
 
-/** The user bound to the token's subject; a subject that nobody has is bound to the one user who waits for a first login with its verified e-mail. */
+/**
+ * Finds the user who is bound to the token's subject. If nobody is, binds the one user who waits for a first
+ * login with `verifiedEmail`.
+ */
 export async function findSubjectCaller(
   db: Database,
   subject: string,
@@ -32,7 +38,7 @@ export async function findSubjectCaller(
   return rows[0]!.found;
 }
 
-/** More organizations with one e-mail address are not told apart by name. */
+/** So many organizations with a user of one e-mail address are listed. */
 const MAX_NAMESAKES = 100;
 
 export interface FoundUser {
@@ -40,16 +46,31 @@ export interface FoundUser {
   readonly organization: OrganizationKey & { readonly name: string };
 }
 
-/** For the command line, which serves no tenant: users by e-mail, at most one in each organization. */
+/**
+ * Finds users by e-mail address for the command line: at most one in each organization, at most 100 in all.
+ */
 export async function findUsersByEmail(db: Database, email: string): Promise<FoundUser[]> {
   const { rows } = await queryOnce<
     UserRow & { organization_id: string; organization_num: number; organization_name: string }
   >(
     db.maintenance,
-    `select u.id, u.email, u.name, u.avatar_url, u.role, u.subject, o.id as organization_id, o.num as organization_num, o.name as organization_name
-     from users u join organizations o on o.id = u.organization_id where lower(u.email) = lower($1) and u.removed_at is null and o.deleted_at is null
-     order by o.name, o.id limit ${MAX_NAMESAKES}`,
-    [email],
+    `select member.id,
+            member.email,
+            member.name,
+            member.avatar_url,
+            member.role,
+            member.subject,
+            organization.id as organization_id,
+            organization.num as organization_num,
+            organization.name as organization_name
+     from users member
+     join organizations organization on organization.id = member.organization_id
+     where lower(member.email) = lower($1)
+       and member.removed_at is null
+       and organization.deleted_at is null
+     order by organization.name, organization.id
+     limit $2`,
+    [email, MAX_NAMESAKES],
   );
   return rows.map(({ organization_id: id, organization_num: num, organization_name: name, ...user }) => ({
     user,

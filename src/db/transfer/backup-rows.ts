@@ -1,4 +1,4 @@
-/** All SQL of back-ups: how many rows there are of what, and whether a database is one to restore into. */
+/** Counts rows for back-ups, and finds out whether a database can be restored into. */
 import { TABLES, VECTOR_TABLES } from "../access/declared.ts";
 import {
   inTenant,
@@ -20,25 +20,28 @@ export interface RowCounts {
 }
 
 /**
- * Rate limits are of the running minute. Vectors are never read with the owner's rights, since what is planted on their tables would run with them; `backup verify` holds
- * them against their documents.
+ * Rate limits change every minute. Vectors are never read with the owner's rights, because code that is
+ * planted on their tables would run with those; `backup verify` compares them with their documents instead.
  */
 const NOT_COUNTED: readonly string[] = ["rate_limits", "embeddings"];
 const COUNTED = Object.keys(TABLES).filter((table) => !NOT_COUNTED.includes(table));
 
-/** By which column the rows of a table are an organization's; undefined where they are the instance's. */
+/** @returns the column that names a row's organization; undefined if the table belongs to the instance. */
 function organizationColumn(table: string): string | undefined {
   return TABLES[table]!.policies.find(({ role }) => role === "app")?.using?.split(" ")[0];
 }
 
 /**
  * Counts everything but vectors with the owner's rights, in the transaction of `sql`. Reads every table once.
- * @param only tables to count, of those that this version counts: a schema that is yet to be migrated lacks some. All of them where it is not given.
+ * @param only counts these tables and no others. A schema that is not migrated yet lacks some. Default: all
+ *   that this version counts.
  */
 export async function countAllRows(sql: Sql, only: readonly string[] = COUNTED): Promise<RowCounts> {
   await sql.query("set local row_security = off");
   const { rows: known } = await sql.query<{ id: string; num: number; is_deleted: boolean }>(
-    "select id, num, deleted_at is not null as is_deleted from organizations order by num",
+    `select id, num, deleted_at is not null as is_deleted
+     from organizations
+     order by num`,
   );
   const organizations = known.map(({ id, is_deleted }) => ({
     id,
@@ -55,7 +58,9 @@ export async function countAllRows(sql: Sql, only: readonly string[] = COUNTED):
   for (const table of COUNTED.filter((one) => only.includes(one))) {
     const column = organizationColumn(table) ?? "''";
     const { rows } = await sql.query<{ key: string | null; count: number }>(
-      `select ${column}::text as key, count(*) as count from ${table} group by 1`,
+      `select ${column}::text as key, count(*) as count
+       from ${table}
+       group by 1`,
     );
     total[table] = rows.reduce((sum, { count }) => sum + count, 0);
     for (const { key, count } of rows) {
@@ -66,7 +71,10 @@ export async function countAllRows(sql: Sql, only: readonly string[] = COUNTED):
   return { rows: total, organizations };
 }
 
-/** Counts one organization's rows with the application's login. */
+/**
+ * Counts one organization's rows, by table, with the application's login. Its statements may take an hour
+ * each.
+ */
 export async function countOwnRows(
   db: Database,
   organization: OrganizationKey,
@@ -82,44 +90,70 @@ export async function countOwnRows(
   });
 }
 
-/** Tables of no organization that maintenance may read. */
-const OF_INSTANCE = COUNTED.filter(
+/** Tables of the instance that maintenance may read. */
+const INSTANCE_TABLES = COUNTED.filter(
   (table) =>
     TABLES[table]!.policies.length === 0 && TABLES[table]!.grants.maintenance?.split(", ").includes("select"),
 );
 
-/** Counts what belongs to no organization, such as the instance's secrets, with the login of maintenance. */
+/**
+ * Counts what belongs to no organization, such as the instance's secrets, by table, with the login
+ * `maintenance`.
+ */
 export async function countInstanceRows(db: Database): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const table of OF_INSTANCE)
-    counts[table] = (
-      await queryOnce<{ count: number }>(db.maintenance, `select count(*) as count from ${table}`)
-    ).rows[0]!.count;
+  for (const table of INSTANCE_TABLES) {
+    const { rows } = await queryOnce<{ count: number }>(
+      db.maintenance,
+      `select count(*) as count from ${table}`,
+    );
+    counts[table] = rows[0]!.count;
+  }
   return counts;
 }
 
 export interface Server {
-  /** As Postgres numbers them. */
+  /** As Postgres counts: 180006 is 18.6. */
   readonly version: number;
+  /** Whether the extension `vector` can be installed. */
   readonly hasVectors: boolean;
-  /** Tables and schemas of ours that are there. */
+  /** Up to three of our tables and schemas that exist already. */
   readonly taken: string[];
-  /** Whether a pg_dump or pg_restore of ours is at work in the database: one whose command was killed goes on, and commits. */
+  /**
+   * Whether a pg_dump or pg_restore of ours runs in the database: if its command was killed, it goes on all
+   * the same, and commits.
+   */
   readonly isBusy: boolean;
 }
 
-/** What programs of Postgres call themselves that a back-up runs. */
+/** The application name of the pg_dump and pg_restore that a back-up runs. */
 export const BACKUP_APPLICATION = "holdfast backup";
 
-/** What a restore must know of the server and the database. */
+/** Finds out what a restore must know about the server and the database. */
 export async function describeServer(db: OwnerDatabase): Promise<Server> {
   const { rows } = await queryOnce<Server>(
     db.owner,
-    `select current_setting('server_version_num')::int as version, exists (select from pg_available_extensions where name = 'vector') as "hasVectors",
-       array(select n.nspname || '.' || c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
-         where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname || '.' || c.relname = any($1)
-         union all select 'schema ' || nspname from pg_namespace where nspname = 'vectors' order by 1 limit 3) as taken,
-       exists (select from pg_stat_activity where datname = current_database() and application_name = $2) as "isBusy"`,
+    `select current_setting('server_version_num')::int as version,
+            exists (select from pg_available_extensions where name = 'vector') as "hasVectors",
+            array(
+              select schema.nspname || '.' || relation.relname
+              from pg_class relation
+              join pg_namespace schema on schema.oid = relation.relnamespace
+              where relation.relkind in ('r', 'p', 'v', 'm', 'f')
+                and schema.nspname || '.' || relation.relname = any($1)
+              union all
+              select 'schema ' || nspname
+              from pg_namespace
+              where nspname = 'vectors'
+              order by 1
+              limit 3
+            ) as taken,
+            exists (
+              select
+              from pg_stat_activity
+              where datname = current_database()
+                and application_name = $2
+            ) as "isBusy"`,
     [[...Object.keys(TABLES).map((table) => `public.${table}`), ...VECTOR_TABLES], BACKUP_APPLICATION],
   );
   return rows[0]!;

@@ -1,4 +1,4 @@
-/** The only place that reads agents. */
+/** Reads agents for chat: what a turn needs of them, and who may use them. */
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import type { Sql } from "../pool.ts";
 
@@ -11,7 +11,7 @@ export interface Agent {
   readonly id: string;
   readonly organization_id: string;
   readonly space_id: string;
-  /** Of the agent's space, which the caller of a public agent may not reach. */
+  /** The number of the agent's space. A caller who uses a public agent may not reach that space. */
   readonly space_num: number;
   readonly name: string;
   readonly agent_type: "simple" | "rag";
@@ -27,20 +27,42 @@ export interface Agent {
   readonly allowed_folder_ids: readonly string[] | null;
 }
 
-const CHAT_COLUMNS = `a.id, a.organization_id, a.space_id, s.num as space_num, a.name, a.agent_type, a.model, a.system_prompt, a.temperature,
-  a.max_tokens, a.reasoning_config, a.tool_attachments, a.show_citations, a.is_public, a.data_access_mode, a.allowed_folder_ids`;
-
-/** Who may use an agent: whoever reaches its space, and for a public one its organization, unless a key was narrowed to chosen spaces. */
-const USABLE = "a.deleted_at is null and (a.space_id = any($1) or (a.is_public and not $2))";
+const CHAT_COLUMNS = `
+  agent.id,
+  agent.organization_id,
+  agent.space_id,
+  space.num as space_num,
+  agent.name,
+  agent.agent_type,
+  agent.model,
+  agent.system_prompt,
+  agent.temperature,
+  agent.max_tokens,
+  agent.reasoning_config,
+  agent.tool_attachments,
+  agent.show_citations,
+  agent.is_public,
+  agent.data_access_mode,
+  agent.allowed_folder_ids`;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Undefined for what is no UUID, too. Whether the caller may use it is the policy's to decide. */
+/**
+ * Finds an agent, whether or not the caller may use it: that is for `auth/policy.ts` to decide.
+ * @returns undefined also if `id` is no UUID.
+ */
 export async function findAgent(sql: Sql, id: string): Promise<Agent | undefined> {
   if (!UUID.test(id)) return undefined;
   const { rows } = await sql.query<Agent>({
     name: "agent for chat",
-    text: `select ${CHAT_COLUMNS} from agents a join spaces s on s.id = a.space_id and s.deleted_at is null where a.id = $1 and a.deleted_at is null`,
+    text: `
+      select ${CHAT_COLUMNS}
+      from agents agent
+      join spaces space
+        on space.id = agent.space_id
+        and space.deleted_at is null
+      where agent.id = $1
+        and agent.deleted_at is null`,
     values: [id],
   });
   return rows[0];
@@ -53,23 +75,35 @@ export interface ModelListEntry {
   readonly created_at: Date;
 }
 
-/** Agents that the caller may use, without system agents, oldest first, at most `limit`. */
+/**
+ * Lists at most `limit` agents that the caller may use, oldest first, without system agents: those of spaces
+ * that the caller reaches, and public ones, unless the key was narrowed to chosen spaces.
+ */
 export async function listUsableAgents(
   sql: Sql,
   principal: Principal,
   limit: number,
 ): Promise<ModelListEntry[]> {
   const { rows } = await sql.query<ModelListEntry>(
-    `select a.id, a.name, a.organization_id, a.created_at from agents a join spaces s on s.id = a.space_id and s.deleted_at is null
-     where ${USABLE} and not a.from_system order by a.created_at, a.id limit $3`,
+    `select agent.id, agent.name, agent.organization_id, agent.created_at
+     from agents agent
+     join spaces space
+       on space.id = agent.space_id
+       and space.deleted_at is null
+     where agent.deleted_at is null
+       and (agent.space_id = any($1) or (agent.is_public and not $2))
+       and not agent.from_system
+     order by agent.created_at, agent.id
+     limit $3`,
     [reachedSpaceIds(principal.reach), principal.isScoped, limit],
   );
   return rows;
 }
 
 /**
- * The agent, and the spaces that a user (through a key) reaches now: what a tool of a running turn starts from. Undefined once the
- * agent, the user or the key is gone.
+ * Finds the agent, and the spaces that the user reaches now, through the key if one is given. Tools of a
+ * running turn begin with it.
+ * @returns undefined if the agent, the user or the key is gone.
  */
 export async function findAgentAndReach(
   sql: Sql,
@@ -78,10 +112,26 @@ export async function findAgentAndReach(
   apiKeyId: string | null,
 ): Promise<{ agent: Agent; spaces: ReachRow[] } | undefined> {
   const { rows } = await sql.query<Agent & { spaces: ReachRow[] }>(
-    `select ${CHAT_COLUMNS}, reach_of($2, $3) as spaces from agents a join spaces s on s.id = a.space_id and s.deleted_at is null
-     where a.id = $1 and a.deleted_at is null
-       and exists (select from users u where u.id = $2 and u.removed_at is null)
-       and ($3::uuid is null or exists (select from api_keys k where k.id = $3 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))`,
+    `select ${CHAT_COLUMNS}, reach_of($2, $3) as spaces
+     from agents agent
+     join spaces space
+       on space.id = agent.space_id
+       and space.deleted_at is null
+     where agent.id = $1
+       and agent.deleted_at is null
+       and exists (
+         select
+         from users member
+         where member.id = $2
+           and member.removed_at is null
+       )
+       and ($3::uuid is null or exists (
+         select
+         from api_keys key
+         where key.id = $3
+           and key.revoked_at is null
+           and (key.expires_at is null or key.expires_at > now())
+       ))`,
     [agentId, userId, apiKeyId],
   );
   const row = rows[0];

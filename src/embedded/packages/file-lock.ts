@@ -1,4 +1,7 @@
-/** The only locks between processes that share a folder: a file that names its holder, free again when that process is gone. */
+/**
+ * Locks between processes that share a folder: a file that names its holder, and is free if that process is
+ * gone.
+ */
 import { randomUUID } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +14,10 @@ export interface FileLock {
   release(): Promise<void>;
 }
 
-/** Takes the lock at `path`, or returns the live process that holds it. A lock left by a process that is gone is taken over. */
+/**
+ * Takes the lock at `path`, or returns the live process that holds it. The lock of a dead process is taken
+ * over.
+ */
 export async function tryLock(path: string): Promise<FileLock | ProcessId> {
   const own = await processId(process.pid);
   if (own === undefined) throw new Error("this process cannot be looked up");
@@ -19,7 +25,7 @@ export async function tryLock(path: string): Promise<FileLock | ProcessId> {
   await writeFile(draft, JSON.stringify(own), { mode: 0o644 });
   try {
     for (;;) {
-      // A hard link appears with its content at once, and fails where the name is taken.
+      // A hard link appears together with its content, and fails if the name exists.
       const taken = await link(draft, path).then(
         () => true,
         (error: unknown) => {
@@ -30,7 +36,7 @@ export async function tryLock(path: string): Promise<FileLock | ProcessId> {
       if (taken) return { release: () => rm(path, { force: true }) };
       const holder = await readHolder(path);
       if (holder !== undefined && (await isRunning(holder))) return holder;
-      // Renamed first, so that of two processes that see a dead holder only one removes each file.
+      // Renamed first, so that of two processes that see a dead holder only one removes its file.
       await rename(path, `${draft}.stale`).catch(() => undefined);
       await rm(`${draft}.stale`, { force: true });
     }
@@ -39,7 +45,10 @@ export async function tryLock(path: string): Promise<FileLock | ProcessId> {
   }
 }
 
-/** Waits for the lock; `onWait` is called once, when somebody else holds it. @throws the reason of `signal`. */
+/**
+ * Waits for the lock. `onWait` is called once, if another process holds it.
+ * @throws the reason of `signal`.
+ */
 export async function waitForLock(
   path: string,
   { onWait, signal }: { onWait: () => void; signal?: AbortSignal | undefined },

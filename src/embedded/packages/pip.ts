@@ -1,4 +1,4 @@
-/** The only place that runs pip: downloads one pinned wheel, whose hash pip checks. */
+/** Runs pip to download one pinned wheel, whose hash pip checks. */
 import { spawn } from "node:child_process";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,24 +13,25 @@ const PIP_COMMANDS: [string, string[]][] = [
 ];
 const PROBE_TIMEOUT_MS = 60_000;
 const DOWNLOAD_TIMEOUT_MS = 15 * 60_000;
+/** The last lines of pip's output that an error shows. */
 const SHOWN_LINES = 4;
 
 export interface DownloadRequest {
   readonly wheel: Wheel;
   readonly file: WheelFile;
-  /** An empty folder that takes the wheel. */
+  /** An empty folder for the wheel. */
   readonly folder: string;
-  /** Passes over pip's own cache, which may hold the corrupt copy. */
+  /** Ignores pip's own cache, which may contain the corrupt copy. */
   readonly isRetry: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Puts one wheel into the request's folder and returns its path. */
+/** Downloads one wheel into the request's folder and returns its path. */
 export type Download = (request: DownloadRequest) => Promise<string>;
 
 /**
- * Downloads by pip, whatever the age of the Python that it belongs to.
- * @throws StartError where there is no pip; Error with pip's last lines where the download failed.
+ * Downloads by pip, with any version of Python.
+ * @throws StartError if there is no pip; Error with pip's last lines if the download failed.
  */
 export const pipDownload: Download = async ({ wheel, file, folder, isRetry, signal }) => {
   const [command, leading] = await findPip(signal);
@@ -105,7 +106,7 @@ function run(
 }
 
 function lastLines(output: string): string {
-  // An index address may carry a password.
+  // The address of an index may contain a password.
   const lines = output
     .replaceAll(/\/\/[^/@\s]+@/g, "//")
     .trim()

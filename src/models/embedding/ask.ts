@@ -1,25 +1,32 @@
-/** How one request is asked, and who has to do with it when it fails: a text that the provider refuses, or nobody. */
+/**
+ * Sends one request and finds out whom its failure concerns: one text that the provider refuses, or all of
+ * them.
+ */
 import { refusedTexts } from "../../telemetry/instruments.ts";
-import { type EmbeddingRequest, kindOf, receive, textsOf } from "./caller.ts";
-import type { EmbeddingModel } from "./embedding-model.ts";
+import { FailedWhileOthersSucceed, MayBeOfOneText } from "../provider/error.ts";
 import { createKnownText } from "../provider/known-text.ts";
-import { FailedBesideOthers, MayBeOfOneText } from "../provider/error.ts";
+import { type EmbeddingRequest, kindOf, receive, textsOf } from "./caller.ts";
 import { halve, isSingle } from "./split-request.ts";
+import type { EmbeddingModel } from "./types.ts";
 
-/** A request under way, ended early once none of its callers wants it any more. */
-export interface Flight {
+export interface SentRequest {
   readonly request: EmbeddingRequest;
+  /** Ends the request early, after the last of its callers has left. */
   readonly abort: AbortController;
 }
 
 /**
- * Sends requests of a model: each caller gets what came of its texts, and what has to be asked again in smaller requests is returned. A text
- * that the provider fails on ({@link FailedBesideOthers}) is parted from the others too; its caller then meets an outage and waits, since
- * a provider that breaks on a text today may take it tomorrow.
+ * A function that sends a request of the model. Each caller gets what came of its texts; what has to be asked
+ * again in smaller requests is returned. It never rejects: errors go to the callers.
+ *
+ * A text on which the provider breaks ({@link FailedWhileOthersSucceed}) is separated from the others like a
+ * refused one. Its caller then meets an outage and waits, since the provider may take the text another day.
  */
-export function createAsker(model: EmbeddingModel): (flight: Flight) => Promise<EmbeddingRequest[]> {
+export function createAsker(model: EmbeddingModel): (sent: SentRequest) => Promise<EmbeddingRequest[]> {
   const known = createKnownText(model);
-  /** Whoever is refused is so only while the model takes other texts; else everybody in the request meets the outage. */
+  /**
+   * Refuses a text only if the model takes other texts; otherwise everybody in the request meets an outage.
+   */
   const blame = async (
     request: EmbeddingRequest,
     since: number,
@@ -36,11 +43,11 @@ export function createAsker(model: EmbeddingModel): (flight: Flight) => Promise<
     const sentAt = performance.now();
     const since = request.since ?? sentAt;
     const vectors = await model.embed(textsOf(request), kindOf(request), signal).catch((error: unknown) => {
-      if (error instanceof FailedBesideOthers && isSingle(request)) return error;
-      if (error instanceof MayBeOfOneText || error instanceof FailedBesideOthers) return null;
+      if (error instanceof FailedWhileOthersSucceed && isSingle(request)) return error;
+      if (error instanceof MayBeOfOneText || error instanceof FailedWhileOthersSucceed) return null;
       throw error;
     });
-    if (vectors instanceof FailedBesideOthers) {
+    if (vectors instanceof FailedWhileOthersSucceed) {
       const { caller, from } = request.parts[0]!;
       receive(caller, from, vectors);
       return [];
@@ -58,7 +65,7 @@ export function createAsker(model: EmbeddingModel): (flight: Flight) => Promise<
     }
     return unusable.map((part) => ({ parts: [part], since }));
   };
-  return async ({ request, abort }: Flight): Promise<EmbeddingRequest[]> => {
+  return async ({ request, abort }: SentRequest): Promise<EmbeddingRequest[]> => {
     try {
       return await ask(request, abort.signal);
     } catch (error) {

@@ -1,18 +1,18 @@
-/** What the parts of merged embedding share: one caller with its texts, and a request that is made of parts of several. */
+/** One call of a merging model with its texts, and requests that are made of the texts of several calls. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { EmbeddingKind } from "./embedding-model.ts";
-import { FailedBesideOthers } from "../provider/error.ts";
+import type { EmbeddingKind } from "./types.ts";
+import { FailedWhileOthersSucceed } from "../provider/error.ts";
 
-/** `now`: somebody waits for it (an upload, a question); `batch`: work in bulk. */
+/** `now` if somebody waits for it (an upload, a question); `batch` for work in bulk. */
 export type EmbeddingPriority = "now" | "batch";
 
 /** On whose behalf texts are embedded. */
 export interface EmbeddingWork {
   readonly priority: EmbeddingPriority;
   readonly organizationId: string;
-  /** Who asked for it; null where nobody did, or nobody knows. */
+  /** Who asked for it; null if no user did or it is not known. */
   readonly userId: string | null;
-  /** Texts of the whole work, where more will come than one call brings: small work goes before large. */
+  /** Texts of the whole work, if it takes several calls; small work goes before large. */
   readonly size?: number;
 }
 
@@ -24,16 +24,17 @@ export interface Caller {
   readonly texts: readonly string[];
   readonly kind: EmbeddingKind;
   readonly outcomes: Array<Outcome | undefined>;
-  /** Texts of the work that have not been handed to a request yet, as far as is known. */
+  /** Texts of the whole work that are in no request yet, as far as is known. */
   left: number;
-  /** Texts of this call handed to a request so far, and outcomes that came back. */
+  /** Texts of this call that are in a request or were in one. */
   taken: number;
+  /** Texts of this call that have an outcome or broke the provider. */
   received: number;
   settled: boolean;
-  /** What the provider failed with on one of the texts, while it took others. */
-  broken: FailedBesideOthers | undefined;
+  /** Set if the provider broke on one of the texts while it took others. */
+  broken: FailedWhileOthersSucceed | undefined;
   readonly settle: (ended: { readonly outcomes: Outcome[] } | { readonly error: unknown }) => void;
-  /** Runs in the caller's asynchronous context: a request belongs to the trace of the first that shares it. */
+  /** Runs `work` in the caller's asynchronous context: a request belongs to the trace of its first caller. */
   readonly inContext: <T>(work: () => T) => T;
 }
 
@@ -47,7 +48,7 @@ export interface Part {
 /** Texts of one organization and kind that go to the provider together. */
 export interface EmbeddingRequest {
   readonly parts: readonly Part[];
-  /** When the request was sent that this one is a part of, by `performance.now()`; undefined for one that is no part. */
+  /** For a part of a refused request: when that was sent, by `performance.now()`. */
   readonly since?: number | undefined;
 }
 
@@ -56,25 +57,28 @@ export const organizationOf = ({ parts }: EmbeddingRequest): string =>
 export const kindOf = ({ parts }: EmbeddingRequest): EmbeddingKind => parts[0]?.caller.kind ?? "passage";
 export const textsOf = ({ parts }: EmbeddingRequest): string[] =>
   parts.flatMap(({ caller, from, to }) => caller.texts.slice(from, to));
-/** Names a user of an organization among all. */
+/** Names a user among those of all organizations. */
 export const userKey = ({ organizationId, userId }: EmbeddingWork): string =>
   `${organizationId}/${userId ?? ""}`;
 
-/** Thrown once all texts of a call have been asked for: those with an outcome need not be asked for again. */
-export class PartlyEmbedded extends FailedBesideOthers {
-  /** In the order of the texts; undefined where the provider broke. */
+/**
+ * Thrown after all texts of a call were asked for and some broke the provider; the others have their outcomes
+ * here.
+ */
+export class PartlyEmbedded extends FailedWhileOthersSucceed {
+  /** In the order of the texts; undefined for a text on which the provider broke. */
   readonly outcomes: ReadonlyArray<Outcome | undefined>;
 
-  constructor(failure: FailedBesideOthers, outcomes: ReadonlyArray<Outcome | undefined>) {
+  constructor(failure: FailedWhileOthersSucceed, outcomes: ReadonlyArray<Outcome | undefined>) {
     super(failure.code, failure.message, { cause: failure.cause });
     this.outcomes = outcomes;
   }
 }
 
-/** Notes what became of one text; a caller that has all outcomes is settled. */
-export function receive(caller: Caller, position: number, outcome: Outcome | FailedBesideOthers): void {
+/** Notes the outcome of one text, and settles the caller after its last one. */
+export function receive(caller: Caller, position: number, outcome: Outcome | FailedWhileOthersSucceed): void {
   if (caller.settled) return;
-  if (outcome instanceof FailedBesideOthers) caller.broken = outcome;
+  if (outcome instanceof FailedWhileOthersSucceed) caller.broken = outcome;
   else caller.outcomes[position] = outcome;
   caller.received++;
   if (caller.received < caller.texts.length) return;
@@ -84,7 +88,10 @@ export function receive(caller: Caller, position: number, outcome: Outcome | Fai
 
 type CallOf = Pick<Caller, "work" | "texts" | "kind" | "left">;
 
-/** A caller of one call, and what becomes of it; `onSettled` is told once. An abort settles it with the reason of `signal`. */
+/**
+ * A caller and its outcomes. An abort settles it with the reason of `signal`; `onSettled` is called exactly
+ * once.
+ */
 export function createCaller(
   call: CallOf,
   onSettled: (caller: Caller) => void,

@@ -1,50 +1,21 @@
-/** The only place that says what an embedding model is, and which one a configuration asks for. */
-import type { ChatFallback } from "../chat/chat-model.ts";
-import { LOCAL_MODEL, createLocalMiniLm } from "./local-minilm.ts";
+/** Makes the embedding model that a configuration asks for; the entry of this folder. */
+import type { ModelsConfig } from "../config.ts";
 import { observedEmbeddings } from "../observed.ts";
+import { LOCAL_MODEL, createLocalMiniLm } from "./local-minilm.ts";
 import { createOpenAiEmbeddings } from "./openai.ts";
+import type { EmbeddingModel } from "./types.ts";
 
-/** A question and the text that answers it may be embedded differently; questions also go first where work waits. */
-export type EmbeddingKind = "query" | "passage";
-
-export interface EmbeddingModel {
-  readonly name: string;
-  readonly dimensions: number;
-  /** Most tokens of one text that reach its vector. */
-  readonly maxTokens: number;
-  /** Texts of one `embed` where many wait; absent: as many as there are. */
-  readonly preferredBatch?: number;
-  /** Weight of the dense side, and the BM25 score that counts half, in hybrid search with this model. */
-  readonly fusion: { readonly alpha: number; readonly bm25Saturation: number };
-  /**
-   * Vectors of unit length, one for each text, in order; null for a text for which there is none that can be used.
-   * @throws DomainError of class outage, or `rejected_by_provider`; the reason of `signal` once it is aborted.
-   */
-  embed(
-    texts: readonly string[],
-    kind: EmbeddingKind,
-    signal?: AbortSignal,
-  ): Promise<Array<Float32Array | null>>;
-  countTokens(text: string): number;
-  /** Offsets [start, end) in UTF-16 units of each token; they ascend, never overlap, and cut no character in two. */
-  tokenOffsets(text: string): Array<[number, number]>;
-  close(): Promise<void>;
-}
-
-/** Which models to use; absent fields mean the models that need no provider. */
-export interface ModelsConfig {
-  /** Of an OpenAI-compatible provider, with its version: `https://api.openai.com/v1`. */
-  readonly baseUrl?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly embeddingModel?: string | undefined;
-  readonly embeddingDimensions?: number | undefined;
-  readonly chatModel?: string | undefined;
-  readonly chatFallbacks?: readonly ChatFallback[] | undefined;
-}
+export type { ModelsConfig } from "../config.ts";
+export type * from "./types.ts";
 
 /**
- * The provider's model where `embeddingModel` is set, else the one that ships with the project. Asks the provider once for the
- * number of dimensions where neither the configuration nor a table of known models says it, so it may throw as `embed` does.
+ * The provider's model if `embeddingModel` is set; otherwise the local model, which ships with the project.
+ *
+ * @param options.embedsSoon true by default: a local model is loaded at once, so that its first text does not
+ *   wait.
+ * @throws what `embed` throws: the provider is asked for a vector if neither the configuration nor the table
+ *   of known models says how long vectors are.
+ * @example `test/models/embedding/openai.test.ts` and `test/models/embedding/local-minilm.test.ts`
  */
 export async function createEmbeddingModel(
   config: ModelsConfig,
@@ -57,14 +28,17 @@ export async function createEmbeddingModel(
   );
 }
 
-/** A model by its name, as documents were embedded with it before the configuration changed; null where the configuration has no way to it. */
+/**
+ * The model of this name, which documents were embedded with before the configuration changed; null if the
+ * configuration names no provider that could have it.
+ */
 export async function openEmbeddingModel(
   config: ModelsConfig,
   { name, dimensions }: Pick<EmbeddingModel, "name" | "dimensions">,
 ): Promise<EmbeddingModel | null> {
   if (name === LOCAL_MODEL) return observedEmbeddings(createLocalMiniLm());
   if (config.baseUrl === undefined) return null;
-  // Models with one size only refuse to be asked for it.
+  // A model that has only one size refuses a request that names a size, even the right one.
   const inFull = await createOpenAiEmbeddings({ ...config, embeddingDimensions: undefined }, name);
   return observedEmbeddings(
     inFull.dimensions === dimensions

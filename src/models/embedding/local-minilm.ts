@@ -1,10 +1,14 @@
-/** The only place for the embedding model that ships with the project: all-MiniLM-L6-v2, 8-bit, in threads of this process. */
+/**
+ * The embedding model that ships with the project: all-MiniLM-L6-v2, 8-bit, in threads of this process.
+ *
+ * @see docs/decisions/0006-local-embeddings-in-threads.md
+ */
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { DomainError } from "../../domain/errors.ts";
-import type { EmbeddingKind, EmbeddingModel } from "./embedding-model.ts";
+import type { EmbeddingKind, EmbeddingModel } from "./types.ts";
 import type { ThreadAnswer, ThreadData, ThreadMessage } from "./minilm-thread.ts";
 import { MayBeOfOneText } from "../provider/error.ts";
 import { loadWordPiece } from "./wordpiece.ts";
@@ -28,14 +32,14 @@ interface Pool {
     kind: EmbeddingKind,
     signal?: AbortSignal,
   ) => Promise<Array<Float32Array | null>>;
-  /** Waiting texts fail, the ones in hand are finished. */
+  /** Waiting texts fail; a text that a thread has begun is finished. */
   readonly close: () => Promise<void>;
 }
 
 const MODEL_FOLDER = fileURLToPath(new URL("../../../models/all-minilm-l6-v2-int8/", import.meta.url));
 const MAX_TOKENS = 256;
 const MAX_THREADS = 4;
-/** The runtime of the model reports to its maker unless this is set before it is loaded. */
+/** ONNX Runtime reports to its maker unless this is set before it is loaded. */
 const NO_TELEMETRY = "ORT_DISABLE_TELEMETRY";
 
 function send({ worker }: Thread, message: ThreadMessage): void {
@@ -54,7 +58,7 @@ function checkedThreadData(folder: string): ThreadData {
   return data;
 }
 
-/** Texts that wait for a thread, of all callers: questions first, else in the order they came. */
+/** Texts of all callers that wait for a thread: questions first, otherwise in the order they came. */
 function createQueue() {
   const waiting: Record<EmbeddingKind, Set<Job>> = { query: new Set(), passage: new Set() };
   return {
@@ -71,7 +75,7 @@ function createQueue() {
         jobs.clear();
       }
     },
-    /** The texts of one caller; after an abort those that no thread has taken yet are not computed. */
+    /** Adds the texts of one caller. After an abort those that no thread has taken yet are not computed. */
     add(
       texts: readonly string[],
       kind: EmbeddingKind,
@@ -94,9 +98,45 @@ function createQueue() {
   };
 }
 
+interface ThreadEvents {
+  readonly onAnswer: (answer: ThreadAnswer) => void;
+  readonly onExit: () => void;
+}
+
+function startThread(data: ThreadData, { onAnswer, onExit }: ThreadEvents): Thread {
+  // Native code reads the environment of the process, which only its main thread can change.
+  // oxlint-disable-next-line node/no-process-env -- written for a library, not read
+  process.env[NO_TELEMETRY] = "1";
+  const worker = new Worker(new URL("./minilm-thread.ts", import.meta.url), { workerData: data });
+  worker.on("message", onAnswer);
+  // Nothing to do: "exit" follows every "error".
+  worker.on("error", () => undefined);
+  worker.on("exit", onExit);
+  worker.unref();
+  return { worker, job: undefined };
+}
+
+/** Resolves after the thread has finished its text and exited. */
+async function endThread(thread: Thread): Promise<void> {
+  const exit = new Promise((resolve) => thread.worker.once("exit", resolve));
+  thread.worker.ref();
+  send(thread, "end");
+  await exit;
+}
+
+function settle(job: Job | undefined, answer: ThreadAnswer): void {
+  // The caller finds out by another text whether this text is at fault or the model.
+  if ("vector" in answer) job?.resolve(answer.vector.every(Number.isFinite) ? answer.vector : null);
+  else
+    job?.reject(
+      new MayBeOfOneText("rejected_by_provider", `The local embedding model failed (${answer.error}).`),
+    );
+}
+
 /**
- * Each text goes to a thread alone. Batches would gain nothing (16 texts of 200 tokens a second and thread, one by one or 8 at a
- * time), and the 8-bit model scales its numbers by the whole batch, so that a text's vector would change with its neighbours.
+ * Each text goes to a thread by itself. Batches would gain nothing (16 texts of 200 tokens a second and
+ * thread, one by one or 8 at a time), and the 8-bit model scales its numbers by the whole batch, so that a
+ * text's vector would depend on the other texts of its batch.
  */
 function createPool(data: ThreadData, maxThreads: number): Pool {
   const queue = createQueue();
@@ -112,37 +152,25 @@ function createPool(data: ThreadData, maxThreads: number): Pool {
       thread.worker.unref();
     }
   };
-  const settle = (thread: Thread, answer: ThreadAnswer): void => {
-    // Whether the text is at fault or the model, whoever asked can tell by another text.
-    if ("vector" in answer) thread.job?.resolve(answer.vector.every(Number.isFinite) ? answer.vector : null);
-    else
-      thread.job?.reject(
-        new MayBeOfOneText("rejected_by_provider", `The local embedding model failed (${answer.error}).`),
-      );
-    feed(thread);
-  };
   const lose = (thread: Thread): void => {
     threads.delete(thread);
     const reason = new DomainError("provider_unavailable", "The local embedding model ended.");
     thread.job?.reject(reason);
-    // What waits would wait for ever where threads die as they start.
+    // If threads die as they start, nothing would ever take what waits.
     if (threads.size === 0) queue.failAll(reason);
   };
   const start = (): Thread => {
-    // Native code reads the environment of the process, which only its main thread can change.
-    // oxlint-disable-next-line node/no-process-env -- written for a library, not read
-    process.env[NO_TELEMETRY] = "1";
-    const worker = new Worker(new URL("./minilm-thread.ts", import.meta.url), { workerData: data });
-    const thread: Thread = { worker, job: undefined };
+    const thread = startThread(data, {
+      onAnswer(answer) {
+        settle(thread.job, answer);
+        feed(thread);
+      },
+      onExit: () => lose(thread),
+    });
     threads.add(thread);
-    worker.on("message", (answer: ThreadAnswer) => settle(thread, answer));
-    // An "exit" follows every "error".
-    worker.on("error", () => undefined);
-    worker.on("exit", () => lose(thread));
-    worker.unref();
     return thread;
   };
-  /** Gives waiting texts to idle threads; starts another thread only where all are busy. */
+  /** Gives waiting texts to idle threads; starts another thread if all are busy. */
   const dispatch = (): void => {
     while (!queue.isEmpty()) {
       const idle =
@@ -152,14 +180,10 @@ function createPool(data: ThreadData, maxThreads: number): Pool {
       feed(idle);
     }
   };
-  const end = async (thread: Thread): Promise<void> => {
-    const exit = new Promise((resolve) => thread.worker.once("exit", resolve));
-    thread.worker.ref();
-    send(thread, "end");
-    await exit;
-  };
   return {
-    warm: () => void start(),
+    warm() {
+      start();
+    },
     embed: async (texts, kind, signal) => {
       signal?.throwIfAborted();
       if (closed) throw new DomainError("provider_unavailable", "The local embedding model is closed.");
@@ -170,22 +194,33 @@ function createPool(data: ThreadData, maxThreads: number): Pool {
     close: async () => {
       closed = true;
       queue.failAll(new DomainError("provider_unavailable", "The local embedding model is closed."));
-      await Promise.all([...threads].map(end));
+      await Promise.all([...threads].map(endThread));
     },
   };
 }
 
 interface LocalOptions {
-  /** Threads at most; each takes a core and about 200 MB once it runs. By default one for each core, up to four. */
+  /**
+   * Threads at most; each that runs takes a core and about 200 MB. By default one for each core, up to four.
+   */
   readonly maxThreads?: number;
   readonly folder?: string;
-  /** False: the first thread starts with the first text and not before; for who only counts tokens. */
+  /**
+   * True by default: the first thread starts at once. False, for a process that may only count tokens, starts
+   * it with the first text.
+   */
   readonly embedsSoon?: boolean;
 }
 
 export const LOCAL_MODEL = "all-minilm-l6-v2-int8";
 
-/** Needs no provider and no network; English only. To be closed before `process.exit`, which aborts a process whose threads compute. Throws where the model's files are missing. */
+/**
+ * The local model; it needs no network and is made for English. Close it before `process.exit`, which aborts
+ * a process whose threads compute.
+ *
+ * @throws Error if the model's files are missing.
+ * @example `test/models/embedding/local-minilm.test.ts`
+ */
 export function createLocalMiniLm(options: LocalOptions = {}): EmbeddingModel {
   const data = checkedThreadData(options.folder ?? MODEL_FOLDER);
   const tokenizer = loadWordPiece(data.vocabularyPath);
@@ -195,7 +230,7 @@ export function createLocalMiniLm(options: LocalOptions = {}): EmbeddingModel {
     name: LOCAL_MODEL,
     dimensions: 384,
     maxTokens: MAX_TOKENS,
-    // Half a second's work, so that what is urgent is soon next.
+    // Half a second of work, so that urgent texts do not wait longer than that.
     preferredBatch: 16,
     fusion: { alpha: 0.3, bm25Saturation: 8 },
     embed: pool.embed,

@@ -1,4 +1,7 @@
-/** The thread that runs the local embedding model: ONNX Runtime computes on the thread that calls it, which must not be the event loop. */
+/**
+ * The worker thread of the local embedding model. ONNX Runtime computes on the thread that calls it, which
+ * must not be the one of the event loop.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { loadWordPiece } from "./wordpiece.ts";
@@ -13,11 +16,11 @@ export type ThreadAnswer = { readonly vector: Float32Array } | { readonly error:
 
 const port = parentPort;
 if (port === null) throw new Error("minilm-thread.ts runs as a worker thread only.");
-// Set by the one module that starts this thread.
+// local-minilm.ts starts this thread and sets its data.
 const { modelPath, vocabularyPath, maxTokens } = workerData as ThreadData;
 const tokenizer = loadWordPiece(vocabularyPath);
 const session = await InferenceSession.create(modelPath, {
-  // One thread a session: two sessions of one thread embed more than one session of two, and wait for nothing while they do.
+  // Two sessions of one thread each embed more texts a second than one session of two threads.
   intraOpNumThreads: 1,
   interOpNumThreads: 1,
 });
@@ -56,12 +59,15 @@ async function answer(text: string): Promise<void> {
     const vector = await embed(text);
     port?.postMessage({ vector } satisfies ThreadAnswer, [vector.buffer as ArrayBuffer]);
   } catch (error) {
-    // The name alone: a message of the runtime could quote the text.
+    // Without the message, which could quote the text.
     port?.postMessage({ error: error instanceof Error ? error.name : "Error" } satisfies ThreadAnswer);
   }
 }
 
-/** A thread ended from outside while the runtime computes takes the process with it, so it ends itself: after the text in hand. */
+/**
+ * Ends the thread after its current text. Ended from outside while the runtime computes, it would end the
+ * whole process.
+ */
 async function end(): Promise<void> {
   await session.release();
   port?.close();

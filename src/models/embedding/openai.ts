@@ -1,8 +1,13 @@
-/** The only place that embeds through an OpenAI-compatible provider. */
+/**
+ * Embeds through an OpenAI-compatible provider.
+ *
+ * @see https://platform.openai.com/docs/api-reference/embeddings/create
+ */
 import type OpenAI from "openai";
 import { providerTokens } from "../../telemetry/instruments.ts";
 import { loadBytePairTokens } from "../tokens/byte-pair.ts";
-import type { EmbeddingModel, ModelsConfig } from "./embedding-model.ts";
+import type { ModelsConfig } from "../config.ts";
+import type { EmbeddingModel } from "./types.ts";
 import { openAiClient, PROVIDER_TIMEOUT_MS } from "../provider/openai-client.ts";
 import { providerError, providerGarbage, providerTimeout } from "../provider/error.ts";
 
@@ -13,10 +18,13 @@ const KNOWN_DIMENSIONS: Record<string, number> = {
 };
 
 const MAX_TEXTS_PER_REQUEST = 256;
-/** OpenAI takes 300,000 tokens a request; a character is rarely more than one token. */
+/** OpenAI takes 300,000 tokens a request, and a character is rarely more than one token. */
 const MAX_CHARACTERS_PER_REQUEST = 250_000;
 
-/** As many texts as one request may hold, in order; a text over the bound goes alone. */
+/**
+ * The texts, in order, in as few requests as their bounds allow; a text over the bound has a request of its
+ * own.
+ */
 function batches(texts: readonly string[]): string[][] {
   const all: string[][] = [];
   let characters = Infinity;
@@ -37,7 +45,10 @@ function batches(texts: readonly string[]): string[][] {
   return all;
 }
 
-/** Little-endian float32 in base64, or a list of numbers: providers differ in whether they honour `encoding_format`. Null for anything else. */
+/**
+ * Reads little-endian float32 in base64, or a list of numbers, since not every provider honours
+ * `encoding_format`. Null for anything else.
+ */
 function decode(embedding: unknown): Float32Array | null {
   if (Array.isArray(embedding))
     return Float32Array.from(embedding, (value) => (typeof value === "number" ? value : Number.NaN));
@@ -46,7 +57,7 @@ function decode(embedding: unknown): Float32Array | null {
   return bytes.length % 4 === 0 ? new Float32Array(Uint8Array.from(bytes).buffer) : null;
 }
 
-/** Null for a vector that has no direction: zeros, infinities, and what is not a number. */
+/** Null for a vector that has no direction: of zeros, or with infinities or what is no number. */
 function toUnitLength(vector: Float32Array): Float32Array | null {
   let square = 0;
   for (const value of vector) square += value * value;
@@ -60,7 +71,10 @@ interface Entry {
   readonly embedding?: unknown;
 }
 
-/** The entry of each text by its index, or by its place where there are no indexes and none is missing; undefined where there is none, or more than one. */
+/**
+ * The entry of each text, by the index it names; an entry without an index counts by its place if none is
+ * missing. Undefined for a text with no entry, or more than one.
+ */
 function entriesByText(data: readonly unknown[], count: number): Array<Entry | undefined> {
   const byText = Map.groupBy(
     data
@@ -77,7 +91,10 @@ function entriesByText(data: readonly unknown[], count: number): Array<Entry | u
   });
 }
 
-/** The vectors of a response, in the order of the texts; null where one is missing, doubled, without direction or of another length than `dimensions`. */
+/**
+ * The vectors of a response, in the order of the texts. Null for one that is missing, doubled, without
+ * direction, or of another length than `dimensions`.
+ */
 function vectorsOf(
   response: unknown,
   count: number,
@@ -93,7 +110,7 @@ function vectorsOf(
   });
 }
 
-/** Not every provider tells. */
+/** Counts the tokens that the provider reports; some report none. */
 function countTokens(response: unknown): void {
   const { usage } = response as { usage?: { prompt_tokens?: unknown } | null };
   if (typeof usage?.prompt_tokens === "number" && usage.prompt_tokens > 0)
@@ -104,7 +121,9 @@ interface EmbeddingRequest {
   readonly client: OpenAI;
   readonly model: string;
   readonly timeoutMs: number;
-  /** Sent to the provider where the configuration says it; models with one size only refuse the parameter. */
+  /**
+   * Sent to the provider if the configuration says it; a model that has only one size refuses the parameter.
+   */
   readonly requestedDimensions: number | undefined;
   readonly expectedDimensions: number | undefined;
 }
@@ -141,7 +160,12 @@ async function askForDimensions(how: EmbeddingRequest): Promise<number> {
   return vector.length;
 }
 
-/** `timeoutMs` bounds each request as a whole. Asks for one vector where neither the configuration nor the table above knows how long they are. */
+/**
+ * The provider's model of this name. Asks for one vector if neither the configuration nor {@link
+ * KNOWN_DIMENSIONS} says how long they are, and then throws what `embed` throws.
+ *
+ * @param timeoutMs bounds each request as a whole; 30,000 by default.
+ */
 export async function createOpenAiEmbeddings(
   config: ModelsConfig,
   model: string,

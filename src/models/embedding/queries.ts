@@ -1,34 +1,46 @@
-/** The only place where questions are embedded for search: kept, shared and bounded in time. */
+/**
+ * Embeds questions for search: vectors are cached, equal questions share a request, and the wait is bounded.
+ */
+import { LRUCache } from "lru-cache";
 import { cacheLookups } from "../../telemetry/instruments.ts";
 import { DomainError } from "../../domain/errors.ts";
-import type { EmbeddingModel } from "./embedding-model.ts";
+import type { EmbeddingModel } from "./types.ts";
 import { mergeEmbeddings } from "./merge.ts";
 import { providerTimeout } from "../provider/error.ts";
 
 export interface QueryEmbeddings {
   readonly model: EmbeddingModel;
   /**
-   * The vector of a question of the organization, shared with other callers: not to be changed.
-   * @throws DomainError `provider_timeout` when the time is up, `rejected_by_provider` where the text is refused, else as `EmbeddingModel.embed`;
-   * the reason of `signal` once it is aborted.
+   * The vector of a question. It is shared with other callers and must not be changed.
+   *
+   * @throws DomainError `provider_timeout` after the time limit, `rejected_by_provider` if the text is
+   *   refused, otherwise what `EmbeddingModel.embed` throws; the reason of `signal` after it is aborted.
    */
   embed(text: string, organizationId: string, signal?: AbortSignal): Promise<Float32Array>;
-  /** The same of another model; null where it cannot be had. Opened once, and kept. */
+  /** The same for another model, which is opened once and kept; null if it cannot be opened. */
   another(model: Pick<EmbeddingModel, "name" | "dimensions">): Promise<QueryEmbeddings | null>;
   /** Closes the other models. */
   close(): Promise<void>;
 }
 
 interface CacheOptions {
+  /** Vectors that are kept; 10,000 by default. */
   readonly maxEntries?: number;
   readonly timeoutMs: number;
-  /** Opens a model that documents were embedded with before; null where it cannot be had. Without it there is none. */
+  /**
+   * Opens a model that documents were embedded with before; null if it cannot. Absent: there is no other
+   * model.
+   */
   readonly open?: (model: Pick<EmbeddingModel, "name" | "dimensions">) => Promise<EmbeddingModel | null>;
 }
 
+/** Questions in one request. */
 const MOST_A_REQUEST = 64;
 
-/** Waits for `work` no longer than `timeoutMs` or until `signal`; the work itself goes on, for others and for the cache. */
+/**
+ * Waits for `work` until `timeoutMs` have passed or `signal` is aborted; the work goes on for others and for
+ * the cache.
+ */
 function bounded<T>(work: Promise<T>, timeoutMs: number, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -43,13 +55,16 @@ function bounded<T>(work: Promise<T>, timeoutMs: number, signal?: AbortSignal): 
 }
 
 /**
- * Keeps the vectors of the `maxEntries` questions asked last, in memory only. Equal questions of an organization at one time are one, different
- * ones share requests; failures are not kept.
+ * Embeds questions with a model, and keeps the vectors of those asked last in memory. Simultaneous equal
+ * questions of an organization are asked once, different ones share requests. Failures are not kept.
+ *
+ * @example `test/models/embedding/queries.test.ts`
  */
 export function cacheQueries(model: EmbeddingModel, options: CacheOptions): QueryEmbeddings {
   const { maxEntries = 10_000, timeoutMs } = options;
   const others = new Map<string, Promise<QueryEmbeddings | null>>();
-  const kept = new Map<string, Float32Array>();
+  /** By the question alone: a vector does not depend on the organization that asked first. */
+  const kept = new LRUCache<string, Float32Array>({ max: maxEntries });
   const underWay = new Map<string, Promise<Float32Array>>();
   const merged = mergeEmbeddings(model, {
     maxWaitMs: 2,
@@ -57,19 +72,13 @@ export function cacheQueries(model: EmbeddingModel, options: CacheOptions): Quer
     maxInFlight: 4,
   });
 
-  const keep = (text: string, vector: Float32Array): void => {
-    kept.delete(text);
-    kept.set(text, vector);
-    const oldest = kept.size > maxEntries ? kept.keys().next().value : undefined;
-    if (oldest !== undefined) kept.delete(oldest);
-  };
   const ask = async (text: string, organizationId: string): Promise<Float32Array> => {
     const [vector] = await merged
       .forWork({ priority: "now", organizationId, userId: null })
       .embed([text], "query");
     if (!vector)
       throw new DomainError("rejected_by_provider", "The model provider refuses to embed the question.");
-    keep(text, vector);
+    kept.set(text, vector);
     return vector;
   };
   return {
@@ -78,10 +87,7 @@ export function cacheQueries(model: EmbeddingModel, options: CacheOptions): Quer
       signal?.throwIfAborted();
       const known = kept.get(text);
       cacheLookups.inc({ cache: "query_embedding", result: known === undefined ? "miss" : "hit" });
-      if (known !== undefined) {
-        keep(text, known);
-        return known;
-      }
+      if (known !== undefined) return known;
       const name = `${organizationId} ${text}`;
       const work = underWay.get(name) ?? ask(text, organizationId).finally(() => underWay.delete(name));
       underWay.set(name, work);

@@ -1,30 +1,33 @@
-/** Which texts go into the next request: embedding time is shared by organization, inside it by user, and small work passes large work. */
-import { type Caller, type EmbeddingPriority, type EmbeddingRequest, type Part, userKey } from "./caller.ts";
-import { createFairTurns } from "../fair-turns.ts";
-
-/** While work that somebody waits for and work in bulk both wait, every eighth request is one of bulk. */
-const BULK_TURN = 8;
 /**
- * Every fourth request that a user has a share in begins with what of the user's has waited longest, so that large work gets on under endless
- * small work: of `n` documents of one user each is served once in 4 n requests at most, with up to a whole share.
+ * Decides which texts go into the next request: organizations share the embedding time equally, and so do the
+ * users of each; small work passes large work.
  */
-const OLDEST_TURN = 4;
+import { type Caller, type EmbeddingPriority, type EmbeddingRequest, type Part, userKey } from "./caller.ts";
+import { type FairOrder, createFairOrder } from "../fair-order.ts";
+
+/** If both urgent work and work in bulk wait, every eighth request is one of bulk. */
+const BULK_EVERY = 8;
+/**
+ * Every fourth request with texts of a user begins with the user's oldest work, so that endless small work
+ * never stops large work: each of `n` documents of one user is served at least once in 4 n of the user's
+ * requests.
+ */
+const OLDEST_EVERY = 4;
 
 export interface EmbeddingQueue {
   add(caller: Caller): void;
   remove(caller: Caller): void;
-  /** Texts that wait. */
+  /** Texts of the organization that wait. */
   waiting(organizationId: string): number;
-  isEmpty(): boolean;
-  /** The next request, of an organization that `mayFly`; undefined where there is none. */
-  take(maxTexts: number, mayFly: (organizationId: string) => boolean): EmbeddingRequest | undefined;
-  /** Forgets who was served: for when nothing waits and nothing is under way. */
+  /** The next request, of an organization for which there is a place; undefined if there is none. */
+  take(maxTexts: number, hasPlaceFor: (organizationId: string) => boolean): EmbeddingRequest | undefined;
+  /** Forgets who was served; called when nothing waits and nothing is under way. */
   forget(): void;
 }
 
 const unsent = ({ texts, taken }: Caller): number => texts.length - taken;
 
-/** Up to `room` texts of callers, in the order given. */
+/** Up to `room` texts of the callers, in the order given; they count as taken. */
 function fill(callers: readonly Caller[], room: number): Part[] {
   const parts: Part[] = [];
   let left = room;
@@ -39,47 +42,53 @@ function fill(callers: readonly Caller[], room: number): Part[] {
   return parts;
 }
 
+/** Gives the users who wait equal shares of a request; what one does not need goes to the others. */
+function share(callers: readonly Caller[], maxTexts: number, users: FairOrder): Part[] {
+  const byUser = Map.groupBy(callers, ({ work }) => userKey(work));
+  const total = (key: string): number => byUser.get(key)!.reduce((sum, caller) => sum + unsent(caller), 0);
+  const keys = users
+    .inOrder(byUser.keys())
+    .slice(0, maxTexts)
+    .toSorted((one, other) => total(one) - total(other));
+  const parts: Part[] = [];
+  let room = maxTexts;
+  for (const [position, key] of keys.entries()) {
+    const theirs = byUser.get(key)!;
+    const isOldestFirst = users.serve(key) % OLDEST_EVERY === 0;
+    const inOrder = isOldestFirst ? theirs : theirs.toSorted((one, other) => one.left - other.left);
+    const filled = fill(inOrder, Math.floor(room / (keys.length - position)));
+    room -= filled.reduce((sum, { from, to }) => sum + to - from, 0);
+    parts.push(...filled);
+  }
+  return parts;
+}
+
 export function createEmbeddingQueue(): EmbeddingQueue {
   const queues: Record<EmbeddingPriority, Set<Caller>> = { now: new Set(), batch: new Set() };
-  const organizations = createFairTurns();
-  const users = createFairTurns();
+  const organizations = createFairOrder();
+  const users = createFairOrder();
   let contested = 0;
 
-  const pickQueue = (mayFly: (caller: Caller) => boolean): Caller[] => {
-    const [now, batch] = [[...queues.now].filter(mayFly), [...queues.batch].filter(mayFly)];
+  const pickQueue = (mayStart: (caller: Caller) => boolean): Caller[] => {
+    const now = [...queues.now].filter(mayStart);
+    const batch = [...queues.batch].filter(mayStart);
     if (now.length === 0 || batch.length === 0) return now.length > 0 ? now : batch;
     contested++;
-    return contested % BULK_TURN === 0 ? batch : now;
+    return contested % BULK_EVERY === 0 ? batch : now;
   };
-  /** Equal shares for the users who wait; what one leaves goes to the others. */
-  const share = (callers: readonly Caller[], maxTexts: number): Part[] => {
-    const byUser = Map.groupBy(callers, ({ work }) => userKey(work));
-    const total = (key: string): number => byUser.get(key)!.reduce((sum, caller) => sum + unsent(caller), 0);
-    const keys = users
-      .inOrder(byUser.keys())
-      .slice(0, maxTexts)
-      .toSorted((one, other) => total(one) - total(other));
-    const parts: Part[] = [];
-    let room = maxTexts;
-    for (const [position, key] of keys.entries()) {
-      const theirs = byUser.get(key)!;
-      const isOldestTurn = users.serve(key) % OLDEST_TURN === 0;
-      const inOrder = isOldestTurn ? theirs : theirs.toSorted((one, other) => one.left - other.left);
-      const filled = fill(inOrder, Math.floor(room / (keys.length - position)));
-      room -= filled.reduce((sum, { from, to }) => sum + to - from, 0);
-      parts.push(...filled);
-    }
-    return parts;
-  };
-  /** Callers that were served go behind the others, where some of them is left. */
+  /** Moves a caller that was served to the end of its queue, or out of it if none of its texts are left. */
   const requeue = ({ caller }: Part): void => {
     const queue = queues[caller.work.priority];
     queue.delete(caller);
     if (unsent(caller) > 0) queue.add(caller);
   };
   return {
-    add: (caller) => void queues[caller.work.priority].add(caller),
-    remove: (caller) => void queues[caller.work.priority].delete(caller),
+    add(caller) {
+      queues[caller.work.priority].add(caller);
+    },
+    remove(caller) {
+      queues[caller.work.priority].delete(caller);
+    },
     waiting(organizationId) {
       let texts = 0;
       for (const queue of Object.values(queues))
@@ -87,9 +96,8 @@ export function createEmbeddingQueue(): EmbeddingQueue {
           if (caller.work.organizationId === organizationId) texts += unsent(caller);
       return texts;
     },
-    isEmpty: () => queues.now.size + queues.batch.size === 0,
-    take(maxTexts, mayFly) {
-      const callers = pickQueue((caller) => mayFly(caller.work.organizationId));
+    take(maxTexts, hasPlaceFor) {
+      const callers = pickQueue((caller) => hasPlaceFor(caller.work.organizationId));
       const organizationId = organizations.next(callers.map(({ work }) => work.organizationId));
       if (organizationId === undefined) return undefined;
       organizations.serve(organizationId);
@@ -99,8 +107,9 @@ export function createEmbeddingQueue(): EmbeddingQueue {
       const parts = share(
         theirs.filter((caller) => caller.kind === kind),
         maxTexts,
+        users,
       );
-      parts.forEach(requeue);
+      for (const part of parts) requeue(part);
       return { parts };
     },
     forget() {

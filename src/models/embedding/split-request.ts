@@ -1,17 +1,21 @@
-/** How a request that failed, perhaps for one of its texts, is made into smaller ones until that text stands alone. */
+/**
+ * Splits a request that failed, perhaps for one of its texts, into smaller ones until that text is by itself.
+ */
 import { type EmbeddingRequest, type Part, organizationOf, userKey } from "./caller.ts";
-import { createFairTurns } from "../fair-turns.ts";
+import { createFairOrder } from "../fair-order.ts";
 
 const middleOf = (count: number): number => Math.ceil(count / 2);
 
-/** One text alone is no more than itself. */
+/** Whether the request has one text and cannot be split. */
 export function isSingle({ parts }: EmbeddingRequest): boolean {
   return parts.reduce((sum, { from, to }) => sum + to - from, 0) === 1;
 }
 
 /**
- * Two requests with half of it each, `since` the given time. Users are parted first, then callers, then the texts of one caller: who
- * shares a request by chance is soon on his own.
+ * Two requests with half of the texts each. Users are separated first, then callers, then the texts of one
+ * caller, so that those who share a request by chance are soon rid of the refused text.
+ *
+ * @param since when the whole request was sent, by `performance.now()`.
  */
 export function halve({ parts }: EmbeddingRequest, since: number): EmbeddingRequest[] {
   const ofUsers = [...Map.groupBy(parts, ({ caller }) => userKey(caller.work)).values()];
@@ -30,33 +34,47 @@ function halvePart({ caller, from, to }: Part): Part[][] {
   return [[{ caller, from, to: middle }], [{ caller, from: middle, to }]];
 }
 
-/** The request without the callers that want nothing any more; undefined where none is left. */
+/** The request without callers that have ended; undefined if none is left. */
 export function stillWanted({ parts, since }: EmbeddingRequest): EmbeddingRequest | undefined {
   const wanted = parts.filter(({ caller }) => !caller.settled);
   return wanted.length === 0 ? undefined : { parts: wanted, since };
 }
 
-/** What a refused request was split into, waiting for its turn: shared as the queue of callers is. */
-export function createSplits() {
+/** Parts of refused requests that wait to be sent, in the fair order of the queue of callers. */
+export function createSplitQueue() {
   const waiting = new Set<EmbeddingRequest>();
-  const organizations = createFairTurns();
-  const users = createFairTurns();
+  const organizations = createFairOrder();
+  const users = createFairOrder();
   const userOf = ({ parts }: EmbeddingRequest): string => userKey(parts[0]!.caller.work);
+  const takeNext = (hasPlaceFor: (organizationId: string) => boolean): EmbeddingRequest | undefined => {
+    const ready = [...waiting].filter((request) => hasPlaceFor(organizationOf(request)));
+    const organizationId = organizations.next(ready.map(organizationOf));
+    if (organizationId === undefined) return undefined;
+    const theirs = ready.filter((request) => organizationOf(request) === organizationId);
+    const user = users.next(theirs.map(userOf));
+    const request = theirs.find((one) => userOf(one) === user)!;
+    organizations.serve(organizationId);
+    users.serve(userOf(request));
+    waiting.delete(request);
+    return request;
+  };
   return {
-    waiting,
-    take(mayFly: (organizationId: string) => boolean): EmbeddingRequest | undefined {
-      const ready = [...waiting].filter((request) => mayFly(organizationOf(request)));
-      const organizationId = organizations.next(ready.map(organizationOf));
-      if (organizationId === undefined) return undefined;
-      const theirs = ready.filter((request) => organizationOf(request) === organizationId);
-      const user = users.next(theirs.map(userOf));
-      const request = theirs.find((one) => userOf(one) === user)!;
-      organizations.serve(organizationId);
-      users.serve(userOf(request));
-      waiting.delete(request);
-      return request;
+    add(request: EmbeddingRequest): void {
+      waiting.add(request);
     },
-    forget() {
+    /**
+     * The next request that somebody still wants, of an organization that has a place; undefined if there is
+     * none.
+     */
+    take(hasPlaceFor: (organizationId: string) => boolean): EmbeddingRequest | undefined {
+      for (;;) {
+        const request = takeNext(hasPlaceFor);
+        if (request === undefined) return undefined;
+        const wanted = stillWanted(request);
+        if (wanted !== undefined) return wanted;
+      }
+    },
+    forget(): void {
       organizations.forget();
       users.forget();
     },

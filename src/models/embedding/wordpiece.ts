@@ -1,18 +1,24 @@
-/** The only place for the WordPiece tokenizer of uncased BERT models, with exact offsets into the original text. */
+/** The WordPiece tokenizer of uncased BERT models, with exact offsets into the original text. */
 import { readFileSync } from "node:fs";
 
 export interface WordPiece {
   readonly count: (text: string) => number;
-  /** Ids of the first `maxTokens` tokens, between the marks that BERT wants around a text ([CLS] and [SEP], which are not counted). */
+  /**
+   * Ids of the first `maxTokens` tokens, between [CLS] and [SEP], which BERT wants around a text and are not
+   * counted.
+   */
   readonly ids: (text: string, maxTokens: number) => number[];
-  /** Offsets [start, end) in UTF-16 units of each token; they ascend and never overlap, and cut no character in two. */
+  /**
+   * Offsets [start, end) in UTF-16 units of each token; they ascend, do not overlap, and never end inside a
+   * character.
+   */
   readonly offsets: (text: string) => Array<[number, number]>;
 }
 
 interface Vocabulary {
   /** Pieces that may begin a word. */
   readonly initial: Map<string, number>;
-  /** Pieces that may continue one, without their `##`. */
+  /** Pieces that may continue a word, without their `##`. */
   readonly continuing: Map<string, number>;
   readonly longestPiece: number;
   readonly unknown: number;
@@ -25,20 +31,23 @@ interface Word {
   readonly ends: number[];
 }
 
-/** Told of each token; answers false to stop. */
+/** Called for each token; returns false to stop. */
 type Visit = (id: number, start: number, end: number) => boolean;
 
-/** Words of more code points than this are one unknown token, as the model was trained. */
+/** A word of more code points is one unknown token, as it was when the model was trained. */
 const MAX_WORD_LENGTH = 100;
 
-/** Control, format, private and surrogate characters are dropped, except the three that count as space. */
+/**
+ * Control, format, private and surrogate characters are dropped, except tab, line feed and carriage return.
+ */
 const DROPPED = /^[\p{Cc}\p{Cf}\p{Co}\p{Cs}\uFFFD]$/u;
 const SPACE = /^\s$/u;
 const PUNCTUATION = /^[\p{P}$+<=>^`|~]$/u;
 const MARKS = /\p{Mn}/gu;
-/** The ideographs that BERT makes words of their own: kana and hangul are not among them. */
-const IDEOGRAPH =
-  /^[\u4E00-\u9FFF\u3400-\u4DBF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\uF900-\uFAFF\u{2F800}-\u{2FA1F}]$/u;
+/** The ideographs that BERT makes words of their own; kana and hangul are not among them. */
+const IDEOGRAPH = /^[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF]$/u;
+const RARE_IDEOGRAPH =
+  /^[\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\u{2F800}-\u{2FA1F}]$/u;
 
 type Kind = "drop" | "space" | "alone" | "letter";
 interface Normalised {
@@ -47,7 +56,7 @@ interface Normalised {
 }
 
 const normalisedCharacters = new Map<string, Normalised>();
-/** Bounds the memo at about the number of characters that living scripts use. */
+/** Characters whose normal form is kept; about as many as living scripts use. */
 const MAX_MEMO = 60_000;
 
 function normalise(character: string): Normalised {
@@ -58,14 +67,15 @@ function normalise(character: string): Normalised {
   if (character === "\t" || character === "\n" || character === "\r") kind = "space";
   else if (DROPPED.test(character)) kind = "drop";
   else if (SPACE.test(character)) kind = "space";
-  else if (IDEOGRAPH.test(character) || PUNCTUATION.test(text)) kind = "alone";
+  else if (IDEOGRAPH.test(character) || RARE_IDEOGRAPH.test(character)) kind = "alone";
+  else if (PUNCTUATION.test(text)) kind = "alone";
   const made = { kind, text };
   if (normalisedCharacters.size < MAX_MEMO) normalisedCharacters.set(character, made);
   return made;
 }
 
 function append(word: Word, text: string, start: number, end: number): void {
-  // A combining mark on its own belongs to the letter before it.
+  // A combining mark without a letter of its own belongs to the letter before it.
   if (text === "" && word.ends.length > 0) word.ends[word.ends.length - 1] = end;
   word.text += text;
   for (let unit = 0; unit < text.length; unit++) {
@@ -74,7 +84,7 @@ function append(word: Word, text: string, start: number, end: number): void {
   }
 }
 
-/** Calls `visit` for each word until it answers false. */
+/** Calls `visit` for each word until it returns false. */
 function eachWord(text: string, visit: (word: Word) => boolean): void {
   let word: Word = { text: "", starts: [], ends: [] };
   const flush = (): boolean => {
@@ -99,7 +109,7 @@ function isTooLong(word: string): boolean {
   return word.length > MAX_WORD_LENGTH && Array.from(word).length > MAX_WORD_LENGTH;
 }
 
-/** Greedy longest match from the left; undefined where some part of the word is in no piece. */
+/** Greedy longest match from the left; undefined if some part of the word is in no piece. */
 function pieces(
   vocabulary: Vocabulary,
   word: string,
@@ -108,8 +118,11 @@ function pieces(
   for (let from = 0; from < word.length;) {
     const table = from === 0 ? vocabulary.initial : vocabulary.continuing;
     let to = Math.min(word.length, from + vocabulary.longestPiece);
-    let id: number | undefined;
-    while (to > from && (id = table.get(word.slice(from, to))) === undefined) to--;
+    let id = table.get(word.slice(from, to));
+    while (id === undefined && to - 1 > from) {
+      to--;
+      id = table.get(word.slice(from, to));
+    }
     if (id === undefined) return undefined;
     found.push({ id, from, to });
     from = to;
@@ -119,7 +132,8 @@ function pieces(
 
 function eachToken(vocabulary: Vocabulary, text: string, visit: Visit): void {
   let reached = 0;
-  // One character may become several units: the token that begins inside it gets an empty range, so that none overlap.
+  // One character may become several units. A token that begins inside it gets an empty range, so that none
+  // overlap.
   const tell = (id: number, start: number, end: number): boolean => {
     const from = Math.max(start, reached);
     reached = Math.max(end, from);
@@ -154,7 +168,12 @@ function readVocabulary(path: string): { vocabulary: Vocabulary; first: number; 
   };
 }
 
-/** Reads a `vocab.txt` (one piece a line, its number is its id). The texts `[CLS]`, `[SEP]` … in a document are plain text, never marks. */
+/**
+ * The tokenizer of a `vocab.txt`, which has one piece on each line; the line's number from 0 is the piece's
+ * id. The texts `[CLS]`, `[SEP]` and so on are plain text if a document holds them.
+ *
+ * @example `test/models/embedding/wordpiece.test.ts`
+ */
 export function loadWordPiece(vocabularyPath: string): WordPiece {
   const { vocabulary, first, last } = readVocabulary(vocabularyPath);
   return {

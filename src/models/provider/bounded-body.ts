@@ -1,6 +1,6 @@
-/** The only place that reads an answer from outside as a whole: never more of it than a bound. */
+/** Reads an answer from outside as a whole, but never more of it than a bound. */
 
-/** The body, which fails once more than `maxBytes` of it have come. */
+/** The same response; reading its body fails with `fault` after `maxBytes`. */
 export function boundedBody(response: Response, maxBytes: number, fault: () => Error): Response {
   if (response.body === null) return response;
   let left = maxBytes;
@@ -15,7 +15,7 @@ export function boundedBody(response: Response, maxBytes: number, fault: () => E
   return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
 }
 
-/** At most the first `maxBytes` of a text; what comes behind is not read, and the connection is given up. */
+/** At most the first `maxBytes` of a text; the rest is not read, and the connection is given up. */
 export async function firstText(pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;

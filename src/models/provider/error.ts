@@ -1,29 +1,39 @@
-/** The only place where a failure of a model provider becomes a domain error. */
+/** Turns failures of model providers into domain errors. */
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai";
 import { DomainError, type ErrorCode } from "../../domain/errors.ts";
 
 /**
- * A refusal that one of several texts may have caused, while the others are as good as ever: the request has to be split to know.
- * Refused credentials, models and addresses are none.
+ * A refusal that one of several texts may have caused; the request has to be split to find out which. Refused
+ * credentials, models and addresses are not among these.
  */
 export class MayBeOfOneText extends DomainError {}
 
 /**
- * An outage that a text may have caused: the provider, or what runs its model, broke while it worked. One that says that it is down, that
- * cannot be reached, that has no time or that wants another key is none.
+ * An outage that a text may have caused: the provider, or what runs its model, broke while it worked on the
+ * request. A provider that says that it is down, cannot be reached, times out or wants another key is not
+ * among these.
  */
 export class ProviderBroke extends DomainError {}
 
-/** What looks like an outage while the provider answers others at the same time: whoever asked waits, and a request of several is split. */
-export class FailedBesideOthers extends DomainError {}
+/**
+ * What looks like an outage, although the provider answers other requests at the same time. Whoever asked for
+ * a single text waits as in an outage; a request of several texts is split.
+ */
+export class FailedWhileOthersSucceed extends DomainError {}
 
-/** Malformed, too large, and understood but not to be processed (RFC 9110, sections 15.5.1, 15.5.14 and 15.5.21). */
+/**
+ * Malformed, too large, or understood but not to be processed (RFC 9110, sections 15.5.1, 15.5.14 and
+ * 15.5.21).
+ */
 export const STATUSES_OF_ONE_TEXT = new Set([400, 413, 422]);
 
-/** An internal error, and a gateway whose model has gone away in the middle (RFC 9110, sections 15.6.1 and 15.6.3). */
+/**
+ * An internal error, or a gateway whose model went away during the request (RFC 9110, sections 15.6.1 and
+ * 15.6.3).
+ */
 const STATUSES_OF_BREAKING = new Set([500, 502]);
 
-/** No connection, or no answer in time: that is not of a text. */
+/** No connection, or no answer in time: no text causes these. */
 const UNREACHED = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -35,7 +45,7 @@ const UNREACHED = new Set([
   "UND_ERR_HEADERS_TIMEOUT",
 ]);
 
-/** A provider that asks for more than a day is asked again after one. */
+/** A provider that asks for a longer pause is asked again after a day. */
 const MAX_RETRY_AFTER_SECONDS = 86_400;
 
 function seconds(text: string | null | undefined): number | undefined {
@@ -44,7 +54,10 @@ function seconds(text: string | null | undefined): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** Seconds to wait by `retry-after-ms`, or `Retry-After` as a number or a date (RFC 9110, section 10.2.3); undefined where neither is sane. */
+/**
+ * Seconds to wait, from `retry-after-ms`, or from `Retry-After` as a number or a date (RFC 9110, section
+ * 10.2.3); undefined if neither can be read.
+ */
 export function retryAfterSeconds(headers: Headers | undefined, now = Date.now()): number | undefined {
   const milliseconds = seconds(headers?.get("retry-after-ms"));
   const after = headers?.get("retry-after");
@@ -56,7 +69,10 @@ export function retryAfterSeconds(headers: Headers | undefined, now = Date.now()
   return wait === undefined ? undefined : Math.min(Math.max(wait, 0), MAX_RETRY_AFTER_SECONDS);
 }
 
-/** Wrong credentials and an unpaid account are outages: an operator can mend them, and no document is at fault. */
+/**
+ * Wrong credentials and an unpaid account are outages: an operator can correct them, and no document is at
+ * fault.
+ */
 const OUTAGE_STATUSES = new Set([401, 402, 403, 409, 425]);
 
 function codeOfStatus(status: number): ErrorCode {
@@ -73,15 +89,20 @@ function codeOfEvent(code: string | undefined): ErrorCode {
     : "provider_unavailable";
 }
 
-/** The provider's code where it is an identifier; anything else may quote what was sent. */
+/** The provider's code if it is an identifier; anything else may quote what was sent. */
 function identifier(value: unknown): string | undefined {
   return typeof value === "string" && /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(value) ? value : undefined;
 }
 
+/** A chain of causes may be a circle. */
+const MAX_CAUSES = 5;
+
 function systemCode(error: unknown): string | undefined {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+  let at = error;
+  for (let depth = 0; at instanceof Error && depth < MAX_CAUSES; depth++) {
     const code = identifier((at as NodeJS.ErrnoException).code);
     if (code !== undefined) return code;
+    at = at.cause;
   }
   return undefined;
 }
@@ -92,7 +113,7 @@ export function providerTimeout(afterMs: number): DomainError {
   return new DomainError("provider_timeout", `The model provider did not answer within ${afterMs / 1000} s.`);
 }
 
-/** An answer that is not what the protocol promises; `what` names the fault, never its content. */
+/** An answer that breaks the protocol; `what` names the fault and never quotes the answer. */
 export function providerGarbage(what: string): DomainError {
   return new ProviderBroke("provider_unavailable", `The model provider's answer cannot be used: ${what}.`);
 }
@@ -111,10 +132,10 @@ function apiError(error: APIError): DomainError {
   return new DomainError(codeOfStatus(error.status), message, options);
 }
 
-/** A connection that broke while a body was read; undefined for what is no failure of a connection. */
+/** The error of a connection that broke while a body was read; undefined for any other error. */
 function brokenConnection(error: unknown): DomainError | undefined {
   const code = systemCode(error);
-  // fetch says so when a body ends early, and gives no code for some of the reasons.
+  // fetch throws these if a body ends early, and gives no code for some of the reasons.
   const broke =
     code !== undefined || (error instanceof TypeError && /^(terminated|fetch failed)$/.test(error.message));
   return broke
@@ -126,9 +147,12 @@ function brokenConnection(error: unknown): DomainError | undefined {
 }
 
 /**
- * What to throw for a failure of a call to the provider. Messages hold the status and an identifier at most, since a provider's own
- * words may quote what was sent; for the same reason the original is not kept as the cause. Where the caller's own `signal` is
- * aborted that is what happened, and its reason comes back; what is no failure of a provider comes back as it is.
+ * What to throw for a failed call to the provider: the reason of the caller's own `signal` if that is
+ * aborted, a domain error for a failure of the provider, and any other error as it is. Messages hold at most
+ * the status and an identifier, since a provider's own words may quote what was sent; for the same reason the
+ * original is not kept as the cause.
+ *
+ * @example `test/models/provider/error.test.ts`
  */
 export function providerError(error: unknown, signal?: AbortSignal): unknown {
   if (signal?.aborted) return signal.reason;

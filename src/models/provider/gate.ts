@@ -1,38 +1,62 @@
-/** The only place where work for a provider stands at its gate: while one process was told to wait, all of them do. */
+/**
+ * Keeps an embedding model from a provider that is down: if the provider asks one process to wait, all wait.
+ */
 import { DomainError, type ErrorCode } from "../../domain/errors.ts";
-import type { EmbeddingModel } from "../embedding/embedding-model.ts";
+import type { EmbeddingModel } from "../embedding/types.ts";
 import { KNOWN_TEXT } from "./known-text.ts";
-import { FailedBesideOthers, ProviderBroke } from "./error.ts";
+import { FailedWhileOthersSucceed, ProviderBroke } from "./error.ts";
 
+/** The state that all processes share. */
 interface Gate {
+  /**
+   * `closedForMs` is 0 if the request may go; `isTrial` if it is the one that finds out whether the provider
+   * is back.
+   */
   enter(): Promise<{ readonly closedForMs: number; readonly isTrial: boolean; readonly code: ErrorCode }>;
+  /** @returns for how many seconds the gate is closed now. */
   close(seconds: number, code: ErrorCode): Promise<number>;
   open(): Promise<void>;
 }
 
-/** How long a provider is left alone that failed and did not say for how long. */
+/** The pause of a provider that failed and did not say for how long. */
 const DEFAULT_CLOSED_SECONDS = 1;
 
-/** A provider that has just answered others is not down: what failed is looked at again on its own account. */
+/**
+ * A provider that has answered another request within this time is not down; the failed request is looked at
+ * by itself.
+ */
 const JUST_MS = 2_000;
 
 /**
- * The same model behind a gate. While the gate is closed `embed` throws what closed it at once, with the seconds left, and
- * does not ask. An answer that speaks of an outage of the provider closes the gate for as long as it asks for, within the gate's
- * bound; after that one request a second tries the provider until one succeeds, and then the gate is open. Where the provider
- * broke on a request, asks for no pause, and has just answered another or answers a text that is known to work, the gate stays open and
- * {@link FailedBesideOthers} is thrown: a text that it breaks on must not keep everybody else from it.
+ * The same model behind a gate that all processes share. While the gate is closed `embed` throws at once the
+ * error that closed it, with the seconds left, and asks nobody.
+ *
+ * - An answer that speaks of an outage closes the gate for as long as it asks for, within the gate's bound.
+ *   After that, one request a second tries the provider, until one succeeds and opens the gate.
+ * - The gate stays open if the provider broke on a request without asking for a pause, and has just answered
+ *   another or answers a text that is known to work. `embed` then throws {@link FailedWhileOthersSucceed}: a
+ *   text that breaks the provider must not keep everybody else from it.
+ *
+ * @example `test/models/provider/gate.database.test.ts`
  */
 export function behindGate(model: EmbeddingModel, gate: Gate): EmbeddingModel {
   let answeredAt = -Infinity;
   const worksForOthers = async (askedAt: number, signal?: AbortSignal): Promise<boolean> => {
     if (answeredAt > askedAt - JUST_MS) return true;
-    // Why it fails does not matter here: the failure that is looked at says so.
+    // Why this fails does not matter: the failure of the request itself is the one that is reported.
     const [vector] = await model.embed([KNOWN_TEXT], "passage", signal).catch(() => [null]);
     signal?.throwIfAborted();
     if (vector) answeredAt = performance.now();
     return Boolean(vector);
   };
+  const mayBeOfTheText = async (
+    error: DomainError,
+    askedAt: number,
+    signal?: AbortSignal,
+  ): Promise<boolean> =>
+    error instanceof ProviderBroke &&
+    error.retryAfterSeconds === undefined &&
+    (await worksForOthers(askedAt, signal));
   return {
     ...model,
     async embed(texts, kind, signal) {
@@ -48,25 +72,21 @@ export function behindGate(model: EmbeddingModel, gate: Gate): EmbeddingModel {
         if (isTrial) await gate.open();
         return vectors;
       } catch (error) {
-        if (!(error instanceof DomainError && error.class === "outage" && error.code.startsWith("provider_")))
-          throw error;
-        if (
-          error instanceof ProviderBroke &&
-          error.retryAfterSeconds === undefined &&
-          (await worksForOthers(askedAt, signal))
-        ) {
+        if (!isOutageOfProvider(error)) throw error;
+        if (await mayBeOfTheText(error, askedAt, signal)) {
           if (isTrial) await gate.open();
-          throw new FailedBesideOthers(error.code, error.message, { cause: error.cause });
+          throw new FailedWhileOthersSucceed(error.code, error.message, { cause: error.cause });
         }
-        const closedForSeconds = await gate.close(
-          error.retryAfterSeconds ?? DEFAULT_CLOSED_SECONDS,
-          error.code,
-        );
+        const seconds = error.retryAfterSeconds ?? DEFAULT_CLOSED_SECONDS;
         throw new DomainError(error.code, error.message, {
-          retryAfterSeconds: closedForSeconds,
+          retryAfterSeconds: await gate.close(seconds, error.code),
           cause: error.cause,
         });
       }
     },
   };
+}
+
+function isOutageOfProvider(error: unknown): error is DomainError {
+  return error instanceof DomainError && error.class === "outage" && error.code.startsWith("provider_");
 }

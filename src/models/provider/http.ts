@@ -1,20 +1,28 @@
-/** The only place where a chat's request goes out to its provider: over Node's own HTTP client, on a connection that serves the next one too. */
+/**
+ * Sends chat requests to a provider with Node's own HTTP client, on connections that are kept for the next
+ * request.
+ */
 import { type IncomingMessage, type OutgoingHttpHeaders, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import { urlToHttpOptions } from "node:url";
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai";
 import { firstText } from "./bounded-body.ts";
 
-/** What still comes of a stream behind its last event is waited for this long, so that its connection stays whole. */
+/**
+ * How long the end of a stream is waited for after its last event, so that its connection can be used again.
+ */
 const TAIL_MS = 1_000;
-/** Of an error: its code is all that is read of it. */
+/** Bytes of an error's body; only its code is used. */
 const MAX_REFUSAL_BYTES = 65_536;
 
 /**
- * Sends JSON and resolves with the answer's text, in the pieces in which it comes; who leaves them early lets the rest of the answer
- * come and leaves the connection to the next request. Half the time of `fetch`, since no piece passes web streams; only redirects are
- * left to it.
- * @throws APIError of an answer that is no success, APIConnectionError where none begins; the reason of `signal` once it is aborted.
+ * Sends JSON and resolves with the answer's text in the pieces in which it comes. A reader that leaves early
+ * lets the rest of the answer arrive unread, so that the connection serves the next request. This takes half
+ * the time of `fetch`, since no piece passes web streams; `fetch` is used for redirects alone.
+ *
+ * @throws APIError for an answer that is no success, APIConnectionError if none begins; the reason of
+ *   `signal` after it is aborted.
+ * @see docs/decisions/0016-asking-a-chat-provider.md
  */
 export type PostForPieces = (
   body: string,
@@ -26,7 +34,7 @@ export function postsTo(url: URL): PostForPieces {
   const options = urlToHttpOptions(url);
   const request = url.protocol === "https:" ? requestSecure : requestPlain;
 
-  /** Rejects as the signal says, and where no answer begins. */
+  /** Rejects with the reason of an aborted signal, and if no answer begins. */
   const send = (body: string, headers: OutgoingHttpHeaders, signal: AbortSignal): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const sent = request(
@@ -101,7 +109,7 @@ function refusal(status: number, body: string, headers: Headers): APIError {
   try {
     said = JSON.parse(body) as object;
   } catch {
-    // Not every proxy answers with JSON; the status says enough.
+    // A proxy may answer with something other than JSON; the status says enough.
   }
   return APIError.generate(status, said, undefined, headers);
 }
@@ -113,11 +121,11 @@ function asConnectionError(cause: unknown): unknown {
     : new APIConnectionError({ cause });
 }
 
-/** Without Node's iterator of a stream, which takes a tenth of the time of a short answer to begin and to end. */
+/** Reads without Node's async iterator, which needs a tenth of a short answer's time to begin and to end. */
 async function* piecesOf(incoming: IncomingMessage): AsyncGenerator<string> {
   let wake = (): void => undefined;
   const notice = (): void => wake();
-  // Cut behind the last piece that is read, it would tell nobody, and end the process.
+  // The listener for "error" stays: without one, a connection cut after the last piece would end the process.
   incoming
     .setEncoding("utf8")
     .on("readable", notice)
@@ -130,7 +138,10 @@ async function* piecesOf(incoming: IncomingMessage): AsyncGenerator<string> {
       if (piece !== null) yield piece;
       else if (incoming.errored !== null) throw incoming.errored;
       else if (incoming.readableEnded || incoming.destroyed) return;
-      else await new Promise<void>((resolve) => (wake = resolve));
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
     }
   } finally {
     incoming.off("readable", notice);
@@ -138,7 +149,7 @@ async function* piecesOf(incoming: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-/** Reads what is left, for a while. */
+/** Reads what is left for {@link TAIL_MS}, then closes the connection. */
 function letEnd(incoming: IncomingMessage): void {
   if (incoming.destroyed || incoming.readableEnded) return;
   const cut = setTimeout(() => incoming.destroy(), TAIL_MS).unref();

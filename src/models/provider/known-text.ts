@@ -1,20 +1,25 @@
-/** How an outage of an embedding model is told from a text that it refuses: by a text that is known to work. */
+/**
+ * Tells an outage of an embedding model from a text that it refuses, by asking for a text that is known to
+ * work.
+ */
 import { DomainError } from "../../domain/errors.ts";
-import type { EmbeddingModel } from "../embedding/embedding-model.ts";
+import type { EmbeddingModel } from "../embedding/types.ts";
 import { MayBeOfOneText, providerGarbage } from "./error.ts";
 
 /** A sentence that no provider has a reason to refuse. */
 export const KNOWN_TEXT = "The library opens at nine in the morning.";
-/** What worked longer ago than this says nothing about now. */
+/** An answer older than this says nothing about now. */
 const MOST_AGE_MS = 10_000;
 
 export interface KnownText {
   /** Notes that a request sent at this time (`performance.now()`) brought a vector. */
   worked(sentAt: number): void;
   /**
-   * Resolves once it is sure that the model embeds other texts: by anything sent since the time given, and at most ten seconds ago, else
-   * by asking for the known text. Those who ask at one time share one request.
-   * @throws DomainError of class outage where the model refuses the known text too; else what `EmbeddingModel.embed` throws.
+   * Resolves if the model embeds other texts: it has answered a request that was sent after `since` and at
+   * most ten seconds ago, or it answers one for the known text now. Simultaneous callers share that request.
+   *
+   * @throws DomainError of class outage if the model refuses the known text too; otherwise what
+   *   `EmbeddingModel.embed` throws.
    */
   assertWorks(since: number): Promise<void>;
 }
@@ -22,7 +27,9 @@ export interface KnownText {
 export function createKnownText(model: EmbeddingModel): KnownText {
   let workedAt = -Infinity;
   let trial: { readonly sentAt: number; readonly ended: Promise<void> } | undefined;
-  const worked = (sentAt: number): void => void (workedAt = Math.max(workedAt, sentAt));
+  const worked = (sentAt: number): void => {
+    workedAt = Math.max(workedAt, sentAt);
+  };
   const embedKnown = async (sentAt: number): Promise<void> => {
     const [vector] = await model.embed([KNOWN_TEXT], "passage").catch((error: unknown) => {
       if (!(error instanceof MayBeOfOneText)) throw error;

@@ -1,18 +1,26 @@
-/** How texts are ranked one of which the reranker may refuse: all together, and where that fails in smaller requests until it stands alone. */
+/**
+ * Ranks texts of which the reranker may refuse one: all at once, then in smaller requests until the refused
+ * one is found.
+ */
 import { DomainError } from "../../domain/errors.ts";
 import { refusedTexts } from "../../telemetry/instruments.ts";
 import { KNOWN_TEXT } from "../provider/known-text.ts";
 import { MayBeOfOneText } from "../provider/error.ts";
 
-/** Requests of one search at most: enough to find one text of fifty. What was not found out by then has no score. */
+/**
+ * Requests of one search: enough to find one refused text among fifty. Texts that are not ranked by then have
+ * no score.
+ */
 const MOST_REQUESTS = 16;
 
 type Scores = Array<number | null>;
 type Ask = (texts: readonly string[]) => Promise<Scores>;
 
 /**
- * Scores in the order of the texts; null for a text that is refused while a text that is known to work is not.
- * @throws what `ask` throws, but for {@link MayBeOfOneText}; DomainError `provider_unavailable` where the known text is refused too.
+ * Scores in the order of the texts; null for a text that is refused while {@link KNOWN_TEXT} is not.
+ *
+ * @throws what `ask` throws, except {@link MayBeOfOneText}; DomainError `provider_unavailable` if the known
+ *   text is refused too.
  */
 export async function rankEach(texts: readonly string[], ask: Ask): Promise<Scores> {
   const scores: Scores = texts.map(() => null);
@@ -35,7 +43,7 @@ export async function rankEach(texts: readonly string[], ask: Ask): Promise<Scor
     if (places.length === 0 || requests >= MOST_REQUESTS) return;
     const answer = await askFor(places.map((place) => texts[place]!));
     const isScored = (at: number): boolean => answer !== "rejected" && answer[at] !== null;
-    for (const [at, place] of places.entries()) if (answer !== "rejected") scores[place] = answer[at] ?? null;
+    if (answer !== "rejected") for (const [at, place] of places.entries()) scores[place] = answer[at] ?? null;
     const left = places.filter((_, at) => !isScored(at));
     if (left.length === 0) return;
     isKnownToWork ??= assertWorks();
@@ -45,7 +53,7 @@ export async function rankEach(texts: readonly string[], ask: Ask): Promise<Scor
         operation: "rerank",
         reason: answer === "rejected" ? "rejected" : "unusable",
       });
-    // Those beside which others were scored are fewer already.
+    // If others of this request were scored, what is left is a smaller request already.
     const middle = left.length < places.length ? left.length : Math.ceil(left.length / 2);
     await Promise.all([rankSome(left.slice(0, middle)), rankSome(left.slice(middle))]);
   };

@@ -1,34 +1,34 @@
-/** The only place that asks a provider how well texts answer a question, by the `/rerank` protocol that Jina, Cohere and others share. */
+/**
+ * Asks a provider how well texts answer a question, by the `/rerank` protocol that Jina, Cohere and others
+ * share.
+ */
 import { traceHeaders } from "../../telemetry/span.ts";
 import { boundedBody } from "../provider/bounded-body.ts";
 import { observedReranker } from "../observed.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { MayBeOfOneText, STATUSES_OF_ONE_TEXT, providerGarbage, providerTimeout } from "../provider/error.ts";
 import { rankEach } from "./rank-each.ts";
+import type { Reranker } from "./types.ts";
 
-export interface Reranker {
-  /**
-   * How well each text answers the question, in the order given; the provider's own scale. Null for a text that the provider refuses while it
-   * takes others, or for which it was not found out in time that it does not.
-   * @throws DomainError `provider_timeout`, `provider_unavailable`; the reason of `signal` once it is aborted.
-   */
-  rank(query: string, texts: readonly string[], signal?: AbortSignal): Promise<Array<number | null>>;
-}
+export type { Reranker } from "./types.ts";
 
 export interface RerankConfig {
-  /** The whole address, as `https://api.jina.ai/v1/rerank`. */
+  /** The whole address, such as `https://api.jina.ai/v1/rerank`. */
   readonly url: string;
   readonly model?: string | undefined;
   readonly apiKey?: string | undefined;
+  /** Milliseconds for all requests of one `rank`; 2,000 by default. */
   readonly timeoutMs?: number;
 }
 
-/** A search that waits longer for it goes on without. */
+/** A search that has waited this long goes on in its own order. */
 const TIMEOUT_MS = 2_000;
-/** Of a few hundred numbers. */
+/** An answer is a few hundred numbers, unless the provider sends the texts back. */
 const MAX_ANSWER_BYTES = 1_048_576;
 
-/** Null where there is no score, or none that is a number. */
+/**
+ * Scores by the index that the answer names; null for a text without a score, or with one that is no number.
+ */
 function scoresOf(answer: unknown, count: number): Array<number | null> {
   const { results } = (answer ?? {}) as { results?: unknown };
   if (!Array.isArray(results)) throw providerGarbage("no results");
@@ -41,7 +41,7 @@ function scoresOf(answer: unknown, count: number): Array<number | null> {
   return scores;
 }
 
-/** One request. @throws MayBeOfOneText where one of the texts may be refused. */
+/** Sends one request. @throws MayBeOfOneText if the provider may have refused it for one of its texts. */
 async function ask(
   { url, model, apiKey }: RerankConfig,
   query: string,
@@ -71,6 +71,12 @@ async function ask(
   return scoresOf(await bounded.json(), texts.length);
 }
 
+/**
+ * A reranker that is asked over HTTP. Nothing is sent before the first `rank`.
+ *
+ * @example `test/models/rerank/reranker.test.ts`
+ * @see https://docs.cohere.com/reference/rerank
+ */
 export function createReranker(config: RerankConfig): Reranker {
   const { timeoutMs = TIMEOUT_MS } = config;
   return observedReranker({

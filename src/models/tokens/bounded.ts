@@ -1,14 +1,22 @@
-/** The only place that counts the tokens of a conversation within a bound of time: what is beyond it, or is one long run, is estimated. */
+/** Counts the tokens of a conversation in bounded time: what is beyond the bound is estimated. */
 
-/** Counted exactly, together; some 100 ms of the slowest text, Chinese without a space. */
+/** Characters that are counted; about 100 ms for the slowest text, Chinese without a space. */
 const COUNTED_CHARACTERS = 100_000;
-/** What is not counted is as dense as what is, but no less so than this. */
+/** What is not counted is taken to be as dense as what is, but at least this dense. */
 const LEAST_TOKENS_A_CHARACTER = 0.25;
-/** Byte-pair merging takes time square in the length of an unbroken run: longer ones are cut, which adds a token a cut at most. */
+/**
+ * Byte-pair merging takes time square in the length of an unbroken run. Longer runs are cut, which adds at
+ * most one token for each cut.
+ */
 const LONG_RUN = /\S{65}/u;
 const CUTS = /\S{16}(?=\S)/gu;
 
-/** Counts the texts of one request: the first {@link COUNTED_CHARACTERS} of all of them together, in the order in which they are given. */
+/**
+ * A counter for the texts of one request, called for each text in turn. It counts the first {@link
+ * COUNTED_CHARACTERS} of all of them together and estimates the rest.
+ *
+ * @example `test/models/tokens/bounded.test.ts`
+ */
 export function boundedCount(count: (text: string) => number): (text: string) => number {
   let characters = 0;
   let tokens = 0;

@@ -1,8 +1,11 @@
-/** The only place for the byte-pair tokenizers of OpenAI models, bounded in time on any text. */
+/** The byte-pair tokenizers of OpenAI models, in time linear in the text. */
 
 export interface BytePairTokens {
   readonly count: (text: string) => number;
-  /** Offsets [start, end) in UTF-16 units. A character made of several tokens belongs to its last; the others are empty. */
+  /**
+   * Offsets [start, end) in UTF-16 units. A character made of several tokens belongs to the last of them; the
+   * others are empty.
+   */
   readonly offsets: (text: string) => Array<[number, number]>;
 }
 
@@ -12,12 +15,12 @@ interface Encoding {
   decodeGenerator(tokens: Iterable<number>): Generator<string, void, void>;
 }
 
-/** `<|endoftext|>` and the like are plain text where a document holds them. */
+/** `<|endoftext|>` and the like are plain text if a document holds them. */
 const PLAIN_TEXT = { disallowedSpecial: new Set<string>() };
 
 /**
- * The merge takes time square in the length of an unbroken run of letters (or of spaces): 100,000 Chinese characters took 39 s. Runs
- * longer than 256 are cut, which adds a token a cut at most.
+ * The merge takes time square in the length of an unbroken run of letters, or of spaces: 100,000 Chinese
+ * characters took 39 s. Runs longer than 256 are cut, which adds at most one token for each cut.
  */
 const LONG_RUN = /\S{257}|\s{257}/u;
 const CUTS = /(\S{256}|\s{256})/u;
@@ -26,14 +29,15 @@ function parts(text: string): string[] {
   return LONG_RUN.test(text) ? text.split(CUTS).filter((part) => part !== "") : [text];
 }
 
-/** o200k for today's models, cl100k for those before GPT-4o and for embeddings. */
+/** `cl100k_base` for embeddings and models before GPT-4o, `o200k_base` for all others. */
 function encodingOf(model: string): "cl100k_base" | "o200k_base" {
   return /^(gpt-3\.5|gpt-4(-|$)|text-embedding-)/.test(model) ? "cl100k_base" : "o200k_base";
 }
 
 /**
- * Merged words that are kept. Each use of one deletes it and sets it again, and in a large Map that is slow: with the library's 100,000
- * words, all of them used, 1 MB of `a|a|a|` took 31 s, and with these 0.4 s. Text of one kind has few words that need merging.
+ * Merged words that the library keeps. Each use of one deletes it from a Map and sets it again, which is slow
+ * if the Map is large: 1 MB of `a|a|a|` took 31 s with the library's own 100,000 words, and takes 0.4 s with
+ * these. Text of one kind has few words that need merging.
  */
 const KEPT_WORDS = 1_000;
 
@@ -59,16 +63,24 @@ function partOffsets(encoding: Encoding, text: string, base: number): Array<[num
   // A piece of text comes out as soon as its characters are whole, however many tokens went in for it.
   for (const piece of encoding.decodeGenerator(counted())) {
     while (offsets.length < read - 1) offsets.push([at, at]);
-    if (offsets.length < read) offsets.push([at, (at += piece.length)]);
+    if (offsets.length < read) {
+      offsets.push([at, at + piece.length]);
+      at += piece.length;
+    }
   }
   while (offsets.length < read) offsets.push([at, at]);
   const last = offsets.at(-1);
-  // A lone surrogate is encoded as the replacement character, of the same length; whatever else differs, the end is the text's end.
+  // A lone surrogate is encoded as the replacement character, which has the same length. Whatever else
+  // differs, the last token ends with the text.
   if (last !== undefined) last[1] = base + text.length;
   return offsets;
 }
 
-/** For models whose tokenizer is not known the count is an estimate. */
+/**
+ * The tokenizer of a model; for a model that is not OpenAI's its counts are an estimate.
+ *
+ * @example `test/models/tokens/byte-pair.test.ts`
+ */
 export async function loadBytePairTokens(model: string): Promise<BytePairTokens> {
   const encoding = await loadEncoding(model);
   return {

@@ -1,4 +1,6 @@
-/** The only reader of zip archives among the parsers: nothing is unpacked before its size is known, and no more than it declared. */
+/**
+ * Reads zip archives for the parsers: an entry is unpacked only after its declared size is within the bounds.
+ */
 
 import { fromBufferPromise, type Entry, type ZipFile } from "yauzl";
 import { buffer } from "node:stream/consumers";
@@ -8,22 +10,25 @@ import { countSourceText } from "../source-text.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const MAX_ENTRIES = 20_000;
-/** Of one entry, unpacked. */
+/** Unpacked bytes of one entry. */
 const MAX_ENTRY_BYTES = 128 * MEBIBYTE;
-/** Of all entries that are read, unpacked; each time one is read counts. */
+/** Unpacked bytes of all entries that are read; an entry that is read twice counts twice. */
 const MAX_READ_BYTES = 256 * MEBIBYTE;
 const ENCRYPTED_FLAG = 1;
-/** How an Office document with a password begins: it is no zip archive any more. */
+/** The first bytes of an Office document with a password, which is a compound file and no zip archive. */
 const COMPOUND_FILE_MAGIC = Buffer.from("d0cf11e0a1b11ae1", "hex");
 
 export interface ZipArchive {
   /** Paths of its files, in the archive's order; folders are left out. */
   readonly names: readonly string[];
-  /** Undefined where there is no such file. Throws `too_large` over a bound, `encrypted`, `corrupt`. */
+  /** Undefined if there is no such file. Throws `too_large` over a bound, `encrypted`, `corrupt`. */
   read(name: string): Promise<Buffer | undefined>;
 }
 
-/** Throws `corrupt` where the bytes are no archive, `encrypted` for an Office document with a password, `too_large` beyond {@link MAX_ENTRIES}. */
+/**
+ * Opens an archive in memory. Throws `corrupt` if the bytes are none, `encrypted` for an Office document with
+ * a password, and `too_large` for more than {@link MAX_ENTRIES} entries.
+ */
 export async function openZip(bytes: Buffer): Promise<ZipArchive> {
   if (bytes.subarray(0, 8).equals(COMPOUND_FILE_MAGIC))
     throw new DomainError("encrypted", "The document is protected by a password.");
@@ -64,16 +69,20 @@ async function openBuffer(bytes: Buffer): Promise<ZipFile> {
 const END_OF_DIRECTORY = Buffer.from("504b0506", "hex");
 const END_OF_DIRECTORY_BYTES = 22;
 const COMMENT_LENGTH_AT = 20;
+const MAX_COMMENT_BYTES = 0xffff;
 
-/** Some programs announce a comment at the end that they do not write, or a shorter one: what follows is the comment. */
+/**
+ * Corrects the length of the archive's comment: some programs write another length than that of their
+ * comment.
+ */
 function withTrueComment(bytes: Buffer): Buffer {
   const at = bytes.lastIndexOf(END_OF_DIRECTORY);
-  const behind = bytes.length - at - END_OF_DIRECTORY_BYTES;
-  if (at < 0 || behind < 0 || behind > 0xffff || bytes.readUInt16LE(at + COMMENT_LENGTH_AT) === behind)
-    return bytes;
-  const mended = Buffer.from(bytes);
-  mended.writeUInt16LE(behind, at + COMMENT_LENGTH_AT);
-  return mended;
+  const length = bytes.length - at - END_OF_DIRECTORY_BYTES;
+  if (at < 0 || length < 0 || length > MAX_COMMENT_BYTES) return bytes;
+  if (bytes.readUInt16LE(at + COMMENT_LENGTH_AT) === length) return bytes;
+  const corrected = Buffer.from(bytes);
+  corrected.writeUInt16LE(length, at + COMMENT_LENGTH_AT);
+  return corrected;
 }
 
 async function listEntries(zip: ZipFile): Promise<Map<string, Entry>> {
@@ -84,7 +93,7 @@ async function listEntries(zip: ZipFile): Promise<Map<string, Entry>> {
     for await (const entry of zip.eachEntry())
       if (!entry.fileName.endsWith("/")) entries.set(storableText(entry.fileName), entry);
   } catch (error) {
-    // What its directory lists before the damage can still be read.
+    // The entries that the directory lists before the damage can still be read.
     if (entries.size === 0)
       throw new DomainError("corrupt", "The archive's directory is damaged.", { cause: error });
   }

@@ -1,4 +1,8 @@
-/** The only writer of zip archives among the parsers: files as they are, for libraries that would unpack without bounds. */
+/**
+ * Writes zip archives without compression, for a library that would itself unpack without bounds.
+ *
+ * @see docs/decisions/0029-libraries-or-our-own.md for why this is not yazl.
+ */
 
 import { crc32 } from "node:zlib";
 
@@ -11,7 +15,9 @@ const END_BYTES = 22;
 const VERSION = 20;
 const UTF8_FLAG = 0x0800;
 
-/** An archive of these files, none of them compressed; fewer than 65,536 files and 4 GiB. */
+/**
+ * An archive of these files, stored uncompressed. Takes fewer than 65,536 files and less than 4 GiB in all.
+ */
 export function storedZip(files: readonly { readonly name: string; readonly bytes: Buffer }[]): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];

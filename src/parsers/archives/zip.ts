@@ -1,4 +1,4 @@
-/** The parser of ZIP archives: every file that a parser reads, as a section. */
+/** The parser of ZIP archives: each file that some parser can read becomes a section. */
 
 import { DomainError } from "../../domain/errors.ts";
 import { IWORK_PARTS } from "../file-kind.ts";
@@ -7,7 +7,7 @@ import { readInput, type Parser } from "../parser.ts";
 import { createUnitWriter } from "../unit-writer.ts";
 import { openZip } from "./zip-archive.ts";
 
-/** What systems leave in archives for themselves. */
+/** Files that operating systems add to archives for themselves. */
 const SYSTEM_FILE = /(?:^|\/)(?:__MACOSX\/|\.|Thumbs\.db$|desktop\.ini$)/i;
 
 export function zipWith(openSections: OpenSections): Parser {

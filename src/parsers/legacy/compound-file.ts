@@ -1,4 +1,8 @@
-/** The only reader of compound files: the container of old Office documents and Outlook messages. */
+/**
+ * Reads compound files, the container of old Office documents and Outlook messages.
+ *
+ * @see [MS-CFB]
+ */
 
 import { CFB } from "@e965/xlsx";
 import { DomainError } from "../../domain/errors.ts";
@@ -9,13 +13,13 @@ interface CompoundEntry {
 }
 
 export interface CompoundFile {
-  /** Paths of its streams, without the root. */
+  /** Paths of its streams, without the name of the root. */
   readonly paths: readonly string[];
-  /** Undefined where there is no such stream. */
+  /** Undefined if there is no such stream. */
   stream(path: string): Buffer | undefined;
 }
 
-/** Throws `corrupt` where the bytes are no such file. */
+/** Throws `corrupt` if the bytes are no compound file. */
 export function openCompoundFile(bytes: Buffer): CompoundFile {
   const { FullPaths, FileIndex } = readContainer(bytes);
   const entries = new Map<string, CompoundEntry>();

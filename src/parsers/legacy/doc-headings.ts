@@ -1,4 +1,8 @@
-/** The only reader of paragraph styles in old Word files ([MS-DOC], Word 97 and newer): which paragraphs are headings. */
+/**
+ * Finds the headings of old Word files (Word 97 and newer) by the styles of their paragraphs.
+ *
+ * @see [MS-DOC]
+ */
 
 import { openCompoundFile } from "./compound-file.ts";
 
@@ -7,14 +11,18 @@ const BLOCK = 512;
 const FIB = { version: 0x02, flags: 0x0a, paragraphPages: 0x0102, pieces: 0x01a2 } as const;
 const WORD_97 = 0x00c1;
 const SECOND_TABLE = 0x0200;
-/** The styles 1 to 9 are "heading 1" to "heading 9" in every file. */
+/** Styles 1 to 9 are "heading 1" to "heading 9" in every file. */
 const LEVELS = 9;
-/** An entry of a page of paragraph properties: a word offset and what old versions kept of the height. */
+/** One entry of a page of paragraph properties: a word offset, and heights that old versions stored. */
 const PROPERTIES_BYTES = 13;
+/** Set in a piece's offset if its text has one byte for each character; the offset is then doubled. */
 const NARROW = 0x40000000;
-/** A longer paragraph is no heading, whatever its style says. */
+/** A longer paragraph is not read as a heading, whatever its style is. */
 const MAX_HEADING_BYTES = 8_192;
-/** Each heading is looked for in all pieces of text: of a document that was edited for years these are thousands, and its headings hundreds. */
+/**
+ * Each heading is looked for in all pieces of text. A document that was edited for years has thousands of
+ * pieces and hundreds of headings.
+ */
 const MAX_COMPARISONS = 20_000_000;
 const westernText = new TextDecoder("windows-1252");
 const wideText = new TextDecoder("utf-16le");
@@ -28,12 +36,17 @@ interface Piece {
 const FIELD_CODE = new RegExp(String.raw`\x13[^\x14\x15]*\x14?`, "g");
 const BLANKS = new RegExp(String.raw`[\x00-\x1f\s]+`, "g");
 
-/** The key under which a line of the document's text finds its level: without the codes of fields, which stand between 0x13 and 0x14. */
+/**
+ * The key of a line in {@link headingLevels}: its text without field codes, which are between 0x13 and 0x14.
+ */
 export function headingKey(line: string): string {
   return line.replace(FIELD_CODE, "").replace(BLANKS, " ").trim();
 }
 
-/** Levels 1 to 9 by {@link headingKey}. Empty for files older than Word 97, and for those whose styles cannot be read: their text can. */
+/**
+ * Levels 1 to 9 by {@link headingKey}. Empty for files older than Word 97, and for files whose styles cannot
+ * be read: their text may still be.
+ */
 export function headingLevels(bytes: Buffer): ReadonlyMap<string, number> {
   const levels = new Map<string, number>();
   const file = openCompoundFile(bytes);
@@ -57,7 +70,7 @@ export function headingLevels(bytes: Buffer): ReadonlyMap<string, number> {
   return levels;
 }
 
-/** Where the text lies in the stream, and in how many bytes a character. */
+/** Where the pieces of text are in the stream, and whether a character has one byte or two. */
 function readPieces(table: Buffer, clx: number): Piece[] {
   let at = clx;
   while (table.readUInt8(at) === 1) at += 3 + table.readUInt16LE(at + 1);

@@ -9,7 +9,7 @@ import { readInput, type Parser } from "../parser.ts";
 import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
 import { isWord95, word95Text } from "./word-95.ts";
 
-/** Of the file information block of every Word since 6.0. */
+/** Offset of the flags in the file information block of every Word since 6.0. */
 const FLAGS_AT = 0x0a;
 const ENCRYPTED = 0x0100;
 
@@ -71,7 +71,9 @@ function corrupt(cause?: unknown): DomainError {
   return new DomainError("corrupt", "The file is not a readable Word document.", { cause });
 }
 
-/** A line is a paragraph; one that ends with a tab is a row of a table, its cells between tabs. */
+/**
+ * Each line is a paragraph; a line that ends with a tab is a table row, whose cells are separated by tabs.
+ */
 function writeLines(writer: UnitWriter, text: string, levels: ReadonlyMap<string, number> = new Map()): void {
   let rows: string[][] = [];
   const endTable = (): void => {

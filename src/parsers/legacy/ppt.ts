@@ -1,4 +1,8 @@
-/** The parser of old PowerPoint files: PPT ([MS-PPT]); text, slides and notes, no tables. */
+/**
+ * The parser of old PowerPoint files: PPT. It reads the text of slides and notes, and no tables.
+ *
+ * @see [MS-PPT]
+ */
 
 import { DomainError } from "../../domain/errors.ts";
 import { openCompoundFile } from "./compound-file.ts";
@@ -6,7 +10,7 @@ import { readInput, type Parser } from "../parser.ts";
 import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
 
 const STREAM = "PowerPoint Document";
-/** Where a file that PowerPoint 95 can open too keeps the newer form. */
+/** The storage in which a file that PowerPoint 95 can open too keeps the newer form. */
 const DUAL_STORAGE = "PP97_DUALSTORAGE";
 
 const RECORD = {
@@ -20,7 +24,7 @@ const RECORD = {
   textBytes: 0x0fa8,
   textbox: 0xf00d,
 } as const;
-/** Instance of the list of slides; others are of masters and notes. */
+/** Instance of the list of slides; other instances list masters and notes. */
 const SLIDES = 0;
 const SLIDE_ID_OFFSET = 12;
 const TITLE_TYPES = new Set([0, 6]);
@@ -83,7 +87,7 @@ interface PowerPointRecord {
   readonly body: Buffer;
 }
 
-/** Records that follow each other; what is cut off ends them. */
+/** The records of a stream or container; a record that is cut off is the last one. */
 function* records(bytes: Buffer): Generator<PowerPointRecord> {
   let at = 0;
   while (at + HEADER_BYTES <= bytes.length) {
@@ -101,8 +105,8 @@ function* records(bytes: Buffer): Generator<PowerPointRecord> {
 }
 
 /**
- * Text of placeholders stands in the document's lists, in the order of the slides; text of other shapes in the slides themselves.
- * Slides that were saved again stand in the stream twice: the later one holds.
+ * The text of placeholders is in the document's lists, in the order of the slides; the text of other shapes
+ * is in the slides themselves. A slide that was saved again is in the stream twice: the later one counts.
  */
 function readSlides(stream: Buffer): Slide[] {
   const slides: (Slide & { readonly id: number })[] = [];
@@ -125,14 +129,14 @@ function readSlides(stream: Buffer): Slide[] {
   }));
 }
 
-/** Id of the slide that notes belong to; those of the master belong to none. */
+/** The id of the slide that the notes belong to; 0 for the notes of a master. */
 function slideOfNotes(bytes: Buffer): number {
   for (const record of records(bytes))
     if (record.type === RECORD.notesAtom && record.body.length >= 4) return record.body.readUInt32LE(0);
   return 0;
 }
 
-/** Texts of each slide of a list. */
+/** The slides of a list, with the text of their placeholders. */
 function listed(bytes: Buffer): (Slide & { readonly id: number })[] {
   const slides: (Slide & { readonly id: number })[] = [];
   let type = 0;
@@ -172,6 +176,6 @@ function addText(texts: SlideText[] | undefined, record: PowerPointRecord, title
     .toString(record.type === RECORD.textChars ? "utf16le" : "latin1")
     .replace(/[\r\v]/g, "\n")
     .trim();
-  // A lone asterisk stands for a number or date that the layout fills in.
+  // A single asterisk is a placeholder for a number or date that the layout fills in.
   if (text !== "" && text !== "*") texts?.push({ title, text });
 }

@@ -1,4 +1,4 @@
-/** The only reader of RTF's syntax: groups, control words, and characters in the code page that holds at each. */
+/** Reads the syntax of RTF: groups, control words, and characters, decoded by the current code page. */
 
 export type RtfToken =
   | { readonly kind: "open" }
@@ -6,7 +6,7 @@ export type RtfToken =
   | { readonly kind: "word"; readonly name: string; readonly value: number | undefined }
   | { readonly kind: "text"; readonly text: string };
 
-/** Code pages that the standard decoder knows by another name. */
+/** Names by which TextDecoder knows code pages whose name is not `windows-<number>`. */
 const CODE_PAGES: Readonly<Record<number, string>> = {
   437: "windows-1252",
   708: "iso-8859-6",
@@ -22,7 +22,7 @@ const CODE_PAGES: Readonly<Record<number, string>> = {
   65001: "utf-8",
 };
 
-/** Of `\fcharset`. */
+/** Code pages by the number of `\fcharset`. */
 const FONT_CODE_PAGES: Readonly<Record<number, number>> = {
   77: 10000,
   128: 932,
@@ -69,15 +69,18 @@ function makeDecoder(name: string): Decoder {
   }
 }
 
-/** A character by its code in hexadecimal, a control word, a control symbol, a brace, or plain characters. */
+/**
+ * A character by its hexadecimal code, a control word, a control symbol, a brace, or plain characters. One
+ * literal, so that test/project/regular-expressions.test.ts checks it.
+ */
 const SYNTAX =
   /\\'(?<hex>[0-9a-fA-F]{2})|\\(?<word>[a-zA-Z]{1,32})(?<digits>-?\d{1,10})? ?|\\(?<symbol>[^a-zA-Z])|(?<brace>[{}])|(?<plain>[^\\{}\r\n]+)|[\r\n]+|\\/g;
 
 /**
- * Tokens in order. Bytes next to each other are decoded together, since a character may be several.
+ * The tokens in order. Adjacent bytes are decoded together, since a character may have several.
  *
- * @param source One character a byte.
- * @param codePage Asked at the end of each run of bytes.
+ * @param source Latin-1: one character for each byte.
+ * @param codePage Called at the end of each run of bytes.
  */
 export function* rtfTokens(source: string, codePage: () => number): Generator<RtfToken> {
   const syntax = new RegExp(SYNTAX);

@@ -5,9 +5,11 @@ import { listItem, pipeTables } from "../text/markdown-format.ts";
 import { described } from "../metadata.ts";
 import { readInput, type Parser } from "../parser.ts";
 import { codePageOfFont, rtfTokens } from "./rtf-tokens.ts";
+import { CHARACTERS, DESTINATIONS, INFO, SKIPPED, STARRED_TEXT } from "./rtf-words.ts";
 import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
 
 const DEFAULT_CODE_PAGE = 1252;
+const MACINTOSH_CODE_PAGE = 10_000;
 
 export const rtf: Parser = {
   name: "rtf",
@@ -35,11 +37,11 @@ export const rtf: Parser = {
   },
 };
 
-/** What a group inherits from the one around it. */
+/** State that a group inherits from the one around it. */
 interface Group {
-  /** `body`; `skip`; a field of the document's description; or a table that the reader keeps. */
+  /** `body`, `skip`, a field of the document's description, or a table (fonts, styles) that is read. */
   destination: string;
-  /** Fallback characters behind a Unicode one. */
+  /** The number of fallback characters after a Unicode character. */
   fallbacks: number;
   font: number;
   hidden: boolean;
@@ -49,12 +51,12 @@ interface Reader {
   readonly writer: UnitWriter;
   readonly info: Map<string, string>;
   readonly fonts: Map<number, number>;
-  /** Heading level by number of style. */
+  /** Heading levels by number of style. */
   readonly headings: Map<number, number>;
   stack: Group[];
   codePage: number;
   skipCharacters: number;
-  /** Number that the group of a table is about. */
+  /** The number of the font or style that the current group of a table describes. */
   entry: number;
   paragraph: string;
   inTable: boolean;
@@ -66,7 +68,7 @@ interface Reader {
   pendingItems: string[];
 }
 
-/** Writes the document's blocks and returns its description by RTF's own names (`title`, `author`). */
+/** Writes the document's blocks; returns its description by RTF's own names (`title`, `author`). */
 export function writeRtf(source: string, writer: UnitWriter): ReadonlyMap<string, string> {
   const reader: Reader = {
     writer,
@@ -125,50 +127,13 @@ function nameStyle(reader: Reader, name: string): void {
   else if (/^title;?$/i.test(name.trim())) reader.headings.set(reader.entry, 1);
 }
 
-const INFO = new Set(["title", "author"]);
-const DESTINATIONS: Readonly<Record<string, string>> = {
-  title: "title",
-  author: "author",
-  stylesheet: "stylesheet",
-  fonttbl: "fonttbl",
-  listtext: "listtext",
-  pntext: "listtext",
-};
-const SKIPPED = new Set(
-  (
-    "colortbl info pict object objdata themedata colorschememapping latentstyles datastore generator listtable listoverridetable rsidtbl xmlnstbl mmathPr " +
-    "header headerl headerr headerf footer footerl footerr footerf fldinst bkmkstart bkmkend nonshppict filetbl revtbl pnseclvl operator company category keywords " +
-    "subject comment doccomm creatim revtim printim buptim pgdsctbl panose falt ftnsep ftnsepc aftnsep aftnsepc sp xe tc"
-  ).split(" "),
-);
-/** Destinations behind `\*` that hold text of the document. */
-const STARRED_TEXT = new Set(["shptxt", "fldrslt", "atrfstart", "annotation", "shppict"]);
-
-const CHARACTERS: Readonly<Record<string, string>> = {
-  tab: "\t",
-  line: "\n",
-  emdash: "—",
-  endash: "–",
-  bullet: "•",
-  lquote: "‘",
-  rquote: "’",
-  ldblquote: "“",
-  rdblquote: "”",
-  emspace: "\u2003",
-  enspace: "\u2002",
-  "~": "\u00a0",
-  _: "‑",
-  "\n": "\n",
-  "\r": "\n",
-};
-
 function readWord(reader: Reader, name: string, value: number | undefined): void {
   const characters = CHARACTERS[name];
   if (characters !== undefined) addText(reader, characters);
   else if (!entersDestination(reader, name)) readProperty(reader, name, value);
 }
 
-/** True where the word says, or hides, what the group is for. */
+/** True if the word sets the group's destination, or is hidden by it. */
 function entersDestination(reader: Reader, name: string): boolean {
   const here = group(reader);
   if (name === "*") here.destination = here.destination === "body" ? "starred" : here.destination;
@@ -189,7 +154,7 @@ function readProperty(reader: Reader, name: string, value: number | undefined): 
 }
 
 function enterDestination(reader: Reader, here: Group, name: string): void {
-  // The description's fields stand inside a group that is otherwise skipped.
+  // The fields of the description are inside a group that is otherwise skipped.
   here.destination = name === "info" ? "info" : (DESTINATIONS[name] ?? "skip");
   if (here.destination === "listtext") reader.listText = "";
 }
@@ -201,17 +166,29 @@ function addUnicode(reader: Reader, value: number): void {
   reader.skipCharacters = fallbacks;
 }
 
-/** Words about characters: fonts, code pages, hidden text. */
+/** Control words about characters: fonts, code pages, hidden text. */
 const CHARACTER_WORDS: Readonly<
   Record<string, (reader: Reader, here: Group, value: number | undefined) => void>
 > = {
-  uc: (_reader, here, value = 1) => void (here.fallbacks = value),
-  ansicpg: (reader, _here, value = DEFAULT_CODE_PAGE) => void (reader.codePage = value),
-  mac: (reader) => void (reader.codePage = 10_000),
-  v: (_reader, here, value) => void (here.hidden = value !== 0),
-  plain: (_reader, here) => void (here.hidden = false),
-  f: (reader, here, value = -1) =>
-    void (here.destination === "fonttbl" ? (reader.entry = value) : (here.font = value)),
+  uc(_reader, here, value = 1) {
+    here.fallbacks = value;
+  },
+  ansicpg(reader, _here, value = DEFAULT_CODE_PAGE) {
+    reader.codePage = value;
+  },
+  mac(reader) {
+    reader.codePage = MACINTOSH_CODE_PAGE;
+  },
+  v(_reader, here, value) {
+    here.hidden = value !== 0;
+  },
+  plain(_reader, here) {
+    here.hidden = false;
+  },
+  f(reader, here, value = -1) {
+    if (here.destination === "fonttbl") reader.entry = value;
+    else here.font = value;
+  },
   fcharset: (reader, _here, value = 0) => setFont(reader, value),
 };
 
@@ -220,7 +197,7 @@ function setFont(reader: Reader, charset: number): void {
   if (codePage !== undefined) reader.fonts.set(reader.entry, codePage);
 }
 
-/** Words about paragraphs and tables. */
+/** Control words about paragraphs and tables. */
 const BLOCK_WORDS: Readonly<Record<string, (reader: Reader, value: number | undefined) => void>> = {
   par: endParagraph,
   sect: endParagraph,
@@ -230,9 +207,15 @@ const BLOCK_WORDS: Readonly<Record<string, (reader: Reader, value: number | unde
     reader.outline = undefined;
     reader.inTable = false;
   },
-  intbl: (reader) => void (reader.inTable = true),
-  s: (reader, value) => void (reader.style = value),
-  outlinelevel: (reader, value) => void (reader.outline = value),
+  intbl(reader) {
+    reader.inTable = true;
+  },
+  s(reader, value) {
+    reader.style = value;
+  },
+  outlinelevel(reader, value) {
+    reader.outline = value;
+  },
   cell: endCell,
   nestcell: endCell,
   row: endRow,

@@ -1,36 +1,41 @@
-/** The only reader of the text of Word 6 and Word 95 files, which stands in one byte a character in the document's own stream. */
+/**
+ * Reads the text of Word 6 and Word 95 files, which has one byte for each character, in the document's
+ * stream.
+ */
 
 import { decodeText } from "../text/plain.ts";
 
-/** Offsets in the file information block of Word 6 and 95, and its first two bytes. */
+/** Offsets in the file information block of Word 6 and 95. */
 const FIB = { flags: 0x0a, textStart: 0x18, textEnd: 0x1c, bodyLength: 0x34, pieces: 0x160 } as const;
-/** Western, and the East Asian editions. */
+/** The first two bytes of files of the Western and the East Asian editions. */
 const WORD_95 = new Set([0xa5dc, 0xa697, 0xa698, 0xa699]);
-/** Saved "fast": the text's pieces are put in order by a table. */
+/** Set in files that were saved "fast": a table gives the order of the text's pieces. */
 const COMPLEX = 0x0004;
 const PIECE_TABLE = 2;
 const PIECE_BYTES = 8;
-/** Pieces together are as long as the text; those that overlap were made to. */
+/** Pieces together are as long as the text; a file in which they overlap was made to exhaust its reader. */
 const MAX_PIECES_GROWTH = 2;
 
-/** Field codes stand before their result; pictures, notes' marks and optional hyphens are no text. */
+/** A field's code, which comes before its result. */
 const FIELD_CODE = new RegExp(String.raw`\x13[^\x13\x14\x15]*\x14?`, "g");
+/** Pictures, marks of notes and optional hyphens. */
 const MARKS = new RegExp(String.raw`[\x00-\x06\x08\x0e-\x1d\x1f]`, "g");
 const LINE_ENDS = new RegExp(String.raw`[\r\x0b\x0c]`, "g");
-/** A cell ends with a mark, and a row with one more. */
+/** Each cell ends with a mark, and each row with one more. */
 const ROW_END = new RegExp(String.raw`\x07\x07\r?`, "g");
 const CELL_END = new RegExp(String.raw`\x07`, "g");
 
-/** A control character that Word has no use for. */
+/** A control character that Word does not use. */
 const BODY_END = "\x1a";
 
-/** @param document The stream `WordDocument`. */
+/** @param document The stream `WordDocument` of the compound file. */
 export const isWord95 = (document: Buffer): boolean =>
   document.length > FIB.pieces + 8 && WORD_95.has(document.readUInt16LE(0));
 
 /**
- * Body, then notes, headers and the rest, in lines: one that ends with a tab is a row of a table, its cells between tabs.
- * Throws RangeError where the file is cut off or its table is broken.
+ * The body, and then notes, headers and the rest, both in lines. A line that ends with a tab is a table row,
+ * whose cells are separated by tabs.
+ * @throws RangeError if the file is cut off or its table of pieces is broken.
  */
 export function word95Text(document: Buffer): { readonly body: string; readonly rest: string } {
   const isComplex = (document.readUInt16LE(FIB.flags) & COMPLEX) !== 0;
@@ -38,7 +43,8 @@ export function word95Text(document: Buffer): { readonly body: string; readonly 
     ? Buffer.concat(pieces(document))
     : document.subarray(document.readUInt32LE(FIB.textStart), document.readUInt32LE(FIB.textEnd));
   const bodyLength = document.readUInt32LE(FIB.bodyLength);
-  // One guess of the character set for all: the few words of a header are too little to tell Cyrillic from Western letters.
+  // The character set is guessed once for all parts: the few words of a header do not tell Cyrillic from
+  // Western.
   const marked = Buffer.concat([
     bytes.subarray(0, bodyLength),
     Buffer.from(BODY_END),

@@ -1,4 +1,4 @@
-/** The part of word-extractor that is used; it brings no types. */
+/** Types of the part of word-extractor that is used: the package has none. */
 
 declare module "word-extractor" {
   interface WordDocument {

@@ -44,7 +44,7 @@ function addresses(list: readonly Address[]): string {
     .join(", ");
 }
 
-/** Pictures that the body shows are part of its layout. */
+/** False for pictures that the body shows: they are part of its layout. */
 function isDocument(attachment: Attachment): boolean {
   return !(attachment.related === true && attachment.mimeType.startsWith("image/"));
 }

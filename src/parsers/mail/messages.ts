@@ -1,4 +1,4 @@
-/** The only place that writes a mail as text units: its head, its body, and its attachments as sections. */
+/** Writes a mail as text units: its head, its body, and its attachments as sections. */
 
 import { DomainError } from "../../domain/errors.ts";
 import type { ParsedDocument } from "../../domain/text-unit.ts";
@@ -15,9 +15,9 @@ export interface Mail {
   readonly from: string;
   readonly to: string;
   readonly cc: string;
-  /** As written, or ISO 8601. */
+  /** As it is written in the mail, or ISO 8601. */
   readonly date: string;
-  /** The first that holds something is read. */
+  /** In order of preference: the first one with text is read. */
   readonly bodies: readonly { readonly format: "html" | "text" | "rtf"; readonly content: string }[];
   readonly attachments: readonly NestedFile[];
 }
@@ -28,7 +28,7 @@ export interface MailSource {
   readonly openSections: OpenSections;
 }
 
-/** Throws `no_text` where there is neither subject, body nor readable attachment. */
+/** Throws `no_text` if there is neither subject, body nor readable attachment. */
 export async function mailDocument(
   mail: Mail,
   { parserName, input, openSections }: MailSource,
@@ -59,7 +59,7 @@ export async function mailDocument(
   };
 }
 
-/** Headings of the body stand under the subject. */
+/** Writes the first body with text. Its headings are one level below the subject. */
 function writeBody(writer: UnitWriter, mail: Mail): void {
   const before = writer.units.length;
   for (const { format, content } of mail.bodies) {

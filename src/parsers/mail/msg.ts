@@ -1,4 +1,8 @@
-/** The parser of Outlook messages: MSG files ([MS-OXMSG]). */
+/**
+ * The parser of Outlook messages: MSG files.
+ *
+ * @see [MS-OXMSG]
+ */
 
 import { DomainError } from "../../domain/errors.ts";
 import { openCompoundFile, type CompoundFile } from "../legacy/compound-file.ts";
@@ -9,7 +13,7 @@ import type { NestedFile, OpenSections } from "../nested.ts";
 import { readInput, type Parser } from "../parser.ts";
 import { decodeText } from "../text/plain.ts";
 
-/** Property ids of [MS-OXPROPS]. */
+/** Ids of properties, from [MS-OXPROPS]. */
 const PROPERTY = {
   subject: "0037",
   senderName: "0C1A",
@@ -44,7 +48,10 @@ export function msgWith(openSections: OpenSections): Parser {
   };
 }
 
-/** @param folder Path of the message in the file, with a slash at its end; empty for the outer one. */
+/**
+ * @param folder The path of the message in the file, with a slash at its end; empty for the outermost
+ * message.
+ */
 function readMessage(file: CompoundFile, folder: string, depth: number): Mail {
   const value = (id: string): string => text(file, folder, id);
   const address = value(PROPERTY.senderSmtp) || value(PROPERTY.senderAddress);
@@ -83,7 +90,7 @@ function attachmentFolders(file: CompoundFile, folder: string): string[] {
   return [...new Set(found)];
 }
 
-/** A message that is attached comes as a mail of its own in plain text, since it has no file. */
+/** The attached file. An attached message has none, so it is written as a mail of its own. */
 function readAttachment(file: CompoundFile, folder: string, depth: number): NestedFile[] {
   const name =
     text(file, folder, PROPERTY.attachLongName) ||
@@ -107,6 +114,9 @@ function asEml(mail: Mail): string {
     `From: ${line(mail.from)}`,
     `To: ${line(mail.to)}`,
     `Date: ${line(mail.date)}`,
+    "MIME-Version: 1.0",
+    `Content-Type: ${type}; charset=utf-8`,
+    "Content-Transfer-Encoding: 8bit",
   ];
-  return `${head.join("\r\n")}\r\nMIME-Version: 1.0\r\nContent-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n${body?.content ?? ""}`;
+  return [...head, "", body?.content ?? ""].join("\r\n");
 }

@@ -1,11 +1,12 @@
-/** The only place that reads the text inside a DOCX paragraph: runs, line breaks, links, notes' marks, pictures' descriptions. */
+/** Reads the text of a DOCX paragraph: runs, line breaks, marks of notes, descriptions of pictures. */
 
 import { attribute, childAt, descendantsNamed, isElement, type MarkupElement } from "../web/markup-tree.ts";
 
 export interface DocxInline {
   readonly text: string;
-  /** Ids of foot- and endnotes, and of comments, in order. */
+  /** References to notes, in order. */
   readonly notes: readonly { readonly kind: "footnote" | "endnote"; readonly id: string }[];
+  /** Ids of comments, in order. */
   readonly comments: readonly string[];
   /** Contents of text boxes that are anchored here. */
   readonly boxes: readonly MarkupElement[];
@@ -18,7 +19,7 @@ interface Reading {
   readonly boxes: MarkupElement[];
 }
 
-/** Struck out and moved-away text, field codes and properties. */
+/** Deleted and moved-away text, field codes and properties. */
 const SKIPPED = new Set([
   "del",
   "moveFrom",
@@ -57,7 +58,7 @@ export function docxInline(paragraph: MarkupElement): DocxInline {
 function read(reading: Reading, element: MarkupElement): void {
   for (const child of element.children) {
     if (isElement(child)) readElement(reading, child);
-    // Only these hold characters; elsewhere a string is the file's own white space.
+    // Only "t" holds characters; a string in another element is white space of the XML.
     else if (element.name === "t") reading.parts.push(child);
   }
 }
@@ -72,12 +73,16 @@ function readElement(reading: Reading, element: MarkupElement): void {
 
 const EMPTY: MarkupElement = { name: "", attributes: {}, children: [] };
 
-/** Elements that are read otherwise than by what is in them. */
+/** Elements that stand for something else than the text inside them. */
 const ANCHORS: Readonly<Record<string, (reading: Reading, element: MarkupElement) => void>> = {
   footnoteReference: (reading, element) => readNote(reading, "footnote", attribute(element, "id") ?? ""),
   endnoteReference: (reading, element) => readNote(reading, "endnote", attribute(element, "id") ?? ""),
-  commentReference: (reading, element) => void reading.comments.push(attribute(element, "id") ?? ""),
-  sym: (reading, element) => void reading.parts.push(symbol(element)),
+  commentReference(reading, element) {
+    reading.comments.push(attribute(element, "id") ?? "");
+  },
+  sym(reading, element) {
+    reading.parts.push(symbol(element));
+  },
   AlternateContent: (reading, element) =>
     read(reading, childAt(element, "Choice") ?? childAt(element, "Fallback") ?? EMPTY),
   drawing: readDrawing,
@@ -92,7 +97,7 @@ function readNote(reading: Reading, kind: "footnote" | "endnote", id: string): v
 
 function symbol(element: MarkupElement): string {
   const code = Number.parseInt(attribute(element, "char") ?? "", 16);
-  // Symbol fonts stand in the private use area: their characters mean nothing elsewhere.
+  // Symbol fonts use the private use area, whose characters mean nothing in other fonts.
   return code > 0 && code < 0xe000 ? String.fromCodePoint(code) : "";
 }
 

@@ -1,20 +1,22 @@
-/** The only place that reads a DOCX file's styles and numberings: which paragraphs are headings, items, code or quotes. */
+/**
+ * Reads the styles and numberings of a DOCX file: which paragraphs are headings, list items, code or quotes.
+ */
 
 import { attribute, childAt, childrenNamed, type MarkupElement } from "../web/markup-tree.ts";
 
 interface ParagraphStyle {
-  /** 1–6, headings only. */
+  /** 1–6; undefined if the paragraph is no heading. */
   readonly headingLevel?: number | undefined;
   readonly kind: "text" | "code" | "quote";
   readonly numbering: { readonly id: string; readonly level: number } | undefined;
 }
 
 export interface DocxStyles {
-  /** How a paragraph is meant, by its own properties and its style's. */
+  /** The meaning of a paragraph by its own properties and those of its style. */
   of(paragraphProperties: MarkupElement | undefined): ParagraphStyle;
 }
 
-/** Styles build on others; a chain longer than this goes in a circle. */
+/** Styles are based on other styles; a longer chain is a cycle. */
 const MAX_STYLE_CHAIN = 20;
 const BODY_TEXT_LEVEL = 9;
 
@@ -56,7 +58,10 @@ export function docxStyles(root: MarkupElement | undefined): DocxStyles {
   };
 }
 
-/** What a paragraph has by its style: found out once for each style, since a style may be as long as the document. */
+/**
+ * What a paragraph has by its style. It is computed once for each style, which may be as long as the
+ * document.
+ */
 interface Inherited {
   readonly namedLevel: number | undefined;
   readonly outline: string | undefined;
@@ -109,21 +114,21 @@ function numberingOf(id: string | undefined, level: string | undefined): Paragra
 }
 
 export interface DocxNumberings {
-  /** The marker of the next item of that list: `-`, `1.`, `2.1`; it counts. */
+  /** The marker of the next item of that list: `-`, `1.`, `2.1`. Each call advances the list's counter. */
   next(id: string, level: number): string;
 }
 
 interface NumberingLevel {
   readonly format: string;
   readonly start: number;
-  /** With `%1` for the number of the first level. */
+  /** The marker's pattern, with `%1` for the number of the first level. */
   readonly text: string;
 }
 
 const MAX_LEVELS = 9;
-/** Longer ones are made to be repeated. */
+/** A longer marker was made to be repeated with each item. */
 const MAX_MARKER_CHARS = 64;
-/** Numbers as letters repeat the letter: after `z` comes `aa`. Larger ones are written as numbers. */
+/** Numbers as letters repeat the letter (`aa` follows `z`); larger numbers are written in digits. */
 const MAX_LETTERED = 26 * 8;
 
 export function docxNumberings(root: MarkupElement | undefined): DocxNumberings {
@@ -152,7 +157,7 @@ export function docxNumberings(root: MarkupElement | undefined): DocxNumberings 
       const at = Math.min(Math.max(level, 0), MAX_LEVELS - 1);
       const own = levels[at];
       if (own === undefined || own.format === "bullet" || own.format === "none") return "-";
-      // Lists of one abstract numbering go on counting, unless one says where it starts.
+      // Lists of the same abstract numbering share their counter, unless a list overrides its start.
       const counts = counters.get(shared) ?? [];
       counters.set(shared, counts);
       const restart = started.has(`${id}/${at}`) ? undefined : startOverride(list?.entry, at);
@@ -218,7 +223,12 @@ function formatNumber(number: number, format: string): string {
   if (format !== "lowerRoman" && format !== "upperRoman") return String(number);
   let rest = Math.min(Math.max(number, 1), 3999);
   let roman = "";
-  for (const [sign, size] of ROMAN) for (; rest >= size; rest -= size) roman += sign;
+  for (const [sign, size] of ROMAN) {
+    while (rest >= size) {
+      roman += sign;
+      rest -= size;
+    }
+  }
   return format === "upperRoman" ? roman.toUpperCase() : roman;
 }
 

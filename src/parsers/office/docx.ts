@@ -45,9 +45,9 @@ interface Walk {
   readonly footnotes: ReadonlyMap<string, MarkupElement>;
   readonly endnotes: ReadonlyMap<string, MarkupElement>;
   readonly comments: ReadonlyMap<string, MarkupElement>;
-  /** Notes and comments that are written: what is referred to twice is text once. */
+  /** Notes and comments that were written: each is written once, even if it is referred to twice. */
   readonly written: Set<MarkupElement>;
-  /** Lines of the list, code or quote that is being put together. */
+  /** The lines so far of the list, code or quote that the last paragraphs belong to. */
   pending: { readonly kind: "list" | "code" | "quote"; readonly lines: string[] } | undefined;
 }
 
@@ -69,7 +69,7 @@ async function openDocument(office: OfficePackage): Promise<Walk> {
   };
 }
 
-/** Headers and footers of all sections, each part once. */
+/** The headers and footers of all sections, each part once. */
 async function runningParts(
   office: OfficePackage,
   body: MarkupElement | undefined,
@@ -164,7 +164,7 @@ function trimBlank(lines: readonly string[]): readonly string[] {
   return first < 0 ? [] : lines.slice(first, last + 1);
 }
 
-/** What is anchored in a paragraph comes right behind it: text boxes, notes, comments. */
+/** Writes what is anchored in a paragraph directly after it: text boxes, notes, comments. */
 function writeAnchored(walk: Walk, inline: DocxInline): void {
   if (inline.boxes.length + inline.notes.length + inline.comments.length === 0) return;
   endPending(walk);
@@ -182,7 +182,7 @@ function writeAnchored(walk: Walk, inline: DocxInline): void {
   }
 }
 
-/** The text of a note or comment where it is referred to first, empty after that. */
+/** The text of a note or comment when it is referred to for the first time, and empty after that. */
 function firstText(walk: Walk, entry: MarkupElement | undefined): string {
   if (entry === undefined || walk.written.has(entry)) return "";
   walk.written.add(entry);
@@ -226,7 +226,10 @@ function unwrapped(element: MarkupElement, name: string): MarkupElement[] {
 
 const MAX_SPAN = 100;
 
-/** A cell's text and an empty one for each further column that it covers; a cell that goes on from the row above is empty. */
+/**
+ * A cell's text, followed by an empty cell for each further column that it spans. A cell that continues one
+ * of the row above is empty.
+ */
 function cellColumns(cell: MarkupElement, anchored: DocxInline[]): string[] {
   const properties = childAt(cell, "tcPr");
   const merge = childAt(properties, "vMerge");

@@ -1,4 +1,4 @@
-/** The only place that turns the body of an OpenDocument file into text units. */
+/** Turns the body of an OpenDocument file into text units. */
 
 import { fenced, listItem, pipeTables, quoted } from "../text/markdown-format.ts";
 import {
@@ -13,7 +13,7 @@ import {
 import type { UnitWriter } from "../unit-writer.ts";
 
 export interface OdfStyles {
-  /** The style's name and those that it builds on, in lower case. */
+  /** The names of the style and of those that it is based on, in lower case. */
   names(style: string | undefined): readonly string[];
   isOrdered(listStyle: string | undefined): boolean;
 }
@@ -21,18 +21,19 @@ export interface OdfStyles {
 export interface OdfWalk {
   readonly writer: UnitWriter;
   readonly styles: OdfStyles;
-  /** Cells that may still be written because a count says so. */
+  /** The number of cells that repeat counts may still add. */
   repeatsLeft: number;
 }
 
-/** Of one document: calculations repeat empty cells without end, and texts hardly any. */
+/** Repeated cells of one document: texts have hardly any, while spreadsheets fill whole sheets with them. */
 export const MAX_REPEATED_CELLS = 5_000;
 
+/** Styles are based on other styles; a longer chain is a cycle. */
 const MAX_STYLE_CHAIN = 20;
-/** Cells and rows that are the same are written once with a count: more than this only fill a sheet. */
+/** Equal cells and rows are stored once with a count; a higher count only fills a sheet. */
 const MAX_REPEATS = 50;
 
-/** @param roots Of styles.xml and content.xml, as far as they are there. */
+/** @param roots The root elements of styles.xml and content.xml, if the file has them. */
 export function odfStyles(roots: readonly (MarkupElement | undefined)[]): OdfStyles {
   const all = roots.flatMap((root) => [childAt(root, "styles"), childAt(root, "automatic-styles")]);
   const styles = new Map(
@@ -49,14 +50,11 @@ export function odfStyles(roots: readonly (MarkupElement | undefined)[]): OdfSty
   return {
     names(style) {
       const names: string[] = [];
-      for (
-        let name = style;
-        name !== undefined && names.length < MAX_STYLE_CHAIN;
-        name = attribute(styles.get(name), "parent-style-name")
-      ) {
-        names.push(
-          (attribute(styles.get(name), "display-name") ?? name).replaceAll("_20_", " ").toLowerCase(),
-        );
+      let name = style;
+      while (name !== undefined && names.length < MAX_STYLE_CHAIN) {
+        const shown = attribute(styles.get(name), "display-name") ?? name;
+        names.push(shown.replaceAll("_20_", " ").toLowerCase());
+        name = attribute(styles.get(name), "parent-style-name");
       }
       return names;
     },
@@ -64,12 +62,12 @@ export function odfStyles(roots: readonly (MarkupElement | undefined)[]): OdfSty
   };
 }
 
-/** Writes a container's blocks, in order. */
+/** Writes the blocks of a container, in order. */
 export function writeOdf(walk: OdfWalk, container: MarkupElement | undefined): void {
   for (const child of container?.children ?? []) if (isElement(child)) writeBlock(walk, child);
 }
 
-/** Neither text of the document nor places for it. */
+/** Elements without text of the document. */
 const SKIPPED = new Set([
   "tracked-changes",
   "sequence-decls",
@@ -110,7 +108,7 @@ function writeParagraph(walk: OdfWalk, paragraph: MarkupElement): void {
   writeAnchored(walk, paragraph);
 }
 
-/** Frames, notes and comments inside a paragraph come behind it. */
+/** Writes frames, notes and comments that are inside a paragraph after it. */
 function writeAnchored(walk: OdfWalk, paragraph: MarkupElement): void {
   for (const child of paragraph.children) {
     if (!isElement(child)) continue;
@@ -145,7 +143,7 @@ function writeFrame(walk: OdfWalk, frame: MarkupElement): void {
   });
 }
 
-/** Text of a paragraph without what is only anchored in it. */
+/** The text of a paragraph without frames and comments, which are only anchored in it. */
 function inlineText(element: MarkupElement): string {
   return element.children
     .map((child) => {
@@ -170,8 +168,10 @@ function listText(walk: OdfWalk, list: MarkupElement, place: { level: number; or
     const own = [...childrenNamed(item, "p"), ...childrenNamed(item, "h")]
       .map((paragraph) => inlineText(paragraph).trim())
       .filter((text) => text !== "");
-    if (own.length > 0)
-      lines.push(listItem(place.level, place.ordered ? `${number++}.` : "-", own.join("\n")));
+    if (own.length > 0) {
+      lines.push(listItem(place.level, place.ordered ? `${number}.` : "-", own.join("\n")));
+      number++;
+    }
     for (const nested of childrenNamed(item, "list"))
       lines.push(listText(walk, nested, { ...place, level: place.level + 1 }));
   }
@@ -184,12 +184,8 @@ function tableRows(walk: OdfWalk, table: MarkupElement): string[][] {
     if (!isElement(child)) continue;
     if (child.name === "table-row") {
       const cells = rowCells(walk, child);
-      for (
-        let times = allowed(walk, repeats(child, "number-rows-repeated"), cells.length);
-        times > 0;
-        times--
-      )
-        rows.push(cells);
+      const times = allowed(walk, repeats(child, "number-rows-repeated"), cells.length);
+      for (let time = 0; time < times; time++) rows.push(cells);
     } else if (["table-header-rows", "table-rows", "table-row-group"].includes(child.name))
       for (const row of tableRows(walk, child)) rows.push(row);
   }
@@ -201,13 +197,13 @@ function rowCells(walk: OdfWalk, row: MarkupElement): string[] {
   for (const cell of row.children) {
     if (!isElement(cell) || !cell.name.endsWith("table-cell")) continue;
     const text = descendantsNamed(cell, "p").concat(descendantsNamed(cell, "h")).map(inlineText).join("\n");
-    for (let times = allowed(walk, repeats(cell, "number-columns-repeated"), 1); times > 0; times--)
-      cells.push(text);
+    const times = allowed(walk, repeats(cell, "number-columns-repeated"), 1);
+    for (let time = 0; time < times; time++) cells.push(text);
   }
   return cells;
 }
 
-/** As many of the times as the document's repeats allow, once at least. */
+/** How many of the `times` the document's remaining repeats allow; at least 1. */
 function allowed(walk: OdfWalk, times: number, cells: number): number {
   const repeated = Math.min(times - 1, Math.floor(walk.repeatsLeft / Math.max(cells, 1)));
   walk.repeatsLeft -= repeated * cells;

@@ -1,4 +1,4 @@
-/** What DOCX and PPTX share: parts of the package, how one refers to another, and what the document says about itself. */
+/** Reads what DOCX and PPTX share: parts of the package, references between them, and metadata. */
 
 import { posix } from "node:path";
 import { DomainError } from "../../domain/errors.ts";
@@ -16,9 +16,9 @@ import { decodeText } from "../text/plain.ts";
 import { openZip, type ZipArchive } from "../archives/zip-archive.ts";
 
 export interface PartReference {
-  /** Last part of the relation's type: `slide`, `comments`, `header`. */
+  /** The last segment of the relation's type: `slide`, `comments`, `header`. */
   readonly kind: string;
-  /** Path in the package, or an address outside of it. */
+  /** A path in the package, or an address outside of it if `external`. */
   readonly target: string;
   readonly external: boolean;
 }
@@ -26,14 +26,14 @@ export interface PartReference {
 export interface OfficePackage {
   /** The path of the main part. */
   readonly main: string;
-  /** The root element of a part; undefined where there is none. */
+  /** The root element of a part; undefined if there is no such part. */
   part(path: string | undefined): Promise<MarkupElement | undefined>;
-  /** What a part refers to, by id, in order. */
+  /** The references of a part by id, in order. */
   references(path: string): Promise<ReadonlyMap<string, PartReference>>;
   metadata(): Promise<ExtractedMetadata>;
 }
 
-/** Throws `corrupt` where there is no main part, and as `openZip` does. */
+/** Throws `corrupt` if there is no main part, and as `openZip` does. */
 export async function openPackage(bytes: Buffer): Promise<OfficePackage> {
   const zip = await openZip(bytes);
   const main = referenceOfKind(await referencesOf(zip, ""), "officeDocument")?.target;
@@ -54,7 +54,7 @@ export function referenceOfKind(
   return [...references.values()].find((reference) => reference.kind === kind);
 }
 
-/** The root element of an XML file in an archive; undefined where there is no such file. */
+/** The root element of an XML file in an archive; undefined if there is no such file. */
 export async function readXml(zip: ZipArchive, path: string | undefined): Promise<MarkupElement | undefined> {
   const bytes = path === undefined ? undefined : await zip.read(path);
   if (bytes === undefined) return undefined;

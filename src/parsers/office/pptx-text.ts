@@ -1,4 +1,4 @@
-/** The only place that reads DrawingML: paragraphs of shapes, and the numbers behind charts. */
+/** Reads DrawingML: the paragraphs of shapes, and the values of charts. */
 
 import {
   attribute,
@@ -12,13 +12,13 @@ import {
 
 export interface DrawingParagraph {
   readonly text: string;
-  /** From 0. */
+  /** The level of indentation, from 0. */
   readonly level: number;
-  /** Undefined where the paragraph leaves it to its layout. */
+  /** Undefined if the paragraph leaves it to its layout. */
   readonly bullet: boolean | undefined;
 }
 
-/** Paragraphs of a text body, blank ones included. */
+/** The paragraphs of a text body, including blank ones. */
 export function drawingParagraphs(body: MarkupElement | undefined): DrawingParagraph[] {
   return childrenNamed(body, "p").map((paragraph) => {
     const properties = childAt(paragraph, "pPr");
@@ -42,11 +42,14 @@ function paragraphText(element: MarkupElement): string {
     .join("");
 }
 
-/** Empty cells for each value, beyond which a chart's series do not stand over the same categories. */
+/** With more empty cells for each value, the series of a chart do not share their categories. */
 const MAX_EMPTY_SHARE = 8;
 const MIN_EMPTY_CELLS = 1_000;
 
-/** A chart as a table: categories in the first column, one column a series; a series a row where few of them have values at the same places. */
+/**
+ * A chart as a table: the categories in the first column, and a column for each series. If few series have
+ * values at the same places, each series is a row.
+ */
 export function chartRows(chart: MarkupElement): { title: string; rows: string[][] } {
   const series = descendantsNamed(chart, "ser");
   const categories = cachedValues(childAt(series[0], "cat") ?? childAt(series[0], "xVal"));
@@ -69,7 +72,7 @@ export function chartRows(chart: MarkupElement): { title: string; rows: string[]
   return { title, rows: body.length === 0 ? [] : [["", ...names], ...body] };
 }
 
-/** Values by their place; those that name none stand behind the ones before. */
+/** Values by their place; a value without a place follows the one before. */
 function cachedValues(source: MarkupElement | undefined): ReadonlyMap<number, string> {
   const values = new Map<number, string>();
   if (source === undefined) return values;

@@ -1,4 +1,6 @@
-/** The parser of PPTX files: a slide is a page, its title a heading; notes and comments follow their slide. */
+/**
+ * The parser of PPTX files: a slide is a page, its title a heading; notes and comments follow their slide.
+ */
 
 import { DomainError } from "../../domain/errors.ts";
 import { listItem, pipeTables, quoted } from "../text/markdown-format.ts";
@@ -50,7 +52,7 @@ async function slidePaths(office: OfficePackage): Promise<string[]> {
   const list = childAt(await office.part(office.main), "sldIdLst");
   const relationId = (slide: MarkupElement): string =>
     Object.entries(slide.attributes).find(([name]) => name.endsWith(":id"))?.[1] ?? "";
-  // Each once: a list that names a slide a thousand times has it read as often.
+  // Each path once: otherwise a list that names a slide a thousand times has it read as often.
   return [
     ...new Set(
       childrenNamed(list, "sldId").flatMap((slide) => references.get(relationId(slide))?.target ?? []),
@@ -63,11 +65,14 @@ interface Slide {
   readonly writer: UnitWriter;
   readonly authors: ReadonlyMap<string, string>;
   readonly references: ReadonlyMap<string, PartReference>;
-  /** Paths of charts, diagrams, notes and comments that were read: each is text once, whatever refers to it. */
+  /**
+   * Paths of charts, diagrams, notes and comments that were read: each is read once, even if several refer to
+   * it.
+   */
   readonly written: Set<string>;
 }
 
-/** A part that nothing before has referred to. */
+/** The part, when it is referred to for the first time; undefined after that. */
 async function unwrittenPart(
   { office, written }: Slide,
   path: string | undefined,
@@ -94,7 +99,7 @@ async function writeSlide(slide: Slide, path: string, number: number): Promise<v
 const TITLES = new Set(["title", "ctrTitle"]);
 const RUNNING = new Set(["ftr", "hdr", "dt", "sldNum"]);
 
-/** Shapes in the order of the slide, those of groups in their group's place. */
+/** The shapes in the order of the slide; a group is replaced by its shapes. */
 function flatShapes(tree: MarkupElement): MarkupElement[] {
   return tree.children.flatMap((child) => {
     if (!isElement(child)) return [];
@@ -105,7 +110,7 @@ function flatShapes(tree: MarkupElement): MarkupElement[] {
   });
 }
 
-/** What the shape stands for in the slide's layout; undefined where it is a shape of its own. */
+/** The type of the layout's placeholder that the shape fills; undefined if it fills none. */
 function placeholder(shape: MarkupElement): string | undefined {
   const mark = descendantsNamed(shape, "nvPr")
     .map((properties) => childAt(properties, "ph"))
@@ -131,7 +136,10 @@ async function writeShape(slide: Slide, shape: MarkupElement): Promise<void> {
   });
 }
 
-/** Paragraphs of a placeholder for text have bullets unless they say otherwise; those of other shapes only where they say so. */
+/**
+ * Writes paragraphs, those with bullets as a list. In a placeholder for text they have bullets by default, in
+ * other shapes only if they say so.
+ */
 function writeParagraphs(
   writer: UnitWriter,
   paragraphs: readonly DrawingParagraph[],

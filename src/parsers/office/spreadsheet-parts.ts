@@ -1,11 +1,11 @@
-/** The only place that takes from the parts of a spreadsheet what SheetJS would multiply without bounds, before it sees them. */
+/** Removes from the parts of a spreadsheet what SheetJS would expand without bounds. */
 
-/** Excel's own limit for a number format: a longer one is written out for each cell that has it. */
+/** A number format beyond Excel's own limit of 255 characters, which is copied to each cell that has it. */
 const LONG_FORMAT = /(formatCode=)("[^"]{256,}"|'[^']{256,}')/g;
-/** SheetJS looks at each cell of a range that is a link; where links lead is no text. */
+/** SheetJS visits each cell of a range that is a link; the addresses of links are not text. */
 const LINK = /<(?:\w+:)?hyperlink\b[^<>]*>/g;
 
-/** The part as it may be read: itself where nothing in it is dangerous. */
+/** The part as SheetJS may read it; the same buffer if nothing in it is dangerous. */
 export function harmlessPart(name: string, part: Buffer): Buffer {
   if (/styles\.xml$/i.test(name)) return replaced(part, (text) => text.replace(LONG_FORMAT, '$1"General"'));
   if (/^content\.xml$/i.test(name)) return replaced(part, withBoundedRepeats);
@@ -14,7 +14,7 @@ export function harmlessPart(name: string, part: Buffer): Buffer {
     : part;
 }
 
-/** Latin-1 leaves all bytes as they are that are not replaced. */
+/** Replaces text as Latin-1, which keeps all other bytes as they are. */
 function replaced(part: Buffer, replace: (text: string) => string): Buffer {
   const text = part.toString("latin1");
   const other = replace(text);
@@ -23,13 +23,13 @@ function replaced(part: Buffer, replace: (text: string) => string): Buffer {
 
 const ROW_OR_CELL = /<(?:\w+:)?table-(row|cell)\b[^<>]*>/g;
 const REPEATED = /(number-(?:rows|columns)-repeated\s*=\s*["'])(\d+)/;
-/** Cells of all sheets that a count, not a tag, makes. */
+/** Cells of all sheets that come from repeat counts. */
 const MAX_REPEATED_CELLS = 500_000;
 const MAX_REPEATED_ROWS = 500;
 
 /**
- * OpenDocument writes equal rows and cells once, with a count. Empty ones, which fill a sheet up to its edge, cost nothing and keep their count,
- * since it says where the next one stands.
+ * Bounds the repeat counts with which OpenDocument stores equal rows and cells. Empty cells, which fill a
+ * sheet up to its edge, cost nothing and keep their count, since it decides the column of the next cell.
  */
 function withBoundedRepeats(xml: string): string {
   let left = MAX_REPEATED_CELLS;

@@ -1,4 +1,7 @@
-/** The parser of spreadsheets — XLSX, XLS and ODS: a sheet is a page, its name a heading, each block of rows a table. */
+/**
+ * The parser of spreadsheets (XLSX, XLS, ODS): a sheet is a page, its name a heading, each block of rows a
+ * table.
+ */
 
 import { read, type CellObject, type WorkBook, type WorkSheet } from "@e965/xlsx";
 import { DomainError } from "../../domain/errors.ts";
@@ -24,7 +27,7 @@ export const spreadsheet: Parser = {
     if (!isPacked) countSourceText(bytes.length);
     const book = openBook(isPacked ? await unpacked(bytes) : bytes);
     const writer = createUnitWriter();
-    // A string that many cells share is in the file once: what they make of it together is bounded while it is made.
+    // Many cells may share a string that is in the file once, so the total is bounded while the text is made.
     const budget = { cells: MAX_CELLS, characters: sourceTextSoFar() * MAX_GROWTH };
     const filled = book.SheetNames.map((name, index) => {
       writer.setPage(index + 1);
@@ -41,12 +44,15 @@ export const spreadsheet: Parser = {
   },
 };
 
-/** A zip archive, or what an Office document with a password is wrapped in. */
+/** Whether the bytes are a zip archive, or the compound file of an Office document with a password. */
 function isArchive(bytes: Buffer): boolean {
   return bytes.subarray(0, 2).toString("latin1") === "PK" || bytes[0] === 0xd0;
 }
 
-/** SheetJS unpacks without bounds, and some damage sends it into a loop: it gets the parts as they are, without pictures. */
+/**
+ * Unpacks the parts, without pictures, into an archive without compression: SheetJS itself unpacks without
+ * bounds, and some damage sends it into a loop.
+ */
 async function unpacked(bytes: Buffer): Promise<Buffer> {
   const zip = await openZip(bytes);
   const files: { name: string; bytes: Buffer }[] = [];
@@ -77,12 +83,13 @@ function openBook(bytes: Buffer): WorkBook {
   }
 }
 
+/** What may still be written of the workbook. */
 interface Budget {
   cells: number;
   characters: number;
 }
 
-/** False where the sheet has nothing but its name. */
+/** Writes a sheet; false if it has nothing but its name. */
 function writeSheet(writer: UnitWriter, name: string, sheet: WorkSheet | undefined, budget: Budget): boolean {
   writer.heading(1, name);
   const before = writer.units.length;
@@ -92,7 +99,7 @@ function writeSheet(writer: UnitWriter, name: string, sheet: WorkSheet | undefin
   return writer.units.length > before;
 }
 
-/** Rows with something in them, each cell by its column; undefined for one row or more with nothing in it. */
+/** The text of each row's cells by column; undefined for a row without text. */
 function* rowsOf(
   sheet: WorkSheet | undefined,
   comments: string[],
@@ -102,7 +109,7 @@ function* rowsOf(
   for (const row of rows) {
     if (budget.characters < 0) return;
     const cells: string[] = [];
-    // forEach passes over what a sparse row does not have.
+    // forEach skips the cells that a sparse row does not have.
     row?.forEach((cell, column) => {
       const text = cell === undefined || column >= MAX_COLUMNS ? "" : cellText(cell);
       budget.characters -= text.length;
@@ -128,7 +135,7 @@ function cellText(cell: CellObject): string {
   return (cell.w ?? (cell.v === undefined ? "" : String(cell.v))).trim();
 }
 
-/** Runs of rows between empty ones, without columns that are empty at the left. */
+/** The blocks of rows between empty rows, without empty columns at their left. */
 function* blocks(rows: Iterable<string[] | undefined>): Generator<string[][]> {
   let block: string[][] = [];
   for (const row of rows) {
@@ -142,21 +149,16 @@ function* blocks(rows: Iterable<string[] | undefined>): Generator<string[][]> {
 }
 
 function cropped(block: string[][]): string[][] {
-  const left = block.reduce(
-    (least, row) =>
-      Math.min(
-        least,
-        Math.max(
-          row.findIndex((cell) => cell !== ""),
-          0,
-        ),
-      ),
-    MAX_COLUMNS,
-  );
+  const firstFilled = (row: string[]): number =>
+    Math.max(
+      row.findIndex((cell) => cell !== ""),
+      0,
+    );
+  const left = block.reduce((least, row) => Math.min(least, firstFilled(row)), MAX_COLUMNS);
   return left === 0 ? block : block.map((row) => row.slice(left));
 }
 
-/** Rows of one cell above wider ones are the table's caption. */
+/** Writes a block as a table. Rows of one cell above wider rows are its caption. */
 function writeBlock(writer: UnitWriter, block: string[][]): void {
   const filled = (row: string[]): number => row.filter((cell) => cell !== "").length;
   const wide = block.findIndex((row) => filled(row) > 1);

@@ -1,4 +1,4 @@
-/** The parser of pictures of text: PNG, JPEG and TIFF by OCR. */
+/** The parser of pictures of text (PNG, JPEG, TIFF), by OCR. */
 
 import type { ParseResult } from "@llamaindex/liteparse";
 import { DomainError } from "../../domain/errors.ts";

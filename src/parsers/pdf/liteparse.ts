@@ -1,4 +1,4 @@
-/** The only place that loads and sets up liteparse, for PDF files, scans and images. */
+/** Loads and configures liteparse, for PDF files, scans and images. */
 
 import type { LiteParse, LiteParseConfig, ParsedPage } from "@llamaindex/liteparse";
 import type { OcrSettings } from "../parser.ts";
@@ -7,7 +7,7 @@ export const MAX_PDF_PAGES = 20_000;
 
 export type LiteParseConstructor = typeof LiteParse;
 
-/** Undefined where the native part does not load, for example on a platform that it is not built for. */
+/** Undefined if the native part does not load, for example on a platform that it is not built for. */
 export async function loadLiteparse(): Promise<LiteParseConstructor | undefined> {
   try {
     return (await import("@llamaindex/liteparse")).LiteParse;
@@ -17,8 +17,8 @@ export async function loadLiteparse(): Promise<LiteParseConstructor | undefined>
 }
 
 /**
- * Headers and footers are kept: leaving them out also leaves out headings that recur at the top of pages. `maxPages` is set since
- * liteparse otherwise stops after 1,000 without a word.
+ * Headers and footers are kept, since leaving them out also leaves out headings that recur at the top of
+ * pages. `maxPages` is set since liteparse otherwise stops after 1,000 pages without an error.
  */
 export const LITEPARSE_CONFIG: Partial<LiteParseConfig> = {
   ocrEnabled: false,
@@ -32,17 +32,17 @@ export const LITEPARSE_CONFIG: Partial<LiteParseConfig> = {
   quiet: true,
 };
 
-/** Pages that are rendered for OCR at once: each takes some 25 MB and seconds of time. */
+/** Pages that are rendered for OCR at once: each takes about 25 MB and seconds of time. */
 const PAGES_PER_OCR = 2;
 
-/** A page with fewer characters is looked at as a picture. */
+/** A page with fewer characters may be a picture of text. */
 const SPARSE_BELOW_CHARS = 50;
 
 export function isSparse(page: ParsedPage): boolean {
   return page.text.trim().length < SPARSE_BELOW_CHARS;
 }
 
-/** Of these pages, the ones that show more than their text says: pictures, or writing drawn as lines. */
+/** Those of the pages that show more than their text: pictures, or writing drawn as lines. */
 export async function pictorialPages(
   Constructor: LiteParseConstructor,
   source: string | Buffer,
@@ -57,11 +57,14 @@ export async function pictorialPages(
 
 export interface Recognition {
   readonly ocr: OcrSettings;
-  /** Of `performance.now()`: pages that are not begun by then, but for the first ones, are left. */
+  /** A time of `performance.now()`: pages that are not begun by then are left, except the first ones. */
   readonly until: number;
 }
 
-/** The same pages as OCR reads them, those that it cannot read missing, and the first page that it was too late for. */
+/**
+ * The pages as OCR reads them, without those that it cannot read, and the first page that was left for lack
+ * of time.
+ */
 export async function recognizePages(
   Constructor: LiteParseConstructor,
   source: string | Buffer,

@@ -1,11 +1,13 @@
-/** The only place that reads what a PDF says about itself: dates and the XMP packet. */
+/** Reads what a PDF says about itself: dates and the XMP packet. */
 
 import type { ExtractedMetadata } from "../../domain/text-unit.ts";
 import { storableText } from "../parser.ts";
 
 const PDF_DATE = /^D:(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?(?:(Z)|([+-])(\d{2})'?(\d{2})?)?/;
 
-/** `D:20230112174637+01'00'` in ISO 8601 and UTC; a date without a zone is taken as UTC. Undefined where it is no date. */
+/**
+ * A date like `D:20230112174637+01'00'` in ISO 8601 and UTC, the default zone; undefined if it is no date.
+ */
 export function pdfDateAsIso(value: string | undefined): string | undefined {
   const match = PDF_DATE.exec(value ?? "");
   if (match === null) return undefined;
@@ -27,7 +29,7 @@ export function pdfDateAsIso(value: string | undefined): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-/** Title, authors and language of an XMP packet, by the names of the Dublin Core. */
+/** Title, authors and language of an XMP packet, by their names in the Dublin Core. */
 export function xmpMetadata(xmp: string): ExtractedMetadata {
   const title = listItems(xmp, "dc:title")[0];
   const author = listItems(xmp, "dc:creator").join(", ");

@@ -1,4 +1,4 @@
-/** The only place that brings tesseract's language data from npm packages to where OCR reads it. */
+/** Unpacks tesseract's language data from npm packages to the folder from which OCR reads it. */
 
 import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -11,10 +11,11 @@ import type { OcrSettings } from "../parser.ts";
 const require = createRequire(import.meta.url);
 
 /**
- * Unpacks the data of these languages into the folder, where it is not there yet; any number of processes may do so at once.
+ * Unpacks the data of these languages into the folder, unless it is there already. Safe from any number of
+ * processes at once.
  *
  * @param languages Tesseract's codes, for example `eng`; each needs the package `@tesseract.js-data/<code>`.
- * @throws ExpectedFailure that names the package which is missing.
+ * @throws ExpectedFailure that names the missing package.
  */
 export async function prepareOcrData(languages: readonly string[], folder: string): Promise<OcrSettings> {
   await mkdir(folder, { recursive: true });
@@ -29,7 +30,7 @@ export async function prepareOcrData(languages: readonly string[], folder: strin
   return { languages: languages.join("+"), dataFolder: folder };
 }
 
-/** Languages whose data is neither in the folder yet nor in a package that is installed. */
+/** Languages whose data is neither in the folder nor in an installed package. */
 export async function missingOcrData(languages: readonly string[], folder: string): Promise<string[]> {
   const missing: string[] = [];
   for (const language of languages)
@@ -51,7 +52,8 @@ function dataFile(language: string, folder: string): string {
     return require.resolve(`@tesseract.js-data/${language}/4.0.0_best_int/${language}.traineddata.gz`);
   } catch (error) {
     throw new ExpectedFailure(
-      `OCR_LANGUAGES names ${language}, and there is neither ${join(folder, `${language}.traineddata`)} nor the package that brings its data: npm install @tesseract.js-data/${language}`,
+      `OCR_LANGUAGES names ${language}, and there is neither ${join(folder, `${language}.traineddata`)} ` +
+        `nor the package that brings its data: npm install @tesseract.js-data/${language}`,
       error,
     );
   }

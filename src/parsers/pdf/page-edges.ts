@@ -1,23 +1,26 @@
-/** The only place that finds running headers and footers: what stands at the same edge of many pages and says the same. */
+/** Finds running headers and footers: the same text at the same edge of many pages. */
 
 import type { TextUnit } from "../../domain/text-unit.ts";
 import type { HeadingPath } from "../heading-path.ts";
 
-/** A unit, and the edge of its page that it stands at. */
+/** A unit and the edge of its page at which it is, if any. */
 export interface PlacedUnit {
   readonly unit: TextUnit;
   readonly edge: "top" | "bottom" | undefined;
 }
 
-/** Fewer pages say nothing about what repeats. */
+/** Text on fewer pages is not taken for a header or footer. */
 const MIN_PAGES = 3;
-/** Headers of left and right pages may differ, and chapters begin without one. */
+/**
+ * The least share of pages: headers of left and right pages may differ, and chapters may begin without one.
+ */
 const MIN_SHARE = 0.3;
 const MAX_CHARS = 200;
 
 /**
- * Units in order, with those marked that recur, and under the headings that are left. Numbers may differ from page to page, except in
- * headings: `Chapter 1` and `Chapter 2` at the top of pages are no header.
+ * The units in order, with running headers and footers marked as `repeats`, and the heading paths without
+ * them. Numbers may differ from page to page, except in headings: `Chapter 1` and `Chapter 2` at the top of
+ * pages are no header.
  */
 export function markRepeats(placed: readonly PlacedUnit[], path: HeadingPath): TextUnit[] {
   const pages = new Set(placed.map(({ unit }) => unit.page)).size;

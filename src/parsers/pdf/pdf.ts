@@ -1,4 +1,6 @@
-/** The parser of PDF files: liteparse, and unpdf where liteparse's native part cannot load or gives up on the file. */
+/**
+ * The parser of PDF files: liteparse, and unpdf if liteparse's native part cannot load or fails on the file.
+ */
 
 import type { ParsedPage, ParseResult } from "@llamaindex/liteparse";
 import { DomainError } from "../../domain/errors.ts";
@@ -19,7 +21,9 @@ import { pdfDateAsIso, xmpMetadata } from "./metadata.ts";
 import { pageUnits } from "./units.ts";
 import { unpdfMetadata, unpdfPageCount, unpdfParse } from "./unpdf.ts";
 
-/** Pages in memory at once: all of a part, since liteparse reads the whole file anew for each batch. */
+/**
+ * Pages in memory at once: as many as a part has, since liteparse reads the whole file again for each batch.
+ */
 const PAGES_PER_BATCH = 50;
 
 export const pdf: Parser = {
@@ -68,7 +72,7 @@ async function withFallback<T>(
   }
 }
 
-/** Where liteparse finds no text at all, some that it takes for hidden may still be found by unpdf. */
+/** If liteparse finds no text at all, unpdf may still find some that liteparse takes for hidden. */
 async function liteparseText(input: ParseInput, Constructor: LiteParseConstructor): Promise<ParsedDocument> {
   const parsed = await liteparseDocument(input, Constructor);
   if (parsed.units.length > 0 || (await inputSizeBytes(input)) > MAX_REOPENED_BYTES) return parsed;
@@ -108,7 +112,10 @@ async function liteparseDocument(
   };
 }
 
-/** Of `performance.now()`: only who asks for pages can ask for the others later. */
+/**
+ * The time of `performance.now()` at which reading stops: only a caller that asks for pages can ask for the
+ * rest.
+ */
 function deadline({ pages, budgetMs = Infinity }: ParseInput): number {
   return performance.now() + (pages === undefined ? Infinity : budgetMs);
 }
@@ -117,7 +124,7 @@ interface PdfText {
   readonly path: HeadingPath;
   readonly placed: PlacedUnit[];
   readonly warnings: ParseWarning[];
-  /** The page behind the last that was read. */
+  /** The page after the last one that was read. */
   next: number;
 }
 
@@ -134,11 +141,11 @@ function addPages(text: PdfText, pages: readonly ParsedPage[]): void {
 
 interface ReadPages {
   readonly pages: readonly ParsedPage[];
-  /** The last page that there was time for, where that is not the last of the batch. */
+  /** The last page for which there was time; undefined if it is the last of the batch. */
   readonly end: number | undefined;
 }
 
-/** Pages with hardly any text as OCR reads them, where it reads more. */
+/** The pages, of which those with hardly any text are replaced by what OCR reads if it reads more. */
 async function withRecognized(
   pages: readonly ParsedPage[],
   input: ParseInput & { until: number },
@@ -166,7 +173,7 @@ async function withRecognized(
   return { pages: better.filter((page) => page.pageNum < firstLeft), end: firstLeft - 1 };
 }
 
-/** One warning for each run of pages with the same code. */
+/** Merges warnings with the same code about adjacent pages. */
 function mergeNeighbours(warnings: readonly ParseWarning[]): ParseWarning[] {
   const merged: ParseWarning[] = [];
   for (const warning of warnings) {
@@ -188,7 +195,7 @@ async function liteparsePageCount(input: ParseInput, Constructor: LiteParseConst
   return (await parser.parse(await liteparseInput(input))).totalPages;
 }
 
-/** All pages or the wanted range, {@link PAGES_PER_BATCH} at a time. */
+/** All pages or the requested range, {@link PAGES_PER_BATCH} at a time. */
 async function* batches(
   input: ParseInput,
   Constructor: LiteParseConstructor,
@@ -203,7 +210,8 @@ async function* batches(
     return;
   }
   const [first, last] = input.pages;
-  for (let from = first, total = last; from <= Math.min(last, total); from += PAGES_PER_BATCH) {
+  let total = last;
+  for (let from = first; from <= Math.min(last, total); from += PAGES_PER_BATCH) {
     const to = Math.min(from + PAGES_PER_BATCH - 1, last);
     const result = await new Constructor({ ...LITEPARSE_CONFIG, targetPages: `${from}-${to}` }).parse(source);
     total = result.totalPages;
@@ -211,15 +219,15 @@ async function* batches(
   }
 }
 
-/** liteparse takes the kind of a file from its name, and converts what is not called .pdf. */
+/** liteparse tells the kind of a file by its name, and would convert a file that is not called .pdf. */
 async function liteparseInput(input: ParseInput): Promise<string | Buffer> {
   return input.path?.toLowerCase().endsWith(".pdf") === true ? input.path : readInput(input);
 }
 
-/** Larger files are not opened a second time, for their title or for text that liteparse does not find. */
+/** Larger files are not opened again by unpdf for a title or text that liteparse does not find. */
 const MAX_REOPENED_BYTES = 16 * 1024 * 1024;
 
-/** Of the XMP packet, and where there is none of the older dictionary, which liteparse does not give. */
+/** Metadata of the XMP packet, or else of the older info dictionary, which only unpdf gives. */
 async function documentMetadata(result: ParseResult, input: ParseInput): Promise<ExtractedMetadata> {
   const created = pdfDateAsIso(result.docMeta?.creationDate);
   const modified = pdfDateAsIso(result.docMeta?.modDate);

@@ -1,4 +1,4 @@
-/** The only place that turns liteparse's layout blocks into text units. */
+/** Turns liteparse's layout blocks into text units. */
 
 import type { LayoutBlock, ParsedPage } from "@llamaindex/liteparse";
 import type { UnitType } from "../../domain/text-unit.ts";
@@ -10,10 +10,10 @@ import { countSourceText } from "../source-text.ts";
 
 const LIST_INDENT = "  ";
 
-/** Share of a page's height in which running headers and footers stand. */
+/** Running headers and footers are within this share of a page's height, at its top and bottom. */
 const EDGE_SHARE = 0.1;
 
-/** Units of one page in reading order. List items that follow each other are one list; rules say nothing and are left out. */
+/** The units of one page in reading order. Consecutive list items become one list; rules are left out. */
 export function pageUnits(page: ParsedPage, path: HeadingPath): PlacedUnit[] {
   countSourceText(page.text.length);
   const placed: PlacedUnit[] = [];
@@ -83,8 +83,9 @@ function listItem(block: LayoutBlock): string {
 }
 
 /**
- * The words of a paragraph or list item as they stand on the page: liteparse marks bold and italic with asterisks and escapes those
- * that are text, together with backslashes and underscores. Search and citations want neither. Headings and cells come plain.
+ * The words of a paragraph or list item as they are on the page: liteparse marks bold and italic with
+ * asterisks, and escapes asterisks, backslashes and underscores of the text. Search and citations need
+ * neither. Headings and cells come without marks.
  */
 function plainInline(text: string): string {
   return text.includes("*") || text.includes("\\") ? text.replace(/\\([\\*_])|\*+/g, "$1") : text;

@@ -1,4 +1,4 @@
-/** The fallback for PDF files: unpdf, which is pure JavaScript and knows lines and pages but no structure. */
+/** Parses PDF files by unpdf, which is pure JavaScript and knows lines and pages but no structure. */
 
 import { getDocumentProxy, getMeta } from "unpdf";
 import { DomainError } from "../../domain/errors.ts";
@@ -37,13 +37,13 @@ export async function unpdfPageCount(input: ParseInput): Promise<number> {
   return withDocument(input, async (document) => document.numPages);
 }
 
-/** What the document says about itself; nothing where it cannot be read. */
+/** What the document says about itself; empty if it cannot be read. */
 export async function unpdfMetadata(input: ParseInput): Promise<ExtractedMetadata> {
   return withDocument(input, documentMetadata).catch(() => ({}));
 }
 
 async function withDocument<T>(input: ParseInput, use: (document: PdfDocument) => Promise<T>): Promise<T> {
-  // A copy: pdf.js takes the bytes' buffer for itself.
+  // A copy, since pdf.js takes ownership of the buffer.
   const document = await openDocument(new Uint8Array(await readInput(input)));
   try {
     return await use(document);

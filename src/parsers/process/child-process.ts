@@ -1,4 +1,4 @@
-/** The pool of parser processes: the only way in which the worker parses what may hang, crash or grow. */
+/** The pool of parser processes, in which the worker parses files that may hang, crash or use up memory. */
 
 import { tmpdir } from "node:os";
 import { DomainError } from "../../domain/errors.ts";
@@ -10,27 +10,33 @@ import type { ChildOutcome } from "./parser-child.ts";
 import { createParserChildren, type ChildrenOptions } from "./parser-children.ts";
 
 export interface ParserPoolOptions extends ChildrenOptions {
-  /** Absent: pictures and scans are not read. */
+  /** Default: none; pictures and scans are not read. */
   readonly ocr?: OcrSettings;
 }
 
-/** For whom a document is parsed. */
 export interface ParseOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Absent: the service itself. */
+  /** For whom the document is parsed. Default: the service itself. */
   readonly owner?: Owner;
 }
 
 export interface ParserPool {
   /**
-   * Parses a document in a process of its own. Throws what the parser throws; `timeout`, `out_of_memory` where the process was killed for
-   * it; `worker_crashed` where two processes died with the document, which each had alone; the signal's reason where the caller gave up (the process is dead by then). Waiting for a free process
-   * does not count as parsing time; it is shared as {@link createParserChildren} says.
+   * Parses a document in a parser process, which has no other document at the same time. Waiting for a free
+   * process does not count as parsing time; owners share processes fairly.
+   *
+   * @throws what the parser throws; DomainError `timeout` or `out_of_memory` if the process was killed for
+   * it, and `worker_crashed` if two processes died with the document; the signal's reason if the caller
+   * aborted (the process is dead by then); Error if the pool is closed.
+   * @see test/parsers/process/child-process.own-stack.test.ts
    */
   parse(input: ParseInput, options?: ParseOptions): Promise<ParsedDocument>;
-  /** Pages of the document without reading their text, null where its format has none; throws as `parse` does. */
+  /** Counts pages without reading their text; null if the format has none. Throws as `parse` does. */
   pageCount(input: ParseInput, options?: ParseOptions): Promise<number | null>;
-  /** Kills all processes and resolves when they are gone; what is under way or comes later is refused. Repeating is harmless. */
+  /**
+   * Kills all processes and resolves when they are gone; running and later calls are refused. Repeating is
+   * harmless.
+   */
   close(): Promise<void>;
 }
 
@@ -50,14 +56,24 @@ const DEFAULTS: ParserPoolOptions = {
   maxDocumentsPerChild: 200,
   recycleRssBytes: 300 * MEBIBYTE,
   recycleCpuSeconds: 600,
-  // Two cores for as long as a document may take, after what the documents before it may have taken.
+  // recycleCpuSeconds, and then two cores for the whole time-out of a document.
   maxCpuSeconds: 1_800,
   folder: tmpdir(),
 };
 
-/** One death may be anybody's doing; a document that two processes died with is not tried on a third. */
+/**
+ * A process may die for any reason, but a document with which two processes died is not tried a third time.
+ */
 const ATTEMPTS = 2;
 
+/**
+ * Starts no process before the first document. Options that are not given have their {@link DEFAULTS}.
+ *
+ * @example
+ * const pool = createParserPool({ size: 2 });
+ * const document = await pool.parse({ fileType: "PDF", path: "plan.pdf" });
+ * await pool.close();
+ */
 export function createParserPool(given: Partial<ParserPoolOptions> = {}): ParserPool {
   const options: ParserPoolOptions = { ...DEFAULTS, ...given };
   const children = createParserChildren(options);

@@ -1,4 +1,4 @@
-/** What the worker and a parser process say to each other over IPC, and the only place that bounds a message. */
+/** The messages between the worker and a parser process, and the bounds of one message. */
 
 import type { ErrorCode } from "../../domain/errors.ts";
 import type { ParsedDocument, TextUnit } from "../../domain/text-unit.ts";
@@ -11,7 +11,10 @@ export interface ChildRequest {
   readonly input: ParseInput;
 }
 
-/** A process says `ready` once; then for each request `started`, any number of `units`, and one of the last three. */
+/**
+ * A process sends `ready` once; then for each request `started`, any number of `units`, and one of the last
+ * three.
+ */
 export type ChildMessage =
   | { readonly kind: "ready" }
   | { readonly kind: "started" }
@@ -20,11 +23,14 @@ export type ChildMessage =
   | { readonly kind: "page_count"; readonly pages: number | null }
   | { readonly kind: "failed"; readonly code: ErrorCode; readonly message: string };
 
-/** A message takes its reader about a millisecond: a long document must not hold the worker's event loop. */
+/**
+ * Reading a message of this size takes about 1 ms, so that a long document does not block the worker's event
+ * loop.
+ */
 const MAX_UNITS_PER_MESSAGE = 500;
 const MAX_CHARS_PER_MESSAGE = 128 * 1024;
 
-/** Units in pieces for one message each; a unit longer than a message goes alone. */
+/** The units in one piece for each message; a unit that is longer than a message is a piece by itself. */
 export function* unitMessages(units: readonly TextUnit[]): Generator<readonly TextUnit[]> {
   let start = 0;
   let chars = 0;

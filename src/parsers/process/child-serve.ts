@@ -1,4 +1,6 @@
-/** The inside of a parser process: answers one request at a time, and never outlives the worker that started it. */
+/**
+ * The code inside a parser process: answers one request at a time, and ends with the worker that started it.
+ */
 
 import { DomainError } from "../../domain/errors.ts";
 import type { FileType } from "../../domain/file-type.ts";
@@ -24,10 +26,12 @@ export async function serveParsers(
   await send({ kind: "ready" });
 }
 
-/** A parser that never returns does not hear of it: the kernel or parent-watch.ts ends that one. */
+/**
+ * A parser that never returns does not get this event: then the kernel or parent-watch.ts ends the process.
+ */
 function endWithParent(): void {
   process.once("disconnect", () => process.exit(0));
-  // Ctrl-C reaches the whole process group; when this process ends is the worker's decision.
+  // Ctrl-C reaches the whole process group, but the worker decides when this process ends.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 }
 

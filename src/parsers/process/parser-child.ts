@@ -1,4 +1,6 @@
-/** One parser process: the only place that starts one behind its sandbox, watches its time and memory, and kills it. */
+/**
+ * One parser process: starts it behind its sandbox, watches its time and memory, and kills it over a limit.
+ */
 
 import { fork, type ChildProcess } from "node:child_process";
 import { DomainError } from "../../domain/errors.ts";
@@ -12,21 +14,21 @@ import { makeProcessFolder, type ProcessFolder } from "./sandbox/process-folder.
 import type { Sandbox } from "./sandbox/sandbox.ts";
 
 export interface ChildLimits {
-  /** The module that the process runs; it speaks child-protocol.ts. */
+  /** The module that the process runs; it uses the messages of child-protocol.ts. */
   readonly entry: URL;
-  /** Milliseconds for one document, at most. */
+  /** The most milliseconds for one document. */
   readonly timeoutMs: number;
-  /** Resident memory, measured every {@link MEMORY_POLL_MS}. */
+  /** Bytes of resident memory, measured every {@link MEMORY_POLL_MS}. */
   readonly maxRssBytes: number;
-  /** V8's heap, which V8 itself bounds. */
+  /** Megabytes of V8's heap, which V8 itself bounds. */
   readonly maxOldSpaceMb: number;
-  /** Processor time of the whole process, which the kernel bounds. */
+  /** Seconds of processor time of the whole process, which the kernel bounds. */
   readonly maxCpuSeconds: number;
-  /** Where the process's own folder is made. */
+  /** The folder in which the process's own folder is made. */
   readonly folder: string;
 }
 
-/** `lost`: the process died, by the document's doing or not: nobody can tell from one death. */
+/** `lost`: the process died; one death does not tell whether the document caused it. */
 export type ChildOutcome =
   | { readonly kind: "parsed"; readonly document: ParsedDocument }
   | { readonly kind: "page_count"; readonly pages: number | null }
@@ -35,15 +37,15 @@ export type ChildOutcome =
 
 export interface ParserChild {
   readonly pid: number;
-  /** Resolves when it can take a document; rejects where it dies before. */
+  /** Resolves when it can take a document; rejects if it dies before. */
   readonly ready: Promise<void>;
   /** Resolves when the process has ended. */
   readonly gone: Promise<void>;
-  /** Resolves when its folder is gone too. */
+  /** Resolves when its folder has been removed too. */
   readonly cleared: Promise<void>;
-  /** Requests that it has taken. */
+  /** The number of requests that it has taken. */
   requests(): number;
-  /** One at a time. Never rejects; a process over a limit is dead before this resolves. */
+  /** Takes one request at a time. Never rejects; a process over a limit is dead before this resolves. */
   run(request: ChildRequest, timeoutMs: number, signal?: AbortSignal): Promise<ChildOutcome>;
   kill(): void;
 }
@@ -51,7 +53,7 @@ export interface ParserChild {
 const MEMORY_POLL_MS = 100;
 const STDERR_TAIL_CHARS = 4096;
 
-/** Of one document's units. A parser holds them all before it sends the first, so that more is no parser's doing. */
+/** Bounds of one document's units. A parser holds all of them in memory, so that no parser sends more. */
 const MAX_ANSWER_CHARS = 256 * 1024 * 1024;
 const MAX_ANSWER_UNITS = 4_000_000;
 
@@ -59,79 +61,59 @@ interface Job {
   readonly units: TextUnit[];
   chars: number;
   started: boolean;
-  /** Set when it was killed for a reason. */
+  /** Why the process was killed, if this module did it. */
   verdict: { readonly error: unknown } | undefined;
   readonly resolve: (outcome: ChildOutcome) => void;
   unwatch: () => void;
 }
 
 /**
- * Memory that Node, V8 and PDFium reserve as writable and never touch: 1.7 GB in a process that has read PDF files. The limit that the kernel
- * holds is on what is reserved, and is there for what grows faster than it is measured.
+ * Memory that Node, V8 and PDFium reserve as writable and never touch: 1.7 GB in a process that has read PDF
+ * files. The kernel's limit is on reserved memory, and is there for what grows faster than
+ * {@link MEMORY_POLL_MS} can notice.
  */
 const RESERVED_BYTES = 2 * 1024 ** 3;
+
+/** A process with its current job. */
+interface Running {
+  readonly limits: ChildLimits;
+  readonly child: ChildProcess;
+  readonly stderr: () => string;
+  readonly ready: PromiseWithResolvers<void>;
+  readonly gone: PromiseWithResolvers<void>;
+  job: Job | undefined;
+  hasEnded: boolean;
+}
 
 export function startParserChild(limits: ChildLimits, sandbox: Sandbox): ParserChild {
   const user = sandbox.on.includes("user") ? takeOwnUser() : undefined;
   const folder = makeProcessFolder(limits.folder, user?.id);
   const child = forkChild(limits, sandbox, folder, user?.id);
-  const stderr = tailOf(child);
-  const ready = Promise.withResolvers<void>();
-  const gone = Promise.withResolvers<void>();
-  ready.promise.catch(() => undefined);
-  let job: Job | undefined;
+  const running: Running = {
+    limits,
+    child,
+    stderr: tailOf(child),
+    ready: Promise.withResolvers(),
+    gone: Promise.withResolvers(),
+    job: undefined,
+    hasEnded: false,
+  };
+  listen(running, () => user?.release());
   let requests = 0;
-  let ended = false;
-
-  const settle = (outcome: ChildOutcome): void => {
-    job?.unwatch();
-    job?.resolve(outcome);
-    job = undefined;
-  };
-  const stop = (error: unknown): void => {
-    if (job !== undefined) job.verdict ??= { error };
-    child.kill("SIGKILL");
-  };
-  const end = (signal: NodeJS.Signals | null): void => {
-    ended = true;
-    ready.reject(new Error(`The parser process ended before it was ready. ${stderr()}`.trimEnd()));
-    if (job !== undefined) settle(endOutcome(job, signal, stderr()));
-    user?.release();
-    gone.resolve();
-  };
-  child.on("error", () => undefined);
-  // "close" comes after the last bytes of stderr; where no process could be started, only "error" comes.
-  child.once("close", (_code, signal) => end(signal));
-  if (child.pid === undefined) end(null);
-  child.on("message", (message: ChildMessage) => {
-    if (message.kind === "ready") ready.resolve();
-    else if (job !== undefined) receive(job, message, { settle, stop });
-  });
-  const answerTo = (
-    request: ChildRequest,
-    timeoutMs: number,
-    signal: AbortSignal | undefined,
-  ): Promise<ChildOutcome> =>
-    new Promise((resolve) => {
-      if (ended) return resolve({ kind: "lost", started: false });
-      job = { units: [], chars: 0, started: false, verdict: undefined, resolve, unwatch: () => undefined };
-      job.unwatch = watch({ limits, timeoutMs, pid: child.pid ?? 0, signal, stop });
-      if (child.connected) child.send(request, () => undefined);
-      else stop(undefined);
-    });
-
   return {
     pid: child.pid ?? 0,
-    ready: ready.promise,
-    gone: gone.promise,
-    cleared: gone.promise.then(() => folder.remove()),
+    ready: running.ready.promise,
+    gone: running.gone.promise,
+    cleared: running.gone.promise.then(() => folder.remove()),
     requests: () => requests,
-    kill: () => void child.kill("SIGKILL"),
+    kill() {
+      child.kill("SIGKILL");
+    },
     async run(request, timeoutMs, signal) {
       requests++;
       try {
         await using placed = await folder.place(request.input);
-        return await answerTo({ ...request, input: placed.input }, timeoutMs, signal);
+        return await answerTo(running, { ...request, input: placed.input }, timeoutMs, signal);
       } catch (error) {
         return {
           kind: "failed",
@@ -140,6 +122,63 @@ export function startParserChild(limits: ChildLimits, sandbox: Sandbox): ParserC
       }
     },
   };
+}
+
+function listen(running: Running, release: () => void): void {
+  const { child } = running;
+  const end = (signal: NodeJS.Signals | null): void => {
+    running.hasEnded = true;
+    const stderr = running.stderr();
+    running.ready.reject(new Error(`The parser process ended before it was ready. ${stderr}`.trimEnd()));
+    if (running.job !== undefined) settle(running, endOutcome(running.job, signal, stderr));
+    release();
+    running.gone.resolve();
+  };
+  // A rejection is reported to whoever waits for the process; it is not unhandled if nobody does.
+  running.ready.promise.catch(() => undefined);
+  child.on("error", () => undefined);
+  // "close" comes after the last bytes of stderr; if no process could be started, there is only "error".
+  child.once("close", (_code, signal) => end(signal));
+  if (child.pid === undefined) end(null);
+  child.on("message", (message: ChildMessage) => {
+    if (message.kind === "ready") running.ready.resolve();
+    else if (running.job !== undefined) receive(running, running.job, message);
+  });
+}
+
+function answerTo(
+  running: Running,
+  request: ChildRequest,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<ChildOutcome> {
+  return new Promise((resolve) => {
+    if (running.hasEnded) return resolve({ kind: "lost", started: false });
+    const job: Job = {
+      units: [],
+      chars: 0,
+      started: false,
+      verdict: undefined,
+      resolve,
+      unwatch: () => undefined,
+    };
+    running.job = job;
+    job.unwatch = watch(running, timeoutMs, signal);
+    if (running.child.connected) running.child.send(request, () => undefined);
+    else stop(running, undefined);
+  });
+}
+
+function settle(running: Running, outcome: ChildOutcome): void {
+  running.job?.unwatch();
+  running.job?.resolve(outcome);
+  running.job = undefined;
+}
+
+/** Kills the process; the current job will fail with the error of the first call. */
+function stop({ job, child }: Running, error: unknown): void {
+  if (job !== undefined) job.verdict ??= { error };
+  child.kill("SIGKILL");
 }
 
 function forkChild(
@@ -163,7 +202,7 @@ function forkChild(
   const child = fork(limits.entry, {
     execPath: program,
     execArgv: rest,
-    // What parses foreign files has no use for the worker's secrets.
+    // A process that parses foreign files does not need the worker's secrets.
     env: { TMPDIR: folder.scratch },
     serialization: "advanced",
     stdio: ["ignore", "ignore", "pipe", "ipc"],
@@ -180,12 +219,7 @@ function tailOf(child: ChildProcess): () => string {
   return () => tail;
 }
 
-interface Ends {
-  readonly settle: (outcome: ChildOutcome) => void;
-  readonly stop: (error: unknown) => void;
-}
-
-function receive(job: Job, message: ChildMessage, { settle, stop }: Ends): void {
+function receive(running: Running, job: Job, message: ChildMessage): void {
   switch (message.kind) {
     case "started":
       job.started = true;
@@ -195,40 +229,40 @@ function receive(job: Job, message: ChildMessage, { settle, stop }: Ends): void 
         job.units.push(unit);
         job.chars += unit.text.length;
       }
-      // What a process says is bounded too: it may no longer be a parser that speaks.
-      if (job.chars > MAX_ANSWER_CHARS || job.units.length > MAX_ANSWER_UNITS) stop(outOfMemory());
+      // Answers are bounded too: a compromised process may send anything.
+      if (job.chars > MAX_ANSWER_CHARS || job.units.length > MAX_ANSWER_UNITS) stop(running, outOfMemory());
       break;
     case "parsed":
-      settle({ kind: "parsed", document: { ...message.document, units: job.units } });
+      settle(running, { kind: "parsed", document: { ...message.document, units: job.units } });
       break;
     case "page_count":
-      settle({ kind: "page_count", pages: message.pages });
+      settle(running, { kind: "page_count", pages: message.pages });
       break;
     case "failed":
-      settle({ kind: "failed", error: new DomainError(message.code, message.message) });
+      settle(running, { kind: "failed", error: new DomainError(message.code, message.message) });
       break;
     case "ready":
       break;
   }
 }
 
-/** Ends the process at the time limit, over the memory limit, or when the caller gives up; the returned function ends the watch. */
-function watch(watched: {
-  limits: ChildLimits;
-  timeoutMs: number;
-  pid: number;
-  signal: AbortSignal | undefined;
-  stop: (error: unknown) => void;
-}): () => void {
-  const { limits, timeoutMs, pid, signal, stop } = watched;
+/**
+ * Kills the process at the time limit, above the memory limit, or when the caller aborts. The returned
+ * function ends the watch.
+ */
+function watch(running: Running, timeoutMs: number, signal: AbortSignal | undefined): () => void {
+  const { limits, child } = running;
+  const seconds = Math.round(timeoutMs / 1000);
   const timer = setTimeout(
-    () => stop(new DomainError("timeout", `Parsing took more than ${Math.round(timeoutMs / 1000)} s.`)),
+    () => stop(running, new DomainError("timeout", `Parsing took more than ${seconds} s.`)),
     timeoutMs,
   );
   const poll = setInterval(() => {
-    void residentBytes(pid).then((bytes) => (bytes > limits.maxRssBytes ? stop(outOfMemory()) : undefined));
+    void residentBytes(child.pid ?? 0).then((bytes) => {
+      if (bytes > limits.maxRssBytes) stop(running, outOfMemory());
+    });
   }, MEMORY_POLL_MS);
-  const abort = (): void => stop(signal?.reason);
+  const abort = (): void => stop(running, signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
   if (signal?.aborted === true) abort();
   return () => {
@@ -238,7 +272,7 @@ function watch(watched: {
   };
 }
 
-/** What C++, Rust, V8 and Node say when they are refused memory. */
+/** Messages of C++, Rust, V8 and Node when they cannot get memory. */
 const NO_MEMORY = [
   "heap out of memory",
   "process out of memory",
@@ -248,7 +282,7 @@ const NO_MEMORY = [
   "Cannot allocate memory",
 ];
 
-/** A crash may be the document's; a kill from outside the kernel's, short of memory, or an operator's. */
+/** A crash may be caused by the document, and a kill by the kernel (out of memory) or by an operator. */
 function endOutcome(job: Job, signal: NodeJS.Signals | null, stderr: string): ChildOutcome {
   if (job.verdict !== undefined) return { kind: "failed", error: job.verdict.error };
   if (signal === "SIGXCPU")

@@ -1,4 +1,4 @@
-/** The only place that measures what another process takes: memory, and processor time. */
+/** Measures the memory and processor time of another process. */
 
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -6,10 +6,10 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** What Linux counts in for other programs, on every architecture that Node runs on. */
+/** Linux reports times to other programs in this unit, on every architecture that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
-/** Resident bytes of a process: what it really takes, native memory included. 0 where it is gone or nothing tells. */
+/** Resident bytes of a process, native memory included; 0 if it is gone or they cannot be read. */
 export async function residentBytes(pid: number): Promise<number> {
   try {
     return process.platform === "linux" ? await fromProc(pid) : await fromPs(pid);
@@ -18,12 +18,15 @@ export async function residentBytes(pid: number): Promise<number> {
   }
 }
 
-/** Seconds of processor time that a process has taken with all its threads. 0 where it is gone or nothing tells. */
+/**
+ * Seconds of processor time that a process has used with all its threads; 0 if it is gone, and outside of
+ * Linux.
+ */
 export async function processorSeconds(pid: number): Promise<number> {
   if (process.platform !== "linux") return 0;
   try {
     const stat = await readFile(`/proc/${pid}/stat`, "latin1");
-    // The name, in parentheses, may hold anything; user and system time are the 12th and 13th field after it.
+    // The name, in parentheses, may hold any character; user and system time are fields 12 and 13 after it.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   } catch {

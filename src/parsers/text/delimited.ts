@@ -1,4 +1,4 @@
-/** The parser of CSV and TSV files: one table, in parts that each repeat its head. */
+/** The parser of CSV and TSV files: one table, cut into parts that each repeat its head. */
 
 import { parse } from "csv-parse/sync";
 import { DomainError } from "../../domain/errors.ts";
@@ -8,8 +8,9 @@ import { readTextInput } from "./plain.ts";
 import { createUnitWriter } from "../unit-writer.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"];
-/** Lines that are looked at to find the delimiter. */
+/** The number of lines from which the delimiter is guessed. */
 const SAMPLE_LINES = 50;
+/** A longer record is the result of a quote that is never closed. */
 const MAX_RECORD_CHARS = 1024 * 1024;
 
 export const delimited: Parser = {
@@ -25,7 +26,9 @@ export const delimited: Parser = {
   },
 };
 
-/** Quotes that end nowhere are taken as they stand, so that a stray one does not swallow the file. */
+/**
+ * If quotes do not match, they are read as text, so that a stray quote does not swallow the rest of the file.
+ */
 function readRows(text: string, delimiter: string): string[][] {
   const options = {
     delimiter,
@@ -41,7 +44,9 @@ function readRows(text: string, delimiter: string): string[][] {
   }
 }
 
-/** The delimiter that cuts the first lines into the same number of cells most often. */
+/**
+ * The delimiter for which most of the first lines have the same number of cells; a comma if there is none.
+ */
 function delimiterOf(text: string): string {
   const lines = text
     .slice(0, 64 * 1024)

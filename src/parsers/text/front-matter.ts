@@ -1,28 +1,33 @@
-/** The only reader of front matter: the few forms of YAML that metadata is written in, each line looked at once. */
+/** Reads front matter: the few forms of YAML in which metadata is written, in one pass over the lines. */
 
 import type { ExtractedMetadata } from "../../domain/text-unit.ts";
 import { described, isoDate } from "../metadata.ts";
 
-/** Front matter beyond this is text: metadata is short. */
+/** Metadata is short: longer front matter is read as text. */
 const MAX_FRONT_MATTER_CHARS = 4096;
 
-/** A longer block is no front matter, whatever its lines look like. */
+/** A longer block is not front matter, whatever its lines look like. */
 const MAX_MAPPING_CHARS = 64 * 1024;
 
 export interface FrontMatter {
-  /** Lines of the text that it takes, with the dashes around it; 0 where they are to be read as Markdown all the same. */
+  /** The number of lines that it takes, with its dashes; 0 if they are to be read as Markdown. */
   readonly lines: number;
   readonly metadata: ExtractedMetadata;
-  /** It is a mapping, but beyond what is read: none of it is metadata. */
+  /** True for a mapping of a form that is not read, which gives no metadata. */
   readonly ignored: boolean;
 }
 
 type Value = string | readonly string[];
 
 /**
- * The front matter that a text begins with. Its keys stand at the margin, and its values are scalars or lists of scalars; what goes
- * beyond that (maps in maps, anchors, tags, `? ` keys, more than {@link MAX_FRONT_MATTER_CHARS}) is ignored as a whole. Undefined where
- * the text begins with none. Own code since the cost of a YAML library grows with the fifth power of what it nests.
+ * The front matter at the start of a text; undefined if there is none. Keys are not indented, and values are
+ * scalars or lists of scalars. A block with anything else (nested maps, anchors, tags, `? ` keys, more than
+ * {@link MAX_FRONT_MATTER_CHARS}) is ignored as a whole.
+ *
+ * This is not a YAML library because the time of the one we use grows with the fifth power of the depth of
+ * nesting.
+ * @see docs/decisions/0029-libraries-or-our-own.md
+ * @see test/parsers/text/front-matter.test.ts
  */
 export function readFrontMatter(lines: readonly string[]): FrontMatter | undefined {
   if (lines[0]?.trimEnd() !== "---") return undefined;
@@ -38,7 +43,7 @@ export function readFrontMatter(lines: readonly string[]): FrontMatter | undefin
   return { lines: isMapping ? end + 1 : 0, metadata: {}, ignored: true };
 }
 
-/** A key at the margin, quoted or not, and what stands behind its colon. */
+/** A key that is not indented, quoted or not, and the text after its colon. */
 const KEY =
   /^(?:"([^"\\]*)"[ \t]*|'([^']*)'[ \t]*|([^\s"'#&*!?|>%@`,:{}[\]-][^:#"'{}[\],]*)):(?:[ \t]([\s\S]*))?$/;
 
@@ -51,7 +56,9 @@ function opensMapping(line: string): boolean {
   return /^(?:\?[ \t]|[{&!%])/.test(line) || KEY.test(line);
 }
 
-/** Whether the line can be one of a mapping, nested or not: nothing else is kept as a block of its own when it cannot be read. */
+/**
+ * Whether the line may belong to a mapping, nested or not. A block with any other line is read as Markdown.
+ */
 function mayBeMapping(line: string): boolean {
   return (
     isSkipped(line) ||
@@ -67,12 +74,13 @@ interface Reading {
   at: number;
 }
 
-/** Undefined for anything but scalars and lists of scalars under keys of their own. */
+/** Undefined unless all values are scalars or lists of scalars and no key comes twice. */
 function readMapping(lines: readonly string[]): ReadonlyMap<string, Value> | undefined {
   const values = new Map<string, Value>();
   const reading: Reading = { lines, at: 0 };
   while (reading.at < lines.length) {
-    const line = lines[reading.at++] ?? "";
+    const line = lines[reading.at] ?? "";
+    reading.at++;
     if (isSkipped(line)) continue;
     const match = KEY.exec(line);
     if (match === null) return undefined;
@@ -85,7 +93,7 @@ function readMapping(lines: readonly string[]): ReadonlyMap<string, Value> | und
 }
 
 function readValue(reading: Reading, written: string): Value | undefined {
-  if (written === "" || written.startsWith("#")) return readBelow(reading);
+  if (written === "" || written.startsWith("#")) return readNextLines(reading);
   if (written.startsWith("[")) return flowList(reading, written);
   if (/^[|>][+-]?(?:[ \t]+#.*)?$/.test(written))
     return indentedLines(reading).join(written.startsWith("|") ? "\n" : " ");
@@ -94,8 +102,10 @@ function readValue(reading: Reading, written: string): Value | undefined {
   return scalar([written, ...more.map((line) => line.trim())].join(" "));
 }
 
-/** The value of a key with nothing behind its colon: a list of lines with dashes, text that is indented, or nothing. */
-function readBelow(reading: Reading): Value | undefined {
+/**
+ * The value of a key with nothing after its colon: a list of lines with dashes, indented text, or nothing.
+ */
+function readNextLines(reading: Reading): Value | undefined {
   while (reading.at < reading.lines.length && isSkipped(reading.lines[reading.at] ?? "")) reading.at++;
   const first = reading.lines[reading.at] ?? "";
   if (DASHED.test(first)) return dashedList(reading, indentOf(first));
@@ -121,18 +131,18 @@ function dashedList(reading: Reading, indent: number): readonly string[] | undef
   return items;
 }
 
-/** `[a, "b, c"]`, on one line or on several. */
+/** `[a, "b, c"]`, on one line or several. */
 function flowList(reading: Reading, written: string): readonly string[] | undefined {
   let list = written.replace(/\][ \t]+#.*$/, "]");
-  while (
-    !list.endsWith("]") &&
-    reading.at < reading.lines.length &&
-    !KEY.test(reading.lines[reading.at] ?? "")
-  )
-    list += ` ${(reading.lines[reading.at++] ?? "").trim()}`;
+  while (!list.endsWith("]") && reading.at < reading.lines.length) {
+    const line = reading.lines[reading.at] ?? "";
+    if (KEY.test(line)) break;
+    list += ` ${line.trim()}`;
+    reading.at++;
+  }
   if (!list.endsWith("]")) return undefined;
   const items: string[] = [];
-  // No two parts of it can take the same character, so that nothing is tried twice.
+  // No two alternatives match the same character, so that the expression never backtracks.
   const item = /[ \t]*((?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')[ \t]*|[^\s"',[\]{}][^,[\]{}]*|)(?:,|$)/y;
   const inner = list.slice(1, -1).trimEnd();
   for (let at = 0; at < inner.length; at = item.lastIndex) {
@@ -145,7 +155,7 @@ function flowList(reading: Reading, written: string): readonly string[] | undefi
   return items;
 }
 
-/** The lines that are indented more than a key, without blank ones at the end. */
+/** The following indented lines, without their common indentation and without blank lines at the end. */
 function indentedLines(reading: Reading): string[] {
   const start = reading.at;
   while (reading.at < reading.lines.length && /^[ \t]|^$/.test(reading.lines[reading.at] ?? "")) reading.at++;
@@ -173,7 +183,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
   " ": " ",
 };
 
-/** The words of a scalar; those that mean no text (`true`, `null`) are empty. Undefined for what is no scalar. */
+/**
+ * The text of a scalar; empty for values that are not text (`true`, `null`). Undefined if it is no scalar.
+ */
 function scalar(written: string): string | undefined {
   const double = /^"((?:[^"\\]|\\.)*)"[ \t]*(?:#.*)?$/.exec(written)?.[1];
   if (double !== undefined)

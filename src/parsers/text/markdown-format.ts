@@ -1,28 +1,34 @@
-/** The only place that writes Markdown blocks: tables, fences and lists, for parsers of other formats. */
+/** Writes Markdown blocks (tables, fenced code, lists, quotes) for parsers of other formats. */
 
-/** Rows of one table unit: a longer table is several, each with its head. */
+/** Rows of one table: a longer one is cut into several, each with the head. */
 const MAX_TABLE_ROWS = 200;
 const MAX_TABLE_CHARS = 32_768;
-/** A wider table is several side by side: its head alone would fill a unit. */
+/** Columns of one table: a wider one is cut into several, since its head alone would fill a unit. */
 const MAX_TABLE_COLUMNS = 500;
-/** Characters of a head, and of a cell of it, beyond which it is not repeated as a whole, or not at all. */
+/** Characters of the columns of a head that are repeated together. */
 const MAX_HEAD_CHARS = 8_192;
+/** A first row with a longer cell is no head, and is not repeated. */
 const MAX_HEAD_CELL_CHARS = 4_096;
-/** What Markdown needs for a cell of a head and the dashes under it. */
+/** Characters of Markdown for one cell of a head and the dashes under it. */
 const HEAD_CELL_MARKS = 9;
-/** Empty cells for each filled one, beyond which a table only spreads its text out. */
+/**
+ * With more empty cells for each filled one, a table is only spread out, and its empty cells are left out.
+ */
 const MAX_EMPTY_SHARE = 8;
 const MIN_EMPTY_CELLS = 1_000;
 
 type Row = readonly string[];
 
-/** Characters of empty cells that a table may always have. */
+/** Characters of empty cells that a table may always add. */
 const MIN_PADDING_CHARS = 64;
 const EMPTY_CELL_CHARS = 3;
 
 /**
- * Rows as a pipe table whose first row is its head, since Markdown has no table without one. Shorter rows are filled up where that adds less
- * than they say; else they stay short, as Markdown allows. Empty where no cell has text.
+ * Rows as a pipe table. The first row becomes the head, since Markdown has no table without one. Shorter rows
+ * are filled up unless that adds more than the table's own text; then they stay short, as Markdown allows.
+ * Empty if no cell has text.
+ *
+ * @example pipeTable([["a", "b"], ["1", "2"]]) // "| a | b |\n| --- | --- |\n| 1 | 2 |"
  */
 export function pipeTable(rows: readonly Row[]): string {
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
@@ -38,7 +44,7 @@ export function pipeTable(rows: readonly Row[]): string {
   ].join("\n");
 }
 
-/** A table of any length and width as pipe tables of bounded size, each with its part of the head repeated. */
+/** A table of any length and width as pipe tables of bounded size, each with its part of the head. */
 export function* pipeTables(rows: Iterable<Row>): Generator<string> {
   const all = withoutGaps([...rows]);
   const first = all[0] ?? [];
@@ -46,10 +52,11 @@ export function* pipeTables(rows: Iterable<Row>): Generator<string> {
   const head = isHead ? first : [];
   let body = isHead ? all.slice(1) : all;
   const width = all.reduce((most, row) => Math.max(most, row.length), 0);
-  for (let from = 0; from < width;) {
+  let from = 0;
+  while (from < width) {
     const end = columnsEnd(head, from, width);
     const columns = (row: Row): Row => (from === 0 && end >= row.length ? row : row.slice(from, end));
-    // A row of thousands of cells has nothing below it that a line of dashes could tell apart.
+    // A single row of thousands of cells needs no line of dashes, which would double its length.
     if (body.length > 0 || end === width) yield* longTable(columns(head), body.map(columns));
     else yield tableRow(columns(head), 1);
     body = body.filter((row) => row.length > end);
@@ -57,17 +64,19 @@ export function* pipeTables(rows: Iterable<Row>): Generator<string> {
   }
 }
 
-/** Behind as many columns as a head may have that is repeated; one at least. */
+/** The end of the columns from `from` on whose head may be repeated; at least one column. */
 function columnsEnd(head: Row, from: number, width: number): number {
   let end = from;
-  for (let chars = 0; end < width && end - from < MAX_TABLE_COLUMNS; end++) {
+  let chars = 0;
+  while (end < width && end - from < MAX_TABLE_COLUMNS) {
     chars += (head[end]?.length ?? 0) + HEAD_CELL_MARKS;
     if (chars > MAX_HEAD_CHARS && end > from) break;
+    end++;
   }
   return end;
 }
 
-/** Rows of which hardly a cell is filled, without the empty cells: places of many columns and merged cells would be most of the text. */
+/** Leaves out the empty cells of a table in which hardly a cell is filled: they would be most of its text. */
 function withoutGaps(rows: readonly Row[]): readonly Row[] {
   let filled = 0;
   let empty = 0;
@@ -98,7 +107,7 @@ function* longTable(head: Row, body: readonly Row[]): Generator<string> {
   yield pipeTable(part);
 }
 
-/** @param columns Cells that it has at least. */
+/** @param columns The least number of cells. */
 function tableRow(row: Row, columns: number): string {
   const cells = Array.from({ length: Math.max(columns, row.length) }, (_, column) =>
     tableCell(row[column] ?? ""),
@@ -110,7 +119,7 @@ function tableCell(text: string): string {
   return text.replace(/\s+/g, " ").trim().replaceAll("|", "\\|");
 }
 
-/** Lines within a fence that none of them closes; empty where all are blank. */
+/** Lines within a fence that none of them closes; empty if all are blank. */
 export function fenced(lines: readonly string[], language = ""): string {
   if (lines.every((line) => line.trim() === "")) return "";
   const longest = lines.reduce((most, line) => Math.max(most, /^\s*(`*)/.exec(line)?.[1]?.length ?? 0), 0);
@@ -118,7 +127,7 @@ export function fenced(lines: readonly string[], language = ""): string {
   return [`${fence}${language}`, ...lines, fence].join("\n");
 }
 
-/** One item of a list; `level` from 0. Lines after the first are indented under it. */
+/** One item of a list; `level` starts at 0. Lines after the first are indented below it. */
 export function listItem(level: number, marker: string, text: string): string {
   const indent = "  ".repeat(Math.min(Math.max(level, 0), 8));
   const [first = "", ...rest] = text.trim().split("\n");
@@ -128,7 +137,7 @@ export function listItem(level: number, marker: string, text: string): string {
   ].join("\n");
 }
 
-/** Every line behind the mark of a quote. */
+/** Every line after the mark of a quote. */
 export function quoted(text: string): string {
   return text
     .trim()

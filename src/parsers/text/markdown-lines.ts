@@ -1,6 +1,11 @@
-/** The only place that tells which Markdown block a line opens (CommonMark's rules for blocks, and GitHub's tables). */
+/**
+ * Tells which Markdown block a line opens, by CommonMark's rules for blocks and GitHub's for tables.
+ *
+ * @see https://spec.commonmark.org/0.31.2/
+ * @see https://github.github.com/gfm/#tables-extension-
+ */
 
-/** Columns of indentation from which a line is code, not a block's opening. */
+/** With this many columns of indentation a line is code and opens no other block. */
 const CODE_INDENT = 4;
 
 export interface FenceOpening {
@@ -12,7 +17,7 @@ export function isBlank(line: string): boolean {
   return line.trim() === "";
 }
 
-/** Columns before the first character that is no space; a tab counts to the next multiple of four. */
+/** Columns of white space at the start of a line; a tab counts up to the next multiple of four. */
 export function indentOf(line: string): number {
   let columns = 0;
   for (const character of line) {
@@ -27,7 +32,7 @@ export function isIndentedCode(line: string): boolean {
   return !isBlank(line) && indentOf(line) >= CODE_INDENT;
 }
 
-/** A heading's level and its text without marks; undefined where the line is none. */
+/** A heading's level and its text without marks; undefined if the line is none. */
 export function atxHeading(line: string): { level: number; text: string } | undefined {
   if (indentOf(line) >= CODE_INDENT) return undefined;
   const content = line.trim();
@@ -45,7 +50,7 @@ function withoutClosingMarks(heading: string): string {
   return closes ? heading.slice(0, end).trimEnd() : heading;
 }
 
-/** The level (1 or 2) of the heading that this line makes of the paragraph above it. */
+/** The level (1 or 2) of the heading that this underline makes of the paragraph above it. */
 export function setextLevel(line: string): 1 | 2 | undefined {
   if (indentOf(line) >= CODE_INDENT) return undefined;
   const content = line.trim();
@@ -68,7 +73,7 @@ export function closesFence(line: string, fence: FenceOpening): boolean {
   return content.length >= fence.length && runLength(content, fence.mark) === content.length;
 }
 
-/** `***`, `- - -`, `___`: a line that separates and says nothing. */
+/** A separator: `***`, `- - -`, `___`. */
 export function isThematicBreak(line: string): boolean {
   if (indentOf(line) >= CODE_INDENT) return false;
   const marks = line.replace(/[ \t]/g, "").trim();
@@ -84,7 +89,7 @@ export function isQuote(line: string): boolean {
   return indentOf(line) < CODE_INDENT && line.trimStart().startsWith(">");
 }
 
-/** Columns from which a list item's own text starts; undefined where the line opens no item. */
+/** The column at which a list item's text starts; undefined if the line opens no item. */
 export function listItemIndent(line: string): number | undefined {
   const item = /^[ \t]*(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$)/.exec(line);
   if (item === null || isThematicBreak(line)) return undefined;
@@ -93,7 +98,7 @@ export function listItemIndent(line: string): number | undefined {
   return indentOf(line) + marker + (after < 1 || after > CODE_INDENT ? 1 : after);
 }
 
-/** Whether an item of a list may stand directly under a paragraph: numbered ones only from 1, empty ones never. */
+/** Whether a list may begin directly after a paragraph: a numbered one only with 1, an empty item never. */
 export function listInterruptsParagraph(line: string): boolean {
   return (
     indentOf(line) < CODE_INDENT &&
@@ -102,7 +107,7 @@ export function listInterruptsParagraph(line: string): boolean {
   );
 }
 
-/** The row of dashes under a table's head. */
+/** Whether the line is the row of dashes under a table's head. */
 export function isTableDelimiter(line: string): boolean {
   const content = line.trim();
   return (
@@ -113,7 +118,7 @@ export function isTableDelimiter(line: string): boolean {
   );
 }
 
-/** The cells of a row, trimmed; an escaped bar does not end one. */
+/** The trimmed cells of a row; an escaped bar does not end a cell. */
 export function tableCells(line: string): string[] {
   let content = line.trim();
   if (content.startsWith("|")) content = content.slice(1);
@@ -121,7 +126,7 @@ export function tableCells(line: string): string[] {
   return content.split(/(?<!\\)\|/).map((cell) => cell.trim());
 }
 
-/** A paragraph that is nothing but one image. */
+/** Whether a paragraph is nothing but one image. */
 export function isImageOnly(paragraph: string): boolean {
   return paragraph.startsWith("![") && paragraph.endsWith(")") && /^!\[[^\]]*\]\([^()]*\)$/.test(paragraph);
 }

@@ -1,4 +1,6 @@
-/** The parser of Markdown: one pass over the lines, one unit a block. Inline marks stay as they are written. */
+/**
+ * The parser of Markdown: one pass over the lines, one unit for each block. Inline marks stay as they are.
+ */
 
 import { DomainError } from "../../domain/errors.ts";
 import type { ExtractedMetadata, ParseWarning, TextUnit, UnitType } from "../../domain/text-unit.ts";
@@ -24,7 +26,7 @@ import { described } from "../metadata.ts";
 import type { Parser } from "../parser.ts";
 import { readTextInput } from "./plain.ts";
 
-/** An image's bytes within the text are no text; what they are stays. */
+/** The bytes of an image embedded in the text, which are left out; its media type stays. */
 const INLINE_DATA = /\((data:[\w/+.-]{1,100});base64,[A-Za-z0-9+/=]*\)/g;
 
 export const markdown: Parser = {
@@ -54,7 +56,12 @@ export interface MarkdownText {
   readonly warnings: ParseWarning[];
 }
 
-/** Units of a Markdown text. Nothing but blank lines, thematic breaks and the bytes of embedded images is left out; front matter is metadata and a code unit. */
+/**
+ * The units of a Markdown text. All of it is kept except blank lines, thematic breaks and the bytes of
+ * embedded images. Front matter becomes metadata and a code unit.
+ *
+ * @see test/parsers/text/markdown.test.ts
+ */
 export function parseMarkdown(source: string): MarkdownText {
   const lines = source.replace(INLINE_DATA, "($1)").split(/\r\n|\n|\r/);
   const reader: Reader = { lines, at: 0, path: createHeadingPath(), units: [] };
@@ -100,7 +107,7 @@ function readBlock(reader: Reader): void {
   readParagraph(reader);
 }
 
-/** Adds lines up to `end`, without blank ones at the end, as one unit. */
+/** Adds the lines up to `end` as one unit, without blank lines at its end. */
 function take(reader: Reader, type: UnitType, end: number): void {
   let last = end;
   while (last > reader.at + 1 && isBlank(lineAt(reader, last - 1))) last--;
@@ -128,7 +135,7 @@ function indentedCodeEnd(reader: Reader): number {
   return at;
 }
 
-/** An unclosed fence goes to the end of the text. */
+/** An unclosed fence extends to the end of the text. */
 function fenceEnd(reader: Reader, start: number): number {
   const fence = fenceOpening(lineAt(reader, start));
   for (let at = start + 1; at < reader.lines.length; at++)
@@ -136,14 +143,17 @@ function fenceEnd(reader: Reader, start: number): number {
   return reader.lines.length;
 }
 
-/** A quote takes lines without its mark too, as long as they go on with its paragraph. */
+/** A quote also takes lines without its mark while they continue its paragraph. */
 function quoteEnd(reader: Reader): number {
   let at = reader.at;
   while (at < reader.lines.length && (isQuote(lineAt(reader, at)) || !endsParagraph(reader, at))) at++;
   return at;
 }
 
-/** A list goes on over blank lines while what follows is an item or is indented under one; a fence in it is taken whole. */
+/**
+ * A list continues after blank lines if the next line is an item or is indented below one. Fenced code in it
+ * is taken whole.
+ */
 function listEnd(reader: Reader): number {
   const outer = indentOf(lineAt(reader, reader.at));
   let at = reader.at;

@@ -1,4 +1,4 @@
-/** The parser of plain text, and the only place that decides which character set bytes are in. */
+/** The parser of plain text, and the detection of character sets for all parsers of text. */
 
 import { isUtf8 } from "node:buffer";
 import { analyse } from "chardet";
@@ -6,10 +6,13 @@ import { DomainError } from "../../domain/errors.ts";
 import type { TextUnit } from "../../domain/text-unit.ts";
 import { readInput, storableText, type ParseInput, type Parser } from "../parser.ts";
 
-/** A paragraph longer than this is cut at a line end, or else at a space: text without blank lines stays in pieces that can be passed on. */
+/**
+ * A longer paragraph is cut, at the end of a line or else at a space, so that no piece is too long to pass
+ * on.
+ */
 export const MAX_PARAGRAPH_CHARS = 32_768;
 
-/** Bytes that chardet looks at. */
+/** The number of bytes by which a character set is guessed. */
 const CHARSET_SAMPLE_BYTES = 64 * 1024;
 
 export const text: Parser = {
@@ -22,7 +25,12 @@ export const text: Parser = {
   },
 };
 
-/** The input as text. Throws `empty_file`, and `unsupported_file_type` for what only begins like text: a picture or a disk behind a head of words. */
+/**
+ * The input as text. Throws `empty_file`, and `unsupported_file_type` for a file that only begins like text,
+ * for example a picture after a text header.
+ *
+ * @param declared Finds the character set that the file declares, if it declares one.
+ */
 export async function readTextInput(
   input: ParseInput,
   declared?: (bytes: Buffer) => string | undefined,
@@ -33,19 +41,23 @@ export async function readTextInput(
   return decodeText(bytes, declared?.(bytes));
 }
 
-/** Text has hardly a control character; of other bytes one in ten is one. */
+/** Text has hardly any control characters; of the bytes of other files about one in ten is one. */
 const MAX_CONTROL_SHARE = 0.01;
 const FORGIVEN_CONTROLS = 16;
-/** Tab, line feed, form feed, carriage return, and what terminals and printers are told: backspace and escape. */
+/**
+ * Tab, line feed, form feed, carriage return, and backspace and escape, which control terminals and printers.
+ */
 const TEXT_CONTROLS: ReadonlySet<number> = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d, 0x1b]);
 
-/** Fewer zeros are strays in some other text. */
+/** Fewer zeros are strays in text of another character set. */
 const MIN_WIDE_ZEROS = 8;
 
 function isBinary(bytes: Buffer): boolean {
   if (wideCharset(bytes) !== undefined) return false;
   let controls = 0;
-  for (const byte of bytes) if (byte < 0x20 && !TEXT_CONTROLS.has(byte)) controls++;
+  for (const byte of bytes) {
+    if (byte < 0x20 && !TEXT_CONTROLS.has(byte)) controls++;
+  }
   return controls > FORGIVEN_CONTROLS && controls > bytes.length * MAX_CONTROL_SHARE;
 }
 
@@ -58,7 +70,10 @@ function wideCharset(bytes: Buffer): WideCharset | undefined {
     : unmarkedWideCharset(bytes.subarray(0, CHARSET_SAMPLE_BYTES));
 }
 
-/** UTF-16 without its mark, by its zeros: text has many of them in one half of its pairs of bytes, and hardly any in the other. */
+/**
+ * Recognizes UTF-16 without byte order mark by its zeros: of each pair of bytes, one is often zero and the
+ * other hardly ever.
+ */
 function unmarkedWideCharset(sample: Buffer): WideCharset | undefined {
   let even = 0;
   let odd = 0;
@@ -72,8 +87,9 @@ function unmarkedWideCharset(sample: Buffer): WideCharset | undefined {
 }
 
 /**
- * Bytes as text: by byte order mark, else strict UTF-8, else the character set that the file declares, else the likeliest one; NUL and
- * lone surrogates are removed. Strict UTF-8 is first since chardet takes nearly-ASCII UTF-8 for ISO-8859-1.
+ * Bytes as text, without NUL and lone surrogates. The character set is, in this order: UTF-16 by its mark or
+ * its zeros, strict UTF-8, the declared one, the likeliest one. Strict UTF-8 goes before guesses since
+ * chardet takes UTF-8 that is mostly ASCII for ISO-8859-1.
  */
 export function decodeText(bytes: Buffer, declared?: string): string {
   return storableText(new TextDecoder(charsetOf(bytes, declared)).decode(bytes));
@@ -99,11 +115,14 @@ function likeliestCharset(bytes: Buffer): string {
   return (eastAsian ?? likeliest).name;
 }
 
-/** chardet takes short East Asian text for Western: where it is unsure, what fits strictly goes first. */
+/**
+ * chardet takes short East Asian text for Western. Below this confidence (of 100), an East Asian character
+ * set in which all bytes are valid is preferred.
+ */
 const UNSURE_BELOW = 30;
 const EAST_ASIAN = new Set(["Shift_JIS", "EUC-JP", "EUC-KR", "Big5", "GB18030"]);
 
-/** In Western text letters outside ASCII are few. */
+/** Whether most letters are outside of ASCII, as they are not in Western text. */
 function isMostlyHigh(sample: Buffer): boolean {
   let high = 0;
   let letters = 0;
@@ -134,7 +153,7 @@ function paragraphUnit(paragraph: string): TextUnit {
   return { type: "paragraph", text: paragraph, page: null, heading_path: [] };
 }
 
-/** Runs of lines between blank lines, none longer than {@link MAX_PARAGRAPH_CHARS}; a form feed ends a paragraph too. */
+/** The text between blank lines or form feeds, in pieces of at most {@link MAX_PARAGRAPH_CHARS}. */
 function* paragraphs(whole: string): Generator<string> {
   const blank = /\r?\n[^\S\n]*(?:\r?\n[^\S\n]*)+|\f/g;
   let start = 0;
@@ -145,6 +164,7 @@ function* paragraphs(whole: string): Generator<string> {
   yield* bounded(whole.slice(start));
 }
 
+/** The paragraph in pieces of at most {@link MAX_PARAGRAPH_CHARS}, without blank ones. */
 export function* bounded(paragraph: string): Generator<string> {
   let start = 0;
   while (paragraph.length - start > MAX_PARAGRAPH_CHARS) {
@@ -159,7 +179,10 @@ function* nonBlank(paragraph: string): Generator<string> {
   if (/\S/.test(paragraph)) yield paragraph.trimEnd();
 }
 
-/** The last good place to cut in the second half of [start, limit); no further back, so that long text without one stays cheap. */
+/**
+ * The last line end or space in the second half of [start, limit). The first half is not searched, to save
+ * time.
+ */
 function cutBefore(paragraph: string, start: number, limit: number): number {
   const half = start + MAX_PARAGRAPH_CHARS / 2;
   const searched = paragraph.slice(half, limit);

@@ -1,4 +1,4 @@
-/** The parser of EPUB books: the chapters of the spine, in order. */
+/** The parser of EPUB books: the chapters in the order of the book's spine. */
 
 import { posix } from "node:path";
 import { DomainError } from "../../domain/errors.ts";
@@ -50,7 +50,7 @@ export const epub: Parser = {
   },
 };
 
-/** Paths of the chapters; the table of contents stands in the spine of some books and is text like any. */
+/** Paths of the chapters. Some books list their table of contents too; it is read like any chapter. */
 function spine(book: MarkupElement, folder: string): string[] {
   const items = new Map(
     childrenNamed(childAt(book, "manifest"), "item").map((item) => [attribute(item, "id") ?? "", item]),

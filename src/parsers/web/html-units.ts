@@ -1,6 +1,17 @@
-/** The only place that turns HTML into text units: web pages, chapters of books and the bodies of mails. */
+/** Turns HTML into text units: web pages, chapters of books and the bodies of mails. */
 
 import { fenced, listItem, pipeTables, quoted } from "../text/markdown-format.ts";
+import { laysOut, rowTexts, strayText, tableRows } from "./html-tables.ts";
+import {
+  addNode,
+  BLOCKS,
+  blockText,
+  collapsed,
+  inlineText,
+  names,
+  preformatted,
+  SKIPPED,
+} from "./html-text.ts";
 import {
   attribute,
   childrenNamed,
@@ -11,25 +22,17 @@ import {
 } from "./markup-tree.ts";
 import type { UnitWriter } from "../unit-writer.ts";
 
-const names = (list: string): ReadonlySet<string> => new Set(list.split(" "));
-
-const SKIPPED = names("head script style noscript template svg iframe object embed audio video canvas");
-const BLOCKS = names(
-  "address article aside body caption center dd details dialog div dl dt fieldset figcaption figure footer form header hgroup hr html legend li main menu nav " +
-    "option p search section select summary table tbody td tfoot th thead tr ul ol pre blockquote h1 h2 h3 h4 h5 h6",
-);
 const LISTS = names("ul ol menu");
-/** What no cell of a table of data holds: a table with one of them only lays out the page. */
-const LAYOUT_ONLY = names("table h1 h2 h3 h4 h5 h6 form");
-
-const MAX_IMAGE_ADDRESS_CHARS = 200;
 
 export interface HtmlOptions {
-  /** Added to the level of every heading. */
+  /** Added to the level of every heading. Default: 0. */
   readonly headingOffset?: number;
 }
 
-/** Writes what a reader of the page sees, in order; scripts, styles and embedded media are left out, and menus are for the text alone. */
+/**
+ * Writes what a reader of the page sees, in order. Scripts, styles and embedded media are left out; menus are
+ * marked as text that repeats.
+ */
 export function writeHtml(root: MarkupElement, writer: UnitWriter, options: HtmlOptions = {}): void {
   const walk: Walk = {
     writer,
@@ -45,11 +48,11 @@ export function writeHtml(root: MarkupElement, writer: UnitWriter, options: Html
 interface Walk {
   readonly writer: UnitWriter;
   readonly offset: number;
-  /** Text since the last block. */
+  /** Inline text since the last block. */
   inline: string[];
-  /** Open elements that hold a site's menu. */
+  /** The number of open elements that are a site's menu. */
   menus: number;
-  /** What {@link holdsBlock} has found out, so that it looks at each element once. */
+  /** Results of {@link holdsBlock}, which looks at each element once. */
   readonly holdsBlock: Map<MarkupElement, boolean>;
 }
 
@@ -101,69 +104,11 @@ function holdsBlock(walk: Walk, element: MarkupElement): boolean {
   return holds;
 }
 
-/** Without the line break behind a tag, and all before the next. */
+/** Without the line break after the opening tag, and without all line breaks before the closing one. */
 function withoutBreaksAround(text: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === "\n") end--;
   return text.slice(text.startsWith("\n") ? 1 : 0, end);
-}
-
-/** Text of inline content, white space as written; a line break is a vertical tab until the space around it is collapsed. */
-function inlineText(element: MarkupElement): string {
-  const parts: string[] = [];
-  addInline(parts, element);
-  return parts.join("");
-}
-
-function addInline(parts: string[], element: MarkupElement): void {
-  if (SKIPPED.has(element.name)) return;
-  if (element.name === "br") parts.push("\v");
-  else if (element.name === "img") parts.push(imageText(element));
-  else if (element.name === "input") parts.push(checkboxText(element));
-  else for (const child of element.children) addNode(parts, child);
-}
-
-function addNode(parts: string[], node: MarkupNode): void {
-  if (!isElement(node)) parts.push(node);
-  else {
-    parts.push(gap(node));
-    addInline(parts, node);
-    parts.push(gap(node));
-  }
-}
-
-function checkboxText(element: MarkupElement): string {
-  if (attribute(element, "type") !== "checkbox") return "";
-  return "checked" in element.attributes ? "[x] " : "[ ] ";
-}
-
-function gap(element: MarkupElement): string {
-  return BLOCKS.has(element.name) ? "\v" : "";
-}
-
-function imageText(element: MarkupElement): string {
-  const alternative = collapsed(attribute(element, "alt") ?? "");
-  const source = attribute(element, "src") ?? "";
-  if (alternative === "") return "";
-  return `![${alternative.replace(/[[\]]/g, "")}](${source.startsWith("data:") || source.length > MAX_IMAGE_ADDRESS_CHARS ? "" : source.replace(/[()\s]/g, encodeURIComponent)})`;
-}
-
-/** White space as a browser shows it: runs are one space, line breaks stay. */
-function collapsed(text: string): string {
-  return text
-    .replace(/[\t\n\f\r ]+/g, " ")
-    .replace(/ ?\v[ \v]*/g, "\n")
-    .trim();
-}
-
-function blockText(element: MarkupElement): string {
-  return collapsed(inlineText({ ...element, name: "div" }));
-}
-
-function preformatted(element: MarkupElement): string {
-  return element.children
-    .map((child) => (isElement(child) ? (child.name === "br" ? "\n" : preformatted(child)) : child))
-    .join("");
 }
 
 function codeLanguage(element: MarkupElement): string {
@@ -195,14 +140,14 @@ function listText(list: MarkupElement, level: number): string {
   return lines.filter((line) => line !== "").join("\n");
 }
 
-/** Text of an item without the lists directly in it. */
+/** The text of an item without the lists that are its children. */
 function ownText(item: MarkupElement): string {
   const parts: string[] = [];
   for (const child of item.children) if (!isElement(child) || !LISTS.has(child.name)) addNode(parts, child);
   return collapsed(parts.join(""));
 }
 
-/** Lists directly in an item; those deeper inside other blocks come as text of the item. */
+/** The lists that are children of an item; deeper ones become text of the item. */
 function nestedLists(item: MarkupElement): MarkupElement[] {
   return item.children.filter((child): child is MarkupElement => isElement(child) && LISTS.has(child.name));
 }
@@ -220,75 +165,4 @@ function walkTable(walk: Walk, table: MarkupElement): void {
     return;
   }
   for (const part of pipeTables(rowTexts(rows))) walk.writer.add("table", part);
-}
-
-/** Text that stands in a table but in no cell comes before it, as in a browser. */
-function strayText(table: MarkupElement): string {
-  return table.children
-    .map((child) =>
-      isElement(child) ? (/^(?:tr|thead|tbody|tfoot)$/.test(child.name) ? strayText(child) : "") : child,
-    )
-    .join(" ");
-}
-
-function laysOut(table: MarkupElement): boolean {
-  return table.children.some((child) => isElement(child) && (LAYOUT_ONLY.has(child.name) || laysOut(child)));
-}
-
-/** Cells of the table's own rows. */
-function tableRows(table: MarkupElement): MarkupElement[][] {
-  const rows: MarkupElement[][] = [];
-  for (const child of table.children) {
-    if (!isElement(child)) continue;
-    if (child.name === "tr")
-      rows.push(
-        child.children.filter(
-          (cell): cell is MarkupElement => isElement(cell) && (cell.name === "td" || cell.name === "th"),
-        ),
-      );
-    else if (child.name === "thead" || child.name === "tbody" || child.name === "tfoot")
-      for (const row of tableRows(child)) rows.push(row);
-  }
-  return rows;
-}
-
-const MAX_SPAN = 100;
-/** Cells that spans leave empty, for each that is written; a table with more of them has a meaning for its layout only. */
-const MAX_SPANNED_SHARE = 8;
-const MIN_SPANNED_CELLS = 10_000;
-
-/** Texts by column: a cell over several columns or rows stands in the first and leaves the others empty. */
-function rowTexts(rows: readonly (readonly MarkupElement[])[]): string[][] {
-  const taken: number[] = [];
-  let spare = rows.reduce((sum, cells) => sum + cells.length * MAX_SPANNED_SHARE, MIN_SPANNED_CELLS);
-  return rows.map((cells) => {
-    const row: string[] = [];
-    let column = 0;
-    const skipTaken = (): void => {
-      for (; spare > 0 && (taken[column] ?? 0) > 0; column++) {
-        taken[column] = (taken[column] ?? 0) - 1;
-        row[column] = "";
-        spare--;
-      }
-    };
-    for (const cell of cells) {
-      skipTaken();
-      const below = span(cell, "rowspan") - 1;
-      row[column] = blockText(cell);
-      const columns = Math.min(span(cell, "colspan"), spare + 1);
-      spare -= columns - 1;
-      for (let end = column + columns; column < end; column++) {
-        row[column] ??= "";
-        taken[column] = below;
-      }
-    }
-    skipTaken();
-    while (row.at(-1) === "") row.pop();
-    return row;
-  });
-}
-
-function span(cell: MarkupElement, name: string): number {
-  const value = Number.parseInt(attribute(cell, name) ?? "1", 10);
-  return Number.isNaN(value) ? 1 : Math.min(Math.max(value, 1), MAX_SPAN);
 }

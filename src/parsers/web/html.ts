@@ -16,7 +16,7 @@ import { readInput, type Parser } from "../parser.ts";
 import { decodeText } from "../text/plain.ts";
 import { createUnitWriter } from "../unit-writer.ts";
 
-/** Bytes in which HTML wants its character set to be declared. */
+/** HTML declares its character set within these bytes. */
 const DECLARED_WITHIN_BYTES = 1024;
 
 export const html: Parser = {
@@ -37,7 +37,7 @@ export const html: Parser = {
   },
 };
 
-/** Bytes as text, with the character set that the page declares where it is no UTF-8. */
+/** Bytes as text: UTF-8, or the character set that the page declares. */
 export function decodeHtml(bytes: Buffer): string {
   const opening = bytes.subarray(0, DECLARED_WITHIN_BYTES).toString("latin1");
   return decodeText(bytes, /(?:charset|encoding)\s*=\s*["']?([\w-]{2,40})/i.exec(opening)?.[1]);

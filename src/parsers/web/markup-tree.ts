@@ -1,10 +1,13 @@
-/** The only reader of markup: XML and HTML as a plain tree, within bounds. Entities other than the predefined ones are never expanded. */
+/**
+ * Reads XML and HTML as a plain tree, within bounds. Entities other than the predefined ones are never
+ * expanded.
+ */
 
 import { Parser } from "htmlparser2";
 import { DomainError } from "../../domain/errors.ts";
 
 export interface MarkupElement {
-  /** Of XML without its prefix, of HTML in lower case. */
+  /** Without its prefix in XML, in lower case in HTML. */
   readonly name: string;
   /** With prefixes, as written. */
   readonly attributes: Readonly<Record<string, string>>;
@@ -17,29 +20,35 @@ export type MarkupNode = MarkupElement | string;
 /** A tree of this many elements takes about 400 MB. */
 const MAX_ELEMENTS = 1_500_000;
 
-/** Deeper elements are hung on their ancestor at this depth, so that walking the tree cannot exhaust the stack. */
+/**
+ * Deeper elements become children of their ancestor at this depth, so that recursion cannot overflow the
+ * stack.
+ */
 const MAX_TREE_DEPTH = 256;
 
-/** Old pages leave hundreds of tags open. Beyond this the time that closing them takes is what a file was made for. */
+/** Old pages leave hundreds of tags open. A file with more was made so that closing them takes long. */
 const MAX_OPEN_ELEMENTS = 2_000;
 
 /**
- * The tree below a root without a name. Broken markup gives what a browser would make of it; throws `too_large` beyond
- * {@link MAX_ELEMENTS}, and `too_complex` for more than {@link MAX_OPEN_ELEMENTS} inside each other. `xhtml` is HTML in which a tag may close itself.
+ * The tree, whose root has no name. Broken markup gives what a browser would make of it. Throws `too_large`
+ * for more than {@link MAX_ELEMENTS}, and `too_complex` if more than {@link MAX_OPEN_ELEMENTS} are nested.
+ *
+ * @param kind `xhtml` is HTML in which a tag may close itself.
  */
 export function parseMarkup(source: string, kind: "xml" | "html" | "xhtml"): MarkupElement {
   const root: MarkupElement = { name: "", attributes: {}, children: [] };
   const open: MarkupElement[] = [root];
   let skipped = 0;
   let elements = 0;
-  const xml = kind === "xml";
+  const isXml = kind === "xml";
   const parser = new Parser(
     {
       onopentag(name, attributes) {
-        if (++elements > MAX_ELEMENTS)
+        elements++;
+        if (elements > MAX_ELEMENTS)
           throw new DomainError("too_large", `The file has more than ${MAX_ELEMENTS} elements.`);
         const element: MarkupElement = {
-          name: xml ? name.slice(name.indexOf(":") + 1) : name,
+          name: isXml ? name.slice(name.indexOf(":") + 1) : name,
           attributes,
           children: [],
         };
@@ -64,10 +73,10 @@ export function parseMarkup(source: string, kind: "xml" | "html" | "xhtml"): Mar
       },
     },
     {
-      xmlMode: xml,
+      xmlMode: isXml,
       decodeEntities: true,
-      lowerCaseTags: !xml,
-      lowerCaseAttributeNames: !xml,
+      lowerCaseTags: !isXml,
+      lowerCaseAttributeNames: !isXml,
       recognizeSelfClosing: kind !== "html",
     },
   );
@@ -79,14 +88,17 @@ export function isElement(node: MarkupNode): node is MarkupElement {
   return typeof node !== "string";
 }
 
-/** Its child elements of that name, in order. */
+/** The element's children of that name, in order. */
 export function childrenNamed(element: MarkupElement | undefined, name: string): MarkupElement[] {
   return (element?.children ?? []).filter(
     (child): child is MarkupElement => isElement(child) && child.name === name,
   );
 }
 
-/** The first element at the end of a path of child names. */
+/**
+ * The element at the end of a path of child names, of which each step takes the first; undefined if there is
+ * none.
+ */
 export function childAt(
   element: MarkupElement | undefined,
   ...path: readonly string[]
@@ -97,7 +109,7 @@ export function childAt(
   return found;
 }
 
-/** All elements of that name below, in document order; none below one that was found. */
+/** All descendants of that name in document order, except those inside of another one that was found. */
 export function descendantsNamed(element: MarkupElement, name: string): MarkupElement[] {
   const found: MarkupElement[] = [];
   addDescendants(found, element, name);
@@ -112,7 +124,7 @@ function addDescendants(found: MarkupElement[], element: MarkupElement, name: st
   }
 }
 
-/** The attribute of that local name, whatever its prefix; one without a prefix goes first. */
+/** The attribute of that local name with any prefix; one without a prefix is preferred. */
 export function attribute(element: MarkupElement | undefined, name: string): string | undefined {
   if (element === undefined) return undefined;
   const plain = element.attributes[name];
@@ -121,7 +133,7 @@ export function attribute(element: MarkupElement | undefined, name: string): str
   return key === undefined ? undefined : element.attributes[key];
 }
 
-/** All text below, as it stands. */
+/** All text of the element and its descendants, as written. */
 export function textOf(element: MarkupElement | undefined): string {
   const parts: string[] = [];
   if (element !== undefined) addText(parts, element);

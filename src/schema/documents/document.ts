@@ -20,7 +20,8 @@ export const RunError = z
     stage: z.string().meta({ example: "parsing" }),
     code: z.string().meta({
       description:
-        "empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, too_complex, no_text, rejected_by_provider, worker_crashed, superseded, cancelled, internal",
+        "empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, " +
+        "too_complex, no_text, rejected_by_provider, worker_crashed, superseded, cancelled, internal",
       example: "encrypted",
     }),
     message: z.string().meta({ example: "The file is encrypted." }),
@@ -31,7 +32,9 @@ export const WaitingFor = z
   .object({
     code: z.string().meta({
       description:
-        "What is down or busy: provider_rate_limited, provider_timeout, provider_unavailable, storage_unavailable, insufficient_storage, database_unavailable, workflows_unavailable, internal",
+        "What is down or busy: provider_rate_limited, provider_timeout, provider_unavailable, " +
+        "storage_unavailable, insufficient_storage, database_unavailable, workflows_unavailable, " +
+        "internal",
       example: "provider_unavailable",
     }),
     since: Timestamp,
@@ -46,11 +49,12 @@ export const WaitingFor = z
 const Warnings = z.array(z.record(z.string(), z.unknown())).meta({
   example: [{ code: "not_embedded", chunk_index: 7 }],
   description:
-    "Parts that were left out of a document that is otherwise whole. `not_embedded`: the embedding provider refuses the text of this chunk, which is found by its words alone; " +
-    "the first hundred are named, and processing the document again tries them again",
+    "Parts that were left out of a document that is otherwise whole. `not_embedded`: the embedding " +
+    "provider refuses the text of this chunk, which is found by its words alone; the first hundred are " +
+    "named, and processing the document again tries them again",
 });
 
-/** Directly after upload exactly the three flags; everything else once the run has got there. */
+/** Right after the upload only the three flags are there; the other fields follow as the run proceeds. */
 const ProcessingState = z
   .object({
     parsed: z.boolean().meta({ description: "True once text is extracted" }),
@@ -90,7 +94,8 @@ export const Document = z
     file_path: z.string().meta({
       description: "spaces/<space_id>/documents/<document_id>/original/<filename>",
       example:
-        "spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030/original/report.pdf",
+        "spaces/01900000-0000-7000-8000-000000000010/" +
+        "documents/01900000-0000-7000-8000-000000000030/original/report.pdf",
     }),
     doc_metadata: DocumentMetadata,
     processing_state: ProcessingState,
@@ -144,21 +149,24 @@ export const documentFilters = () =>
     space_id__exact: "01900000-0000-7000-8000-000000000010",
     file_type__exact: "PDF",
   });
-/** Optional as a whole; `{}` lists all documents that are reached. */
+/** The body is optional; without one, and for `{}`, all documents that the caller reaches are listed. */
 export const DocumentSearch = z
   .object({ filters: documentFilters(), order_by: orderByOf(DOCUMENT_FIELDS, ["-created_at"]) })
   .meta({ id: "DocumentSearch" })
   .nullish()
   .transform((body) => body ?? { filters: [], order_by: [] });
 
-/** The form of `POST /data/upload`, as documented; uploads.ts streams and checks it. */
+/**
+ * The form of `POST /data/upload`. `api/body/uploads.ts` streams its file, `api/body/form.ts` checks its
+ * fields.
+ */
 export const DocumentUpload = z
   .object({ file: FilePart, space_id: Uuid, folder_id: Uuid.optional() })
   .meta({ id: "DocumentUpload" });
 
 const READ_ONLY_METADATA = ["original_filename", "content_type"];
 export const MAX_METADATA_CHARACTERS = 65_536;
-/** More would not fit those characters. */
+/** No more keys fit into {@link MAX_METADATA_CHARACTERS}. */
 const MAX_METADATA_KEYS = 10_000;
 
 export const DocumentPatch = z

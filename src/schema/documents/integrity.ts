@@ -6,7 +6,9 @@ const IntegrityFinding = z
   .object({
     code: z.string().meta({
       description:
-        "published_run_missing, chunks_incomplete, embeddings_incomplete, index_incomplete, published_hidden, entries_not_served, chunks_without_run, run_without_claim, run_stalled, file_missing, object_missing",
+        "published_run_missing, chunks_incomplete, embeddings_incomplete, index_incomplete, " +
+        "published_hidden, entries_not_served, chunks_without_run, run_without_claim, run_stalled, " +
+        "file_missing, object_missing",
       example: "embeddings_incomplete",
     }),
     message: z.string().meta({ example: "The published version has 11 embeddings for 12 chunks." }),

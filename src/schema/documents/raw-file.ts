@@ -1,21 +1,23 @@
-/** Contract of raw files: paths in a space. */
+/** Contract of raw files, which are addressed by their path in a space. */
 import { z } from "zod";
 import { addressFault, MAX_PATH_BYTES, pathFault } from "../../domain/paths.ts";
 import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "../common.ts";
 
 interface PathKind {
-  /** `""` is the root of the space. */
+  /** True if `""` is allowed, which is the root of the space. */
   readonly allowsRoot?: boolean;
-  /** One slash at the end: kept where it says "all below", else dropped. */
+  /** What becomes of one slash at the end: kept if it means "all below"; by default it is a fault. */
   readonly trailingSlash?: "kept" | "dropped";
-  /** What it may not be; by default what no path may be. */
+  /** Says what is wrong with a path, or null; by default what is wrong with any path. */
   readonly fault?: (path: string) => string | null;
 }
 
-/** Of a path as it was sent: making it NFC takes time square in a run of accents, so that this comes first. */
+/**
+ * Checked before the path is normalized to NFC, which takes time quadratic in the length of a run of accents.
+ */
 const MAX_GIVEN_CHARACTERS = 4 * MAX_PATH_BYTES;
 
-/** A path after parsing: NFC, checked. */
+/** A path, checked and normalized to NFC. */
 function pathSchema({ allowsRoot = false, trailingSlash, fault: faultOf = pathFault }: PathKind = {}) {
   return z
     .string()
@@ -31,7 +33,7 @@ function pathSchema({ allowsRoot = false, trailingSlash, fault: faultOf = pathFa
     });
 }
 
-/** The target folder of an upload: `''` is the root, one trailing slash is dropped. */
+/** The target folder of an upload. `""` is the root; one trailing slash is dropped. */
 export const UploadFolderPath = pathSchema({ allowsRoot: true, trailingSlash: "dropped" }).meta({
   description: "Folder in the space; empty for its root",
   example: "reports/2026",
@@ -76,7 +78,7 @@ export const RawFileQuery = pageQuery(PARTS_PER_PAGE).extend({
     .meta({ description: "Only paths that begin with it", example: "reports/" }),
 });
 
-/** Takes a path or any of a file's object names. */
+/** A file by its path or by any of its object names. */
 export const RawFileAddress = z.object({
   path: pathSchema({ fault: addressFault }).meta({
     description: "Path in the space, or an object name of the file",

@@ -74,7 +74,7 @@ const ChunkerConfig = z
 
 const chunking = { chunker_name: z.enum(CHUNKER_NAMES).nullish(), chunker_config: ChunkerConfig.nullish() };
 
-/** Optional as a whole. */
+/** The body is optional. */
 export const Reprocess = z
   .object(chunking)
   .nullish()
@@ -99,7 +99,8 @@ export const BatchReprocess = z
       .nullish()
       .meta({
         description:
-          "An element that is no id, unknown or not writable is answered in `results` and does not stop the others",
+          "An element that is no id, unknown or not writable is answered in `results` and does not stop " +
+          "the others",
         example: ["01900000-0000-7000-8000-000000000030"],
       }),
     filters: documentFilters(),
@@ -185,7 +186,7 @@ export const Batch = z
   })
   .meta({ id: "Batch" });
 
-/** A result as the batch shows it later: with the state of its run. */
+/** A result as the batch shows it later, with the status of its run. */
 const BatchRunResult = BatchResult.extend({ status: z.enum(RUN_STATUSES).nullable() }).meta({
   id: "BatchRunResult",
 });

@@ -62,7 +62,8 @@ export const SearchResults = z
     total_results: z.int().meta({ description: "Number of results in this answer", example: 1 }),
     results: z.array(SearchHit).meta({
       description:
-        "Highest score first; where the service has a reranker, in its order, with its score as metadata.rerank_score",
+        "Highest score first; where the service has a reranker, in its order, with its score as " +
+        "metadata.rerank_score",
     }),
   })
   .meta({ id: "SearchResults" });

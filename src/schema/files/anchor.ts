@@ -1,4 +1,4 @@
-/** The form of an anchor's statement, as it is read back from outside. */
+/** The form of an audit anchor's statement, as it is read back from where it was published. */
 import { z } from "zod";
 import type { AnchorStatement } from "../../domain/anchor.ts";
 

@@ -1,4 +1,4 @@
-/** The only place that checks what one part of a provisioning file says of another: names, ids and keys given twice, members nobody knows. */
+/** Checks a provisioning file as a whole: names, ids and keys given twice, unknown members and spaces. */
 import { PRIVATE_SPACE } from "../../domain/tenancy/provision.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -9,8 +9,10 @@ interface At {
 }
 
 /**
- * The mistakes, with their paths. Takes the data as it is in the file, whatever else is wrong with it, so that all mistakes
- * are reported at once; what has another shape than expected is passed over here.
+ * Takes the data before it is checked against the contract, so that all mistakes of a file are reported at
+ * once. Parts that do not have the expected shape are skipped here.
+ * @param data the parsed YAML, with its variables filled in.
+ * @returns the mistakes, each with its path.
  */
 export function brokenReferences(data: unknown, isKey: (text: string) => boolean): string[] {
   const organizations = children({ path: "", fields: fieldsOf(data) }, "organizations");
@@ -70,10 +72,13 @@ function mistakesWithin(organization: At): string[] {
 }
 
 function malformedKey(key: At): string {
-  return `${key.path}.key: must begin with sk- and have 32 to 512 visible characters; with exactly 52, or 55 that begin with sk-hf-, its checksum must be right`;
+  return (
+    `${key.path}.key: must begin with sk- and have 32 to 512 visible characters; ` +
+    "with exactly 52, or 55 that begin with sk-hf-, its checksum must be right"
+  );
 }
 
-/** One mistake for each that has the same `field` as one before it. */
+/** One mistake for each item with a `field` that an earlier item has too. */
 function repeated(all: readonly At[], field: string, same: (value: unknown) => string = folded): string[] {
   const first = new Map<string, string>();
   return all.flatMap(({ path, fields }) => {
@@ -89,7 +94,7 @@ function exact(value: unknown): string {
   return String(value);
 }
 
-/** Names and e-mail addresses that differ in case alone are the same. */
+/** Names and e-mail addresses are the same if they differ in case or outer blanks alone. */
 function folded(value: unknown): string {
   return typeof value === "string" ? value.trim().toLowerCase() : "";
 }

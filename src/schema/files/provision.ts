@@ -1,8 +1,9 @@
-/** The contract of a provisioning file, and the only place that reads one. */
+/** Reads a provisioning file: its contract, and every mistake in it at once. */
 import { parse, YAMLParseError } from "yaml";
 import { z } from "zod";
 import { CAPABILITIES } from "../../domain/tenancy/principal.ts";
 import { ProvisionError } from "../../domain/tenancy/provision.ts";
+import type { ProvisionFile } from "../../domain/tenancy/provision-file.ts";
 import { TOOL_IDS } from "../../domain/tool-ids.ts";
 import { Uuid } from "../common.ts";
 import { MAX_CIDRS, cidr } from "../key.ts";
@@ -103,25 +104,19 @@ const Organization = z.strictObject({
   spaces: z.array(Space).optional(),
 });
 
-const ProvisionFile = z.strictObject({ organizations: z.array(Organization) });
-
-export type ProvisionFile = z.infer<typeof ProvisionFile>;
-export type ProvisionOrganization = z.infer<typeof Organization>;
-export type ProvisionUser = z.infer<typeof User>;
-export type ProvisionApiKey = z.infer<typeof ApiKey>;
-export type ProvisionSpace = z.infer<typeof Space>;
-export type ProvisionAgent = z.infer<typeof Agent>;
+const File = z.strictObject({ organizations: z.array(Organization) });
 
 interface Surroundings {
-  /** What `${NAME}` stands for. */
+  /** The values of `${NAME}`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether a text can be a key. */
+  /** True if the text is a well-formed API key. */
   readonly isKey: (text: string) => boolean;
 }
 
 /**
  * Reads a provisioning file.
- * @throws ProvisionError with every mistake in it.
+ * @param text YAML, of which JSON is a part.
+ * @throws ProvisionError with every mistake in the file, each with its path.
  */
 export function parseProvisionFile(text: string, { environment, isKey }: Surroundings): ProvisionFile {
   const mistakes: string[] = [];
@@ -131,7 +126,7 @@ export function parseProvisionFile(text: string, { environment, isKey }: Surroun
       mistakes.push(`${showPath(path)}: the environment variable ${name} is not set`);
     return value === "" ? undefined : value;
   });
-  const parsed = ProvisionFile.safeParse(data);
+  const parsed = File.safeParse(data);
   if (!parsed.success) mistakes.push(...parsed.error.issues.flatMap((issue) => describe(issue, data)));
   mistakes.push(...brokenReferences(data, isKey), ...unusableTexts(data, []));
   if (!parsed.success || mistakes.length > 0) throw new ProvisionError([...new Set(mistakes)]);
@@ -142,7 +137,7 @@ function parseYaml(text: string): unknown {
   try {
     return parse(text) as unknown;
   } catch (error) {
-    // Only the first line: what follows shows the file's text, which may hold keys.
+    // The lines after the first show the file's text, which may hold keys.
     const reason = error instanceof Error ? error.message.split("\n", 1)[0] : "";
     throw new ProvisionError([
       error instanceof YAMLParseError ? `not YAML: ${reason}` : `cannot be read: ${reason}`,
@@ -153,7 +148,10 @@ function parseYaml(text: string): unknown {
 type Path = readonly PropertyKey[];
 type Lookup = (path: Path, name: string) => string | undefined;
 
-/** Replaces `${NAME}` in texts after parsing, so that no value can change the structure of the file. */
+/**
+ * Replaces `${NAME}` in texts. It happens after parsing, so that no value can change the structure of the
+ * file.
+ */
 function fillIn(value: unknown, path: Path, lookup: Lookup): unknown {
   if (typeof value === "string")
     return value.replace(
@@ -167,7 +165,7 @@ function fillIn(value: unknown, path: Path, lookup: Lookup): unknown {
   );
 }
 
-/** Texts and names of fields that Postgres refuses. */
+/** A mistake for each text and each name of a field that Postgres would refuse. */
 function unusableTexts(value: unknown, path: Path): string[] {
   if (typeof value === "string")
     return isUnusable(value)
@@ -207,7 +205,7 @@ function valueAt(data: unknown, path: Path): unknown {
   );
 }
 
-/** `organizations[0].users[1].email`; the file itself where the path is empty. */
+/** @example showPath(["organizations", 0, "users", 1, "email"]) // "organizations[0].users[1].email" */
 function showPath(path: Path): string {
   const shown = path
     .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`))

@@ -1,52 +1,19 @@
-/** The only reader of `filters` and `order_by`: white lists of fields, operators by type, and a 422 for everything else. */
+/** Reads `filters` and `order_by` of a request: known fields, operators by type, a problem for all else. */
 import { z } from "zod";
+import {
+  type Condition,
+  type FieldType,
+  type Operator,
+  OPERATORS,
+  type OrderTerm,
+  type Scalar,
+} from "../../domain/requests/conditions.ts";
 import { parseTimestamp } from "../common.ts";
 import type { Problem } from "./problem.ts";
 import { withFewKeys } from "./record.ts";
 
-/** `json` is a scalar inside an object whose keys are not known: it takes values of any type. */
-export type FieldType = "text" | "uuid" | "number" | "boolean" | "timestamp" | "json";
-
-export const OPERATORS = [
-  "exact",
-  "iexact",
-  "ne",
-  "in",
-  "contains",
-  "icontains",
-  "startswith",
-  "istartswith",
-  "endswith",
-  "gt",
-  "gte",
-  "lt",
-  "lte",
-  "isnull",
-] as const;
-export type Operator = (typeof OPERATORS)[number];
-
-/** Fields by name; `doc_metadata.*` stands for every key below `doc_metadata`. */
+/** The allowed fields by name; `doc_metadata.*` means every key of the object `doc_metadata`. */
 export type FilterFields = Readonly<Record<string, FieldType>>;
-
-type Scalar = string | number | boolean;
-
-/** One condition that holds for a row or not; all conditions of a request must hold. */
-export interface Condition {
-  /** As in the white list: `file_type`, `doc_metadata.*`. */
-  readonly field: string;
-  /** What stood for the `*`. */
-  readonly jsonKey: string | null;
-  readonly type: FieldType;
-  readonly operator: Operator;
-  /** A list for `in`, a boolean for `isnull`, else of the field's type; timestamps are ISO strings in UTC. */
-  readonly value: Scalar | readonly Scalar[];
-}
-
-export interface OrderTerm {
-  readonly field: string;
-  readonly jsonKey: string | null;
-  readonly descending: boolean;
-}
 
 const MAX_CONDITIONS = 50;
 const MAX_ORDER_TERMS = 10;
@@ -72,12 +39,14 @@ const TEXT_OPERATORS: ReadonlySet<Operator> = new Set([
   "endswith",
 ]);
 
-/** Why a key or value was refused. */
+/** Its message says why a key or value was refused. */
 class Refusal extends Error {}
 
 /**
- * The conditions of a `filters` object. A bare field means `exact`; null with `exact` or `ne` asks for absence or presence.
- * Nothing is ever passed over, because that would widen the result: every fault is given to `refuse` with its key.
+ * Reads the conditions of a `filters` object. A bare field means `exact`; null with `exact` or `ne` asks for
+ * absence or presence. No key is ever ignored, because that would widen the result.
+ * @param refuse called for each fault, with the key that has it.
+ * @example parseFilters({ name__icontains: "report" }, { name: "text" }, refuse)
  */
 export function parseFilters(
   filters: Readonly<Record<string, unknown>>,
@@ -155,7 +124,7 @@ function parseScalar(type: FieldType, value: unknown): Scalar {
   return parsed;
 }
 
-/** Filters of a query string are JSON of their own, which nobody has looked into before. */
+/** The JSON in a query string has not passed the checks that a body does, so its texts are checked here. */
 function assertText(text: string): void {
   if (text.length > MAX_TEXT) throw new Refusal(`at most ${MAX_TEXT} characters are allowed`);
   if (text.includes("\0") || !text.isWellFormed())
@@ -185,7 +154,10 @@ const READERS: Record<FieldType, (value: unknown) => Scalar | null> = {
       : null,
 };
 
-/** The terms of an `order_by` list; `-` before a field turns it round. Faults are given to `refuse` with their index. */
+/**
+ * Reads the terms of an `order_by` list; `-` before a field means descending order.
+ * @param refuse called for each fault, with the index of its term.
+ */
 export function parseOrderBy(
   orderBy: readonly string[],
   fields: FilterFields,
@@ -207,9 +179,9 @@ const problem = (reason: string): { problem: Problem } => ({
   problem: { type: "value_error", loc: [], msg: `Value error, ${reason}`, ctx: { error: reason } },
 });
 
-/** The `filters` of a request body; parsed to its conditions, none where it is absent or null. */
+/** The `filters` of a request body, parsed to conditions. Absent or null means none. */
 export function filtersOf(fields: FilterFields, example: Readonly<Record<string, unknown>>) {
-  // No record of zod: it would drop a key `__proto__`, and widen the result.
+  // A record of zod would drop the key `__proto__`, and so widen the result.
   return withFewKeys(z.custom<Readonly<Record<string, unknown>>>(), MAX_CONDITIONS)
     .nullish()
     .transform((filters, context) =>
@@ -231,7 +203,10 @@ function describe(fields: FilterFields): string {
   const lines = types.map(
     (type) => `${type} fields (${namesOf(fields, type).join(", ")}) take ${OPERATORS_OF[type].join(", ")}`,
   );
-  return `Keys are \`field__operator\`; a bare \`field\` means \`exact\`. All must hold; they narrow and never widen. ${lines.join("; ")}.`;
+  return (
+    "Keys are `field__operator`; a bare `field` means `exact`. " +
+    `All must hold; they narrow and never widen. ${lines.join("; ")}.`
+  );
 }
 
 function namesOf(fields: FilterFields, type: FieldType): string[] {
@@ -240,8 +215,9 @@ function namesOf(fields: FilterFields, type: FieldType): string[] {
     .map((name) => `\`${name.replace(".*", ".<key>")}\``);
 }
 
-/** The `order_by` of a request body; parsed to its terms, none where it is absent or null. */
+/** The `order_by` of a request body, parsed to terms. Absent or null means none. */
 export function orderByOf(fields: FilterFields, example: readonly string[]) {
+  const names = Object.keys(fields).join(", ").replaceAll(".*", ".<key>");
   return z
     .array(z.string().max(MAX_TEXT))
     .max(MAX_ORDER_TERMS)
@@ -258,7 +234,9 @@ export function orderByOf(fields: FilterFields, example: readonly string[]) {
       }),
     )
     .meta({
-      description: `Fields, each with \`-\` before it for descending order; newest first by default. Fields: ${Object.keys(fields).join(", ").replaceAll(".*", ".<key>")}.`,
+      description:
+        "Fields, each with `-` before it for descending order; newest first by default. " +
+        `Fields: ${names}.`,
       example,
     });
 }

@@ -1,4 +1,7 @@
-/** The only place that spells a validation problem: FastAPI's and pydantic's words for what is wrong with a request. */
+/**
+ * Says what is wrong with a request in the words of FastAPI and pydantic.
+ * @see https://docs.pydantic.dev/latest/errors/validation_errors
+ */
 
 export type Location = readonly (string | number)[];
 
@@ -11,7 +14,7 @@ export interface Problem {
   readonly ctx?: Readonly<Record<string, unknown>>;
 }
 
-/** A request that cannot be understood, with everything that is wrong with it. Answered with 422. */
+/** Everything that is wrong with a request. It is answered with 422. */
 export class ValidationProblems extends Error {
   readonly problems: readonly Problem[];
 
@@ -22,23 +25,29 @@ export class ValidationProblems extends Error {
   }
 }
 
-/** A required field that is absent. `input` is what it was looked for in; null for forms, queries and absent bodies. */
+/**
+ * A required field that is absent.
+ * @param input what should have it; null for forms, queries and absent bodies.
+ */
 export function missing(loc: Location, input: unknown = null): Problem {
   return { type: "missing", loc, msg: "Field required", input };
 }
 
-/** A value that its rules forbid, where pydantic has no word of its own. `reason` is a sentence about the rule. */
+/**
+ * A value that a rule forbids for which pydantic has no type of its own.
+ * @param reason a sentence about the rule, without a capital and a full stop.
+ */
 export function valueError(loc: Location, reason: string, input?: unknown): Problem {
   return { type: "value_error", loc, msg: `Value error, ${reason}`, input, ctx: { error: reason } };
 }
 
-/** A string that is no UUID; says what is wrong with it in the words of pydantic's UUID parser. */
+/** A string that is not a UUID, described as pydantic's UUID parser does. */
 export function uuidParsing(loc: Location, input: string): Problem {
   const error = describeUuidFault(input);
   return { type: "uuid_parsing", loc, msg: `Input should be a valid UUID, ${error}`, input, ctx: { error } };
 }
 
-/** A value outside a closed list. */
+/** A value that is not in a closed list. */
 export function literalError(loc: Location, expected: readonly unknown[], input: unknown): Problem {
   const names = expected.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));
   const list = names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
@@ -58,5 +67,6 @@ function describeUuidFault(text: string): string {
   if (groups.length !== GROUP_LENGTHS.length)
     return `invalid group count: expected 5, found ${groups.length}`;
   const wrong = groups.findIndex((group, position) => group.length !== GROUP_LENGTHS[position]);
-  return `invalid group length in group ${wrong}: expected ${GROUP_LENGTHS[wrong]}, found ${groups[wrong]?.length}`;
+  const lengths = `expected ${GROUP_LENGTHS[wrong]}, found ${groups[wrong]?.length}`;
+  return `invalid group length in group ${wrong}: ${lengths}`;
 }

@@ -1,35 +1,32 @@
-/** The `filters` and `order_by` of a GET, which has no body: one JSON object in the query, and a term that may be repeated. */
+/** The `filters` (a JSON object) and `order_by` (which may be repeated) in the query of a GET. */
 import { z } from "zod";
 import { type FilterFields, parseFilters, parseOrderBy } from "./filters.ts";
 
-/** No address is longer. */
 const MAX_FILTER_CHARACTERS = 8_192;
 const MAX_ORDER_TERMS = 10;
 
-/** The two parameters over these fields, for the object of a query; `example` is a right value of `filters`. */
+/** The two parameters, to be spread into the object of a query. */
 export function queryFilters(
   fields: FilterFields,
   example: { readonly filters: string; readonly orderBy: string },
 ) {
+  const names = Object.keys(fields).join(", ");
   return {
     filters: z
       .string()
       .max(MAX_FILTER_CHARACTERS)
       .optional()
       .transform((text, context) => {
-        const refuse = (key: string, reason: string): void =>
-          void context.issues.push({
-            code: "custom",
-            path: key === "" ? [] : [key],
-            input: text,
-            message: reason,
-          });
+        const refuse = (key: string, reason: string): void => {
+          const path = key === "" ? [] : [key];
+          context.issues.push({ code: "custom", path, input: text, message: reason });
+        };
         const filters = text === undefined ? {} : readObject(text);
         if (filters === null) refuse("", "must be a JSON object");
         return parseFilters(filters ?? {}, fields, refuse);
       })
       .meta({
-        description: `A JSON object with keys \`field__operator\`. Fields: ${Object.keys(fields).join(", ")}.`,
+        description: `A JSON object with keys \`field__operator\`. Fields: ${names}.`,
         example: example.filters,
       }),
     order_by: z

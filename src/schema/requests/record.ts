@@ -1,4 +1,4 @@
-/** The only maker of open-ended objects in requests: their number of members is looked at before their members. */
+/** Objects with any keys in requests: the number of members is checked before the members are. */
 import { z } from "zod";
 import { type Problem, valueError } from "./problem.ts";
 
@@ -6,7 +6,10 @@ const NO_KEY = valueError([], "the key __proto__ is not allowed");
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** An object of at most `maxKeys` members that `schema` checks once it is small enough; `json` describes it in the OpenAPI document. */
+/**
+ * An object of at most `maxKeys` members, which `schema` then checks.
+ * @param json its description in the OpenAPI document, apart from its type and its bound.
+ */
 export function withFewKeys<S extends z.ZodType>(
   schema: S,
   maxKeys: number,
@@ -32,7 +35,7 @@ export function withFewKeys<S extends z.ZodType>(
           message: "too many members",
           params: { problem: tooLong(keys, maxKeys) },
         });
-      // Zod's record would pass it over in silence, and code that copies objects member by member would set what they inherit.
+      // Zod's record would drop this key in silence, and code that copies members would set a prototype.
       if (Object.hasOwn(given, "__proto__"))
         context.addIssue({
           code: "custom",
@@ -46,7 +49,7 @@ export function withFewKeys<S extends z.ZodType>(
     .pipe(schema as z.ZodType<z.output<S>, unknown>);
 }
 
-/** An object with any keys, at most `maxKeys`, whose values `value` checks. */
+/** An object of at most `maxKeys` members with any keys, each value of which `value` checks. */
 export function record<V extends z.ZodType>(value: V, maxKeys: number, json?: JsonSchema) {
   return withFewKeys(z.record(z.string(), value), maxKeys, json);
 }

@@ -1,26 +1,23 @@
-/** The only place that turns text into the terms of the sparse index, for chunks and for queries alike. */
-import {
-  isStopWord,
-  languageOfScript,
-  languagesOf,
-  type Languages,
-  type Script,
-  scriptOf,
-} from "./language.ts";
+/** Turns text into the terms of the sparse index, for chunks and for queries alike. */
+import { isStopWord, languageOfScript, languagesOf, type Languages } from "./language.ts";
 import { fold, NOT_ASCII, normalize } from "./normalize.ts";
+import { type Script, scriptOf } from "./script.ts";
 import { hasStemmer, stemOf } from "./stems.ts";
 import { cutWords, type Token } from "./tokens.ts";
 
-/** Raised whenever the same text would give other terms: what was written under another number is to be written again. */
+/**
+ * Raised with each change that gives other terms for the same text; chunks of another version are indexed
+ * again.
+ */
 export const ANALYZER_VERSION = 1;
 
-/** Terms of one chunk; what is beyond is not searchable by words. Fits a smallint. */
+/** Terms of one chunk; later terms are not indexed. Fits a smallint. */
 export const MAX_TERMS = 32_000;
 
-/** Distinct words of one query; what is beyond is ignored. */
+/** Distinct words of one query; later words are ignored. */
 const MAX_QUERY_WORDS = 256;
 
-/** A text without a function word of any language is taken for this one. */
+/** The language of a text that has no function word of any language. */
 const DEFAULT_LANGUAGE = "en";
 
 const ALL_LANGUAGES: readonly string[] = [
@@ -50,7 +47,10 @@ const ALL_LANGUAGES: readonly string[] = [
   "tr",
 ];
 
-/** Languages whose terms are stems: each has terms of its own, `de:haus`, so that a query's words can be stemmed as each chunk's were. */
+/**
+ * Languages whose terms are stems. Each has terms of its own, such as `de:haus`, so that the words of a query
+ * can be stemmed as those of each chunk were.
+ */
 export const STEMMED_LANGUAGES: readonly string[] = ALL_LANGUAGES.filter(hasStemmer);
 
 const LATIN_STEMMED = STEMMED_LANGUAGES.filter(
@@ -75,7 +75,7 @@ function lowerWords(tokens: readonly Token[]): string[] {
   return words;
 }
 
-/** @param fallback the language where no function word tells. */
+/** The languages of a text's words. @param fallback the language if no function word shows one. */
 export function languagesIn(tokens: readonly Token[], fallback: string = DEFAULT_LANGUAGE): Languages {
   const { latin, cyrillic, arabic } = languagesOf(lowerWords(tokens));
   return {
@@ -91,13 +91,16 @@ function scriptOfLanguage(language: string): Script {
   return ["hi", "hy", "ta", "el", "zh", "ja", "ko", "th"].includes(language) ? "other" : "latin";
 }
 
-/** A word of the language that says nothing alone. In capitals it is an abbreviation: WHO, IT, US. */
+/**
+ * Whether the word is a function word of the language. In capitals it is an abbreviation instead: WHO, IT,
+ * US.
+ */
 function isFunctionWord(text: string, language: string | null): boolean {
   if (language === null || !isStopWord(language, text.toLowerCase())) return false;
   return text.length === 1 || text !== text.toUpperCase();
 }
 
-/** Adds the term of a token, and its folded twin where that differs. */
+/** Adds the term of a token, and the term without diacritics if that differs. */
 export function pushTerms(terms: string[], token: Token, languages: Languages): void {
   if (token.isExact) {
     terms.push(token.text.toLowerCase());
@@ -113,7 +116,7 @@ export function pushTerms(terms: string[], token: Token, languages: Languages): 
   if (folded !== term) terms.push(folded);
 }
 
-/** By script: what most words are in. */
+/** The language of most words, "und" if none has one. */
 function mainLanguage(tokens: readonly Token[], languages: Languages): string {
   const counts = new Map<string, number>();
   for (const token of tokens.slice(0, 400)) {
@@ -136,15 +139,18 @@ function unspacedLanguage(text: string): string | null {
 }
 
 export interface Analysis {
-  /** ISO 639-1, or "und": what most words of the text are in. */
+  /** The language of most words, by ISO 639-1; "und" if none has one. */
   readonly language: string;
   /** With repetitions, at most {@link MAX_TERMS}, each at most 68 UTF-16 units. */
   readonly terms: string[];
 }
 
 /**
- * The terms of a chunk; function words are none.
- * @param fallback the language of the document around it, used where the chunk itself has no function word to tell.
+ * The terms of a chunk, without function words.
+ *
+ * @param fallback the language of its document, used if the chunk itself has no function word that shows one;
+ *   English by default.
+ * @example `test/search/text/analyzer.test.ts`
  */
 export function analyze(text: string, fallback: string = DEFAULT_LANGUAGE): Analysis {
   const tokens = cutWords(text);
@@ -158,16 +164,19 @@ export function analyze(text: string, fallback: string = DEFAULT_LANGUAGE): Anal
   return { language: mainLanguage(tokens, languages), terms };
 }
 
-/** A word of a query: the terms that stand for it, one of each language that chunks may be in. Their frequencies count as one word's. */
+/**
+ * A word of a query, with its term in each language that chunks may be in. The frequencies of these terms are
+ * added up as those of one word.
+ */
 export interface QueryWord {
   readonly terms: readonly string[];
   weight: number;
 }
 
-/** A word with diacritics weighs as much as one without: so much as it is written, the rest without them. */
+/** The share of a word's weight that its spelling with diacritics has; the one without them has the rest. */
 const EXACT_WEIGHT = 0.7;
 
-/** What its first word has as its key. */
+/** The key of the token's first word in {@link wordsOf}. */
 function keyOf(token: Token): string {
   return token.isExact ? token.text.toLowerCase() : normalize(token.text, scriptOf(token.text), null);
 }
@@ -202,8 +211,11 @@ function wordsOf(
 }
 
 /**
- * The words of a query. Function words go, unless nothing else is there.
- * @param present the languages of {@link STEMMED_LANGUAGES} that the searched chunks may be in: each word is stemmed by all of them.
+ * The words of a query, without function words unless it has no others.
+ *
+ * @param present the languages of {@link STEMMED_LANGUAGES} that the searched chunks may be in, all by
+ *   default. Each word is stemmed in all of them.
+ * @example `test/search/text/analyzer.test.ts`
  */
 export function analyzeQuery(text: string, present: readonly string[] = STEMMED_LANGUAGES): QueryWord[] {
   const tokens = cutWords(text);
@@ -218,7 +230,7 @@ export function analyzeQuery(text: string, present: readonly string[] = STEMMED_
   );
   const words = new Map<string, QueryWord>();
   for (const token of telling.length > 0 ? telling : tokens) {
-    // Stemming in twenty languages is what takes time.
+    // Stemming in twenty languages takes most of the time, so what would be ignored is not stemmed.
     if (words.size >= MAX_QUERY_WORDS && !words.has(keyOf(token))) continue;
     for (const [key, terms, share] of wordsOf(
       token,

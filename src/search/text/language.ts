@@ -1,49 +1,14 @@
-/** The only place that guesses what language a text is in: by its letters, and by function words where letters leave it open. */
+/** Guesses the language of a text, from its letters and its function words. */
 import { NOT_ASCII } from "./normalize.ts";
+import { type Script, scriptOf } from "./script.ts";
 import { STOP_WORDS, TELLING_LETTERS } from "./stop-words.ts";
-
-export type Script =
-  | "latin"
-  | "greek"
-  | "cyrillic"
-  | "armenian"
-  | "hebrew"
-  | "arabic"
-  | "devanagari"
-  | "tamil"
-  | "other";
-
-/** Upper bounds of UTF-16 ranges, in order; what lies beyond the last is "other". */
-const RANGES: readonly (readonly [end: number, script: Script])[] = [
-  [0x0370, "latin"],
-  [0x0400, "greek"],
-  [0x0530, "cyrillic"],
-  [0x0590, "armenian"],
-  [0x0600, "hebrew"],
-  [0x0780, "arabic"],
-  [0x08a0, "other"],
-  [0x0900, "arabic"],
-  [0x0980, "devanagari"],
-  [0x0b80, "other"],
-  [0x0c00, "tamil"],
-  [0x1e00, "other"],
-  [0x1f00, "latin"],
-  [0x2000, "greek"],
-];
-
-/** The script of a word, by its first letter. */
-export function scriptOf(word: string): Script {
-  const code = word.charCodeAt(0);
-  for (const [end, script] of RANGES) if (code < end) return script;
-  return code >= 0xfb50 && code < 0xff00 ? "arabic" : "other";
-}
 
 const CYRILLIC = new Set(["ru", "uk", "bg", "sr"]);
 const STOP_SETS = new Map(
-  Object.entries(STOP_WORDS).map(([language, words]) => [language, new Set(words.split(" "))]),
+  Object.entries(STOP_WORDS).map(([language, words]) => [language, new Set(words.trim().split(/\s+/))]),
 );
 
-/** Function word → the languages that have it. A word that many share tells less of each. */
+/** The languages that have a function word. The more languages share it, the less it says about each. */
 const SPEAKERS = new Map<string, string[]>();
 for (const [language, words] of STOP_SETS) {
   for (const word of words) SPEAKERS.set(word, [...(SPEAKERS.get(word) ?? []), language]);
@@ -53,7 +18,7 @@ export function isStopWord(language: string, lowerWord: string): boolean {
   return STOP_SETS.get(language)?.has(lowerWord) ?? false;
 }
 
-/** What a text's words of each script are in. */
+/** The language of a text's words in each of the scripts that several languages use. */
 export interface Languages {
   latin: string;
   cyrillic: string;
@@ -62,7 +27,10 @@ export interface Languages {
 
 const PERSIAN_OR_URDU = /[پچژگٹڈںےکی]/u;
 const WORDS_LOOKED_AT = 400;
-/** One shared function word is chance, and so is one in a long text: names and titles bring it in. */
+/**
+ * The votes that a language needs: in all, and as a share of the words. A single shared function word may be
+ * chance, and so may be a few in a long text, since names and titles bring them in.
+ */
 const ENOUGH_EVIDENCE = 0.5;
 const ENOUGH_SHARE = 0.04;
 
@@ -84,15 +52,17 @@ function winner(
   let best: string | null = null;
   let most = Math.max(ENOUGH_EVIDENCE, ENOUGH_SHARE * wordCount) - Number.EPSILON;
   for (const [language, count] of votes) {
-    if (isCandidate(language) && count > most) [best, most] = [language, count];
+    if (!isCandidate(language) || count <= most) continue;
+    best = language;
+    most = count;
   }
   return best;
 }
 
-/** The evidence of lower-case words alone; null for a script where nothing tells. */
+/** The languages that lower-case words show; null for a script whose words show none. */
 export function languagesOf(words: readonly string[]): { readonly [S in keyof Languages]: string | null } {
   const votes = new Map<string, number>();
-  // A name that comes back in every line is one sign, and a single letter none.
+  // A word counts once, however often a name repeats it, and a single letter says nothing.
   const seen = new Set<string>();
   let arabicWords = 0;
   let easternWords = 0;
@@ -111,7 +81,9 @@ export function languagesOf(words: readonly string[]): { readonly [S in keyof La
   };
 }
 
-/** The language of a word in a text whose scripts are in `languages`; null where its script has no stemmer. */
+/**
+ * The language of a word by its script, in a text of these `languages`; null if its script has no stemmer.
+ */
 export function languageOfScript(script: Script, languages: Languages): string | null {
   switch (script) {
     case "latin":

@@ -1,13 +1,16 @@
-/** The only place that makes spellings one that readers take for the same word. */
-import type { Script } from "./language.ts";
+/** Brings spellings that readers take for the same word into one form. */
+import type { Script } from "./script.ts";
 
 export const NOT_ASCII = /\P{ASCII}/u;
 
-/** Longer runs of marks are taken apart by a joiner that shows nothing: the Stream-Safe Text Process of Unicode (UAX 15, section 13). */
+/**
+ * Longer runs of marks are divided by a character that shows nothing, as Unicode's Stream-Safe Text Process
+ * does (UAX 15, section 13).
+ */
 const MARKS_IN_A_ROW = /\p{M}{30}(?=\p{M})/gu;
 const JOINER = "\u034f";
 
-/** NFKC in linear time: ICU sorts the marks of a run in time square in its length. */
+/** NFKC in linear time; ICU by itself needs time square in the length of a run of marks, which it sorts. */
 export function toNfkc(text: string): string {
   return NOT_ASCII.test(text) ? text.replace(MARKS_IN_A_ROW, `$&${JOINER}`).normalize("NFKC") : text;
 }
@@ -15,9 +18,9 @@ export function toNfkc(text: string): string {
 const lower = (text: string): string => text.toLowerCase();
 
 const BY_SCRIPT: Readonly<Record<Script, (text: string) => string>> = {
-  // The lower case of a Turkish capital I with dot is an i and a dot.
+  // In lower case a Turkish capital I with a dot is an i and a combining dot.
   latin: (text) => text.toLowerCase().replaceAll("\u0307", ""),
-  // Capitals are written without accents.
+  // Greek capitals are written without accents.
   greek: (text) =>
     text
       .toLowerCase()
@@ -25,7 +28,8 @@ const BY_SCRIPT: Readonly<Record<Script, (text: string) => string>> = {
       .replace(/\p{Mn}/gu, "")
       .replaceAll("ς", "σ"),
   cyrillic: (text) => text.toLowerCase().replaceAll("ё", "е").replaceAll("\u0301", ""),
-  // Vowel marks, lengthening, the seats of hamza, and the Persian forms of letters.
+  // Without vowel marks and lengthening; one form for alef with and without hamza, and for Persian yeh and
+  // kaf.
   arabic: (text) =>
     text
       .replace(/[\u064b-\u065f\u0670\u0640]/g, "")
@@ -34,13 +38,15 @@ const BY_SCRIPT: Readonly<Record<Script, (text: string) => string>> = {
       .replaceAll("ک", "ك"),
   hebrew: (text) => text.replace(/\p{Mn}/gu, ""),
   armenian: lower,
-  // The dot of ड़, फ़ and their like is often left out.
+  // The dot of letters like ड़ and फ़ is often left out.
   devanagari: (text) => text.replaceAll("\u093c", ""),
   tamil: lower,
   other: lower,
 };
 
-/** Lower case of a word in NFKC, with the spellings of its script that writers do not tell apart made one. */
+/**
+ * The lower case of a word in NFKC; spellings that writers of its script do not distinguish become the same.
+ */
 export function normalize(text: string, script: Script, language: string | null): string {
   if (language === "tr") return text.toLocaleLowerCase("tr").replaceAll("\u0307", "");
   return NOT_ASCII.test(text) ? BY_SCRIPT[script](text) : text.toLowerCase();
@@ -58,7 +64,7 @@ const WITHOUT_DECOMPOSITION: Readonly<Record<string, string>> = {
   ı: "i",
 };
 
-/** A Latin word without its diacritics: what people type who have no such keys. */
+/** A Latin word without its diacritics, as people type it who have no keys for them. */
 export function fold(word: string): string {
   if (!NOT_ASCII.test(word)) return word;
   return word

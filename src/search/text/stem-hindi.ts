@@ -1,5 +1,10 @@
-/** The only place for Hindi inflection: endings by length, after Ramanathan and Rao, "A Lightweight Stemmer for Hindi" (2003). */
+/**
+ * Stems Hindi words by taking off an ending.
+ *
+ * @see Ramanathan and Rao, "A Lightweight Stemmer for Hindi" (2003)
+ */
 
+/** Longest first, as they are tried. */
 const ENDINGS: readonly (readonly string[])[] = [
   ["ाएंगी", "ाएंगे", "ाऊंगी", "ाऊंगा", "ाइयाँ", "ाइयों", "ाइयां"],
   [
@@ -47,7 +52,7 @@ const ENDINGS: readonly (readonly string[])[] = [
   ["ो", "े", "ू", "ु", "ी", "ि", "ा"],
 ];
 
-/** Takes the longest ending that leaves at least two characters. */
+/** The word without the longest ending that leaves at least two characters. */
 export function stemHindi(word: string): string {
   for (const endings of ENDINGS) {
     const ending = endings.find(

@@ -1,4 +1,8 @@
-/** The only place that reduces a word to its stem, by language. */
+/**
+ * Reduces a word to its stem, by language.
+ *
+ * @see https://snowballstem.org/algorithms/
+ */
 import snowball from "snowball-stemmers";
 import { stemHindi } from "./stem-hindi.ts";
 
@@ -30,10 +34,14 @@ const SNOWBALL: Readonly<Record<string, string>> = {
 
 type Stem = (word: string) => string;
 
-/** Words seen lately keep their stem: text repeats itself, and some stemmers take 0.1 ms a word. */
+/** Stems that are kept for each language: text repeats its words, and some stemmers take 0.1 ms for one. */
 const CACHED_WORDS = 40_000;
 const stemmers = new Map<string, Stem>();
 
+/**
+ * Begins anew when the Map is full: in this hot loop an eviction would cost more than the stems that are
+ * lost.
+ */
 function cached(stem: Stem): Stem {
   let known = new Map<string, string>();
   return (word) => {
@@ -46,12 +54,12 @@ function cached(stem: Stem): Stem {
   };
 }
 
-/** True where words of the language have stems of their own; words of any other are taken as they are. */
+/** Whether words of the language are reduced to stems; words of other languages are taken as they are. */
 export function hasStemmer(language: string): boolean {
   return language in SNOWBALL || language === "hi";
 }
 
-/** The stem of a lower-case word; never empty. A language without a stemmer gives the word back. */
+/** The stem of a lower-case word, never empty; the word itself for a language without a stemmer. */
 export function stemOf(language: string, word: string): string {
   let stem = stemmers.get(language);
   if (stem === undefined) {
@@ -66,8 +74,8 @@ export function stemOf(language: string, word: string): string {
 }
 
 /**
- * The letters that stemmers put in the place of an ending, at most {@link MOST_PUT} of them, where they leave all before it as it is. The
- * languages that are not here change or take off more than that.
+ * The letters that a stemmer may put in the place of an ending, at most {@link MOST_PUT} of them, if it
+ * leaves the rest of the word as it is. The stemmers of languages that are not listed change more than that.
  */
 const PUT_AT_THE_END: Readonly<Record<string, string>> = {
   ca: "c",
@@ -87,7 +95,7 @@ const PUT_AT_THE_END: Readonly<Record<string, string>> = {
 };
 const MOST_PUT = 2;
 
-/** What every lower-case word of ASCII letters that has the stem begins with; empty where that is not known. */
+/** What every lower-case word of ASCII letters with this stem begins with; empty if that is not known. */
 export function beginningOf(language: string, stem: string): string {
   const put = PUT_AT_THE_END[language];
   if (put === undefined) return "";

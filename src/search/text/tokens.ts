@@ -1,4 +1,4 @@
-/** The only place that cuts text into words: by script, with identifiers, numbers, addresses and compounds whole and in parts. */
+/** Cuts text into words by script; identifiers, numbers, addresses and compounds come whole and in parts. */
 import { NOT_ASCII, toNfkc } from "./normalize.ts";
 
 export interface Token {
@@ -7,21 +7,26 @@ export interface Token {
   readonly end: number;
   /** In NFKC, its case kept; at most 64 UTF-16 units. */
   readonly text: string;
-  /** Taken as it is in lower case: identifiers, numbers, addresses, words and character pairs of scripts without spaces. */
+  /**
+   * True for what is not stemmed: identifiers, numbers, addresses, and the words and character pairs of
+   * scripts without spaces.
+   */
   readonly isExact: boolean;
 }
 
 const MAX_TERM_LENGTH = 64;
-/** Of a run of letters before it is made NFKC: no more of it than a term of {@link MAX_TERM_LENGTH} is made of. */
+/** UTF-16 units of a run that are made NFKC; a term of {@link MAX_TERM_LENGTH} needs no more. */
 const MAX_RAW_LENGTH = 1_024;
 
 const CHINESE_JAPANESE = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}々〆ー`;
 const UNSPACED = String.raw`\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
 const HANGUL = String.raw`\p{sc=Hangul}`;
-// Joiners (U+200C, U+200D) and the soft hyphen stand inside words.
+// Joiners (U+200C, U+200D) and the soft hyphen belong to the word around them.
 const LETTER = String.raw`[[\p{L}\p{N}\p{M}_\u200c\u200d\u00ad]--[${CHINESE_JAPANESE}${UNSPACED}${HANGUL}]]`;
+const ADDRESS = String.raw`(?:[hH][tT][tT][pP][sS]?:\/\/|[wW]{3}\.)[^\s<>"]+`;
+const JOINED_LETTERS = String.raw`${LETTER}+(?:['’.,\-\/:@+]${LETTER}+)*`;
 const RUN = new RegExp(
-  String.raw`(?:[hH][tT][tT][pP][sS]?:\/\/|[wW]{3}\.)[^\s<>"]+|[${CHINESE_JAPANESE}]+|[${UNSPACED}]+|[${HANGUL}]+|${LETTER}+(?:['’.,\-\/:@+]${LETTER}+)*`,
+  `${ADDRESS}|[${CHINESE_JAPANESE}]+|[${UNSPACED}]+|[${HANGUL}]+|${JOINED_LETTERS}`,
   "gv",
 );
 
@@ -32,12 +37,13 @@ const PART = new RegExp(`[[${LETTER}]--[_]]+`, "gv");
 const HUMP = /(?<=\p{Ll}\p{Ll})(?=\p{Lu}\p{L})/u;
 const NOT_IN_ADDRESS = /[,:/]/;
 const ENDS_SENTENCE = new Set(".,;:!?)]}'’");
-// Accents with no letter to stand on are no word, nor is what only lengthens an Arabic one: both are taken off, and nothing would be left.
+// Accents without a letter, or the lengthening of Arabic words by itself, are no word: nothing is left after
+// normalizing.
 const ONLY_MARKS = /^[\p{M}\u0640]+$/u;
 const HAS_DIGIT = /\p{N}/u;
 const THOUSANDS = /^\d{1,3}(?:,\d{3})+$/;
 const INVISIBLE = /\u200c|\u200d|\u00ad/g;
-// A word of ASCII letters without a hump.
+// Matches what is no word of ASCII letters without a hump.
 const NOT_PLAIN = /[^a-zA-Z]|[a-z]{2}[A-Z][a-zA-Z]/;
 const URL_START = /^(?:https?:\/\/|www\.)/i;
 const IS_CHINESE_JAPANESE = new RegExp(`^[${CHINESE_JAPANESE}]`, "v");
@@ -57,7 +63,10 @@ function push(tokens: Token[], start: number, raw: string, isExact: boolean): vo
     tokens.push({ start, end: start + raw.length, text, isExact });
 }
 
-/** Pairs of neighbouring characters, beside the words: they find what the dictionary cut otherwise. */
+/**
+ * Adds pairs of neighbouring characters to the words, since the dictionary may cut a query differently from a
+ * text.
+ */
 function pushPairs(tokens: Token[], start: number, run: string): void {
   let before = "";
   let offset = start;
@@ -70,7 +79,7 @@ function pushPairs(tokens: Token[], start: number, run: string): void {
 
 function pushSegments(tokens: Token[], start: number, run: string, skipPairs: boolean): void {
   for (const { segment, index } of segmenter.segment(run)) {
-    // A word of two characters is one of the pairs.
+    // A word of two characters comes as one of the pairs.
     if (!skipPairs || segment.length !== 2) push(tokens, start + index, segment, true);
   }
 }
@@ -79,7 +88,7 @@ function pushSegments(tokens: Token[], start: number, run: string, skipPairs: bo
 function pushParts(tokens: Token[], start: number, run: string): void {
   for (const part of run.matchAll(PART)) {
     const raw = part[0];
-    // English 's, 't and the like say nothing.
+    // English endings such as 's and 't say nothing.
     if (raw.length <= 2 && part.index > 0 && /['’]/.test(run[part.index - 1]!)) continue;
     push(tokens, start + part.index, raw, HAS_DIGIT.test(raw));
     const humps = HUMP.test(raw) ? raw.split(HUMP) : [];
@@ -137,8 +146,12 @@ function pushRun(tokens: Token[], start: number, run: string): void {
   else pushJoined(tokens, start, run);
 }
 
-const [SEPARATES, JOINS, IS_LETTER, IS_CAPITAL, IS_OTHER] = [0, 1, 2, 3, 4] as const;
-/** What an ASCII character may be to a run. */
+const SEPARATES = 0;
+const JOINS = 1;
+const IS_LETTER = 2;
+const IS_CAPITAL = 3;
+const IS_OTHER = 4;
+/** What each ASCII character does in a run. */
 const ROLES = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (/[a-z]/.test(character)) return IS_LETTER;
@@ -150,30 +163,41 @@ const roleAt = (text: string, at: number): number =>
   at < text.length ? (ROLES[text.charCodeAt(at)] ?? IS_OTHER) : SEPARATES;
 const IS_SPACE = /^\s?$/;
 
-/** The end of the ASCII letters at `start` where they are a run by themselves and have no hump; else `start`: the run is to be looked at more closely. */
+/**
+ * The end of the word at `start` if it is a run of nothing but ASCII letters without a hump; otherwise
+ * `start`, and the run has to be looked at more closely.
+ */
 function endOfPlainWord(text: string, start: number): number {
   let end = start;
   let mayHaveHump = false;
-  for (let role = roleAt(text, end); role === IS_LETTER || role === IS_CAPITAL; role = roleAt(text, ++end))
+  let role = roleAt(text, end);
+  while (role === IS_LETTER || role === IS_CAPITAL) {
     mayHaveHump ||= role === IS_CAPITAL && end > start + 1;
-  const role = roleAt(text, end);
+    end++;
+    role = roleAt(text, end);
+  }
   const isWhole = role === SEPARATES || (role === JOINS && IS_SPACE.test(text.charAt(end + 1)));
   return isWhole && end - start <= MAX_TERM_LENGTH && !(mayHaveHump && NOT_PLAIN.test(text.slice(start, end)))
     ? end
     : start;
 }
 
-/** The words of any text, in order; what is no letter, digit or mark separates. Never throws, whatever the text holds. */
+/**
+ * The words of a text, in order. Everything but letters, digits and marks separates words. Never throws,
+ * whatever the text holds, and takes time linear in its length.
+ *
+ * @example `test/search/text/analyzer.test.ts`
+ */
 export function cutWords(text: string): Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < text.length;) {
     const role = roleAt(text, at);
-    // No run begins so.
+    // No word begins with such a character.
     if (role === SEPARATES || role === JOINS) {
       at++;
       continue;
     }
-    // Most of what is written.
+    // A shortcut for plain words, which are most of a text in English.
     const end = endOfPlainWord(text, at);
     if (end > at) {
       tokens.push({ start: at, end, text: text.slice(at, end), isExact: false });

@@ -1,4 +1,8 @@
-/** The only user of Google Cloud Key Management Service: a master key that never leaves it. */
+/**
+ * A master key that never leaves Google Cloud Key Management Service.
+ *
+ * @see https://cloud.google.com/kms/docs/reference/rest/v1/projects.locations.keyRings.cryptoKeys
+ */
 import { CRC32C } from "@google-cloud/storage";
 import { GoogleAuth } from "google-auth-library";
 import { DomainError } from "../../domain/errors.ts";
@@ -11,18 +15,25 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const RETRIES = 3;
 
 export interface CloudKmsSettings {
-  /** `projects/…/locations/…/keyRings/…/cryptoKeys/…`, a symmetric key. Its versions are the service's own affair: it opens what any of them wrapped. */
+  /**
+   * `projects/…/locations/…/keyRings/…/cryptoKeys/…`, a symmetric key. The service opens what any version of
+   * it wrapped.
+   */
   readonly keyName: string;
-  /** Origin of a stand-in; no credentials are sent there. */
+  /** Origin of an emulator; no credentials are sent there. */
   readonly emulatorHost?: string | undefined;
 }
 
 type Verb = "encrypt" | "decrypt";
 
 /**
- * Wraps by https://cloud.google.com/kms/docs/reference/rest/v1/projects.locations.keyRings.cryptoKeys, with CRC32C in both directions.
- * Credentials are Google's application default credentials. What fails with 408, 429 or 5xx is tried again three times.
- * `wrap` and `unwrap` throw `corrupt` for what the key did not wrap, and `storage_unavailable` where the service or the right to use the key is away.
+ * Wraps with the service's key; bytes have a CRC32C in both directions. Credentials are Google's application
+ * default credentials. A request that fails with 408, 429 or 5xx is tried again three times.
+ *
+ * `wrap` and `unwrap` throw `corrupt` for what the key did not wrap, and `storage_unavailable` if the service
+ * is down or does not let the key be used.
+ *
+ * @example `test/storage/keys/cloud-kms.own-stack.test.ts`
  */
 export function cloudKmsMasterKey({ keyName, emulatorHost }: CloudKmsSettings): MasterKey {
   const id = `kms:${keyName}`;
@@ -38,7 +49,7 @@ export function cloudKmsMasterKey({ keyName, emulatorHost }: CloudKmsSettings): 
 }
 
 interface Answer {
-  /** A field of the answer whose checksum is right. @throws DomainError `storage_unavailable` where it is not. */
+  /** A field of the answer. @throws DomainError `storage_unavailable` if its checksum does not match. */
   checked(field: "ciphertext" | "plaintext"): Buffer;
 }
 
@@ -83,7 +94,7 @@ async function post(
     });
     if (response.ok) return (await response.json()) as Record<string, string>;
     await response.body?.cancel();
-    // The service's answer to a ciphertext, or data bound to it, that is not the key's own.
+    // The service answers so if this key did not make the ciphertext, or not with these additional data.
     if (response.status === 400)
       throw new DomainError("corrupt", "A wrapped key failed its integrity check.");
     if (retries === RETRIES || ![408, 429, 500, 502, 503, 504].includes(response.status))
@@ -99,7 +110,7 @@ function withChecksum(name: string, bytes: Uint8Array): [string, string][] {
   ];
 }
 
-/** Unsigned, as the service writes it. */
+/** CRC32C as an unsigned number, as the service writes it. */
 function crc32c(bytes: Uint8Array): number {
   const checksum = new CRC32C();
   checksum.update(Buffer.from(bytes));

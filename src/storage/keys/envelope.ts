@@ -1,4 +1,9 @@
-/** The only definition of what an encrypted object looks like: AES-256-GCM in segments after the STREAM construction. */
+/**
+ * The format of encrypted objects: AES-256-GCM in segments, by the STREAM construction.
+ *
+ * @see Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse
+ *   Misuse-Resistance" (CRYPTO 2015)
+ */
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { DomainError } from "../../domain/errors.ts";
@@ -9,12 +14,15 @@ import type { OrganizationKey } from "./keyring.ts";
 
 /*
  * object  = header (88 bytes), segment 0 … segment n, n ≥ 0
- * header  = "HFE1", version (1), id of the organization's key (16), data key wrapped by it (12 + 32 + 16), nonce prefix (7)
- * segment = ciphertext of 64 KiB of plaintext (the last one: 0 to 64 KiB, empty only in an empty object), tag (16)
+ * header  = "HFE1", version (1), id of the organization's key (16), data key wrapped by it (12 + 32 + 16),
+ *           nonce prefix (7)
+ * segment = ciphertext of 64 KiB of plaintext (the last one: 0 to 64 KiB, empty only in an empty object),
+ *           tag (16)
  * nonce   = prefix (7), number of the segment (u32, big endian), 1 in the last segment, else 0
  * aad     = organization, object name, header
- * So a segment opens only in its place, in its object, under its name; the last flag shows a cut end. Hoang, Reyhanitabar,
- * Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", CRYPTO 2015.
+ *
+ * A segment therefore opens only in its place, in its object and under its name, and the flag in the nonce of
+ * the last segment shows if the end was cut off.
  */
 const MAGIC = Buffer.from("HFE1\x01", "latin1");
 const KEY_ID_BYTES = 16;
@@ -27,7 +35,7 @@ export const HEADER_BYTES = MAGIC.byteLength + KEY_ID_BYTES + WRAPPED_KEY_BYTES 
 export const SEGMENT_BYTES = 64 * 1024;
 const SEALED_BYTES = SEGMENT_BYTES + TAG_BYTES;
 
-/** Whose object it is and under which name: an object opens under no other. */
+/** The owner and name of an object; it opens under no other. */
 export interface ObjectIdentity {
   readonly organizationId: string;
   readonly objectName: string;
@@ -39,7 +47,10 @@ interface Segments {
   readonly aad: Buffer;
 }
 
-/** The encrypted form of `source`, piece by piece, under a fresh data key. Holds at most two segments; the pieces are the receiver's own. */
+/**
+ * The encrypted form of `source`, piece by piece, under a fresh data key. At most two segments are in memory;
+ * the receiver may free the pieces.
+ */
 export async function* encryptStream(
   source: AsyncIterable<Uint8Array>,
   identity: ObjectIdentity & { readonly organizationKey: OrganizationKey },
@@ -52,7 +63,8 @@ export async function* encryptStream(
   dataKey.fill(0);
   yield header;
   const reader = createByteReader(source);
-  // One for all: what lies outside V8's heap is collected only with the whole heap, and a collection stops everything.
+  // One buffer for all segments: memory outside of V8's heap is collected only with the whole heap, which
+  // stops everything.
   const segment = Buffer.allocUnsafeSlow(SEGMENT_BYTES);
   try {
     let last = false;
@@ -67,12 +79,15 @@ export async function* encryptStream(
 }
 
 export interface Envelope {
-  /** Id of the organization key that wraps the data key: UUID in lower case. */
+  /** Id of the organization key that wraps the data key: a UUID in lower case. */
   readonly organizationKeyId: string;
   readonly header: Buffer;
 }
 
-/** Throws `corrupt` for anything that is no header of ours, a shorter one too. */
+/**
+ * Reads the first {@link HEADER_BYTES} of an object.
+ * @throws `corrupt` if they are no header of this format.
+ */
 export function readHeader(header: Buffer): Envelope {
   if (header.byteLength !== HEADER_BYTES || !header.subarray(0, MAGIC.byteLength).equals(MAGIC))
     throw corrupt();
@@ -81,13 +96,16 @@ export function readHeader(header: Buffer): Envelope {
 }
 
 export interface DecryptOptions extends ObjectIdentity {
-  /** The key whose id a header names. */
+  /** Finds the key that a header names. */
   readonly keyById: (keyId: string) => Promise<OrganizationKey>;
 }
 
 /**
- * The plaintext of a whole object. Each piece is authenticated before it is given out; the object as a whole is only known
- * to be complete when the last piece has come, so a caller that stops before has a true beginning of it. Throws `corrupt`.
+ * The plaintext of a whole object. Each piece is authenticated before it is given out. Only the last piece
+ * shows that the object is complete, so a caller that stops earlier has a true beginning of it.
+ *
+ * @throws `corrupt` if a byte was changed or the end is missing.
+ * @example `test/storage/keys/envelope.test.ts`
  */
 export async function* decryptStream(
   source: AsyncIterable<Uint8Array>,
@@ -103,7 +121,7 @@ export async function* decryptStream(
   }
 }
 
-/** Opens the data key. Throws `corrupt` where the header belongs to another object or organization. */
+/** Unwraps the data key. @throws `corrupt` if the header belongs to another object or organization. */
 export function openEnvelope({ header }: Envelope, identity: ObjectIdentity, key: OrganizationKey): Segments {
   const start = MAGIC.byteLength + KEY_ID_BYTES;
   const dataKey = openBytes(
@@ -120,7 +138,7 @@ export function openEnvelope({ header }: Envelope, identity: ObjectIdentity, key
   };
 }
 
-/** The plaintext of all segments that the reader holds from here to the object's end. Throws `corrupt`. */
+/** The plaintext of all segments from here to the object's end. @throws `corrupt`. */
 export async function* decryptSegments(reader: ByteReader, segments: Segments): AsyncGenerator<Buffer> {
   const segment = Buffer.allocUnsafeSlow(SEALED_BYTES);
   let last = false;
@@ -131,7 +149,7 @@ export async function* decryptSegments(reader: ByteReader, segments: Segments): 
   }
 }
 
-/** The plaintext of one range, from the bytes that {@link openRange} named. Throws `corrupt`. */
+/** The plaintext of one range; `reader` has the bytes that {@link openRange} named. @throws `corrupt`. */
 export async function* decryptRange(
   reader: ByteReader,
   segments: Segments,
@@ -158,18 +176,21 @@ export async function* decryptRange(
 export interface CipherRange {
   /** First byte of the encrypted object to read, inclusive. */
   readonly start: number;
-  /** Exclusive. */
+  /** The byte after the last one to read. */
   readonly end: number;
   readonly firstSegment: number;
-  /** The object's last segment, which carries the last flag, whether the range reaches it or not. */
+  /** The object's last segment, which has another nonce, whether the range reaches it or not. */
   readonly finalSegment: number;
-  /** Plaintext bytes of the first segment that lie before the range. */
+  /** Plaintext bytes of the first segment before the range. */
   readonly skip: number;
   /** Plaintext bytes of the range. */
   readonly bytes: number;
 }
 
-/** Where plaintext `[start, end)` lies in an encrypted object of `storedBytes`. Throws `range_not_satisfiable` for an empty range. */
+/**
+ * Where an encrypted object of `storedBytes` has plaintext [start, end).
+ * @throws `range_not_satisfiable` if it is empty.
+ */
 export function openRange(
   storedBytes: number,
   { start, end }: { readonly start: number; readonly end?: number | undefined },
@@ -190,7 +211,10 @@ export function openRange(
   };
 }
 
-/** Plaintext bytes of an encrypted object of `storedBytes`. Throws `corrupt` for a size that none has. */
+/**
+ * Plaintext bytes of an encrypted object of `storedBytes`.
+ * @throws `corrupt` for a size that no object can have.
+ */
 export function plainSize(storedBytes: number): number {
   const sealed = storedBytes - HEADER_BYTES;
   const count = Math.ceil(sealed / SEALED_BYTES);
@@ -204,7 +228,7 @@ export function storedSize(size: number): number {
   return HEADER_BYTES + size + TAG_BYTES * Math.max(1, Math.ceil(size / SEGMENT_BYTES));
 }
 
-/** @returns the ciphertext, all of it with `update`, and its tag. */
+/** @returns the ciphertext and its tag; in this mode `final` adds nothing. */
 function sealSegment({ key, aad }: Segments, plain: Buffer, nonce: Buffer): Buffer[] {
   const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES }).setAAD(aad);
   return [cipher.update(plain), cipher.final(), cipher.getAuthTag()].filter((piece) => piece.byteLength > 0);

@@ -1,4 +1,6 @@
-/** The only place where organization keys are made, wrapped by the master key, unwrapped and kept in memory for a moment. */
+/**
+ * Makes organization keys, wraps them with the master key, and keeps unwrapped ones in memory for a minute.
+ */
 import {
   createCipheriv,
   createDecipheriv,
@@ -9,7 +11,11 @@ import {
   randomUUID,
 } from "node:crypto";
 import type { KeyObject } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { DomainError } from "../../domain/errors.ts";
+import type { MasterKey, WrappedKey } from "../../domain/tenancy/wrapped-keys.ts";
+
+export type { MasterKey, WrappedKey } from "../../domain/tenancy/wrapped-keys.ts";
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -17,36 +23,24 @@ const TAG_BYTES = 16;
 const CACHE_MS = 60_000;
 const CACHE_ORGANIZATIONS = 1_000;
 
-/** What wraps organization keys: a key of this machine, or one that never leaves a key management system. */
-export interface MasterKey {
-  /** Names the key, so that rotation knows what is still wrapped by an older one. Not secret. */
-  readonly id: string;
-  /** Whether it opens what the key with that id wrapped. */
-  opens(id: string): boolean;
-  wrap(bytes: Uint8Array, aad: Uint8Array): Promise<Buffer>;
-  /** Throws `corrupt` where the bytes or their aad are not what was wrapped by this key. */
-  unwrap(wrapped: Uint8Array, aad: Uint8Array): Promise<Buffer>;
-}
-
 export interface OrganizationKey {
   /** UUID in lower case. */
   readonly id: string;
-  /** 256 bits. A KeyObject, so that it cannot slip into a log. */
+  /** 256 bits, as a KeyObject, which shows nothing of them in a log. */
   readonly secret: KeyObject;
 }
 
-export interface WrappedKey {
-  readonly id: string;
-  readonly wrapped: Uint8Array;
-  readonly isCurrent: boolean;
-}
-
 export interface Keyring {
-  /** The key for new objects; made on first use. */
+  /** The key for new objects; the first use makes one. */
   current(organizationId: string): Promise<OrganizationKey>;
-  /** The key of an existing object. Throws `not_found` where it was deleted: the object is unreadable for good. */
+  /**
+   * The key of an existing object.
+   * @throws `not_found` if it was deleted: nobody can read the object any more.
+   */
   byId(organizationId: string, keyId: string): Promise<OrganizationKey>;
-  /** Drops the organization's keys from this process's memory; elsewhere they live up to 60 s longer. */
+  /**
+   * Drops the organization's keys from this process's memory; other processes keep them up to 60 s longer.
+   */
   forget(organizationId: string): void;
 }
 
@@ -54,21 +48,23 @@ interface KeyringParts {
   readonly master: MasterKey;
   /** All keys of the organization, in any order. */
   readonly load: (organizationId: string) => Promise<readonly WrappedKey[]>;
-  /** Stores the organization's first key as its current one. Does nothing where another process was first. */
+  /** Stores the organization's first key as its current one. Does nothing if another process was first. */
   readonly create: (
     organizationId: string,
     key: { readonly id: string; readonly wrapped: Buffer },
   ) => Promise<void>;
 }
 
-/** AES-256-GCM under one 32-byte key: random nonce, ciphertext, tag. A random nonce allows 2^32 wraps a key. */
+/**
+ * AES-256-GCM: random nonce, ciphertext, tag. With random nonces a key of 32 bytes is good for 2^32 calls.
+ */
 export function sealBytes(key: KeyObject, bytes: Uint8Array, aad: Uint8Array): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES }).setAAD(aad);
   return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The bytes that {@link sealBytes} was given. Throws `corrupt` for a wrong key or aad, or a changed bit. */
+/** The bytes that {@link sealBytes} was given. @throws `corrupt` for a wrong key or aad, or a changed bit. */
 export function openBytes(key: KeyObject, sealed: Uint8Array, aad: Uint8Array): Buffer {
   if (sealed.byteLength < NONCE_BYTES + TAG_BYTES) throw corruptKey();
   const end = sealed.byteLength - TAG_BYTES;
@@ -88,7 +84,7 @@ function corruptKey(cause?: unknown): DomainError {
   return new DomainError("corrupt", "A wrapped key failed its integrity check.", { cause });
 }
 
-/** A master key held by this process: exactly 32 random bytes. */
+/** A master key of exactly 32 random bytes, in this process's memory. */
 export function localMasterKey(bytes: Uint8Array): MasterKey {
   if (bytes.byteLength !== KEY_BYTES)
     throw new DomainError("internal", `A master key has ${KEY_BYTES} bytes.`);
@@ -107,7 +103,10 @@ export function localMasterKey(bytes: Uint8Array): MasterKey {
   };
 }
 
-/** Wraps by `current`, and opens what `previous` wrapped too: for the time until everything is wrapped anew. */
+/**
+ * A key that wraps with `current`, and unwraps with either: for the time until everything is wrapped with the
+ * new one.
+ */
 export function withPreviousKey(current: MasterKey, previous: MasterKey): MasterKey {
   return {
     id: current.id,
@@ -121,14 +120,16 @@ export function withPreviousKey(current: MasterKey, previous: MasterKey): Master
   };
 }
 
-/** Binds a wrapped organization key to its row, so that rows cannot be exchanged for one another. */
+/** Binds a wrapped organization key to its row, so that rows cannot be swapped. */
 export function organizationKeyAad(organizationId: string, keyId: string): Buffer {
   return Buffer.from(`holdfast organization key\0${organizationId}\0${keyId}`);
 }
 
 /**
- * A secret of 32 bytes for one purpose (HKDF-SHA-256, RFC 5869), such as the HMAC that keys an organization's embedding
- * cache. It changes with the organization key: derive from the key whose id was noted beside what the secret is used for.
+ * A secret of 32 bytes for one purpose, such as the HMAC that keys an organization's embedding cache. It
+ * changes with the organization key, so store that key's id with whatever the secret is used for.
+ *
+ * @see RFC 5869 (HKDF, here with SHA-256)
  */
 export function deriveSecret(key: OrganizationKey, purpose: string): Buffer {
   return Buffer.from(hkdfSync("sha256", key.secret, Buffer.alloc(0), `holdfast\0${purpose}`, KEY_BYTES));
@@ -140,9 +141,14 @@ interface CacheEntry {
   readonly unwrapped: Map<string, Promise<OrganizationKey>>;
 }
 
-/** Unwrapped keys of at most 1,000 organizations, each for at most 60 s. Simultaneous callers share one look-up. */
+/**
+ * Keeps the unwrapped keys of at most 1,000 organizations, each for at most 60 s. Simultaneous callers share
+ * one look-up.
+ *
+ * @example `test/storage/keys/keyring.test.ts`
+ */
 export function createKeyring({ master, load, create }: KeyringParts): Keyring {
-  const cache = new Map<string, CacheEntry>();
+  const cache = new LRUCache<string, CacheEntry>({ max: CACHE_ORGANIZATIONS });
 
   async function loadOrCreate(organizationId: string): Promise<readonly WrappedKey[]> {
     const rows = await load(organizationId);
@@ -158,7 +164,6 @@ export function createKeyring({ master, load, create }: KeyringParts): Keyring {
   function lookUp(organizationId: string, read: typeof load): CacheEntry {
     const known = cache.get(organizationId);
     if (known !== undefined && known.expiresAt > Date.now()) return known;
-    cache.delete(organizationId);
     const entry: CacheEntry = {
       expiresAt: Date.now() + CACHE_MS,
       rows: read(organizationId),
@@ -166,13 +171,11 @@ export function createKeyring({ master, load, create }: KeyringParts): Keyring {
     };
     cache.set(organizationId, entry);
     entry.rows.catch(() => drop(organizationId, entry));
-    const oldest = cache.keys().next();
-    if (cache.size > CACHE_ORGANIZATIONS && oldest.done !== true) cache.delete(oldest.value);
     return entry;
   }
 
   function drop(organizationId: string, entry: CacheEntry): void {
-    if (cache.get(organizationId) === entry) cache.delete(organizationId);
+    if (cache.peek(organizationId) === entry) cache.delete(organizationId);
   }
 
   function unwrap(organizationId: string, entry: CacheEntry, row: WrappedKey): Promise<OrganizationKey> {
@@ -195,7 +198,7 @@ export function createKeyring({ master, load, create }: KeyringParts): Keyring {
     const entry = lookUp(organizationId, read);
     const row = (await entry.rows).find(matches);
     if (row !== undefined) return unwrap(organizationId, entry, row);
-    // What is kept may be older than the key: looked up once more.
+    // The rows in the cache may be older than the key.
     drop(organizationId, entry);
     const fresh = lookUp(organizationId, read);
     const found = (await fresh.rows).find(matches);
@@ -213,9 +216,11 @@ export function createKeyring({ master, load, create }: KeyringParts): Keyring {
       if (key === undefined) throw new DomainError("not_found", "The key of this object no longer exists.");
       return key;
     },
-    forget: (organizationId) => void cache.delete(organizationId),
+    forget(organizationId) {
+      cache.delete(organizationId);
+    },
   };
 }
 
-/** Binds an archive's key, as the master key wraps it, to what it is for. */
+/** Binds a wrapped key to its purpose: the encryption of an archive. */
 export const ARCHIVE_KEY_AAD: Uint8Array = Buffer.from("holdfast archive key");

@@ -1,18 +1,18 @@
-/** The only place that chooses what wraps organization keys: a key in the settings, or one of a key management service. */
+/** Opens the master key that the settings name: one that they hold, or one of a key management service. */
 import type { CloudKmsSettings } from "./cloud-kms.ts";
 import { type MasterKey, localMasterKey, withPreviousKey } from "./keyring.ts";
 
 interface MasterKeySettings {
-  /** 32 bytes; set where `kmsKeyName` is not. */
+  /** 32 bytes; set if `kmsKeyName` is not. */
   readonly master: Buffer | undefined;
   readonly kmsKeyName: string | undefined;
-  /** What wrapped keys before, or will from the next restart on. */
+  /** The key that wrapped before, or that will wrap from the next restart on. */
   readonly previous: Buffer | undefined;
   readonly previousKmsKeyName: string | undefined;
   readonly kmsEmulatorHost: string | undefined;
 }
 
-/** @throws Error where neither key is set. */
+/** @throws Error if neither key is set. */
 export async function openMasterKey(settings: MasterKeySettings): Promise<MasterKey> {
   const { master, kmsKeyName, previous, previousKmsKeyName, kmsEmulatorHost } = settings;
   const open = async (
@@ -28,7 +28,7 @@ export async function openMasterKey(settings: MasterKeySettings): Promise<Master
   return before === undefined ? current : withPreviousKey(current, before);
 }
 
-/** Google's client is loaded only where it is used: it takes a tenth of a second of a process's start. */
+/** Loads Google's client only if it is used, since that takes a tenth of a second of a process's start. */
 async function openCloudKey(settings: CloudKmsSettings): Promise<MasterKey> {
   const { cloudKmsMasterKey } = await import("./cloud-kms.ts");
   return cloudKmsMasterKey(settings);

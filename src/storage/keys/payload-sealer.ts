@@ -1,4 +1,9 @@
-/** How payloads for Temporal are sealed: with the organization's key, or the instance's where a workflow serves several organizations. */
+/**
+ * Seals payloads for Temporal with the organization's key, or with the instance's if a workflow serves
+ * several organizations.
+ *
+ * @see docs/decisions/0022-payloads-bound-to-their-place.md
+ */
 import type { PayloadSealer } from "../../domain/payloads/sealer.ts";
 import { createSecretKey } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,7 +13,7 @@ import { type Keyring, openBytes, sealBytes } from "./keyring.ts";
 const INSTANCE_KEY_ID = "instance";
 const RETRY_MS = 500;
 
-/** Of the old form, bound to its organization; of the other one, to its key and to what the caller says as well. */
+/** The old form is bound to the organization; the new one also to the key and to what the caller names. */
 function aadOf(organizationId: string | null, keyId: string, boundTo: string | undefined): Buffer {
   const organization = organizationId ?? "";
   return Buffer.from(
@@ -18,10 +23,7 @@ function aadOf(organizationId: string | null, keyId: string, boundTo: string | u
   );
 }
 
-/**
- * `instanceSecret` has 32 bytes. Opening throws `not_found` for a deleted key and `corrupt` for a changed bit or where it was bound to something else; both
- * throw an outage where keys cannot be read.
- */
+/** @param instanceSecret 32 bytes. */
 export function createPayloadSealer(keyring: Keyring, instanceSecret: Uint8Array): PayloadSealer {
   const instanceKey = createSecretKey(instanceSecret);
   return {
@@ -45,8 +47,9 @@ export function createPayloadSealer(keyring: Keyring, instanceSecret: Uint8Array
 }
 
 /**
- * The same for workers, whose SDK ends a whole worker, and everybody's work in it, where a failure cannot be sealed: waits for keys that
- * cannot be read now, for as long as that lasts, and takes the instance's key where the organization has none any more.
+ * The same for workers. If a failure cannot be sealed, Temporal's SDK ends the whole worker and all work in
+ * it. Therefore this waits for keys that cannot be read, for as long as that lasts, and takes the instance's
+ * key if the organization has none any more.
  */
 export function sealerForWorkers(sealer: PayloadSealer): PayloadSealer {
   return {
@@ -59,7 +62,7 @@ export function sealerForWorkers(sealer: PayloadSealer): PayloadSealer {
   };
 }
 
-/** Tries again every half second while what `call` needs is down, however long that lasts. */
+/** Calls again every half second while it fails with an outage, however long that lasts. */
 export async function outlastingOutages<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -1,21 +1,25 @@
-/** A stream of pieces of any size as parts of one size, in at most two buffers, whatever its length. */
+/** Cuts a stream of pieces of any size into parts of one size, in at most two buffers whatever its length. */
 import { free } from "../object-store.ts";
 
 export interface BodyPart {
-  /** Its memory is used again once the part after the next is asked for. */
+  /** Valid until the part after the next is asked for: then its memory is used again. */
   readonly bytes: Buffer;
   readonly isLast: boolean;
 }
 
 interface CutOptions {
   readonly partBytes: number;
-  /** The pieces may lose their memory once they are copied. */
+  /** Whether the memory of pieces may be freed after they are copied. */
   readonly ownsPieces: boolean;
 }
 
 const FIRST_BYTES = 64 * 1024;
 
-/** Parts of exactly `partBytes` bytes, but for the last; a body without a byte is one empty part. */
+/**
+ * Parts of exactly `partBytes` bytes, except for the last. An empty body is one empty part.
+ *
+ * @example `test/storage/stores/body-parts.test.ts`
+ */
 export async function* cutBody(
   body: AsyncIterable<Uint8Array>,
   { partBytes, ownsPieces }: CutOptions,
@@ -25,10 +29,12 @@ export async function* cutBody(
   let filled = 0;
   for await (const piece of body) {
     for (let taken = 0; taken < piece.byteLength;) {
-      // Only now is it known that this part is not the last.
+      // More has come, so the full part is not the last.
       if (filled === partBytes) {
         yield { bytes: target, isLast: false };
-        [target, spare] = [spare ?? Buffer.allocUnsafeSlow(partBytes), target];
+        const used = target;
+        target = spare ?? Buffer.allocUnsafeSlow(partBytes);
+        spare = used;
         filled = 0;
       }
       const wanted = Math.min(piece.byteLength - taken, partBytes - filled);
@@ -42,7 +48,10 @@ export async function* cutBody(
   yield { bytes: target.subarray(0, filled), isLast: true };
 }
 
-/** Most objects are small: the first buffer grows with what comes. */
+/**
+ * A buffer with room for `wanted` more bytes. The first one grows with what comes, since most objects are
+ * small.
+ */
 function roomFor(target: Buffer, filled: number, wanted: number, partBytes: number): Buffer {
   if (filled + wanted <= target.byteLength) return target;
   const grown = Buffer.allocUnsafeSlow(

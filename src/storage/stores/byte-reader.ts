@@ -1,31 +1,35 @@
-/** The only place that cuts a stream of pieces of any size into pieces of a wanted size. */
+/** Reads as many bytes as are wanted from a stream of pieces of any size. */
 
 export interface ByteReader {
-  /** Exactly `bytes` bytes, or what is left where the source ends before. May share memory with the source's pieces. */
+  /** Exactly `bytes` bytes, or fewer at the source's end. They may share memory with the source's pieces. */
   take(bytes: number): Promise<Buffer>;
-  /** As {@link ByteReader.take}, into memory of the caller's, which is filled where the source has enough. @returns the part that was filled. */
+  /**
+   * As {@link ByteReader.take}, but copies into `target`, until that is full or the source ends.
+   *
+   * @returns the part of `target` that was filled.
+   */
   takeInto(target: Buffer): Promise<Buffer>;
-  /** Whether nothing is left; reads one piece ahead where it must. */
+  /** Whether nothing is left; reads one piece ahead if it has none. */
   atEnd(): Promise<boolean>;
-  /** Tells the source that no more is read, so that it frees what it holds. */
+  /** Tells the source that no more is read, so that it can free its memory and connections. */
   close(): Promise<void>;
 }
 
-/** Reads `source` on demand only, at most one of its pieces ahead. */
+/** Reads `source` on demand, at most one of its pieces ahead. */
 export function createByteReader(source: AsyncIterable<Uint8Array>): ByteReader {
   const iterator = source[Symbol.asyncIterator]();
   let pieces: Buffer[] = [];
-  let held = 0;
+  let buffered = 0;
   let ended = false;
 
   async function fill(bytes: number): Promise<void> {
-    while (held < bytes && !ended) {
+    while (buffered < bytes && !ended) {
       const next = await iterator.next();
       if (next.done === true) {
         ended = true;
       } else if (next.value.byteLength > 0) {
         pieces.push(Buffer.from(next.value.buffer, next.value.byteOffset, next.value.byteLength));
-        held += next.value.byteLength;
+        buffered += next.value.byteLength;
       }
     }
   }
@@ -33,12 +37,12 @@ export function createByteReader(source: AsyncIterable<Uint8Array>): ByteReader 
   return {
     async take(bytes) {
       await fill(bytes);
-      const wanted = Math.min(bytes, held);
+      const wanted = Math.min(bytes, buffered);
       const first = pieces[0];
       const all = pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
       const rest = all.subarray(wanted);
       pieces = rest.byteLength === 0 ? [] : [rest];
-      held = rest.byteLength;
+      buffered = rest.byteLength;
       return all.subarray(0, wanted);
     },
     async takeInto(target) {
@@ -49,7 +53,7 @@ export function createByteReader(source: AsyncIterable<Uint8Array>): ByteReader 
         if (first === undefined) break;
         const copied = first.copy(target, filled);
         filled += copied;
-        held -= copied;
+        buffered -= copied;
         if (copied === first.byteLength) pieces.shift();
         else pieces[0] = first.subarray(copied);
       }
@@ -57,7 +61,7 @@ export function createByteReader(source: AsyncIterable<Uint8Array>): ByteReader 
     },
     async atEnd() {
       await fill(1);
-      return held === 0;
+      return buffered === 0;
     },
     async close() {
       if (!ended) await iterator.return?.();

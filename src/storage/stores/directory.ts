@@ -1,4 +1,4 @@
-/** The only object store over a folder of this machine: each object is a file that appears whole, by rename, or not at all. */
+/** The object store over a folder: each object is a file that appears whole, by rename, or not at all. */
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { access, link, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { DomainError } from "../../domain/errors.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
-import { isListed } from "./list-pages.ts";
+import { STEP_TIMEOUT_MS, absent, listFiles } from "./directory-list.ts";
 import {
   UnfitStoreError,
   assertStoredName,
@@ -18,14 +18,18 @@ import {
   untilAborted,
   within,
 } from "../object-store.ts";
-import type { GetOptions, ListedObject, ListOptions, ObjectStore, PutOptions } from "../object-store.ts";
+import type { GetOptions, ObjectStore, PutOptions } from "../object-store.ts";
 
-const STEP_TIMEOUT_MS = 30_000;
 const READ_BYTES = 256 * 1024;
 const WRITE_BYTES = 256 * 1024;
+/** The folder of files that are being written. */
 const TEMPORARY = ".tmp";
 
-/** Objects below `folder`, which is made with mode 0700 where it does not exist. */
+/**
+ * Objects in files below `folder`, which the first `put` makes with mode 0700 if it does not exist.
+ *
+ * @example `test/storage/object-store.test.ts`
+ */
 export function createDirectoryStore(folder: string): ObjectStore {
   const pathOf = (name: string): string => join(folder, assertStoredName(name));
   return {
@@ -44,10 +48,13 @@ export function createDirectoryStore(folder: string): ObjectStore {
   };
 }
 
-/** What a disk that is not mounted yet looks like is an outage and no mistake, and nothing is made where it belongs; so is whatever stands in the folder's own place. */
+/**
+ * Error codes of a wrong setting. Others are outages: a disk that is not mounted yet, or something else in
+ * the place of the folder itself. Nothing is created to find out.
+ */
 const MISTAKES = new Set(["EACCES", "ENOTDIR", "EPERM"]);
 
-/** Looks whether this user may write the nearest folder that is there. */
+/** Checks that this user may write in `folder`, or in the nearest folder above it that exists. */
 async function findMistake(folder: string, nearest: string): Promise<UnfitStoreError | undefined> {
   try {
     const code = nearest === folder ? "EEXIST" : "ENOTDIR";
@@ -110,7 +117,7 @@ async function writeTemporary(
   }
 }
 
-/** Many small writes would each cost a thread's turn; the pieces are gathered while there is little of them. */
+/** Gathers small pieces, since each write occupies one of the few threads for files. */
 async function* gathered(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
   let pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -119,7 +126,8 @@ async function* gathered(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
     bytes += piece.byteLength;
     if (bytes < WRITE_BYTES) continue;
     yield pieces;
-    [pieces, bytes] = [[], 0];
+    pieces = [];
+    bytes = 0;
   }
   if (bytes > 0) yield pieces;
 }
@@ -127,7 +135,7 @@ async function* gathered(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 async function writeAll(file: FileHandle, pieces: Uint8Array[]): Promise<void> {
   await drillPoint("directory store: pieces about to be written");
   let { bytesWritten: left } = await file.writev(pieces);
-  // A disk that is nearly full takes a part.
+  // A disk that is nearly full may take a part of the pieces.
   for (const piece of pieces) {
     const written = Math.min(left, piece.byteLength);
     if (written < piece.byteLength) await file.writeFile(piece.subarray(written));
@@ -140,7 +148,10 @@ async function createFile(path: string): Promise<FileHandle> {
   return open(path, "wx", 0o600);
 }
 
-/** A folder that is missing, or a full or broken disk, is an outage of the store; only an existing object is a conflict. */
+/**
+ * Runs a step of a write. A missing folder or a full or broken disk is an outage here; an existing object is
+ * a conflict.
+ */
 async function step<T>(operation: Promise<T>): Promise<T> {
   try {
     return await within(STEP_TIMEOUT_MS, operation);
@@ -160,14 +171,14 @@ async function publish(temporary: string, { folder, path }: Target, ifAbsent: bo
     await rename(temporary, path);
   }
   await syncFolder(parent);
-  // A new folder is durable only once its own entry is: one level above for each that may have been made.
+  // A new folder is durable after the folder that contains it was synced, and two levels may be new.
   if (firstMade !== undefined) {
     await syncFolder(dirname(parent));
     await syncFolder(folder);
   }
 }
 
-/** Makes the names in it durable: those that were made, renamed or removed. */
+/** Makes changes of the names in a folder durable: new, renamed and removed ones. */
 export async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, constants.O_RDONLY);
   try {
@@ -218,8 +229,9 @@ function ignoreNotFound(error: unknown): void {
 const isNotFound = (error: unknown): boolean => error instanceof DomainError && error.code === "not_found";
 
 /**
- * An object that is missing because the whole folder is, such as a disk that is not mounted, is an outage: what was "deleted" then would
- * be back with the disk. The first put makes the folder of unfinished files, and nothing removes it.
+ * Runs an operation that may throw `not_found`. If the whole folder is missing, such as a disk that is not
+ * mounted, that is an outage instead: what was "deleted" meanwhile would be back with the disk. The folder of
+ * unfinished files shows it, since the first put makes it and nothing removes it.
  */
 async function whileMounted<T>(folder: string, operation: () => Promise<T>): Promise<T> {
   try {
@@ -227,55 +239,9 @@ async function whileMounted<T>(folder: string, operation: () => Promise<T>): Pro
   } catch (error) {
     if (!isNotFound(error)) throw error;
     await step(stat(join(folder, TEMPORARY)));
-    // The disk may have come back in between.
+    // The disk may have been mounted in between.
     return operation();
   }
-}
-
-async function listFiles(
-  folder: string,
-  prefix: string,
-  { after = "", limit }: ListOptions,
-): Promise<ListedObject[]> {
-  const found: ListedObject[] = [];
-  for await (const name of walk({ folder, prefix, after }, "", 3)) {
-    if (!isListed(prefix, name)) continue;
-    const path = join(folder, name);
-    // A file that was deleted since its folder was read is simply not listed.
-    const stats = await within(STEP_TIMEOUT_MS, stat(path).catch(absent));
-    if (stats !== undefined) found.push({ name, updatedAt: stats.mtime });
-    if (found.length >= limit) break;
-  }
-  return found;
-}
-
-interface Walk {
-  readonly folder: string;
-  readonly prefix: string;
-  readonly after: string;
-}
-
-/** Names in byte order: all parts of a name have fixed lengths, so sorting each folder sorts the whole. */
-async function* walk(bounds: Walk, path: string, depth: number): AsyncGenerator<string> {
-  const entries = await within(STEP_TIMEOUT_MS, readdir(join(bounds.folder, path)).catch(absent));
-  for (const entry of (entries ?? []).toSorted()) {
-    if (entry.startsWith(".")) continue;
-    const name = path === "" ? entry : `${path}/${entry}`;
-    if (depth === 1) {
-      if (name > bounds.after && name.startsWith(bounds.prefix)) yield name;
-    } else if (mayHold(bounds, `${name}/`)) {
-      yield* walk(bounds, name, depth - 1);
-    }
-  }
-}
-
-function mayHold({ prefix, after }: Walk, folder: string): boolean {
-  if (!prefix.startsWith(folder) && !folder.startsWith(prefix)) return false;
-  return after.startsWith(folder) || folder > after;
-}
-
-function absent(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT") throw error;
 }
 
 async function sweep(folder: string, olderThanMs: number): Promise<number> {

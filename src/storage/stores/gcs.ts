@@ -1,4 +1,4 @@
-/** The only object store over Google Cloud Storage, and the only user of its client. */
+/** The object store over Google Cloud Storage. */
 import { IdempotencyStrategy, Storage } from "@google-cloud/storage";
 import type { Bucket, File } from "@google-cloud/storage";
 import { Readable } from "node:stream";
@@ -17,24 +17,30 @@ import type { ListedObject, ListOptions, ObjectStore, PutOptions } from "../obje
 import { type Download, download } from "./resumed-download.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
-/** With all its retries: after this the caller is told that the store is down and may come back later. */
+/** Milliseconds for an operation with all its retries; after this the store counts as down. */
 const OPERATION_TIMEOUT_MS = 60_000;
 const MAX_RETRIES = 3;
 const MAX_RETRY_DELAY_S = 8;
-/** What one upload keeps in memory to send again; a multiple of 256 KiB. */
+/** Bytes that an upload keeps in memory to send them again; a multiple of 256 KiB. */
 const UPLOAD_CHUNK_BYTES = 4 * 1024 * 1024;
-/** A download that gave nothing for so long is cut and taken up again where it stopped. */
+/** A download without a byte for so long is cut, and continued where it stopped. */
 const STALL_MS = 30_000;
 
 export interface GcsSettings {
   readonly bucket: string;
   /** Origin of an emulator, with or without `/storage/v1`; no credentials are sent there. */
   readonly emulatorHost?: string | undefined;
-  /** Milliseconds without a byte after which a download is taken up again; 30,000 where absent. */
+  /**
+   * Milliseconds without a byte after which a download is continued on another connection; 30,000 by default.
+   */
   readonly stallMs?: number | undefined;
 }
 
-/** Objects of one bucket. Credentials are Google's application default credentials. */
+/**
+ * Objects of one bucket. Credentials are Google's application default credentials.
+ *
+ * @example `test/storage/stores/gcs.own-stack.test.ts`
+ */
 export function createGcsStore({
   bucket: bucketName,
   emulatorHost,
@@ -59,7 +65,7 @@ export function createGcsStore({
       await within(OPERATION_TIMEOUT_MS, fileOf(name).delete({ ignoreNotFound: true }));
     },
     list: (prefix, options) => listObjects(bucket, assertPrefix(prefix), options),
-    // The bucket itself forgets uploads that were not finished.
+    // The bucket itself removes uploads that were not finished.
     removeUnfinished: () => Promise.resolve(0),
   };
 }
@@ -75,16 +81,16 @@ function connect(emulatorHost: string | undefined): Storage {
       retryDelayMultiplier: 1.5,
       maxRetryDelay: MAX_RETRY_DELAY_S,
       totalTimeout: OPERATION_TIMEOUT_MS / 1000,
-      // Safe, since every write carries a precondition and a name is deleted once and never used again.
+      // Safe, since every write has a precondition, and a name is deleted once and never used again.
       idempotencyStrategy: IdempotencyStrategy.RetryAlways,
     },
   });
-  // The client takes STORAGE_EMULATOR_HOST as it stands for this, so that a bare host would lack the API's path.
+  // The client uses STORAGE_EMULATOR_HOST unchanged, so that a host without a path would lack the API's path.
   if (origin !== undefined) storage.baseUrl = `${origin}/storage/v1`;
   return storage;
 }
 
-/** Where a download comes from. */
+/** The object that a download reads. */
 interface Place {
   readonly storage: Storage;
   readonly file: File;
@@ -96,7 +102,10 @@ async function metadataOf(file: File): Promise<{ size: number; generation: strin
   return { size: Number(size), generation: String(generation) };
 }
 
-/** The generation that the write replaces: with it as a precondition, a retried write can never replace a later one. */
+/**
+ * The generation that a write replaces. With it as a precondition, a retried write never replaces a later
+ * one.
+ */
 async function generationOf(file: File): Promise<string | number> {
   try {
     return (await metadataOf(file)).generation;
@@ -130,7 +139,7 @@ async function upload(
         yield piece;
       }
     } catch (error) {
-      // A sink that failed first throws its own error in here, to stop the body.
+      // If the sink failed first, this is its own error, which stops the body.
       if (sink.errored === null) bodyError = error;
       throw error;
     }
@@ -145,22 +154,23 @@ async function upload(
   return { bytes };
 }
 
-/** A bucket that does not exist, or an upload session that is gone, is no missing object. */
+/** In a write `not_found` means the bucket or the upload session, which is an outage. */
 function writeError(error: unknown): unknown {
   const mapped = storageError(error);
   return hasCode(mapped, "not_found") ? unavailable(error) : mapped;
 }
 
 /**
- * The object's bytes by `fetch`, with the client's credentials. The client's own read stream is not used: destroyed before
- * its answer came it rejects a promise that nobody can catch, which ends the process.
+ * The object's bytes by `fetch`, with the client's credentials. The client's own read stream, if it is
+ * destroyed before its answer comes, rejects a promise that nobody can catch, which ends the process.
  */
 async function openBody(
   { storage, file, credentials }: Place,
   range: string | undefined,
   signal: AbortSignal,
 ): Promise<AsyncIterator<Uint8Array>> {
-  const url = `${storage.baseUrl}/b/${encodeURIComponent(file.bucket.name)}/o/${encodeURIComponent(file.name)}?alt=media`;
+  const object = `b/${encodeURIComponent(file.bucket.name)}/o/${encodeURIComponent(file.name)}`;
+  const url = `${storage.baseUrl}/${object}?alt=media`;
   const headers = new Headers(credentials ? await storage.authClient.getRequestHeaders(url) : {});
   headers.set("accept-encoding", "identity");
   if (range !== undefined) headers.set("range", range);

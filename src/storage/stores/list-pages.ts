@@ -1,23 +1,32 @@
-/** Lists a store's objects over as many of its answers as that takes: a page may hold fewer names than were asked for, and names that are not Holdfast's. */
+/**
+ * Lists a store's objects over as many pages as that takes: a page may have fewer names than were asked for,
+ * and names that Holdfast never gave.
+ */
 import { type ListedObject, type ListOptions, isStoredName, unavailable } from "../object-store.ts";
 
 interface Page {
   readonly objects: readonly ListedObject[];
-  /** Where the next page begins, in the store's own words; undefined behind the last one. */
+  /** The store's token for the next page; undefined after the last one. */
   readonly next: string | undefined;
 }
 
-/** Asks for at most `size` names, 1–1000. */
+/** Asks for a page of at most `size` names, 1 to 1,000. */
 type AskPage = (next: string | undefined, size: number) => Promise<Page>;
 
-/** What stores answer with at most. */
+/** Names of a page that any store gives at most. */
 const LARGEST_PAGE = 1_000;
-/** So many pages in a row without a name of ours: the store goes round in a circle, or the bucket is somebody else's. */
+/**
+ * After so many pages in a row without a name of Holdfast, the store repeats itself or the bucket is not
+ * Holdfast's.
+ */
 const MOST_EMPTY_PAGES = 1_000;
 
 /**
- * As `ObjectStore.list`, with a store that answers by pages. With an empty prefix every name is listed, since that asks only whether the store answers.
- * @throws DomainError `storage_unavailable` where the pages have no end.
+ * As {@link ObjectStore.list}, for a store that answers in pages. With an empty prefix every name is listed,
+ * since that is asked to find out whether the store answers.
+ *
+ * @throws DomainError `storage_unavailable` if the pages have no end.
+ * @example `test/storage/stores/list-pages.test.ts`
  */
 export async function listByPages(
   prefix: string,
@@ -26,8 +35,9 @@ export async function listByPages(
 ): Promise<ListedObject[]> {
   const found: ListedObject[] = [];
   let next: string | undefined;
-  for (let empty = 0; empty < MOST_EMPTY_PAGES; empty += 1) {
-    // Some stores begin with `after` itself.
+  let emptyPages = 0;
+  while (emptyPages < MOST_EMPTY_PAGES) {
+    // One more than is missing, since some stores begin the list with `after` itself.
     const page = await ask(
       next,
       Math.min(LARGEST_PAGE, limit - found.length + (after === undefined ? 0 : 1)),
@@ -39,12 +49,15 @@ export async function listByPages(
     if (page.next === undefined || found.length >= limit) return found;
     if (page.next === next) break;
     next = page.next;
-    if (ours.length > 0) empty = -1;
+    emptyPages = ours.length > 0 ? 0 : emptyPages + 1;
   }
   throw unavailable(new Error("The store's list of names has no end."));
 }
 
-/** What others put below an organization, as a folder's marker, is none of its objects: nothing reads, counts or deletes it. */
+/**
+ * Leaves out what others put below an organization, such as markers of folders: nothing reads, counts or
+ * deletes these.
+ */
 export function isListed(prefix: string, name: string): boolean {
   return prefix === "" || isStoredName(name);
 }

@@ -1,4 +1,4 @@
-/** A download that goes on from the byte where its connection was cut or fell silent, whatever store it comes from. */
+/** Downloads from any store, and continues at the byte where a connection was cut or fell silent. */
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DomainError } from "../../domain/errors.ts";
@@ -8,20 +8,27 @@ const MAX_RETRIES = 3;
 const FIRST_RETRY_MS = 100;
 
 /**
- * Opens the object's bytes: `range` as the HTTP header says it, undefined for all of them. Throws as {@link ObjectStore.get} does.
- * What was opened is freed when `signal` is aborted.
+ * Opens the object's bytes in `range`, written as in the HTTP header; all of them if it is undefined. What
+ * was opened is freed when `signal` is aborted.
+ *
+ * @throws what {@link ObjectStore.get} throws.
  */
 export type OpenBody = (range: string | undefined, signal: AbortSignal) => Promise<AsyncIterator<Uint8Array>>;
 
 export interface Download {
   readonly open: OpenBody;
-  /** Bytes of the object, for a range without a byte. */
+  /** Bytes of the object; asked for an empty range. */
   readonly size: () => Promise<number>;
-  /** Milliseconds without a byte after which a download is taken up again. */
+  /** Milliseconds without a byte after which a download is continued on another connection. */
   readonly stallMs: number;
 }
 
-/** As {@link ObjectStore.get}. Checksums are not compared: they cover whole objects only, and storage.ts authenticates every segment. */
+/**
+ * As {@link ObjectStore.get}. The store's checksums are not compared: they are of whole objects, and
+ * `storage.ts` authenticates every segment.
+ *
+ * @example `test/storage/stores/resumed-download.test.ts`
+ */
 export async function download(
   { open, size, stallMs }: Download,
   { start = 0, end, signal }: GetOptions,
@@ -42,7 +49,7 @@ export async function download(
 
 interface Source {
   next(): Promise<IteratorResult<Uint8Array, undefined>>;
-  /** Nothing is asked for any more; a `next` that waits throws. */
+  /** Ends the download; a `next` that waits throws. */
   close(): void;
 }
 
@@ -69,7 +76,7 @@ function createSource(open: OpenBody, stallMs: number, { start, end }: Range): S
         return { done: false, value: step.value };
       } catch (error) {
         cut();
-        // Cut exactly at the object's end, or an object without a byte: the range starts behind it.
+        // The connection was cut exactly at the object's end, or the object is empty.
         if (hasCode(error, "range_not_satisfiable") && (position > start || start === 0))
           return { done: true, value: undefined };
         failures += 1;

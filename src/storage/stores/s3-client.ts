@@ -1,33 +1,38 @@
-/** The only user of AWS's client for S3: how its bucket is asked, and what its answers mean. */
+/** Connects to a bucket with AWS's client for S3, and classes its failures. */
 import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
 import { DomainError } from "../../domain/errors.ts";
 import { storageError, unavailable, within } from "../object-store.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** With all its retries, and the wait for a free connection: after this the caller is told that the store is down. */
+/**
+ * Milliseconds for an operation with all retries and the wait for a connection; after this the store counts
+ * as down.
+ */
 const OPERATION_TIMEOUT_MS = 60_000;
 const MAX_ATTEMPTS = 4;
 const MAX_CONNECTIONS = 256;
-/** Stores beside AWS take any region; this is what they call theirs where nothing is said. */
+/** Stores other than AWS take any region; this is the usual name for theirs. */
 const USUAL_REGION = "us-east-1";
 const MAX_RETRY_AFTER_SECONDS = 15 * 60;
 
 export interface S3Settings {
   readonly bucket: string;
-  /** Origin of a store that is not AWS's. */
+  /** Origin of a store other than AWS's. */
   readonly endpoint?: string | undefined;
-  /** Where absent: what AWS's client finds, or `us-east-1` with an endpoint. */
+  /** If absent: what AWS's client finds, or `us-east-1` with an endpoint. */
   readonly region?: string | undefined;
-  /** The bucket in the path instead of the host's name. */
+  /** Puts the bucket into the path instead of the host's name; false by default. */
   readonly forcePathStyle?: boolean | undefined;
-  /** Milliseconds without a byte after which a download is taken up again; 30,000 where absent. */
+  /**
+   * Milliseconds without a byte after which a download is continued on another connection; 30,000 by default.
+   */
   readonly stallMs?: number | undefined;
-  /** Milliseconds after which a request without an answer is sent again; 30,000 where absent. */
+  /** Milliseconds after which a request without an answer is sent again; 30,000 by default. */
   readonly requestTimeoutMs?: number | undefined;
 }
 
-/** Sends one command; throws as {@link ObjectStore} says, or the signal's reason. */
+/** Sends one command. @throws what {@link ObjectStore} says, or the signal's reason. */
 export type Send = <T>(
   command: (client: S3Client, abortSignal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
@@ -35,11 +40,14 @@ export type Send = <T>(
 
 interface Connection {
   readonly send: Send;
-  /** For downloads, which are tried again by resumed-download.ts, and hold connections for as long as their readers take. */
+  /** Sends without retries, for downloads: `resumed-download.ts` retries these. */
   readonly sendOnce: Send;
 }
 
-/** Credentials are found as AWS's clients find them: the environment, files, the role of the machine or the pod. */
+/**
+ * Credentials are found as AWS's clients find them: the environment, files, the role of the machine or the
+ * pod.
+ */
 export function connect(settings: S3Settings): Connection {
   return { send: senderOf(settings, MAX_ATTEMPTS), sendOnce: senderOf(settings, 1) };
 }
@@ -53,14 +61,14 @@ function senderOf(
     ...(region === undefined ? {} : { region }),
     forcePathStyle,
     maxAttempts,
-    // Every part carries a checksum of ours, and what is read is authenticated by storage.ts.
+    // Uploads have their own checksum, and `storage.ts` authenticates what is read.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: requestTimeoutMs,
       throwOnRequestTimeout: true,
-      // A reader may rest for as long as it likes: resumed-download.ts tells that from a store that fell silent.
+      // A reader may pause for as long as it likes; `resumed-download.ts` notices a store that fell silent.
       socketTimeout: 0,
       httpAgent: { keepAlive: true, maxSockets: MAX_CONNECTIONS },
       httpsAgent: { keepAlive: true, maxSockets: MAX_CONNECTIONS },
@@ -86,18 +94,20 @@ async function send<T>(
     return await within(OPERATION_TIMEOUT_MS, answer);
   } catch (error) {
     late.abort();
-    // Where the time was up, nobody waits for the answer any more.
+    // After the time limit nobody waits for the answer any more.
     answer.catch(() => {});
     throw error;
   }
 }
 
-/** What the store said, without the parts of requests that AWS's errors carry. */
+/** What the store answered, without the parts of requests that AWS's errors contain. */
 export class S3Answer extends Error {
   readonly status: number;
-  /** S3's code, such as `NoSuchKey`; of answers without a body the status only. */
+  /**
+   * S3's code, such as `NoSuchKey`; for an answer without a body the name that AWS's client gives its status.
+   */
   readonly reason: string;
-  /** Where AWS keeps the bucket, if that is why it refused. */
+  /** The region of the bucket, if the request went to another one. */
   readonly bucketRegion: string | undefined;
 
   constructor(status: number, reason: string, bucketRegion?: string) {
@@ -109,7 +119,7 @@ export class S3Answer extends Error {
   }
 }
 
-/** Damage on the way, a full quota, a race with another write: another attempt may help. */
+/** Damage in transit, a full quota, a race with another write: another attempt may help. */
 const OUTAGE_REASONS = new Set([
   "BadDigest",
   "InvalidDigest",
@@ -148,7 +158,7 @@ interface AwsError {
   readonly $response?: { readonly headers?: Record<string, string> };
 }
 
-/** An error of AWS's client as a {@link DomainError}; what is nobody's outage comes back as it was. */
+/** An error of AWS's client as a {@link DomainError}; any other error as it is. */
 function s3Error(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
   const { name, $metadata, $response } = error as AwsError;
@@ -176,7 +186,7 @@ function withRetryAfter(error: unknown, header: string | undefined): unknown {
   });
 }
 
-/** The store's answer that a failure came from. */
+/** The store's answer that caused a failure; undefined if there was none. */
 export function answerOf(error: unknown): S3Answer | undefined {
   const cause = error instanceof DomainError ? error.cause : error;
   return cause instanceof S3Answer ? cause : undefined;

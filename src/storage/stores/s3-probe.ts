@@ -1,4 +1,9 @@
-/** What a bucket must show before anything is written to it: that it is there, that it may be used, and that it keeps conditions and checksums. */
+/**
+ * Shows, before anything is written to a bucket, that it exists, that it may be used, and that it honours
+ * conditions and checksums.
+ *
+ * @see docs/decisions/0027-objects-on-s3.md
+ */
 import { randomUUID } from "node:crypto";
 import {
   AbortMultipartUploadCommand,
@@ -17,22 +22,27 @@ import { UnfitStoreError, within } from "../object-store.ts";
 import { type S3Answer, answerOf } from "./s3-client.ts";
 import { type Bucket, checksum } from "./s3-upload.ts";
 
-/** A start waits no longer for a store that is slow: it is probed again before the first write. */
+/**
+ * A process that starts does not wait longer for a slow store, which is probed again before the first write.
+ */
 const PROBE_TIMEOUT_MS = 10_000;
 const CONTENT = Buffer.from("Holdfast looks whether this store keeps its promises.");
-/** Of nothing that is ever stored. */
+/** An ETag that no object has. */
 const OTHER_ETAG = '"00000000000000000000000000000000"';
 const OTHER_CHECKSUM = checksum(Buffer.from("something else"));
 
 /**
  * Writes, reads and deletes an object below `probes/`.
- * @throws UnfitStoreError that says what is wrong in one line; DomainError `storage_unavailable` where the store cannot be asked now.
+ *
+ * @throws UnfitStoreError that says in one line what is wrong; DomainError `storage_unavailable` if the store
+ *   does not answer.
+ * @example `test/storage/stores/s3-probe.own-stack.test.ts`
  */
 export async function probe(bucket: Bucket): Promise<void> {
   await within(PROBE_TIMEOUT_MS, probeWith(asking(bucket), bucket.name));
 }
 
-/** Sends one request, which needs the right of that name. */
+/** Sends one request; `right` names the permission that it needs. */
 type Ask = <T>(
   right: string,
   request: (client: S3Client, options: { abortSignal: AbortSignal }) => Promise<T>,
@@ -48,7 +58,7 @@ function asking({ send, name }: Bucket): Ask {
   };
 }
 
-/** Undefined where waiting may help, and for answers that the probe asks for. */
+/** Undefined if waiting may help, and for refusals that the probe expects. */
 function unfit(error: unknown, bucket: string, right: string): UnfitStoreError | undefined {
   const answer = answerOf(error);
   if (answer === undefined) return withoutAnswer(error);
@@ -69,17 +79,21 @@ function reasonOf(
   if (status === 401 || status === 403)
     return `S3_BUCKET cannot be used: the right ${right} on ${bucket} is missing (${reason})`;
   if (status === 405 || status === 501)
-    return `S3_BUCKET is in a store without what Holdfast needs: ${right} was answered with ${status} ${reason}`;
+    return (
+      "S3_BUCKET is in a store without what Holdfast needs: " +
+      `${right} was answered with ${status} ${reason}`
+    );
   return undefined;
 }
 
-/** AWS's client could not even ask. */
+/** The errors of AWS's client that come before any request. */
 function withoutAnswer(error: unknown): UnfitStoreError | undefined {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return undefined;
   if (cause.name === "CredentialsProviderError")
     return new UnfitStoreError(
-      "S3_BUCKET needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the machine a role",
+      "S3_BUCKET needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, " +
+        "or give the machine a role",
     );
   if (/region is missing/i.test(cause.message))
     return new UnfitStoreError("S3_BUCKET needs a region: set S3_REGION");
@@ -98,7 +112,7 @@ async function probeWith(ask: Ask, Bucket: string): Promise<void> {
     ),
   );
   try {
-    // One of these that comes behind the deletion would make the object again.
+    // All are awaited: a write that arrives after the deletion would create the object again.
     await settleAll([
       refuses(
         ask,
@@ -128,7 +142,7 @@ async function probeWith(ask: Ask, Bucket: string): Promise<void> {
   }
 }
 
-/** @throws UnfitStoreError where the store does what it must refuse. */
+/** @throws UnfitStoreError if the store does what it must refuse. */
 async function refuses(
   ask: Ask,
   what: string,
@@ -142,7 +156,8 @@ async function refuses(
     throw error;
   }
   throw new UnfitStoreError(
-    `S3_BUCKET is in a store that Holdfast cannot use: it did not refuse ${what}, so that one write could replace or damage another`,
+    `S3_BUCKET is in a store that Holdfast cannot use: it did not refuse ${what}, ` +
+      "so that one write could replace or damage another",
   );
 }
 
@@ -166,7 +181,7 @@ async function refusesParts(ask: Ask, place: { Bucket: string; Key: string }): P
     await ask("s3:AbortMultipartUpload", (client, options) =>
       client.send(new AbortMultipartUploadCommand({ ...place, UploadId }), options),
     ).catch((error: unknown) => {
-      // An upload that was completed, though it should not have been, cannot be ended.
+      // A store that wrongly completed the upload cannot abort it any more.
       if (answerOf(error)?.reason !== "NoSuchUpload") throw error;
     });
   }

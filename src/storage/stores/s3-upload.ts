@@ -1,4 +1,4 @@
-/** Writes one object of S3: in one request, or in parts of one size in constant memory, and only if what is there allows it. */
+/** Writes one object of S3 under a condition: in one request, or in parts of one size in constant memory. */
 import { randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
 import {
@@ -15,7 +15,10 @@ import { type BodyPart, cutBody } from "./body-parts.ts";
 import { type PutOptions, unavailable, untilAborted } from "../object-store.ts";
 import { type Send, answerOf } from "./s3-client.ts";
 
-/** An upload holds two of them. R2 wants all but the last to be of one size, S3 takes 10,000: 78 GiB in all. */
+/**
+ * An upload has two parts in memory. R2 wants parts of one size, and S3 takes at most 10,000: objects of up
+ * to 78 GiB.
+ */
 const PART_BYTES = 8 * 1024 * 1024;
 const MAX_PARTS = 10_000;
 const WRITE_ID = "holdfast-write";
@@ -26,14 +29,14 @@ export interface Bucket {
   readonly name: string;
 }
 
-/** What must be there for a write to take effect. */
+/** The state of the object in which a write takes effect. */
 type Condition = { readonly IfNoneMatch: "*" } | { readonly IfMatch: string };
 
 interface Target {
   readonly Bucket: string;
   readonly Key: string;
   readonly condition: Condition;
-  /** Kept with the object: a write that is refused because its own first attempt succeeded is recognized by it. */
+  /** Stored with the object, to recognize a write that is refused because its own first attempt succeeded. */
   readonly writeId: string;
 }
 
@@ -84,14 +87,17 @@ async function putWhole(
 const placeOf = ({ Bucket, Key }: Target): { Bucket: string; Key: string } => ({ Bucket, Key });
 const contentOf = ({ writeId }: Target) => ({ ContentType: CONTENT_TYPE, Metadata: { [WRITE_ID]: writeId } });
 
-/** CRC32 as S3 writes it. Of the checksums that S3 and its kin know, Node computes this one natively. */
+/**
+ * CRC32 as S3 writes it; of the checksums that S3 and similar stores know, the one that Node computes
+ * natively.
+ */
 export function checksum(bytes: Uint8Array): string {
   const text = Buffer.alloc(4);
   text.writeUInt32BE(crc32(bytes));
   return text.toString("base64");
 }
 
-/** A write that is sent again can then never replace a later one. */
+/** The condition that nothing has changed since now, so that a retried write never replaces a later one. */
 async function conditionOf({ send, name: bucket }: Bucket, name: string): Promise<Condition> {
   const head = new HeadObjectCommand({ Bucket: bucket, Key: name });
   try {
@@ -104,7 +110,10 @@ async function conditionOf({ send, name: bucket }: Bucket, name: string): Promis
   }
 }
 
-/** A refused write may be our own: its answer was lost, and the attempt after it found the object there. */
+/**
+ * Awaits a write. A refused one may have succeeded: its answer was lost, and the retry found the object
+ * there.
+ */
 async function written(send: Send, target: Target, attempt: Promise<unknown>): Promise<void> {
   try {
     await attempt;
@@ -112,7 +121,7 @@ async function written(send: Send, target: Target, attempt: Promise<unknown>): P
     const { reason, status } = answerOf(error) ?? {};
     const isRefused = status === 412 || status === 409 || reason === "NoSuchUpload";
     if (isRefused && (await isOurs(send, target))) return;
-    // An object that was to be replaced and is gone.
+    // The object that the write was to replace no longer exists.
     if (reason === "NoSuchKey")
       throw new DomainError("conflict", "The object was deleted meanwhile.", { cause: error });
     throw error;
@@ -133,7 +142,7 @@ async function isOurs(send: Send, target: Target): Promise<boolean> {
 interface Multipart {
   readonly send: Send;
   readonly target: Target;
-  /** Aborted where a part failed, so that the body is not waited for. */
+  /** Aborted if a part fails, so that the body is not waited for. */
   readonly stop: AbortController;
   /** {@link Multipart.stop}, or the caller's signal. */
   readonly stopped: AbortSignal;
@@ -155,7 +164,7 @@ async function uploadParts(
   const sent: Promise<CompletedPart>[] = [];
   let bytes = 0;
   const begin = async (part: BodyPart): Promise<void> => {
-    // One part is on its way while the next is filled.
+    // One part is sent while the next is filled.
     await sent.at(-1);
     if (sent.length === MAX_PARTS)
       throw new DomainError(
@@ -210,7 +219,7 @@ async function sendPart(
   return { ETag, PartNumber, ChecksumCRC32 };
 }
 
-/** Where this fails as well, the sweep and the bucket's own rule remove what is left. */
+/** Ends an upload. If this fails too, the sweep or the bucket's own rule removes what is left. */
 async function abandon(send: Send, target: Target, UploadId: string): Promise<void> {
   const abort = new AbortMultipartUploadCommand({ ...placeOf(target), UploadId });
   await send((client, abortSignal) => client.send(abort, { abortSignal })).catch(() => {});

@@ -1,4 +1,4 @@
-/** The object store over S3 and what speaks it, such as MinIO, Ceph and R2. */
+/** The object store over S3 and compatible stores, such as MinIO, Ceph and R2. */
 import type { Readable } from "node:stream";
 import {
   AbortMultipartUploadCommand,
@@ -26,10 +26,15 @@ import { type Bucket, upload } from "./s3-upload.ts";
 
 const STALL_MS = 30_000;
 const LISTED_AT_ONCE = 1_000;
-/** What a sweep looks at: the next one goes on, since it begins with what is left. */
+/** Pages that a sweep looks at; the next sweep begins with what this one left. */
 const SWEPT_PAGES = 10;
 
-/** Objects of one bucket. Nothing is written before the store has shown that it keeps its promises. */
+/**
+ * Objects of one bucket. Nothing is written before the store has shown that it keeps its promises.
+ *
+ * @example `test/storage/stores/s3.own-stack.test.ts`
+ * @see docs/decisions/0027-objects-on-s3.md
+ */
 export function createS3Store(settings: S3Settings): ObjectStore {
   const { send, sendOnce } = connect(settings);
   const bucket: Bucket = { send, name: settings.bucket };
@@ -65,7 +70,7 @@ export function createS3Store(settings: S3Settings): ObjectStore {
   };
 }
 
-/** An object without a body says 404 also where the whole bucket is away, and that is an outage. */
+/** Bytes of an object. A 404 without a body may also mean that the bucket is missing, which is an outage. */
 async function sizeOf({ send, name: Bucket }: Bucket, Key: string): Promise<number> {
   try {
     const { ContentLength } = await send((client, abortSignal) =>
@@ -88,7 +93,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof DomainError && error.code === "not_found";
 }
 
-/** What goes on after a cut is the same object, or it is refused. */
+/** Opens an object; a download that is continued gets bytes of the same version, or is refused. */
 function openObject({ send, name: Bucket }: Bucket, Key: string): OpenBody {
   let IfMatch: string | undefined;
   return async (range, signal) => {
@@ -118,7 +123,7 @@ async function deleteObject({ send, name: Bucket }: Bucket, Key: string): Promis
       client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal }),
     );
   } catch (error) {
-    // AWS never says so, some of its kin do.
+    // AWS never answers so, but some compatible stores do.
     if (!isMissing(error)) throw error;
   }
 }
@@ -141,7 +146,8 @@ async function listObjects(
       IsTruncated,
       NextContinuationToken,
     } = await send((client, abortSignal) => client.send(page, { abortSignal }));
-    // Every store says whether there is more: what does not is no list, e.g. a proxy's page, and would read as an empty bucket.
+    // Every store says whether there is more. An answer that does not, such as a proxy's page, would look
+    // like an empty bucket.
     if (IsTruncated === undefined || (IsTruncated && NextContinuationToken === undefined))
       throw unavailable(new Error("The store's answer is no list."));
     const objects = Contents.flatMap(({ Key, LastModified }) =>
@@ -151,7 +157,7 @@ async function listObjects(
   });
 }
 
-/** Ends uploads in parts that began before `before`, and nobody else's than Holdfast's. */
+/** Ends Holdfast's own uploads in parts that began before `before`. @returns how many it were. */
 async function sweep({ send, name: Bucket }: Bucket, before: Date): Promise<number> {
   let removed = 0;
   let marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
@@ -181,7 +187,7 @@ async function endUpload({ send, name: Bucket }: Bucket, Key: string, UploadId: 
     );
     return 1;
   } catch (error) {
-    // Completed or ended meanwhile.
+    // It was completed or ended meanwhile.
     if (answerOf(error)?.reason === "NoSuchUpload") return 0;
     throw error;
   }

@@ -9,7 +9,7 @@ interface Schema {
   readonly [key: string]: unknown;
 }
 
-/** Paths of what has none. A format is of one length. */
+/** The paths of values without a bound. A format counts as one: its texts have one length. */
 function unbounded(schema: unknown, path: string): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   const { type, maxLength, maxItems, format } = schema as Schema;

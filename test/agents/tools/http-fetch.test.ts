@@ -23,7 +23,7 @@ afterAll(() => {
 });
 
 const never = new AbortController().signal;
-/** 127.0.0.1 stands for a public address: everything else is judged as it is. */
+/** 127.0.0.1 counts as public here; all other addresses are judged as usual. */
 const isPublic = (address: string): boolean => address === "127.0.0.1" || isPublicAddress(address);
 const resolve = async (host: string) => [
   { address: host === "public.test" ? "127.0.0.1" : "10.0.0.7", family: 4 },
@@ -46,7 +46,7 @@ describe("what is fetched", () => {
     expect(asked.at(-1)).toBe(`public.test:${port} /a?b=c`);
   });
 
-  it("asks the resolver once, so that a name cannot point elsewhere when the connection is made", async () => {
+  it("resolves a name once, so that the connection goes to the address that was checked", async () => {
     answer = (_, response) => response.end("ok");
     let calls = 0;
     const rebinding = async () => [{ address: calls++ === 0 ? "127.0.0.1" : "169.254.169.254", family: 4 }];
@@ -81,7 +81,7 @@ describe("what is refused", () => {
     expect(asked).toEqual([]);
   });
 
-  it("is an allowed name that resolves to a private address, even beside a public one", async () => {
+  it("is an allowed name that resolves to a private address, even if it has a public one too", async () => {
     asked = [];
     await expect(get("/", {}, "inside.test")).rejects.toThrow(/no public address/);
     const both = async () => [
@@ -120,11 +120,11 @@ describe("what is refused", () => {
 });
 
 describe("addresses", () => {
-  it.each(
-    "127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 255.255.255.255 192.0.2.1 198.18.0.1 ::1 :: fe80::1 fc00::1 fd12::1 ::ffff:10.0.0.1 ::ffff:7f00:1 64:ff9b::a00:1 2002:a00:1:: 2001:db8::1 ff02::1 nonsense".split(
-      " ",
-    ),
-  )("%s is not public", (address) => expect(isPublicAddress(address)).toBe(false));
+  it.each([
+    ..."127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1".split(" "),
+    ..."255.255.255.255 192.0.2.1 198.18.0.1 ::1 :: fe80::1 fc00::1 fd12::1 ::ffff:10.0.0.1".split(" "),
+    ..."::ffff:7f00:1 64:ff9b::a00:1 2002:a00:1:: 2001:db8::1 ff02::1 nonsense".split(" "),
+  ])("%s is not public", (address) => expect(isPublicAddress(address)).toBe(false));
 
   it.each(["93.184.216.34", "1.1.1.1", "2606:4700::1111", "::ffff:1.1.1.1"])("%s is public", (address) =>
     expect(isPublicAddress(address)).toBe(true),

@@ -37,7 +37,7 @@ const run = async (name: string, args: unknown, signal = AbortSignal.timeout(5_0
 };
 
 describe("the tools of an MCP server", () => {
-  it("are those that only read, by the server's word or the operator's, under the server's name", async () => {
+  it("are those that the server or the operator calls read-only, under the server's name", async () => {
     expect(await names(agentWith({ server: "city" }))).toEqual([
       "mcp_city_broken",
       "mcp_city_endless",
@@ -54,7 +54,7 @@ describe("the tools of an MCP server", () => {
     });
   });
 
-  it("are none where the server is unknown, down, or not attached", async () => {
+  it("are none if the server is unknown, down, or not attached", async () => {
     expect(await names(agentWith({ server: "nobody" }, { server: "__proto__" }, null))).toEqual([]);
     expect(await names(agentWith({ server: "gone" }))).toEqual([]);
     expect(failures).toContain("gone");
@@ -62,7 +62,7 @@ describe("the tools of an MCP server", () => {
     expect(await toolbox().find(agentWith({ server: "city" }), "mcp_city_delete_all")).toBeUndefined();
   });
 
-  it("are called with the operator's secrets, and their text comes fenced as data", async () => {
+  it("are called with the operator's secrets, and their text is marked as data", async () => {
     const result = await run("mcp_city_weather", { city: "Oslo" });
     expect(result).toEqual({
       type: "text",
@@ -71,9 +71,12 @@ describe("the tools of an MCP server", () => {
     expect(new Set(server.authorizations)).toEqual(new Set(["Bearer secret"]));
   });
 
-  it("are not looked for where the server redirects to, and its secrets go nowhere else", async () => {
+  it("are not taken from where the server redirects to, and its secrets are not sent there", async () => {
     let isAsked = false;
-    const inside = createServer((_, response) => ((isAsked = true), response.end())).listen(0, "127.0.0.1");
+    const inside = createServer((_, response) => {
+      isAsked = true;
+      response.end();
+    }).listen(0, "127.0.0.1");
     await once(inside, "listening");
     const location = `http://127.0.0.1:${(inside.address() as AddressInfo).port}/mcp`;
     const redirecting = createServer((_, response) => response.writeHead(307, { location }).end()).listen(
@@ -92,7 +95,7 @@ describe("the tools of an MCP server", () => {
     for (const server of [inside, redirecting]) server.close();
   });
 
-  it("are given up where their answer has no end", async () => {
+  it("fail if their answer has no end", async () => {
     await expect(run("mcp_city_endless", {})).rejects.toMatchObject({
       code: "bad_request",
       message: "The tool's server did not answer.",

@@ -1,4 +1,4 @@
-/** JSON bodies as bytes: their encoding, and what they unpack to. */
+/** JSON bodies as bytes: their encoding and compression, their bounds, and how long they take. */
 import { gzipSync } from "node:zlib";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -44,7 +44,7 @@ async function ask(
   return { status: response.status, body: await response.json() };
 }
 
-test("JSON is UTF-8: other bytes are 400, never replaced, and a byte order mark is passed over", async () => {
+test("JSON is UTF-8: other bytes are 400, and a byte order mark is ignored", async () => {
   const name = (bytes: readonly number[]) =>
     new Uint8Array([...Buffer.from('{"name":"'), ...bytes, ...Buffer.from('"}')]);
   for (const wrong of [[0xff], [0xc3], [0xed, 0xa0, 0x80]])
@@ -68,7 +68,7 @@ test("a compressed body counts as it is after unpacking", async () => {
   expect((await packed(`{"name":"${"x".repeat(5_000_000)}"}`)).status).toBe(400);
 });
 
-test("what is nested too deep or holds too many values is 400, and names the bound", async () => {
+test("a body nested too deep or with too many values is 400, which names the bound", async () => {
   const detail = async (text: string) => (await ask(Buffer.from(text) as Uint8Array<ArrayBuffer>)).body;
   const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
   expect(await detail(nested(65))).toEqual({
@@ -115,7 +115,7 @@ test("values and depth are counted as a walk through the value counts them, what
   );
 });
 
-test("a body that drips in is refused when its time is over, and its connection ends", async () => {
+test("a body that arrives too slowly is refused, and its connection ends", async () => {
   const reader = new Koa().use(async (ctx) => {
     const error: unknown = await readJsonBody(ctx, { timeoutMs: 200 }).catch((thrown: unknown) => thrown);
     ctx.status = error instanceof DomainError ? error.status : 200;

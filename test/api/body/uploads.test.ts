@@ -1,108 +1,21 @@
+/** How forms are read: their fields, their file, and what is not a form. */
 import { createHash, randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { createServer, request } from "node:http";
-import type { ClientRequest, Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { Readable } from "node:stream";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { receiveUpload } from "../../../src/api/body/uploads.ts";
-import type { ArrivingFile, UploadOptions } from "../../../src/api/body/uploads.ts";
-import { DomainError } from "../../../src/domain/errors.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  END,
+  filePart,
+  send,
+  startUploadServer,
+  textPart,
+  type UploadServer,
+} from "../../support/stack/upload-server.ts";
 
-interface Sunk {
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly head: string;
-}
-
-async function sink({ stream, head }: ArrivingFile): Promise<Sunk> {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  for await (const piece of stream) {
-    hash.update(piece as Buffer);
-    bytes += (piece as Buffer).byteLength;
-  }
-  return { bytes, sha256: hash.digest("hex"), head: head.toString("latin1") };
-}
-
-let server: Server;
-let origin: string;
-let options: UploadOptions<unknown>;
-/** How each request ended on the server's side. */
-let outcomes: unknown[];
-
+let uploads: UploadServer;
 beforeAll(async () => {
-  server = createServer((req, res) => {
-    receiveUpload(req, options).then(
-      (received) => {
-        outcomes.push(received);
-        res.end(JSON.stringify(received));
-      },
-      (error: unknown) => {
-        outcomes.push(error);
-        res
-          .writeHead(error instanceof DomainError ? error.status : 500)
-          .end(JSON.stringify({ detail: error instanceof Error ? error.message : "" }));
-      },
-    );
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  uploads = await startUploadServer();
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
-beforeEach(() => {
-  outcomes = [];
-  options = { maxBytes: 5 * 1024 * 1024, onFile: sink };
-});
-
-type Answer = { readonly status: number; readonly body: any };
-
-const textPart = (name: string, value: string): string =>
-  `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-const filePart = (content: string, filename = 'filename="a.txt"'): string =>
-  `--b\r\nContent-Disposition: form-data; name="file"; ${filename}\r\nContent-Type: text/plain\r\n\r\n${content}\r\n`;
-const END = "--b--\r\n";
-
-async function post(
-  body: string,
-  headers: Record<string, string> = { "content-type": "multipart/form-data; boundary=b" },
-): Promise<Answer> {
-  const answer = await fetch(origin, { method: "POST", body, headers });
-  return { status: answer.status, body: await answer.json() };
-}
-
-/** A form whose file is made while it is sent; its length is declared only where `declared` is given. */
-function open(declared?: number): ClientRequest {
-  const req = request(origin, {
-    method: "POST",
-    headers: {
-      "content-type": "multipart/form-data; boundary=b",
-      ...(declared === undefined ? {} : { "content-length": declared }),
-    },
-  });
-  req.on("error", () => {});
-  return req;
-}
-
-async function* file(megabytes: number): AsyncGenerator<Buffer> {
-  const block = randomBytes(1024 * 1024);
-  yield Buffer.from('--b\r\nContent-Disposition: form-data; name="file"; filename="big.bin"\r\n\r\n');
-  for (let index = 0; index < megabytes; index += 1) yield block;
-  yield Buffer.from(`\r\n${END}`);
-}
-
-async function send(req: ClientRequest, body: AsyncIterable<Buffer>): Promise<Answer> {
-  const answered = once(req, "response");
-  Readable.from(body, { objectMode: false }).pipe(req);
-  const [answer] = await answered;
-  let text = "";
-  for await (const piece of answer) text += piece;
-  return { status: answer.statusCode, body: JSON.parse(text) };
-}
+beforeEach(() => uploads.reset());
+afterAll(() => uploads.close());
 
 describe("a form", () => {
   test("made by a standard client is read whole", async () => {
@@ -110,7 +23,7 @@ describe("a form", () => {
     const form = new FormData();
     form.set("space_id", "s1");
     form.set("file", new File([bytes], "übung.pdf", { type: "application/pdf" }));
-    const answer = await fetch(origin, { method: "POST", body: form });
+    const answer = await fetch(uploads.origin, { method: "POST", body: form });
     expect(await answer.json()).toMatchObject({
       fields: { space_id: "s1" },
       file: {
@@ -127,8 +40,8 @@ describe("a form", () => {
     });
   });
 
-  test("may carry its fields behind the file", async () => {
-    const { body } = await post(
+  test("may have fields after the file", async () => {
+    const { body } = await uploads.post(
       filePart("hello") + textPart("space_id", "später") + textPart("path", "") + END,
     );
     expect(body).toMatchObject({
@@ -137,58 +50,58 @@ describe("a form", () => {
     });
   });
 
-  test("may be cut into single bytes on its way", async () => {
+  test("may arrive in single bytes", async () => {
     const whole = Buffer.from(textPart("space_id", "1") + filePart("a\r\n--c\r\n-") + END);
     async function* bytes(): AsyncGenerator<Buffer> {
       for (let index = 0; index < whole.byteLength; index += 1) yield whole.subarray(index, index + 1);
     }
-    const { body } = await send(open(), bytes());
+    const { body } = await send(uploads.open(), bytes());
     expect(body).toMatchObject({ fields: { space_id: "1" }, file: { value: { head: "a\r\n--c\r\n-" } } });
   });
 
   test("may have an empty file, or none", async () => {
-    expect((await post(filePart("") + END)).body.file).toMatchObject({
+    expect((await uploads.post(filePart("") + END)).body.file).toMatchObject({
       size: 0,
       value: { bytes: 0, head: "" },
     });
-    expect((await post(textPart("space_id", "1") + END)).body).toEqual({
+    expect((await uploads.post(textPart("space_id", "1") + END)).body).toEqual({
       fields: { space_id: "1" },
       file: null,
       problems: [],
     });
-    expect((await post("")).body).toEqual({ fields: {}, file: null, problems: [] });
+    expect((await uploads.post("")).body).toEqual({ fields: {}, file: null, problems: [] });
   });
 
   test("keeps the first of two files, and reads what follows", async () => {
-    const { body } = await post(
+    const { body } = await uploads.post(
       filePart("one") + filePart("two".repeat(100_000)) + textPart("space_id", "1") + END,
     );
     expect(body).toMatchObject({ fields: { space_id: "1" }, file: { size: 3 } });
   });
 
   test("says that its file came as text", async () => {
-    expect((await post(textPart("file", "abc") + END)).body).toEqual({
+    expect((await uploads.post(textPart("file", "abc") + END)).body).toEqual({
       fields: {},
       file: null,
       problems: [{ kind: "file_is_text", input: "abc" }],
     });
   });
 
-  test("holds odd field names without harm", async () => {
+  test("may have odd field names", async () => {
     expect(
-      (await post(textPart("__proto__", "x") + textPart("constructor", "y") + END)).body.fields,
+      (await uploads.post(textPart("__proto__", "x") + textPart("constructor", "y") + END)).body.fields,
     ).toMatchObject({ constructor: "y" });
   });
 
-  test("leaves its connection in use for the next request", async () => {
+  test("leaves its connection to the next request", async () => {
     for (let index = 0; index < 3; index += 1)
-      expect((await post(`${filePart("x")}${END}epilogue`)).status).toBe(200);
+      expect((await uploads.post(`${filePart("x")}${END}epilogue`)).status).toBe(200);
   });
 
-  test("whose file nobody reads is read to its end all the same", async () => {
-    options = { maxBytes: 5_000_000, onFile: async () => "not read" };
+  test("is read to its end even if nobody reads its file", async () => {
+    uploads.options = { maxBytes: 5_000_000, onFile: async () => "not read" };
     expect(
-      (await post(filePart("x".repeat(3_000_000)) + textPart("space_id", "1") + END)).body,
+      (await uploads.post(filePart("x".repeat(3_000_000)) + textPart("space_id", "1") + END)).body,
     ).toMatchObject({
       fields: { space_id: "1" },
       file: { value: "not read", size: 3_000_000 },
@@ -196,11 +109,11 @@ describe("a form", () => {
   });
 });
 
-describe("what is no form", () => {
+describe("a body that is not a form", () => {
   test.each(["application/json", "text/plain", "multipart/mixed; boundary=b"])(
     "of type %s has no fields",
     async (type) => {
-      expect((await post("{}", { "content-type": type })).body).toEqual({
+      expect((await uploads.post("{}", { "content-type": type })).body).toEqual({
         fields: {},
         file: null,
         problems: [{ kind: "not_multipart" }],
@@ -235,15 +148,15 @@ describe("what is no form", () => {
       "There was an error parsing the body",
     ],
   ])("%s is refused", async (_what, type, body, detail) => {
-    expect(await post(body, { "content-type": type })).toEqual({ status: 400, body: { detail } });
+    expect(await uploads.post(body, { "content-type": type })).toEqual({ status: 400, body: { detail } });
   });
 
   test("has too many parts or too long a field", async () => {
-    options = { ...options, maxFields: 3, maxFieldBytes: 10 };
-    expect((await post(textPart("a", "1").repeat(4) + END)).body.detail).toBe(
+    uploads.options = { ...uploads.options, maxFields: 3, maxFieldBytes: 10 };
+    expect((await uploads.post(textPart("a", "1").repeat(4) + END)).body.detail).toBe(
       "Too many fields. Maximum number of fields is 3.",
     );
-    expect((await post(textPart("a", "12345678901") + END)).body.detail).toBe(
+    expect((await uploads.post(textPart("a", "12345678901") + END)).body.detail).toBe(
       "Field exceeded maximum size of 10 bytes.",
     );
   });
@@ -267,100 +180,6 @@ describe("a file's name", () => {
     [`filename="${"\u00e4".repeat(300)}.pdf"`, `${"\u00e4".repeat(125)}.pdf`],
     [`filename="${"x".repeat(300)}"`, "x".repeat(255)],
   ])("%s is %s", async (stated, expected) => {
-    expect((await post(filePart("x", stated) + END)).body.file.filename).toBe(expected);
-  });
-});
-
-describe("over the limit", () => {
-  test("by declared length is refused before a byte is read", async () => {
-    const onFile = vi.fn<typeof sink>(sink);
-    options = { maxBytes: 1000, onFile };
-    const req = open(5_000_000_000);
-    req.flushHeaders();
-    const [answer] = await once(req, "response");
-    expect(answer.statusCode).toBe(400);
-    expect(outcomes[0]).toMatchObject({
-      code: "bad_request",
-      message: "File size 5000000000 bytes exceeds maximum allowed",
-    });
-    expect(onFile).not.toHaveBeenCalled();
-    req.destroy();
-  });
-
-  test("while streaming is refused, the sink sees it, and the client reads the answer", async () => {
-    let seen: unknown;
-    options = {
-      maxBytes: 5_000_000,
-      onFile: (arriving) =>
-        sink(arriving).catch((error: unknown) => {
-          seen = error;
-          throw error;
-        }),
-    };
-    const { status, body } = await send(open(), file(300));
-    expect(status).toBe(400);
-    expect(body.detail).toMatch(/^File size \d+ bytes exceeds maximum allowed$/);
-    expect(Number(body.detail.split(" ")[2])).toBeGreaterThan(5_000_000);
-    expect(seen).toMatchObject({ code: "bad_request" });
-  });
-
-  test("by one byte is refused, and a file of exactly the limit is taken", async () => {
-    options = { maxBytes: 100_000, onFile: sink };
-    expect((await post(filePart("x".repeat(100_000)) + END)).status).toBe(200);
-    expect((await post(filePart("x".repeat(100_001)) + END)).body.detail).toMatch(
-      /^File size \d+ bytes exceeds maximum allowed$/,
-    );
-  });
-
-  test("a client that never stops is cut off", async () => {
-    options = { maxBytes: 1000, onFile: sink };
-    const req = open();
-    const closed = once(req, "close");
-    Readable.from(file(1_000_000), { objectMode: false }).pipe(req);
-    await closed;
-    expect(outcomes[0]).toMatchObject({ code: "bad_request" });
-  }, 10_000);
-});
-
-describe("an upload that fails", () => {
-  test("because its client goes away is seen by the sink as an error", async () => {
-    const ended: unknown[] = [];
-    const arrived = Promise.withResolvers<void>();
-    const onFile = (arriving: ArrivingFile): Promise<Sunk> => {
-      arriving.stream.once("readable", arrived.resolve);
-      return sink(arriving).finally(() => ended.push(arriving.signal.aborted, arriving.stream.errored));
-    };
-    options = { ...options, onFile };
-    const req = open();
-    req.write('--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n');
-    req.write(randomBytes(200_000));
-    await arrived.promise;
-    req.destroy();
-    await vi.waitFor(() => expect(outcomes).toHaveLength(1));
-    expect(outcomes[0]).toMatchObject({ code: "cancelled" });
-    expect(ended).toEqual([true, expect.objectContaining({ code: "cancelled" })]);
-  });
-
-  test("because its sink fails ends at once with the sink's error", async () => {
-    options = {
-      maxBytes: 1e9,
-      onFile: async () => {
-        throw new DomainError("storage_unavailable", "The object store is not available.");
-      },
-    };
-    const { status, body } = await send(open(), file(300));
-    expect([status, body.detail]).toEqual([503, "The object store is not available."]);
-  });
-
-  test("because it is cancelled passes the reason on", async () => {
-    const abort = new AbortController();
-    options = { ...options, signal: abort.signal };
-    const arrived = once(server, "request");
-    const req = open();
-    req.write('--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n');
-    await arrived;
-    abort.abort(new DomainError("overloaded", "stopping"));
-    await vi.waitFor(() => expect(outcomes).toEqual([expect.objectContaining({ code: "overloaded" })]));
-    req.destroy();
+    expect((await uploads.post(filePart("x", stated) + END)).body.file.filename).toBe(expected);
   });
 });

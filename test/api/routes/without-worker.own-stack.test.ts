@@ -1,4 +1,4 @@
-/** What is asked while no worker runs: it is accepted, says where it stands, and is done once a worker is there. */
+/** Work that is asked for while no worker runs is accepted, shows its place, and is done later. */
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { BATCH_WINDOW_RUNS } from "../../../src/domain/work/batch.ts";
 import { type Answer, ended, fileForm, upload } from "../../support/clients/client.ts";
@@ -49,7 +49,7 @@ describe("a folder that is deleted", () => {
 });
 
 describe("a document's text", () => {
-  test("is there before the first publication as soon as the text is, and empty before that", async () => {
+  test("can be read as soon as it is parsed, before the first publication, and is empty before", async () => {
     await stack.worker.kill("SIGTERM");
     const accepted = await upload(
       stack.url,
@@ -104,24 +104,40 @@ describe("a run", () => {
   });
 });
 
-/** Documents that look as if they had been uploaded and published, without the work. */
+/** Adds documents as uploads would, but without running the pipeline. */
 async function pretendMany(name: string, count: number): Promise<void> {
   await stack.database.db.owner.query(
-    `with one as (select d.*, r.object_key from documents d join pipeline_runs r on r.num = d.latest_run_num where d.space_id = $2 limit 1),
-       made as (select gen_random_uuid() as id, gen_random_uuid() as run_id, n from generate_series(1, $3) n),
-       run as (
-         insert into pipeline_runs (id, organization_id, space_id, space_num, document_id, version, trigger, status, object_key, file_name, file_type, file_size, chunker_name, created_by)
-         select made.run_id, one.organization_id, one.space_id, one.space_num, made.id, 1, 'upload', 'failed', one.object_key, one.name, one.file_type, one.file_size, 'page_based', one.created_by
-         from one, made returning num, document_id)
-     insert into documents (id, organization_id, space_id, space_num, name, file_type, file_size, content_type, created_by, run_count, latest_run_num)
-     select made.id, one.organization_id, one.space_id, one.space_num, $1 || made.n, one.file_type, one.file_size, one.content_type, one.created_by, 1, run.num
-     from one, made join run on run.document_id = made.id`,
+    `with model as (
+       select document.*, run.object_key
+       from documents document
+       join pipeline_runs run on run.num = document.latest_run_num
+       where document.space_id = $2
+       limit 1
+     ), made as (
+       select gen_random_uuid() as id, gen_random_uuid() as run_id, n
+       from generate_series(1, $3) n
+     ), run as (
+       insert into pipeline_runs (id, organization_id, space_id, space_num, document_id, version, trigger,
+                                  status, object_key, file_name, file_type, file_size, chunker_name,
+                                  created_by)
+       select made.run_id, model.organization_id, model.space_id, model.space_num, made.id, 1, 'upload',
+              'failed', model.object_key, model.name, model.file_type, model.file_size, 'page_based',
+              model.created_by
+       from model, made
+       returning num, document_id
+     )
+     insert into documents (id, organization_id, space_id, space_num, name, file_type, file_size,
+                            content_type, created_by, run_count, latest_run_num)
+     select made.id, model.organization_id, model.space_id, model.space_num, $1 || made.n, model.file_type,
+            model.file_size, model.content_type, model.created_by, 1, run.num
+     from model, made
+     join run on run.document_id = made.id`,
     [name, tenants.spaces.research, count],
   );
 }
 
 describe("a batch under way", () => {
-  /** A batch whose documents all wait: the file of each is longer than what is cached, and the provider is down. */
+  /** Starts a batch whose documents all wait: the provider is down and their vectors are not cached. */
   async function waitingBatch(name: string, count: number): Promise<string> {
     await pretendMany(name, count);
     stack.provider.failEmbeddings({ status: 503 });
@@ -142,7 +158,11 @@ describe("a batch under way", () => {
   const openRuns = async (id: string): Promise<number> =>
     (
       await stack.database.db.owner.query(
-        "select count(*)::int as count from pipeline_runs where batch_id = $1 and not held and status in ('queued', 'parsing', 'chunking', 'embedding')",
+        `select count(*)::int as count
+         from pipeline_runs
+         where batch_id = $1
+           and not held
+           and status in ('queued', 'parsing', 'chunking', 'embedding')`,
         [id],
       )
     ).rows[0].count;

@@ -9,7 +9,7 @@ import { createTestDatabase } from "../../support/servers/database.ts";
 const caller = (organization: OrganizationKey, userId: string, apiKeyId: string | null): Principal =>
   ({ organization, user: { id: userId }, apiKeyId }) as Principal;
 
-test("the month's tokens of a user are those of all keys and sessions, and a budget that is used up names itself", async () => {
+test("a user's monthly tokens are those of all keys and sessions; a refusal names its budget", async () => {
   const database = await createTestDatabase();
   try {
     const organization = await makeOrganization(database.db);
@@ -17,16 +17,20 @@ test("the month's tokens of a user are those of all keys and sessions, and a bud
     const spend = async (userId: string, apiKeyId: string | null, tokens: number): Promise<void> => {
       const turnId = newId();
       await database.db.owner.query(
-        `insert into turns (id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id, status, starts_conversation, started_at)
-         values ($1, $2, $1, $1, $3, $4, $1, 'completed', true, now())`,
+        `insert into turns
+           (id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id,
+            status, starts_conversation, started_at)
+         values
+           ($1, $2, $1, $1, $3, $4, $1, 'completed', true, now())`,
         [turnId, organization.id, userId, apiKeyId],
       );
       await database.db.owner.query(
-        "insert into turn_calls (turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens) values ($1, 1, $2, 'm', $3, 0)",
+        `insert into turn_calls (turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens)
+         values ($1, 1, $2, 'm', $3, 0)`,
         [turnId, organization.id, tokens],
       );
     };
-    // What was read is kept for seconds, so each check has its own.
+    // Sums are cached for seconds, so each check makes its own cache.
     const check = (principal: Principal): Promise<void> =>
       createTokenBudgets(database.db, {
         monthlyTokensPerOrganization: 500,

@@ -82,7 +82,11 @@ it.each([
   ],
   [
     "a row whose hash was changed with it",
-    "update audit_log set action = 'x', chain_hash = sha256('x') where organization_id = $1 and chain_seq = 2",
+    `update audit_log
+     set action = 'x',
+         chain_hash = sha256('x')
+     where organization_id = $1
+       and chain_seq = 2`,
     "changed",
     2,
   ],
@@ -93,7 +97,7 @@ it.each([
   expect((await verify()).fault).toEqual({ kind, seq });
 });
 
-it("a chain that was made anew as a whole, by somebody with the secret, is not the one whose head was noted", async () => {
+it("a chain that somebody with the secret made anew differs from the head that was noted", async () => {
   await append(4);
   await chain();
   const { head } = await verify();
@@ -107,7 +111,7 @@ it("a chain that was made anew as a whole, by somebody with the secret, is not t
   expect((await verify(head)).fault).toEqual({ kind: "changed", seq: 4 });
 });
 
-it("rows that had their time go from the front, and what is left still holds", async () => {
+it("old rows are deleted from the front, and the rest of the chain still holds", async () => {
   await append(6);
   await chain();
   await change(
@@ -122,7 +126,8 @@ it("rows that had their time go from the front, and what is left still holds", a
 
 it("the service's roles can only append, and only through the function", async () => {
   const statements = [
-    "insert into audit_log (id, organization_id, auth_method, action, resource_type, outcome) values (gen_random_uuid(), current_organization_id(), 'system', 'x', 'y', 'z')",
+    `insert into audit_log (id, organization_id, auth_method, action, resource_type, outcome)
+     values (gen_random_uuid(), current_organization_id(), 'system', 'x', 'y', 'z')`,
     "update audit_log set chain_seq = 1",
     "update audit_chains set seq = 0",
     "delete from audit_chains",

@@ -39,7 +39,7 @@ it("a new key becomes the current one and the old one stays", async () => {
   );
 });
 
-it("rewrapping finds what the old master key wraps until nothing is left, and never overwrites a newer wrap", async () => {
+it("rewrapping finds all that the old master key wraps, and never overwrites a newer wrap", async () => {
   const { id } = await makeOrganization(test.db);
   const one = key(1);
   await insertFirstOrganizationKey(test.db, id, "old", one);

@@ -1,4 +1,4 @@
-/** What the service says of a login that may do more than it should, and how logins are made. */
+/** How logins are made, and what the service says about one that may do more than it should. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig, requireReal } from "../../../src/config/config.ts";
@@ -39,7 +39,7 @@ describe("a login that may do more", () => {
       await db.close();
     }
   };
-  /** Runs what the message says, with these passwords in the place of the names. */
+  /** Runs the statements of the message, with these passwords instead of its placeholders. */
   const run = async (message: string): Promise<void> => {
     const statements = message.match(/^ {2}(alter|grant|revoke) .*;$/gm) ?? [];
     expect(statements.length).toBeGreaterThan(0);
@@ -52,7 +52,7 @@ describe("a login that may do more", () => {
     maintenanceUrl: test.env.DATABASE_MAINTENANCE_URL,
   });
 
-  it("that is one for everything is told with the statements that mend it, and these do", async () => {
+  it("that is one for everything is reported with statements that repair it", async () => {
     const message = await strong({ url: test.url });
     expect(message).toContain('DATABASE_URL: "postgres" is the one login of the service');
     await run(message!);
@@ -63,13 +63,12 @@ describe("a login that may do more", () => {
       expect(new URL(test.env[variable as keyof typeof test.env]).username).toBe(username);
     }
     expect(await strong(narrow())).toBeUndefined();
-    // Whether or not it says so, it is held to be that of a superuser where another part has it.
     expect(await strong({ ...narrow(), systemUrl: test.url })).toContain(
       'DATABASE_SYSTEM_URL: "postgres" is a superuser',
     );
   });
 
-  it("is warned of, and starts where nothing forbids it", async () => {
+  it("gives a warning, and the process starts if nothing forbids it", async () => {
     const api = startProcess("src/api/main.ts", { ...settings, DATABASE_URL: test.url, PORT: "0" });
     try {
       await until(
@@ -98,13 +97,16 @@ describe("a login that may do more", () => {
     await deps.close();
   });
 
-  it("that is the role of another part, or the user of two URLs, is refused and not told to take both", async () => {
+  it("that is the role of another part, or the user of two URLs, is refused without a grant", async () => {
     const { url, systemUrl, maintenanceUrl } = narrow();
     const message = await strong({ url: systemUrl!, systemUrl, maintenanceUrl });
     expect(message).toContain('DATABASE_URL: "holdfast_system" is the role of DATABASE_SYSTEM_URL');
     expect(message).not.toMatch(/^ {2}grant/m);
     expect(await strong({ url, systemUrl: maintenanceUrl, maintenanceUrl: systemUrl })).toMatch(
-      /"holdfast_maintenance" is the role of DATABASE_MAINTENANCE_URL[^]*"holdfast_system" is the role of DATABASE_SYSTEM_URL/,
+      new RegExp(
+        '"holdfast_maintenance" is the role of DATABASE_MAINTENANCE_URL[^]*' +
+          '"holdfast_system" is the role of DATABASE_SYSTEM_URL',
+      ),
     );
     const user = `twin_${randomBytes(4).toString("hex")}`;
     await test.db.owner.query(`create role ${user} login password 'p' in role holdfast_app, holdfast_system`);
@@ -139,7 +141,8 @@ describe("a login that may do more", () => {
   it("has its rights taken by the statements of the message", async () => {
     const user = `strong_${randomBytes(4).toString("hex")}`;
     await test.db.owner.query(
-      `create role ${user} login password 'p' bypassrls createrole createdb noinherit; grant holdfast_system, pg_read_all_data to ${user}`,
+      `create role ${user} login password 'p' bypassrls createrole createdb noinherit;
+       grant holdfast_system, pg_read_all_data to ${user}`,
     );
     try {
       const urls = {
@@ -166,7 +169,7 @@ describe("a login that may do more", () => {
     }
   });
 
-  it("is none where members of the roles were made for it, which the policies bind as they bind the roles", async () => {
+  it("is none if members of the roles were made: policies bind them like the roles", async () => {
     const suffix = randomBytes(4).toString("hex");
     const of = (name: string) =>
       Object.assign(new URL(test.url), {
@@ -197,13 +200,15 @@ describe("a login that may do more", () => {
   });
 });
 
-it("an owner that is no superuser, as managed servers give one, migrates and hands over what maintenance needs", async () => {
+it("an owner that is no superuser migrates and hands over what maintenance needs", async () => {
   const managed = await createTestDatabase({ isEmpty: true });
   const owner = `managed_${randomBytes(4).toString("hex")}`;
   const database = new URL(managed.url).pathname.slice(1);
-  // The roles are there already, as another database of the server made them: it administers them, as if it had made them itself.
+  // The roles exist already, because another database of the server made them. The owner administers them, as
+  // if it had made them itself.
   await managed.db.owner.query(
-    `create role ${owner} login password 'p' createrole; grant holdfast_app, holdfast_system, holdfast_maintenance to ${owner} with admin option`,
+    `create role ${owner} login password 'p' createrole;
+     grant holdfast_app, holdfast_system, holdfast_maintenance to ${owner} with admin option`,
   );
   await managed.db.owner.query(`alter database ${database} owner to ${owner}`);
   await managed.db.owner.query("create extension vector");

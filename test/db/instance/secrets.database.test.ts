@@ -40,7 +40,10 @@ it("rotation of the master key keeps the secret", async () => {
 it("a wrapped secret that was put in another's place is refused", async () => {
   await loadInstanceSecret(test.db, "one", master);
   await test.db.owner.query(
-    "insert into instance_secrets select 'two', wrapped, master_key_id from instance_secrets where name = 'one'",
+    `insert into instance_secrets
+     select 'two', wrapped, master_key_id
+     from instance_secrets
+     where name = 'one'`,
   );
   await expect(loadInstanceSecret(test.db, "two", master)).rejects.toThrow("integrity check");
 });

@@ -1,4 +1,4 @@
-/** Which deletions and batches are started next: few of an organization at once, and none of them for ever. */
+/** Which deletions and batches are started next: few of an organization at once, and every one in the end. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { takePendingBatches } from "../../../src/db/runs/batches.ts";
 import { takePendingDeletions } from "../../../src/db/deletions/accept.ts";
@@ -19,19 +19,22 @@ afterAll(() => database.drop());
 beforeEach(async () => {
   await database.db.owner.query("update deletions set completed_at = now()");
   await database.db.owner.query("update batches set completed_at = now()");
-  [acme, other] = [await makeOrganization(database.db), await makeOrganization(database.db)];
+  acme = await makeOrganization(database.db);
+  other = await makeOrganization(database.db);
 });
 
 const ids = (count: number): string[] => Array.from({ length: count }, () => newId());
 
-/** Accepts work of a kind, the first the oldest. */
+/** Accepts `count` rows, the first the oldest, and takes those that are due. */
 const OUTBOXES = {
   deletions: {
     young: 6,
     open: 32,
     async accept(organization: OrganizationKey, count: number): Promise<void> {
       await database.db.owner.query(
-        "insert into deletions (id, organization_id, kind, target_id, created_at) select id, $2, 'document', id, now() - interval '1 day' + position * interval '1 second' from unnest($1::uuid[]) with ordinality u(id, position)",
+        `insert into deletions (id, organization_id, kind, target_id, created_at)
+         select id, $2, 'document', id, now() - interval '1 day' + position * interval '1 second'
+         from unnest($1::uuid[]) with ordinality accepted(id, position)`,
         [ids(count), organization.id],
       );
     },
@@ -45,7 +48,8 @@ const OUTBOXES = {
       const user = await makeUser(database.db, organization);
       await database.db.owner.query(
         `insert into batches (id, organization_id, created_by, space_ids, total, accepted, created_at)
-         select id, $2, $3, '{}', 1, 1, now() - interval '1 day' + position * interval '1 second' from unnest($1::uuid[]) with ordinality u(id, position)`,
+         select id, $2, $3, '{}', 1, 1, now() - interval '1 day' + position * interval '1 second'
+         from unnest($1::uuid[]) with ordinality accepted(id, position)`,
         [ids(count), organization.id, user],
       );
     },
@@ -65,7 +69,7 @@ describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
   const countOf = (taken: ReadonlyArray<{ organization: OrganizationKey }>, of: OrganizationKey): number =>
     taken.filter(({ organization }) => organization.id === of.id).length;
 
-  test("of a thousand of one organization few are started, and the only one of another at once", async () => {
+  test("few of a thousand are started, and another organization's only one at once", async () => {
     await accept(acme, 1_000);
     await accept(other, 1);
     const taken = await take();
@@ -73,7 +77,7 @@ describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
     expect(await take()).toEqual([]);
   });
 
-  test("the oldest goes first, and one that is complete makes room for the next", async () => {
+  test("the oldest are started first, and one that is complete makes room for the next", async () => {
     await accept(acme, 100);
     const { rows } = await database.db.owner.query<{ id: string }>(
       `select id from ${outbox} where organization_id = $1 order by created_at`,
@@ -91,7 +95,7 @@ describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
     expect((await take(acme)).map(({ id }) => id)).toEqual([inOrder[young]]);
   });
 
-  test("nothing waits for slow ones, up to a bound", async () => {
+  test("slow ones delay nothing, up to a bound", async () => {
     await accept(acme, open + 50);
     let started = 0;
     for (let round = 0; round < 20; round += 1) {
@@ -103,7 +107,7 @@ describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
     expect(await take()).toHaveLength(young);
   });
 
-  test("what could not be started is taken again at once, and what was started again only when its lease has passed", async () => {
+  test("a failed start is taken again at once, a started row after its lease", async () => {
     await accept(acme, 2);
     const taken = await take();
     await endLeases(
@@ -117,16 +121,23 @@ describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
     expect(await take()).toHaveLength(2);
   });
 
-  test("those that the version before has started count as slow", async () => {
+  test("rows that the previous version has started count as slow", async () => {
     await accept(acme, open + 8);
     await set(
       "leased_until = now() + interval '1 minute'",
-      `id in (select id from ${outbox} where organization_id = '${acme.id}' and completed_at is null order by created_at limit ${open - 2})`,
+      `id in (
+         select id
+         from ${outbox}
+         where organization_id = '${acme.id}'
+           and completed_at is null
+         order by created_at
+         limit ${open - 2}
+       )`,
     );
     expect(await take()).toHaveLength(2);
   });
 
-  test("processes that look at the same time take nothing twice", async () => {
+  test("processes that take rows at the same time take none twice", async () => {
     await accept(acme, 100);
     const taken = (await Promise.all(Array.from({ length: 4 }, () => take()))).flat().map(({ id }) => id);
     expect(new Set(taken).size).toBe(taken.length);
@@ -134,21 +145,28 @@ describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
   });
 });
 
-test("batches whose lease has passed are looked after whatever room there is, paused ones too, and take none from the others", async () => {
+test("started batches whose lease has passed are taken whatever the room, paused ones too", async () => {
   const { accept, take, young } = OUTBOXES.batches;
   await accept(acme, 40);
   await database.db.owner.query(
-    "update batches set started_at = now() - interval '1 hour', leased_until = now() - interval '1 second', status = 'paused' where completed_at is null",
+    `update batches
+     set started_at = now() - interval '1 hour',
+         leased_until = now() - interval '1 second',
+         status = 'paused'
+     where completed_at is null`,
   );
   await accept(acme, 40);
   expect(await take()).toHaveLength(Math.min(50, 40 + young));
   await database.db.owner.query(
-    "update batches set leased_until = now() - interval '1 second' where completed_at is null and started_at is not null",
+    `update batches
+     set leased_until = now() - interval '1 second'
+     where completed_at is null
+       and started_at is not null`,
   );
   expect(await take()).toHaveLength(50);
 });
 
-test("a cancelled batch needs no turn", async () => {
+test("a cancelled batch is started whatever the room", async () => {
   const { accept, take, young } = OUTBOXES.batches;
   await accept(acme, 40);
   expect(await take()).toHaveLength(young);
@@ -156,7 +174,7 @@ test("a cancelled batch needs no turn", async () => {
   expect(await take()).toHaveLength(40 - young);
 });
 
-test("a paused batch neither waits for a workflow nor takes the place of one", async () => {
+test("a paused batch is not started and takes no room", async () => {
   const { accept, take, young } = OUTBOXES.batches;
   await accept(acme, 40);
   await database.db.owner.query("update batches set status = 'paused' where completed_at is null");

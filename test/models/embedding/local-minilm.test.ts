@@ -122,14 +122,16 @@ test("says which file is missing", () => {
 test("the runtime of the model reports to nobody: it makes no identifier and no uploader", async () => {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-minilm-"));
   const [home, main] = [join(folder, "home"), join(folder, "main.mjs")];
+  const module = join(import.meta.dirname, "../../../src/models/embedding/embedding-model.ts");
   const script = `
-    import { createEmbeddingModel } from ${JSON.stringify(join(import.meta.dirname, "../../../src/models/embedding/embedding-model.ts"))};
+    import { createEmbeddingModel } from ${JSON.stringify(module)};
     const model = await createEmbeddingModel({});
     await model.embed(["a text"], "passage");
     await model.close();`;
   try {
     await Promise.all([mkdir(home), writeFile(main, script)]);
-    // Nothing of the environment is handed on: under a CI's variables the runtime would be silent by itself.
+    // Without the environment of this process: with the variables of a CI the runtime would be silent by
+    // itself.
     await promisify(execFile)(process.execPath, [main], { env: { HOME: home } });
     expect(await readdir(home)).toEqual([]);
   } finally {

@@ -7,7 +7,9 @@ import { type ScriptedProvider, startScriptedProvider } from "../../support/prov
 import { until } from "../../support/until.ts";
 
 let provider: ScriptedProvider;
-beforeEach(async () => void (provider = await startScriptedProvider({ embeddingMs: 40 })));
+beforeEach(async () => {
+  provider = await startScriptedProvider({ embeddingMs: 40 });
+});
 afterEach(() => provider.close());
 
 type Work = Partial<Parameters<ReturnType<typeof mergeEmbeddings>["forWork"]>[0]>;
@@ -21,7 +23,7 @@ async function merging(
   );
   return (work = {}) => model.forWork({ priority: "now", organizationId: "acme", userId: null, ...work });
 }
-/** As it works for one user of one organization. */
+/** The model as it works for one user of one organization. */
 const merged = async (...options: Parameters<typeof merging>): Promise<EmbeddingModel> =>
   (await merging(...options))();
 const inputs = (): string[][] => provider.requests.map(({ body }) => body["input"]);
@@ -120,7 +122,7 @@ test("an outage reaches every caller of the request, and the next request is mad
   near((await model.embed(["a"], "passage"))[0], "a");
 });
 
-/** Which request was the first to hold the text, from 0. */
+/** The number, from 0, of the first request with the text. */
 const flightOf = (text: string): number => inputs().findIndex((request) => request.includes(text));
 
 test("a single text of another organization is in the next request, however many texts wait", async () => {
@@ -162,7 +164,7 @@ test("an organization that always has something new does not keep another from i
   const model = await merging({ maxInFlight: 1, maxBatch: 2, maxInFlightOfAll: 1 });
   const large = model({ organizationId: "large" }).embed(texts("large", 8), "passage");
   const small = model({ organizationId: "small" });
-  // Each comes while the one before is under way, so that it has waited less than the large one.
+  // Each comes while the one before is under way, so the large one has always waited longer.
   for (let sent = 1; sent <= 4; sent++) {
     await until("a request of the other", () => provider.counts.embeddings >= 2 * sent - 1);
     await small.embed([`small${sent}`], "passage");

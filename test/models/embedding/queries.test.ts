@@ -5,7 +5,9 @@ import { type ScriptedProvider, startScriptedProvider } from "../../support/prov
 import { until } from "../../support/until.ts";
 
 let provider: ScriptedProvider;
-beforeEach(async () => void (provider = await startScriptedProvider({ embeddingMs: 20 })));
+beforeEach(async () => {
+  provider = await startScriptedProvider({ embeddingMs: 20 });
+});
 afterEach(() => provider.close());
 
 async function queries(options: Partial<Parameters<typeof cacheQueries>[1]> = {}): Promise<QueryEmbeddings> {
@@ -60,7 +62,7 @@ test("an abort leaves the others that ask the same alone", async () => {
   expect(await second).toHaveLength(384);
 });
 
-test("the same question of two organizations is asked twice at one moment, and once when it is known", async () => {
+test("two organizations ask the same question twice at one moment, and once when it is known", async () => {
   const cache = await queries();
   await Promise.all(["acme", "globex"].map((organization) => cache.embed("what?", organization)));
   expect(provider.requests.map(({ body }) => body["input"])).toEqual([["what?"], ["what?"]]);

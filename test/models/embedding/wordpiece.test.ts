@@ -44,7 +44,7 @@ test("keeps at most the tokens asked for, between its two marks", () => {
   expect(tokenizer.ids("one two three four", 2)).toEqual([101, 2028, 2048, 102]);
 });
 
-test("for any text: offsets ascend, do not overlap, lie within the text, and are as many as are counted", () => {
+test("for any text: offsets ascend, do not overlap, are within the text, and as many as are counted", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
       const offsets = tokenizer.offsets(text);

@@ -1,4 +1,4 @@
-/** The gate before a provider: two workers with one database, and a provider behind HTTP that asks them to wait. */
+/** Two workers with one database, and a provider that asks them to wait. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createProviderGate, MAX_CLOSED_SECONDS } from "../../../src/db/instance/provider-gate.ts";
 import { PartlyEmbedded } from "../../../src/models/embedding/caller.ts";
@@ -83,7 +83,7 @@ test("a worker that read the gate while it was open finds it closed within a sec
   expect(performance.now() - from).toBeLessThan(1_500);
 });
 
-test("a provider that is down is tried once a second, whatever the number of workers, and by all of them once it is back", async () => {
+test("all workers together try a dead provider once a second, and all ask when it is back", async () => {
   const workers = Array.from({ length: 5 }, () => worker("down"));
   provider.failEmbeddings({ status: 503 });
   const asked = provider.counts.embeddings;
@@ -123,7 +123,9 @@ test("many requests within a second read the gate once", async () => {
     Number(
       (
         await database.db.owner.query(
-          "select coalesce(sum(seq_scan + idx_scan), 0) as scans from pg_stat_user_tables where relname = 'provider_gates'",
+          `select coalesce(sum(seq_scan + idx_scan), 0) as scans
+             from pg_stat_user_tables
+            where relname = 'provider_gates'`,
         )
       ).rows[0].scans,
     );

@@ -23,7 +23,9 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/rerank`;
 });
-beforeEach(() => void (requests = []));
+beforeEach(() => {
+  requests = [];
+});
 afterAll(() => {
   server.closeAllConnections();
   server.close();
@@ -74,7 +76,7 @@ test("one that does not answer is left in time, and one that is not there is an 
 });
 
 const documents = (count: number): string[] => Array.from({ length: count }, (_, index) => `text ${index}`);
-/** Scores each text by its number; a poisonous one refuses the request, or has no score. */
+/** A provider that scores each text by its number. A poisonous text refuses its request, or has no score. */
 const poisoned =
   (isPoison: (text: string) => boolean, how: "refused" | "unscored") =>
   (given: readonly string[]): Given => {

@@ -1,4 +1,4 @@
-/** Counting a conversation's tokens: exact while it is short, bounded in what the tokenizer is given however long it is. */
+/** Counts a conversation's tokens: exactly if it is short, and in bounded time however long it is. */
 import { expect, test } from "vitest";
 import { boundedCount } from "../../../src/models/tokens/bounded.ts";
 

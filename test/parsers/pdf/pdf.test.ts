@@ -1,4 +1,4 @@
-/** Golden: PDF files of known text, and files that only pretend. */
+/** PDF files of known text, and files that are no PDF. */
 
 import { describe, expect, test } from "vitest";
 import type { ParseInput } from "../../../src/parsers/parser.ts";
@@ -28,7 +28,7 @@ const report = makePdf(
   { title: "The report", author: "Ann" },
 );
 
-test("headings, paragraphs, lists and tables come with their pages, headings above them, and the text as written", async () => {
+test("headings, paragraphs, lists and tables have page, heading path and text", async () => {
   const parsed = await pdf.parse(input(report));
   expect(parsed).toMatchObject({ parser_name: "liteparse", page_count: 2, warnings: [] });
   expect(parsed.units).toEqual([
@@ -58,7 +58,7 @@ test("two columns are read one after the other", async () => {
   expect(text.lastIndexOf("left")).toBeLessThan(text.indexOf("right"));
 });
 
-test("East Asian text comes as written, and text from right to left in the order in which it is read", async () => {
+test("East Asian text is as written, and right-to-left text is in reading order", async () => {
   const hebrew = "שלום עולם";
   const parsed = await pdf.parse(
     input(makeUnicodePdf(["数据库系统は速い。", Array.from(hebrew).toReversed().join("")])),
@@ -71,7 +71,7 @@ test("East Asian text comes as written, and text from right to left in the order
 describe("page ranges", () => {
   const long = makeLongPdf(60);
 
-  test("a range gives those pages alone, over batches, and the whole document's page count", async () => {
+  test("a range gives only its pages, across batches, and the page count of the whole document", async () => {
     const parsed = await pdf.parse(input(long, [20, 55]));
     expect(parsed.page_count).toBe(60);
     expect([...new Set(parsed.units.map((unit) => unit.page))]).toEqual(
@@ -79,7 +79,7 @@ describe("page ranges", () => {
     );
   });
 
-  test("ranges put together are the document", async () => {
+  test("all ranges together are the document", async () => {
     const parts = await Promise.all([pdf.parse(input(long, [1, 30])), pdf.parse(input(long, [31, 90]))]);
     expect(parts.flatMap((part) => part.units)).toEqual((await pdf.parse(input(long))).units);
   });
@@ -107,7 +107,7 @@ describe("files that cannot be read end with their code", () => {
   });
 });
 
-test("pages without text are named, neighbours together", async () => {
+test("pages without text give warnings, adjacent ones together", async () => {
   const parsed = await pdf.parse(input(makePdf([["one"], [], [], ["four"], []])));
   expect(parsed.warnings).toEqual([
     { pages: [2, 3], code: "no_text" },
@@ -115,7 +115,7 @@ test("pages without text are named, neighbours together", async () => {
   ]);
 });
 
-test("text that the first parser takes for hidden is found by the other, rather than the file being called empty", async () => {
+test("text that the first parser takes for hidden is found by the second one", async () => {
   const flat = Buffer.from(
     makePdf([["Narrow words."]])
       .toString("latin1")
@@ -188,7 +188,7 @@ describe("running headers and footers", () => {
   });
 });
 
-test("title and author come from the older dictionary where there is no XMP", async () => {
+test("title and author come from the older dictionary if there is no XMP", async () => {
   expect((await pdf.parse(input(report))).metadata).toMatchObject({ title: "The report", author: "Ann" });
 });
 
@@ -197,6 +197,7 @@ test("dates and XMP are read as they are written", () => {
   expect(pdfDateAsIso("D:2023")).toBe("2023-01-01T00:00:00.000Z");
   expect(pdfDateAsIso("yesterday")).toBeUndefined();
   const xmp =
-    "<dc:title><rdf:Alt><rdf:li xml:lang='x-default'>A &amp; B</rdf:li></rdf:Alt></dc:title><dc:creator><rdf:Seq><rdf:li>Ann</rdf:li><rdf:li>Bo</rdf:li></rdf:Seq></dc:creator>";
+    "<dc:title><rdf:Alt><rdf:li xml:lang='x-default'>A &amp; B</rdf:li></rdf:Alt></dc:title>" +
+    "<dc:creator><rdf:Seq><rdf:li>Ann</rdf:li><rdf:li>Bo</rdf:li></rdf:Seq></dc:creator>";
   expect(xmpMetadata(xmp)).toEqual({ title: "A & B", author: "Ann, Bo" });
 });

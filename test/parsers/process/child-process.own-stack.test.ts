@@ -1,4 +1,6 @@
-/** What the pool guarantees whatever a document does to its parser: an outcome with a code, and no process left behind. */
+/**
+ * Whatever a document does to its parser, the pool gives a result or a code, and leaves no process behind.
+ */
 
 import { execFileSync, fork } from "node:child_process";
 import { chmodSync, globSync, mkdtempSync, rmSync } from "node:fs";
@@ -35,7 +37,7 @@ function childrenOf(parent: number): number[] {
     .map(([pid]) => pid ?? 0);
 }
 
-/** A zombie that nobody has reaped yet is no running process. */
+/** False for a zombie, which has ended and was not reaped yet. */
 function isRunning(pid: number): boolean {
   try {
     return !execFileSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" })
@@ -46,10 +48,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A folder for parser processes. */
+/** Runs the test with a folder for parser processes. */
 async function withFolder(use: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "parser-marker-"));
-  // A parser of another user passes through.
+  // A parser process with a user of its own must be able to enter it.
   chmodSync(folder, 0o711);
   try {
     await use(folder);
@@ -58,7 +60,7 @@ async function withFolder(use: (folder: string) => Promise<void>): Promise<void>
   }
 }
 
-/** Whether a parser of the folder has left the file `marker` behind, as it does once it spins. */
+/** Whether a parser process in the folder has written the file `marker`, as it does before it spins. */
 const isSpinning = (folder: string): boolean => globSync(join(folder, "*", "scratch", "marker")).length > 0;
 
 afterEach(async () => {
@@ -66,7 +68,7 @@ afterEach(async () => {
   pool = undefined;
 });
 
-describe("a document that harms its parser ends with its code, and the next one is read", () => {
+describe("a document that harms its parser fails with a code, and the next one is read", () => {
   test.each([
     ["runs forever", "spin", "timeout", { timeoutMs: 400 }],
     ["never answers", "wait:600000", "timeout", { timeoutMs: 400 }],
@@ -99,7 +101,7 @@ test("giving up kills the process and throws the caller's reason", async () => {
   });
 });
 
-test("giving up while waiting for a free process leaves the line", async () => {
+test("giving up while waiting for a free process leaves the queue", async () => {
   const from = poolOf({});
   const first = from.parse(asks("wait:300"));
   const controller = new AbortController();
@@ -109,13 +111,13 @@ test("giving up while waiting for a free process leaves the line", async () => {
   await expect(first).resolves.toBeDefined();
 });
 
-test("time in the line does not count", async () => {
+test("time in the queue does not count", async () => {
   const from = poolOf({ timeoutMs: 900 });
   const results = await Promise.all([1, 2, 3].map(() => from.parse(asks("wait:500"))));
   expect(results).toHaveLength(3);
 });
 
-test("a process that dies idle is replaced, and one killed from outside costs no document", async () => {
+test("a process that dies idle is replaced, and one killed from outside loses no document", async () => {
   const from = poolOf({});
   const idle = await pidOf(from);
   process.kill(idle, "SIGKILL");
@@ -126,7 +128,7 @@ test("a process that dies idle is replaced, and one killed from outside costs no
   expect(Number((await parsing).units[0]?.text)).not.toBe(busy);
 });
 
-test("a process is warm for many documents and replaced after its last", async () => {
+test("a process is used for many documents and replaced after the last of them", async () => {
   const from = poolOf({ maxDocumentsPerChild: 3 });
   const pids: number[] = [];
   for (let at = 0; at < 6; at++) pids.push(await pidOf(from));
@@ -152,13 +154,13 @@ test("a process sees none of the worker's environment", async () => {
   expect(names).not.toContain("PATH");
 });
 
-test("processes that cannot start are told, not waited for", async () => {
+test("processes that cannot start give an error instead of waiting", async () => {
   await expect(poolOf({ entry: new URL("file:///nowhere/child.ts") }).parse(asks("pid"))).rejects.toThrow(
     "does not start",
   );
 });
 
-test("closing leaves no process and refuses what comes later", async () => {
+test("closing leaves no process and refuses later calls", async () => {
   const from = poolOf({ size: 2 });
   const pid = await pidOf(from);
   const under = from.parse(asks("spin")).catch((error: Error) => error.message);
@@ -170,7 +172,7 @@ test("closing leaves no process and refuses what comes later", async () => {
 
 test.each([
   ["by the kernel", "all"],
-  ["by a shell, where the kernel does not", "none"],
+  ["by a shell, if the kernel does not", "none"],
 ])("the worker's death ends its processes, in an endless loop or idle, %s", async (_how, layers) => {
   await withFolder(async (folder) => {
     const owner = fork(new URL("../../support/processes/pool-owner.ts", import.meta.url), [folder, layers], {
@@ -189,7 +191,7 @@ test.each([
   });
 });
 
-test("a result of tens of megabytes arrives whole, and the event loop goes on", async () => {
+test("a result of tens of megabytes arrives whole, and the event loop is not blocked", async () => {
   const from = poolOf({});
   await pidOf(from);
   const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -201,7 +203,7 @@ test("a result of tens of megabytes arrives whole, and the event loop goes on", 
   expect(delay.max / 1e6).toBeLessThan(250);
 });
 
-test("real PDF files go through: bytes small and large, ranges, and page counts", async () => {
+test("real PDF files are read: small and large bytes, ranges, and page counts", async () => {
   pool = createParserPool({ size: 1 });
   const small = makeLongPdf(3);
   const large = Buffer.concat([makeLongPdf(2000), Buffer.alloc(MEBIBYTE, " ")]);

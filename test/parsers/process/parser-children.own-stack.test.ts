@@ -1,4 +1,4 @@
-/** Whose document gets a parser process next, where more wait than there are processes. */
+/** Which document gets the next parser process, if more wait than there are processes. */
 import { globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,10 +19,11 @@ const rex: Owner = { organizationId: "rival", userId: "rex" };
 
 let pool: ParserPool;
 let folder: string;
-let held: AbortController[];
+/** The number of documents that keep a process busy. */
+let started: number;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "parser-turns-"));
-  held = [];
+  started = 0;
 });
 afterEach(async () => {
   await pool.close();
@@ -39,11 +40,11 @@ const asks = (behaviour: string, bytes = 0): ParseInput => ({
 });
 const read = (owner: Owner, bytes?: number) => pool.parse(asks("pid", bytes), { owner });
 
-/** Resolves once a document of the owner is in a process, which it does not leave until it is let go. */
-async function hold(owner: Owner): Promise<() => Promise<void>> {
-  const marker = `held-${held.length}`;
+/** Keeps a process busy with a document of the owner; the returned function ends that. */
+async function keepBusy(owner: Owner): Promise<() => Promise<void>> {
+  const marker = `busy-${started}`;
+  started++;
   const controller = new AbortController();
-  held.push(controller);
   const gone = pool
     .parse(asks(`spin:${marker}`), { owner, signal: controller.signal })
     .catch(() => undefined);
@@ -54,23 +55,23 @@ async function hold(owner: Owner): Promise<() => Promise<void>> {
   };
 }
 
-/** The order in which documents are read once the process is free that all of them wait for. */
-async function orderBehind(
+/** The order in which waiting documents are read after the only process has become free. */
+async function orderAfter(
   first: Owner,
   documents: ReadonlyArray<readonly [name: string, owner: Owner, bytes?: number]>,
 ): Promise<string[]> {
-  const letGo = await hold(first);
+  const release = await keepBusy(first);
   const order: string[] = [];
   const all = documents.map(([name, owner, bytes]) => read(owner, bytes).then(() => order.push(name)));
-  await letGo();
+  await release();
   await Promise.all(all);
   return order;
 }
 
 describe("one process", () => {
-  test("goes to who has had least of it: another organization, then another user, before the next of the same", async () => {
+  test("goes to the owner that has used it least: another organization, then another user", async () => {
     open({ spares: 0 });
-    const order = await orderBehind(ann, [
+    const order = await orderAfter(ann, [
       ["ann 1", ann],
       ["ann 2", ann],
       ["bob", bob],
@@ -81,7 +82,7 @@ describe("one process", () => {
 
   test("goes to the smaller document of a user first", async () => {
     open({ spares: 0 });
-    const order = await orderBehind(ann, [
+    const order = await orderAfter(ann, [
       ["large", bob, 2_000_000],
       ["small", bob],
     ]);
@@ -90,27 +91,27 @@ describe("one process", () => {
 });
 
 describe("spare processes", () => {
-  test("read a small document beside a slow one of the same user, and no large one", async () => {
+  test("read a small document while a slow one of its user is read, and no large one", async () => {
     open({ spares: 3 });
-    const letGo = await hold(ann);
+    const release = await keepBusy(ann);
     const order: string[] = [];
     const large = read(ann, 2_000_000).then(() => order.push("large"));
     await read(ann).then(() => order.push("small"));
     expect(order).toEqual(["small"]);
-    await letGo();
+    await release();
     await large;
   });
 
-  test("are not all for one user, nor for one organization", async () => {
+  test("are neither all for one user nor all for one organization", async () => {
     open({ spares: 3 });
-    const letGo = [await hold(ann), await hold(ann)];
+    const releases = [await keepBusy(ann), await keepBusy(ann)];
     const order: string[] = [];
     const anns = read(ann).then(() => order.push("ann"));
-    letGo.push(await hold(bob));
+    releases.push(await keepBusy(bob));
     const carols = read(carol).then(() => order.push("carol"));
     await read(rex).then(() => order.push("rex"));
     expect(order).toEqual(["rex"]);
-    for (const end of letGo) await end();
+    for (const release of releases) await release();
     await Promise.all([anns, carols]);
   });
 });

@@ -1,4 +1,4 @@
-/** What front matter says about its document, and that no form of it costs more than its length. */
+/** Metadata from front matter, and that no form of it takes more time than its length allows. */
 
 import { describe, expect, test } from "vitest";
 import { markdown, parseMarkdown } from "../../../src/parsers/text/markdown.ts";
@@ -71,7 +71,7 @@ describe("front matter as it is written", () => {
     expect([metadata, warnings]).toEqual([{ title: "A long title", author: "Grün", language: "de" }, []]);
   });
 
-  test("values that are no words say nothing", () => {
+  test("values that are not text give no metadata", () => {
     expect(read("title: true", "author: null", "authors: Ann", "lang: ~").metadata).toEqual({
       author: "Ann",
     });
@@ -96,7 +96,7 @@ test.each([
   ]);
 });
 
-test("the warning is the document's", async () => {
+test("the parsed document has the warning", async () => {
   const { warnings } = await markdown.parse({
     fileType: "MARKDOWN",
     bytes: Buffer.from("---\na: {}\n---\n\nText"),
@@ -104,7 +104,7 @@ test("the warning is the document's", async () => {
   expect(warnings).toEqual([{ pages: null, code: "front_matter_ignored" }]);
 });
 
-test("text between two rules is no front matter and brings no warning", () => {
+test("text between two rules is no front matter and gives no warning", () => {
   const { units, warnings } = read("just text");
   expect([units.map((unit) => unit.text), warnings]).toEqual([["just text", "Text"], []]);
 });

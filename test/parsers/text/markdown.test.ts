@@ -1,4 +1,4 @@
-/** Golden: what Markdown of known text becomes. */
+/** The units and metadata of Markdown texts. */
 
 import { describe, expect, test } from "vitest";
 import { unitsAsMarkdown } from "../../../src/domain/text-unit.ts";
@@ -90,7 +90,7 @@ test("a list keeps its blank lines, continuations and indented code", () => {
   ]);
 });
 
-test("an unclosed fence goes to the end", () => {
+test("an unclosed fence extends to the end of the text", () => {
   expect(shapes("~~~\ncode\n\n# still code")).toEqual([["code", "~~~\ncode\n\n# still code"]]);
 });
 
@@ -127,7 +127,7 @@ test("units as Markdown parse into the same units again", () => {
   expect(parseMarkdown(unitsAsMarkdown(units)).units).toEqual(units);
 });
 
-test("the title is the first heading where no front matter says it", async () => {
+test("the title is the first heading if front matter has none", async () => {
   expect(
     (await markdown.parse({ fileType: "MARKDOWN", bytes: Buffer.from("# Hello\n\nWorld") })).metadata,
   ).toEqual({ title: "Hello" });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { isWellFormedKey } from "../../../src/auth/api-keys.ts";
 import { ProvisionError } from "../../../src/domain/tenancy/provision.ts";
-import { parseProvisionFile, type ProvisionFile } from "../../../src/schema/files/provision.ts";
+import type { ProvisionFile } from "../../../src/domain/tenancy/provision-file.ts";
+import { parseProvisionFile } from "../../../src/schema/files/provision.ts";
 
 const KEY = "sk-0123456789abcdef0123456789abcdef";
 const parse = (text: string, environment: Record<string, string> = {}): ProvisionFile =>
@@ -30,7 +31,9 @@ const space = (rest: Record<string, unknown> = {}) => ({
 describe("a file", () => {
   it("takes texts from the environment, inside others too, and no value changes its structure", () => {
     const parsed = parse(
-      "organizations:\n  - name: ${NAME} Inc\n    users: [{email: '${USER_NAME}@acme.example', name: '${ODD}'}]",
+      "organizations:\n" +
+        "  - name: ${NAME} Inc\n" +
+        "    users: [{email: '${USER_NAME}@acme.example', name: '${ODD}'}]",
       {
         NAME: "Acme",
         USER_NAME: "ada",
@@ -114,7 +117,8 @@ describe("a mistake is named with its path:", () => {
     [
       "an unknown tool",
       file([ada], [space({ agents: [{ name: "A", tool_attachments: [{ tool_id: "shell" }] }] })]),
-      `${first}.agents[0].tool_attachments[0].tool_id: must be one of: knowledge_search, read_document, list_documents, current_time, calculator, http_fetch, mcp`,
+      `${first}.agents[0].tool_attachments[0].tool_id: must be one of: knowledge_search, ` +
+        "read_document, list_documents, current_time, calculator, http_fetch, mcp",
     ],
     [
       "a temperature out of range",
@@ -129,7 +133,8 @@ describe("a mistake is named with its path:", () => {
     [
       "a key that is too short",
       file([{ ...ada, api_keys: [{ name: "k", key: "sk-short" }] }]),
-      `${user}.api_keys[0].key: must begin with sk- and have 32 to 512 visible characters; with exactly 52, or 55 that begin with sk-hf-, its checksum must be right`,
+      `${user}.api_keys[0].key: must begin with sk- and have 32 to 512 visible characters; ` +
+        "with exactly 52, or 55 that begin with sk-hf-, its checksum must be right",
     ],
     [
       "a key twice",
@@ -182,7 +187,8 @@ describe("a mistake is named with its path:", () => {
     [
       "a NUL in the name of a field",
       file([ada], [space({ agents: [{ name: "A", reasoning_config: { "a\0": 1 } }] })]),
-      `${first}.agents[0].reasoning_config: has a field whose name holds the NUL character or half of a surrogate pair`,
+      `${first}.agents[0].reasoning_config: ` +
+        "has a field whose name holds the NUL character or half of a surrogate pair",
     ],
     ["no organizations", "{}", "organizations: is missing"],
     ["no object", "[]", "the file: must be of type object"],

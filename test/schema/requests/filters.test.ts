@@ -46,7 +46,7 @@ describe("filters", () => {
     ]);
   });
 
-  test("a key below an open object may hold dots and underscores", () => {
+  test("a key of an open object may have dots and underscores", () => {
     expect(conditions({ "meta.my__key__exact": 1, "meta.a.b": true }).found).toMatchObject([
       { field: "meta.*", jsonKey: "my__key", operator: "exact" },
       { field: "meta.*", jsonKey: "a.b", operator: "exact" },

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { MAX_TERMS, analyze, analyzeQuery } from "../../../src/search/text/analyzer.ts";
 import { createTermFinder } from "../../../src/search/highlights.ts";
 
-/** Whether a chunk has a term of the query's words: what the index would find. */
+/** Whether a chunk has a term of the query's words, so that the index would find it. */
 function finds(query: string, chunk: string): boolean {
   const terms = new Set(analyze(chunk).terms);
   return analyzeQuery(query).some((word) => word.terms.some((term) => terms.has(term)));
@@ -36,7 +36,8 @@ describe("words are found in other forms, whatever language the query is taken f
 
 test("identifiers, numbers, e-mail and web addresses are terms whole and in parts", () => {
   const { terms } = analyze(
-    "ERR_CONN_4711 at foo_bar, version 3.14, ada.lovelace@mail.example.org or https://docs.example.com/Guide/index.html?q=1, 12,345 items of fooBarBaz in node.js",
+    "ERR_CONN_4711 at foo_bar, version 3.14, ada.lovelace@mail.example.org or " +
+      "https://docs.example.com/Guide/index.html?q=1, 12,345 items of fooBarBaz in node.js",
   );
   expect(terms).toEqual(
     expect.arrayContaining([
@@ -72,7 +73,8 @@ test("identifiers, numbers, e-mail and web addresses are terms whole and in part
     (query) =>
       !finds(
         query,
-        "ERR_CONN_4711 foo_bar ada.lovelace@mail.example.org https://docs.example.com/Guide 12,345 fooBarBaz node.js",
+        "ERR_CONN_4711 foo_bar ada.lovelace@mail.example.org https://docs.example.com/Guide " +
+          "12,345 fooBarBaz node.js",
       ),
   );
   expect(missed).toEqual([]);
@@ -156,7 +158,7 @@ test("any text has bounded terms that Postgres can store", () => {
   ).toBe(true);
   expect(analyzeQuery("?!… — *** \u0300")).toEqual([]);
   expect(analyze("\u0300 \u05b4").terms).toEqual([]);
-  // Lengthening without a letter, alone and in a ligature with two vowel marks.
+  // The Arabic lengthening without a letter: by itself, and in a ligature with two vowel marks.
   expect(analyze("\u0640\u0640 \ufcf2").terms).toEqual([]);
   expect(analyzeQuery("\u0640 \ufcf2")).toEqual([]);
 });

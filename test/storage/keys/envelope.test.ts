@@ -168,7 +168,8 @@ describe("refused as corrupt", () => {
         fc.oneof(fc.nat(HEADER_BYTES - 1), fc.nat(sealed.byteLength - 1)),
         fc.integer({ min: 1, max: 255 }),
         async (at, flip) => {
-          // Under another key id the object cannot even name its key; here the key is given in any case and the header's own check must hold.
+          // Another key id names another key. Here the right key is found for any id, so that the header's
+          // own check has to refuse it.
           const changed = Buffer.from(sealed);
           changed[at]! ^= flip;
           await expect(decrypt(changed)).rejects.toMatchObject({ code: "corrupt" });

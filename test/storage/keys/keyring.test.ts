@@ -10,7 +10,7 @@ import type { Keyring, WrappedKey } from "../../../src/storage/keys/keyring.ts";
 
 const master = localMasterKey(randomBytes(32));
 
-/** Rows as a table would hold them, shared by keyrings that stand for processes. */
+/** The rows of a table in memory, shared by keyrings that stand for processes. */
 function createRows(): { rows: Map<string, WrappedKey[]>; loads: () => number; keyring: () => Keyring } {
   const rows = new Map<string, WrappedKey[]>();
   let loads = 0;
@@ -51,8 +51,12 @@ describe("local master key", () => {
 });
 
 describe("keyring", () => {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
-  afterEach(() => void vi.useRealTimers());
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
 
   test("makes one key for callers of many processes at once", async () => {
     const { rows, keyring } = createRows();
@@ -125,7 +129,9 @@ describe("keyring", () => {
         if (down) throw new Error("down");
         return rows;
       },
-      create: async (_organizationId, { id, wrapped }) => void rows.push({ id, wrapped, isCurrent: true }),
+      create: async (_organizationId, { id, wrapped }) => {
+        rows.push({ id, wrapped, isCurrent: true });
+      },
     });
     await expect(ring.current("a")).rejects.toThrow("down");
     down = false;

@@ -1,4 +1,4 @@
-/** How a body is cut into parts for a store that takes it in parts. */
+/** Cuts bodies into parts for stores that take them in parts. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { cutBody } from "../../../src/storage/stores/body-parts.ts";
@@ -22,7 +22,7 @@ async function cut(
   return { parts, last, memories };
 }
 
-test("pieces of any size become parts of one size, in two buffers, of which only the last may be shorter", async () => {
+test("pieces of any size become parts of one size in two buffers; the last may be shorter", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 350 }), { maxLength: 12 }), async (pieces) => {
       const whole = Buffer.concat(pieces);

@@ -1,6 +1,6 @@
 /** Objects in a bucket: what every store promises, on an emulator of Google Cloud Storage that Go builds. */
 import { createGcsStore } from "../../../src/storage/stores/gcs.ts";
-import { findGo, startFakeGcs } from "../../support/servers/fake-gcs.ts";
+import { NO_GO, findGo, startFakeGcs } from "../../support/servers/fake-gcs.ts";
 import { type Opened, describeObjectStore } from "../../support/servers/object-store-promises.ts";
 
 const go = await findGo();
@@ -13,4 +13,4 @@ async function openGcs(): Promise<Opened> {
   };
 }
 
-describeObjectStore("gcs", openGcs, { isHere: go !== undefined });
+describeObjectStore("gcs", openGcs, { missing: go === undefined ? NO_GO : undefined });

@@ -1,4 +1,6 @@
-/** Lists of stores that answer by pages, as their services do: no more than they like, and with names that are not ours between. */
+/**
+ * Lists of stores that answer in pages as real services do: short pages, and names that are not Holdfast's.
+ */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -12,12 +14,12 @@ import { objectName } from "../../../src/storage/object-store.ts";
 import type { ObjectStore } from "../../../src/storage/object-store.ts";
 import { createS3Store } from "../../../src/storage/stores/s3.ts";
 
-/** What the services give at most: both say 1,000, and a store that speaks S3 may give fewer. */
+/** Names of a page at most. GCS and S3 say 1,000, and a store that is compatible with S3 may give fewer. */
 const LARGEST_PAGE = 1_000;
 const OURS = "01900000-0000-7000-8000-000000000001";
 const id = (at: number): string => `01900000-0000-7000-8000-${String(at).padStart(12, "0")}`;
 const names = Array.from({ length: 2_500 }, (_, at) => objectName(OURS, id(at))).toSorted();
-/** A folder's marker, somebody's copy, a name that would leave a folder. */
+/** The marker of a folder, somebody's copy, and a name that would lead out of a folder. */
 const foreign = [`${OURS}/`, `${OURS}/00/notes.txt`, `${OURS}/../../etc/passwd`, `${names[3]!}.bak`];
 const kept = [...names, ...foreign].toSorted();
 
@@ -43,7 +45,10 @@ afterEach(() => {
   server.close();
 });
 
-/** As the documents of both say it: GCS begins with `startOffset`, S3 behind `start-after`; a token goes on where a page ended. */
+/**
+ * By the documentation of both, GCS begins with `startOffset` and S3 after `start-after`; a token continues
+ * where a page ended.
+ */
 function page(query: URLSearchParams, isS3: boolean): string {
   const asked = Number(query.get("maxResults") ?? query.get("max-keys"));
   const [offset, behind] = [query.get("startOffset") ?? "", query.get("start-after") ?? ""];
@@ -63,7 +68,8 @@ function page(query: URLSearchParams, isS3: boolean): string {
 
 function list(contents: string, next: string | undefined): string {
   const more = next === undefined ? "" : `<NextContinuationToken>${next}</NextContinuationToken>`;
-  return `<ListBucketResult><IsTruncated>${next !== undefined}</IsTruncated>${more}${contents}</ListBucketResult>`;
+  const isTruncated = `<IsTruncated>${next !== undefined}</IsTruncated>`;
+  return `<ListBucketResult>${isTruncated}${more}${contents}</ListBucketResult>`;
 }
 
 const STORES = {
@@ -71,7 +77,7 @@ const STORES = {
   s3: () => createS3Store({ bucket: "objects", endpoint: origin, forcePathStyle: true }),
 };
 
-/** As back-ups and the sweep go through an organization: a page that is not full is the last one. */
+/** Lists as back-ups and the sweep do: a page that is not full is the last one. */
 async function listAll(store: ObjectStore): Promise<string[]> {
   const found: string[] = [];
   for (let after: string | undefined; ;) {

@@ -1,4 +1,4 @@
-/** Downloads that nobody wants any more, of stores that answer over HTTP. */
+/** Ends downloads, from stores that answer over HTTP, that nobody wants any more. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

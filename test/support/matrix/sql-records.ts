@@ -3,6 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
+const OF_EVERY_REQUEST = /authenticate_|touch_caller_keys|append_audit_rows|rate_limits/;
+
 export interface SqlRecord {
   /** The `X-Request-Id` that it served. */
   readonly request: string | null;
@@ -33,6 +35,13 @@ export async function readRecords(folder: string): Promise<SqlRecord[]> {
       .filter((line) => line !== "")
       .map((line) => JSON.parse(line) as SqlRecord),
   );
+}
+
+/** The statements of a request, except those of every request; ids and numbers in their text are left out. */
+export function statementsOf(records: readonly SqlRecord[], request: string): string[] {
+  return records
+    .filter((one) => one.request === request && !OF_EVERY_REQUEST.test(one.text))
+    .map((one) => one.text.replaceAll(/'[0-9a-f-]{36}'|'\d+'/g, "?"));
 }
 
 /** Values as JSON, with what JSON does not know marked. */

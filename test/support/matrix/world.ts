@@ -1,12 +1,13 @@
-/** The people, keys and things of the matrix test: every kind of caller, and one of each thing in each of three spaces. */
+/** The callers and things of the matrix test: every kind of caller, and one of each thing in each space. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, ended, fileForm, upload } from "../clients/client.ts";
 import type { TestIssuer } from "../servers/issuer.ts";
+import { UNKNOWN_ID } from "./requests.ts";
 import type { MatrixCaller, SpaceName } from "./rules.ts";
 import { runCli } from "../stack/processes.ts";
 import type { Stack } from "../stack/stack.ts";
-import { ACME, AGENTS, KEYS, RIVAL } from "../tenants/tenants.ts";
+import { ACME, AGENTS, KEYS, RIVAL, SPACES } from "../tenants/tenants.ts";
 
 export const SPACE_NAMES = ["research", "archive", "rival"] as const satisfies readonly SpaceName[];
 export const WITH_PRIVATE: readonly SpaceName[] = [...SPACE_NAMES, "diary"];
@@ -148,8 +149,26 @@ async function makeKeys(
   return { rolled: before.body.key, issued: issued.body.key };
 }
 
+/** One of each thing in each space. @param viewer Vic's access token. */
+export async function makeEverything(stack: Stack, viewer: string): Promise<Record<SpaceName, Things>> {
+  const [diary, research, archive, rival] = await Promise.all([
+    makePrivateThings(stack, viewer),
+    makeThings(stack, "research", SPACES.research),
+    makeThings(stack, "archive", SPACES.archive),
+    makeThings(stack, "rival", SPACES.rival),
+  ]);
+  return { diary, research, archive, rival };
+}
+
+/** The same names with ids of nothing. */
+export function unknownThings(things: Things): Things {
+  return Object.fromEntries(
+    Object.entries(things).map(([name, value]) => [name, name.endsWith("_id") ? UNKNOWN_ID : value]),
+  );
+}
+
 /** The viewer's private space, with an agent in it. @param viewer Vic's access token. */
-export async function makePrivateThings(stack: Stack, viewer: string): Promise<Things> {
+async function makePrivateThings(stack: Stack, viewer: string): Promise<Things> {
   const { body } = await call(stack.url, viewer, "GET", "/me");
   const spaceId = body.private_space_id as string;
   const agent = await call(stack.url, viewer, "POST", "/agents", {

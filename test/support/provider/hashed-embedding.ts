@@ -1,4 +1,7 @@
-/** A stand-in for an embedding model: hashed bag of words, alike for texts that share words, and the same on every run. */
+/**
+ * Embeds texts without a model: a hashed bag of words, similar for texts that share words, and the same on
+ * every run.
+ */
 
 /** FNV-1a, 32 bits. */
 function hash(word: string): number {
@@ -9,7 +12,7 @@ function hash(word: string): number {
   return value >>> 0;
 }
 
-/** Of unit length; also for a text without words. */
+/** A vector of unit length, also for a text without words. */
 export function hashedEmbedding(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
@@ -18,7 +21,10 @@ export function hashedEmbedding(text: string, dimensions: number): Float32Array 
   }
   let square = 0;
   for (const value of vector) square += value * value;
-  if (square === 0) vector[0] = square = 1;
+  if (square === 0) {
+    vector[0] = 1;
+    square = 1;
+  }
   const length = Math.sqrt(square);
   for (let index = 0; index < dimensions; index++) vector[index]! /= length;
   return vector;

@@ -1,9 +1,11 @@
-/** What the scripted provider answers to texts: their vectors, or what it was told that a text does instead. */
+/**
+ * Makes the scripted provider's answers to texts: their vectors, or the fault that it was told a text causes.
+ */
 import { hashedEmbedding } from "./hashed-embedding.ts";
 
 /**
- * What a text does to a request that holds it: a fault is the answer to the whole request, the others spoil the vector of this text alone. `missing`
- * leaves it out of the answer.
+ * What a text does to its request: a fault is the answer to the whole request, the others spoil the vector of
+ * this text alone. `missing` leaves it out of the answer.
  */
 export type Poison = PoisonFault | "zeros" | "nan" | "short" | "missing";
 
@@ -11,7 +13,7 @@ type PoisonFault = { status: number } | { garbage: true } | { cut: true };
 
 type PoisonOf = (text: string) => Poison | undefined;
 
-/** What the whole request is answered with instead, where a text of it asks for that. */
+/** The answer to the whole request, if one of its texts has a fault. */
 export function faultOf(texts: readonly string[], poisonOf: PoisonOf): PoisonFault | undefined {
   return texts.map(poisonOf).find((poison) => typeof poison === "object");
 }
@@ -24,7 +26,7 @@ function spoiled(vector: Float32Array, poison: Poison | undefined): Float32Array
 
 interface How {
   readonly dimensions: number;
-  /** As little-endian 32-bit numbers; else as a list. */
+  /** True for little-endian 32-bit numbers in base64, false for a list. */
   readonly inBase64: boolean;
   readonly poisonOf: PoisonOf;
 }

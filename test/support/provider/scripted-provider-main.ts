@@ -1,4 +1,8 @@
-/** Runs the scripted provider as a process of its own: `node test/support/provider/scripted-provider-main.ts --port 9101 --first-token-ms 200`. */
+/**
+ * Runs the scripted provider as a process of its own.
+ *
+ * @example `node test/support/provider/scripted-provider-main.ts --port 9101 --first-token-ms 200`
+ */
 import { parseArgs } from "node:util";
 import { startScriptedProvider } from "./scripted-provider.ts";
 
@@ -8,9 +12,9 @@ const { values } = parseArgs({
     dimensions: { type: "string", default: "384" },
     "first-token-ms": { type: "string", default: "0" },
     "embedding-ms": { type: "string", default: "0" },
-    /** Pieces of every answer; without it the question's first words come back. */
+    /** Pieces of every answer; without it the answer is an echo of the question. */
     pieces: { type: "string" },
-    /** A tool that is asked for, without arguments, wherever it is offered and the user spoke last. */
+    /** A tool that is called, without arguments, if it is offered and the last message is the user's. */
     tool: { type: "string" },
   },
 });
@@ -32,5 +36,8 @@ if (tool !== undefined || pieces !== undefined) {
   });
 }
 process.stdout.write(`${provider.url}\n`);
-const stop = (): void => void provider.close().then(() => process.exit(0));
-process.on("SIGTERM", stop).on("SIGINT", stop);
+const stop = async (): Promise<void> => {
+  await provider.close();
+  process.exit(0);
+};
+process.once("SIGTERM", () => void stop()).once("SIGINT", () => void stop());

@@ -1,79 +1,55 @@
-/** The only stand-in of the tests and benches: an OpenAI-compatible model provider over HTTP that answers what it is told to. */
+/** An OpenAI-compatible model provider over HTTP that answers what it is told to. */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { countTokens, sendChatAnswer, sendFault, sendJson } from "./answers.ts";
 import { type Poison, embeddingsOf, faultOf } from "./poisoned-embeddings.ts";
+import { type ChatAnswer, type ChatScript, type Fault, type Json, isFault } from "./script.ts";
 
-type Json = Record<string, any>;
+export type { ChatReply, Fault } from "./script.ts";
+
 type Route = "embeddings" | "chat" | "models";
-
-/** A failure instead of an answer. `garbage` is status 200 with a body that is no JSON, `cut` a connection that ends. */
-export type Fault =
-  | { status: number; headers?: Record<string, string>; body?: unknown }
-  | { hang: true }
-  | { garbage: true }
-  | { cut: true };
-
-/** What one chat completion does. */
-interface ChatAnswer {
-  /** Content, a chunk each. */
-  pieces?: string[];
-  delayMsBetweenPieces?: number;
-  /** After the first piece nothing comes until it resolves. */
-  heldBy?: Promise<void>;
-  firstTokenMs?: number;
-  toolCalls?: Array<{ id?: string; name: string; arguments: string }>;
-  finishReason?: string;
-  /** False: no usage at all. */
-  usage?: boolean;
-  /** After this many pieces (streamed) … */
-  after?: number;
-  /** … the connection is cut, nothing more comes, an error event, or a line that is no JSON. */
-  breakWith?: "cut" | "hang" | "error" | "garbage";
-}
-export type ChatReply = ChatAnswer | Fault;
-type ChatScript = ChatReply | ((body: Json) => ChatReply);
 
 export interface RecordedRequest {
   readonly route: Route;
   readonly body: Json;
   readonly headers: IncomingMessage["headers"];
-  /** Milliseconds of `performance.now()`. */
+  /** When it came, by `performance.now()`. */
   readonly at: number;
-  /** When the client went away before the answer was whole. */
+  /** When the client went away, if that was before the answer was whole. */
   abortedAt: number | undefined;
-  /** It was answered by a fault. */
+  /** Whether it was answered by a fault. */
   isRefused: boolean;
 }
 
 export interface ProviderOptions {
   port?: number;
   dimensions?: number;
-  /** Before the first token of every chat completion that does not say otherwise. */
+  /** Milliseconds before the first token of a chat completion that does not name its own. */
   firstTokenMs?: number;
   embeddingMs?: number;
-  /** The last requests kept; 0 for benches. */
+  /** How many requests are kept, the last ones; 1,000 by default, 0 for benches. */
   keepRequests?: number;
 }
 
 export interface ScriptedProvider {
-  /** With its version, as OPENAI_BASE_URL wants it. */
+  /** The address with its version, for OPENAI_BASE_URL. */
   readonly url: string;
   readonly requests: RecordedRequest[];
   readonly counts: Record<Route, number> & { texts: number; aborted: number; connections: number };
   /** Answers the next chat completions, in order. */
   reply(...scripts: ChatScript[]): void;
-  /** Answers all chat completions for which nothing is queued; without an argument the default again. */
+  /** Answers all chat completions for which nothing is queued; by default with an echo. */
   replyAlways(script?: ChatScript): void;
-  /** The next `times` requests for embeddings fail; all of them, until cleared, without a number. */
+  /** The next `times` requests for embeddings fail; without a number all of them, until `clearFaults`. */
   failEmbeddings(fault: Fault, times?: number): void;
-  /** What texts do from now on; without an argument none does anything. */
+  /** Says which texts break a request for embeddings from now on; without an argument none does. */
   poisonTexts(poisonOf?: (text: string) => Poison | undefined): void;
   failChat(fault: Fault, times?: number): void;
   clearFaults(): void;
   /** Cuts the connections of requests that a fault has left without an answer. */
   dropHanging(): void;
-  /** Back to a provider that answers everything, was told nothing and remembers no request. */
+  /** Forgets all scripts, faults and requests. */
   reset(): void;
   close(): Promise<void>;
 }
@@ -88,7 +64,7 @@ interface State {
   readonly hanging: Set<ServerResponse>;
 }
 
-/** Answers the last message's first words, so that tests can tell turns apart. */
+/** Answers with the first words of the last message, so that tests can tell turns apart. */
 const echo = (body: Json): ChatAnswer => {
   const last = body["messages"]?.at(-1)?.content;
   const words = String(typeof last === "string" ? last : "")
@@ -98,32 +74,6 @@ const echo = (body: Json): ChatAnswer => {
     .join(" ");
   return { pieces: ["You", " said", ": ", words === "" ? "nothing" : words] };
 };
-
-const countTokens = (text: string): number => Math.ceil(text.length / 4);
-const isFault = (reply: ChatReply): reply is Fault =>
-  "status" in reply || "hang" in reply || "garbage" in reply || "cut" in reply;
-
-function sendJson(
-  response: ServerResponse,
-  value: unknown,
-  status = 200,
-  headers: Record<string, string> = {},
-): void {
-  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
-}
-
-function sendFault(response: ServerResponse, fault: Fault): void {
-  if ("hang" in fault) return;
-  if ("cut" in fault) return void response.destroy();
-  if ("garbage" in fault)
-    return void response.writeHead(200, { "content-type": "application/json" }).end("<html>not json");
-  const {
-    status,
-    headers = {},
-    body = { error: { message: `scripted ${status}`, type: "scripted", code: `scripted_${status}` } },
-  } = fault;
-  sendJson(response, body, status, headers);
-}
 
 async function sendEmbeddings(state: State, body: Json, response: ServerResponse): Promise<void> {
   const input: string[] = Array.isArray(body["input"]) ? body["input"] : [body["input"]];
@@ -146,101 +96,6 @@ async function sendEmbeddings(state: State, body: Json, response: ServerResponse
   });
 }
 
-function usageOf(body: Json, answer: ChatAnswer): Json {
-  const prompt = (body["messages"] ?? []).reduce(
-    (sum: number, { content }: Json) => sum + countTokens(typeof content === "string" ? content : ""),
-    0,
-  );
-  const completion =
-    (answer.pieces ?? []).length +
-    (answer.toolCalls ?? []).reduce((sum, call) => sum + countTokens(call.arguments), 0);
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
-}
-
-const wireCalls = (answer: ChatAnswer) =>
-  (answer.toolCalls ?? []).map((call, index) => ({
-    index,
-    id: call.id ?? `call_${index}`,
-    type: "function",
-    function: { name: call.name, arguments: call.arguments },
-  }));
-const reasonOf = (answer: ChatAnswer): string =>
-  answer.finishReason ?? (answer.toolCalls === undefined ? "stop" : "tool_calls");
-
-function sendWhole(body: Json, answer: ChatAnswer, response: ServerResponse): void {
-  const calls = wireCalls(answer);
-  const message = {
-    role: "assistant",
-    content: answer.pieces?.join("") ?? null,
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-  };
-  const choices = [{ index: 0, message, finish_reason: reasonOf(answer), logprobs: null }];
-  sendJson(response, {
-    id: "chatcmpl-scripted",
-    object: "chat.completion",
-    created: 0,
-    model: body["model"],
-    choices,
-    ...(answer.usage === false ? {} : { usage: usageOf(body, answer) }),
-  });
-}
-
-/** True where the stream is to end here. */
-function breakStream(answer: ChatAnswer, sent: number, response: ServerResponse): boolean {
-  if (answer.breakWith === undefined || sent < (answer.after ?? 0)) return false;
-  // Half-closed, so that what was written before still arrives.
-  if (answer.breakWith === "cut") response.socket?.end();
-  if (answer.breakWith === "error")
-    response.end(
-      `data: ${JSON.stringify({ error: { message: "scripted", type: "server_error", code: "server_error" } })}\n\n`,
-    );
-  if (answer.breakWith === "garbage") response.end("data: {not json\n\n");
-  return true;
-}
-
-type Send = (delta: unknown, reason?: string) => void;
-
-/** As providers do: the name first, the arguments in pieces. */
-function streamCalls(answer: ChatAnswer, send: Send): void {
-  for (const { function: called, ...call } of wireCalls(answer)) {
-    send({ tool_calls: [{ ...call, function: { name: called.name, arguments: "" } }] });
-    for (let at = 0; at < called.arguments.length; at += 8)
-      send({
-        tool_calls: [{ index: call.index, function: { arguments: called.arguments.slice(at, at + 8) } }],
-      });
-  }
-}
-
-/** False where the stream was broken on the way. */
-async function streamPieces(answer: ChatAnswer, response: ServerResponse, send: Send): Promise<boolean> {
-  const { pieces = [], delayMsBetweenPieces: delay = 0 } = answer;
-  for (const [sent, piece] of pieces.entries()) {
-    if (breakStream(answer, sent, response)) return false;
-    if (sent > 0 && delay > 0) await sleep(delay);
-    if (sent > 0) await answer.heldBy;
-    if (response.destroyed) return false;
-    send({ content: piece });
-  }
-  return !breakStream(answer, pieces.length, response);
-}
-
-async function sendStream(body: Json, answer: ChatAnswer, response: ServerResponse): Promise<void> {
-  const head = `data: {"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":0,"model":${JSON.stringify(body["model"] ?? "")},"choices":`;
-  const send: Send = (delta, reason) =>
-    response.write(
-      `${head}[{"index":0,"delta":${JSON.stringify(delta)},"finish_reason":${JSON.stringify(reason ?? null)}}]}\n\n`,
-    );
-  response.writeHead(200, { "content-type": "text/event-stream" });
-  send({ role: "assistant", content: "" });
-  if (!(await streamPieces(answer, response, send))) return;
-  streamCalls(answer, send);
-  send({}, reasonOf(answer));
-  const withUsage = answer.usage !== false && body["stream_options"]?.include_usage === true;
-  response.end(
-    `${withUsage ? `${head}[],"usage":${JSON.stringify(usageOf(body, answer))}}\n\n` : ""}data: [DONE]\n\n`,
-  );
-}
-
 async function sendChat(state: State, body: Json, response: ServerResponse): Promise<void> {
   const script = state.queue.shift() ?? state.always;
   const reply = typeof script === "function" ? script(body) : script;
@@ -248,11 +103,10 @@ async function sendChat(state: State, body: Json, response: ServerResponse): Pro
   const delay = reply.firstTokenMs ?? state.options.firstTokenMs;
   if (delay > 0) await sleep(delay);
   if (response.destroyed) return;
-  if (body["stream"] === true) await sendStream(body, reply, response);
-  else sendWhole(body, reply, response);
+  await sendChatAnswer(body, reply, response);
 }
 
-/** The fault set for this route, counted down. */
+/** The fault that is set for this route, if any is left; counts it down. */
 function nextFault(state: State, route: Route): Fault | undefined {
   const set = state.faults[route];
   if (set === undefined || set.left === 0) return undefined;
@@ -288,6 +142,41 @@ async function readJson(request: IncomingMessage): Promise<Json> {
   return text === "" ? {} : (JSON.parse(text) as Json);
 }
 
+function dropHanging(state: State): void {
+  for (const response of state.hanging) response.destroy();
+}
+
+/** What a test tells the provider to do. */
+function controlsOf(
+  state: State,
+): Pick<
+  ScriptedProvider,
+  "reply" | "replyAlways" | "failEmbeddings" | "poisonTexts" | "failChat" | "clearFaults" | "dropHanging"
+> {
+  return {
+    reply(...scripts) {
+      state.queue.push(...scripts);
+    },
+    replyAlways(script = echo) {
+      state.always = script;
+    },
+    failEmbeddings(fault, times = Infinity) {
+      state.faults.embeddings = { fault, left: times };
+    },
+    poisonTexts(poisonOf = () => undefined) {
+      state.poisonOf = poisonOf;
+    },
+    failChat(fault, times = Infinity) {
+      state.faults.chat = { fault, left: times };
+    },
+    clearFaults() {
+      state.faults = {};
+    },
+    dropHanging: () => dropHanging(state),
+  };
+}
+
+/** Starts a provider on a free port, or the one given. @example `test/models/chat/openai.test.ts` */
 export async function startScriptedProvider({
   port = 0,
   dimensions = 384,
@@ -336,25 +225,18 @@ export async function startScriptedProvider({
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const address = server.address() as AddressInfo;
-  const dropHanging = (): void => state.hanging.forEach((response) => response.destroy());
   return {
     url: `http://127.0.0.1:${address.port}/v1`,
     requests,
     counts,
-    reply: (...scripts) => void state.queue.push(...scripts),
-    replyAlways: (script = echo) => void (state.always = script),
-    failEmbeddings: (fault, times = Infinity) => void (state.faults.embeddings = { fault, left: times }),
-    poisonTexts: (poisonOf = () => undefined) => void (state.poisonOf = poisonOf),
-    failChat: (fault, times = Infinity) => void (state.faults.chat = { fault, left: times }),
-    clearFaults: () => void (state.faults = {}),
-    dropHanging,
+    ...controlsOf(state),
     reset() {
       Object.assign(state, { always: echo, faults: {}, poisonOf: () => undefined });
       state.queue.length = 0;
       requests.length = 0;
-      dropHanging();
+      dropHanging(state);
     },
-    close: async () => {
+    async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       await closed;

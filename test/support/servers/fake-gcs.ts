@@ -21,7 +21,9 @@ export interface FakeGcs {
   stop(): Promise<void>;
 }
 
-/** Returns this machine's Go command, if there is one. */
+export const NO_GO = "go, which builds the emulator of Google Cloud Storage, is not installed";
+
+/** The Go command of this machine; undefined if there is none. */
 export async function findGo(): Promise<string | undefined> {
   const found = await run("sh", ["-c", "command -v go || ls /usr/local/go/bin/go"]).catch(() => undefined);
   return found?.stdout.trim();

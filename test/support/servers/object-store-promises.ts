@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GetOptions, type ObjectStore, objectName } from "../../../src/storage/object-store.ts";
+import { unless } from "../run/unless.ts";
 
 export const newName = (organizationId = randomUUID()): string => objectName(organizationId, randomUUID());
 
@@ -30,12 +31,13 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-/**
- * Registers the tests of a store. Opening may take as long as the build of an emulator. If `isHere` is false,
- * the tests are skipped.
- */
-export function describeObjectStore(kind: string, open: () => Promise<Opened>, { isHere = true } = {}): void {
-  describe.runIf(isHere)(`${kind} store`, () => {
+/** Opening may take as long as building an emulator does. The tests are skipped if something is `missing`. */
+export function describeObjectStore(
+  kind: string,
+  open: () => Promise<Opened>,
+  { missing }: { readonly missing?: string | undefined } = {},
+): void {
+  describe(`${kind} store`, unless(missing), () => {
     let opened: Opened;
     let store: ObjectStore;
     beforeAll(async () => {

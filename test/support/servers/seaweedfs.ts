@@ -34,8 +34,11 @@ const CREDENTIALS = { accessKeyId: "holdfast", secretAccessKey: "only-for-tests"
 const STRANGER = { accessKeyId: "stranger", secretAccessKey: "only-for-tests" };
 const REGION = "us-east-1";
 
-/** Whether there is a wheel for this platform; without one the tests are skipped. */
-export const hasSeaweedfs = `${process.platform}-${process.arch}` in SEAWEEDFS.files;
+const machine = `${process.platform}-${process.arch}`;
+
+/** Why tests of S3 cannot run here; undefined if they can. */
+export const missingSeaweedfs =
+  machine in SEAWEEDFS.files ? undefined : `there is no wheel of SeaweedFS for ${machine}`;
 
 export interface Seaweedfs {
   /** The origin, without a path. */

@@ -12,7 +12,7 @@ import { listen } from "../../../src/api/server.ts";
 import type { ChatHost, ChatHostDeps } from "../../../src/api/turns/chat-host.ts";
 import { loadConfig, requireReal } from "../../../src/config/config.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
-import { type Deps, openApiDeps } from "../../../src/deps.ts";
+import { type Deps, openApiDeps } from "../../../src/api/deps.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { registerSearchAttributes } from "../../../src/temporal/search-attributes.ts";
 import { makeKey, makeOrganization, makeSpace, makeUser, pepperOf } from "../tenants/callers.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { embeddingModelNum, keepEmbeddings } from "../../../src/db/runs/chunks.ts";
 import { type OrganizationKey, type Sql, inTenant } from "../../../src/db/pool.ts";
 import type { OwnedDatabase } from "../servers/database.ts";
-import { deleteEmbeddings, insertEmbeddingsFromCache } from "../../../src/db/search/embeddings.ts";
+import { deleteEmbeddings, insertEmbeddingsFromCache } from "../../../src/db/search/write-embeddings.ts";
 import { hideRun } from "../../../src/db/search/hidden.ts";
 import { insertPostings } from "../../../src/db/search/index/postings.ts";
 import { addStatistics } from "../../../src/db/search/index/statistics.ts";

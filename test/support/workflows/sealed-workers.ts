@@ -24,7 +24,7 @@ import { createCutOver } from "../../../src/temporal/seals/cut-over.ts";
 import { clientHooks, createWorkerHooks } from "../../../src/temporal/hooks.ts";
 import type { ReportRefused } from "../../../src/temporal/seals/interceptors.ts";
 import { registerSearchAttributes } from "../../../src/temporal/search-attributes.ts";
-import { WORKFLOW_INTERCEPTORS, workflowBundle } from "../../../src/worker/bundle.ts";
+import { WORKFLOW_INTERCEPTORS, workflowBundle } from "../../../src/temporal/workflow-bundle.ts";
 import { quietRuntime } from "./temporal-runtime.ts";
 import { until } from "../until.ts";
 

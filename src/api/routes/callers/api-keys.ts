@@ -1,12 +1,9 @@
 /** The caller's own API keys. */
-import { issueApiKey, rollApiKey } from "../../../auth/issue-api-key.ts";
-import { PEPPER } from "../../../auth/api-keys.ts";
-import { listApiKeys, revokeApiKey } from "../../../db/keys/api-keys.ts";
-import { loadInstanceSecret } from "../../../db/instance/secrets.ts";
-import { inTenant } from "../../../db/pool.ts";
-import type { Deps } from "../../../deps.ts";
-import { DomainError } from "../../../domain/errors.ts";
-import type { Capability, Principal } from "../../../domain/tenancy/principal.ts";
+import { issueKey } from "../../../commands/keys/issue-key.ts";
+import { revokeKey } from "../../../commands/keys/revoke-key.ts";
+import { rollKey } from "../../../commands/keys/roll-key.ts";
+import { listApiKeys } from "../../../db/keys/api-keys.ts";
+import { readTenant } from "../../../db/pool.ts";
 import { pageOf } from "../../../schema/common.ts";
 import {
   ApiKeyCreate,
@@ -17,9 +14,7 @@ import {
   ApiKeyRoll,
   DEFAULT_OVERLAP_SECONDS,
 } from "../../../schema/key.ts";
-import { auditChange } from "../../audit-change.ts";
-import { boundedExpiry, requireRoomForKey, requireRoomForNewExpiry } from "../../validation/key-bounds.ts";
-import { defineRoute, type RouteRequest } from "../../route.ts";
+import { defineRoute } from "../../route.ts";
 
 const listOwnKeys = defineRoute({
   method: "GET",
@@ -33,7 +28,7 @@ const listOwnKeys = defineRoute({
   response: ApiKeyPage,
   async handle({ deps, principal, query }) {
     const search = { ...query, organizationId: principal.organization.id, userId: principal.user.id };
-    const { items, total } = await inTenant(deps.db, principal.organization, (sql) =>
+    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
       listApiKeys(sql, search, query),
     );
     return pageOf(items, total, query);
@@ -52,9 +47,16 @@ const createOwnKey = defineRoute({
   response: ApiKeyCreated,
   replyHeaders: { "Cache-Control": "no-store" },
   errors: [404],
-  async handle({ deps, principal, body, request, reply }) {
+  async handle({ deps, caller, body, reply }) {
     reply.header("Cache-Control", "no-store");
-    return createKey(deps, { principal, request }, { ...body, user_id: principal.user.id });
+    return issueKey(deps, caller, {
+      member: null,
+      name: body.name,
+      spaces: body.spaces ?? null,
+      capabilities: body.capabilities ?? null,
+      expiresAt: body.expires_at ?? null,
+      allowedCidrs: body.allowed_cidrs ?? null,
+    });
   },
 });
 
@@ -67,8 +69,8 @@ const revokeOwnKey = defineRoute({
   summary: "Revoke one of the caller's API keys; it is refused everywhere within 5 seconds.",
   tags: ["API keys"],
   params: ApiKeyParams,
-  async handle({ deps, principal, params, request }) {
-    await revokeKey(deps, { principal, request }, { id: params.api_key_id, userId: principal.user.id });
+  async handle({ deps, caller, params }) {
+    await revokeKey(deps, caller, { id: params.api_key_id, asAdminOf: null });
   },
 });
 
@@ -79,116 +81,25 @@ const rollOwnKey = defineRoute({
   audit: { action: "api_keys:roll", resource: "api_key" },
   status: 201,
   summary:
-    "Give one of the caller's API keys a new text, shown only in this answer; the one of before is accepted for a while.",
+    "Give one of the caller's API keys a new text, shown only in this answer; " +
+    "the one of before is accepted for a while.",
   description:
-    "All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes both texts. At most 20 times a day, then 429.",
+    "All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes " +
+    "both texts. At most 20 times a day, then 429.",
   tags: ["API keys"],
   params: ApiKeyParams,
   body: ApiKeyRoll,
   response: ApiKeyCreated,
   replyHeaders: { "Cache-Control": "no-store" },
-  async handle({ deps, principal, params, body, request, reply }) {
+  async handle({ deps, caller, params, body, reply }) {
     reply.header("Cache-Control", "no-store");
-    return rollKey(deps, { principal, request }, { ...body, id: params.api_key_id, isAdmin: false });
+    return rollKey(deps, caller, {
+      id: params.api_key_id,
+      asAdminOf: null,
+      overlapSeconds: body?.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS,
+      expiresAt: body?.expires_at ?? null,
+    });
   },
 });
 
 export const ownKeyRoutes = [listOwnKeys, createOwnKey, revokeOwnKey, rollOwnKey];
-
-interface Caller {
-  readonly principal: Principal;
-  readonly request: RouteRequest;
-}
-
-interface WantedKey {
-  readonly user_id: string;
-  readonly name: string;
-  readonly spaces?: readonly string[] | null | undefined;
-  readonly expires_at?: string | null | undefined;
-  readonly capabilities?: readonly Capability[] | null | undefined;
-  readonly allowed_cidrs?: readonly string[] | null | undefined;
-}
-
-/**
- * @throws DomainError `not_found` for a space that the key's owner has no role in, or that is private to an owner who is not the caller;
- * `bad_request` if the owner has as many keys as are allowed; ValidationProblems for an expiry that is past or beyond the organization's maximum.
- */
-export async function createKey(deps: Deps, caller: Caller, wanted: WantedKey) {
-  const { organization, user } = caller.principal;
-  const pepper = await loadInstanceSecret(deps.db, PEPPER, deps.masterKey);
-  const capabilities =
-    wanted.capabilities === null || wanted.capabilities === undefined
-      ? null
-      : [...new Set(wanted.capabilities)];
-  return inTenant(deps.db, organization, async (sql) => {
-    const expiresAt = await boundedExpiry(sql, organization.id, wanted.expires_at);
-    await requireRoomForKey(sql, wanted.user_id, deps.config.limits.keysPerUser);
-    const key = await issueApiKey(sql, pepper, organization, {
-      userId: wanted.user_id,
-      createdBy: user.id,
-      name: wanted.name,
-      spaces: wanted.spaces ?? null,
-      expiresAt,
-      capabilities,
-      allowedCidrs: wanted.allowed_cidrs ?? null,
-    });
-    await auditChange(sql, caller, "api_keys:create", { type: "api_key", id: key.id });
-    return key;
-  });
-}
-
-interface WantedRoll {
-  readonly id: string;
-  readonly isAdmin: boolean;
-  readonly overlap_seconds?: number | undefined;
-  readonly expires_at?: string | null | undefined;
-}
-
-/** @throws as {@link rollApiKey} does; `bad_request` if a new expiry would make it one key too many; ValidationProblems for an expiry that is past or beyond the organization's maximum. */
-export async function rollKey(deps: Deps, caller: Caller, wanted: WantedRoll) {
-  const { organization, user } = caller.principal;
-  const {
-    id,
-    isAdmin,
-    overlap_seconds: overlapSeconds = DEFAULT_OVERLAP_SECONDS,
-    expires_at: wantedExpiry,
-  } = wanted;
-  const pepper = await loadInstanceSecret(deps.db, PEPPER, deps.masterKey);
-  const rolled = await inTenant(deps.db, organization, async (sql) => {
-    const newExpiry =
-      wantedExpiry === null || wantedExpiry === undefined
-        ? undefined
-        : await boundedExpiry(sql, organization.id, wantedExpiry);
-    if (newExpiry !== undefined)
-      await requireRoomForNewExpiry(
-        sql,
-        { id, organizationId: organization.id, userId: isAdmin ? null : user.id },
-        deps.config.limits.keysPerUser,
-      );
-    const key = await rollApiKey(sql, pepper, organization, {
-      id,
-      userId: user.id,
-      isAdmin,
-      overlapSeconds,
-      expiresAt: (before) => newExpiry ?? before,
-    });
-    await auditChange(sql, caller, "api_keys:roll", { type: "api_key", id });
-    return key;
-  });
-  deps.authenticator.forgetUser(rolled.user_id);
-  return rolled;
-}
-
-/** @throws DomainError `not_found` where there is no such key, or it is not the user's. */
-export async function revokeKey(
-  deps: Deps,
-  caller: Caller,
-  key: { readonly id: string; readonly userId: string },
-): Promise<void> {
-  await inTenant(deps.db, caller.principal.organization, async (sql) => {
-    if (!(await revokeApiKey(sql, key.id, key.userId)))
-      throw new DomainError("not_found", "API key not found");
-    await auditChange(sql, caller, "api_keys:revoke", { type: "api_key", id: key.id });
-  });
-  deps.authenticator.forgetUser(key.userId);
-}

@@ -1,17 +1,11 @@
-/** Agents: search and details for whoever may use them, changes for the editors of their space. */
+/** Routes of agents: search and details for those who may use them, changes for editors of their space. */
 import { authorize, authorizeListing } from "../../../auth/policy.ts";
-import {
-  type AgentRecord,
-  findAgentRecord,
-  insertAgent,
-  markAgentDeleted,
-  reachesFolders,
-  searchAgents,
-  updateAgent,
-} from "../../../db/agents/records.ts";
-import { inTenant, type Sql } from "../../../db/pool.ts";
-import { DomainError } from "../../../domain/errors.ts";
-import type { Principal } from "../../../domain/tenancy/principal.ts";
+import { agentEtag } from "../../../commands/agents/agent.ts";
+import { createAgent } from "../../../commands/agents/create-agent.ts";
+import { deleteAgent } from "../../../commands/agents/delete-agent.ts";
+import { updateAgent } from "../../../commands/agents/update-agent.ts";
+import { findAgentRecord, searchAgents } from "../../../db/agents/records.ts";
+import { readTenant } from "../../../db/pool.ts";
 import {
   AgentCreate,
   AgentDetails,
@@ -21,8 +15,6 @@ import {
   AgentSearchQuery,
 } from "../../../schema/agent.ts";
 import { AgentParams, pageOf } from "../../../schema/common.ts";
-import { auditChange } from "../../audit-change.ts";
-import { etagOf, requireUnchanged } from "../../../commands/etag.ts";
 import { defineRoute } from "../../route.ts";
 
 const ETAG = { ETag: "Changes with the agent's configuration; for If-Match" };
@@ -42,7 +34,7 @@ const searchForAgents = defineRoute({
   response: AgentPage,
   async handle({ deps, principal, query, body }) {
     authorizeListing(principal, "agents:read");
-    const { items, total } = await inTenant(deps.db, principal.organization, (sql) =>
+    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
       searchAgents(sql, principal, body, query),
     );
     return pageOf(items, total, query);
@@ -62,16 +54,16 @@ const getAgent = defineRoute({
   response: AgentDetails,
   replyHeaders: ETAG,
   async handle({ deps, principal, params, reply }) {
-    const agent = await inTenant(deps.db, principal.organization, (sql) =>
+    const agent = await readTenant(deps.db, principal.organization, (sql) =>
       findAgentRecord(sql, principal.organization.id, params.agent_id),
     );
     authorize(principal, "agents:read", agent);
-    reply.header("ETag", etagOfAgent(agent));
+    reply.header("ETag", agentEtag(agent));
     return agent;
   },
 });
 
-const createAgent = defineRoute({
+const postAgent = defineRoute({
   method: "POST",
   path: "/agents",
   access: "jwt",
@@ -82,23 +74,13 @@ const createAgent = defineRoute({
   body: AgentCreate,
   response: AgentDetails,
   errors: [404],
-  async handle({ deps, principal, body, request }) {
-    const resource = { space_id: body.space_id };
-    authorize(principal, "agents:create", resource);
-    return inTenant(deps.db, principal.organization, async (sql) => {
-      await requireFolders(sql, principal, body.allowed_folder_ids);
-      const id = await insertAgent(sql, principal, body);
-      await auditChange(sql, { principal, request }, "agents:create", {
-        type: "agent",
-        id,
-        spaceId: body.space_id,
-      });
-      return changedAgent(sql, principal, id);
-    });
+  async handle({ deps, caller, body }) {
+    const { space_id: spaceId, ...values } = body;
+    return createAgent(deps, caller, { spaceId, values });
   },
 });
 
-const updateAgentRoute = defineRoute({
+const patchAgent = defineRoute({
   method: "PATCH",
   path: "/agents/:agent_id",
   access: "jwt",
@@ -113,26 +95,18 @@ const updateAgentRoute = defineRoute({
   headers: IF_MATCH,
   replyHeaders: ETAG,
   errors: [412],
-  async handle({ deps, principal, params, body, request, reply }) {
-    const agent = await inTenant(deps.db, principal.organization, async (sql) => {
-      const before = await lockWritableAgent(sql, principal, params.agent_id);
-      requireUnchanged(request.headers["if-match"], etagOfAgent(before));
-      await requireFolders(sql, principal, body.allowed_folder_ids);
-      const isChanged = await updateAgent(sql, before.id, principal.user.id, body);
-      if (!isChanged) return before;
-      await auditChange(sql, { principal, request }, "agents:update", {
-        type: "agent",
-        id: before.id,
-        spaceId: before.space_id,
-      });
-      return changedAgent(sql, principal, before.id);
+  async handle({ deps, caller, params, body, request, reply }) {
+    const agent = await updateAgent(deps, caller, {
+      id: params.agent_id,
+      ifMatch: request.headers["if-match"],
+      change: body,
     });
-    reply.header("ETag", etagOfAgent(agent));
+    reply.header("ETag", agentEtag(agent));
     return agent;
   },
 });
 
-const deleteAgent = defineRoute({
+const removeAgent = defineRoute({
   method: "DELETE",
   path: "/agents/:agent_id",
   access: "jwt",
@@ -143,44 +117,9 @@ const deleteAgent = defineRoute({
   params: AgentParams,
   headers: IF_MATCH,
   errors: [412],
-  async handle({ deps, principal, params, request }) {
-    await inTenant(deps.db, principal.organization, async (sql) => {
-      const agent = await lockWritableAgent(sql, principal, params.agent_id);
-      requireUnchanged(request.headers["if-match"], etagOfAgent(agent));
-      await markAgentDeleted(sql, agent.id);
-      await auditChange(sql, { principal, request }, "agents:delete", {
-        type: "agent",
-        id: agent.id,
-        spaceId: agent.space_id,
-      });
-    });
+  async handle({ deps, caller, params, request }) {
+    await deleteAgent(deps, caller, { id: params.agent_id, ifMatch: request.headers["if-match"] });
   },
 });
 
-export const agentRoutes = [searchForAgents, getAgent, createAgent, updateAgentRoute, deleteAgent];
-
-function etagOfAgent(agent: AgentRecord): string {
-  return etagOf(agent.id, agent.version, agent.updated_at);
-}
-
-async function lockWritableAgent(sql: Sql, principal: Principal, id: string): Promise<AgentRecord> {
-  const agent = await findAgentRecord(sql, principal.organization.id, id, "for no key update of a");
-  authorize(principal, "agents:write", agent);
-  return agent;
-}
-
-async function changedAgent(sql: Sql, principal: Principal, id: string): Promise<AgentRecord> {
-  const agent = await findAgentRecord(sql, principal.organization.id, id);
-  // Its space may have been deleted in the meantime.
-  authorize(principal, "agents:read", agent);
-  return agent;
-}
-
-async function requireFolders(
-  sql: Sql,
-  principal: Principal,
-  ids: readonly string[] | null | undefined,
-): Promise<void> {
-  if (ids === null || ids === undefined || (await reachesFolders(sql, principal, ids))) return;
-  throw new DomainError("not_found", "Folder not found");
-}
+export const agentRoutes = [searchForAgents, getAgent, postAgent, patchAgent, removeAgent];

@@ -2,14 +2,15 @@
 import { z } from "zod";
 import type { SamplingOptions } from "../../../agents/model-request.ts";
 import { authorize } from "../../../auth/policy.ts";
+import type { Deps } from "../../deps.ts";
 import {
   ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionRequest,
   ChatStreamError,
 } from "../../../schema/chat.ts";
-import { defineRoute } from "../../route.ts";
-import { keptAnswer } from "../../turns/answers/kept.ts";
+import { defineRoute, type RouteRequest } from "../../route.ts";
+import { keptAnswer, type KeptRequest } from "../../turns/answers/kept.ts";
 import { streamedAnswer } from "../../turns/answers/streamed.ts";
 import type { AnswerSink, Turn } from "../../turns/turn.ts";
 import { wholeAnswer } from "../../turns/answers/whole.ts";
@@ -35,63 +36,83 @@ export const createChatCompletion = defineRoute({
     "text/event-stream": {
       schema: z.union([ChatCompletionChunk, ChatStreamError]),
       description:
-        "With `stream: true`: chunks, then `[DONE]`; an answer that breaks off ends with an error event instead.",
+        "With `stream: true`: chunks, then `[DONE]`; " +
+        "an answer that breaks off ends with an error event instead.",
     },
   },
   errors: [400, 404, 409, 502, 503, 504],
   tags: ["Chat"],
   summary: "Chat with an agent.",
   description:
-    "The whole history is sent with every call. Tools run inside the service, so `tool_calls` is always null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a minute, and a repeat gets its answer.",
+    "The whole history is sent with every call. Tools run inside the service, so `tool_calls` is always " +
+    "null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a " +
+    "minute, and a repeat gets its answer.",
   replyHeaders: {
     [DROPPED_HEADER]:
-      "Messages of the history that were left out because they did not fit the model's context; the oldest first",
+      "Messages of the history that were left out because they did not fit the model's context; " +
+      "the oldest first",
   },
   async handle({ deps, principal, body, request, reply }) {
     const agent = await deps.chat.findAgent(principal.organization, body.model);
     authorize(principal, "agents:chat", agent, `Model '${body.model}' not found`);
-    const turnRequest = { principal, agent, messages: body.messages, options: samplingOf(body) };
-    const options = {
-      includeUsage: body.stream_options?.include_usage ?? false,
-      showCitations: agent.show_citations,
-      pingMs: deps.chat.pingMs,
+    let turn: Turn | undefined;
+    const asked: Asked = {
+      deps,
+      request,
+      turn: { principal, agent, messages: body.messages, options: samplingOf(body) },
+      model: body.model,
+      isStream: body.stream === true,
+      options: {
+        includeUsage: body.stream_options?.include_usage ?? false,
+        showCitations: agent.show_citations,
+        pingMs: deps.chat.pingMs,
+      },
+      onBegun: (begun) => {
+        turn = begun;
+      },
     };
-    const isStream = body.stream === true;
-    let begun: Turn | undefined;
-    const answer = await (request.idempotencyKey === undefined ? once() : kept(request.idempotencyKey));
-    if (begun !== undefined && begun.droppedMessages > 0)
-      reply.header(DROPPED_HEADER, String(begun.droppedMessages));
+    const answer = await (request.idempotencyKey === undefined
+      ? answerOnce(asked)
+      : answerKept(asked, request.idempotencyKey));
+    if (turn !== undefined && turn.droppedMessages > 0)
+      reply.header(DROPPED_HEADER, String(turn.droppedMessages));
     return answer;
-
-    async function once() {
-      const begin = async (sink: AnswerSink): Promise<Turn> => {
-        const turn = (begun = await deps.chat.begin(turnRequest, sink, request.signal));
-        if (request.signal.aborted) turn.abort();
-        request.signal.addEventListener("abort", () => turn.abort(), { once: true });
-        return turn;
-      };
-      const all = { ...options, head: { created: Math.floor(Date.now() / 1_000), model: body.model } };
-      return isStream ? streamedAnswer(begin, all) : wholeAnswer(begin, all);
-    }
-    async function kept(idempotencyKey: string) {
-      return keptAnswer(deps.db, deps.chat, {
-        turn: turnRequest,
-        key: {
-          organization: principal.organization,
-          callerId: principal.apiKeyId ?? principal.user.id,
-          key: idempotencyKey,
-        },
-        bodyHash: request.bodyHash ?? Buffer.alloc(0),
-        signal: request.signal,
-        lastEventNo: eventNo(request.headers["last-event-id"]),
-        isStream,
-        model: body.model,
-        options,
-        onBegun: (turn) => (begun = turn),
-      });
-    }
   },
 });
+
+interface Asked extends Pick<KeptRequest, "turn" | "model" | "isStream" | "options" | "onBegun"> {
+  readonly deps: Pick<Deps, "db" | "chat">;
+  readonly request: RouteRequest;
+}
+
+/** Answers with a turn that ends if its client goes away. */
+async function answerOnce({ deps, request, turn, model, isStream, options, onBegun }: Asked) {
+  const begin = async (sink: AnswerSink): Promise<Turn> => {
+    const begun = await deps.chat.begin(turn, sink, request.signal);
+    onBegun(begun);
+    if (request.signal.aborted) begun.abort();
+    request.signal.addEventListener("abort", () => begun.abort(), { once: true });
+    return begun;
+  };
+  const all = { ...options, head: { created: Math.floor(Date.now() / 1_000), model } };
+  return isStream ? streamedAnswer(begin, all) : wholeAnswer(begin, all);
+}
+
+/** Answers with the turn that the key began, which goes on if its client goes away. */
+async function answerKept({ deps, request, ...asked }: Asked, idempotencyKey: string) {
+  const { principal } = asked.turn;
+  return keptAnswer(deps.db, deps.chat, {
+    ...asked,
+    key: {
+      organization: principal.organization,
+      callerId: principal.apiKeyId ?? principal.user.id,
+      key: idempotencyKey,
+    },
+    bodyHash: request.bodyHash ?? Buffer.alloc(0),
+    signal: request.signal,
+    lastEventNo: eventNo(request.headers["last-event-id"]),
+  });
+}
 
 function samplingOf(body: z.output<typeof ChatCompletionRequest>): SamplingOptions {
   return {

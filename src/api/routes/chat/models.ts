@@ -1,6 +1,6 @@
-/** The list of agents as OpenAI's clients ask for models. */
+/** The list of agents, in the form in which OpenAI's clients list models. */
 import { listUsableAgents } from "../../../db/turns/agents-in-chat.ts";
-import { inTenant } from "../../../db/pool.ts";
+import { readTenant } from "../../../db/pool.ts";
 import { ModelList } from "../../../schema/agent.ts";
 import { defineRoute } from "../../route.ts";
 
@@ -16,9 +16,11 @@ export const listModels = defineRoute({
   response: ModelList,
   tags: ["Chat"],
   summary: "List the agents that can be chatted with.",
-  description: `At most ${MODELS_MAX}, oldest first, without system agents. The \`id\` is what chat completions take as \`model\`.`,
+  description:
+    `At most ${MODELS_MAX}, oldest first, without system agents. ` +
+    "The `id` is what chat completions take as `model`.",
   async handle({ deps, principal }) {
-    const agents = await inTenant(deps.db, principal.organization, (sql) =>
+    const agents = await readTenant(deps.db, principal.organization, (sql) =>
       listUsableAgents(sql, principal, MODELS_MAX),
     );
     const data = agents.map(({ id, name, organization_id, created_at }) => ({

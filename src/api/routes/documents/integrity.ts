@@ -2,7 +2,7 @@
 import { authorize } from "../../../auth/policy.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { type Finding, judge, readDocumentEvidence } from "../../../db/upkeep/document-integrity.ts";
-import { inTenant } from "../../../db/pool.ts";
+import { readTenant } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { DocumentParams } from "../../../schema/common.ts";
 import { DocumentIntegrity } from "../../../schema/documents/integrity.ts";
@@ -19,14 +19,15 @@ export const checkDocument = defineRoute({
   summary:
     "Check that a document is whole: its file, chunks, vectors and index, and what its runs left behind.",
   description:
-    "Reads and counts everything that belongs to the document. Nothing found is what every document should answer; what is found is put right by maintenance where it can be.",
+    "Reads and counts everything that belongs to the document. Nothing found is what every document " +
+    "should answer; what is found is put right by maintenance where it can be.",
   tags: ["Documents"],
   params: DocumentParams,
   response: DocumentIntegrity,
   errors: [503],
   async handle({ deps, principal, params }) {
     const checkedAt = new Date();
-    const read = await inTenant(
+    const read = await readTenant(
       deps.db,
       principal.organization,
       async (sql) => {

@@ -1,14 +1,10 @@
 /** GET /data/runs/{pipeline_run_id} and POST …/cancel. */
 import { authorize } from "../../../auth/policy.ts";
-import { appendAudit } from "../../../db/audit/append.ts";
-import { inTenantContended } from "../../../db/retry-deadlocks.ts";
-import { inTenant } from "../../../db/pool.ts";
-import { cancelRun, findRun } from "../../../db/runs/requests.ts";
-import { DomainError } from "../../../domain/errors.ts";
+import { cancelRun } from "../../../commands/documents/cancel-run.ts";
+import { readTenant } from "../../../db/pool.ts";
+import { findRun } from "../../../db/runs/read.ts";
 import { Run, RunParams } from "../../../schema/documents/run.ts";
 import { defineRoute } from "../../route.ts";
-
-const MISSING = "Run not found";
 
 const getRun = defineRoute({
   method: "GET",
@@ -22,10 +18,10 @@ const getRun = defineRoute({
   params: RunParams,
   response: Run,
   async handle({ deps, principal, params }) {
-    const run = await inTenant(deps.db, principal.organization, (sql) =>
+    const run = await readTenant(deps.db, principal.organization, (sql) =>
       findRun(sql, principal, params.pipeline_run_id),
     );
-    authorize(principal, "documents:read", run, MISSING);
+    authorize(principal, "documents:read", run, "Run not found");
     return run;
   },
 });
@@ -42,26 +38,7 @@ const cancelPipelineRun = defineRoute({
   params: RunParams,
   response: Run,
   errors: [400],
-  async handle({ deps, principal, params, request }) {
-    const id = params.pipeline_run_id;
-    const cancelled = await inTenantContended(deps.db, principal.organization, async (sql) => {
-      const run = await findRun(sql, principal, id);
-      authorize(principal, "documents:reprocess", run, MISSING);
-      if (!(await cancelRun(sql, id)))
-        throw new DomainError("bad_request", "The run has ended already, so it cannot be cancelled.");
-      await appendAudit(sql, principal, {
-        action: "documents:reprocess",
-        resource_type: "pipeline_run",
-        resource_id: id,
-        space_id: run.space_id,
-        request_id: request.id,
-        outcome: "success",
-      });
-      return findRun(sql, principal, id);
-    });
-    authorize(principal, "documents:reprocess", cancelled, MISSING);
-    return cancelled;
-  },
+  handle: ({ deps, caller, params }) => cancelRun(deps, caller, params.pipeline_run_id),
 });
 
 export const runRoutes = [getRun, cancelPipelineRun];

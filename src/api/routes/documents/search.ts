@@ -1,7 +1,7 @@
 /** POST /data/search. */
 import { authorizeListing } from "../../../auth/policy.ts";
 import { searchDocuments } from "../../../db/documents/search.ts";
-import { inTenant } from "../../../db/pool.ts";
+import { readTenant } from "../../../db/pool.ts";
 import { pageOf } from "../../../schema/common.ts";
 import { DocumentPage, DocumentSearch, DocumentSearchQuery } from "../../../schema/documents/document.ts";
 import { defineRoute } from "../../route.ts";
@@ -20,7 +20,7 @@ export const listDocuments = defineRoute({
   response: DocumentPage,
   async handle({ deps, principal, query, body }) {
     authorizeListing(principal, "documents:read");
-    const { items, total } = await inTenant(deps.db, principal.organization, (sql) =>
+    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
       searchDocuments(sql, principal.reach, body, query),
     );
     return pageOf(items, total, query);

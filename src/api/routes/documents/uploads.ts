@@ -1,17 +1,15 @@
 /** POST /data/upload. */
 import { z } from "zod";
 import { authorize, RULES } from "../../../auth/policy.ts";
+import { acceptUpload } from "../../../commands/documents/accept-upload.ts";
+import { requireParent } from "../../../commands/folders/folder.ts";
 import { findDocument } from "../../../db/documents/read.ts";
-import { findFolder } from "../../../db/documents/folders.ts";
-import { inTenant } from "../../../db/pool.ts";
-import type { Deps } from "../../../deps.ts";
-import { DomainError } from "../../../domain/errors.ts";
-import type { Principal } from "../../../domain/tenancy/principal.ts";
+import { readTenant } from "../../../db/pool.ts";
 import { Uuid } from "../../../schema/common.ts";
 import { Document, DocumentUpload } from "../../../schema/documents/document.ts";
 import { drillPoint } from "../../../telemetry/drill-point.ts";
-import { acceptDocument, discardFile, receiveFile } from "../../accept-upload.ts";
 import { readForm } from "../../body/form.ts";
+import { discardFile, receiveFile } from "../../body/stored-upload.ts";
 import type { Repeat } from "../../idempotency.ts";
 import { defineRoute } from "../../route.ts";
 
@@ -28,15 +26,12 @@ export const uploadDocument = defineRoute({
   response: Document,
   errors: [400, 403, 404, 503, 507],
   idempotent: mayRepeat,
-  async handle({ deps, principal, request }) {
+  async handle({ deps, principal, caller, request }) {
     const upload = await receiveFile(deps, principal, request);
     await drillPoint("documentPipeline: object stored, nothing accepted");
     try {
       const { file, fields } = readForm(upload, DocumentUpload);
-      authorize(principal, "documents:create", { space_id: fields.space_id });
-      if (fields.folder_id !== undefined)
-        await requireFolder(deps, principal, fields.space_id, fields.folder_id);
-      return await acceptDocument(deps, principal, request, {
+      return await acceptUpload(deps, caller, {
         spaceId: fields.space_id,
         folderId: fields.folder_id ?? null,
         filename: file.filename,
@@ -49,29 +44,17 @@ export const uploadDocument = defineRoute({
   },
 });
 
-/** @throws DomainError `not_found` for a folder that is not reached, `bad_request` for one of another space. */
-async function requireFolder(
-  deps: Deps,
-  principal: Principal,
-  spaceId: string,
-  folderId: string,
-): Promise<void> {
-  const folder = await inTenant(deps.db, principal.organization, (sql) =>
-    findFolder(sql, principal.reach, folderId),
-  );
-  authorize(principal, "folders:read", folder === undefined ? undefined : { space_id: folder.home_space_id });
-  if (folder?.home_space_id !== spaceId)
-    throw new DomainError("bad_request", "The folder belongs to another space.");
-}
-
-/** The document must still be there, and the caller still allowed to put one beside it. */
+/** The document must still exist, and the caller may still upload to its space and folder. */
 async function mayRepeat({ deps, principal, fields, answer }: Repeat): Promise<void> {
-  const [space, folder] = [Uuid.safeParse(fields["space_id"]), Uuid.safeParse(fields["folder_id"])];
-  // A form that was refused may have named neither.
-  if (space.success) authorize(principal, "documents:create", { space_id: space.data });
-  if (space.success && folder.success) await requireFolder(deps, principal, space.data, folder.data);
-  if (answer === null) return;
-  const { id } = z.object({ id: Uuid }).parse(answer);
-  const document = await inTenant(deps.db, principal.organization, (sql) => findDocument(sql, principal, id));
-  authorize(principal, "documents:create", document, RULES["documents:read"].missing);
+  const space = Uuid.safeParse(fields["space_id"]);
+  const folder = Uuid.safeParse(fields["folder_id"]);
+  await readTenant(deps.db, principal.organization, async (sql) => {
+    // A form that was refused may have named neither.
+    if (space.success) authorize(principal, "documents:create", { space_id: space.data });
+    if (space.success && folder.success) await requireParent(sql, principal, space.data, folder.data);
+    if (answer === null) return;
+    const { id } = z.object({ id: Uuid }).parse(answer);
+    const document = await findDocument(sql, principal, id);
+    authorize(principal, "documents:create", document, RULES["documents:read"].missing);
+  });
 }

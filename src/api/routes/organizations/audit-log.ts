@@ -4,18 +4,18 @@ import { pipeline } from "node:stream/promises";
 import { setImmediate as pause } from "node:timers/promises";
 import { authorize } from "../../../auth/policy.ts";
 import { type AuditCursor, readAuditLog, searchAuditLog } from "../../../db/audit/read.ts";
-import { inTenant } from "../../../db/pool.ts";
-import type { Deps } from "../../../deps.ts";
+import { readTenant } from "../../../db/pool.ts";
+import type { Deps } from "../../deps.ts";
+import type { Condition, OrderTerm } from "../../../domain/requests/conditions.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
 import { OrganizationParams, pageOf } from "../../../schema/common.ts";
-import type { Condition, OrderTerm } from "../../../schema/requests/filters.ts";
 import { AuditPage, AuditQuery, AuditRow } from "../../../schema/organization.ts";
 import { ValidationProblems, valueError } from "../../../schema/requests/problem.ts";
 import { stream, type StreamAnswer } from "../../response.ts";
 import { defineRoute } from "../../route.ts";
 
 const ROWS_A_READ = 1_000;
-/** Between two pieces other requests have their turn. */
+/** The event loop is free for other requests after each piece. */
 const ROWS_A_PIECE = 100;
 const NDJSON = "application/x-ndjson";
 
@@ -27,7 +27,8 @@ const getAuditLog = defineRoute({
   status: 200,
   summary: "Read an organization's audit log.",
   description:
-    "With `format=ndjson` every row that the filters let through, one JSON object a line, in the order of `at`. An export that breaks off ends with a cut connection.",
+    "With `format=ndjson` every row that the filters let through, one JSON object a line, in the order of " +
+    "`at`. An export that breaks off ends with a cut connection.",
   tags: ["Organizations"],
   params: OrganizationParams,
   query: AuditQuery,
@@ -36,7 +37,7 @@ const getAuditLog = defineRoute({
   async handle({ deps, principal, params, query }) {
     authorize(principal, "organization:manage", params);
     if (query.format === "ndjson") return exportRows(deps, principal, query);
-    const { items, total } = await inTenant(deps.db, principal.organization, (sql) =>
+    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
       searchAuditLog(sql, params.organization_id, query, query),
     );
     return pageOf(items, total, query);
@@ -50,7 +51,10 @@ interface Export {
   readonly order_by: readonly OrderTerm[];
 }
 
-/** Each read is a transaction of its own, so that a slow reader holds no connection. The first one is made before anything is sent. */
+/**
+ * Each read is a transaction of its own, so that a slow client holds no connection to the database. The first
+ * read comes before the head of the answer, so that its failure is answered with a status.
+ */
 async function exportRows(
   { db }: Deps,
   { organization }: Principal,
@@ -63,7 +67,7 @@ async function exportRows(
   const until = new Date();
   const descending = order[0]?.descending ?? true;
   const read = (after: AuditCursor | null) =>
-    inTenant(db, organization, (sql) =>
+    readTenant(db, organization, (sql) =>
       readAuditLog(sql, {
         organizationId: organization.id,
         filters,

@@ -1,20 +1,21 @@
 /** API keys of all members of an organization, for its admins. */
 import { authorize } from "../../../auth/policy.ts";
-import { findKeyOwner, listApiKeys } from "../../../db/keys/api-keys.ts";
-import { findMember } from "../../../db/tenancy/members.ts";
-import { inTenant } from "../../../db/pool.ts";
-import { DomainError } from "../../../domain/errors.ts";
+import { issueKey } from "../../../commands/keys/issue-key.ts";
+import { revokeKey } from "../../../commands/keys/revoke-key.ts";
+import { rollKey } from "../../../commands/keys/roll-key.ts";
+import { listApiKeys } from "../../../db/keys/api-keys.ts";
+import { readTenant } from "../../../db/pool.ts";
 import { OrganizationParams, pageOf } from "../../../schema/common.ts";
 import {
   ApiKeyCreated,
   ApiKeyPage,
   ApiKeyRoll,
+  DEFAULT_OVERLAP_SECONDS,
   OrganizationKeyCreate,
   OrganizationKeyParams,
   OrganizationKeyQuery,
 } from "../../../schema/key.ts";
 import { defineRoute } from "../../route.ts";
-import { createKey, revokeKey, rollKey } from "../callers/api-keys.ts";
 
 const listKeys = defineRoute({
   method: "GET",
@@ -30,7 +31,7 @@ const listKeys = defineRoute({
   async handle({ deps, principal, params, query }) {
     authorize(principal, "organization:manage", params);
     const search = { ...query, organizationId: params.organization_id, userId: query.user_id ?? null };
-    const { items, total } = await inTenant(deps.db, principal.organization, (sql) =>
+    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
       listApiKeys(sql, search, query),
     );
     return pageOf(items, total, query);
@@ -45,20 +46,23 @@ const createKeyOfMember = defineRoute({
   status: 201,
   summary: "Make an API key for a member; its text is shown only in this answer.",
   description:
-    "Made for somebody else it reaches the member's shared spaces and never the private one. The member finds it in the own list, with who made it.",
+    "Made for somebody else it reaches the member's shared spaces and never the private one. The member " +
+    "finds it in the own list, with who made it.",
   tags: ["Organizations"],
   params: OrganizationParams,
   body: OrganizationKeyCreate,
   response: ApiKeyCreated,
   replyHeaders: { "Cache-Control": "no-store" },
-  async handle({ deps, principal, params, body, request, reply }) {
-    authorize(principal, "organization:manage", params);
-    const member = await inTenant(deps.db, principal.organization, (sql) =>
-      findMember(sql, params.organization_id, body.user_id),
-    );
-    if (member === undefined) throw new DomainError("not_found", "User not found");
+  async handle({ deps, caller, params, body, reply }) {
     reply.header("Cache-Control", "no-store");
-    return createKey(deps, { principal, request }, body);
+    return issueKey(deps, caller, {
+      member: { organizationId: params.organization_id, userId: body.user_id },
+      name: body.name,
+      spaces: body.spaces ?? null,
+      capabilities: body.capabilities ?? null,
+      expiresAt: body.expires_at ?? null,
+      allowedCidrs: body.allowed_cidrs ?? null,
+    });
   },
 });
 
@@ -71,13 +75,8 @@ const revokeKeyOfMember = defineRoute({
   summary: "Revoke an API key of a member; it is refused everywhere within 5 seconds.",
   tags: ["Organizations"],
   params: OrganizationKeyParams,
-  async handle({ deps, principal, params, request }) {
-    authorize(principal, "organization:manage", params);
-    const userId = await inTenant(deps.db, principal.organization, (sql) =>
-      findKeyOwner(sql, params.organization_id, params.api_key_id),
-    );
-    if (userId === undefined) throw new DomainError("not_found", "API key not found");
-    await revokeKey(deps, { principal, request }, { id: params.api_key_id, userId });
+  async handle({ deps, caller, params }) {
+    await revokeKey(deps, caller, { id: params.api_key_id, asAdminOf: params.organization_id });
   },
 });
 
@@ -88,18 +87,24 @@ const rollKeyOfMember = defineRoute({
   audit: { action: "api_keys:roll", resource: "api_key" },
   status: 201,
   summary:
-    "Give an API key that an administrator made for a member a new text, shown only in this answer; the one of before is accepted for a while.",
+    "Give an API key that an administrator made for a member a new text, shown only in this answer; " +
+    "the one of before is accepted for a while.",
   description:
-    "Keys that members or the operator made may reach a private space, so that their owners alone roll them: 403. Revoking a key revokes both texts.",
+    "Keys that members or the operator made may reach a private space, so that their owners alone roll " +
+    "them: 403. Revoking a key revokes both texts.",
   tags: ["Organizations"],
   params: OrganizationKeyParams,
   body: ApiKeyRoll,
   response: ApiKeyCreated,
   replyHeaders: { "Cache-Control": "no-store" },
-  async handle({ deps, principal, params, body, request, reply }) {
-    authorize(principal, "organization:manage", params);
+  async handle({ deps, caller, params, body, reply }) {
     reply.header("Cache-Control", "no-store");
-    return rollKey(deps, { principal, request }, { ...body, id: params.api_key_id, isAdmin: true });
+    return rollKey(deps, caller, {
+      id: params.api_key_id,
+      asAdminOf: params.organization_id,
+      overlapSeconds: body?.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS,
+      expiresAt: body?.expires_at ?? null,
+    });
   },
 });
 

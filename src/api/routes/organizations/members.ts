@@ -1,18 +1,11 @@
-/** The members of an organization, for its admins. */
+/** Routes of an organization's members, for its admins. */
 import { authorize } from "../../../auth/policy.ts";
-import {
-  findMember,
-  listMembers,
-  lockMembers,
-  putMember,
-  removeMember,
-  requireAnotherAdmin,
-} from "../../../db/tenancy/members.ts";
-import { inTenant } from "../../../db/pool.ts";
-import { DomainError } from "../../../domain/errors.ts";
+import { putMember } from "../../../commands/members/put-member.ts";
+import { removeMember } from "../../../commands/members/remove-member.ts";
+import { readTenant } from "../../../db/pool.ts";
+import { listMembers } from "../../../db/tenancy/members.ts";
 import { OrganizationParams, pageOf } from "../../../schema/common.ts";
 import { Member, MemberPage, MemberParams, MemberPut, MemberQuery } from "../../../schema/organization.ts";
-import { auditChange } from "../../audit-change.ts";
 import { defineRoute } from "../../route.ts";
 
 const getMembers = defineRoute({
@@ -28,7 +21,7 @@ const getMembers = defineRoute({
   response: MemberPage,
   async handle({ deps, principal, params, query }) {
     authorize(principal, "organization:manage", params);
-    const { items, total } = await inTenant(deps.db, principal.organization, (sql) =>
+    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
       listMembers(sql, params.organization_id, query),
     );
     return pageOf(items, total, query);
@@ -44,31 +37,23 @@ const putMemberRoute = defineRoute({
   otherStatuses: { 201: "The user is a member from now on" },
   summary: "Add a member, or change one.",
   description:
-    "The id is the caller's to choose. The first access token with the verified e-mail address binds its subject to the member. The address of somebody who never logged in, or was removed, and has a private space cannot be changed: 400.",
+    "The id is the caller's to choose. The first access token with the verified e-mail address binds its " +
+    "subject to the member. The address of somebody who never logged in, or was removed, and has a private " +
+    "space cannot be changed: 400.",
   tags: ["Organizations"],
   params: MemberParams,
   body: MemberPut,
   response: Member,
-  async handle({ deps, principal, params, body, request, reply }) {
-    authorize(principal, "organization:manage", params);
-    const { organization } = principal;
-    const { isNew, member } = await inTenant(deps.db, organization, async (sql) => {
-      await lockMembers(sql, organization.id);
-      if (body.role !== "admin") await requireAnotherAdmin(sql, organization.id, params.user_id);
-      const isCreated = await putMember(sql, organization, {
-        id: params.user_id,
-        ...body,
-        email: body.email.toLowerCase(),
-      });
-      await auditChange(sql, { principal, request }, isCreated ? "members:create" : "members:update", {
-        type: "user",
-        id: params.user_id,
-      });
-      return { isNew: isCreated, member: await findMember(sql, organization.id, params.user_id) };
+  async handle({ deps, caller, params, body, reply }) {
+    const { member, isNew } = await putMember(deps, caller, {
+      organizationId: params.organization_id,
+      userId: params.user_id,
+      email: body.email,
+      name: body.name,
+      role: body.role,
     });
-    deps.authenticator.forgetUser(params.user_id);
     if (isNew) reply.status = 201;
-    return member!;
+    return member;
   },
 });
 
@@ -83,18 +68,8 @@ const deleteMember = defineRoute({
   tags: ["Organizations"],
   params: MemberParams,
   errors: [400],
-  async handle({ deps, principal, params, request }) {
-    authorize(principal, "organization:manage", params);
-    const { organization } = principal;
-    await inTenant(deps.db, organization, async (sql) => {
-      await lockMembers(sql, organization.id);
-      if ((await findMember(sql, organization.id, params.user_id)) === undefined)
-        throw new DomainError("not_found", "User not found");
-      await requireAnotherAdmin(sql, organization.id, params.user_id);
-      await removeMember(sql, organization, params.user_id);
-      await auditChange(sql, { principal, request }, "members:delete", { type: "user", id: params.user_id });
-    });
-    deps.authenticator.forgetUser(params.user_id);
+  async handle({ deps, caller, params }) {
+    await removeMember(deps, caller, { organizationId: params.organization_id, userId: params.user_id });
   },
 });
 

@@ -1,11 +1,11 @@
-/** An organization and what its admins set for it. */
+/** Routes of an organization and its settings. */
 import { authorize } from "../../../auth/policy.ts";
-import { findOrganization, setKeyLifetimes } from "../../../db/keys/lifetimes.ts";
-import { inTenant } from "../../../db/pool.ts";
+import { updateOrganization } from "../../../commands/organizations/update-organization.ts";
+import { findOrganization } from "../../../db/tenancy/organizations.ts";
+import { readTenant } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { OrganizationParams } from "../../../schema/common.ts";
 import { Organization, OrganizationPatch } from "../../../schema/organization.ts";
-import { auditChange } from "../../audit-change.ts";
 import { defineRoute } from "../../route.ts";
 
 const getOrganization = defineRoute({
@@ -20,7 +20,7 @@ const getOrganization = defineRoute({
   response: Organization,
   async handle({ deps, principal, params }) {
     authorize(principal, "organization:read", params);
-    const organization = await inTenant(deps.db, principal.organization, (sql) =>
+    const organization = await readTenant(deps.db, principal.organization, (sql) =>
       findOrganization(sql, params.organization_id),
     );
     if (organization === undefined) throw new DomainError("not_found", "Organization not found");
@@ -36,20 +36,17 @@ const patchOrganization = defineRoute({
   status: 200,
   summary: "Change how long an organization's API keys may live.",
   description:
-    "Holds for keys that users make from then on, and for new expiries of those that are rolled. Keys that exist keep their expiry; keys of the operator are not bound.",
+    "Holds for keys that users make from then on, and for new expiries of those that are rolled. " +
+    "Keys that exist keep their expiry; keys of the operator are not bound.",
   tags: ["Organizations"],
   params: OrganizationParams,
   body: OrganizationPatch,
   response: Organization,
-  async handle({ deps, principal, params, body, request }) {
-    authorize(principal, "organization:manage", params);
-    return inTenant(deps.db, principal.organization, async (sql) => {
-      const organization = await setKeyLifetimes(sql, params.organization_id, body);
-      await auditChange(sql, { principal, request }, "organization:update", {
-        type: "organization",
-        id: params.organization_id,
-      });
-      return organization;
+  async handle({ deps, caller, params, body }) {
+    return updateOrganization(deps, caller, {
+      id: params.organization_id,
+      maxKeyLifetimeSeconds: body.max_key_lifetime_seconds,
+      defaultKeyLifetimeSeconds: body.default_key_lifetime_seconds,
     });
   },
 });

@@ -1,6 +1,6 @@
-/** What an organization used, for its admins. */
+/** The route that adds up what an organization used, for its admins. */
 import { authorize } from "../../../auth/policy.ts";
-import { inTenant } from "../../../db/pool.ts";
+import { readTenant } from "../../../db/pool.ts";
 import { readUsage } from "../../../db/turns/usage.ts";
 import { OrganizationParams, pageOf } from "../../../schema/common.ts";
 import { UsagePage, UsageQuery } from "../../../schema/organization.ts";
@@ -22,7 +22,7 @@ const getUsage = defineRoute({
   async handle({ deps, principal, params, query }) {
     authorize(principal, "organization:manage", params);
     const period = { from: query.from ?? null, to: query.to ?? null };
-    const { items, total } = await inTenant(deps.db, principal.organization, (sql) =>
+    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
       readUsage(sql, params.organization_id, period, query),
     );
     return pageOf(items, total, query);

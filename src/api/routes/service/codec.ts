@@ -1,10 +1,11 @@
 /**
- * The codec endpoint: shows operators what Temporal keeps encrypted, and tells each organization whose payloads were opened. Payloads
- * whose key is gone, or that somebody changed, stay as they are.
+ * The codec endpoint for Temporal's Web UI: decrypts payloads for operators, and writes that into the audit
+ * log of each organization concerned. Payloads whose key was destroyed, or that were changed, stay encrypted.
+ * @see https://docs.temporal.io/codec-server
  */
 import { METADATA_ENCODING_KEY, type Payload } from "@temporalio/common";
 import { appendDecryption } from "../../../db/audit/append.ts";
-import type { Deps } from "../../../deps.ts";
+import type { Deps } from "../../deps.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { Uuid } from "../../../schema/common.ts";
 import { CodedPayloads } from "../../../schema/codec.ts";
@@ -28,13 +29,16 @@ export const decodePayloads = defineRoute({
     );
     const payloads = await Promise.all(body.payloads.map((payload) => decode(deps, payload)));
     const organizationIds = openedOrganizations(body.payloads, payloads);
-    // Before the answer leaves: what cannot be written down is not shown.
+    // Written before the answer is sent: a decryption that cannot be audited is not shown.
     await appendDecryption(deps.db, organizationIds, { operator, requestId: request.id });
     return { payloads };
   },
 });
 
-/** The organizations under whose keys a payload was opened, each once. What a payload says of itself proves nothing before it opens. */
+/**
+ * The organizations whose payloads were decrypted. The id that a payload names counts only if its key
+ * decrypts it.
+ */
 function openedOrganizations(sent: readonly Coded[], answered: readonly Coded[]): string[] {
   const opened = sent.filter(
     (payload, at) =>
@@ -43,7 +47,7 @@ function openedOrganizations(sent: readonly Coded[], answered: readonly Coded[])
   return [...new Set(opened.map(namedOrganization))].filter((id) => id !== "");
 }
 
-/** Empty for payloads under the instance's key. */
+/** Empty for payloads that are encrypted with the instance's key. */
 function namedOrganization({ metadata }: Coded): string {
   return Buffer.from(metadata?.["organization"] ?? "", "base64").toString();
 }
@@ -52,7 +56,7 @@ const UNREADABLE: ReadonlySet<string> = new Set(["not_found", "corrupt"]);
 
 type Coded = (typeof CodedPayloads)["_output"]["payloads"][number];
 
-/** False where the payload names an organization by what is no id: nothing of ours. */
+/** False if the payload names an organization by something else than an id: Holdfast did not write it. */
 function mayHaveKey(coded: Coded): boolean {
   const organization = namedOrganization(coded);
   return organization === "" || Uuid.safeParse(organization).success;

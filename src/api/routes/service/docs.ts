@@ -1,4 +1,4 @@
-/** The OpenAPI document and the page that shows it, without anything from elsewhere. */
+/** The OpenAPI document and the page that shows it. The page loads nothing from other hosts. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -8,18 +8,34 @@ import { createOpenApi } from "../../openapi.ts";
 import { raw } from "../../response.ts";
 import { defineRoute, type Route } from "../../route.ts";
 
-const CSP =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'";
+const CSP = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
 
 const PAGE = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>Holdfast API</title><meta name="viewport" content="width=device-width, initial-scale=1">
+<head><meta charset="utf-8"><title>Holdfast API</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="/docs/swagger-ui.css"></head>
-<body><div id="swagger-ui"></div><script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/start.js"></script></body>
+<body><div id="swagger-ui"></div>
+<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/start.js"></script></body>
 </html>
 `;
 
-const START = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#swagger-ui", deepLinking: true, tryItOutEnabled: true, validatorUrl: null });\n`;
+const START = `SwaggerUIBundle({
+  url: "/openapi.json",
+  dom_id: "#swagger-ui",
+  deepLinking: true,
+  tryItOutEnabled: true,
+  validatorUrl: null,
+});
+`;
 
 const FILES: Readonly<Record<string, string>> = {
   "swagger-ui.css": "text/css; charset=utf-8",
@@ -37,7 +53,7 @@ const hidden = {
   tags: ["Documentation"],
 } as const;
 
-/** Routes that show `documented`. */
+/** @param documented the routes that the document describes. */
 export function docsRoutes(documented: readonly Route[]): Route[] {
   let text: string | undefined;
   return [

@@ -24,7 +24,8 @@ export const ready = defineRoute({
   response: Readiness,
   summary: "Whether this process should be sent requests.",
   description:
-    "Each dependency with the latency of its probe. For load balancers; a process that stops answers 503 before it closes its port.",
+    "Each dependency with the latency of its probe. For load balancers; a process that stops answers 503 " +
+    "before it closes its port.",
   tags: ["Health"],
   async handle({ deps, reply }) {
     const report = await deps.readiness.report();

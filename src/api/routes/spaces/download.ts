@@ -1,19 +1,19 @@
-/** GET /spaces/{space_id}/data/download: the only way in which a file's bytes leave, always through this process and with its checks. */
+/** The route that downloads a file. The bytes pass through the API, which checks each request. */
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { authorize } from "../../../auth/policy.ts";
-import { inTenant } from "../../../db/pool.ts";
+import { listsEtag } from "../../../commands/etag.ts";
+import { fileEtag, fileNotFound } from "../../../commands/files/file.ts";
+import { readTenant } from "../../../db/pool.ts";
 import { findRawFile } from "../../../db/files/by-path.ts";
-import { DomainError } from "../../../domain/errors.ts";
 import { nameOf, readAddress } from "../../../domain/paths.ts";
 import { FilePart, SpaceParams } from "../../../schema/common.ts";
 import { RawFileAddress } from "../../../schema/documents/raw-file.ts";
-import { attachment, type ByteRange, fileEtag, readRange } from "../../downloads.ts";
-import { listsEtag } from "../../../commands/etag.ts";
+import { attachment, type ByteRange, readRange } from "../../downloads.ts";
 import { raw, stream } from "../../response.ts";
 import { defineRoute } from "../../route.ts";
 
-/** Nothing of a file is ever run or shown as a page of this origin, whatever a browser makes of it. */
+/** Keeps a browser from running a file or showing it as a page of this origin, whatever its type. */
 const CSP = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
 export const downloadRawFile = defineRoute({
@@ -46,11 +46,10 @@ export const downloadRawFile = defineRoute({
   async handle({ deps, principal, params, query, request, reply }) {
     authorize(principal, "files:read", { space_id: params.space_id }, "Space not found");
     const { organization } = principal;
-    const file = await inTenant(deps.db, organization, (sql) =>
+    const file = await readTenant(deps.db, organization, (sql) =>
       findRawFile(sql, readAddress(params.space_id, query.path)),
     );
-    if (file === undefined || file.object_key === null || file.size === null)
-      throw new DomainError("not_found", "File not found");
+    if (file === undefined || file.object_key === null || file.size === null) throw fileNotFound();
     const etag = fileEtag(file);
     const caching = { ETag: etag, "Cache-Control": "private, no-cache" };
     if (listsEtag(request.headers["if-none-match"] ?? "", etag))
@@ -81,7 +80,7 @@ export const downloadRawFile = defineRoute({
   },
 });
 
-/** A range of a file that has changed since `If-Range` is no use: the whole is sent. */
+/** The whole file is sent if it has changed since the client read the ETag of `If-Range`. */
 function wantedRange(headers: IncomingHttpHeaders, etag: string): string | undefined {
   const condition = headers["if-range"];
   return condition === undefined || condition === etag ? headers.range : undefined;

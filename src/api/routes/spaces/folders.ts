@@ -1,4 +1,4 @@
-/** Resource folders: a tree in each space, changed by one request at a time, so that it always stays a tree. */
+/** Routes of folders, which are a tree in each space. */
 import { authorize } from "../../../auth/policy.ts";
 import { createFolder } from "../../../commands/folders/create-folder.ts";
 import { deleteFolder } from "../../../commands/folders/delete-folder.ts";
@@ -144,7 +144,8 @@ const patchFolder = defineRoute({
     const folder = await updateFolder(deps, caller, {
       id: params.folder_id,
       ifMatch: request.headers["if-match"],
-      change: body,
+      name: body.name,
+      parentFolderId: body.parent_folder_id,
     });
     reply.header("ETag", folderEtag(folder));
     return folder;

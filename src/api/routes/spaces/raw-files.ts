@@ -1,20 +1,12 @@
-/** Raw files by their path in a space: upload, list, rename and move, delete. Their download is in download.ts. */
+/** Routes of raw files by their path in a space, except the download. */
 import { authorize } from "../../../auth/policy.ts";
-import { appendAudit } from "../../../db/audit/append.ts";
-import { markRawFileDeleted } from "../../../db/deletions/accept.ts";
-import { deleteEmptyPathFolder } from "../../../db/files/folders.ts";
-import { moveFile, movePrefix } from "../../../db/files/moves.ts";
-import { inTenant, type Sql } from "../../../db/pool.ts";
+import { acceptFile } from "../../../commands/documents/accept-file.ts";
+import { deleteFile } from "../../../commands/files/delete-file.ts";
+import { fileNotFound } from "../../../commands/files/file.ts";
+import { renameFile } from "../../../commands/files/rename-file.ts";
+import { findRawFile, listRawFiles, type RawFileRow } from "../../../db/files/by-path.ts";
+import { readTenant } from "../../../db/pool.ts";
 import {
-  findRawFile,
-  listRawFiles,
-  lockAllPaths,
-  lockDocumentOf,
-  type RawFileRow,
-} from "../../../db/files/by-path.ts";
-import { DomainError } from "../../../domain/errors.ts";
-import {
-  type FileAddress,
   joinPath,
   MAX_PATH_BYTES,
   nameOf,
@@ -32,14 +24,9 @@ import {
   RawFileUpload,
   RawFileUploaded,
 } from "../../../schema/documents/raw-file.ts";
-import { acceptFileAtPath, discardFile, receiveFile } from "../../accept-upload.ts";
-import { fileEtag } from "../../downloads.ts";
 import { readForm } from "../../body/form.ts";
-import { requireUnchanged } from "../../../commands/etag.ts";
+import { discardFile, receiveFile } from "../../body/stored-upload.ts";
 import { defineRoute, type Route } from "../../route.ts";
-
-const NO_SPACE = "Space not found";
-const NO_FILE = "File not found";
 
 const uploadRawFile = defineRoute({
   method: "POST",
@@ -50,7 +37,8 @@ const uploadRawFile = defineRoute({
   status: 201,
   summary: "Upload a file to a path of a space; the pipeline makes it searchable.",
   description:
-    "A file that is at the path already is replaced: its document gets a next version, and search serves the one before until then.",
+    "A file that is at the path already is replaced: its document gets a next version, " +
+    "and search serves the one before until then.",
   tags: ["Raw files"],
   params: SpaceParams,
   multipart: RawFileUpload,
@@ -61,12 +49,12 @@ const uploadRawFile = defineRoute({
     authorize(principal, "files:create", { space_id: spaceId });
     if (answer === null) return;
     const { object_name: name } = RawFileUploaded.parse(answer);
-    const file = await inTenant(deps.db, principal.organization, (sql) =>
+    const file = await readTenant(deps.db, principal.organization, (sql) =>
       findRawFile(sql, readAddress(spaceId, name)),
     );
-    if (file === undefined) throw new DomainError("not_found", NO_FILE);
+    if (file === undefined) throw fileNotFound();
   },
-  async handle({ deps, principal, params, request }) {
+  async handle({ deps, principal, caller, params, request }) {
     authorize(principal, "files:create", { space_id: params.space_id });
     const upload = await receiveFile(deps, principal, request);
     try {
@@ -80,7 +68,7 @@ const uploadRawFile = defineRoute({
             fields.path,
           ),
         ]);
-      return await acceptFileAtPath(deps, principal, request, {
+      return await acceptFile(deps, caller, {
         spaceId: params.space_id,
         path,
         stored: file.value,
@@ -106,8 +94,8 @@ const listFiles = defineRoute({
   query: RawFileQuery,
   response: RawFilePage,
   async handle({ deps, principal, params, query }) {
-    authorize(principal, "files:read", { space_id: params.space_id }, NO_SPACE);
-    const { items, total } = await inTenant(deps.db, principal.organization, (sql) =>
+    authorize(principal, "files:read", { space_id: params.space_id }, "Space not found");
+    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
       listRawFiles(sql, params.space_id, query.prefix ?? "", query),
     );
     return pageOf(items.map(present), total, query);
@@ -131,41 +119,14 @@ const renameRawFile = defineRoute({
   tags: ["Raw files"],
   params: SpaceParams,
   body: RawFileRename,
-  async handle({ deps, principal, params, body, request }) {
-    authorize(principal, "files:rename", { space_id: params.space_id }, NO_SPACE);
-    await inTenant(deps.db, principal.organization, async (sql) => {
-      await lockAllPaths(sql, params.space_id);
-      const id = await move(sql, params.space_id, body.old_path, body.new_path);
-      await appendAudit(sql, principal, {
-        action: "files:rename",
-        resource_type: "file",
-        resource_id: id,
-        space_id: params.space_id,
-        request_id: request.id,
-        outcome: "success",
-      });
+  async handle({ deps, caller, params, body }) {
+    await renameFile(deps, caller, {
+      spaceId: params.space_id,
+      oldPath: body.old_path,
+      newPath: body.new_path,
     });
   },
 });
-
-/** @returns the id of the one file that was moved, null for all below a prefix. */
-async function move(sql: Sql, spaceId: string, oldPath: string, newPath: string): Promise<string | null> {
-  if (oldPath.endsWith("/")) return moveBelow(sql, spaceId, oldPath, newPath);
-  const file = await findRawFile(sql, readAddress(spaceId, oldPath));
-  if (file === undefined) throw new DomainError("not_found", NO_FILE);
-  if (file.path === newPath) return file.id;
-  if (file.object_key === null) return moveBelow(sql, spaceId, `${file.path}/`, `${newPath}/`);
-  if (!(await moveFile(sql, file, newPath))) throw new DomainError("not_found", NO_FILE);
-  return file.id;
-}
-
-async function moveBelow(sql: Sql, spaceId: string, oldPrefix: string, newPrefix: string): Promise<null> {
-  if (newPrefix !== oldPrefix && newPrefix.startsWith(oldPrefix))
-    throw new DomainError("bad_request", "A folder cannot be moved below itself.");
-  if ((await movePrefix(sql, spaceId, oldPrefix, newPrefix)) === 0)
-    throw new DomainError("not_found", NO_FILE);
-  return null;
-}
 
 const deleteRawFile = defineRoute({
   method: "DELETE",
@@ -180,38 +141,13 @@ const deleteRawFile = defineRoute({
   query: RawFileAddress,
   headers: { "If-Match": "Delete only while the file has this ETag" },
   errors: [400, 412],
-  async handle({ deps, principal, params, query, request }) {
-    authorize(principal, "files:delete", { space_id: params.space_id }, NO_SPACE);
-    const { organization, user } = principal;
-    await inTenant(deps.db, organization, async (sql) => {
-      const file = await lockFile(sql, readAddress(params.space_id, query.path));
-      requireUnchanged(request.headers["if-match"], fileEtag(file));
-      if (file.object_key === null) {
-        if (!(await deleteEmptyPathFolder(sql, file.id)))
-          throw new DomainError("bad_request", "The folder is not empty.");
-      } else if (!(await markRawFileDeleted(sql, { organization, userId: user.id, targetId: file.id }))) {
-        throw new DomainError("not_found", NO_FILE);
-      }
-      await appendAudit(sql, principal, {
-        action: "files:delete",
-        resource_type: "file",
-        resource_id: file.id,
-        space_id: params.space_id,
-        request_id: request.id,
-        outcome: "success",
-      });
+  async handle({ deps, caller, params, query, request }) {
+    await deleteFile(deps, caller, {
+      spaceId: params.space_id,
+      path: query.path,
+      ifMatch: request.headers["if-match"],
     });
-    deps.dispatcher.wakeDeletions(organization.id);
   },
 });
-
-/** The file as it is once a replacement or deletion that is under way has ended. */
-async function lockFile(sql: Sql, address: FileAddress): Promise<RawFileRow> {
-  const seen = await findRawFile(sql, address);
-  if (seen !== undefined) await lockDocumentOf(sql, seen);
-  const file = await findRawFile(sql, address);
-  if (file === undefined) throw new DomainError("not_found", NO_FILE);
-  return file;
-}
 
 export const rawFileRoutes: readonly Route[] = [uploadRawFile, listFiles, renameRawFile, deleteRawFile];

@@ -1,11 +1,11 @@
-/** The only place that writes the chunks of a chat answer as server-sent events. */
+/** Writes the chunks of a chat answer as server-sent events. */
 import type { ServerResponse } from "node:http";
 import type { Citation } from "../../../agents/sources.ts";
 import type { DomainError } from "../../../domain/errors.ts";
 import { type EventStream, openEventStream } from "../../sse.ts";
 import type { TurnResult } from "../turn.ts";
 
-/** What all chunks of an answer have in common. */
+/** The fields that are the same in all chunks of an answer. */
 interface CompletionHead {
   readonly id: string;
   readonly created: number;
@@ -17,16 +17,21 @@ export interface ChunkOptions {
   readonly includeUsage: boolean;
   readonly showCitations: boolean;
   readonly pingMs: number;
-  /** Events carry their numbers as `id:`, and those up to this one were sent before; -1 for none. Undefined: events have no numbers. */
+  /**
+   * The number of the last event that was sent before, -1 for none: events carry their numbers as `id:`.
+   * Undefined: no numbers.
+   */
   readonly afterNo?: number | undefined;
 }
 
 export interface ChunkWriter {
   /** Aborted when the client goes away. */
   readonly closed: AbortSignal;
-  /** `no` is the piece's number, from 1. Resolves when the client has room for more. */
+  /**
+   * Resolves when the client can take more. @param no the number of the piece, from 1. Default: the next one.
+   */
   content(text: string, no?: number): Promise<void>;
-  /** Ends the stream; what the client has not read yet is sent as it reads. */
+  /** Ends the stream. What the client has not read yet is sent as it reads. */
   finish(result: TurnResult): void;
 }
 
@@ -37,7 +42,10 @@ export function openChunkWriter(
   const events = openEventStream(res, { pingMs });
   const chunk = chunkMaker(head);
   let lastNo = Math.max(0, afterNo ?? 0);
-  /** The role is number 0; citations, finish and usage follow the last piece, each with a number of its own whether it is sent or not. */
+  /**
+   * The role is event 0. Citations, finish and usage come after the last piece; each has its number even if
+   * it is not sent.
+   */
   const send = async (no: number, data: string): Promise<void> => {
     if (afterNo === undefined) await events.send(data);
     else if (no > afterNo) await events.send(data, String(no));
@@ -59,26 +67,14 @@ export function openChunkWriter(
         void send(lastNo + 1, chunk(choice(contentDelta("")), citationsField(result.citations)));
       void send(lastNo + 2, chunk(choice("{}", result.finishReason)));
       const { prompt_tokens, completion_tokens } = result.usage;
-      if (includeUsage)
-        void send(
-          lastNo + 3,
-          chunk(
-            "",
-            "",
-            JSON.stringify({
-              prompt_tokens,
-              completion_tokens,
-              total_tokens: prompt_tokens + completion_tokens,
-            }),
-          ),
-        );
+      if (includeUsage) void send(lastNo + 3, chunk("", "", usageField(prompt_tokens, completion_tokens)));
       void events.send("[DONE]");
       events.end();
     },
   };
 }
 
-/** No `[DONE]` follows: a cut answer cannot be taken for a whole one. */
+/** Sends no `[DONE]`, so that a client cannot take a cut answer for a whole one. */
 function sendError(events: EventStream, { status, message, code }: DomainError): void {
   const type = status === 429 ? "rate_limit_error" : "server_error";
   void events.send(
@@ -89,13 +85,15 @@ function sendError(events: EventStream, { status, message, code }: DomainError):
   events.end();
 }
 
-/** Chunks are put together as text: only what differs is serialized for each piece. */
+/** Puts chunks together as text: only what differs between them is serialized for each piece. */
 function chunkMaker({
   id,
   created,
   model,
 }: CompletionHead): (choices: string, more?: string, usage?: string) => string {
-  const before = `{"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":[`;
+  const before =
+    `{"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},` +
+    `"model":${JSON.stringify(model)},"choices":[`;
   return (choices, more = "", usage = "null") =>
     `${before}${choices}],"usage":${usage},"system_fingerprint":null,"service_tier":null${more}}`;
 }
@@ -106,6 +104,14 @@ function choice(delta: string, finishReason: string | null = null): string {
 
 function contentDelta(text: string): string {
   return `{"content":${JSON.stringify(text)}}`;
+}
+
+function usageField(prompt_tokens: number, completion_tokens: number): string {
+  return JSON.stringify({
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+  });
 }
 
 function citationsField(citations: readonly Citation[]): string {

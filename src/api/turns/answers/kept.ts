@@ -1,37 +1,38 @@
-/** The only place that makes repeats of a chat with one Idempotency-Key a single turn with a single answer, whichever process is asked. */
+/** Answers repeats of a chat with one Idempotency-Key from a single turn, whichever process is asked. */
 import { type KeptTurnKey, claimKeptTurn, hasKeptTurn } from "../../../db/turns/kept-answers.ts";
 import type { Database } from "../../../db/pool.ts";
 import { newId } from "../../../domain/ids.ts";
 import { ValidationProblems, valueError } from "../../../schema/requests/problem.ts";
 import type { ChatHost } from "../chat-host.ts";
 import { type StreamOptions, replayedStream, streamedAnswer } from "./streamed.ts";
-import { turnLost } from "./record.ts";
+import { turnLost } from "./read-record.ts";
 import type { AnswerSink, Turn, TurnRequest } from "../turn.ts";
 import { replayedWhole, wholeAnswer } from "./whole.ts";
 
-interface KeptRequest {
+export interface KeptRequest {
   readonly turn: TurnRequest;
   readonly key: KeptTurnKey;
   readonly bodyHash: Buffer;
   readonly signal: AbortSignal;
-  /** The number of the last event that the client has seen; null where it has seen none. */
+  /** The number of the last event that the client has seen; null if it has seen none. */
   readonly lastEventNo: number | null;
   readonly isStream: boolean;
-  /** As the request named it. */
+  /** The name of the model in the request. */
   readonly model: string;
   readonly options: Omit<StreamOptions, "head">;
   readonly onBegun: (turn: Turn) => void;
 }
 
 /**
- * Begins the turn, or gives the answer of the one that the key began: from its start, or behind `lastEventNo`. The turn goes on while
- * its client is away.
- * @throws ValidationProblems where the key came with another request; DomainError `turn_lost` for a turn that has no answer any more,
- * `not_found` where the caller does not reach a document any more that the answer may rest on.
+ * Begins the turn, or gives the answer of the turn that the key began, from its start or after `lastEventNo`.
+ * The turn goes on while its client is away.
+ * @throws ValidationProblems if the key came with another request; DomainError `turn_lost` if the turn has no
+ *   answer any more, `not_found` if the caller no longer reaches a document that the answer may tell about.
+ * @see https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header
  */
 export async function keptAnswer(db: Database, chat: ChatHost, request: KeptRequest) {
   const { key, bodyHash } = request;
-  // Somebody who has seen a part of an answer never pays for another one.
+  // A client that has seen a part of an answer must not begin, and pay for, another one.
   if (request.lastEventNo !== null && !(await hasKeptTurn(db, key)))
     throw turnLost("There is no turn under this Idempotency-Key any more.");
   const id = newId();
@@ -84,7 +85,10 @@ function replay(
   );
 }
 
-/** The time is in the turn's id (UUID version 7, RFC 9562): every repeat says the same. */
+/**
+ * The creation time is read from the turn's id, a UUID of version 7, so that every repeat says the same.
+ * @see https://www.rfc-editor.org/rfc/rfc9562#name-uuid-version-7
+ */
 function headOf(turnId: string, model: string): StreamOptions["head"] {
   return { created: Math.floor(Number.parseInt(turnId.replaceAll("-", "").slice(0, 12), 16) / 1_000), model };
 }

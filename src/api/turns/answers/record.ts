@@ -1,139 +1,50 @@
-/** The only place that keeps the answers of turns with an Idempotency-Key: pieces sealed and written as they come, and read again. */
+/** Keeps the answers of turns with an Idempotency-Key: writes their pieces as they come. */
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type KeptTurnState,
-  type Sealed,
-  type SealedPieces,
-  dropKeptTurn,
-  keptTurnUnreadMs,
-  readKeptTurn,
-  touchKeptTurn,
-  writeKeptTurn,
-} from "../../../db/turns/kept-answers.ts";
-import { findDocumentPlaces } from "../../../db/documents/search.ts";
-import { type Database, type OrganizationKey, inTenant } from "../../../db/pool.ts";
-import { DomainError, type ErrorCode } from "../../../domain/errors.ts";
-import type { Reach } from "../../../domain/tenancy/principal.ts";
-import type { Log } from "../../../process/log.ts";
-import { type Keyring, openBytes, sealBytes } from "../../../storage/keys/keyring.ts";
+import { type OrganizationKey } from "../../../db/pool.ts";
+import { dropKeptTurn, keptTurnUnreadMs, touchKeptTurn } from "../../../db/turns/kept-answers.ts";
 import type { Turn, TurnResult } from "../turn.ts";
+import { type RecordEvent, type Reader, readRecord } from "./read-record.ts";
+import { writeSealed } from "./sealed-record.ts";
+import { LOOKS, type RecordPlace, type TurnRecordsDeps, UNREAD_MAX_MS } from "./record-deps.ts";
 
 export interface TurnRecord {
   /** Takes the next piece of the answer. @returns its number, from 1. */
   piece(text: string): number;
-  /** The pieces that follow may rest on these documents. */
+  /** The model is shown these documents: what it says from now on may come from them. */
   shown(documentIds: readonly string[]): void;
-  /** Records the turn's end once it has one, and gives the turn up once nobody has read it for a while. */
+  /**
+   * Records the turn's end when it has ended. If its client has left, the turn is cancelled once nobody reads
+   * it.
+   */
   attach(turn: Turn): void;
-  /** The turn never began: its key is free again. */
+  /** Frees the key of a turn that never began. */
   drop(): Promise<void>;
-  /** The connection that began the turn is gone. */
+  /** Call it when the connection that began the turn is gone. */
   clientLeft(): void;
-}
-
-/** What is read of a kept answer; exactly one `end` comes last. */
-export type RecordEvent =
-  | { readonly type: "piece"; readonly no: number; readonly text: string }
-  | { readonly type: "end"; readonly pieceCount: number; readonly result: TurnResult };
-
-/** Who asks for a kept answer again. */
-interface Reader {
-  readonly organization: OrganizationKey;
-  readonly reach: Reach;
 }
 
 export interface TurnRecords {
   open(organization: OrganizationKey, turnId: string): TurnRecord;
   /**
-   * The answer behind piece `afterNo`, from whichever process writes it, as it comes.
-   * @throws DomainError `turn_lost` where the process that ran the turn is gone, or nobody read it for so long that it was cancelled;
-   * `not_found` where the reader does not reach every document that it may rest on.
+   * Reads the answer after piece `afterNo` as it comes, whichever process writes it.
+   * @throws DomainError `turn_lost` if the process that ran the turn is gone, or if it was cancelled because
+   *   nobody read it; `not_found` if the reader does not reach every document that the answer may tell about.
    */
   read(reader: Reader, turnId: string, afterNo: number, signal: AbortSignal): AsyncGenerator<RecordEvent>;
-  /** Resolves when all that was recorded is written, or `timeoutMs` have passed. */
+  /** Resolves when all that was recorded is written, or after `timeoutMs`. */
   flushed(timeoutMs: number): Promise<void>;
 }
 
-export interface TurnRecordsDeps {
-  readonly db: Database;
-  readonly log: Log;
-  readonly keyring: Keyring;
-  /** A turn that nobody reads is cancelled after this. */
-  readonly unreadMaxMs?: number;
-}
-
 const WRITE_EVERY_MS = 100;
-const READ_EVERY_MS = 100;
-const UNREAD_MAX_MS = 60_000;
-const RETRY_MS = 1_000;
-const WRITE_ATTEMPTS = 30;
-/** Looks and touches happen this often within {@link UNREAD_MAX_MS}. */
-const LOOKS = 6;
-
-interface KeptEnd {
-  readonly pieceCount: number;
-  readonly result:
-    | Extract<TurnResult, { status: "completed" | "cancelled" }>
-    | { readonly status: "failed"; readonly code: ErrorCode; readonly message: string };
-}
 
 export function createTurnRecords(deps: TurnRecordsDeps): TurnRecords {
-  const { db, log } = deps;
   const writing = new Set<Promise<void>>();
-
-  const open = (organization: OrganizationKey, turnId: string): TurnRecord => {
-    const waiting: string[] = [];
-    const documents = new Set<string>();
-    let documentsWritten = 0;
-    let count = 0;
-    let queue: Promise<void> = Promise.resolve();
-    let timer: NodeJS.Timeout | undefined;
-    let turn: Turn | undefined;
-    let hasLeft = false;
-
-    const write = (result: TurnResult | null): void => {
-      clearTimeout(timer);
-      timer = undefined;
-      const texts = waiting.splice(0);
-      const firstNo = count - texts.length + 1;
-      const end = result === null ? null : { pieceCount: count, result: keptResult(result) };
-      const done = queue.then(async () => {
-        const documentIds = documents.size > documentsWritten ? [...documents] : null;
-        await writeOut(deps, { organization, turnId, firstNo, texts, documentIds }, end);
-        documentsWritten = documentIds?.length ?? documentsWritten;
-      });
-      queue = done.catch((error: unknown) =>
-        log.error({ err: error, turn_id: turnId }, "a kept answer could not be written"),
-      );
-      const tracked = queue;
-      writing.add(tracked);
-      void tracked.then(() => writing.delete(tracked));
-    };
-    return {
-      piece(text) {
-        waiting.push(text);
-        timer ??= setTimeout(() => write(null), WRITE_EVERY_MS);
-        return ++count;
-      },
-      shown(documentIds) {
-        for (const id of documentIds) documents.add(id);
-      },
-      attach(started) {
-        turn = started;
-        void started.result.then(write);
-        if (hasLeft) watchReaders(deps, { organization, turnId }, started);
-      },
-      drop: () => dropKeptTurn(db, organization, turnId),
-      clientLeft() {
-        if (hasLeft) return;
-        hasLeft = true;
-        if (turn !== undefined) watchReaders(deps, { organization, turnId }, turn);
-      },
-    };
+  const track = (written: Promise<void>): void => {
+    writing.add(written);
+    void written.then(() => writing.delete(written));
   };
-
   return {
-    open,
+    open: (organization, turnId) => new Recording(deps, { organization, turnId }, track),
     read: (reader, turnId, afterNo, signal) => readRecord(deps, { ...reader, turnId }, afterNo, signal),
     async flushed(timeoutMs) {
       await Promise.race([Promise.all(writing), sleep(timeoutMs, undefined, { ref: false })]);
@@ -141,59 +52,77 @@ export function createTurnRecords(deps: TurnRecordsDeps): TurnRecords {
   };
 }
 
-async function* readRecord(
-  deps: TurnRecordsDeps,
-  place: Place & Reader,
-  afterNo: number,
-  signal: AbortSignal,
-): AsyncGenerator<RecordEvent> {
-  const { db, unreadMaxMs = UNREAD_MAX_MS } = deps;
-  const { organization, turnId } = place;
-  let last = afterNo;
-  let touchedAt = -Infinity;
-  let reachedDocuments = 0;
-  for (;;) {
-    if (performance.now() - touchedAt > unreadMaxMs / LOOKS) {
-      await touchKeptTurn(db, organization, turnId);
-      touchedAt = performance.now();
-    }
-    const state = await readKeptTurn(db, organization, turnId, last);
-    if (state !== undefined && state.documentIds.length > reachedDocuments) {
-      await requireReached(db, place, state.documentIds);
-      reachedDocuments = state.documentIds.length;
-    }
-    // Before the pieces: nobody is given the beginning of an answer that has no end.
-    const end = await endOf(deps, place, state);
-    for (const piece of await opened(deps, place, state?.pieces ?? [])) {
-      if (piece.no <= last) continue;
-      last = piece.no;
-      yield piece;
-    }
-    if (end !== undefined) return yield end;
-    await sleep(READ_EVERY_MS, undefined, { signal });
+class Recording implements TurnRecord {
+  readonly #deps: TurnRecordsDeps;
+  readonly #place: RecordPlace;
+  /** Told of each write; the promise never rejects. */
+  readonly #track: (written: Promise<void>) => void;
+  readonly #waiting: string[] = [];
+  readonly #documents = new Set<string>();
+  #documentsWritten = 0;
+  #pieceCount = 0;
+  #lastWrite: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #turn: Turn | undefined;
+  #hasClientLeft = false;
+
+  constructor(deps: TurnRecordsDeps, place: RecordPlace, track: (written: Promise<void>) => void) {
+    this.#deps = deps;
+    this.#place = place;
+    this.#track = track;
+  }
+
+  piece(text: string): number {
+    this.#waiting.push(text);
+    this.#timer ??= setTimeout(() => this.#write(null), WRITE_EVERY_MS);
+    this.#pieceCount += 1;
+    return this.#pieceCount;
+  }
+
+  shown(documentIds: readonly string[]): void {
+    for (const id of documentIds) this.#documents.add(id);
+  }
+
+  attach(turn: Turn): void {
+    this.#turn = turn;
+    void turn.result.then((result) => this.#write(result));
+    if (this.#hasClientLeft) cancelIfUnread(this.#deps, this.#place, turn);
+  }
+
+  drop(): Promise<void> {
+    return dropKeptTurn(this.#deps.db, this.#place.organization, this.#place.turnId);
+  }
+
+  clientLeft(): void {
+    if (this.#hasClientLeft) return;
+    this.#hasClientLeft = true;
+    if (this.#turn !== undefined) cancelIfUnread(this.#deps, this.#place, this.#turn);
+  }
+
+  /** Writes what waits, after the write before it; with `result`, as the last of the answer. */
+  #write(result: TurnResult | null): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const texts = this.#waiting.splice(0);
+    const pieceCount = this.#pieceCount;
+    const firstNo = pieceCount - texts.length + 1;
+    const end = result === null ? null : { pieceCount, result };
+    const written = this.#lastWrite.then(async () => {
+      const documentIds = this.#documents.size > this.#documentsWritten ? [...this.#documents] : null;
+      await writeSealed(this.#deps, { ...this.#place, firstNo, texts, documentIds }, end);
+      this.#documentsWritten = documentIds?.length ?? this.#documentsWritten;
+    });
+    this.#lastWrite = written.catch((error: unknown) =>
+      this.#deps.log.error({ err: error, turn_id: this.#place.turnId }, "a kept answer could not be written"),
+    );
+    this.#track(this.#lastWrite);
   }
 }
 
-/** An answer may tell what is in the documents that its model was shown. */
-async function requireReached(
-  db: Database,
-  { organization, reach }: Reader,
-  documentIds: readonly string[],
-): Promise<void> {
-  const places = await inTenant(db, organization, (sql) => findDocumentPlaces(sql, reach, documentIds));
-  if (places.length < documentIds.length)
-    throw new DomainError("not_found", "The answer rests on a document that is not reachable any more.");
-}
-
-interface Place {
-  readonly organization: OrganizationKey;
-  readonly turnId: string;
-}
-
 /** Cancels the turn once nobody has read its answer for too long, in this process or another. */
-function watchReaders(
+function cancelIfUnread(
   { db, log, unreadMaxMs = UNREAD_MAX_MS }: TurnRecordsDeps,
-  { organization, turnId }: Place,
+  { organization, turnId }: RecordPlace,
   turn: Turn,
 ): void {
   const watch = async (): Promise<void> => {
@@ -208,85 +137,4 @@ function watchReaders(
     log.warn({ err: error, turn_id: turnId }, "the readers of a kept answer could not be looked for");
     turn.abort();
   });
-}
-
-const aad = (turnId: string, what: string): Buffer => Buffer.from(`kept answer\0${turnId}\0${what}`);
-
-async function writeOut(
-  deps: TurnRecordsDeps,
-  {
-    organization,
-    turnId,
-    firstNo,
-    texts,
-    documentIds,
-  }: Place & { firstNo: number; texts: readonly string[]; documentIds: readonly string[] | null },
-  end: KeptEnd | null,
-): Promise<void> {
-  if (texts.length === 0 && end === null) return;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const { id: keyId, secret } = await deps.keyring.current(organization.id);
-      const seal = (value: unknown, what: string): Sealed => ({
-        keyId,
-        sealed: sealBytes(secret, Buffer.from(JSON.stringify(value)), aad(turnId, what)),
-      });
-      const pieces =
-        texts.length === 0
-          ? null
-          : { ...seal(texts, String(firstNo)), firstNo, lastNo: firstNo + texts.length - 1 };
-      const sealedEnd =
-        end === null ? null : { ...seal(end, "end"), status: end.result.status, pieceCount: end.pieceCount };
-      return await writeKeptTurn(deps.db, { organization, id: turnId, documentIds }, pieces, sealedEnd);
-    } catch (error) {
-      if (attempt >= WRITE_ATTEMPTS) throw error;
-      await sleep(RETRY_MS);
-    }
-  }
-}
-
-async function opened(
-  { keyring }: TurnRecordsDeps,
-  { organization, turnId }: Place,
-  pieces: readonly SealedPieces[],
-): Promise<Extract<RecordEvent, { type: "piece" }>[]> {
-  const lists = pieces.map(async ({ keyId, sealed, firstNo }) => {
-    const { secret } = await keyring.byId(organization.id, keyId);
-    const texts = JSON.parse(openBytes(secret, sealed, aad(turnId, String(firstNo))).toString()) as string[];
-    return texts.map((text, index) => ({ type: "piece" as const, no: firstNo + index, text }));
-  });
-  return (await Promise.all(lists)).flat();
-}
-
-/** Undefined while the turn runs. */
-async function endOf(
-  { keyring }: TurnRecordsDeps,
-  { organization, turnId }: Place,
-  state: KeptTurnState | undefined,
-): Promise<RecordEvent | undefined> {
-  if (state === undefined || state.isOrphan)
-    throw turnLost("The turn was lost with its API process; a new Idempotency-Key starts a new one.");
-  if (state.end === null) return undefined;
-  const { secret } = await keyring.byId(organization.id, state.end.keyId);
-  const { result, pieceCount } = JSON.parse(
-    openBytes(secret, state.end.sealed, aad(turnId, "end")).toString(),
-  ) as KeptEnd;
-  if (result.status === "cancelled")
-    throw turnLost("The turn was cancelled because nobody read it; a new Idempotency-Key starts a new one.");
-  if (result.status === "completed") return { type: "end", pieceCount, result };
-  return {
-    type: "end",
-    pieceCount,
-    result: { status: "failed", error: new DomainError(result.code, result.message) },
-  };
-}
-
-function keptResult(result: TurnResult): KeptEnd["result"] {
-  return result.status === "failed"
-    ? { status: "failed", code: result.error.code, message: result.error.message }
-    : result;
-}
-
-export function turnLost(message: string): DomainError {
-  return new DomainError("turn_lost", message);
 }

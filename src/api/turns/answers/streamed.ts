@@ -1,9 +1,10 @@
-/** The only place that answers a chat with a stream: as the turn's pieces come, or from what was kept of them. */
+/** Answers a chat with a stream: as the turn's pieces come, or from a kept answer. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { DomainError } from "../../../domain/errors.ts";
 import { type StreamAnswer, stream } from "../../response.ts";
 import { type ChunkOptions, type ChunkWriter, openChunkWriter } from "./chunks.ts";
-import type { RecordEvent, TurnRecord } from "./record.ts";
+import type { RecordEvent } from "./read-record.ts";
+import type { TurnRecord } from "./record.ts";
 import type { AnswerSink, Turn, TurnResult } from "../turn.ts";
 
 export interface StreamOptions extends Omit<ChunkOptions, "head" | "afterNo"> {
@@ -11,9 +12,10 @@ export interface StreamOptions extends Omit<ChunkOptions, "head" | "afterNo"> {
 }
 
 /**
- * Begins a turn by `begin` and waits for its first piece. After `pingMs` without one the head goes out, so that no proxy takes the wait
- * for a dead connection. With a `record` the pieces are kept, and the turn goes on without its client.
- * @throws DomainError of a turn that failed before its first byte; it has the status of the answer.
+ * Begins a turn by `begin` and waits for its first piece. After `pingMs` without one the response's head is
+ * sent, so that no proxy takes the silence for a dead connection. With a `record` the pieces are kept, and
+ * the turn goes on if its client leaves.
+ * @throws DomainError of a turn that failed before its first byte; the response gets its status.
  */
 export async function streamedAnswer(
   begin: (sink: AnswerSink) => Promise<Turn>,
@@ -49,7 +51,7 @@ export async function streamedAnswer(
       head: { id: completionId(turn.row.id), ...options.head },
       afterNo: record === undefined ? undefined : -1,
     });
-    // A client that left between its first piece and now.
+    // The client left between the first piece and now.
     if (res.destroyed) leave();
     writer.closed.addEventListener("abort", leave, { once: true });
     opened.resolve(writer);
@@ -58,7 +60,7 @@ export async function streamedAnswer(
 }
 
 /**
- * The same answer from what is kept of it, behind event number `afterNo`.
+ * Streams a kept answer, from the event after number `afterNo`.
  * @throws DomainError of a turn that failed before its first piece, and `turn_lost`.
  */
 export async function replayedStream(
@@ -93,7 +95,7 @@ export function completionId(turnId: string): string {
   return `chatcmpl-${turnId}`;
 }
 
-/** Nothing where the turn was completed. @throws DomainError what a turn without an answer ended with. */
+/** @throws DomainError if the turn failed or was cancelled. */
 export function throwFailure(result: TurnResult): void {
   if (result.status === "failed") throw result.error;
   if (result.status === "cancelled") throw new DomainError("cancelled", "The request was cancelled.");

@@ -1,7 +1,8 @@
-/** The only place that answers a chat with one JSON body: when the turn has ended, or from what was kept of it. */
+/** Answers a chat with one JSON body: when its turn has ended, or from a kept answer. */
 import { DomainError } from "../../../domain/errors.ts";
 import { type StreamOptions, completionId, throwFailure } from "./streamed.ts";
-import type { RecordEvent, TurnRecord } from "./record.ts";
+import type { RecordEvent } from "./read-record.ts";
+import type { TurnRecord } from "./record.ts";
 import type { AnswerSink, Turn, TurnResult } from "../turn.ts";
 
 type WholeOptions = Pick<StreamOptions, "head" | "showCitations">;
@@ -26,7 +27,8 @@ export async function wholeAnswer(
   return completion(turn.row.id, pieces, await turn.result, options);
 }
 
-/** The same answer from what is kept of it. @throws DomainError of a turn that has no answer, and `turn_lost`. */
+/** Gives the same answer from a kept one. @throws DomainError of a turn that has no answer, and `turn_lost`.
+ */
 export async function replayedWhole(
   events: AsyncGenerator<RecordEvent>,
   turnId: string,

@@ -1,14 +1,17 @@
-/** The only place that turns the text of a turn's model calls into one answer: calls joined by paragraphs, citation marks checked. */
+/**
+ * Turns the texts of a turn's model calls into one answer: a paragraph for each call, with citation marks
+ * checked.
+ */
 import { createCitationFilter } from "../../../agents/citations.ts";
 import type { Citation, Sources } from "../../../agents/sources.ts";
 import type { AnswerSink } from "../turn.ts";
 
 export interface AnswerWriter {
-  /** The next piece comes from another call: its text starts a paragraph of its own. */
+  /** The next piece comes from another model call and starts a new paragraph. */
   startPart(): void;
-  /** A promise where the reader is slow. */
+  /** Returns a promise if the reader is slow. */
   write(text: string): Promise<void> | undefined;
-  /** Sends what was held back, and says which sources were cited. */
+  /** Sends the rest, which may have been the beginning of a citation mark. @returns the cited sources. */
   end(): Promise<readonly Citation[]>;
 }
 
@@ -18,7 +21,8 @@ export function createAnswerWriter(
   checksCitations: boolean,
 ): AnswerWriter {
   const filter = createCitationFilter(sources);
-  let [hasText, isNewPart] = [false, false];
+  let hasText = false;
+  let isNewPart = false;
   return {
     startPart() {
       isNewPart = true;
@@ -26,7 +30,8 @@ export function createAnswerWriter(
     write(text) {
       if (text === "") return undefined;
       const joint = isNewPart && hasText ? "\n\n" : "";
-      [hasText, isNewPart] = [true, false];
+      hasText = true;
+      isNewPart = false;
       const shown = checksCitations ? filter.write(joint + text) : joint + text;
       return shown === "" ? undefined : sink.content(shown);
     },

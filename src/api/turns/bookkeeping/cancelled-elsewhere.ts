@@ -1,11 +1,14 @@
-/** The only place that ends the turns of this process that another one cancelled in the books: those of a user who was removed. */
+/**
+ * Ends turns of this process that another process has cancelled in the database, because their user was
+ * removed.
+ */
 import type { Database } from "../../../db/pool.ts";
 import { findCancelledTurns } from "../../../db/turns/ledger.ts";
 import type { OpenTurns } from "./open-turns.ts";
 
 const LOOK_MS = 1_000;
 
-/** Looks each second, while turns are open. @returns what stops it. */
+/** Asks the database each second while turns are open. @returns a function that stops it. */
 export function watchCancelledTurns(
   db: Database,
   openTurns: OpenTurns,
@@ -24,7 +27,9 @@ export function watchCancelledTurns(
     isBusy = true;
     void look()
       .catch(onError)
-      .finally(() => (isBusy = false));
+      .finally(() => {
+        isBusy = false;
+      });
   }, LOOK_MS);
   return () => clearInterval(timer);
 }

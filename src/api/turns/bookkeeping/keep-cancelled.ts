@@ -1,13 +1,25 @@
-/** The only place that gives a turn that was cancelled among others books of its own, so that Temporal shows it as cancelled. */
+/**
+ * Gives a turn that was cancelled among others a workflow of its own, so that Temporal shows it as cancelled.
+ */
 import type { Log } from "../../../process/log.ts";
 import type { Turn } from "../turn.ts";
 
 const STARTS_IN_FLIGHT = 2;
-/** Where so many clients go away at once, the rest are cancelled in the database alone. */
+/**
+ * If more clients than this go away at once, the rest of their turns are marked as cancelled in the database
+ * alone.
+ */
 const WAITING_MAX = 1_000;
 
-/** `start` starts the workflow of one turn. A few at a time; one that fails is logged, since the turn's row says the same. */
-export function createCancelledBooks(start: (turn: Turn) => Promise<void>, log: Log): (turn: Turn) => void {
+/**
+ * @param start starts the workflow of one turn. If it fails that is only logged, because the turn's row says
+ *   the same.
+ * @returns a function that queues a turn; two starts run at once.
+ */
+export function createCancelledBookkeeping(
+  start: (turn: Turn) => Promise<void>,
+  log: Log,
+): (turn: Turn) => void {
   const waiting: Turn[] = [];
   let inFlight = 0;
   const next = (): void => {

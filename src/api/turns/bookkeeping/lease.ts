@@ -1,15 +1,24 @@
-/** The only place that keeps this API process alive in the eyes of the others: its lease, renewed each second. */
+/**
+ * Renews the lease of this API process each second. Once a lease runs out, other processes end the turns of
+ * its holder.
+ */
 import type { Database } from "../../../db/pool.ts";
 import { deleteApiProcess, renewApiProcess } from "../../../db/turns/ledger.ts";
 
 const RENEW_MS = 1_000;
 
 export interface Lease {
-  /** Stops renewing, and gives the lease back where `isClean`: no turn is left that others would have to end. */
+  /**
+   * Stops renewing. With `isClean`, which means that no turn is left open, the lease is given back at once.
+   */
   end(isClean: boolean): Promise<void>;
 }
 
-/** `onLost` is told that others took this process for dead and ended its turns; `onError` of each renewal that failed. */
+/**
+ * Takes the lease, and resolves once it is written.
+ * @param on `lost` is called if others ended this process's turns because its lease ran out; `error` for each
+ *   failed renewal.
+ */
 export async function holdLease(
   db: Database,
   id: string,
@@ -23,7 +32,9 @@ export async function holdLease(
     isBusy = true;
     renewing = renewApiProcess(db, id, false)
       .then((isKept) => (isKept ? undefined : on.lost()), on.error)
-      .finally(() => (isBusy = false));
+      .finally(() => {
+        isBusy = false;
+      });
   }, RENEW_MS);
   return {
     async end(isClean) {

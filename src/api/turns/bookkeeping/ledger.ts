@@ -1,4 +1,4 @@
-/** The only writer of the turn books in an API process: what gathers while one write is under way goes with the next. */
+/** Writes the rows of chat turns. What comes in while one write is under way goes with the next one. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../../db/pool.ts";
 import {
@@ -11,53 +11,102 @@ import {
 import type { Log } from "../../../process/log.ts";
 
 export interface Ledger {
-  /** Notes a turn as open after {@link OPENS_APART_MS}, unless it has ended by then. A failure is logged: its end notes it as well. */
+  /**
+   * Writes a turn as open after {@link OPENS_APART_MS}, unless it has ended by then. A failure is only
+   * logged: its end writes the whole row.
+   */
   open(turn: TurnRow): void;
-  /** Resolves when the turn is noted as open; it does not wait for others to gather. */
+  /** Writes the turn as open without waiting for others, and resolves when it is written. */
   noted(turn: TurnRow): Promise<void>;
   call(call: TurnCallRow): void;
   end(end: TurnEnd): void;
-  /** Resolves when all that was given before is written, or `timeoutMs` have passed. */
+  /** Resolves when everything before this call is written, or after `timeoutMs`. */
   flushed(timeoutMs: number): Promise<void>;
 }
 
-/** Behind the turn's first model call, which would wait for it. A turn whose process is killed sooner leaves no trace but its client's broken connection. */
+/**
+ * How long opened turns are gathered for one write. This also keeps the write out of the way of their first
+ * model calls. A turn whose process is killed sooner leaves no row.
+ */
 const OPENS_APART_MS = 20;
-/** Behind the answer's last piece, on which the client's next request follows. A process that is killed sooner has lost the turn. */
+/**
+ * How long ends are gathered for one write, so that it does not delay the last piece of the answer. A turn
+ * whose process is killed sooner ends as lost.
+ */
 const ENDS_APART_MS = 10;
 const ENTRIES_A_WRITE = 500;
-/** Without a database the oldest are given up beyond this; a log line says how many. */
+/**
+ * While the database is down, the oldest entries beyond this number are dropped; a log line says how many.
+ */
 const WAITING_MAX = 20_000;
 const RETRY_MS = 1_000;
 
 export function createLedger(db: Database, log: Log): Ledger {
-  let ends: TurnEnd[] = [];
-  let calls: TurnCallRow[] = [];
-  let writing: Promise<void> | null = null;
+  const opens = createOpenWriter(db, log);
+  const ends = createEndWriter(db, log);
+  return {
+    open: (turn) => opens.add(turn),
+    noted: (turn) => opens.noted(turn),
+    call: (call) => ends.addCall(call),
+    end(end) {
+      opens.forget(end.id);
+      ends.addEnd(end);
+    },
+    async flushed(timeoutMs) {
+      const timeout = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref());
+      await Promise.race([ends.written(), timeout]);
+    },
+  };
+}
+
+function createOpenWriter(db: Database, log: Log) {
   const begun = new Map<string, TurnRow>();
-  let opening: Promise<void> = Promise.resolve();
+  let writing: Promise<void> = Promise.resolve();
   let isGathering = false;
 
-  const writeOpen = (turns: readonly TurnRow[]): Promise<void> =>
+  const write = (turns: readonly TurnRow[]): Promise<void> =>
     insertOpenTurns(db, turns).catch((error: unknown) =>
       log.warn({ err: error, turns: turns.length }, "turns could not be noted as open"),
     );
-  const openNext = async (): Promise<void> => {
+  const writeAll = async (): Promise<void> => {
     while (begun.size > 0) {
       await sleep(OPENS_APART_MS);
       const turns = [...begun.values()];
       begun.clear();
-      opening = turns.length > 0 ? writeOpen(turns) : Promise.resolve();
-      await opening;
+      writing = turns.length > 0 ? write(turns) : Promise.resolve();
+      await writing;
     }
     isGathering = false;
   };
 
-  const write = async (): Promise<void> => {
+  return {
+    add(turn: TurnRow): void {
+      begun.set(turn.id, turn);
+      if (isGathering) return;
+      isGathering = true;
+      void writeAll();
+    },
+    forget: (turnId: string): boolean => begun.delete(turnId),
+    noted: (turn: TurnRow): Promise<void> => (begun.delete(turn.id) ? write([turn]) : writing),
+  };
+}
+
+function createEndWriter(db: Database, log: Log) {
+  let ends: TurnEnd[] = [];
+  let calls: TurnCallRow[] = [];
+  let writing: Promise<void> | null = null;
+
+  const bounded = <Entry>(entries: Entry[]): Entry[] => {
+    if (entries.length > WAITING_MAX)
+      log.error({ lost: entries.length - WAITING_MAX }, "entries of chat's books were given up");
+    return entries.slice(-WAITING_MAX);
+  };
+  const writeAll = async (): Promise<void> => {
     while (ends.length + calls.length > 0) {
-      // A turn's last call and its end are given together, and others gather: one write takes them all.
+      // One write takes a turn's last call, its end, and those of other turns.
       if (ends.length < ENTRIES_A_WRITE) await sleep(ENDS_APART_MS);
-      const [someEnds, someCalls] = [ends.splice(0, ENTRIES_A_WRITE), calls.splice(0, ENTRIES_A_WRITE)];
+      const someEnds = ends.splice(0, ENTRIES_A_WRITE);
+      const someCalls = calls.splice(0, ENTRIES_A_WRITE);
       try {
         await writeTurnEnds(db, someEnds, someCalls);
       } catch (error) {
@@ -72,35 +121,19 @@ export function createLedger(db: Database, log: Log): Ledger {
     }
     writing = null;
   };
-  const bounded = <Entry>(entries: Entry[]): Entry[] => {
-    if (entries.length > WAITING_MAX)
-      log.error({ lost: entries.length - WAITING_MAX }, "entries of chat's books were given up");
-    return entries.slice(-WAITING_MAX);
-  };
   const wake = (): void => {
-    writing ??= write();
+    writing ??= writeAll();
   };
 
   return {
-    open(turn) {
-      begun.set(turn.id, turn);
-      if (isGathering) return;
-      isGathering = true;
-      void openNext();
-    },
-    noted: (turn) => (begun.delete(turn.id) ? writeOpen([turn]) : opening),
-    call(call) {
+    addCall(call: TurnCallRow): void {
       calls.push(call);
       wake();
     },
-    end(end) {
-      begun.delete(end.id);
+    addEnd(end: TurnEnd): void {
       ends.push(end);
       wake();
     },
-    async flushed(timeoutMs) {
-      const timeout = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref());
-      await Promise.race([writing ?? Promise.resolve(), timeout]);
-    },
+    written: (): Promise<void> => writing ?? Promise.resolve(),
   };
 }

@@ -1,4 +1,8 @@
-/** The only list of the turns that this process holds: from their first model call until their books have adopted the end. */
+/**
+ * Holds the turns of this process, from their first model call until their bookkeeping workflow has adopted
+ * their end.
+ */
+import { LRUCache } from "lru-cache";
 import type { AdoptedEnd, HeldTurns } from "../../../activities/chat.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import type { StepResult } from "../../../domain/work/turn.ts";
@@ -8,56 +12,49 @@ export interface OpenTurns extends HeldTurns {
   add(turn: Turn): void;
   /** Lets go of a turn that nothing will adopt. */
   release(turnId: string): void;
-  /** Waits while too many turns are open behind their answers. @throws DomainError `overloaded` after the longest wait. */
+  /**
+   * Waits while too many turns have ended and are not adopted yet.
+   * @throws DomainError `overloaded` after three seconds.
+   */
   room(signal: AbortSignal): Promise<void>;
-  /** Turns that are held, and those of them whose answer is out. */
+  /** `open` counts all turns that are held, `behind` those of them that have ended. */
   counts(): { open: number; behind: number };
   all(): Turn[];
-  /** Resolves when no turn is held, or `timeoutMs` have passed. */
+  /** Resolves when no turn is held, or after `timeoutMs`. */
   drained(timeoutMs: number): Promise<void>;
 }
 
+/** Ended turns that may wait for their workflow at once. */
 const BEHIND_MAX = 512;
 const WAIT_FOR_ROOM_MS = 3_000;
-/** An end that nothing adopts (its workflow was ended from outside) is kept no longer than this. */
+/**
+ * An ended turn that nothing adopts, because its workflow was ended from outside, is let go of after this.
+ */
 const KEPT_MS = 60_000;
-/** Of turns with tools: each is a word and a half. */
+/** How many last steps of ended turns are kept to answer a repeated activity; each is a few bytes. */
 const ENDS_KEPT = 1_000;
 
 export function createOpenTurns(): OpenTurns {
   const held = new Map<string, Turn>();
   const behind = new Map<string, NodeJS.Timeout>();
-  const waiting = new Set<() => void>();
-  const ends = boundedMap<StepResult>(ENDS_KEPT);
+  const released = createSignal();
+  const ends = new LRUCache<string, StepResult>({ max: ENDS_KEPT });
 
   const release = (turnId: string): void => {
     clearTimeout(behind.get(turnId));
     behind.delete(turnId);
     held.delete(turnId);
-    for (const wake of waiting) wake();
+    released.fire();
   };
-  const untilChanged = (timeoutMs: number, signal?: AbortSignal): Promise<void> =>
-    new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        waiting.delete(wake);
-        signal?.removeEventListener("abort", wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, timeoutMs);
-      signal?.addEventListener("abort", wake, { once: true });
-      waiting.add(wake);
-    });
 
   return {
     add(turn) {
-      held.set(turn.row.id, turn);
+      const turnId = turn.row.id;
+      held.set(turnId, turn);
       void turn.result.then(() => {
-        if (held.has(turn.row.id))
-          behind.set(
-            turn.row.id,
-            setTimeout(() => release(turn.row.id), KEPT_MS),
-          );
+        if (!held.has(turnId)) return;
+        const timer = setTimeout(() => release(turnId), KEPT_MS);
+        behind.set(turnId, timer);
       });
     },
     release,
@@ -68,14 +65,14 @@ export function createOpenTurns(): OpenTurns {
         const leftMs = until - Date.now();
         if (leftMs <= 0)
           throw new DomainError("overloaded", "Too many chat turns are under way.", { retryAfterSeconds: 1 });
-        await untilChanged(leftMs, signal);
+        await released.wait(leftMs, signal);
       }
     },
     counts: () => ({ open: held.size, behind: behind.size }),
     all: () => [...held.values()],
     async drained(timeoutMs) {
       const until = Date.now() + timeoutMs;
-      while (held.size > 0 && Date.now() < until) await untilChanged(until - Date.now());
+      while (held.size > 0 && Date.now() < until) await released.wait(until - Date.now());
     },
     async adopt(turnId): Promise<AdoptedEnd> {
       const turn = held.get(turnId);
@@ -87,10 +84,10 @@ export function createOpenTurns(): OpenTurns {
     },
     async step(turnId, no, results) {
       const turn = held.get(turnId);
+      // Temporal runs the activity again if its result was lost on the way: it gets the same result.
       if (!turn) return ends.get(turnId) ?? { type: "unknown" };
       const step = await turn.step(no, results);
       if (step.type !== "ended") return step;
-      // What is asked once more after an answer that did not arrive is answered once more.
       ends.set(turnId, step);
       release(turnId);
       return step;
@@ -99,15 +96,29 @@ export function createOpenTurns(): OpenTurns {
   };
 }
 
-/** Forgets what was set first. */
-function boundedMap<Value>(maxEntries: number): Pick<Map<string, Value>, "get" | "set"> {
-  const entries = new Map<string, Value>();
+interface Signal {
+  fire(): void;
+  /** Resolves with the next `fire`, when `signal` is aborted, or after `timeoutMs`. */
+  wait(timeoutMs: number, signal?: AbortSignal): Promise<void>;
+}
+
+function createSignal(): Signal {
+  const waiting = new Set<() => void>();
   return {
-    get: (key) => entries.get(key),
-    set(key, value) {
-      const [oldest] = entries.keys();
-      if (oldest !== undefined && entries.size >= maxEntries) entries.delete(oldest);
-      return entries.set(key, value);
+    fire() {
+      for (const wake of waiting) wake();
     },
+    wait: (timeoutMs, signal) =>
+      new Promise((resolve) => {
+        const wake = (): void => {
+          clearTimeout(timer);
+          waiting.delete(wake);
+          signal?.removeEventListener("abort", wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, timeoutMs);
+        signal?.addEventListener("abort", wake, { once: true });
+        waiting.add(wake);
+      }),
   };
 }

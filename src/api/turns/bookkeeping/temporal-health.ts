@@ -1,11 +1,14 @@
-/** The only place that knows whether Temporal answers, so that a turn that cannot be kept in the books is refused at once. */
+/**
+ * Watches whether Temporal answers, so that a turn is refused at once if its bookkeeping workflow could not
+ * be started.
+ */
 
 export interface TemporalHealth {
-  /** Milliseconds since Temporal was last known to be there; 0 while it is. */
+  /** How long Temporal has been down, in milliseconds; 0 while it answers. */
   downForMs(): number;
-  /** Told by whoever saw a call fail. */
+  /** Call it if a call to Temporal failed. */
   failed(error: unknown): void;
-  /** Told that the workers poll, or that they have stopped. */
+  /** Call it with true when the workers poll, with false when they have stopped. */
   setConnected(isConnected: boolean): void;
   stop(): void;
 }
@@ -13,15 +16,15 @@ export interface TemporalHealth {
 interface HealthDeps {
   /** One cheap call with a deadline. */
   readonly ping: () => Promise<void>;
-  /** Told after each ping that failed. */
+  /** Called after each ping that failed. */
   readonly onDown: (downForMs: number) => void;
 }
 
 const PING_EVERY_MS = 500;
-/** A busy machine answers late without being gone: this many time-outs in a row count as down. */
+/** A busy server answers late without being down: one more time-out in a row than this counts as down. */
 const TIMEOUTS_ALLOWED = 2;
 
-/** Down until `setConnected(true)`, then by pings. */
+/** Reports Temporal as down until `setConnected(true)`; from then on the pings decide. */
 export function watchTemporal({ ping, onDown }: HealthDeps): TemporalHealth {
   let isConnected = false;
   let timeouts = 0;
@@ -43,7 +46,9 @@ export function watchTemporal({ ping, onDown }: HealthDeps): TemporalHealth {
     isBusy = true;
     void ping()
       .then(up, failed)
-      .finally(() => (isBusy = false));
+      .finally(() => {
+        isBusy = false;
+      });
   }, PING_EVERY_MS);
   timer.unref();
 

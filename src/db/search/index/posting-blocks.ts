@@ -1,10 +1,20 @@
-/** The only place that knows how a segment's chunks and the postings of its terms are packed: in varints (seven bits a byte, the lowest first). */
+/**
+ * Packs and unpacks the chunks of a segment and the postings of its terms, as varints: seven bits a byte, the
+ * lowest first, the top bit set if more follow.
+ *
+ * A query reads up to half a million postings, so the functions that count and score decode varints in place:
+ * a call for each number would take most of the time.
+ * @see https://protobuf.dev/programming-guides/encoding/#varints
+ */
 
-/** The chunks of a segment, column by column, in the order of runs and indexes; postings name them by their place here. */
+/**
+ * The chunks of a segment as columns, ordered by run and index. Postings refer to a chunk by its place in
+ * them.
+ */
 export interface SegmentChunks {
   readonly runs: Int32Array;
   readonly chunks: Int32Array;
-  /** Terms of the chunk, with repetitions. */
+  /** How many terms each chunk has, with repetitions. */
   readonly lengths: Int32Array;
 }
 
@@ -14,9 +24,10 @@ export interface ListedChunk {
   readonly length: number;
 }
 
-/** A posting as one number, so that a list of them sorts by place: no chunk has a term more often than it has terms. */
+/** More than the repetitions of any term in a chunk, which cannot have as many terms. */
 const MOST_REPEATED = 65_536;
 
+/** Returns a posting as one number, so that a list of postings sorts by place. */
 export function postingOf(place: number, count: number): number {
   return place * MOST_REPEATED + count;
 }
@@ -36,14 +47,16 @@ function isAscending(postings: readonly number[]): boolean {
 }
 
 /**
- * Packs the postings of a term (see {@link postingOf}), in any order. Each is the step from the place before, doubled, and one more where
- * the term stands there more than once: then the count follows.
+ * Packs the postings of a term (see {@link postingOf}), given in any order. A posting is the step from the
+ * previous place, doubled. If the term is in the chunk more than once, one is added to it and the count
+ * follows.
  */
 export function packPostings(postings: readonly number[]): Buffer {
   const bytes: number[] = [];
   let before = -1;
   for (const posting of isAscending(postings) ? postings : Float64Array.from(postings).sort()) {
-    const [place, count] = [Math.floor(posting / MOST_REPEATED), posting % MOST_REPEATED];
+    const place = Math.floor(posting / MOST_REPEATED);
+    const count = posting % MOST_REPEATED;
     const step = (place - before - 1) * 2;
     writeVarint(bytes, count > 1 ? step + 1 : step);
     if (count > 1) writeVarint(bytes, count);
@@ -52,7 +65,7 @@ export function packPostings(postings: readonly number[]): Buffer {
   return Buffer.from(bytes);
 }
 
-/** Reads postings in the order of places. What a query counts and scores goes without a call for each. */
+/** Calls `visit` for each posting, in the order of places. */
 export function eachPosting(block: Uint8Array, visit: (place: number, count: number) => void): void {
   const read = { at: 0 };
   for (let place = 0; read.at < block.length; place++) {
@@ -72,15 +85,22 @@ function readVarint(bytes: Uint8Array, read: { at: number }): number {
   return value;
 }
 
-/** @param live a 1 for each place that counts; null where all do. */
+/** Counts the postings of a term. @param live has a 1 at each place that counts; null if all do. */
 export function countPostings(block: Uint8Array, live: Uint8Array | null): number {
   const end = block.length;
-  let [found, place] = [0, -1];
+  let found = 0;
+  let place = -1;
   for (let at = 0; at < end;) {
     let byte = block[at++]!;
     let step = byte & 0x7f;
-    for (let shift = 7; byte > 0x7f; shift += 7) step |= ((byte = block[at++]!) & 0x7f) << shift;
-    if ((step & 1) === 1) while (block[at++]! > 0x7f);
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = block[at++]!;
+      step |= (byte & 0x7f) << shift;
+    }
+    if ((step & 1) === 1) {
+      do byte = block[at++]!;
+      while (byte > 0x7f);
+    }
     place += (step >>> 1) + 1;
     found += live === null ? 1 : live[place]!;
   }
@@ -93,11 +113,14 @@ export interface Scoring {
   readonly fixed: number;
   /** k1 * b / average length. */
   readonly perTerm: number;
-  /** A 1 for each place that is scored; null where all are. */
+  /** Has a 1 at each place that is scored; null if all are. */
   readonly visible: Uint8Array | null;
 }
 
-/** Adds to the score of each posting's place what BM25 gives: weight * count / (count + fixed + perTerm * length). */
+/**
+ * Adds the BM25 score of each posting to its place: weight * count / (count + fixed + perTerm * length).
+ * @see https://doi.org/10.1561/1500000019 (The Probabilistic Relevance Framework: BM25 and Beyond)
+ */
 export function addScores(
   block: Uint8Array,
   lengths: Int32Array,
@@ -106,16 +129,21 @@ export function addScores(
 ): void {
   const end = block.length;
   let place = -1;
-  // A call for each number would take most of the time: half a million are read for some queries.
   for (let at = 0; at < end;) {
     let byte = block[at++]!;
     let step = byte & 0x7f;
-    for (let shift = 7; byte > 0x7f; shift += 7) step |= ((byte = block[at++]!) & 0x7f) << shift;
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = block[at++]!;
+      step |= (byte & 0x7f) << shift;
+    }
     let count = 1;
     if ((step & 1) === 1) {
       byte = block[at++]!;
       count = byte & 0x7f;
-      for (let shift = 7; byte > 0x7f; shift += 7) count |= ((byte = block[at++]!) & 0x7f) << shift;
+      for (let shift = 7; byte > 0x7f; shift += 7) {
+        byte = block[at++]!;
+        count |= (byte & 0x7f) << shift;
+      }
     }
     place += (step >>> 1) + 1;
     if (visible === null || visible[place] === 1)
@@ -123,7 +151,10 @@ export function addScores(
   }
 }
 
-/** Packs chunks in the order of runs and indexes: of each run its number, how many chunks, and of each the step from the index before and the length. */
+/**
+ * Packs chunks, given in the order of runs and indexes. A run is its number, the number of its chunks, and
+ * for each chunk the step from the previous index and the length.
+ */
 export function packChunks(chunks: readonly ListedChunk[]): Buffer {
   const bytes: number[] = [];
   for (let at = 0; at < chunks.length;) {
@@ -142,10 +173,13 @@ export function packChunks(chunks: readonly ListedChunk[]): Buffer {
   return Buffer.from(bytes);
 }
 
+/** Reads what {@link packChunks} wrote. A block that is cut off yields the chunks before the cut. */
 export function unpackChunks(block: Uint8Array): SegmentChunks {
-  // A chunk is two numbers at least.
+  // A chunk takes two bytes at least.
   const most = block.length >>> 1;
-  const [runs, chunks, lengths] = [new Int32Array(most), new Int32Array(most), new Int32Array(most)];
+  const runs = new Int32Array(most);
+  const chunks = new Int32Array(most);
+  const lengths = new Int32Array(most);
   const read = { at: 0 };
   let place = 0;
   while (read.at < block.length) {

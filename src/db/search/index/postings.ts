@@ -1,4 +1,4 @@
-/** The only SQL that writes and reads postings: the inverted index that BM25 is computed from. */
+/** Writes and reads postings: the inverted index that BM25 scores are computed from. */
 import { MAX_PUBLISH_CHUNKS } from "../../../domain/work/processing.ts";
 import type { Sql } from "../../pool.ts";
 import { type SegmentChunks, packChunks, packPostings, postingOf } from "./posting-blocks.ts";
@@ -17,7 +17,7 @@ import {
 export interface IndexedChunk {
   readonly runNum: number;
   readonly chunkIndex: number;
-  /** As the analyzer gave them, with repetitions. */
+  /** The analyzer's output, with repetitions. */
   readonly terms: readonly string[];
 }
 
@@ -33,7 +33,10 @@ interface RunPart {
   readonly chunks: IndexedChunk[];
 }
 
-/** Parts begin where the batches of a large run begin, whoever writes them and however many at once. */
+/**
+ * Groups chunks into parts. A part never crosses the start of a batch of a large run, so parts are the same
+ * whether the batches are indexed one by one or together.
+ */
 function partsOf(chunks: readonly IndexedChunk[]): RunPart[] {
   const parts: RunPart[] = [];
   for (const chunk of chunks.toSorted(
@@ -53,7 +56,7 @@ function partsOf(chunks: readonly IndexedChunk[]): RunPart[] {
 const termsOf = (chunks: readonly IndexedChunk[]): number =>
   chunks.reduce((sum, chunk) => sum + chunk.terms.length, 0);
 
-/** The postings of a segment of these parts: a chunk's place is its place in the list of all. */
+/** Packs the postings of a segment by term. The place of a chunk is its position in `chunks`. */
 async function packTerms(chunks: readonly IndexedChunk[]): Promise<Map<TermBytes, Buffer>> {
   const byTerm = new Map<string, number[]>();
   const endOfSlice = createTimeSlice();
@@ -75,13 +78,18 @@ async function packTerms(chunks: readonly IndexedChunk[]): Promise<Map<TermBytes
   return packed;
 }
 
-/** Of a segment's list of chunks, which is a row among its terms: no term is empty, and none sorts before it. */
+/**
+ * The `first_term` of the row that has the segment's list of chunks. No term is empty, so the row sorts
+ * first.
+ */
 export const LIST_ROW = "";
 
 /**
- * Indexes chunks of any number of runs as one segment. A part of a run that is indexed already, known by its first chunk, is left as it
- * is: where two attempts write the same, one does.
- * @returns the terms that were indexed, with repetitions, by run.
+ * Indexes chunks of any number of runs as one segment. Skips a part of a run that is indexed already,
+ * recognized by its first chunk, so that of two attempts that index the same part only one does.
+ *
+ * `test/db/search/index/postings.database.test.ts` shows what search finds then.
+ * @returns how many terms were indexed, with repetitions, by run number.
  */
 export async function insertPostings(
   sql: Sql,
@@ -93,10 +101,19 @@ export async function insertPostings(
   if (parts.length === 0) return new Map();
   const { rows } = await sql.query<{ run_num: number; first_chunk: number; segment_num: number }>({
     name: "search.insert-segment",
-    text: `with segment as (insert into posting_segments (organization_num, space_num, analyzer_version, terms, languages) values ($1, $2, $3, $8, $9) returning num)
-           insert into posting_runs (organization_num, space_num, segment_num, run_num, first_chunk, chunk_count, terms)
-           select $1, $2, segment.num, u.* from segment, unnest($4::int[], $5::int[], $6::int[], $7::bigint[]) u(run_num, first_chunk, chunk_count, terms)
-           on conflict do nothing returning run_num, first_chunk, segment_num`,
+    text: `with segment as (
+             insert into posting_segments (organization_num, space_num, analyzer_version, terms, languages)
+             values ($1, $2, $3, $8, $9)
+             returning num
+           )
+           insert into posting_runs
+             (organization_num, space_num, segment_num, run_num, first_chunk, chunk_count, terms)
+           select $1, $2, segment.num, part.*
+           from segment,
+                unnest($4::int[], $5::int[], $6::int[], $7::bigint[])
+                  part(run_num, first_chunk, chunk_count, terms)
+           on conflict do nothing
+           returning run_num, first_chunk, segment_num`,
     values: [
       space.organizationNum,
       space.spaceNum,
@@ -127,15 +144,30 @@ export async function insertPostings(
   return terms;
 }
 
-/** A segment is as large as its parts; one without any is none. */
+/** Sets the size of the space's segments to that of their parts, and deletes segments without parts. */
 async function correctSegments(sql: Sql, { spaceNum }: IndexedSpace): Promise<void> {
   await sql.query(
-    `update posting_segments s set terms = p.terms from (select segment_num, sum(terms) as terms from posting_runs where space_num = $1 group by segment_num) p
-     where s.num = p.segment_num and s.terms <> p.terms`,
+    `update posting_segments segment
+     set terms = parts.terms
+     from (
+       select segment_num,
+              sum(terms) as terms
+       from posting_runs
+       where space_num = $1
+       group by segment_num
+     ) parts
+     where segment.num = parts.segment_num
+       and segment.terms <> parts.terms`,
     [spaceNum],
   );
   await sql.query(
-    "delete from posting_segments s where s.space_num = $1 and not exists (select from posting_runs p where p.segment_num = s.num)",
+    `delete from posting_segments segment
+     where segment.space_num = $1
+       and not exists (
+         select
+         from posting_runs part
+         where part.segment_num = segment.num
+       )`,
     [spaceNum],
   );
 }
@@ -148,7 +180,9 @@ export async function insertBlocks(
 ): Promise<void> {
   await sql.query({
     name: "search.insert-postings",
-    text: "insert into postings (organization_num, space_num, segment_num, first_term, data) select $1, $2, $3, * from unnest($4::text[], $5::bytea[])",
+    text: `insert into postings (organization_num, space_num, segment_num, first_term, data)
+           select $1, $2, $3, *
+           from unnest($4::text[], $5::bytea[])`,
     values: [
       space.organizationNum,
       space.spaceNum,
@@ -159,14 +193,17 @@ export async function insertBlocks(
   });
 }
 
-/** What one segment has of the terms that were asked for. */
+/** The postings that one segment has of the wanted terms. */
 export interface SegmentPostings {
   readonly list: SegmentChunks;
-  /** Packed, by term. */
+  /** Packed postings by term. */
   readonly byTerm: ReadonlyMap<string, Buffer>;
 }
 
-/** The segments of the space that have any of the terms, with what they have; also of runs that are hidden. */
+/**
+ * Returns the segments of the space that have any of the terms, with their postings. Includes postings of
+ * hidden runs, which the caller leaves out.
+ */
 export async function readPostings(
   sql: Sql,
   { spaceNum }: Pick<SearchScope, "spaceNum">,
@@ -174,14 +211,33 @@ export async function readPostings(
 ): Promise<SegmentPostings[]> {
   if (terms.length === 0) return [];
   const known = knownLists(spaceNum);
-  // One step into the index for each term and segment: the last block that does not begin behind the term.
+  // One index lookup for each term and segment: the last block whose first term is not after the wanted one.
   const { rows } = await sql.query<{ num: number; term: string | null; data: Buffer | null }>({
     name: "search.read-postings",
-    text: `select s.num, t.term, b.data from posting_segments s cross join unnest($2::text[]) t(term)
-           cross join lateral (select p.data from postings p where p.segment_num = s.num and p.first_term > '' and p.first_term <= t.term collate "C" order by p.first_term desc limit 1) b
-           where s.space_num = $1
-           union all select s.num, null, case when s.num <> all($3::int[]) then (select p.data from postings p where p.segment_num = s.num and p.first_term = '') end
-           from posting_segments s where s.space_num = $1`,
+    text: `select segment.num, wanted.term, block.data
+           from posting_segments segment
+           cross join unnest($2::text[]) wanted(term)
+           cross join lateral (
+             select postings.data
+             from postings
+             where postings.segment_num = segment.num
+               and postings.first_term > ''
+               and postings.first_term <= wanted.term collate "C"
+             order by postings.first_term desc
+             limit 1
+           ) block
+           where segment.space_num = $1
+           union all
+           select segment.num,
+                  null,
+                  case when segment.num <> all($3::int[]) then (
+                    select postings.data
+                    from postings
+                    where postings.segment_num = segment.num
+                      and postings.first_term = ''
+                  ) end
+           from posting_segments segment
+           where segment.space_num = $1`,
     values: [spaceNum, [...new Set(terms)], [...known.keys()]],
   });
   const lists = await listsOf(

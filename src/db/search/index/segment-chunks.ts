@@ -1,11 +1,13 @@
-/** The only place that keeps the lists of segments' chunks in memory: a segment never changes, so that its list is read once. */
+/** Caches the lists of segments' chunks in memory. A segment never changes, so its list is read once. */
 import { type SegmentChunks, unpackChunks } from "./posting-blocks.ts";
 import { createTimeSlice } from "../time-slice.ts";
 
-/** Chunks of all lists together, 12 bytes each; the spaces that were asked longest ago go first. */
+/**
+ * Bounds the cache: chunks of all lists, 12 bytes each. The least recently searched spaces are evicted first.
+ */
 const MOST_CHUNKS = 4_000_000;
 
-/** Lists of a space by segment. */
+/** The lists of a space by segment number. */
 export type SegmentLists = ReadonlyMap<number, SegmentChunks>;
 
 const NONE: SegmentLists = new Map();
@@ -15,18 +17,21 @@ let kept = 0;
 const sizeOf = (lists: SegmentLists): number =>
   [...lists.values()].reduce((sum, list) => sum + list.runs.length, 0);
 
-/** What is known of the space. Whoever asks the database for the rest keeps this: others may change what is kept meanwhile. */
+/**
+ * Returns the cached lists of the space. A reader that asks the database for the missing ones must pass this
+ * object on to {@link listsOf}, since other readers may change the cache in the meantime.
+ */
 export function knownLists(spaceNum: number): SegmentLists {
   return bySpace.get(spaceNum) ?? NONE;
 }
 
-/** A segment that the transaction sees, with its packed list where that is not known. */
+/** A segment that the transaction sees, with its packed list unless that is cached. */
 interface SeenSegment {
   readonly num: number;
   readonly packed: Buffer | null;
 }
 
-/** The lists of the segments that a transaction sees, and of no others, so that nothing passes the wall between tenants. */
+/** Returns the lists of the segments that a transaction sees, and of no others, which keeps tenants apart. */
 export async function listsOf(
   spaceNum: number,
   known: SegmentLists,

@@ -1,4 +1,7 @@
-/** The only SQL that writes a space's totals outside of publishing: differences that add up, so that no row is fought for. */
+/**
+ * Writes changes of a space's totals, as rows that add up, so that transactions do not wait for each other's
+ * row.
+ */
 import type { Sql } from "../../pool.ts";
 
 interface StatisticsChange {
@@ -6,28 +9,43 @@ interface StatisticsChange {
   readonly spaceNum: number;
   readonly chunks: number;
   readonly terms: number;
-  /** Of the chunks' vectors. */
+  /** The model of the chunks' vectors. */
   readonly embeddingModel?: string;
 }
 
-/** Notes chunks and terms that came (positive) or went (negative). The transaction that changes what search sees calls it. */
+/**
+ * Adds chunks and terms to the totals, or subtracts them (negative). Call it in the transaction that changes
+ * what search sees.
+ */
 export async function addStatistics(
   sql: Sql,
   { organizationNum, spaceNum, chunks, terms, embeddingModel }: StatisticsChange,
 ): Promise<void> {
   if (chunks === 0 && terms === 0) return;
   await sql.query(
-    "insert into space_statistics (organization_num, space_num, chunks, terms, embedding_model) values ($1, $2, $3, $4, $5)",
+    `insert into space_statistics (organization_num, space_num, chunks, terms, embedding_model)
+     values ($1, $2, $3, $4, $5)`,
     [organizationNum, spaceNum, chunks, terms, embeddingModel],
   );
 }
 
-/** Makes one row a model of the space's differences; what is added meanwhile stays beside it. The sums do not change. */
+/**
+ * Replaces the rows of the space by one for each model, with the same sums. Rows that are added meanwhile
+ * stay.
+ */
 export async function foldStatistics(sql: Sql, organizationNum: number, spaceNum: number): Promise<void> {
   await sql.query(
-    `with gone as (delete from space_statistics where space_num = $2 returning chunks, terms, embedding_model)
+    `with folded as (
+       delete from space_statistics
+       where space_num = $2
+       returning chunks, terms, embedding_model
+     )
      insert into space_statistics (organization_num, space_num, chunks, terms, embedding_model)
-     select $1, $2, sum(chunks), sum(terms), embedding_model from gone group by embedding_model having sum(chunks) <> 0 or sum(terms) <> 0`,
+     select $1, $2, sum(chunks), sum(terms), embedding_model
+     from folded
+     group by embedding_model
+     having sum(chunks) <> 0
+         or sum(terms) <> 0`,
     [organizationNum, spaceNum],
   );
 }

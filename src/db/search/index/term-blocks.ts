@@ -1,7 +1,12 @@
-/** The only place that knows how a segment's terms are packed: sorted by their bytes, some dozens a block, each with its postings. */
+/**
+ * Packs and reads the terms of a segment: sorted by their bytes, some dozens a block, each with its postings.
+ */
 import { createTimeSlice } from "../time-slice.ts";
 
-/** A term by its UTF-8 bytes, one a character, so that strings sort as Postgres sorts them under "C". */
+/**
+ * A term as a string with one character for each byte of its UTF-8, so that it sorts as Postgres does with
+ * collation "C".
+ */
 export type TermBytes = string & { readonly encoding: "term bytes" };
 
 export interface TermBlock {
@@ -9,14 +14,17 @@ export interface TermBlock {
   readonly data: Buffer;
 }
 
-/** A query reads one block a term and segment: small ones waste little, and a row of Postgres costs a hundred bytes by itself. */
+/**
+ * A query reads one block for each term and segment, so blocks are small; a row of Postgres adds about a
+ * hundred bytes.
+ */
 const BLOCK_BYTES = 1_024;
 
 export function bytesOf(term: string): TermBytes {
   return Buffer.from(term, "utf8").toString("latin1") as TermBytes;
 }
 
-/** Whether terms of a language (`de:haus`) are among these, by the language. */
+/** Returns the languages of the terms that have one (`de:haus`), sorted. */
 export function languagesAmong(terms: Iterable<string>): string[] {
   const found = new Set<string>();
   for (const term of terms) if (term.charCodeAt(2) === 0x3a) found.add(term.slice(0, 2));
@@ -32,16 +40,20 @@ function varint(value: number): number[] {
 }
 
 /**
- * Packs terms with their postings; a term with many postings has a block of its own. Of each entry: how many bytes the term has, the
- * term, how many the postings have, the postings.
+ * Packs terms with their postings into blocks of about {@link BLOCK_BYTES}. A term with many postings has a
+ * block of its own. An entry is the length of the term in bytes, the term, the length of its postings in
+ * bytes, the postings.
  */
 export async function packBlocks(postings: ReadonlyMap<TermBytes, Uint8Array>): Promise<TermBlock[]> {
   const endOfSlice = createTimeSlice();
   const blocks: TermBlock[] = [];
-  let [first, parts, size]: [string, Uint8Array[], number] = ["", [], 0];
+  let first = "";
+  let parts: Uint8Array[] = [];
+  let size = 0;
   const flush = (): void => {
     if (parts.length > 0) blocks.push({ firstTerm: first, data: Buffer.concat(parts) });
-    [parts, size] = [[], 0];
+    parts = [];
+    size = 0;
   };
   for (const term of [...postings.keys()].toSorted()) {
     const data = postings.get(term)!;
@@ -56,7 +68,7 @@ export async function packBlocks(postings: ReadonlyMap<TermBytes, Uint8Array>): 
   return blocks;
 }
 
-/** Reads the block's entries in order, until `visit` answers true. */
+/** Calls `visit` for the entries of the block, in order, until it returns true. */
 export function readBlock(block: Buffer, visit: (term: TermBytes, postings: Buffer) => boolean | void): void {
   let at = 0;
   const read = (): number => {
@@ -77,18 +89,27 @@ export function readBlock(block: Buffer, visit: (term: TermBytes, postings: Buff
   }
 }
 
-/** The postings of a term, given by its UTF-8 bytes; null where the block does not have it. A query passes thousands of terms: nothing is made of them. */
+/**
+ * Returns the postings of a term, given by its UTF-8 bytes, or null if the block does not have it. Creates no
+ * objects for the terms before it, since a query passes thousands of them.
+ */
 export function findTerm(block: Buffer, wanted: Uint8Array): Buffer | null {
   const end = block.length;
   for (let at = 0; at < end;) {
     let byte = block[at++]!;
     let size = byte & 0x7f;
-    for (let shift = 7; byte > 0x7f; shift += 7) size |= ((byte = block[at++]!) & 0x7f) << shift;
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = block[at++]!;
+      size |= (byte & 0x7f) << shift;
+    }
     const isWanted = size === wanted.length && isAt(block, at, wanted);
     at += size;
     byte = block[at++]!;
     size = byte & 0x7f;
-    for (let shift = 7; byte > 0x7f; shift += 7) size |= ((byte = block[at++]!) & 0x7f) << shift;
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = block[at++]!;
+      size |= (byte & 0x7f) << shift;
+    }
     if (isWanted) return block.subarray(at, at + size);
     at += size;
   }

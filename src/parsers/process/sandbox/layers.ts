@@ -1,4 +1,7 @@
-/** The layers that the kernel puts around a parser process: commands that confine themselves and become the next. */
+/**
+ * The layers that the kernel puts around a parser process: commands that confine themselves and then run the
+ * next.
+ */
 
 import { fileURLToPath } from "node:url";
 import { codePaths, nodePaths, type ProcessFolders } from "./node-permissions.ts";
@@ -6,24 +9,27 @@ import { toolPath } from "./tools.ts";
 
 export type LayerName = "limits" | "network" | "user" | "privileges" | "files" | "calls";
 
-/** What a layer is told of the process that it is put around. */
+/** The process that a layer is put around. */
 export interface ConfinedProcess extends ProcessFolders {
   readonly entry: URL;
-  /** User and group that are its own alone; undefined if it keeps the worker's. */
+  /** A user and group id that no other process has; undefined if it keeps the worker's. */
   readonly userId: number | undefined;
-  /** Processor time of its whole life. */
+  /** Processor time of its whole lifetime. */
   readonly cpuSeconds: number;
-  /** Memory that is its own and may be written, whether it has been touched or not. */
+  /** Private writable memory, whether it has been touched or not. */
   readonly dataBytes: number;
 }
 
 export interface Layer {
   readonly name: LayerName;
-  /** The tool that applies it; undefined if this machine does not have it. */
+  /** The path of the tool that applies it; undefined if this machine does not have the tool. */
   readonly tool: string | undefined;
-  /** Undefined if the worker has not the rights for it from the outset; then the text says so. */
+  /** Why the layer cannot be applied at all; undefined if it may be possible. */
   readonly impossible?: string | undefined;
-  /** Of the tool, before and after those of the layers: neighbours that agree in them and in the tool are one start of it. */
+  /**
+   * The tool's arguments before and after those of the layer. Adjacent layers with the same ones share one
+   * start of it.
+   */
   readonly before?: readonly string[];
   readonly after?: readonly string[];
   arguments(process: ConfinedProcess): string[];
@@ -31,21 +37,31 @@ export interface Layer {
 
 const KIBIBYTE = 1024;
 const BLOCK_BYTES = 512;
-/** One file in the scratch folder. */
+/** The size of one file in the scratch folder. */
 const MAX_FILE_BYTES = 256 * KIBIBYTE * KIBIBYTE;
-/** Between the signal that a process may take and the one that it may not. */
+/** Seconds between SIGXCPU, which a process may handle, and SIGKILL. */
 const CPU_GRACE_SECONDS = 5;
 
-const LIMITS = `set -e; ulimit -c 0; ulimit -f ${MAX_FILE_BYTES / BLOCK_BYTES}; ulimit -d "$1"; ulimit -S -t "$2"; ulimit -H -t "$3"; shift 3; exec "$@"`;
+/** Takes kibibytes of memory, then seconds of processor time, soft and hard, and then the command. */
+const LIMITS = [
+  "set -e",
+  "ulimit -c 0",
+  `ulimit -f ${MAX_FILE_BYTES / BLOCK_BYTES}`,
+  'ulimit -d "$1"',
+  'ulimit -S -t "$2"',
+  'ulimit -H -t "$3"',
+  "shift 3",
+  'exec "$@"',
+].join("; ");
 
 const NO_CAPABILITIES = ["--inh-caps=-all", "--bounding-set=-all"] as const;
 
 const CONFINE = fileURLToPath(new URL("./confine.pl", import.meta.url));
 
-/** Programs and libraries; none of it is a secret. */
+/** Programs and libraries, none of which is a secret. */
 const SYSTEM_FOLDERS = ["/usr", "/lib", "/lib64"] as const;
 
-/** What the run times of C, V8 and libuv look up; each goes on without. */
+/** Paths that the run times of C, V8 and libuv read if they can; none of them is needed. */
 const LOOKED_UP = [
   "/etc/ld.so.cache",
   "/etc/localtime",
@@ -58,7 +74,7 @@ const LOOKED_UP = [
   "/sys/devices/system/cpu",
 ] as const;
 
-/** The layers in the order in which they are put on: each needs rights that a later one takes. */
+/** The layers in the order in which they are applied: each needs rights that a later one takes away. */
 export function kernelLayers(): Layer[] {
   const isRoot = process.getuid?.() === 0;
   const setpriv = toolPath("setpriv");
@@ -90,7 +106,7 @@ export function kernelLayers(): Layer[] {
     {
       name: "privileges",
       tool: setpriv,
-      // The signal comes when the worker's process is gone.
+      // The kernel sends the signal when the worker's process is gone.
       arguments: ({ userId }) => [
         ...(isRoot && userId === undefined ? NO_CAPABILITIES : []),
         "--no-new-privs",
@@ -113,7 +129,7 @@ export function kernelLayers(): Layer[] {
     : layers.map((layer) => ({ ...layer, impossible: "only Linux has it" }));
 }
 
-/** The command, up to where the confined one follows, that puts these layers around it. */
+/** The start of a command that applies these layers; the confined command follows it. */
 export function commandOf(layers: readonly Layer[], child: ConfinedProcess): string[] {
   const hasOwnUser = layers.some((layer) => layer.name === "user");
   const confined = hasOwnUser ? child : { ...child, userId: undefined };

@@ -1,4 +1,7 @@
-/** What Node's own permission model lets a parser process do: read its code and its folder, and write its scratch folder. */
+/**
+ * Node's permission model for a parser process: it may read its code and its folder, and write its scratch
+ * folder.
+ */
 
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
@@ -6,7 +9,10 @@ import { fileURLToPath } from "node:url";
 
 const PROJECT = new URL("../../../../", import.meta.url);
 
-/** What a parser process reads to run: not the project's folder as a whole, in which the service's data may lie. */
+/**
+ * What a parser process reads to run. Not the whole folder of the project, which may contain the service's
+ * data.
+ */
 export function codePaths(entry: URL): string[] {
   const paths = [
     new URL("src", PROJECT),
@@ -18,15 +24,17 @@ export function codePaths(entry: URL): string[] {
 }
 
 export interface ProcessFolders {
-  /** Read by this process. */
+  /** The folder that the process may read. */
   readonly folder: string;
-  /** Inside of it, and written too. */
+  /** A folder inside of it that the process may also write. */
   readonly scratch: string;
 }
 
 /**
- * Arguments of Node. Worker threads stay forbidden: they are not held to the permission model. Child processes, WASI and the inspector are
- * forbidden too.
+ * The arguments of Node. Worker threads stay forbidden, since the permission model does not apply to them; so
+ * do child processes, WASI and the inspector.
+ *
+ * @see https://nodejs.org/api/permissions.html
  */
 export function permissionArguments(entry: URL, { folder, scratch }: ProcessFolders): string[] {
   const readable = [...codePaths(entry), folder];
@@ -35,14 +43,14 @@ export function permissionArguments(entry: URL, { folder, scratch }: ProcessFold
     "--allow-addons",
     ...readable.map((path) => `--allow-fs-read=${path}`),
     `--allow-fs-write=${scratch}`,
-    // The machine's own file is not among what may be read.
+    // The machine's own file may not be read.
     "--openssl-config=/dev/null",
-    // That addons may do more, and may lie anywhere, is known: the kernel's layers are for that.
+    // The warning says that addons may do more; the kernel's layers are for that.
     "--disable-warning=PERM0001",
   ];
 }
 
-/** Folders of the Node that runs this, which it may read its libraries from. */
+/** Folders of the running Node, from which it may read its libraries. */
 export function nodePaths(): string[] {
   return [dirname(process.execPath), dirname(realPath(process.execPath))];
 }

@@ -1,11 +1,14 @@
-/** Ends a parser process after the worker was killed, where the kernel does not: a shell waits for the worker's end of a pipe to close. */
+/**
+ * Ends a parser process after its worker was killed, if the kernel does not do so: a shell waits until the
+ * worker's end of a pipe closes.
+ */
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { toolPath } from "./tools.ts";
 
 const WAIT_AND_KILL = 'read -r nothing; kill -9 "$1"';
 
-/** Until the process has ended: its id may be somebody else's after that. */
+/** Watches until the process has ended: another process may have its id after that. */
 export function watchParent(child: ChildProcess): void {
   if (child.pid === undefined) return;
   const sh = toolPath("sh") ?? "/bin/sh";

@@ -1,4 +1,6 @@
-/** The folder of one parser process: the only place that puts a document where that process, and no other, can read it. */
+/**
+ * The folder of one parser process: places a document so that this process, and no other one, can read it.
+ */
 
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import {
@@ -19,26 +21,69 @@ import type { ProcessFolders } from "./node-permissions.ts";
 
 export interface ProcessFolder extends ProcessFolders {
   /**
-   * The input as the process gets it: the bytes of small ones, the rest as a file of the folder, which goes when this is disposed of.
-   * Throws what the file system throws.
+   * The input for the process: its bytes if it is small, else a file in the folder, which is removed when
+   * this is disposed of. Throws what the file system throws.
    */
   place(input: ParseInput): Promise<{ readonly input: ParseInput } & AsyncDisposable>;
-  /** After the process has ended. */
+  /** To be called after the process has ended. */
   remove(): Promise<void>;
 }
 
-/** Larger documents go to the process as a file; up to here a message costs less than making, owning and removing one. */
+/**
+ * Larger documents are placed as a file; for smaller ones a message costs less than a file that is made and
+ * removed.
+ */
 const MAX_INLINE_BYTES = 256 * 1024;
 
 const ROOT = 0;
 
+interface Folders extends ProcessFolders {
+  readonly inputs: string;
+  readonly ocrData: string;
+  /** User and group of the process that reads it; undefined if they are those of this process. */
+  readonly userId: number | undefined;
+}
+
 /**
- * The folder is this process's own. Another user may read it and writes in the scratch folder alone: a folder that somebody else writes
- * to is no place for root to work in.
+ * The folder belongs to this process. The other user may read it, and write the scratch folder alone: root
+ * must not work in a folder to which another user writes.
  *
- * @param userId User and group of the process that reads it, if it is not the user of this one; this one is root then.
+ * @param userId User and group of the process that reads the folder, if it is not this process's user; this
+ * process is root then.
  */
 export function makeProcessFolder(parent: string, userId: number | undefined): ProcessFolder {
+  const folders = makeFolders(parent, userId);
+  let givenOcr: Promise<OcrSettings> | undefined;
+  /** Tesseract's data stays for the lifetime of the process. */
+  const giveOcrOnce = async (ocr: OcrSettings): Promise<OcrSettings> => {
+    givenOcr ??= giveOcr(folders, ocr);
+    return givenOcr.catch((error: unknown) => {
+      givenOcr = undefined;
+      throw error;
+    });
+  };
+  return {
+    folder: folders.folder,
+    scratch: folders.scratch,
+    async place(input) {
+      const ocr = input.ocr && mayNeedOcr(input.fileType) ? await giveOcrOnce(input.ocr) : undefined;
+      const bytes = await smallBytes(input);
+      if (bytes !== undefined)
+        return {
+          input: { ...input, ocr, bytes, path: undefined },
+          [Symbol.asyncDispose]: async () => undefined,
+        };
+      const path = await placeFile(folders, input);
+      return {
+        input: { ...input, ocr, bytes: undefined, path },
+        [Symbol.asyncDispose]: () => rm(path, { force: true }),
+      };
+    },
+    remove: () => rm(folders.folder, { recursive: true, force: true }),
+  };
+}
+
+function makeFolders(parent: string, userId: number | undefined): Folders {
   const folder = realpathSync(mkdtempSync(join(parent, "parser-")));
   const inputs = join(folder, "input");
   const ocrData = join(folder, "tessdata");
@@ -51,63 +96,46 @@ export function makeProcessFolder(parent: string, userId: number | undefined): P
     }
     chownSync(scratch, userId, userId);
   }
+  return { folder, inputs, ocrData, scratch, userId };
+}
 
-  const letRead = async (path: string): Promise<void> => {
-    if (userId === undefined) return;
-    await chown(path, ROOT, userId);
-    await chmod(path, 0o440);
-  };
-  const give = async (from: string, to: string): Promise<void> => {
-    // A link costs nothing, but it has the owner and the group of what it is a link to.
-    if (userId === undefined && (await linked(from, to))) return;
-    await copyFile(from, to, constants.COPYFILE_FICLONE);
-    await letRead(to);
-  };
-  let givenOcr: Promise<unknown> | undefined;
-  /** Tesseract's data stays for as long as the process does: it may lie where another user cannot reach it. */
-  const giveOcr = async ({ languages, dataFolder }: OcrSettings): Promise<OcrSettings> => {
-    givenOcr ??= Promise.all(
-      languages
-        .split("+")
-        .map((language) =>
-          give(join(dataFolder, `${language}.traineddata`), join(ocrData, `${language}.traineddata`)),
-        ),
-    );
-    await givenOcr.catch((error: unknown) => {
-      givenOcr = undefined;
-      throw error;
-    });
-    return { languages, dataFolder: ocrData };
-  };
+/** Copies the data of the languages, which may be in a folder that the other user cannot read. */
+async function giveOcr(folders: Folders, { languages, dataFolder }: OcrSettings): Promise<OcrSettings> {
+  const names = languages.split("+").map((language) => `${language}.traineddata`);
+  await Promise.all(
+    names.map((name) => give(join(dataFolder, name), join(folders.ocrData, name), folders.userId)),
+  );
+  return { languages, dataFolder: folders.ocrData };
+}
 
-  return {
-    folder,
-    scratch,
-    async place(input) {
-      const ocr = input.ocr && mayNeedOcr(input.fileType) ? await giveOcr(input.ocr) : undefined;
-      const bytes = await smallBytes(input);
-      if (bytes !== undefined)
-        return {
-          input: { ...input, ocr, bytes, path: undefined },
-          [Symbol.asyncDispose]: async () => undefined,
-        };
-      // Parsers of native code tell formats by the name.
-      const path = join(inputs, `document.${input.fileType.toLowerCase()}`);
-      const dispose = (): Promise<void> => rm(path, { force: true });
-      try {
-        if (input.bytes === undefined) await give(input.path ?? "", path);
-        else {
-          await writeFile(path, input.bytes, { mode: 0o600 });
-          await letRead(path);
-        }
-      } catch (error) {
-        await dispose();
-        throw error;
-      }
-      return { input: { ...input, ocr, bytes: undefined, path }, [Symbol.asyncDispose]: dispose };
-    },
-    remove: () => rm(folder, { recursive: true, force: true }),
-  };
+/** Places the input as a file and returns its path; leaves no file if that fails. */
+async function placeFile({ inputs, userId }: Folders, input: ParseInput): Promise<string> {
+  // Parsers of native code tell formats by the name.
+  const path = join(inputs, `document.${input.fileType.toLowerCase()}`);
+  try {
+    if (input.bytes === undefined) await give(input.path ?? "", path, userId);
+    else {
+      await writeFile(path, input.bytes, { mode: 0o600 });
+      await letRead(path, userId);
+    }
+    return path;
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+async function give(from: string, to: string, userId: number | undefined): Promise<void> {
+  // A link costs nothing, but has the owner and group of its target.
+  if (userId === undefined && (await linked(from, to))) return;
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
+  await letRead(to, userId);
+}
+
+async function letRead(path: string, userId: number | undefined): Promise<void> {
+  if (userId === undefined) return;
+  await chown(path, ROOT, userId);
+  await chmod(path, 0o440);
 }
 
 async function smallBytes({ bytes, path = "" }: ParseInput): Promise<Uint8Array | undefined> {
@@ -116,7 +144,7 @@ async function smallBytes({ bytes, path = "" }: ParseInput): Promise<Uint8Array 
   return bytes ?? readFile(path);
 }
 
-/** Whether it could be linked: not onto another file system, nor what belongs to somebody else, nor what is a link itself. */
+/** Links the file; false for another file system, a file of another user, and a symbolic link. */
 async function linked(from: string, to: string): Promise<boolean> {
   if (!(await lstat(from)).isFile()) return false;
   return link(from, to).then(

@@ -1,4 +1,4 @@
-/** Finds out which layers this machine can put around a parser process, and says which are on and why others are off. */
+/** Finds out which layers this machine can put around a parser process, and why others cannot be applied. */
 
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -10,37 +10,40 @@ import { toolPath } from "./tools.ts";
 
 export interface MissingLayer {
   readonly layer: LayerName;
-  /** For operators. */
+  /** The reason, for operators. */
   readonly because: string;
 }
 
-/** What stands between a parser process and everything else. */
+/** The layers between a parser process and everything else. */
 export interface Sandbox {
-  /** `permissions` is Node's own model, which is always on. */
+  /** `permissions` is Node's permission model, which is always on. */
   readonly on: readonly ("permissions" | LayerName)[];
   readonly off: readonly MissingLayer[];
-  /** The command, up to where Node's own follows, that puts the kernel's layers around it. */
+  /** The start of a command that applies the kernel's layers; the command of Node follows it. */
   around(process: ConfinedProcess): string[];
 }
 
 export interface SandboxOptions {
   /** The module that the processes run. */
   readonly entry: URL;
-  /** Where their folders will be made. */
+  /** The folder in which their own folders will be made. */
   readonly folder: string;
-  /** Default: all that this machine may have, in order. */
+  /** Default: all that this machine may have, in their order. */
   readonly layers?: readonly Layer[] | undefined;
 }
 
 const run = promisify(execFile);
 const PROBE_MS = 20_000;
 
-/** Far beyond what a probe needs. */
+/** Much more than a probe needs. */
 const PROBE_LIMITS = { cpuSeconds: 60, dataBytes: 4 * 1024 ** 3 };
 
 /**
- * Tries the layers one on top of the other, with what a parser process is at least going to do. Never throws: what the kernel refuses is
- * off, and says why. Takes some 100 ms, mostly the start of one Node.
+ * Tries the layers one on top of the other, with the least that a parser process will do. Never throws: a
+ * layer that the kernel refuses is off, with the reason. Takes about 100 ms, mostly for the start of one
+ * Node.
+ *
+ * @see test/parsers/process/sandbox/layers.own-stack.test.ts
  */
 export async function prepareSandbox({
   entry,
@@ -49,7 +52,7 @@ export async function prepareSandbox({
 }: SandboxOptions): Promise<Sandbox> {
   const probe: ConfinedProcess = { entry, folder, scratch: folder, userId: probeUserId(), ...PROBE_LIMITS };
   const quick = await applicable(layers, probe, tryReading);
-  // A layer may bear the shell and not Node; which of them it is takes a start of Node for each.
+  // A layer may work with the shell and not with Node; to find it, Node is started with each layer.
   const fails = await failure(quick.applied, probe, tryNode);
   const { applied, off } = fails === undefined ? quick : await applicable(layers, probe, tryNode);
   return {
@@ -59,19 +62,20 @@ export async function prepareSandbox({
   };
 }
 
-/** One sentence for the log. */
+/** The layers in one sentence, for the log. */
 export function describeSandbox({ on, off }: Sandbox): string {
   const missing =
     off.length === 0 ? "nothing" : off.map(({ layer, because }) => `${layer} (${because})`).join(", ");
   return `the parser's process: on: ${on.join(", ")}; off: ${missing}`;
 }
 
-/** Whether what one document could do to another tenant is held off by the kernel too, in one way or the other. */
+/** Whether the kernel too, in one way or another, prevents a document from harming other tenants. */
 export function isWhole({ on }: Sandbox): boolean {
   const has = (...layers: LayerName[]): boolean => layers.some((layer) => on.includes(layer));
   return has("limits") && has("privileges") && has("network", "calls") && has("user", "files");
 }
 
+/** The command that is tried behind the layers. */
 type Attempt = (process: ConfinedProcess) => string[];
 
 async function applicable(
@@ -93,7 +97,7 @@ async function applicable(
   return { applied, off };
 }
 
-/** Why nothing can be run behind these layers; undefined if it can. */
+/** Why the command cannot be run behind these layers; undefined if it can. */
 async function failure(
   layers: readonly Layer[],
   probe: ConfinedProcess,
@@ -112,8 +116,15 @@ async function failure(
   }
 }
 
-/** Without a process of its own: `test` is the shell's. */
-const READ = `test -x "$1" || { echo "$1 cannot be entered by another user" >&2; exit 1; }; shift; for path; do test -r "$path" || { echo "$path cannot be read by another user" >&2; exit 1; }; done`;
+/**
+ * Takes a folder, and then paths that must be readable. It starts no process: `test` is built into the shell.
+ */
+const READ = `
+test -x "$1" || { echo "$1 cannot be entered by another user" >&2; exit 1; }
+shift
+for path; do
+  test -r "$path" || { echo "$path cannot be read by another user" >&2; exit 1; }
+done`;
 
 function tryReading({ entry, folder }: ConfinedProcess): string[] {
   const sh = toolPath("sh") ?? "/bin/sh";

@@ -1,12 +1,12 @@
-/** The only place that says where the system's tools are: a parser process is started through them, and with no `PATH`. */
+/** Finds the system's tools that start a parser process, which has no `PATH`. */
 
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 
-/** Folders that only the machine's administrator writes to. */
+/** Folders to which only the machine's administrator can write. */
 const FOLDERS = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"] as const;
 
-/** Where a tool is; undefined if this machine does not have it. */
+/** The path of a tool; undefined if this machine does not have it. */
 export function toolPath(name: string): string | undefined {
   return FOLDERS.map((folder) => join(folder, name)).find(isExecutable);
 }

@@ -1,4 +1,4 @@
-/** Reports of leaked keys on the real stack: the one change that needs no credentials. */
+/** Reports of leaked keys on the real stack, which anybody may make. */
 import { describe, expect, test } from "vitest";
 import { call } from "../../../support/clients/client.ts";
 import { signedIn } from "../../../support/clients/signed-in.ts";
@@ -6,12 +6,13 @@ import { until } from "../../../support/until.ts";
 
 const people = signedIn();
 const { stack, tenants } = people;
+const REVOKED_AS_LEAKED = encodeURIComponent('{"action":"api_keys:revoke_leaked"}');
 const make = (name: string) => people.as("eve", "POST", "/me/api-keys", { name });
 
 describe("a report of leaked keys", () => {
   const report = (keys: unknown) => call(stack.url, null, "POST", "/api-keys/revoke-leaked", { keys });
 
-  test("revokes those that exist, also by a text of before, and tells the organization; all are answered alike", async () => {
+  test("revokes known keys, also by an earlier text, and audits it; all are answered alike", async () => {
     const [leaked, rolling, kept] = [
       (await make("leaked")).body,
       (await make("rolling too")).body,
@@ -38,7 +39,7 @@ describe("a report of leaked keys", () => {
     const { body: log } = await people.as(
       "ada",
       "GET",
-      `/organizations/${tenants.acme}/audit-log?filters=${encodeURIComponent('{"action":"api_keys:revoke_leaked"}')}`,
+      `/organizations/${tenants.acme}/audit-log?filters=${REVOKED_AS_LEAKED}`,
     );
     const rows = [leaked, rolling].map(
       ({ id }) => expect.objectContaining({ resource_id: id, actor: null, auth_method: "system" }) as unknown,
@@ -53,7 +54,7 @@ describe("a report of leaked keys", () => {
     expect(list.items).toMatchObject([{ id: leaked.id, revoked_reason: "leaked" }]);
   });
 
-  test("finds keys in what stands around them, and passes over what is no text of one", async () => {
+  test("finds keys in the text around them, and ignores what is no key", async () => {
     const keys: string[] = [];
     for (const name of ["bearer", "quoted", "url", "beside"]) keys.push((await make(name)).body.key);
     const [bearer, quoted, url, beside] = keys;
@@ -74,7 +75,7 @@ describe("a report of leaked keys", () => {
       );
   });
 
-  test("takes as long for a key that somebody has as for one that nobody has and for what is no key", async () => {
+  test("takes as long for a known key as for an unknown one and for what is no key", async () => {
     const took = async (keys: string[]): Promise<number> => {
       const before = performance.now();
       await report(keys);

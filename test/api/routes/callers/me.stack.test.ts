@@ -31,13 +31,13 @@ test("refuses a key in the specification's words", async () => {
   expect(await routesOpenToKeys(people, [getMe])).toEqual([]);
 });
 
-test("refuses a token of a subject that nobody knows", async () => {
+test("refuses a token of an unknown subject", async () => {
   expect(await call(stack.url, await stack.issuer.token("stranger"), "GET", "/me")).toMatchObject({
     status: 401,
   });
 });
 
-test("binds a subject at first sight by its verified e-mail address, and makes the private space", async () => {
+test("the first login binds a user by the verified e-mail and makes the private space", async () => {
   const id = "01900000-0000-7000-8000-0000000000f1";
   expect(
     (

@@ -158,7 +158,7 @@ describe("a batch of ids", () => {
     });
   });
 
-  test("is nobody's but the caller's", async () => {
+  test("does not exist for other users", async () => {
     const [id] = await putMany("private batch", 1);
     const { batch_id: batchId } = (await start({ document_ids: [id] })).body;
     const missing = { status: 404, body: { detail: "Batch not found" } };
@@ -186,7 +186,7 @@ describe("a batch of ids", () => {
 });
 
 describe("a batch of filters", () => {
-  test("reprocesses what they let through and the caller may write, and answers without results", async () => {
+  test("reprocess what they match and the caller may write, and are answered without results", async () => {
     const ids = await putMany("filtered", 5);
     await putMany("filtered elsewhere", 1, tenants.spaces.archive, tenants.keys.owner);
     const { status, body } = await start({

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { searchDocuments } from "../../../../src/api/routes/documents/hybrid-search.ts";
 import { createAuthenticator } from "../../../../src/auth/authenticate.ts";
-import type { Deps } from "../../../../src/deps.ts";
 import { DomainError } from "../../../../src/domain/errors.ts";
 import { newId } from "../../../../src/domain/ids.ts";
 import {
@@ -60,23 +59,29 @@ beforeAll(async () => {
   const stranger = await makeTenant();
   theirs = { space: stranger.space, document: stranger.document.id };
   const queryEmbedding = {
-    model: { name: "test-model", dimensions: DIMENSIONS, fusion: { alpha: 0.4, bm25Saturation: 8 } },
+    model: {
+      name: "test-model",
+      dimensions: DIMENSIONS,
+      fusion: { alpha: 0.4, bm25Saturation: 8 },
+      maxTokens: 256,
+      embed: async () => [vector],
+      countTokens: () => 1,
+      tokenOffsets: () => [],
+      close: async () => {},
+    },
     embed: async () => {
       if (isProviderAway) throw new DomainError("provider_timeout", "too slow");
       return vector;
     },
+    another: async () => null,
+    close: async () => {},
   };
-  const behind = {
-    audit: { record: () => undefined },
-    lastUsed: { note: () => undefined },
-  } as unknown as Pick<Deps, "audit" | "lastUsed">;
   const authenticator = createAuthenticator({ db: database.db, pepper: TEST_PEPPER });
   app = await startTinyApp([searchDocuments], {
     db: database.db,
     authenticator,
     queryEmbedding,
-    ...behind,
-  } as unknown as Partial<Deps>);
+  });
 });
 afterAll(async () => {
   await app.close();
@@ -121,7 +126,7 @@ test("lone surrogates do not break it", async () => {
   );
 });
 
-test("a thousand document ids are taken, of which those of others narrow to nothing; one more is refused", async () => {
+test("a thousand document ids are taken, and one more is refused", async () => {
   const ids = Array.from({ length: 999 }, () => newId());
   const found = async (document_ids: readonly string[], space_id = space) =>
     (await search({ query: "otters", space_id, document_ids })).body.total_results;
@@ -133,7 +138,7 @@ test("a thousand document ids are taken, of which those of others narrow to noth
   expect((await search({ query: "otters", space_id: space, document_ids: ["otters"] })).status).toBe(422);
 });
 
-test("a space of others, of nobody or without chunks has no results, and that is no error", async () => {
+test("a space that is out of reach, unknown or empty has no results, and is no error", async () => {
   for (const space_id of [theirs.space, newId(), empty]) {
     expect(await search({ query: "otters", space_id, document_ids: null })).toMatchObject({
       status: 200,
@@ -142,7 +147,7 @@ test("a space of others, of nobody or without chunks has no results, and that is
   }
 });
 
-test("where the query cannot be embedded in time, words alone answer, and a Warning says so", async () => {
+test("if the query cannot be embedded in time, results are by words, with a Warning", async () => {
   expect(await search({ query: "sleeping otters", space_id: space })).toMatchObject({
     warning: null,
     body: { results: [{ dense_score: expect.any(Number) }] },

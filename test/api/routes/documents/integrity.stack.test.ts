@@ -1,4 +1,4 @@
-/** Integrity of a document and of an organization on the real stack: what is broken on purpose is found, by the API and by the command. */
+/** Integrity on the real stack: the API and the command find whatever is broken on purpose. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -53,7 +53,7 @@ test("a document that is whole has no findings, and neither has its organization
 
 const RUN = "(select published_run_num from documents where id = $1)";
 test.each([
-  // First, while its postings are in a segment of their own.
+  // The first case, because its postings are still in a segment of their own.
   [
     "index_incomplete",
     `delete from postings where segment_num = (select segment_num from posting_runs where run_num = ${RUN})`,
@@ -67,7 +67,11 @@ test.each([
   ["embeddings_incomplete", `delete from embeddings where run_num = ${RUN}`, "published_incomplete"],
   [
     "published_hidden",
-    "insert into hidden_runs (organization_num, space_num, run_num, reason) select o.num, d.space_num, d.published_run_num, 'superseded' from documents d join organizations o on o.id = d.organization_id where d.id = $1",
+    `insert into hidden_runs (organization_num, space_num, run_num, reason)
+     select organization.num, document.space_num, document.published_run_num, 'superseded'
+     from documents as document
+     join organizations as organization on organization.id = document.organization_id
+     where document.id = $1`,
     "published_hidden",
   ],
   [
@@ -92,7 +96,10 @@ test.each([
   await rows("update pipeline_runs set status = 'cancelled' where document_id = $1", [id]);
   await rows(
     `insert into space_statistics (organization_num, space_num, chunks, terms)
-    select o.num, r.space_num, -r.chunk_count, -r.term_count from pipeline_runs r join organizations o on o.id = r.organization_id where r.document_id = $1`,
+     select organization.num, run.space_num, -run.chunk_count, -run.term_count
+     from pipeline_runs as run
+     join organizations as organization on organization.id = run.organization_id
+     where run.document_id = $1`,
     [id],
   );
 });
@@ -107,13 +114,17 @@ test("a stored file that is gone, and statistics that are not those of the docum
   });
   await rows(
     `insert into space_statistics (organization_num, space_num, chunks, terms)
-     select s.organization_num, s.space_num, 1, 1 from space_statistics s join organizations o on o.num = s.organization_num where o.id = $1 limit 1`,
+     select statistics.organization_num, statistics.space_num, 1, 1
+     from space_statistics as statistics
+     join organizations as organization on organization.num = statistics.organization_num
+     where organization.id = $1
+     limit 1`,
     [tenants.acme],
   );
   expect(await faults()).toMatchObject({ rows_without_object: 1, statistics_wrong: 1 });
 });
 
-test("is not told to who does not reach the document", async () => {
+test("is 404 for whoever does not reach the document", async () => {
   const id = await completed("reach");
   expect(await check(id, tenants.keys.rival)).toMatchObject({
     status: 404,

@@ -12,7 +12,7 @@ afterEach(() => stack.provider.clearFaults());
 const { as, editor, end, versions, reprocess, hits, put, putWaiting } = documentClient({ stack, tenants });
 
 describe("reprocess", () => {
-  test("is 202 with a queued run, resets processing_state, and ends as the next version with the chunker asked for", async () => {
+  test("is 202 with a queued run, and ends as the next version with the chunker asked for", async () => {
     const document = await put(longText("heron"), "heron.md");
     const { status, body } = await reprocess(document.id, {
       chunker_name: "recursive",
@@ -95,7 +95,7 @@ describe("reprocess", () => {
     expect(seen.filter((total) => !counts.map((count) => Math.min(100, count)).includes(total))).toEqual([]);
   });
 
-  test("a newer run supersedes one that still runs; the published version serves until the newer one does", async () => {
+  test("a newer run supersedes one that still runs; the published version serves meanwhile", async () => {
     const { id, runId } = await putWaiting("curlew");
     expect((await hits(id, "curlew")).total_results).toBeGreaterThan(0);
     const third = (await reprocess(id, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 90 } }))
@@ -151,7 +151,7 @@ describe("reprocess", () => {
 });
 
 describe("a run", () => {
-  test("says where it stands and what it waits for", async () => {
+  test("shows its progress and what it waits for", async () => {
     const { id, runId } = await putWaiting("godwit");
     const { status, body } = await as(tenants.keys.viewer, "GET", `/data/runs/${runId}`);
     expect(status).toBe(200);
@@ -176,7 +176,7 @@ describe("a run", () => {
     });
   });
 
-  test("is 404 for an unknown one, another tenant and a key out of scope, 422 for no id, 403 to cancel for a viewer", async () => {
+  test("is 404 out of reach, 422 for what is no id, and 403 for a viewer who cancels", async () => {
     const { id } = await put("Whimbrels.", "whimbrel.md");
     const [{ pipeline_run_id: runId }] = (await versions(id)) as [Answer["body"]];
     const missing = { status: 404, body: { detail: "Run not found" } };

@@ -21,7 +21,7 @@ async function join(name: string): Promise<{ id: string; key: string }> {
   return { id, key: body.key };
 }
 
-describe("nobody is let into a private space by an e-mail address that an administrator gives its owner", () => {
+describe("an e-mail address that an administrator gives an owner lets nobody into the private space", () => {
   const address = (name: string) => `${name}@${tenants.domain}`;
   const put = (id: string, name: string) =>
     people.as("ada", "PUT", `${AT}/members/${id}`, {
@@ -58,7 +58,7 @@ describe("nobody is let into a private space by an e-mail address that an admini
     expect((await logIn("pia", "pia")).body.private_space_id).toBe(pia.private_space_id);
   });
 
-  test("not if it is changed before the owner is removed, unless the owner's own login confirms it", async () => {
+  test("not if it is changed before the owner is removed, unless the owner's login confirms it", async () => {
     const { id } = await join("ben");
     const { body: ben } = await logIn("ben", "ben");
     expect((await put(id, "ben.second")).status).toBe(200);

@@ -70,7 +70,7 @@ test("an operator reads what the history keeps encrypted", async () => {
   await until("the log names who looked", () => stack.api.output().includes("operator-of-nobody"));
 });
 
-test("nobody else does: no admin, no key, no stranger", async () => {
+test("admins, keys and strangers are refused", async () => {
   expect((await decode(await stack.issuer.token("ada"))).status).toBe(403);
   expect((await decode(await stack.issuer.token("ada", { roles: "operators" }))).status).toBe(403);
   for (const token of [null, tenants.keys.owner, "not.a.token"])
@@ -81,7 +81,8 @@ test("a stranger is refused while the body that was announced has not come", asy
   const socket = connect(Number(new URL(stack.url).port), "127.0.0.1");
   await once(socket, "connect");
   socket.write(
-    "POST /codec/decode HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n",
+    "POST /codec/decode HTTP/1.1\r\nHost: x\r\n" +
+      "Content-Type: application/json\r\nContent-Length: 4000000\r\n\r\n",
   );
   const [head] = (await once(socket, "data")) as [Buffer];
   socket.destroy();
@@ -99,7 +100,7 @@ test("what was changed stays as it is", async () => {
   expect(text(body.payloads[1].data)).toContain("claimId");
 });
 
-test("each organization whose payloads are opened finds one row of it in its audit log, and no other", async () => {
+test("each organization whose payloads are decrypted gets one audit row, and no other does", async () => {
   const token = await stack.issuer.token(`op-${tenants.acme}`, { roles: ["operators"] });
   const named = (organization: string) => ({
     ...payload,
@@ -110,19 +111,28 @@ test("each organization whose payloads are opened finds one row of it in its aud
   expect(status).toBe(200);
   expect(body.payloads.slice(2, 6)).toEqual(strangers);
   const { rows } = await stack.database.db.owner.query(
-    "select organization_id, auth_method, actor_id from audit_log where action = 'payloads:decrypt' and resource_id = $1",
+    `select organization_id, auth_method, actor_id
+     from audit_log
+     where action = 'payloads:decrypt' and resource_id = $1`,
     [`op-${tenants.acme}`],
   );
   expect(rows).toEqual([{ organization_id: owner, auth_method: "jwt", actor_id: null }]);
 });
 
-test("what cannot be written down is not shown", async () => {
+test("a decryption that cannot be audited is not shown", async () => {
   const { db } = stack.database;
   const token = await stack.issuer.token("op", { roles: ["operators"] });
-  // As where the disk of the database is full.
+  // As if the disk of the database were full.
   await db.owner.query(`
-    create function refuse_row() returns trigger language plpgsql as $$ begin raise exception 'no space left' using errcode = 'disk_full'; end $$;
-    create trigger refuse_row before insert on audit_log for each row when (new.resource_id = 'unwritten') execute function refuse_row()`);
+    create function refuse_row() returns trigger language plpgsql as $$
+    begin
+      raise exception 'no space left' using errcode = 'disk_full';
+    end $$;
+    create trigger refuse_row
+      before insert on audit_log
+      for each row
+      when (new.resource_id = 'unwritten')
+      execute function refuse_row()`);
   try {
     const { status, body } = await decode(await stack.issuer.token("unwritten", { roles: ["operators"] }));
     expect(status).toBe(503);

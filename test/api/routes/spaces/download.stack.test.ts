@@ -148,7 +148,8 @@ describe("a download", () => {
     for (let round = 0; round < 5; round += 1) {
       const socket = connect(Number(target.port), target.hostname);
       socket.write(
-        `GET ${target.pathname}${target.search} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${tenants.keys.editor}\r\n\r\n`,
+        `GET ${target.pathname}${target.search} HTTP/1.1\r\nhost: x\r\n` +
+          `authorization: Bearer ${tenants.keys.editor}\r\n\r\n`,
       );
       await new Promise((resolve) => socket.once("data", resolve));
       socket.destroy();

@@ -18,7 +18,7 @@ describe("path folders", () => {
   const make = (path: string, token = tokens.ada) =>
     call(stack.url, token, "POST", `${client.root}/folders`, { path });
 
-  test("are for tokens of the identity provider alone, and cannot be read there", async () => {
+  test("are made with tokens of the identity provider, not with keys, and cannot be read", async () => {
     expect(
       await call(stack.url, tenants.keys.owner, "POST", `${client.root}/folders`, { path: "f" }),
     ).toMatchObject({

@@ -37,7 +37,7 @@ describe("an upload to a path", () => {
     expect(await client.content("root.txt")).toBe("at the root");
   });
 
-  test("needs a path and a file, and names both where both are missing", async () => {
+  test("needs a path and a file, and names both if both are missing", async () => {
     const form = new FormData();
     form.set("other", "x");
     const { status, body } = await client.request("POST", `${client.root}/upload`, form);
@@ -130,7 +130,11 @@ describe("a second upload to the same path", () => {
     const document = await ended(stack.url, tenants.keys.editor, files[0].document_id);
     expect(document).toMatchObject({ version: 6, processing_state: { pipeline_status: "completed" } });
     const runs = await stack.database.db.owner.query(
-      "select r.version, r.trigger, r.status, f.id is not null as is_current from pipeline_runs r left join raw_files f on f.object_key = r.object_key where r.document_id = $1 order by version",
+      `select run.version, run.trigger, run.status, file.id is not null as is_current
+       from pipeline_runs run
+       left join raw_files file on file.object_key = run.object_key
+       where run.document_id = $1
+       order by run.version`,
       [document.id],
     );
     expect(runs.rows.map((run) => [run.version, run.trigger])).toEqual([

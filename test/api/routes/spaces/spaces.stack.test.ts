@@ -10,7 +10,7 @@ const UNKNOWN = "01900000-0000-7000-8000-00000000ffff";
 const people = signedIn();
 const { stack, tenants } = people;
 
-/** A space of Eve, who is no admin. */
+/** A new space of Eve, who is not an admin. */
 async function make(name: string): Promise<string> {
   const { status, body } = await people.as("eve", "POST", "/spaces", { name });
   expect(status).toBe(201);
@@ -193,7 +193,12 @@ describe("members of a space", () => {
       body: { detail: "User not found" },
     });
     const actions = await stack.database.db.owner.query(
-      "select action from audit_log where space_id = $1 and resource_id = $2 and outcome = 'success' order by at, id",
+      `select action
+       from audit_log
+       where space_id = $1
+         and resource_id = $2
+         and outcome = 'success'
+       order by at, id`,
       [id, people.ids.vic],
     );
     expect(actions.rows.map((row) => row.action)).toEqual([

@@ -19,7 +19,8 @@ beforeAll(async () => {
   const spaceId = await makeSpace(db, organization, [[userId, "owner"]]);
   const agentId = newId();
   await db.owner.query(
-    "insert into agents (id, organization_id, space_id, name, created_by, last_edited_by) values ($1, $2, $3, 'Agent', $4, $4)",
+    `insert into agents (id, organization_id, space_id, name, created_by, last_edited_by)
+     values ($1, $2, $3, 'Agent', $4, $4)`,
     [agentId, organization.id, spaceId, userId],
   );
   makeTurn = () => ({
@@ -40,7 +41,7 @@ const ledger = () => createLedger(database.db, createLog({ level: "warn", name: 
 const statusOf = async ({ id }: TurnRow): Promise<string | undefined> =>
   (await database.db.owner.query("select status from turns where id = $1", [id])).rows[0]?.status;
 
-test("a turn is in the books within milliseconds of its beginning, with no word from Temporal", async () => {
+test("a turn has a row within milliseconds of its beginning, even if Temporal is silent", async () => {
   const books = ledger();
   const turns = Array.from({ length: 50 }, makeTurn);
   for (const turn of turns) books.open(turn);
@@ -51,7 +52,7 @@ test("a turn is in the books within milliseconds of its beginning, with no word 
   );
 });
 
-test("who needs a turn noted waits for no other", async () => {
+test("a turn that must be written at once waits for no other", async () => {
   const books = ledger();
   const [first, second] = [makeTurn(), makeTurn()];
   books.open(first);
@@ -61,7 +62,7 @@ test("who needs a turn noted waits for no other", async () => {
   expect(await Promise.all([first, second].map(statusOf))).toEqual(["open", "open"]);
 });
 
-test("a turn that has ended stays so, whether it was noted as open before or not", async () => {
+test("a turn that has ended stays ended, whether it was written as open before or not", async () => {
   const books = ledger();
   const [quick, slow] = [makeTurn(), makeTurn()];
   books.open(slow);

@@ -7,12 +7,15 @@ function makeTurn(id: string): { turn: Turn; asked: number[] } {
   const turn = {
     row: { id },
     result: new Promise(() => undefined),
-    step: async (no: number) => (asked.push(no), { type: "ended", status: "completed" }),
+    async step(no: number) {
+      asked.push(no);
+      return { type: "ended", status: "completed" };
+    },
   } as unknown as Turn;
   return { turn, asked };
 }
 
-test("a model call that is asked for once more after the turn has ended is answered as before, and not made again", async () => {
+test("a step repeated after the turn's end gets the same answer, without a model call", async () => {
   const openTurns = createOpenTurns();
   const { turn, asked } = makeTurn("one");
   openTurns.add(turn);
@@ -23,7 +26,7 @@ test("a model call that is asked for once more after the turn has ended is answe
   expect(openTurns.counts()).toEqual({ open: 0, behind: 0 });
 });
 
-test("what is kept of ended turns is bounded", async () => {
+test("the answers of a bounded number of ended turns are kept", async () => {
   const openTurns = createOpenTurns();
   for (let index = 0; index <= 1_000; index += 1) {
     openTurns.add(makeTurn(`turn ${index}`).turn);

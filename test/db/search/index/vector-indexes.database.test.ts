@@ -1,15 +1,18 @@
+/**
+ * Vector indexes of large spaces: when they are built and dropped, and that search finds the same with them.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inTenant } from "../../../../src/db/pool.ts";
 import { type DenseCandidate, denseCandidates } from "../../../../src/db/search/embeddings.ts";
 import { hideRun } from "../../../../src/db/search/hidden.ts";
 import { type SearchScope, readSearchScope } from "../../../../src/db/search/scope.ts";
 import { addStatistics } from "../../../../src/db/search/index/statistics.ts";
-import { listSpacesToIndex, tendVectorIndexes } from "../../../../src/db/search/index/vector-indexes.ts";
+import { listSpacesToIndex, updateVectorIndexes } from "../../../../src/db/search/index/vector-indexes.ts";
 import { type TestDatabase, createTestDatabase } from "../../../support/servers/database.ts";
 import { until } from "../../../support/until.ts";
 import { type SearchSpace, createOrganization, createSpace } from "../../../support/stack/search-space.ts";
 
-/** As few vectors as are worth an index: large ones. */
+/** Large vectors, because fewer of them are worth an index. */
 const DIMENSIONS = 1_536;
 const VECTORS = 5_200;
 const A_RUN = 10;
@@ -20,14 +23,26 @@ let target: SearchSpace;
 let modelNum: number;
 const query = Float32Array.from({ length: DIMENSIONS }, (_, at) => Math.sin(at * 1.3));
 
-/** Clustered vectors, made where they are kept: each is the center of its cluster and a step away from it. */
+/**
+ * Inserts clustered vectors, computed in the database: each is the center of its cluster and a step away from
+ * it.
+ */
 const insertVectors = (firstRun: number, count: number) =>
   database.db.owner.query(
     `with center as materialized (
-       select c, array(select sin(c * 7.7 + i * (1 + c * 0.01)) from generate_series(1, ${DIMENSIONS}) i)::halfvec as v
+       select c,
+              array(
+                select sin(c * 7.7 + i * (1 + c * 0.01))
+                from generate_series(1, ${DIMENSIONS}) i
+              )::halfvec as v
        from generate_series(0, ${CLUSTERS - 1}) c),
      step as materialized (
-       select s, array(select (random() - 0.5) * 1.5 from generate_series(1, ${DIMENSIONS}) where s >= 0)::halfvec as v
+       select s,
+              array(
+                select (random() - 0.5) * 1.5
+                from generate_series(1, ${DIMENSIONS})
+                where s >= 0
+              )::halfvec as v
        from generate_series(0, $5 / ${CLUSTERS}) s)
      insert into embeddings (organization_num, space_num, run_num, chunk_index, model_num, embedding)
      select $1, $2, $3 + n / ${A_RUN}, n % ${A_RUN}, $4, center.v + step.v
@@ -67,7 +82,7 @@ const unindexed = (scope: SearchScope): SearchScope => ({
   models: scope.models.map((model) => ({ ...model, hasIndex: false })),
 });
 
-/** Of the ten nearest, how many the search finds. */
+/** Returns the share of the ten nearest chunks that the search finds. */
 async function recall(scope: SearchScope): Promise<number> {
   const exact = await nearest(unindexed(scope));
   const found = await nearest(scope);
@@ -76,7 +91,7 @@ async function recall(scope: SearchScope): Promise<number> {
   return exact.slice(0, 10).filter((hit) => names.has(`${hit.run_num}/${hit.chunk_index}`)).length / 10;
 }
 
-const tend = () => tendVectorIndexes(database.db, target.organization.num, target.space.num);
+const update = () => updateVectorIndexes(database.db, target.organization.num, target.space.num);
 const isListed = async () =>
   (await listSpacesToIndex(database.db.system, 100)).some((space) => space.spaceNum === target.space.num);
 const indexes = async () =>
@@ -95,18 +110,18 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 test(
-  "a large space gets an index of its own, finds what reading all finds, and loses it when it is small again",
+  "a large space gets an index, finds with it what a scan finds, and loses it when it is small again",
   { timeout: 240_000 },
   async () => {
     await insertVectors(1, 1_000);
     await count(1_000);
     expect(await isListed()).toBe(false);
-    expect([await tend(), await indexes()]).toEqual([0, 0]);
+    expect([await update(), await indexes()]).toEqual([0, 0]);
 
     await insertVectors(1_001, VECTORS - 1_000);
     await count(VECTORS - 1_000);
     expect(await isListed()).toBe(true);
-    expect([await tend(), await indexes()]).toEqual([1, 1]);
+    expect([await update(), await indexes()]).toEqual([1, 1]);
     expect(await isListed()).toBe(false);
     const whole = await scopeOf();
     expect(whole.models[0]!.hasIndex).toBe(true);
@@ -118,11 +133,11 @@ test(
       return rows[0].scans > 0;
     });
 
-    // Narrowed by documents, it is read as it is.
+    // A search narrowed to documents scans their vectors.
     const few = { ...whole, runs: [1, 1_001, 1_002] };
     expect((await nearest(few)).length).toBe(30);
 
-    // Half of it reprocessed: new vectors beside dead ones, which nobody has cleaned up.
+    // Half of it is reprocessed: the graph has new vectors and dead ones that vacuum has not removed.
     await database.db.owner.query("delete from embeddings where space_num = $1 and run_num < 1300", [
       target.space.num,
     ]);
@@ -134,7 +149,7 @@ test(
     await insertVectors(5_000, VECTORS - left);
     expect(await recall(await scopeOf())).toBeGreaterThanOrEqual(0.9);
 
-    // Nine of ten hidden or deleted: what is left is found, all of it.
+    // Nine of ten are hidden or deleted: everything that is left is found.
     await inTenant(database.db, target.organization, (sql) =>
       hideRun(sql, {
         organizationNum: target.organization.num,
@@ -144,7 +159,10 @@ test(
       }),
     );
     await database.db.owner.query(
-      "delete from embeddings where space_num = $1 and run_num <> 5000 and run_num < (select max(run_num) - 50 from embeddings)",
+      `delete from embeddings
+       where space_num = $1
+         and run_num <> 5000
+         and run_num < (select max(run_num) - 50 from embeddings)`,
       [target.space.num],
     );
     await count(-VECTORS * 0.9);
@@ -153,7 +171,7 @@ test(
     const found = await nearest(small);
     expect(found).toEqual(await nearest(unindexed(small)));
     expect(found.some((hit) => hit.run_num === 5_000)).toBe(false);
-    expect([await tend(), await indexes()]).toEqual([1, 0]);
+    expect([await update(), await indexes()]).toEqual([1, 0]);
     expect((await scopeOf()).models[0]!.hasIndex).toBe(false);
     expect(await nearest(await scopeOf())).toEqual(found);
   },

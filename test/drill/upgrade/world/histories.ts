@@ -5,7 +5,7 @@ import proto from "@temporalio/proto";
 import { DefaultLogger, Runtime, Worker } from "@temporalio/worker";
 import { loadConfig, requireReal } from "../../../../src/config/config.ts";
 import { openSharedDeps } from "../../../../src/deps.ts";
-import type { workflowBundle as WorkflowBundle } from "../../../../src/worker/bundle.ts";
+import type { workflowBundle as WorkflowBundle } from "../../../../src/temporal/workflow-bundle.ts";
 import { isNotRegistered } from "../looks.ts";
 
 type History = proto.temporal.api.history.v1.IHistory;
@@ -74,7 +74,7 @@ export async function replayAll(
     telemetryOptions: { logging: { filter: { core: "ERROR", other: "ERROR" } } },
     shutdownSignals: [],
   });
-  const { workflowBundle } = (await import(join(root, "src/worker/bundle.ts"))) as {
+  const { workflowBundle } = (await import(join(root, "src/temporal/workflow-bundle.ts"))) as {
     workflowBundle: typeof WorkflowBundle;
   };
   const deps = await openSharedDeps(requireReal(loadConfig(env)), "drill");

@@ -1,4 +1,4 @@
-/** What each layer of the kernel holds by itself, against code that Node's permission model does not hold: one layer may fail. */
+/** What each layer prevents by itself, for code that Node's permission model does not restrict. */
 
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,24 +10,17 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kernelLayers, type Layer, type LayerName } from "../../../../src/parsers/process/sandbox/layers.ts";
 import { probeUserId } from "../../../../src/parsers/process/sandbox/own-user.ts";
-import {
-  describeSandbox,
-  isWhole,
-  prepareSandbox,
-  type Sandbox,
-} from "../../../../src/parsers/process/sandbox/sandbox.ts";
+import { prepareSandbox, type Sandbox } from "../../../../src/parsers/process/sandbox/sandbox.ts";
+import { unless } from "../../../support/run/unless.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const entry = new URL("../../../support/processes/escaping-child.ts", import.meta.url);
-const MODULE = new URL("../../../../src/parsers/process/sandbox/sandbox.ts", import.meta.url).href;
 const run = promisify(execFile);
-const UNPRIVILEGED = 65_534;
 const layers = kernelLayers();
 const isLinux = process.platform === "linux";
 
 let folder: string;
 let server: Server;
-let all: Sandbox;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "layers-test-"));
@@ -36,7 +29,6 @@ beforeAll(async () => {
   chmodSync(join(folder, "scratch"), 0o777);
   server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
   await once(server, "listening");
-  all = await prepareSandbox({ entry, folder });
 });
 afterAll(() => {
   server.close();
@@ -45,9 +37,12 @@ afterAll(() => {
 
 const port = (): number => (server.address() as AddressInfo).port;
 const only = (name: LayerName): Layer[] => layers.filter((layer) => layer.name === name);
-const has = (name: LayerName): boolean =>
-  isLinux &&
-  layers.some((layer) => layer.name === name && layer.tool !== undefined && layer.impossible === undefined);
+/** Why this machine does not have the layer; undefined if it does. */
+function whyNot(name: LayerName): string | undefined {
+  const layer = isLinux ? layers.find((each) => each.name === name) : undefined;
+  if (layer === undefined) return "needs Linux";
+  return layer.tool === undefined ? `the tool of the layer ${name} is not installed` : layer.impossible;
+}
 
 function commandBehind(
   sandbox: Sandbox,
@@ -65,28 +60,41 @@ function commandBehind(
   return [program, rest];
 }
 
-/** What code writes that runs behind these layers, without Node's model; `tried` of it gives the code of the error that stopped it. */
+const TRIED = `
+const tried = async (work) => {
+  try {
+    return String(await work());
+  } catch (error) {
+    return error.code ?? error.message;
+  }
+};`;
+
+/**
+ * Runs code behind these layers, without Node's permission model, and returns its output. `tried` is a
+ * function for the code: it returns the result of a function, or the code of the error that stopped it.
+ */
 async function behind(which: readonly Layer[], code: string): Promise<string> {
   const sandbox = await prepareSandbox({ entry, folder, layers: which });
   expect(sandbox.off).toEqual([]);
-  const tried = `const tried = async (work) => { try { return String(await work()); } catch (error) { return error.code ?? error.message; } };`;
-  const [program, rest] = commandBehind(sandbox, `${tried}(async () => { console.log(await ${code}); })();`);
+  const [program, rest] = commandBehind(sandbox, `${TRIED}(async () => { console.log(await ${code}); })();`);
   return (await run(program, rest, { env: {} })).stdout.trim();
 }
 
-const connects = (): string =>
-  `tried(() => new Promise((resolve, reject) => require("net").connect(${port()}, "127.0.0.1").on("connect", () => resolve("connected")).on("error", reject)))`;
+const connects = (): string => `tried(() => new Promise((resolve, reject) => {
+  const socket = require("net").connect(${port()}, "127.0.0.1");
+  socket.on("connect", () => resolve("connected")).on("error", reject);
+}))`;
 const reads = (path: string): string =>
   `tried(() => require("fs").readFileSync(${JSON.stringify(path)}).length)`;
 
-describe.runIf(has("network"))("without a network", () => {
+describe("without a network", unless(whyNot("network")), () => {
   test("nothing on this machine and nothing beyond it is reached", async () => {
     expect(await behind([], connects())).toBe("connected");
     expect(await behind(only("network"), connects())).toBe("ENETUNREACH");
   });
 });
 
-describe.runIf(has("user"))("as a user of its own", () => {
+describe("as a user of its own", unless(whyNot("user")), () => {
   test.each(["environ", "mem", "maps", "fd/0", "cwd/package.json"])(
     "the worker's /proc/…/%s is closed",
     async (name) => {
@@ -94,14 +102,14 @@ describe.runIf(has("user"))("as a user of its own", () => {
     },
   );
 
-  test("what the worker alone may read is closed, and it is sent no signals", async () => {
+  test("it cannot read files that only the worker may read, nor send signals to the worker", async () => {
     const path = join(folder, "private");
     writeFileSync(path, "private", { mode: 0o600 });
     expect(await behind(only("user"), reads(path))).toBe("EACCES");
     expect(await behind(only("user"), `tried(() => process.kill(${process.pid}, 0))`)).toBe("EPERM");
   });
 
-  test("no capability is left, to it or to what it runs", async () => {
+  test("neither it nor a program that it runs has a capability", async () => {
     const status = await behind(
       only("user"),
       `tried(() => require("fs").readFileSync("/proc/self/status", "utf8"))`,
@@ -111,7 +119,7 @@ describe.runIf(has("user"))("as a user of its own", () => {
   });
 });
 
-describe.runIf(has("privileges"))("without privileges", () => {
+describe("without privileges", unless(whyNot("privileges")), () => {
   test("no program that it runs gains any", async () => {
     expect(
       await behind(
@@ -124,7 +132,12 @@ describe.runIf(has("privileges"))("without privileges", () => {
   test("it dies with the process that started it", async () => {
     const sandbox = await prepareSandbox({ entry, folder, layers: only("privileges") });
     const [program, rest] = commandBehind(sandbox, `console.log(process.pid); for (;;);`);
-    const parent = spawn(process.execPath, ["--eval", `require("child_process").spawn(${JSON.stringify(program)}, ${JSON.stringify(rest)}, { stdio: ["ignore", "inherit", "ignore"] }); setInterval(() => {}, 1000);`], { stdio: ["ignore", "pipe", "ignore"] }); // prettier-ignore
+    const starts = `
+      const { spawn } = require("child_process");
+      const stdio = ["ignore", "inherit", "ignore"];
+      spawn(${JSON.stringify(program)}, ${JSON.stringify(rest)}, { stdio });
+      setInterval(() => {}, 1000);`;
+    const parent = spawn(process.execPath, ["--eval", starts], { stdio: ["ignore", "pipe", "ignore"] });
     const [bytes] = (await once(parent.stdout, "data")) as [Buffer];
     const child = Number(bytes.toString());
     parent.kill("SIGKILL");
@@ -132,7 +145,7 @@ describe.runIf(has("privileges"))("without privileges", () => {
   });
 });
 
-describe.runIf(has("files"))("with rules over files", () => {
+describe("with rules over files", unless(whyNot("files")), () => {
   test("nothing but code, libraries and its own folder is read", async () => {
     const own = join(folder, "own.txt");
     writeFileSync(own, "own");
@@ -162,7 +175,7 @@ describe.runIf(has("files"))("with rules over files", () => {
   });
 });
 
-describe.runIf(has("calls"))("with rules over system calls", () => {
+describe("with rules over system calls", unless(whyNot("calls")), () => {
   test.each([
     ["a socket", () => connects(), /^EPERM$/],
     [
@@ -177,18 +190,21 @@ describe.runIf(has("calls"))("with rules over system calls", () => {
     expect(await behind(only("calls"), code())).toMatch(refusal);
   });
 
-  test("a signal to itself and threads of its own are not", async () => {
+  test("signals to itself and threads of its own are allowed", async () => {
     expect(await behind(only("calls"), `tried(() => process.kill(process.pid, 0))`)).toBe("true");
     expect(
       await behind(
         only("calls"),
-        `tried(() => new Promise((done) => new (require("worker_threads").Worker)("", { eval: true }).on("exit", done)))`,
+        `tried(() => {
+          const { Worker } = require("worker_threads");
+          return new Promise((done) => new Worker("", { eval: true }).on("exit", done));
+        })`,
       ),
     ).toBe("0");
   });
 });
 
-describe.runIf(has("limits"))("with limits", () => {
+describe("with limits", unless(whyNot("limits")), () => {
   const ends = async (
     code: string,
     limits: { cpuSeconds: number; dataBytes: number },
@@ -202,7 +218,7 @@ describe.runIf(has("limits"))("with limits", () => {
     return { signal, stderr };
   };
 
-  test("what takes more processor time than it may is ended, also if it does not take the signal for it", async () => {
+  test("code over its processor time is ended, even if it ignores the first signal", async () => {
     expect(await ends("for (;;);", { cpuSeconds: 1, dataBytes: 4096 * MEBIBYTE })).toMatchObject({
       signal: "SIGXCPU",
     });
@@ -211,76 +227,12 @@ describe.runIf(has("limits"))("with limits", () => {
     ).toMatchObject({ signal: "SIGKILL" });
   });
 
-  test("what reserves more memory than it may does not get it", async () => {
+  test("code cannot reserve more memory than it may", async () => {
     const { stderr } = await ends(`Buffer.allocUnsafeSlow(3 * 1024 ** 3)`, {
       cpuSeconds: 60,
       dataBytes: 2048 * MEBIBYTE,
     });
     expect(stderr).toContain("Failed to allocate memory");
-  });
-});
-
-test("what this machine refuses is off and says why, and what it gives is on", async () => {
-  const refused: Layer = {
-    name: "network",
-    tool: "/bin/sh",
-    arguments: () => ["-c", "echo no namespaces here >&2; exit 1", "sh"],
-  };
-  const missing: Layer = { name: "files", tool: undefined, arguments: () => [] };
-  const sandbox = await prepareSandbox({ entry, folder, layers: [refused, ...only("limits"), missing] });
-  expect(sandbox.on).toEqual(["permissions", "limits"]);
-  expect(describeSandbox(sandbox)).toBe(
-    "the parser's process: on: permissions, limits; off: network (no namespaces here), files (this machine does not have the tool for it)",
-  );
-  expect(isWhole(sandbox)).toBe(false);
-});
-
-test("a layer behind which Node does not start is off", async () => {
-  // The shell bears it.
-  const deaf: Layer = {
-    name: "network",
-    tool: "/bin/sh",
-    arguments: () => [
-      "-c",
-      'case "$*" in *--eval*) echo Node does not start here >&2; exit 1;; esac; exec "$@"',
-      "sh",
-    ],
-  };
-  const { on, off } = await prepareSandbox({ entry, folder, layers: [deaf, ...only("limits")] });
-  expect({ on, off }).toEqual({
-    on: ["permissions", "limits"],
-    off: [{ layer: "network", because: "Node does not start here" }],
-  });
-});
-
-test.runIf(process.getuid?.() === 0)(
-  "code that another user cannot reach leaves the parser with the worker's user, and says so",
-  async () => {
-    const closed = join(folder, "closed");
-    mkdirSync(closed, { mode: 0o700 });
-    const { on, off } = await prepareSandbox({ entry, folder: closed });
-    expect(on).not.toContain("user");
-    expect(off).toEqual([{ layer: "user", because: `${closed} cannot be entered by another user` }]);
-  },
-);
-
-describe.runIf(isLinux)("this machine gives everything that holds one document off from others", () => {
-  test("to this user", () =>
-    expect([isWhole(all), describeSandbox(all)]).toEqual([true, expect.stringContaining("on: permissions")]));
-
-  test.runIf(process.getuid?.() === 0)("to one without privileges", async (context) => {
-    if (!all.on.includes("user")) context.skip("the code lies where other users do not reach it");
-    const code = `import("${MODULE}").then(async (m) => { const found = await m.prepareSandbox({ entry: new URL("${entry.href}"), folder: "${folder}" }); console.log(JSON.stringify({ ...found, isWhole: m.isWhole(found) })); })`;
-    const { stdout } = await run(process.execPath, ["--eval", code], {
-      env: {},
-      uid: UNPRIVILEGED,
-      gid: UNPRIVILEGED,
-    });
-    expect(JSON.parse(stdout)).toMatchObject({
-      on: expect.arrayContaining(["privileges", "files", "calls"]),
-      off: expect.arrayContaining([{ layer: "user", because: "the worker is not root" }]),
-      isWhole: true,
-    });
   });
 });
 

@@ -1,4 +1,6 @@
-/** What code that has taken over a parser process cannot do, tried from inside of it, and that parsing goes on as before. */
+/**
+ * What code that has taken over a parser process cannot do, tried inside of it; and that parsing still works.
+ */
 
 import {
   chmodSync,
@@ -30,9 +32,9 @@ import { prepareSandbox } from "../../../../src/parsers/process/sandbox/sandbox.
 import { makeDoc } from "../../../support/files/compound.ts";
 import { makeLongPdf, makePdf } from "../../../support/files/text.ts";
 import { makeDocx, makeEpub, makeOdf, makePptx, makeSheets, makeZip } from "../../../support/files/office.ts";
+import { UNLESS_ROOT } from "../../../support/run/unless.ts";
 
 const escaping = new URL("../../../support/processes/escaping-child.ts", import.meta.url);
-const isRoot = process.getuid?.() === 0;
 const REFUSED = /^stopped: (ERR_ACCESS_DENIED|EACCES|EPERM|ENETUNREACH)$/;
 
 let folder: string;
@@ -46,13 +48,13 @@ function poolOf(options: Partial<ParserPoolOptions>): ParserPool {
   return made;
 }
 
-/** What code in a parser process gets when it tries. */
+/** The result of an attempt by code in a parser process. */
 async function tries(attempt: string, from = pool): Promise<string> {
   const { units } = await from.parse({ fileType: "TEXT", bytes: Buffer.from(attempt) });
   return units[0]?.text ?? "";
 }
 
-/** The same while the process has a document as a file. */
+/** The result of an attempt while the process has a document as a file. */
 async function triesWithFile(attempt: string, path: string, from = pool): Promise<string> {
   const { units } = await from.parse({ fileType: "TEXT", path, name: attempt });
   return units[0]?.text ?? "";
@@ -64,7 +66,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "sandbox-test-"));
-  // A parser of another user passes through.
+  // A parser process with a user of its own must be able to enter it.
   chmodSync(folder, 0o711);
   pool = poolOf({});
 });
@@ -72,7 +74,9 @@ afterEach(async () => {
   for (const made of open.splice(0)) await made.close();
   rmSync(folder, { recursive: true });
 });
-afterAll(() => void server.close());
+afterAll(() => {
+  server.close();
+});
 
 const port = (): number => (server.address() as AddressInfo).port;
 
@@ -88,16 +92,16 @@ const BY_NODE = [
     `read ${fileURLToPath(new URL("../../../../README.md", import.meta.url))}`,
   ],
   ["writing its own code", `write ${fileURLToPath(escaping)}`],
-  ["writing where everybody may", `write ${join(tmpdir(), "sandbox-test-written")}`],
+  ["writing where every user may", `write ${join(tmpdir(), "sandbox-test-written")}`],
   ["a program", "spawn /bin/true"],
-  ["a thread, which Node's model would not hold", "thread /etc/passwd"],
+  ["a thread, to which Node's permission model does not apply", "thread /etc/passwd"],
 ] as const;
 
-describe("where the kernel gives nothing, code in a parser process is refused", () => {
+describe("without layers of the kernel, code in a parser process is refused", () => {
   test.each(BY_NODE)("%s", async (_what, attempt) => {
-    const alone = prepareSandbox({ entry: escaping, folder, layers: [] });
-    expect((await alone).on).toEqual(["permissions"]);
-    expect(await tries(attempt, poolOf({ sandbox: alone }))).toBe("stopped: ERR_ACCESS_DENIED");
+    const withoutLayers = prepareSandbox({ entry: escaping, folder, layers: [] });
+    expect((await withoutLayers).on).toEqual(["permissions"]);
+    expect(await tries(attempt, poolOf({ sandbox: withoutLayers }))).toBe("stopped: ERR_ACCESS_DENIED");
   });
 });
 
@@ -114,7 +118,7 @@ describe("code in a parser process is refused", () => {
     expect(await tries(`send 127.0.0.1 ${port()}`)).toMatch(REFUSED);
   });
 
-  test("an addon that lies where it may not read, which Node alone would load", async () => {
+  test("an addon outside of its readable folders, which Node's permission model would load", async () => {
     const [addon] = globSync(
       fileURLToPath(new URL("../../../../node_modules/@llamaindex/liteparse-*/*.node", import.meta.url)),
     );
@@ -125,7 +129,7 @@ describe("code in a parser process is refused", () => {
     expect(await tries(`load ${addon}`)).not.toMatch(/denied|restricted|ERR_ACCESS/i);
   });
 
-  test.runIf(isRoot)("the worker's user, its groups, and the user of any other parser", async () => {
+  test("the worker's user, its groups, and the user of any other parser", UNLESS_ROOT, async () => {
     const [one, other] = await Promise.all([tries("user"), tries("user", poolOf({}))]);
     const ids = [one, other].map((text) => text.split(" "));
     for (const [user, group, groups] of ids) {
@@ -138,10 +142,10 @@ describe("code in a parser process is refused", () => {
 
 describe("a document as a file", () => {
   const secret = "x".repeat(100);
-  // Small ones go by message.
+  // Small documents are sent in a message.
   const large = Buffer.concat([Buffer.alloc(2 * 1024 * 1024, " "), Buffer.from(secret)]);
 
-  test("is read by the process that it was given to, which cannot change it, and is gone afterwards", async () => {
+  test("can be read and not changed by the process that got it, and is removed afterwards", async () => {
     const path = join(folder, "mine.txt");
     writeFileSync(path, large, { mode: 0o600 });
     expect(await triesWithFile("readInput", path)).toBe(secret);
@@ -150,18 +154,18 @@ describe("a document as a file", () => {
     expect(readdirSync(join(await tries("ownFolder"), "input"))).toEqual([]);
   });
 
-  test("is not read by any other process meanwhile, neither where it was nor where it is put", async () => {
+  test("cannot be read by another parser process, neither at its origin nor where it is placed", async () => {
     const holder = poolOf({});
     const path = join(folder, "theirs.txt");
     writeFileSync(path, secret, { mode: 0o644 });
     const placed = join(await tries("ownFolder", holder), "input", "document.txt");
-    // Where a placed document would be.
+    // The path at which a document would be placed.
     writeFileSync(placed, secret, { mode: 0o644 });
     expect(await tries(`read ${placed}`)).toMatch(REFUSED);
     expect(await tries(`read ${path}`)).toMatch(REFUSED);
   });
 
-  test("may be as large as it likes, given as bytes", async () => {
+  test("may have any size if it is given as bytes", async () => {
     const { units } = await pool.parse({
       fileType: "TEXT",
       bytes: large,
@@ -171,7 +175,7 @@ describe("a document as a file", () => {
   });
 });
 
-test("a process writes in its own scratch folder, which ends with it", async () => {
+test("a process can write to its own scratch folder, which is removed with it", async () => {
   expect(await tries("writeScratch")).toBe("written");
   const own = await tries("ownFolder");
   expect(own.startsWith(folder)).toBe(true);
@@ -179,7 +183,7 @@ test("a process writes in its own scratch folder, which ends with it", async () 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("a document of each kind gives behind all layers what it gives without", async () => {
+test("a document of each kind gives the same behind all layers as without", async () => {
   const [page] = await new LiteParse({ quiet: true, dpi: 130 }).screenshot(
     makePdf([[{ text: "The harbour office opens at seven.", size: 16, y: 700 }]]),
     [1],

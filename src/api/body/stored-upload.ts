@@ -1,0 +1,65 @@
+/**
+ * Streams the file of a form to the object store, before anything of the form is decided, and removes it if
+ * it is refused.
+ */
+import type { StoredFile } from "../../commands/documents/stored-file.ts";
+import { declareUpload } from "../../db/documents/accept.ts";
+import type { Deps } from "../deps.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
+import { detectFileKind } from "../../parsers/file-kind.ts";
+import { objectName } from "../../storage/object-store.ts";
+import { formHash } from "../idempotency.ts";
+import type { RouteRequest } from "../route.ts";
+import { type ReceivedUpload, receiveUpload } from "./uploads.ts";
+
+/**
+ * Encrypts the file for the caller's organization. The form's fields may come after the file, so the caller
+ * checks them next, and calls {@link discardFile} if it then refuses the upload.
+ * @throws DomainError `bad_request` over the size limit, `storage_unavailable`
+ */
+export async function receiveFile(
+  deps: Deps,
+  principal: Principal,
+  request: RouteRequest,
+): Promise<ReceivedUpload<StoredFile>> {
+  const organizationId = principal.organization.id;
+  let stored: StoredFile | undefined;
+  try {
+    const upload = await receiveUpload(request.req, {
+      maxBytes: deps.config.limits.maxUploadBytes,
+      signal: request.signal,
+      onFile: async ({ filename, contentType, head, stream, signal }) => {
+        const objectKey = objectName(organizationId, newId());
+        await declareUpload(deps.db.system, organizationId, objectKey);
+        const { fileType, mediaType } = await detectFileKind(head, filename, contentType);
+        stored = {
+          ...(await deps.storage.put({ organizationId, name: objectKey, body: stream, signal })),
+          objectKey,
+          fileType,
+          mediaType,
+        };
+        return stored;
+      },
+    });
+    request.idempotency?.bindBody(formHash(upload));
+    return upload;
+  } catch (error) {
+    // The form broke off after its file.
+    if (stored !== undefined) await discardFile(deps, stored, error);
+    throw error;
+  }
+}
+
+/**
+ * Removes what an upload that was refused for `reason` had stored. If the removal fails, the sweep of expired
+ * intents removes it. It is also left to the sweep if the database went away: the commit may have succeeded
+ * unseen.
+ */
+export async function discardFile(deps: Deps, { objectKey }: StoredFile, reason: unknown): Promise<void> {
+  if (reason instanceof DomainError && reason.code === "database_unavailable") return;
+  await deps.storage
+    .delete(objectKey)
+    .catch((error: unknown) => deps.log.warn({ err: error }, "a refused upload is left to the sweep"));
+}

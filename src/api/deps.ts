@@ -1,0 +1,167 @@
+/**
+ * Opens what the API process needs besides the shared parts: who its callers are, and the chat turns that it
+ * runs.
+ */
+import { createChatActivities } from "../activities/chat.ts";
+import { createToolActivities } from "../activities/tools.ts";
+import { type AuditLog, createAuditLog } from "../auth/audit-log.ts";
+import { type Authenticator, createAuthenticator } from "../auth/authenticate.ts";
+import { createJwtVerifier } from "../auth/jwt.ts";
+import { type LastUsed, createLastUsed } from "../auth/last-used.ts";
+import { type LeakedKeys, createLeakedKeys } from "../auth/leaked-keys.ts";
+import type { RealConfig } from "../config/config.ts";
+import { addCallerCounts } from "../db/instance/rate-limits.ts";
+import { loadInstanceSecret } from "../db/instance/secrets.ts";
+import { queryOnce } from "../db/pool.ts";
+import { type SharedDeps, openSharedDeps } from "../deps.ts";
+import { QUEUES } from "../domain/work/queues.ts";
+import { createChatModel } from "../models/chat/chat-model.ts";
+import { openEmbeddingModel } from "../models/embedding/embedding-model.ts";
+import { type QueryEmbeddings, cacheQueries } from "../models/embedding/queries.ts";
+import { storeKind } from "../storage/open-store.ts";
+import { ambiguousLogins } from "../telemetry/instruments.ts";
+import { connectWorkers } from "../temporal/connection.ts";
+import { pingTemporal } from "../temporal/start/chat.ts";
+import { workflowBundle } from "../temporal/workflow-bundle.ts";
+import { type SharedCounter, createSharedCounter } from "./limits/shared-counter.ts";
+import { type Readiness, createReadiness } from "./readiness.ts";
+import { type ChatHost, type ChatHostDeps, createChatHost } from "./turns/chat-host.ts";
+
+interface ApiParts {
+  readonly authenticator: Authenticator;
+  readonly audit: AuditLog;
+  readonly lastUsed: LastUsed;
+  readonly leakedKeys: LeakedKeys;
+  readonly callerCounts: SharedCounter;
+  readonly queryEmbedding: QueryEmbeddings;
+  readonly chat: ChatHost;
+  readonly readiness: Readiness;
+}
+
+export interface Deps extends SharedDeps, ApiParts {}
+
+/**
+ * Parts that a test gives in place of the usual ones, by name. What is made from a part is made from the one
+ * given; the process closes it as its own.
+ */
+export interface ApiOverrides extends Partial<Omit<ApiParts, "chat" | "readiness">> {
+  /**
+   * Gets the usual parts of chat, and returns those to use: chat is made of many, and a test replaces one or
+   * two.
+   */
+  readonly chat?: (usual: ChatHostDeps) => ChatHostDeps;
+}
+
+/** A search that waits longer for the vector of its query goes on without one. */
+const QUERY_EMBEDDING_TIMEOUT_MS = 2_000;
+const QUERIES_CACHED = 10_000;
+
+/**
+ * Opens the shared parts and those of the API. Chat refuses turns until it has connected to Temporal, and
+ * goes on trying.
+ * @throws as {@link openSharedDeps} does.
+ * @example await openApiDeps(config, { callerCounts: createSharedCounter({ add: async () => [] }) })
+ */
+export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = {}): Promise<Deps> {
+  const shared = await openSharedDeps(config, "api");
+  const { db, log } = shared;
+  const pepper = await loadInstanceSecret(db, "pepper", shared.masterKey);
+  const audit = overrides.audit ?? createAuditLog(db, log);
+  const lastUsed = overrides.lastUsed ?? createLastUsed(db, log);
+  const callerCounts =
+    overrides.callerCounts ?? createSharedCounter({ add: (counts) => addCallerCounts(db, counts) });
+  const queryEmbedding = overrides.queryEmbedding ?? openQueryEmbedding(shared);
+  const usual = await chatParts(shared, queryEmbedding);
+  const chat = await createChatHost(overrides.chat?.(usual) ?? usual);
+  const authenticator = overrides.authenticator ?? openAuthenticator(shared, pepper);
+  const leakedKeys =
+    overrides.leakedKeys ??
+    createLeakedKeys({ db, pepper, log, onRevoked: (userId) => authenticator.forgetUser(userId) });
+  return {
+    ...shared,
+    authenticator,
+    audit,
+    lastUsed,
+    leakedKeys,
+    callerCounts,
+    queryEmbedding,
+    chat,
+    readiness: openReadiness(shared, chat.ready),
+    async close() {
+      await chat.shutdown();
+      await callerCounts.close();
+      await queryEmbedding.close();
+      await leakedKeys.close();
+      await lastUsed.close();
+      await audit.close();
+      await shared.close();
+    },
+  };
+}
+
+function openQueryEmbedding({ config, embedding }: SharedDeps): QueryEmbeddings {
+  return cacheQueries(embedding, {
+    maxEntries: QUERIES_CACHED,
+    timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS,
+    open: (model) => openEmbeddingModel(config.models, model),
+  });
+}
+
+function openAuthenticator({ config, db, log }: SharedDeps, pepper: Buffer): Authenticator {
+  return createAuthenticator({
+    db,
+    pepper,
+    verifyJwt: config.oidc === undefined ? undefined : createJwtVerifier(config.oidc),
+    onAmbiguousLogin(userIds) {
+      ambiguousLogins.inc();
+      log.warn(
+        { user_ids: userIds },
+        "several users wait for a first login with the same verified e-mail address, so that none is " +
+          "bound: name the subject of one of them",
+      );
+    },
+  });
+}
+
+function openReadiness(shared: SharedDeps, started: Promise<void>): Readiness {
+  return createReadiness({
+    probes: {
+      database: () => queryOnce(shared.db.system, "select 1"),
+      workflows: () => pingTemporal(shared.temporal),
+      object_store: () => shared.storage.list("", { limit: 1 }),
+      disk: () => shared.disk.assertRoom(),
+    },
+    storeKind: storeKind(shared.config.storage),
+    started,
+  });
+}
+
+async function chatParts(shared: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHostDeps> {
+  const { config, db, log, toolbox, reranker } = shared;
+  const search = { db, queryEmbedding, reranker };
+  return {
+    db,
+    log,
+    keyring: shared.keyring,
+    model: await createChatModel(config.models),
+    search,
+    toolbox,
+    ...config.chat,
+    connect: (signal) => connectWorkers(config.temporal, signal, log),
+    probe: shared.temporal,
+    namespace: config.temporal.namespace,
+    dataConverter: shared.dataConverter,
+    workerDataConverter: shared.workerDataConverter,
+    workerHooks: shared.workerHooks,
+    workflowBundle,
+    createActivities: (turns) => ({
+      ...createChatActivities(turns),
+      ...createToolActivities({
+        ...search,
+        toolbox,
+        abortedSignal: (turnId) => turns.abortedSignal(turnId),
+      }),
+    }),
+    queues: { chat: QUEUES.chat, tools: QUEUES.tools },
+  };
+}

@@ -1,0 +1,123 @@
+/** Starts and cancels the bookkeeping workflows of turns in Temporal. */
+import { DomainError } from "../../../domain/errors.ts";
+import { newId } from "../../../domain/ids.ts";
+import type { ToolCall } from "../../../domain/work/turn.ts";
+import type { Log } from "../../../process/log.ts";
+import { drillPoint } from "../../../telemetry/drill-point.ts";
+import type { ChatStarter } from "../../../temporal/start/chat.ts";
+import type { ChatTurnInput } from "../../../domain/work/chat-workflows.ts";
+import type { Turn } from "../turn.ts";
+import { createCancelledBookkeeping } from "./keep-cancelled.ts";
+import type { OpenTurns } from "./open-turns.ts";
+import type { TemporalHealth } from "./temporal-health.ts";
+
+export interface StartDeps {
+  readonly apiProcessId: string;
+  readonly queues: { readonly api: string; readonly tools: string };
+  readonly starter: ChatStarter;
+  readonly openTurns: OpenTurns;
+  readonly health: TemporalHealth;
+  readonly log: Log;
+}
+
+interface BookkeepingStarts {
+  /**
+   * Starts the workflow of a group. Never rejects: a failure refuses the turns that have not sent anything
+   * yet.
+   */
+  startGroup(group: readonly Turn[]): Promise<void>;
+  /** Starts the workflow of a turn that asks for tools. @throws DomainError `workflows_unavailable`. */
+  startOwn(turn: Turn, calls: readonly ToolCall[]): Promise<void>;
+}
+
+export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
+  const { queues, starter, openTurns, health, log } = deps;
+  const noteCancelled = createCancelledBookkeeping(async (turn) => {
+    const input = { ...inputOf(turn, queues), calls: [], isCancelled: true };
+    await starter.cancel(await starter.startTurn(placeOf(turn), input));
+  }, log);
+
+  /**
+   * A workflow that is cancelled before its activity began adopts no turn, so its turns are released here.
+   */
+  const cancel = async (workflowId: string, turns: readonly Turn[]): Promise<void> => {
+    for (const turn of turns) openTurns.release(turn.row.id);
+    await starter
+      .cancel(workflowId)
+      .catch((error: unknown) => log.info({ err: error, workflowId }, "a cancel did not reach Temporal"));
+  };
+  /**
+   * Cancels the workflow of a group if all its turns were cancelled. A turn cancelled among others gets a
+   * workflow of its own.
+   */
+  const cancelWithTurns = async (workflowId: string, group: readonly Turn[]): Promise<void> => {
+    const ends = await Promise.all(
+      group.map(async (turn) => {
+        const end = await turn.firstPart;
+        if (end === "cancelled" && group.length > 1) noteCancelled(turn);
+        return end;
+      }),
+    );
+    if (ends.every((end) => end === "cancelled")) await cancel(workflowId, group);
+  };
+  /** A turn under way ends by itself. One that has sent nothing yet fails, with a status of its own. */
+  const runWithoutWorkflow = (turn: Turn): void => {
+    if (!turn.isCommitted) turn.abort(workflowsUnavailable());
+    void turn.result.then(() => openTurns.release(turn.row.id));
+  };
+
+  return {
+    async startGroup(group) {
+      try {
+        await drillPoint("chatTurns: turns noted, workflow not started");
+        const workflowId = await starter.startTurns(deps.apiProcessId, newId(), {
+          apiQueue: queues.api,
+          turnIds: group.map((turn) => turn.row.id),
+        });
+        await drillPoint("chatTurns: workflow started, answer not seen");
+        void cancelWithTurns(workflowId, group);
+      } catch (error) {
+        health.failed(error);
+        log.warn({ err: error, turns: group.length }, "the books of chat turns could not be opened");
+        for (const turn of group) runWithoutWorkflow(turn);
+      }
+    },
+    async startOwn(turn, calls) {
+      let workflowId: string;
+      try {
+        workflowId = await starter.startTurn(placeOf(turn), { ...inputOf(turn, queues), calls });
+      } catch (error) {
+        health.failed(error);
+        // The turn may be in no group, so that nothing would adopt it.
+        void turn.result.then(() => openTurns.release(turn.row.id));
+        throw workflowsUnavailable(error);
+      }
+      // The turn may have been aborted before the start had resolved: then its result is there already.
+      void turn.result.then((result) =>
+        result.status === "completed" ? undefined : cancel(workflowId, [turn]),
+      );
+    },
+  };
+}
+
+function placeOf({ row }: Turn): { agentId: string; spaceId: string } {
+  return { agentId: row.agent_id, spaceId: row.space_id };
+}
+
+function inputOf({ row, principal }: Turn, queues: StartDeps["queues"]): Omit<ChatTurnInput, "calls"> {
+  const { id, num } = principal.organization;
+  const caller = {
+    organization: { id, num },
+    agentId: row.agent_id,
+    userId: row.user_id,
+    apiKeyId: row.api_key_id,
+  };
+  return { apiQueue: queues.api, toolQueue: queues.tools, turnId: row.id, caller };
+}
+
+export function workflowsUnavailable(cause?: unknown): DomainError {
+  return new DomainError("workflows_unavailable", "The workflow service is not reachable.", {
+    retryAfterSeconds: 2,
+    cause,
+  });
+}

@@ -1,0 +1,86 @@
+/** Accepts a stored file at a path of a space. A file that is there already gets its next version. */
+import { authorize } from "../../auth/policy.ts";
+import { markRawFileDeleted } from "../../db/deletions/accept.ts";
+import { acceptNewDocument, replaceFile } from "../../db/documents/accept.ts";
+import { findDocument } from "../../db/documents/read.ts";
+import { lockOccupant, lockPath } from "../../db/files/by-path.ts";
+import { inTenant, type Sql } from "../../db/pool.ts";
+import { requireWithinQuotas } from "../../db/tenancy/storage-quotas.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
+import { dataObjectName, nameOf } from "../../domain/paths.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
+import type { Caller } from "../caller.ts";
+import type { CommandDeps } from "../deps.ts";
+import { recordChange } from "../record-change.ts";
+import { contentOf, newUpload, type StoredFile } from "./stored-file.ts";
+
+interface FileAtPath {
+  readonly spaceId: string;
+  /** From the root of the space, in NFC, without a slash at its ends. */
+  readonly path: string;
+  readonly stored: StoredFile;
+}
+
+/**
+ * Uploads to one path at the same time come one after the other. If it throws, the file is still in no table,
+ * and the caller discards it.
+ * @returns the file as the API answers with it; search serves its earlier version until the new one is
+ * published.
+ * @throws DomainError `not_found` for the space, also if it was deleted meanwhile; `permission_denied`;
+ * `bad_request` if a folder is at the path, and over the organization's quotas
+ * @see test/commands/documents/documents.database.test.ts
+ */
+export async function acceptFile(
+  deps: Pick<CommandDeps, "db" | "dispatcher" | "config">,
+  caller: Caller,
+  file: FileAtPath,
+): Promise<{ object_name: string }> {
+  const { principal } = caller;
+  const { organization } = principal;
+  const { spaceId, path } = file;
+  authorize(principal, "files:create", { space_id: spaceId });
+  const accepted = { object_name: dataObjectName(spaceId, path) };
+  await inTenant(deps.db, organization, async (sql) => {
+    await lockPath(sql, spaceId, path);
+    const documentId = await writeFile(sql, principal, file);
+    if ((await findDocument(sql, principal, documentId)) === undefined)
+      throw new DomainError("not_found", "Space not found");
+    await requireWithinQuotas(sql, organization.id, deps.config.limits);
+    await recordChange(sql, caller, "files:create", { type: "document", id: documentId, spaceId });
+    await caller.keepAnswer?.(sql, accepted);
+  });
+  deps.dispatcher.wake({ id: organization.id, num: organization.num });
+  return accepted;
+}
+
+/** @returns the id of the file's document: a new one, or that of the file at the path. */
+async function writeFile(
+  sql: Sql,
+  principal: Principal,
+  { spaceId, path, stored }: FileAtPath,
+): Promise<string> {
+  const { organization, user } = principal;
+  const occupant = await lockOccupant(sql, spaceId, path);
+  if (occupant?.isFolder === true)
+    throw new DomainError("bad_request", "A folder exists at the path already.");
+  if (occupant !== undefined && occupant.document_id !== null) {
+    await replaceFile(sql, {
+      ...contentOf(stored),
+      documentId: occupant.document_id,
+      rawFileId: occupant.id,
+      runId: newId(),
+      userId: user.id,
+    });
+    return occupant.document_id;
+  }
+  // A file whose document was deleted is removed: a new document begins with a file of its own.
+  if (occupant !== undefined)
+    await markRawFileDeleted(sql, { organization, userId: user.id, targetId: occupant.id });
+  const documentId = newId();
+  await acceptNewDocument(
+    sql,
+    newUpload(principal, { documentId, spaceId, folderId: null, filename: nameOf(path), path, stored }),
+  );
+  return documentId;
+}

@@ -1,0 +1,33 @@
+/** Cancels a run of the pipeline that has not ended. What was published before stays. */
+import { authorize } from "../../auth/policy.ts";
+import { inTenantContended } from "../../db/retry-deadlocks.ts";
+import { type RunRow, findRun } from "../../db/runs/read.ts";
+import { cancelRun as writeCancellation } from "../../db/runs/requests.ts";
+import { DomainError } from "../../domain/errors.ts";
+import type { Caller } from "../caller.ts";
+import type { CommandDeps } from "../deps.ts";
+import { recordChange } from "../record-change.ts";
+
+const MISSING = "Run not found";
+
+/**
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the run has ended
+ * @see test/commands/documents/documents.database.test.ts
+ */
+export async function cancelRun(deps: Pick<CommandDeps, "db">, caller: Caller, id: string): Promise<RunRow> {
+  const { principal } = caller;
+  const cancelled = await inTenantContended(deps.db, principal.organization, async (sql) => {
+    const run = await findRun(sql, principal, id);
+    authorize(principal, "documents:reprocess", run, MISSING);
+    if (!(await writeCancellation(sql, id)))
+      throw new DomainError("bad_request", "The run has ended already, so it cannot be cancelled.");
+    await recordChange(sql, caller, "documents:reprocess", {
+      type: "pipeline_run",
+      id,
+      spaceId: run.space_id,
+    });
+    return findRun(sql, principal, id);
+  });
+  authorize(principal, "documents:reprocess", cancelled, MISSING);
+  return cancelled;
+}

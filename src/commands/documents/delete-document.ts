@@ -1,0 +1,38 @@
+/** Deletes a document. Later requests see none of it; chunks and vectors are purged in the background. */
+import { markDocumentDeleted } from "../../db/deletions/accept.ts";
+import { inTenantContended } from "../../db/retry-deadlocks.ts";
+import type { Caller } from "../caller.ts";
+import type { CommandDeps } from "../deps.ts";
+import { requireUnchanged } from "../etag.ts";
+import { recordChange } from "../record-change.ts";
+import { documentEtag, lockDocumentFor } from "./document.ts";
+
+interface DocumentDeletion {
+  readonly id: string;
+  readonly ifMatch: string | undefined;
+}
+
+/**
+ * The raw file stays, and so do the cached vectors: uploading the same content again costs nothing.
+ * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
+ * @see test/commands/documents/documents.database.test.ts
+ */
+export async function deleteDocument(
+  deps: Pick<CommandDeps, "db" | "dispatcher">,
+  caller: Caller,
+  { id, ifMatch }: DocumentDeletion,
+): Promise<void> {
+  const { principal } = caller;
+  const { organization, user } = principal;
+  await inTenantContended(deps.db, organization, async (sql) => {
+    const document = await lockDocumentFor(sql, principal, "documents:delete", id);
+    requireUnchanged(ifMatch, documentEtag(document));
+    await markDocumentDeleted(sql, { organization, userId: user.id, targetId: id });
+    await recordChange(sql, caller, "documents:delete", {
+      type: "document",
+      id,
+      spaceId: document.space_id,
+    });
+  });
+  deps.dispatcher.wakeDeletions(organization.id);
+}

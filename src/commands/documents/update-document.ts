@@ -1,0 +1,86 @@
+/** Changes the metadata of a document, or moves it to another folder. Nothing is processed again. */
+import { authorize } from "../../auth/policy.ts";
+import {
+  type DocumentRow,
+  findDocument,
+  moveDocument,
+  readOwnMetadata,
+  writeOwnMetadata,
+} from "../../db/documents/read.ts";
+import type { Sql } from "../../db/pool.ts";
+import { inTenantContended } from "../../db/retry-deadlocks.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { mergePatch } from "../../domain/merge-patch.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
+import { MAX_METADATA_CHARACTERS } from "../../schema/documents/document.ts";
+import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
+import type { Caller } from "../caller.ts";
+import type { CommandDeps } from "../deps.ts";
+import { requireUnchanged } from "../etag.ts";
+import { requireParent } from "../folders/folder.ts";
+import { recordChange } from "../record-change.ts";
+import { documentEtag, lockDocumentFor } from "./document.ts";
+
+interface DocumentUpdate {
+  readonly id: string;
+  readonly ifMatch: string | undefined;
+  /** A JSON merge patch (RFC 7396): null removes a key. Undefined changes nothing. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  /** Null moves the document to the root of its space; undefined leaves it where it is. */
+  readonly folderId: string | null | undefined;
+}
+
+/**
+ * @throws DomainError `not_found` for the document or the folder, `permission_denied`, `precondition_failed`,
+ * `bad_request` for a folder of another space; ValidationProblems if the metadata would become too large.
+ * @see test/commands/documents/documents.database.test.ts
+ */
+export async function updateDocument(
+  deps: Pick<CommandDeps, "db">,
+  caller: Caller,
+  { id, ifMatch, metadata, folderId }: DocumentUpdate,
+): Promise<DocumentRow> {
+  const { principal } = caller;
+  const changed = await inTenantContended(deps.db, principal.organization, async (sql) => {
+    const document = await lockDocumentFor(sql, principal, "documents:update", id);
+    requireUnchanged(ifMatch, documentEtag(document));
+    if (metadata !== undefined)
+      await writeOwnMetadata(sql, id, mergeMetadata(await readOwnMetadata(sql, id), metadata));
+    if (folderId !== undefined) await move(sql, principal, document, folderId);
+    await recordChange(sql, caller, "documents:update", {
+      type: "document",
+      id,
+      spaceId: document.space_id,
+    });
+    return findDocument(sql, principal, id);
+  });
+  authorize(principal, "documents:update", changed);
+  return changed;
+}
+
+function mergeMetadata(
+  metadata: Record<string, unknown>,
+  patch: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const merged = mergePatch(metadata, patch);
+  if (JSON.stringify(merged).length > MAX_METADATA_CHARACTERS) {
+    throw new ValidationProblems([
+      valueError(
+        ["body", "doc_metadata"],
+        `the metadata as a whole must have at most ${MAX_METADATA_CHARACTERS} characters as JSON`,
+      ),
+    ]);
+  }
+  return merged;
+}
+
+async function move(
+  sql: Sql,
+  principal: Principal,
+  document: DocumentRow,
+  folderId: string | null,
+): Promise<void> {
+  if (folderId !== null) await requireParent(sql, principal, document.space_id, folderId);
+  if (!(await moveDocument(sql, document.id, folderId)))
+    throw new DomainError("not_found", "Folder not found");
+}

@@ -1,0 +1,13 @@
+/** What the commands of raw files share: what is said of one that is not there, and its entity tag. */
+import type { RawFileRow } from "../../db/files/by-path.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { etagOf } from "../etag.ts";
+
+/** Changes with the file's content alone, so that a rename keeps caches. */
+export function fileEtag(file: Pick<RawFileRow, "id" | "sha256">): string {
+  return etagOf(file.id, file.sha256);
+}
+
+export function fileNotFound(): DomainError {
+  return new DomainError("not_found", "File not found");
+}

@@ -1,0 +1,58 @@
+/** Renames or moves a file, or all files under a prefix, to another path of the space. */
+import { authorize } from "../../auth/policy.ts";
+import { findRawFile, lockAllPaths } from "../../db/files/by-path.ts";
+import { moveFile, movePrefix } from "../../db/files/moves.ts";
+import { inTenant, type Sql } from "../../db/pool.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { readAddress } from "../../domain/paths.ts";
+import type { Caller } from "../caller.ts";
+import type { CommandDeps } from "../deps.ts";
+import { recordChange } from "../record-change.ts";
+import { fileNotFound } from "./file.ts";
+
+interface FileRename {
+  readonly spaceId: string;
+  /** A path or object name of a file; with a slash at its end, the prefix of all that is moved. */
+  readonly oldPath: string;
+  readonly newPath: string;
+}
+
+/**
+ * The name of the file's document follows. Either all is moved or nothing.
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` if something is at the new path, or for
+ * a move below itself; `invalid` if a path would be too long.
+ * @see test/commands/files/files.database.test.ts
+ */
+export async function renameFile(
+  deps: Pick<CommandDeps, "db">,
+  caller: Caller,
+  { spaceId, oldPath, newPath }: FileRename,
+): Promise<void> {
+  const { principal } = caller;
+  authorize(principal, "files:rename", { space_id: spaceId }, "Space not found");
+  await inTenant(deps.db, principal.organization, async (sql) => {
+    await lockAllPaths(sql, spaceId);
+    const id = await move(sql, { spaceId, oldPath, newPath });
+    await recordChange(sql, caller, "files:rename", { type: "file", id, spaceId });
+  });
+}
+
+/** @returns the id of the one file that was moved, or null if it was all under a prefix. */
+async function move(sql: Sql, { spaceId, oldPath, newPath }: FileRename): Promise<string | null> {
+  if (oldPath.endsWith("/")) return moveAll(sql, spaceId, oldPath, newPath);
+  const file = await findRawFile(sql, readAddress(spaceId, oldPath));
+  if (file === undefined) throw fileNotFound();
+  if (file.path === newPath) return file.id;
+  const isPathFolder = file.object_key === null;
+  if (isPathFolder) return moveAll(sql, spaceId, `${file.path}/`, `${newPath}/`);
+  if (!(await moveFile(sql, file, newPath))) throw fileNotFound();
+  return file.id;
+}
+
+async function moveAll(sql: Sql, spaceId: string, oldPrefix: string, newPrefix: string): Promise<null> {
+  if (newPrefix !== oldPrefix && newPrefix.startsWith(oldPrefix))
+    throw new DomainError("bad_request", "A folder cannot be moved below itself.");
+  const moved = await movePrefix(sql, spaceId, oldPrefix, newPrefix);
+  if (moved === 0) throw fileNotFound();
+  return null;
+}

@@ -1,0 +1,36 @@
+/** Revokes an API key with all its texts. This process refuses it at once, others within 5 seconds. */
+import { findKeyOwner, revokeApiKey } from "../../db/keys/api-keys.ts";
+import { inTenant } from "../../db/pool.ts";
+import { DomainError } from "../../domain/errors.ts";
+import type { Caller } from "../caller.ts";
+import type { CommandDeps } from "../deps.ts";
+import { recordChange } from "../record-change.ts";
+import { authorizeKeyChange } from "./key.ts";
+
+interface KeyRevocation {
+  readonly id: string;
+  /** The organization whose administrator asks, for a key of any member; null: the caller, for an own key. */
+  readonly asAdminOf: string | null;
+}
+
+/**
+ * Idempotent.
+ * @throws DomainError `not_found` if there is no such key or it is not the caller's, `permission_denied`
+ * @see test/commands/keys/keys.database.test.ts
+ */
+export async function revokeKey(
+  deps: Pick<CommandDeps, "db" | "authenticator">,
+  caller: Caller,
+  { id, asAdminOf }: KeyRevocation,
+): Promise<void> {
+  const { organization, user } = caller.principal;
+  authorizeKeyChange(caller.principal, asAdminOf);
+  const ownerId = await inTenant(deps.db, organization, async (sql) => {
+    const owner = asAdminOf === null ? user.id : await findKeyOwner(sql, asAdminOf, id);
+    if (owner === undefined || !(await revokeApiKey(sql, id, owner)))
+      throw new DomainError("not_found", "API key not found");
+    await recordChange(sql, caller, "api_keys:revoke", { type: "api_key", id });
+    return owner;
+  });
+  deps.authenticator.forgetUser(ownerId);
+}

@@ -1,0 +1,42 @@
+/** Removes a member from an organization, with the member's keys and roles. */
+import { authorize, authorizeLogin } from "../../auth/policy.ts";
+import { inTenant } from "../../db/pool.ts";
+import {
+  findMember,
+  lockMembers,
+  removeMember as writeRemoval,
+  requireAnotherAdmin,
+} from "../../db/tenancy/members.ts";
+import { DomainError } from "../../domain/errors.ts";
+import type { Caller } from "../caller.ts";
+import type { CommandDeps } from "../deps.ts";
+import { recordChange } from "../record-change.ts";
+
+interface MemberRemoval {
+  readonly organizationId: string;
+  readonly userId: string;
+}
+
+/**
+ * Keys are revoked, and shared spaces without another owner pass to the first admin. The private space stays.
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` if no admin would be left.
+ * @see test/commands/members/members.database.test.ts
+ */
+export async function removeMember(
+  deps: Pick<CommandDeps, "db" | "authenticator">,
+  caller: Caller,
+  { organizationId, userId }: MemberRemoval,
+): Promise<void> {
+  const { organization } = caller.principal;
+  authorizeLogin(caller.principal);
+  authorize(caller.principal, "organization:manage", { organization_id: organizationId });
+  await inTenant(deps.db, organization, async (sql) => {
+    await lockMembers(sql, organization.id);
+    if ((await findMember(sql, organization.id, userId)) === undefined)
+      throw new DomainError("not_found", "User not found");
+    await requireAnotherAdmin(sql, organization.id, userId);
+    await writeRemoval(sql, organization, userId);
+    await recordChange(sql, caller, "members:delete", { type: "user", id: userId });
+  });
+  deps.authenticator.forgetUser(userId);
+}

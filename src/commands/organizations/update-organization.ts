@@ -1,0 +1,39 @@
+/** Changes how long the API keys of an organization may live. */
+import { authorize, authorizeLogin } from "../../auth/policy.ts";
+import { setKeyLifetimes } from "../../db/keys/lifetimes.ts";
+import { inTenant } from "../../db/pool.ts";
+import type { OrganizationRow } from "../../db/tenancy/organizations.ts";
+import type { Caller } from "../caller.ts";
+import type { CommandDeps } from "../deps.ts";
+import { recordChange } from "../record-change.ts";
+
+interface OrganizationUpdate {
+  readonly id: string;
+  /** In seconds; null is no bound, undefined leaves it as it is. */
+  readonly maxKeyLifetimeSeconds: number | null | undefined;
+  /** What a key gets if nothing is asked for: in seconds; null is no expiry, undefined leaves it as it is. */
+  readonly defaultKeyLifetimeSeconds: number | null | undefined;
+}
+
+/**
+ * Applies to keys that users make afterwards, and to new expiries of those that are rolled. Keys that exist
+ * keep theirs.
+ * @throws DomainError `not_found`, `permission_denied`
+ * @see test/commands/organizations/organizations.database.test.ts
+ */
+export async function updateOrganization(
+  deps: Pick<CommandDeps, "db">,
+  caller: Caller,
+  { id, maxKeyLifetimeSeconds, defaultKeyLifetimeSeconds }: OrganizationUpdate,
+): Promise<OrganizationRow> {
+  authorizeLogin(caller.principal);
+  authorize(caller.principal, "organization:manage", { organization_id: id });
+  return inTenant(deps.db, caller.principal.organization, async (sql) => {
+    const organization = await setKeyLifetimes(sql, id, {
+      max_key_lifetime_seconds: maxKeyLifetimeSeconds,
+      default_key_lifetime_seconds: defaultKeyLifetimeSeconds,
+    });
+    await recordChange(sql, caller, "organization:update", { type: "organization", id });
+    return organization;
+  });
+}

@@ -1,0 +1,38 @@
+/** Deletes a shared space. Nobody reaches it afterwards; its storage is freed in the background. */
+import { markSpaceDeleted } from "../../db/deletions/accept.ts";
+import { inTenant } from "../../db/pool.ts";
+import { listSpaceMemberIds } from "../../db/tenancy/space-members.ts";
+import { DomainError } from "../../domain/errors.ts";
+import type { Caller } from "../caller.ts";
+import type { CommandDeps } from "../deps.ts";
+import { requireUnchanged } from "../etag.ts";
+import { recordChange } from "../record-change.ts";
+import { lockManagedSpace, spaceEtag } from "./space.ts";
+
+interface SpaceDeletion {
+  readonly id: string;
+  readonly ifMatch: string | undefined;
+}
+
+/**
+ * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a private
+ * space
+ * @see test/commands/spaces/spaces.database.test.ts
+ */
+export async function deleteSpace(
+  deps: Pick<CommandDeps, "db" | "dispatcher" | "authenticator">,
+  caller: Caller,
+  { id, ifMatch }: SpaceDeletion,
+): Promise<void> {
+  const { organization, user } = caller.principal;
+  const memberIds = await inTenant(deps.db, organization, async (sql) => {
+    const space = await lockManagedSpace(sql, caller.principal, id);
+    requireUnchanged(ifMatch, spaceEtag(space));
+    if (space.is_private) throw new DomainError("bad_request", "A private space cannot be deleted.");
+    await markSpaceDeleted(sql, { organization, userId: user.id, targetId: space.id });
+    await recordChange(sql, caller, "spaces:delete", { type: "space", id: space.id, spaceId: space.id });
+    return listSpaceMemberIds(sql, space.id);
+  });
+  for (const memberId of memberIds) deps.authenticator.forgetUser(memberId);
+  deps.dispatcher.wakeDeletions(organization.id);
+}

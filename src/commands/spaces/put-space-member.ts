@@ -1,0 +1,57 @@
+/** Gives a member of the organization a role in a shared space, whatever the role was before. */
+import { inTenant, type Sql } from "../../db/pool.ts";
+import { findMember, type MemberRow } from "../../db/tenancy/members.ts";
+import { findSpaceMember, setSpaceRole, type SpaceMemberRow } from "../../db/tenancy/space-members.ts";
+import { DomainError } from "../../domain/errors.ts";
+import type { SpaceRole } from "../../domain/tenancy/principal.ts";
+import type { Caller } from "../caller.ts";
+import type { CommandDeps } from "../deps.ts";
+import { recordChange } from "../record-change.ts";
+import { lockManagedSpace, requireShared } from "./space.ts";
+
+interface WantedRole {
+  readonly spaceId: string;
+  readonly userId: string;
+  readonly role: SpaceRole;
+}
+
+interface PutSpaceMember {
+  readonly member: SpaceMemberRow;
+  /** True if the user had no role in the space before. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Idempotent, but each call writes an audit row.
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner
+ * would be left.
+ * @see test/commands/spaces/spaces.database.test.ts
+ */
+export async function putSpaceMember(
+  deps: Pick<CommandDeps, "db" | "authenticator">,
+  caller: Caller,
+  { spaceId, userId, role }: WantedRole,
+): Promise<PutSpaceMember> {
+  const { organization } = caller.principal;
+  const put = await inTenant(deps.db, organization, async (sql) => {
+    const space = await lockManagedSpace(sql, caller.principal, spaceId);
+    requireShared(space);
+    const user = await requireMember(sql, organization.id, userId);
+    const before = await findSpaceMember(sql, space.id, user.user_id);
+    await setSpaceRole(sql, organization, { spaceId: space.id, userId: user.user_id, role });
+    const action = before === undefined ? "space_members:create" : "space_members:update";
+    await recordChange(sql, caller, action, { type: "user", id: user.user_id, spaceId: space.id });
+    return {
+      member: { user_id: user.user_id, email: user.email, name: user.name, role },
+      isNew: before === undefined,
+    };
+  });
+  deps.authenticator.forgetUser(userId);
+  return put;
+}
+
+async function requireMember(sql: Sql, organizationId: string, userId: string): Promise<MemberRow> {
+  const member = await findMember(sql, organizationId, userId);
+  if (member === undefined) throw new DomainError("not_found", "User not found");
+  return member;
+}

@@ -1,0 +1,34 @@
+/** Takes a user's role in a shared space away. */
+import { inTenant } from "../../db/pool.ts";
+import { findSpaceMember, removeSpaceMember as deleteRole } from "../../db/tenancy/space-members.ts";
+import { DomainError } from "../../domain/errors.ts";
+import type { Caller } from "../caller.ts";
+import type { CommandDeps } from "../deps.ts";
+import { recordChange } from "../record-change.ts";
+import { lockManagedSpace, requireShared } from "./space.ts";
+
+interface SpaceMemberRemoval {
+  readonly spaceId: string;
+  readonly userId: string;
+}
+
+/**
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner
+ * would be left.
+ * @see test/commands/spaces/spaces.database.test.ts
+ */
+export async function removeSpaceMember(
+  deps: Pick<CommandDeps, "db" | "authenticator">,
+  caller: Caller,
+  { spaceId, userId }: SpaceMemberRemoval,
+): Promise<void> {
+  await inTenant(deps.db, caller.principal.organization, async (sql) => {
+    const space = await lockManagedSpace(sql, caller.principal, spaceId);
+    requireShared(space);
+    if ((await findSpaceMember(sql, space.id, userId)) === undefined)
+      throw new DomainError("not_found", "User not found");
+    await deleteRole(sql, space.id, userId);
+    await recordChange(sql, caller, "space_members:delete", { type: "user", id: userId, spaceId: space.id });
+  });
+  deps.authenticator.forgetUser(userId);
+}

@@ -1,0 +1,25 @@
+/**
+ * What docs/settings.md says about a setting. Each setting is described where it is defined, and
+ * `npm run settings` writes the page.
+ */
+import { z } from "zod";
+
+/** A process that reads settings: the two of the service, `npm start` around them, and the command line. */
+export type Reader = "API" | "worker" | "npm start" | "holdfast";
+
+interface About {
+  /** What the setting does, as Markdown without a full stop; links are relative to docs/. */
+  readonly what: string;
+  /** What applies while it is not set, if the setting has no default value. */
+  readonly unset?: string;
+  /** All of them, if left out. */
+  readonly readBy?: readonly Reader[];
+  /** The value must be kept out of logs, files in a repository and the chart's plain values. */
+  readonly isSecret?: true;
+}
+
+/**
+ * @see https://zod.dev/metadata
+ * @example url("https").optional().register(ABOUT, { what: "the provider's address", unset: "no provider" })
+ */
+export const ABOUT = z.registry<About>();

@@ -1,0 +1,103 @@
+/** Settings of what Holdfast asks of others: models, the issuer of access tokens, and the tools of agents. */
+import { z } from "zod";
+import { TURN_BUDGET, TURN_SECONDS_MAX } from "../../domain/work/turn.ts";
+import { chatFallbacks, hostPatterns, integer, issuer, mcpServers, url } from "../setting-forms.ts";
+import { ABOUT } from "./about.ts";
+
+/** pgvector indexes half-precision vectors of at most this many dimensions. */
+const MAX_EMBEDDING_DIMENSIONS = 4_000;
+
+export const MODELS = {
+  OPENAI_BASE_URL: url("https", "http").optional().register(ABOUT, {
+    what: "a model provider that speaks OpenAI's API",
+    unset: "OpenAI's own, if `OPENAI_API_KEY` is set",
+  }),
+  OPENAI_API_KEY: z.string().optional().register(ABOUT, {
+    what: "the provider's key; leave it out for a provider that takes none",
+    isSecret: true,
+  }),
+  CHAT_MODEL: z.string().optional().register(ABOUT, {
+    what: "the provider's model for agents whose model is `default`",
+    unset: "answers quote the sentences that match best",
+  }),
+  CHAT_FALLBACKS: chatFallbacks.default([]).register(ABOUT, {
+    what: "providers that are asked in this order if the first is down before the first token",
+    isSecret: true,
+  }),
+  EMBEDDING_MODEL: z
+    .string()
+    .optional()
+    .register(ABOUT, {
+      what:
+        "the provider's embedding model; after a change all documents are embedded again while search " +
+        "continues",
+      unset: "all-MiniLM-L6-v2 in the process",
+    }),
+  EMBEDDING_DIMENSIONS: integer(1, MAX_EMBEDDING_DIMENSIONS).optional().register(ABOUT, {
+    what: "the length of its vectors, if the model offers several",
+    unset: "the model's own",
+  }),
+  RERANK_URL: url("https", "http")
+    .optional()
+    .register(ABOUT, {
+      what:
+        "the whole address of a `/rerank` endpoint as Jina and Cohere have it; it orders the best 50 " +
+        "hits of a search",
+      unset: "no reranking",
+    }),
+  RERANK_MODEL: z.string().optional().register(ABOUT, { what: "the model that the endpoint is asked for" }),
+  RERANK_API_KEY: z.string().optional().register(ABOUT, { what: "the endpoint's key", isSecret: true }),
+} as const;
+
+export const CHAT = {
+  CHAT_CONTEXT_TOKENS: integer(1_000, 100_000_000)
+    .default(128_000)
+    .register(ABOUT, {
+      what:
+        "the chat model's context, question and answer together; the oldest turns of a longer conversation " +
+        "are left out, and `X-Dropped-Messages` counts their messages",
+      readBy: ["API", "worker"],
+    }),
+  CHAT_TURN_SECONDS: integer(1, TURN_SECONDS_MAX)
+    .default(TURN_BUDGET.seconds)
+    .register(ABOUT, {
+      what:
+        "how long a chat turn may take: a provider that is down is asked again for that long, and a turn " +
+        "that calls tools ends in an answer that says so",
+      readBy: ["API", "worker"],
+    }),
+  CHAT_TURN_TOKENS: integer(1, Number.MAX_SAFE_INTEGER)
+    .default(TURN_BUDGET.tokens)
+    .register(ABOUT, {
+      what: "how many tokens a chat turn may use over all its model calls",
+      readBy: ["API", "worker"],
+    }),
+  HTTP_FETCH_HOSTS: hostPatterns.default([]).register(ABOUT, {
+    what: "hosts that the tool `http_fetch` may read; private addresses are refused always",
+    readBy: ["API", "worker"],
+  }),
+  MCP_SERVERS: mcpServers.default({}).register(ABOUT, {
+    what:
+      "Model Context Protocol servers that agents may name in the tool `mcp`. `headers` has its secrets; " +
+      "`tools` names those that only read, if the server does not say so itself",
+    readBy: ["API", "worker"],
+    isSecret: true,
+  }),
+} as const;
+
+export const IDENTITY = {
+  OIDC_ISSUER: issuer.optional().register(ABOUT, {
+    what: "the OpenID issuer that signs access tokens",
+    unset:
+      "`npm start` runs one for development, which production refuses; otherwise only keys let callers in",
+    readBy: ["API", "npm start", "holdfast"],
+  }),
+  OIDC_AUDIENCE: z
+    .string()
+    .optional()
+    .register(ABOUT, {
+      what: "the audience that a token must name",
+      unset: "required with `OIDC_ISSUER`",
+      readBy: ["API", "npm start", "holdfast"],
+    }),
+} as const;

@@ -1,0 +1,123 @@
+/** All SQL that finds and counts what is left of a deletion's target. */
+import type { Sql } from "../pool.ts";
+import { type DeletionKind, hideDocuments } from "./accept.ts";
+import type { Deletion } from "./purge.ts";
+
+/** Reads at most `$2` documents that belong to the target `$1`. */
+const DOCUMENTS_OF: Readonly<Record<DeletionKind, string>> = {
+  document: `select id, deleted_at
+             from documents
+             where id = $1
+             order by id
+             limit $2`,
+  raw_file: `select id, deleted_at
+             from documents
+             where id = (select document_id from raw_files where id = $1)
+             order by id
+             limit $2`,
+  folder: `with recursive tree as (
+             select $1::uuid as id
+             union all
+             select child.id
+             from folders child
+             join tree on tree.id = child.parent_folder_id
+           )
+           select id, deleted_at
+           from documents
+           where folder_id in (select id from tree)
+           order by id
+           limit $2`,
+  space: `select id, deleted_at
+          from documents
+          where space_id = $1
+          order by id
+          limit $2`,
+};
+
+/**
+ * Returns the ids of at most `limit` documents of the target, and marks those that are not marked as deleted
+ * yet.
+ */
+export async function takeDocuments(
+  sql: Sql,
+  organizationNum: number,
+  deletion: Deletion,
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await sql.query<{ id: string; deleted_at: Date | null }>(DOCUMENTS_OF[deletion.kind], [
+    deletion.target_id,
+    limit,
+  ]);
+  const unmarked = rows.filter((row) => row.deleted_at === null).map((row) => row.id);
+  if (unmarked.length > 0) await hideDocuments(sql, organizationNum, unmarked);
+  return rows.map((row) => row.id);
+}
+
+/** Reads at most `$2` raw files of the target `$1` that have no document; null if a kind has none. */
+const LOOSE_FILES_OF: Readonly<Record<DeletionKind, string | null>> = {
+  document: null,
+  folder: null,
+  raw_file: `select id, object_key
+             from raw_files
+             where id = $1
+               and document_id is null
+             limit $2`,
+  space: `select id, object_key
+          from raw_files
+          where space_id = $1
+            and document_id is null
+          limit $2`,
+};
+
+/** Returns at most `limit` raw files of the target that have no document. */
+export async function looseFiles(
+  sql: Sql,
+  deletion: Deletion,
+  limit: number,
+): Promise<Array<{ id: string; object_key: string | null }>> {
+  const statement = LOOSE_FILES_OF[deletion.kind];
+  if (statement === null) return [];
+  const { rows } = await sql.query<{ id: string; object_key: string | null }>(statement, [
+    deletion.target_id,
+    limit,
+  ]);
+  return rows;
+}
+
+/** Counts the rows of every table that belong to the target `$1`. */
+const ROWS_LEFT_OF: Readonly<Record<DeletionKind, string>> = {
+  document: `select (
+               (select count(*) from documents where id = $1)
+               + (select count(*) from chunks where document_id = $1)
+             )::int as left`,
+  raw_file: `select (
+               (
+                 select count(*)
+                 from documents
+                 where id = (select document_id from raw_files where id = $1)
+               )
+               + (select count(*) from raw_files where id = $1)
+             )::int as left`,
+  folder: `with recursive tree as (
+             select $1::uuid as id
+             union all
+             select child.id
+             from folders child
+             join tree on tree.id = child.parent_folder_id
+           )
+           select (
+             (select count(*) from documents where folder_id in (select id from tree))
+             + (select count(*) from folders where id = $1 or parent_folder_id = $1)
+           )::int as left`,
+  space: `select (
+            (select count(*) from documents where space_id = $1)
+            + (select count(*) from raw_files where space_id = $1)
+            + (select count(*) from folders where space_id = $1)
+          )::int as left`,
+};
+
+/** Counts the rows that are left of the target; the deletion is complete if there are none. */
+export async function countLeft(sql: Sql, deletion: Deletion): Promise<number> {
+  const { rows } = await sql.query<{ left: number }>(ROWS_LEFT_OF[deletion.kind], [deletion.target_id]);
+  return rows[0]!.left;
+}

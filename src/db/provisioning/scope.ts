@@ -1,0 +1,10 @@
+/** What the parts of one organization in a provisioning file refer to each other by. */
+import type { OrganizationKey } from "../sql.ts";
+
+export interface Scope {
+  readonly organization: OrganizationKey;
+  /** Ids of users by e-mail address in lower case. */
+  readonly userIds: Map<string, string>;
+  /** Ids of shared spaces by name in lower case. */
+  readonly spaceIds: Map<string, string>;
+}

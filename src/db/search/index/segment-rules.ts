@@ -1,0 +1,50 @@
+/** When segments are merged and purged: constants and SQL conditions that finding and doing it share. */
+
+/**
+ * How many segments of about the same size are merged into one. A query reads a row of every segment for each
+ * of its terms.
+ */
+export const MERGE_AT = 4;
+/**
+ * Terms, with repetitions, from which on a segment is not merged any more: about 13,000 chunks. It keeps the
+ * transactions that merge and purge to a few seconds.
+ */
+export const FINAL_TERMS = 2_000_000;
+const SMALLEST_TIER_TERMS = 8_192;
+const TIER_FACTOR = 4;
+/**
+ * The share of postings of hidden runs from which on a segment is purged; they cost time and space in every
+ * query.
+ */
+export const DEAD_SHARE = 0.1;
+
+/**
+ * The tier of posting_segments `segment`: 0 up to 32,768 terms, and one more for each further factor of 4.
+ */
+export const TIER = `greatest(0, floor(
+                ln(greatest(segment.terms, 1)::float8 / ${SMALLEST_TIER_TERMS}) / ln(${TIER_FACTOR})
+              ))::int`;
+
+/**
+ * No document will publish the run of hidden_runs `hidden`. A run that ended less than two minutes ago may
+ * still be published by an activity that has not noticed. Shared, so that every purge leaves out the same
+ * runs.
+ */
+export const IS_NEVER_SERVED = `(
+         hidden.reason = 'deleted'
+         or not exists (select from pipeline_runs run where run.num = hidden.run_num)
+         or exists (
+           select
+           from pipeline_runs run
+           where run.num = hidden.run_num
+             and run.status in ('completed', 'failed', 'cancelled')
+             and run.completed_at < now() - interval '2 minutes'
+         )
+       )`;
+/** No document that is not deleted shows the run of hidden_runs `hidden`. */
+export const IS_NOT_PUBLISHED = `not exists (
+         select
+         from documents document
+         where document.published_run_num = hidden.run_num
+           and document.deleted_at is null
+       )`;

@@ -1,0 +1,27 @@
+/** Reads organizations and what they say about the lifetime of their keys. */
+import type { Sql } from "../sql.ts";
+
+export interface KeyLifetimes {
+  /** In seconds; null means no bound. */
+  readonly max_key_lifetime_seconds: number | null;
+  /** In seconds, for a key whose maker asks for no expiry; null means that it does not expire. */
+  readonly default_key_lifetime_seconds: number | null;
+}
+
+export interface OrganizationRow extends KeyLifetimes {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: Date;
+}
+
+/** @returns undefined also while the organization is being deleted. */
+export async function findOrganization(sql: Sql, id: string): Promise<OrganizationRow | undefined> {
+  const { rows } = await sql.query<OrganizationRow>(
+    `select id, name, created_at, max_key_lifetime_seconds, default_key_lifetime_seconds
+     from organizations
+     where id = $1
+       and deleted_at is null`,
+    [id],
+  );
+  return rows[0];
+}

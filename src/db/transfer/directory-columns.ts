@@ -1,0 +1,35 @@
+/** The columns of an organization's directory that an archive holds, for its export and its import. */
+
+export const USER_COLUMNS = "id, email, confirmed_email, name, avatar_url, role, created_at, removed_at";
+
+export const SPACE_COLUMNS = "id, name, is_private, owner_id, created_at, updated_at";
+
+export const SPACE_MEMBER_COLUMNS = "space_id, user_id, role";
+
+export const FOLDER_COLUMNS =
+  "id, space_id, parent_folder_id, name, from_system, created_by, created_at, updated_at";
+
+export const AGENT_COLUMNS = `
+  id,
+  space_id,
+  name,
+  description,
+  version,
+  agent_type,
+  model,
+  system_prompt,
+  temperature,
+  max_tokens,
+  reasoning_config,
+  tool_attachments,
+  is_public,
+  show_citations,
+  save_to_inbox,
+  data_access_mode,
+  allowed_folder_ids,
+  from_system,
+  conversation_count,
+  created_by,
+  last_edited_by,
+  created_at,
+  updated_at`;

@@ -1,0 +1,39 @@
+/** What an embedding model is, whoever provides it. */
+
+/**
+ * A question and the text that answers it may be embedded differently; questions are also embedded first if
+ * work waits.
+ */
+export type EmbeddingKind = "query" | "passage";
+
+export interface EmbeddingModel {
+  readonly name: string;
+  readonly dimensions: number;
+  /** Tokens of one text that are embedded; what is longer is cut. */
+  readonly maxTokens: number;
+  /** Texts that one call of `embed` should have if many wait; absent: as many as there are. */
+  readonly preferredBatch?: number;
+  /**
+   * Constants of hybrid search with this model: the dense side's weight, and the BM25 score that counts half.
+   */
+  readonly fusion: { readonly alpha: number; readonly bm25Saturation: number };
+  /**
+   * One vector of unit length for each text, in the order of the texts; null if the model gave none that can
+   * be used.
+   *
+   * @throws DomainError of class outage, or `rejected_by_provider`; the reason of `signal` after it is
+   *   aborted.
+   */
+  embed(
+    texts: readonly string[],
+    kind: EmbeddingKind,
+    signal?: AbortSignal,
+  ): Promise<Array<Float32Array | null>>;
+  countTokens(text: string): number;
+  /**
+   * Offsets [start, end) in UTF-16 units of each token. They ascend, do not overlap, and never end inside a
+   * character.
+   */
+  tokenOffsets(text: string): Array<[number, number]>;
+  close(): Promise<void>;
+}

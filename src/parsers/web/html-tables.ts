@@ -1,0 +1,83 @@
+/** The rows, cells and texts of HTML tables. */
+
+import { blockText, names } from "./html-text.ts";
+import { attribute, isElement, type MarkupElement } from "./markup-tree.ts";
+
+/** A table that contains one of these holds no data but lays out the page. */
+const LAYOUT_ONLY = names("table h1 h2 h3 h4 h5 h6 form");
+
+/** Text in a table but in no cell. It is written before the table, as browsers do. */
+export function strayText(table: MarkupElement): string {
+  return table.children
+    .map((child) =>
+      isElement(child) ? (/^(?:tr|thead|tbody|tfoot)$/.test(child.name) ? strayText(child) : "") : child,
+    )
+    .join(" ");
+}
+
+/** Whether the table only lays out the page. */
+export function laysOut(table: MarkupElement): boolean {
+  return table.children.some((child) => isElement(child) && (LAYOUT_ONLY.has(child.name) || laysOut(child)));
+}
+
+/** The cells of the table's own rows, without those of tables inside it. */
+export function tableRows(table: MarkupElement): MarkupElement[][] {
+  const rows: MarkupElement[][] = [];
+  for (const child of table.children) {
+    if (!isElement(child)) continue;
+    if (child.name === "tr")
+      rows.push(
+        child.children.filter(
+          (cell): cell is MarkupElement => isElement(cell) && (cell.name === "td" || cell.name === "th"),
+        ),
+      );
+    else if (child.name === "thead" || child.name === "tbody" || child.name === "tfoot")
+      for (const row of tableRows(child)) rows.push(row);
+  }
+  return rows;
+}
+
+const MAX_SPAN = 100;
+/** Empty cells made by spans for each cell of the source; the spans of a table with more are only layout. */
+const MAX_SPANNED_SHARE = 8;
+const MIN_SPANNED_CELLS = 10_000;
+
+/** Texts by column. A cell that spans several columns or rows is in the first; the others are empty. */
+export function rowTexts(rows: readonly (readonly MarkupElement[])[]): string[][] {
+  /** For each column, the number of further rows that a cell above covers. */
+  const taken: number[] = [];
+  let spare = rows.reduce((sum, cells) => sum + cells.length * MAX_SPANNED_SHARE, MIN_SPANNED_CELLS);
+  return rows.map((cells) => {
+    const row: string[] = [];
+    let column = 0;
+    const skipTaken = (): void => {
+      while (spare > 0 && (taken[column] ?? 0) > 0) {
+        taken[column] = (taken[column] ?? 0) - 1;
+        row[column] = "";
+        spare--;
+        column++;
+      }
+    };
+    for (const cell of cells) {
+      skipTaken();
+      const further = span(cell, "rowspan") - 1;
+      row[column] = blockText(cell);
+      const columns = Math.min(span(cell, "colspan"), spare + 1);
+      spare -= columns - 1;
+      const end = column + columns;
+      while (column < end) {
+        row[column] ??= "";
+        taken[column] = further;
+        column++;
+      }
+    }
+    skipTaken();
+    while (row.at(-1) === "") row.pop();
+    return row;
+  });
+}
+
+function span(cell: MarkupElement, name: string): number {
+  const value = Number.parseInt(attribute(cell, name) ?? "1", 10);
+  return Number.isNaN(value) ? 1 : Math.min(Math.max(value, 1), MAX_SPAN);
+}

@@ -1,0 +1,44 @@
+/** What a search is asked and what it answers. */
+import type { FileType } from "../domain/file-type.ts";
+import type { Scores } from "../domain/fusion.ts";
+
+/** Hits of a request that names no limit. */
+export const DEFAULT_LIMIT = 10;
+/** Hits of any request. */
+export const MAX_LIMIT = 100;
+
+export interface SearchRequest {
+  readonly query: string;
+  /** 1 to 100; {@link DEFAULT_LIMIT} if absent. */
+  readonly limit?: number | undefined;
+  /** Null is no filter; an empty list lets nothing through. */
+  readonly document_ids?: readonly string[] | null | undefined;
+  /** As for documents; a folder stands for all folders in it too. */
+  readonly folder_ids?: readonly string[] | null | undefined;
+  readonly min_score?: number | null | undefined;
+  readonly max_chunks_per_document?: number | null | undefined;
+}
+
+export interface SearchHit extends Scores {
+  readonly chunk_id: string;
+  readonly document_id: string;
+  readonly document_name: string;
+  readonly file_type: FileType;
+  readonly folder_path: string | null;
+  readonly chunk_index: number;
+  readonly text: string;
+  /**
+   * The chunk's own metadata, with `page_start`, `page_end` and `highlights`: UTF-16 offsets [start, end) of
+   * the query's words in `text`.
+   */
+  readonly metadata: Record<string, unknown>;
+}
+
+export interface SearchAnswer {
+  readonly results: SearchHit[];
+  /**
+   * Set if the query could not be embedded, so that results are by words alone, or if they could not be
+   * reranked.
+   */
+  readonly warning?: "dense_unavailable" | "rerank_unavailable";
+}

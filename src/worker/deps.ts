@@ -1,0 +1,134 @@
+/**
+ * Opens what the worker needs besides the shared parts: the activities with their parser processes, temporary
+ * folder and rate-limited models.
+ */
+import { rm } from "node:fs/promises";
+import { type Activities, createActivities } from "../activities/index.ts";
+import { createChunking } from "../activities/pipeline/chunking.ts";
+import { createWriteGate } from "../activities/pipeline/concurrency.ts";
+import type { PipelineDeps } from "../activities/pipeline/pipeline-deps.ts";
+import { createProviderGate } from "../db/instance/provider-gate.ts";
+import type { RealConfig } from "../config/config.ts";
+import { type SharedDeps, openSharedDeps } from "../deps.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import { PRIORITY } from "../domain/work/processing.ts";
+import type { Log } from "../process/log.ts";
+import { closingOnFailure } from "../process/stop.ts";
+import { type EmbeddingModel, openEmbeddingModel } from "../models/embedding/embedding-model.ts";
+import { mergeEmbeddings } from "../models/embedding/merge.ts";
+import { behindGate } from "../models/provider/gate.ts";
+import { cacheQueries } from "../models/embedding/queries.ts";
+import { createParserPool, PARSER_ENTRY } from "../parsers/process/child-process.ts";
+import { prepareOcrData } from "../parsers/pdf/ocr-data.ts";
+import {
+  describeSandbox,
+  isWhole,
+  prepareSandbox,
+  type Sandbox,
+} from "../parsers/process/sandbox/sandbox.ts";
+import { openTemporaryFolder } from "./temporary-folder.ts";
+
+export interface WorkerDeps extends SharedDeps {
+  readonly activities: Activities;
+  /** The sandbox around the parser processes. Only the first document waits for it. */
+  readonly sandbox: Promise<Sandbox>;
+  /** Call it when no activity runs any more. */
+  close(): Promise<void>;
+}
+
+interface WorkerProcess {
+  /** The name of the process in its log lines. */
+  readonly name: string;
+  /** How many parser processes run at once. */
+  readonly parserChildren: number;
+}
+
+/**
+ * Opens the shared parts and the activities with what they need.
+ * @throws as {@link openSharedDeps} does, and if the data folder cannot be written.
+ */
+export async function openWorkerDeps(
+  config: RealConfig,
+  { name, parserChildren }: WorkerProcess,
+): Promise<WorkerDeps> {
+  const shared = await openSharedDeps(config, name);
+  return closingOnFailure(shared, async () => {
+    const opened = await openActivities(shared, parserChildren);
+    return {
+      ...shared,
+      activities: opened.activities,
+      sandbox: opened.sandbox,
+      async close() {
+        await opened.close();
+        await shared.close();
+      },
+    };
+  });
+}
+
+type OpenActivities = Pick<WorkerDeps, "activities" | "sandbox" | "close">;
+
+async function openActivities(deps: SharedDeps, parserChildren: number): Promise<OpenActivities> {
+  const { config } = deps;
+  const temporaryFolder = await openTemporaryFolder(config.dataDir);
+  const sandbox = prepareSandbox({ entry: PARSER_ENTRY, folder: temporaryFolder });
+  void sandbox.then((found) => reportSandbox(deps.log, found));
+  const ocr = await prepareOcrData(config.ocr.languages, config.ocr.dataFolder);
+  const parserPool = createParserPool({ size: parserChildren, ocr, folder: temporaryFolder, sandbox });
+  const queryEmbedding = cacheQueries(deps.embedding, {
+    maxEntries: 1_000,
+    timeoutMs: 2_000,
+    open: (model) => openEmbeddingModel(config.models, model),
+  });
+  const activities = createActivities({
+    ...deps,
+    embedding: mergeEmbeddings(gated(deps)),
+    parserPool,
+    chunking: createChunking(config.models, deps.embedding),
+    writes: createWriteGate(deps.db.app.options.max),
+    temporaryFolder,
+    ...wakesOf(deps.dispatcher),
+    queryEmbedding,
+  });
+  return {
+    activities,
+    sandbox,
+    async close() {
+      await queryEmbedding.close();
+      await parserPool.close();
+      await rm(temporaryFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Logs one line at the start: a warning if this machine lacks a layer, so that a document could reach others.
+ */
+function reportSandbox(log: Log, sandbox: Sandbox): void {
+  log[isWhole(sandbox) ? "info" : "warn"]({ on: sandbox.on, off: sandbox.off }, describeSandbox(sandbox));
+}
+
+/** Calls of a provider pass the gate that all workers share; the built-in model needs none. */
+function gated({ config, db, embedding }: SharedDeps): EmbeddingModel {
+  const { embeddingModel, baseUrl } = config.models;
+  return embeddingModel === undefined
+    ? embedding
+    : behindGate(embedding, createProviderGate(db, `${baseUrl ?? ""} ${embeddingModel}`));
+}
+
+/** `wakeDispatcher` wakes both priorities, because a claim that closes makes room for either. */
+function wakesOf(
+  dispatcher: Dispatcher,
+): Pick<PipelineDeps, "wakeDispatcher" | "wakeBatchRuns" | "wakeBatches" | "wakeDeletions"> {
+  const wakeBatchRuns: PipelineDeps["wakeBatchRuns"] = (organization) =>
+    dispatcher.wake(organization, PRIORITY.batch);
+  return {
+    wakeBatchRuns,
+    wakeBatches: (organizationId) => dispatcher.wakeBatches(organizationId),
+    wakeDeletions: (organizationId) => dispatcher.wakeDeletions(organizationId),
+    wakeDispatcher(organization) {
+      dispatcher.wake(organization);
+      wakeBatchRuns(organization);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/** Starts a stack that writes its statements down, with every kind of caller and one of each thing in it. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startIssuer } from "../servers/issuer.ts";
+import { type Stack, startStack } from "../stack/stack.ts";
+import type { MatrixCaller, SpaceName } from "./rules.ts";
+import { recordingSettings } from "./sql-records.ts";
+import { makeCallers, makeEverything, type Things } from "./world.ts";
+
+export interface Matrix {
+  readonly stack: Stack;
+  /** The folder of the statements: see `readRecords`. */
+  readonly records: string;
+  readonly callers: readonly MatrixCaller[];
+  readonly things: Readonly<Record<SpaceName, Things>>;
+  close(): Promise<void>;
+}
+
+export async function startMatrix(): Promise<Matrix> {
+  const records = await mkdtemp(join(tmpdir(), "holdfast-sql-"));
+  const issuer = await startIssuer();
+  const stack = await startStack({
+    env: { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience, ...recordingSettings(records) },
+  });
+  const callers = await makeCallers(stack, issuer);
+  const viewer = callers.find(({ name }) => name === "token of viewer")!.token!;
+  return {
+    stack,
+    records,
+    callers,
+    things: await makeEverything(stack, viewer),
+    async close() {
+      await stack.close();
+      await issuer.close();
+      await rm(records, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,155 @@
+/** Indexes documents by their terms alone, and checks rankings against BM25 as it is defined. */
+import fc from "fast-check";
+import { expect } from "vitest";
+import { type Database, inTenant } from "../../../src/db/pool.ts";
+import { hideRun } from "../../../src/db/search/hidden.ts";
+import { insertPostings } from "../../../src/db/search/index/postings.ts";
+import { addStatistics } from "../../../src/db/search/index/statistics.ts";
+import { type SearchScope, readSearchScope } from "../../../src/db/search/scope.ts";
+import { scoreSparse } from "../../../src/search/bm25.ts";
+import { createChunkSet } from "../../../src/search/chunk-set.ts";
+import type { SearchSpace } from "./search-space.ts";
+
+/** Chunks of a ranking that are compared. */
+const LIMIT = 100;
+
+/** The terms of a document's chunks. */
+export type Corpus = readonly string[][];
+
+/** Runs are numbered over all spaces of a database. */
+let nextRun = 1;
+
+export function newRunNum(): number {
+  const runNum = nextRun;
+  nextRun += 1;
+  return runNum;
+}
+
+/** Computes BM25 (Lucene's variant) from its definition. */
+function naiveBm25(corpus: Corpus, query: readonly string[]): number[] {
+  const average = corpus.reduce((sum, terms) => sum + terms.length, 0) / corpus.length;
+  const scores = corpus.map(() => 0);
+  for (const term of new Set(query)) {
+    const df = corpus.filter((terms) => terms.includes(term)).length;
+    const idf =
+      Math.log(1 + (corpus.length - df + 0.5) / (df + 0.5)) * query.filter((other) => other === term).length;
+    corpus.forEach((terms, at) => {
+      const tf = terms.filter((other) => other === term).length;
+      if (tf > 0) scores[at]! += (idf * tf) / (tf + 1.2 * (1 - 0.75 + (0.75 * terms.length) / average));
+    });
+  }
+  return scores;
+}
+
+export const numbersOf = (target: SearchSpace) => ({
+  organizationNum: target.organization.num,
+  spaceNum: target.space.num,
+});
+
+export const scopeOf = (db: Database, target: SearchSpace): Promise<SearchScope> =>
+  inTenant(db, target.organization, (sql) =>
+    readSearchScope(sql, { space: target.space, filter: { documentIds: null, folderIds: null } }),
+  );
+
+export interface IndexedDocument {
+  readonly runNum: number;
+  readonly corpus: Corpus;
+}
+
+/** Indexes one document in a transaction of its own, as publishing does. */
+export async function indexDocument(
+  db: Database,
+  target: SearchSpace,
+  corpus: Corpus,
+): Promise<IndexedDocument> {
+  const runNum = newRunNum();
+  await inTenant(db, target.organization, async (sql) => {
+    const chunks = corpus.map((terms, chunkIndex) => ({ runNum, chunkIndex, terms }));
+    const terms = await insertPostings(sql, numbersOf(target), chunks, 1);
+    await addStatistics(sql, { ...numbersOf(target), chunks: corpus.length, terms: terms.get(runNum) ?? 0 });
+  });
+  return { runNum, corpus };
+}
+
+/** Hides a document and takes it out of the statistics, as replacing it does. */
+export async function hideDocument(
+  db: Database,
+  target: SearchSpace,
+  { runNum, corpus }: IndexedDocument,
+): Promise<void> {
+  await inTenant(db, target.organization, async (sql) => {
+    await hideRun(sql, { ...numbersOf(target), runNum, reason: "superseded" });
+    await addStatistics(sql, { ...numbersOf(target), chunks: -corpus.length, terms: -corpus.flat().length });
+  });
+}
+
+/** Returns the `limit` best chunks of the space, named `run/index`, with their scores. */
+export async function rankChunks(
+  db: Database,
+  target: SearchSpace,
+  query: readonly string[],
+  limit: number,
+): Promise<{ name: string; bm25: number }[]> {
+  const words = [...new Set(query)].map((term) => ({
+    terms: [term],
+    weight: query.filter((other) => other === term).length,
+  }));
+  const scope = await scopeOf(db, target);
+  const scores = await inTenant(db, target.organization, (sql) => scoreSparse(sql, scope, words));
+  return scores
+    .best({ required: null, excluded: createChunkSet(0) }, limit)
+    .map(({ run_num, chunk_index, bm25 }) => ({ name: `${run_num}/${chunk_index}`, bm25 }));
+}
+
+interface Ranked {
+  readonly name: string;
+  readonly bm25: number;
+  readonly runNum: number;
+  readonly at: number;
+}
+
+const byRunAndIndex = (one: Ranked, other: Ranked): number => one.runNum - other.runNum || one.at - other.at;
+
+/** Returns the ranking that BM25 gives the documents, ties by run and index. */
+function expected(documents: readonly IndexedDocument[], query: readonly string[]): Ranked[] {
+  const scores = naiveBm25(
+    documents.flatMap((document) => document.corpus),
+    query,
+  );
+  const keys = documents.flatMap(({ runNum, corpus }) =>
+    corpus.map((_, at) => ({ runNum, at, name: `${runNum}/${at}` })),
+  );
+  return keys
+    .map((key, at) => ({ ...key, bm25: scores[at]! }))
+    .filter((one) => one.bm25 > 0)
+    .toSorted((one, other) => other.bm25 - one.bm25 || byRunAndIndex(one, other));
+}
+
+/**
+ * Expects the ranking that BM25 gives the documents. Sums of the same numbers in another order differ in
+ * their last bits, so a tie by the definition need not be one here.
+ */
+export async function expectRanking(
+  db: Database,
+  target: SearchSpace,
+  documents: readonly IndexedDocument[],
+  query: readonly string[],
+): Promise<void> {
+  const found = await rankChunks(db, target, query, LIMIT);
+  const all = expected(documents, query);
+  expect(found).toHaveLength(Math.min(all.length, LIMIT));
+  const byName = new Map(all.map((one) => [one.name, one]));
+  expect(new Set(found.map((one) => one.name)).size).toBe(found.length);
+  for (const [at, { name, bm25 }] of found.entries()) {
+    expect(bm25).toBeCloseTo(all[at]!.bm25, 9);
+    expect(bm25).toBeCloseTo(byName.get(name)!.bm25, 9);
+    const before = found[at - 1];
+    if (before?.bm25 === bm25)
+      expect(byRunAndIndex(byName.get(before.name)!, byName.get(name)!)).toBeLessThan(0);
+    else if (before !== undefined) expect(before.bm25).toBeGreaterThan(bm25);
+  }
+}
+
+/** Terms of several lengths, scripts and languages. */
+export const someTerm = fc.constantFrom("a", "b", "c", "d", "de:haus", "en:run", "ü", "中文", "x y");
+export const someChunk = fc.array(someTerm, { minLength: 1, maxLength: 12 });
