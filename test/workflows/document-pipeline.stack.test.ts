@@ -67,7 +67,11 @@ describe("a large document", () => {
     const accepted = await accept(longText("leviathan", 1_600), "leviathan.md");
     const { rows } = await until("it is indexed in part", async () => {
       const found = await stack.database.db.owner.query(
-        "select from embeddings e join pipeline_runs r on r.num = e.run_num where r.document_id = $1 limit 1",
+        `select
+         from embeddings embedding
+         join pipeline_runs run on run.num = embedding.run_num
+         where run.document_id = $1
+         limit 1`,
         [accepted.id],
       );
       return (

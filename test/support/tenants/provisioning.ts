@@ -94,7 +94,11 @@ export function provisioning(): Provisioning {
     rows,
     keysOf: () =>
       rows<KeyRow>(
-        "select k.* from api_keys k join users u on u.id = k.user_id where u.email = $1 order by k.id",
+        `select key.*
+         from api_keys key
+         join users owner on owner.id = key.user_id
+         where owner.email = $1
+         order by key.id`,
         [email()],
       ),
   };
