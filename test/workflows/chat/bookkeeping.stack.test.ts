@@ -2,7 +2,7 @@
 import { WorkflowNotFoundError } from "@temporalio/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ChatHarness, startChat } from "../../support/stack/chat-harness.ts";
-import { turnWorkflowId, workflowStatus } from "../../support/stack/turn-workflows.ts";
+import { turnWorkflowId, workflowStatus } from "../../support/workflows/turn-workflows.ts";
 import { until } from "../../support/until.ts";
 
 let chat: ChatHarness;

@@ -1,7 +1,7 @@
 /** A turn that asks for tools: its answer, its usage, its limits, and its end if the client leaves. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ChatHarness, startChat } from "../../support/stack/chat-harness.ts";
-import { turnWorkflowId, workflowStatus } from "../../support/stack/turn-workflows.ts";
+import { turnWorkflowId, workflowStatus } from "../../support/workflows/turn-workflows.ts";
 import { until } from "../../support/until.ts";
 
 const TOOLS = ["current_time", "list_documents", "knowledge_search", "read_document"].map((tool_id) => ({

@@ -1,5 +1,5 @@
 /** Finds the workflows of chat turns in Temporal. */
-import type { ChatHarness } from "./chat-harness.ts";
+import type { ChatHarness } from "../stack/chat-harness.ts";
 
 /** Returns the id of the workflow of the turn that answered with this completion id. */
 export const turnWorkflowId = (chat: ChatHarness, completionId: string): string =>
