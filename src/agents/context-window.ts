@@ -59,9 +59,11 @@ export function fitContext(
     if (left >= 0) break;
     turn.forEach(drop);
   }
-  const fitted = [...kept].map((message, index, all) => {
+  const remaining = [...kept];
+  const lastAnswer = remaining.findLastIndex(({ role }) => role === "assistant");
+  const fitted = remaining.map((message, index) => {
     // Results that the model has not seen yet stay.
-    const isSeen = all.slice(index + 1).some(({ role }) => role === "assistant");
+    const isSeen = index < lastAnswer;
     if (left >= 0 || message.role !== "tool" || !isSeen) return message;
     left += (sizes.get(message) ?? 0) - count(LEFT_OUT);
     return { ...message, content: LEFT_OUT };
